@@ -71,7 +71,7 @@ describe.runIf(hasBrowser)('every page of the console', () => {
     await table.getByRole('link').first().waitFor();
     expect(await look('a chart as a table', '[aria-label="Cost by model"]')).toEqual([]);
     await table.getByRole('link').first().click();
-    await page.getByRole('region', { name: 'Sum' }).getByText('USD').waitFor();
+    await page.getByRole('region', { name: 'Total', exact: true }).getByText('USD').waitFor();
     expect(await look('the events of an amount')).toEqual([]);
   });
 

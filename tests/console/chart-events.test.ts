@@ -150,7 +150,7 @@ describe.runIf(hasBrowser)('the amounts of charts', () => {
       .locator('td:nth-child(5) span[title]')
       .evaluateAll((cells) => cells.map((cell) => cell.title));
     expect(exactSum(amounts)).toBe(sum);
-    const total = page.getByRole('region', { name: 'Sum' }).locator('span[title]');
+    const total = page.getByRole('region', { name: 'Total', exact: true }).locator('span[title]');
     expect(await total.getAttribute('title')).toBe(sum);
   }
 

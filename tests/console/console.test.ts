@@ -20,7 +20,7 @@ describe.runIf(hasBrowser)('the console', () => {
     await page.goto(opened.service.url);
     await page.getByLabel('API key').fill('tg_live_wrong');
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByText('This key is not known here').waitFor();
+    await page.getByText('Invalid or revoked API key.').waitFor();
     // The browser logs the refusal itself.
     expect(opened.problems.splice(0)).toEqual([expect.stringContaining('401')]);
   });
@@ -139,7 +139,7 @@ describe.runIf(hasBrowser)('the console', () => {
     await editor.getByRole('button', { name: 'Add chart' }).click();
     const chart = page.getByRole('region', { name: '<img src=x onerror=alert(1)>' });
     await chart.locator('canvas').waitFor();
-    await chart.getByRole('button', { name: /^More about/ }).click();
+    await chart.getByRole('button', { name: /^Actions for/ }).click();
     await page.getByRole('menuitem', { name: 'Delete' }).click();
     await page.getByRole('button', { name: 'Delete chart' }).click();
     await chart.waitFor({ state: 'detached' });

@@ -37,7 +37,7 @@ it.runIf(hasBrowser)(
     await page.reload();
     await note.waitFor();
     const sentence =
-      /^\d+ accepted events are waiting to be rated, the oldest for \d+ (seconds?|minutes), because rating the events of your projects takes long\./;
+      /^\d+ accepted events are waiting to be rated, the oldest for \d+ (seconds?|minutes), because the events of your projects take long to rate\./;
     expect(await note.locator('..').textContent()).toMatch(sentence);
 
     await waitFor(async () => (await usage.ingestStatus()).pending === 0, {

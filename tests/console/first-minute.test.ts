@@ -56,7 +56,7 @@ describe.runIf(hasBrowser)('the first minute', () => {
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByLabel('Project name').fill('production');
     await page.getByRole('button', { name: 'Create project' }).click();
-    await page.getByRole('heading', { name: 'Say what is charged (now)' }).waitFor();
+    await page.getByRole('heading', { name: 'Define what to charge (now)' }).waitFor();
     await page.getByRole('heading', { name: 'Send an event (later)' }).waitFor();
   });
 
@@ -73,7 +73,7 @@ describe.runIf(hasBrowser)('the first minute', () => {
     await page.getByText('Prices (optional').click();
     await page.getByLabel('Output tokens', { exact: true }).fill('0.5');
     await page.getByRole('button', { name: 'Create rule set' }).press('Enter');
-    await page.getByRole('heading', { name: 'Say what is charged (done)' }).waitFor();
+    await page.getByRole('heading', { name: 'Define what to charge (done)' }).waitFor();
     // The button is gone; who goes by the keyboard is at the next step.
     await page.locator(':focus').getByText('(now)').waitFor({ state: 'attached' });
     await page.getByRole('link', { name: HOSTILE_NAME }).waitFor();
@@ -81,8 +81,8 @@ describe.runIf(hasBrowser)('the first minute', () => {
 
   it('tells of an event that failed, and why', async () => {
     await page.getByText('Waiting for the first event').waitFor();
-    await page.getByRole('button', { name: 'Create a key for it' }).click();
-    await page.getByText('The command holds a new key').waitFor();
+    await page.getByRole('button', { name: 'Create API key' }).click();
+    await page.getByText('The command contains a new API key').waitFor();
     const command = await shownCommand(page);
     const hourAgo = command.replace(/"occurred_at": (\d+)/, (_, now) => `"occurred_at": ${now - 3_600}`);
     await runCommand(hourAgo.replace('"model":', '"exact": 12345678901234567890.5, "no_model":'));
@@ -97,7 +97,7 @@ describe.runIf(hasBrowser)('the first minute', () => {
   });
 
   it('makes a board of what was received, and draws it', async () => {
-    await page.getByRole('button', { name: 'Make a board' }).click();
+    await page.getByRole('button', { name: 'Create board' }).click();
     const cost = page.getByRole('region', { name: 'Cost by model' });
     await cost.locator('canvas').waitFor();
     await cost.getByText(MODEL).first().waitFor();
@@ -107,7 +107,7 @@ describe.runIf(hasBrowser)('the first minute', () => {
   it('shows the steps again, all ticked off', async () => {
     await opened.goTo('Boards');
     await page.getByRole('link', { name: 'First steps' }).click();
-    await page.getByRole('heading', { name: 'See the first chart (done)' }).waitFor();
+    await page.getByRole('heading', { name: 'See your first chart (done)' }).waitFor();
   });
 
   it('tries rules on the newest event, and on what is typed', async () => {

@@ -209,7 +209,7 @@ describe.runIf(hasBrowser)('limits in the console', () => {
     const id = (await page.getByRole('link', { name: /^bl_/ }).textContent()) ?? '';
     await tab('Budget leases');
     await page.getByLabel('Lease ID').fill(id);
-    await page.getByRole('button', { name: 'Show lease' }).click();
+    await page.getByRole('button', { name: 'Show lease', exact: true }).click();
     await page.getByRole('button', { name: 'Close lease' }).click();
     await dialog().getByText('The remaining 5 USD is released').waitFor();
     await dialog().getByRole('button', { name: 'Close lease' }).click();

@@ -108,7 +108,7 @@ describe.runIf(hasBrowser)('money in the console', () => {
     await ledger().getByRole('link', { name: 'Usage' }).waitFor();
     expect(await ledger().getByRole('cell', { name: 'Charged outside' }).count()).toBe(0);
     await ledger().getByRole('button', { name: 'Show all entries' }).click();
-    await ledger().getByLabel('Entries').selectOption('');
+    await ledger().getByLabel('View').selectOption('');
     await ledger().getByRole('cell', { name: 'Adjustments' }).waitFor();
   });
 

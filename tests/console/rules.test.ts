@@ -223,7 +223,7 @@ describe.runIf(hasBrowser)('the rules in the console', () => {
     await page.keyboard.press('Tab');
     await entry('second').and(page.locator(':focus')).waitFor();
     await putFirst(page, 'second');
-    await page.getByText('second was put down at place 1').waitFor({ state: 'attached' });
+    await page.getByText('second was dropped at position 1').waitFor({ state: 'attached' });
     for (const direction of ['down', 'up']) {
       await page.getByRole('button', { name: 'Actions for second' }).click();
       await page.getByRole('menuitem', { name: `Move ${direction}` }).click();

@@ -43,11 +43,11 @@ describe.runIf(hasBrowser)('settings in the console', () => {
     await dialog.getByLabel('Kind').selectOption('Release');
     await dialog.getByText('For production').waitFor();
     await dialog.getByRole('button', { name: 'Create project' }).click();
-    await page.getByRole('button', { name: `Project ${XSS}; choose another` }).waitFor();
+    await page.getByRole('button', { name: `Project ${XSS}, switch project` }).waitFor();
     expect(page.url()).not.toContain(opened.tenant.projectId);
     await opened.goTo('Settings');
     await page.getByRole('region', { name: 'Projects' }).getByText('release').waitFor();
-    await page.getByRole('button', { name: /choose another$/ }).click();
+    await page.getByRole('button', { name: /switch project$/ }).click();
     await page.getByRole('menuitem').filter({ hasNotText: XSS }).first().click();
     await page.waitForURL(`${opened.service.url}/p/${opened.tenant.projectId}/settings`);
   });
@@ -222,7 +222,7 @@ describe.runIf(hasBrowser)('settings in the console', () => {
     await page.getByRole('heading', { name: 'Billing' }).waitFor();
     await page.context().clearCookies();
     await opened.goTo('Webhooks');
-    await page.getByText('Sign in to go on where you were.').waitFor();
+    await page.getByText('Sign in to continue.').waitFor();
     await page.getByLabel('API key').fill(opened.tenant.key);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('heading', { name: 'Webhooks' }).waitFor();
@@ -234,7 +234,7 @@ describe.runIf(hasBrowser)('settings in the console', () => {
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByLabel('API key').fill(opened.service.serviceKey);
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByRole('button', { name: /choose another$/ }).click();
+    await page.getByRole('button', { name: /switch project$/ }).click();
     await page.getByRole('menuitem').first().waitFor();
     await page.keyboard.press('Escape');
     expect(opened.problems).toEqual([]);

@@ -170,9 +170,9 @@ describe.runIf(hasBrowser)('usage without a price in the console', () => {
     };
     await waitFor(isPriced, { what: 'the price' });
     await page.reload();
-    await event().getByText('The rules in force now price every charge item of this event.').waitFor();
-    await button('Rate again').click();
-    await event().getByText('It will be rated again.').waitFor();
+    await event().getByText('The active rules now price every charge item of this event.').waitFor();
+    await button('Reprocess').click();
+    await event().getByText('Queued for reprocessing.').waitFor();
     const amounts = async () => {
       const { charge_items } = await project().usage.event(failedId);
       return charge_items.map(({ amount }) => amount);

@@ -51,7 +51,7 @@ describe.runIf(hasBrowser)('usage in the console', () => {
     await showsRows(EVENTS);
     await page.getByLabel('Time').selectOption('Last hour');
     await page.getByLabel('Metric').fill('llm.output_tokens');
-    await page.getByLabel('Subject id').fill(CUSTOMER);
+    await page.getByLabel('Subject ID').fill(CUSTOMER);
     await waitFor(async () => page.url().includes(`subject_id=${CUSTOMER}`), { what: 'the address' });
     expect(new URL(page.url()).searchParams.get('metric')).toBe('llm.output_tokens');
     expect(new URL(page.url()).searchParams.get('last')).toBe('3600');
@@ -59,7 +59,7 @@ describe.runIf(hasBrowser)('usage in the console', () => {
     await rows().first().waitFor();
     expect(await page.getByLabel('Metric').inputValue()).toBe('llm.output_tokens');
     await page.getByLabel('Source').fill(XSS);
-    await page.getByText('None fits these filters.').waitFor();
+    await page.getByText('No matching events').waitFor();
     await page.getByRole('button', { name: 'Clear' }).click();
     await showsRows(50);
     expect(new URL(page.url()).search).toBe('');
@@ -68,7 +68,7 @@ describe.runIf(hasBrowser)('usage in the console', () => {
   it('shows how the numbers of an event came about, and leads on by keyboard', async () => {
     await rows().nth(1).getByRole('button').click();
     const panel = page.getByRole('dialog', { name: 'Event' });
-    const explanation = panel.getByRole('region', { name: 'How the numbers came about' });
+    const explanation = panel.getByRole('region', { name: 'Calculation' });
     await explanation.getByText('$.usage.output_tokens').waitFor();
     await explanation.getByText(/^led_/).first().waitFor();
     const second = new URL(page.url()).searchParams.get('event');
@@ -107,22 +107,22 @@ describe.runIf(hasBrowser)('usage in the console', () => {
     const usage = `{"output_tokens": ${LONG_NUMBER}}`;
     await send('broken', `{"customer": "${CUSTOMER}", "model": "${XSS}", "usage": ${usage}}`);
     await page.reload();
-    await page.getByText('3 events have failed').waitFor();
-    await page.getByRole('button', { name: 'Show the reasons' }).click();
+    await page.getByText('3 events failed').waitFor();
+    await page.getByRole('button', { name: 'Show reasons' }).click();
     const failures = page.getByRole('region', { name: 'Failures by reason' });
-    await failures.getByRole('heading', { name: '3 failed, by reason' }).waitFor();
+    await failures.getByRole('heading', { name: '3 failed events by reason' }).waitFor();
     await showsRows(3);
     await failures.getByRole('button', { name: /decimal_out_of_range/ }).click();
     await showsRows(1);
     await rows().first().getByRole('button').click();
-    const sent = page.getByRole('dialog').getByRole('region', { name: 'As it was sent' });
+    const sent = page.getByRole('dialog').getByRole('region', { name: 'Event as sent' });
     await sent.getByText(LONG_NUMBER).waitFor();
     await sent.getByText(XSS).waitFor();
     // Its customer has a route, by which it would have been charged.
-    await page.getByRole('dialog').getByText('none: a failed event is not routed').waitFor();
+    await page.getByRole('dialog').getByText('None: failed events are not routed').waitFor();
     expect(await page.getByRole('dialog').getByText('had no route').count()).toBe(0);
-    await page.getByRole('button', { name: 'Rate again' }).click();
-    await page.getByText('It will be rated again.').waitFor();
+    await page.getByRole('button', { name: 'Reprocess' }).click();
+    await page.getByText('Queued for reprocessing.').waitFor();
     await page.keyboard.press('Escape');
   });
 
@@ -131,18 +131,18 @@ describe.runIf(hasBrowser)('usage in the console', () => {
     await failures.getByRole('button', { name: /decimal_out_of_range/ }).click();
     await failures.getByRole('button', { name: /dimension_missing/ }).click();
     await showsRows(2);
-    const dialog = page.getByRole('dialog', { name: 'Rate failed events again' });
+    const dialog = page.getByRole('dialog', { name: 'Reprocess failed events' });
     // By one request: a code and a time say all of it.
-    await failures.getByRole('button', { name: /^Rate 2 again/ }).click();
-    await dialog.getByRole('button', { name: 'Rate 2 again' }).click();
-    await dialog.getByText('2 of 2 rated again, of which 2 failed again.').waitFor();
+    await failures.getByRole('button', { name: /^Reprocess 2/ }).click();
+    await dialog.getByRole('button', { name: 'Reprocess 2' }).click();
+    await dialog.getByText('2 of 2 reprocessed, 2 failed again.').waitFor();
     await dialog.getByRole('button', { name: 'Done' }).click();
     // One by one: the service is not asked for a source.
     await page.getByLabel('Source').fill('broken too');
     await showsRows(1);
-    await failures.getByRole('button', { name: /^Rate 1 again/ }).click();
-    await dialog.getByRole('button', { name: 'Rate 1 again' }).click();
-    await dialog.getByText('1 of 1 rated again, of which 1 failed again.').waitFor();
+    await failures.getByRole('button', { name: /^Reprocess 1/ }).click();
+    await dialog.getByRole('button', { name: 'Reprocess 1' }).click();
+    await dialog.getByText('1 of 1 reprocessed, 1 failed again.').waitFor();
     await dialog.getByRole('button', { name: 'Done' }).click();
   });
 
@@ -233,7 +233,7 @@ describe.runIf(hasBrowser)('usage in the console', () => {
     expect(await rows().getByText('1 note').count()).toBe(1);
     await page.getByRole('button', { name: 'More filters' }).click();
     await page.getByLabel('Notes').selectOption('Nothing subtracted');
-    await page.getByRole('heading', { name: 'No events' }).waitFor();
+    await page.getByRole('heading', { name: 'No matching events' }).waitFor();
     await page.getByLabel('Notes').selectOption('Quantity set to 0');
     await showsRows(1);
     expect(new URL(page.url()).searchParams.get('note')).toBe('quantity_clamped');

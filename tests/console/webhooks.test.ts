@@ -53,7 +53,7 @@ describe.runIf(hasBrowser)('webhooks in the console', () => {
   it('makes an endpoint, and shows its secret once', async () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('URL').fill(receiver.url);
-    await dialog.getByLabel('Events').selectOption('Selected events');
+    await dialog.getByLabel('Events', { exact: true }).selectOption('Selected events');
     for (const name of WEBHOOK_OWN_EVENTS.filter((type) => type !== 'usage_limit.exceeded'))
       await dialog.getByRole('button', { name }).click();
     await dialog.getByLabel('Custom events').fill('spend.alert');
@@ -79,7 +79,7 @@ describe.runIf(hasBrowser)('webhooks in the console', () => {
     expect(told.type).toBe('webhook.test');
     // A test saves nothing, so that it takes no warning away.
     expect(await warnings().count()).toBe(1);
-    await warnings().getByRole('button', { name: 'Close the warnings' }).click();
+    await warnings().getByRole('button', { name: 'Close warnings' }).click();
     await warnings().waitFor({ state: 'detached' });
     await rows().first().getByRole('button').click();
     const dialog = page.getByRole('dialog', { name: 'Delivery' });
@@ -150,7 +150,7 @@ describe.runIf(hasBrowser)('webhooks in the console', () => {
     await page.getByRole('button', { name: 'Edit' }).click();
     const dialog = page.getByRole('dialog', { name: 'Edit endpoint' });
     expect(await dialog.getByLabel('Custom events').inputValue()).toBe('spend.alert');
-    await dialog.getByLabel('Events').selectOption('All events');
+    await dialog.getByLabel('Events', { exact: true }).selectOption('All events');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await page.getByText('all events', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Actions for this endpoint' }).click();

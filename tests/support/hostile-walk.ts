@@ -76,7 +76,7 @@ export class HostileWalk {
   /** The names of all projects, and every event by its keys. */
   async visitTheRest(): Promise<void> {
     await this.#go('usage');
-    await this.page.getByRole('button', { name: /^Project .*; choose another$/ }).click();
+    await this.page.getByRole('button', { name: /^Project .*, switch project$/ }).click();
     await this.page.getByRole('menu').waitFor();
     await this.#look();
     await this.page.keyboard.press('Escape');

@@ -1,11 +1,11 @@
 import { useSearchParams } from 'wouter';
 
-/** By the name of a parameter; what is empty or undefined goes out of the address. */
+/** New values by parameter name. An empty or undefined value removes the parameter. */
 export type AddressChanges = Readonly<Record<string, string | number | undefined>>;
 
 /**
- * The parameters of the address, and what changes some of them: of two changes that come before the page is
- * drawn again, the second knows of the first.
+ * The parameters of the address, and a function that changes some of them. Two changes before the next render
+ * are both applied.
  */
 export function useAddress(): [
   URLSearchParams,
@@ -13,7 +13,7 @@ export function useAddress(): [
 ] {
   const [parameters, setParameters] = useSearchParams();
   const change = (changes: AddressChanges, options?: { readonly replace: boolean }) =>
-    // Not what the last drawing knew, but what is there now.
+    // Reads the current address, which may be newer than the last render.
     setParameters(changed(new URLSearchParams(window.location.search), changes), options);
   return [parameters, change];
 }

@@ -14,7 +14,7 @@ import { Shell } from './shell/shell.js';
 import { InlineLink } from './ui/inline-link.js';
 import { EmptyState, type FailedRead, ReadFailure, Skeleton } from './ui/states.js';
 
-/** Every page but those of boards, where one begins, comes when it is first looked at. */
+/** All pages except boards, the start page, are loaded when they are first opened. */
 const UsagePage = lazy(async () => ({ default: (await import('./features/usage/usage-page.js')).UsagePage }));
 const LimitsPages = lazy(async () => ({
   default: (await import('./features/limits/limits-pages.js')).LimitsPages,
@@ -41,13 +41,13 @@ const FirstProjectPage = lazy(async () => ({
   default: (await import('./features/first-minute/first-project.js')).FirstProjectPage,
 }));
 
-/** The sign-in page, which leads back to where one is. */
+/** Address of the sign-in page, which then returns to the current page. */
 function signInPath(): string {
   const here = window.location.pathname + window.location.search;
   return here === '/' ? '/sign-in' : `/sign-in?from=${encodeURIComponent(here)}`;
 }
 
-/** The console: the sign-in page, or everything else for who is signed in. */
+/** The console: the sign-in page, or all other pages for a signed-in user. */
 export function App() {
   const session = useSession();
   const [location, navigate] = useLocation();
@@ -81,11 +81,8 @@ function ProjectPages({ projectId }: { readonly projectId: string }) {
   const project = projects.data.find(({ id }) => id === projectId);
   if (project === undefined)
     return (
-      <EmptyState
-        title="There is no such project"
-        action={<InlineLink href="/">Go to another project</InlineLink>}
-      >
-        It may belong to another tenant.
+      <EmptyState title="Project not found" action={<InlineLink href="/">Open another project</InlineLink>}>
+        It may belong to another organization.
       </EmptyState>
     );
   return (
@@ -126,7 +123,7 @@ function ProjectPages({ projectId }: { readonly projectId: string }) {
   );
 }
 
-/** Where one begins: at the project that one came from to pay a plan, or at the first. */
+/** Redirects to the first project or, after a payment, to the project from which the payment page was opened. */
 function FirstProject() {
   const projects = useProjects();
   if (projects.isError) return <CenteredFailure of={projects} />;

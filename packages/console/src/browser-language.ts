@@ -1,6 +1,6 @@
 /**
- * Where a machine has no language, as containers do, Chromium names one that there is not: `en-US@posix`. The
- * charts' library asks for numbers in it as it is loaded, and nothing of the console would be seen.
+ * On machines without a configured language, such as containers, Chromium reports the invalid locale
+ * `en-US@posix`. The chart library formats numbers with it while it loads, which would break the whole console.
  */
 try {
   Intl.getCanonicalLocales(navigator.language);

@@ -1,4 +1,4 @@
-/** Milliseconds since 1970, as the browser has them: the one place of the console that asks for the time. */
+/** The browser's time in Unix milliseconds. All code of the console reads the time here. */
 export function nowMs(): number {
   return Date.now();
 }

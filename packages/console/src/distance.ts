@@ -11,8 +11,8 @@ const UNITS = [
 const format = new Intl.RelativeTimeFormat('en-GB', { numeric: 'always' });
 
 /**
- * How far away a moment is, as people say it: `in 3 days`, `2 hours ago`, `now`. From two of a unit on, it is
- * told in that unit.
+ * The time until or since a moment: `in 3 days`, `2 hours ago`, `just now`. It uses the largest unit of which
+ * there are at least two.
  */
 export function distance(unixS: number, nowS: number): string {
   const apartS = unixS - nowS;
@@ -22,7 +22,7 @@ export function distance(unixS: number, nowS: number): string {
   return apartS > 0 ? 'within a minute' : 'just now';
 }
 
-/** How long something lasts, in the same units: `12 seconds`, `90 minutes`, `2 hours`. */
+/** A duration in the same units: `12 seconds`, `90 minutes`, `2 hours`. */
 export function duration(seconds: number): string {
   const [unit, lengthS] = unitOf(seconds) ?? ['second', 1];
   return new Intl.NumberFormat('en-GB', { style: 'unit', unit, unitDisplay: 'long' }).format(
@@ -30,7 +30,7 @@ export function duration(seconds: number): string {
   );
 }
 
-/** The largest that there are two of. */
+/** The largest unit of which there are at least two. */
 function unitOf(seconds: number) {
   return UNITS.find(([, length]) => seconds >= 2 * length);
 }

@@ -13,13 +13,13 @@ export function negated(text: string): string {
   return text.startsWith('-') ? text.slice(1) : `-${text}`;
 }
 
-/** An amount of money; without a currency it has no price. */
+/** An amount of money. Unpriced items have no currency. */
 interface Priced {
   readonly amount: string;
   readonly currency: string | null;
 }
 
-/** What charge items come to, in each of their currencies. */
+/** The total of charge items in each of their currencies. */
 export function totalsOf(items: readonly Priced[]): { currency: string; amount: string }[] {
   const currencies = new Set(items.flatMap(({ currency }) => currency ?? []));
   return [...currencies].map((currency) => ({

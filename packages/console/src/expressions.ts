@@ -1,12 +1,12 @@
 import type { UsageItemExplanation } from '@tollgate/contract';
 import { decimalExact } from './format.js';
 
-/** The expression of a price, with the number of units that it is the price of unless that is one. */
+/** The expression of a price, followed by the pricing unit unless that is one. */
 export function priceText(expression: string, pricingUnit: string | number | null | undefined): string {
   return pricingUnit == null ? expression : `${expression} per ${decimalExact(String(pricingUnit))}`;
 }
 
-/** The paths that a quantity was read from, as a formula; null if no path was. */
+/** The paths of a quantity as a formula; null if it was read from no path. */
 export function quantityText({
   path,
   sum_paths: sumPaths,

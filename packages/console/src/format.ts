@@ -1,6 +1,6 @@
 import { DAY_S } from './timezone.js';
 
-/** What people read: numbers as they are written, never more digits than mean something here. */
+/** Numbers, amounts and times as people read them. */
 
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
 const plain = new Intl.NumberFormat('en', { maximumFractionDigits: 2 });
@@ -18,18 +18,18 @@ const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?$/;
 const FRACTION_DIGITS_SHOWN = 8;
 const CENTS = 2;
 
-/** An exact decimal with its thousands apart; after eight digits of fraction an ellipsis tells that there are more. */
+/** A decimal with thousands separators and up to eight digits of fraction; an ellipsis stands for further digits. */
 export function decimal(text: string): string {
   const { digits, isCut } = cut(text, FRACTION_DIGITS_SHOWN);
   return isCut ? `${digits}…` : digits;
 }
 
-/** All of an exact decimal, with its thousands apart. */
+/** A decimal with thousands separators and all digits. */
 export function decimalExact(text: string): string {
   return cut(text, Number.POSITIVE_INFINITY).digits;
 }
 
-/** The same with two digits of fraction, cut and not rounded: for a glance. The whole of it belongs into a title. */
+/** A decimal with two digits of fraction, cut and not rounded. Show the full number in a title. */
 export function decimalShort(text: string): string {
   return cut(text, CENTS).digits;
 }
@@ -91,7 +91,7 @@ export function dateMinute(unixS: number, timezone: string): string {
   return dateTime(unixS, timezone).replace(/:\d\d$/, '');
 }
 
-/** The longest step that is none of months. */
+/** Upper bound of steps that are not months. */
 const WEEKS_S_MAX = 27 * DAY_S;
 
 /** Times below an axis: hours if steps are hours, days at the start of a day or if steps are days, else months. */

@@ -14,14 +14,14 @@ const client = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 10_000,
-      // A refusal stays one; only what could not be reached or answered is asked again.
+      // Retries only if the service could not be reached or failed; a rejection stays one.
       retry: (failures, error) =>
         failures < RETRIES_MAX && !(error instanceof ApiFailure && error.status > 0 && error.status < 500),
     },
   },
 });
 
-// Dialogs write a small style sheet into the document; the content policy lets it through by this.
+// Dialogs add a small style sheet to the document, which the content policy allows with this nonce.
 setNonce(document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? '');
 applyTheme();
 const root = document.getElementById('root');

@@ -1,4 +1,4 @@
-/** A number as it is sent: people write thousands apart. */
+/** Removes thousands separators from a number that a person typed. */
 export function plainNumber(text: string): string {
   return text.replace(/[\s,_]/g, '');
 }

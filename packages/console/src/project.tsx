@@ -20,7 +20,7 @@ export function useProject(): Project {
   return project;
 }
 
-/** Where the project's part of the API begins, below `/api`. */
+/** API path of the project, below `/api`. */
 export function useProjectPath(): string {
   return `/v1/projects/${useProject().id}`;
 }

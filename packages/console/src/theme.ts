@@ -18,7 +18,7 @@ function theme(): Theme {
   return systemIsDark.matches ? 'dark' : 'light';
 }
 
-/** Shows the theme that was chosen, or the system's, from now on. */
+/** Applies the chosen theme or, by default, the system's. */
 export function applyTheme(): void {
   document.documentElement.dataset.theme = theme();
   for (const listener of listeners) listener();
@@ -35,7 +35,7 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** The theme that is shown. Charts draw with it, because a canvas knows no style sheet. */
+/** The current theme. Charts need it because a canvas does not use style sheets. */
 export function useTheme(): Theme {
   return useSyncExternalStore(subscribe, theme);
 }

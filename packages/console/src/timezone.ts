@@ -1,6 +1,6 @@
 /**
- * Offsets of IANA timezones, from the tables that the browser carries. Times are Unix seconds. Wall time is
- * counted likewise: seconds from 1970-01-01T00:00 as the local clock shows it.
+ * Conversions between Unix time and wall time in IANA timezones, with the browser's timezone data. Times are Unix
+ * seconds. Wall time is seconds since 1970-01-01T00:00 on the local clock.
  */
 
 export const DAY_S = 86_400;
@@ -26,13 +26,13 @@ function offsetAt(unixS: number, timezone: string): number {
   return sign === '-' ? -magnitudeS : magnitudeS;
 }
 
-/** What the local clock shows at that instant. */
+/** The wall time at an instant. */
 export function wallTime(unixS: number, timezone: string): number {
   return unixS + offsetAt(unixS, timezone);
 }
 
 interface Shown {
-  /** The first instant at which the clock shows the time; undefined where it skips it. */
+  /** The first instant with this wall time; undefined if the clock skips it. */
   readonly instant: number | undefined;
   readonly offsetBeforeS: number;
   readonly offsetAfterS: number;
@@ -48,7 +48,7 @@ function showing(wallS: number, timezone: string): Shown {
   return { instant, offsetBeforeS, offsetAfterS };
 }
 
-/** The first instant at which the local clock shows `wallS` or more: where it skips that time, the change itself. */
+/** The first instant with a wall time of at least `wallS`. If the clock skips that time, this is the change itself. */
 export function instantOf(wallS: number, timezone: string): number {
   const { instant, offsetBeforeS, offsetAfterS } = showing(wallS, timezone);
   if (instant !== undefined) return instant;
@@ -62,20 +62,20 @@ export function instantOf(wallS: number, timezone: string): number {
 }
 
 /**
- * The instant at which the local clock shows `wallS`; of a time that it skips, as much later as the clock was
- * set forward.
+ * The first instant with the wall time `wallS`. If the clock skips that time, the result is later by the size of
+ * the change.
  */
 export function instantShowing(wallS: number, timezone: string): number {
   const { instant, offsetBeforeS } = showing(wallS, timezone);
   return instant ?? wallS - offsetBeforeS;
 }
 
-/** Wall time as the browser's own control reads and writes it, to the minute: `2026-11-20T14:05`. */
+/** Wall time to the minute, in the format of `datetime-local` inputs: `2026-11-20T14:05`. */
 export function wallText(unixS: number, timezone: string): string {
   return new Date(wallTime(unixS, timezone) * MS_PER_S).toISOString().slice(0, 'yyyy-mm-ddThh:mm'.length);
 }
 
-/** The instant that such a text names in the timezone; undefined for text that is no time. */
+/** The instant of such a text in the timezone; undefined if the text is not a time. */
 export function instantOfText(text: string, timezone: string): number | undefined {
   const ms = Date.parse(`${text}Z`);
   return Number.isNaN(ms) ? undefined : instantShowing(ms / MS_PER_S, timezone);

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import { nowS } from './clock.js';
 import { usePageVisible } from './visibility.js';
 
-/** The current second, read again every `everyMs` while anybody can see the page. */
+/** The current Unix second, updated every `everyMs` while the page is visible. */
 export function useNowS(everyMs: number): number {
   const [atS, setAtS] = useState(nowS);
   const isVisible = usePageVisible();

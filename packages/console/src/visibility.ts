@@ -5,14 +5,14 @@ function subscribe(listener: () => void): () => void {
   return () => document.removeEventListener('visibilitychange', listener);
 }
 
-/** Whether anybody can see the page: its tab is in front. */
+/** Whether the page is visible: its tab is in front. */
 export function usePageVisible(): boolean {
   return useSyncExternalStore(subscribe, () => document.visibilityState === 'visible');
 }
 
 const NEAR = '600px';
 
-/** Whether the element has been on the screen, or near it, since it is there. */
+/** Whether the element has been on or near the screen at least once. */
 export function useSeen(element: RefObject<Element | null>): boolean {
   const [isSeen, setSeen] = useState(false);
   useEffect(() => {

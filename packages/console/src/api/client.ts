@@ -1,6 +1,6 @@
 import type { Warning } from '@tollgate/contract';
 
-/** A refused request: what the service said, for people and for code. */
+/** A failed request, with the status, code, message and details of the response. */
 export class ApiFailure extends Error {
   constructor(
     readonly status: number,
@@ -14,14 +14,14 @@ export class ApiFailure extends Error {
 }
 
 const UNAUTHENTICATED = 401;
-/** A wrong key at the sign-in is no session that ended. */
+/** A 401 for this path means a wrong key, not the end of a session. */
 export const SESSION_PATH = '/session';
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 export interface RequestOptions {
   readonly body?: unknown;
-  /** In place of `body`: JSON that is text already, sent as it stands, so that numbers keep every digit. */
+  /** JSON text to send unchanged instead of `body`, so that numbers keep every digit. */
   readonly json?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
@@ -29,18 +29,18 @@ export interface RequestOptions {
 
 let csrfToken = '';
 
-/** The token that changes carry; it comes with the session. */
+/** Stores the CSRF token of the session, which every change sends. */
 export function rememberCsrfToken(token: string): void {
   csrfToken = token;
 }
 
-let tellUnauthenticated = (): void => {};
+let notifyUnauthenticated = (): void => {};
 
-/** Has `listener` called whenever the service does not know any more who asks. @returns ends that */
+/** Calls `listener` whenever the service rejects the session. @returns unsubscribes */
 export function onUnauthenticated(listener: () => void): () => void {
-  tellUnauthenticated = listener;
+  notifyUnauthenticated = listener;
   return () => {
-    tellUnauthenticated = () => {};
+    notifyUnauthenticated = () => {};
   };
 }
 
@@ -58,22 +58,22 @@ export function onSaved(listener: (warnings: readonly Warning[]) => void): () =>
 const QUERY_PATH = /\/query$/;
 
 /**
- * Asks the service, as whoever is signed in. `path` is below `/api`: `/v1/me`, `/session`.
- * @throws ApiFailure for every answer that is not a success, and when there is no answer (`status` 0)
+ * Sends a request as the signed-in user. `path` is below `/api`: `/v1/me`, `/session`.
+ * @throws ApiFailure if the response is not a success or there is none (`status` 0)
  */
 export async function request<T>(method: Method, path: string, options: RequestOptions = {}): Promise<T> {
   const response = await send(method, path, options);
   const text = await response.text();
   if (!response.ok) throw failureOf(response.status, text);
-  const answer = text === '' ? undefined : JSON.parse(text);
+  const body = text === '' ? undefined : JSON.parse(text);
   if (method === 'DELETE') noteWarnings([]);
   // A response without such a list, to a rules test or a publication, leaves the warnings in place.
-  else if (method !== 'GET' && !QUERY_PATH.test(path) && answer?.warnings !== undefined)
-    noteWarnings(answer.warnings);
-  return answer as T;
+  else if (method !== 'GET' && !QUERY_PATH.test(path) && body?.warnings !== undefined)
+    noteWarnings(body.warnings);
+  return body as T;
 }
 
-/** As `request`, for answers that are files or do not end: nothing but the head is read. */
+/** Like `request`, for responses that are files or streams: the body is not read. */
 export async function requestRaw(
   method: Method,
   path: string,
@@ -101,11 +101,15 @@ async function send(
       ...(sent === undefined ? {} : { body: sent }),
       ...(signal === undefined ? {} : { signal }),
     });
-    if (response.status === UNAUTHENTICATED && path !== SESSION_PATH) tellUnauthenticated();
+    if (response.status === UNAUTHENTICATED && path !== SESSION_PATH) notifyUnauthenticated();
     return response;
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
-    throw new ApiFailure(0, 'unreachable', 'The service cannot be reached. Is it running?');
+    throw new ApiFailure(
+      0,
+      'unreachable',
+      'The service cannot be reached. Check your connection and try again.',
+    );
   }
 }
 
@@ -120,11 +124,11 @@ function failureOf(status: number, text: string): ApiFailure {
     const { error, code, details } = JSON.parse(text) as ErrorBody;
     return new ApiFailure(status, code, error, details);
   } catch {
-    return new ApiFailure(status, 'unexpected', `The service answered with status ${status}.`);
+    return new ApiFailure(status, 'unexpected', `The service responded with status ${status}.`);
   }
 }
 
-/** A path with its query: what is undefined or empty is left out, each value of a list is a parameter of its own. */
+/** Appends a query to a path. Undefined and empty values are left out; a list becomes repeated parameters. */
 export function withQuery(
   path: string,
   query: Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>,

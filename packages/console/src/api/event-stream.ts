@@ -6,14 +6,14 @@ export interface ServerEvent {
   readonly data: string;
 }
 
-/** Takes a stream of server-sent events as it comes, in pieces of any size. */
+/** Parses a stream of server-sent events from pieces of any size. */
 export class EventReader {
   #rest = '';
   #name = '';
   #data: string[] = [];
   #lastId: string | undefined;
 
-  /** The last position that the stream named: where it goes on from, when it is asked for again. */
+  /** The last event ID of the stream, from which a new request resumes it. */
   get lastId(): string | undefined {
     return this.#lastId;
   }
@@ -44,17 +44,17 @@ export class EventReader {
 }
 
 export interface FollowOptions {
-  /** From where on; undefined: from now on. */
+  /** The position to resume from; undefined starts with new events. */
   readonly lastId: string | undefined;
   readonly signal: AbortSignal;
-  /** `lastId` is where to go on from once the events are dealt with. */
+  /** `lastId` is the position after these events. */
   readonly onEvents: (events: readonly ServerEvent[], lastId: string | undefined) => void;
 }
 
 /**
- * Follows a stream until it ends. With `fetch` and not with an `EventSource`: a refusal says why, and a
- * stream that was left on purpose can be resumed.
- * @throws ApiFailure when it is refused or cannot be reached; AbortError
+ * Follows a stream until it ends. It uses `fetch` instead of `EventSource`, because errors then have a
+ * reason, and a stream that was stopped on purpose can be resumed.
+ * @throws ApiFailure if the request fails; AbortError
  */
 export async function followEvents(path: string, { lastId, signal, onEvents }: FollowOptions): Promise<void> {
   const { body } = await requestRaw('GET', path, {

@@ -5,10 +5,10 @@ interface Page {
 }
 
 const PAGE_SIZE = 100;
-/** Longer lists are cut: nobody looks through them one by one. */
+/** Longer lists are cut. */
 const ENTRIES_MAX = 1_000;
 
-/** All entries of a list that is short, as those of settings are. */
+/** All entries of a short list, such as those of the settings. */
 export async function everyPage<P extends Page, T>(
   path: string,
   entriesOf: (page: P) => readonly T[],

@@ -12,7 +12,7 @@ interface Tenants {
   readonly total_count: number;
 }
 
-/** Every project that is visible: they are few, and the switcher shows them all. */
+/** All visible projects; the project switcher lists them. */
 export function useProjects() {
   return useQuery({
     queryKey: ['projects'],
@@ -20,13 +20,13 @@ export function useProjects() {
   });
 }
 
-/** Makes a project of a tenant. */
+/** Creates a project of a tenant. */
 export function useCreateProject(tenantId: string) {
   const client = useQueryClient();
   return useMutation({
     mutationFn: (body: CreateProjectBody) =>
       request<Project>('POST', `/admin/v1/tenants/${tenantId}/projects`, { body }),
-    // It can be gone to when it is in the list.
+    // The new project can be opened once it is in the list.
     onSuccess: () => client.invalidateQueries({ queryKey: ['projects'] }),
   });
 }

@@ -3,7 +3,7 @@ import { type Me, type Permission, permits } from '@tollgate/contract';
 import { createContext, type ReactNode, useContext, useEffect } from 'react';
 import { onUnauthenticated, rememberCsrfToken, request, SESSION_PATH } from './client.js';
 
-interface SessionAnswer {
+interface SessionResponse {
   readonly csrf_token: string | null;
   readonly me: Me | null;
 }
@@ -11,14 +11,14 @@ interface SessionAnswer {
 const SESSION_KEY = ['session'];
 const MeContext = createContext<Me | undefined>(undefined);
 
-/** Who is signed in; only below `WithSession`. */
+/** The signed-in user; only below `MeProvider`. */
 export function useMe(): Me {
   const me = useContext(MeContext);
-  if (me === undefined) throw new Error('nobody is signed in');
+  if (me === undefined) throw new Error('no user is signed in');
   return me;
 }
 
-/** Whether who is signed in may do what needs this permission. */
+/** Whether the signed-in user has this permission. */
 export function useMay(needed: Permission): boolean {
   return permits(useMe().permissions, needed);
 }
@@ -28,8 +28,8 @@ export function MeProvider({ me, children }: { readonly me: Me; readonly childre
 }
 
 /**
- * The session of this browser: null where nobody is signed in. It is read again when a request is refused:
- * the session may have ended, or another tab has begun a new one.
+ * The session of this browser; null if no user is signed in. It is fetched again when a request is rejected,
+ * because the session may have ended or another tab may have started a new one.
  */
 export function useSession() {
   const client = useQueryClient();
@@ -49,12 +49,12 @@ export function useSession() {
 }
 
 async function readSession(): Promise<Me | null> {
-  const { csrf_token, me } = await request<SessionAnswer>('GET', SESSION_PATH);
+  const { csrf_token, me } = await request<SessionResponse>('GET', SESSION_PATH);
   rememberCsrfToken(csrf_token ?? '');
   return me;
 }
 
-/** Signing in and out; either forgets everything that was read as somebody else. */
+/** Signing in and out. Both clear all data that was fetched in the previous session. */
 export function useSignIn() {
   const client = useQueryClient();
   return {

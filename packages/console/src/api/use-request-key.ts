@@ -2,8 +2,8 @@ import { useState } from 'react';
 import { newIdempotencyKey } from './idempotency-key.js';
 
 /**
- * A key for a request that is being written: as long as it says the same, it is the same, and sent twice it
- * is done once.
+ * An idempotency key for the request of a form. It changes with the request, so that sending the same request
+ * twice executes it once.
  */
 export function useRequestKey(request: unknown): string {
   const text = JSON.stringify(request);

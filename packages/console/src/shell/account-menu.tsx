@@ -9,16 +9,16 @@ const THEMES: readonly { readonly choice: ThemeChoice; readonly label: string; r
   [
     { choice: 'light', label: 'Light', icon: Sun },
     { choice: 'dark', label: 'Dark', icon: Moon },
-    { choice: 'system', label: 'As the system', icon: Monitor },
+    { choice: 'system', label: 'System', icon: Monitor },
   ];
 
-/** What concerns the person, not the project: looks, documentation, leaving. */
+/** The menu of the user: theme, documentation and sign-out. */
 export function AccountMenu() {
   const { signOut } = useSignIn();
   const [, navigate] = useLocation();
   const leave = async () => {
     await signOut();
-    // Whoever comes next begins anew, and not where this one was.
+    // The next user starts at the start page, not at this one.
     navigate('/sign-in', { replace: true });
   };
   const chosen = useThemeChoice();

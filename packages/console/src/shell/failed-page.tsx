@@ -6,7 +6,7 @@ import { type Above, PageHeader } from './page-header.js';
 
 const NOT_FOUND = 404;
 
-/** In place of the page of one thing that could not be read: why, and the way back to the others. */
+/** Shown in place of a page whose data could not be loaded: the reason, and a link to the list above it. */
 export function FailedPage({ above, of }: { readonly above: Above; readonly of: FailedRead }) {
   const { error } = of;
   if (error instanceof ApiFailure && error.status === NOT_FOUND)
@@ -21,14 +21,14 @@ export function FailedPage({ above, of }: { readonly above: Above; readonly of: 
   );
 }
 
-/** Of an address that leads to nothing, with the way back. */
+/** Shown for an address that does not exist, with a link back. */
 export function MissingPage({ above, children }: { readonly above: Above; readonly children: string }) {
   return (
     <>
       <PageHeader title="Page not found" />
       <EmptyState
         icon={<Compass size={20} />}
-        title="There is nothing here"
+        title="There is no such page"
         action={<InlineLink href={above.href}>Back to {above.label}</InlineLink>}
       >
         {children}

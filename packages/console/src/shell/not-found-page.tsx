@@ -1,12 +1,12 @@
 import { useProject } from '../project.js';
 import { MissingPage } from './failed-page.js';
 
-/** Of an address that leads nowhere. */
+/** Shown for an unknown address within a project. */
 export function NotFoundPage() {
   const { id } = useProject();
   return (
     <MissingPage above={{ label: 'Boards', href: `/p/${id}/boards` }}>
-      The address may have been cut off, or what it led to was deleted.
+      The address may be incomplete, or the page was deleted.
     </MissingPage>
   );
 }

@@ -4,7 +4,7 @@ import { Button } from '../ui/button.js';
 import { EmptyState, messageOf } from '../ui/states.js';
 
 interface PageBoundaryProps {
-  /** Where one is: gone elsewhere, what is there is tried. */
+  /** The current address. When it changes, the page is rendered again. */
   readonly at?: string;
   readonly head?: ReactNode;
   readonly children: ReactNode;
@@ -15,8 +15,8 @@ interface PageBoundaryState {
 }
 
 /**
- * Keeps what is around a page whose code could not be loaded, as after an update of the service, or that
- * could not be drawn: without it everything would go, without a word.
+ * Shows an error in place of a page whose code failed to load, as after an update of the service, or failed to
+ * render. Without it, the whole console would become blank.
  */
 export class PageBoundary extends Component<PageBoundaryProps, PageBoundaryState> {
   override state: PageBoundaryState = { failure: undefined };
@@ -41,8 +41,8 @@ export class PageBoundary extends Component<PageBoundaryProps, PageBoundaryState
             title="This page could not be shown"
             action={<Button onClick={() => window.location.reload()}>Reload</Button>}
           >
-            If the service was updated meanwhile, reloading brings the new console. What was saved is safe.
-            The browser says: {messageOf(failure.error)}
+            If the service was just updated, reload to get the new console. Your saved data is not affected.
+            Browser error: {messageOf(failure.error)}
           </EmptyState>
         </div>
       </>

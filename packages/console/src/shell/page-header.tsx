@@ -4,16 +4,16 @@ import { useProject } from '../project.js';
 
 export const CONTENT_ID = 'content';
 
-/** The first page that is shown has not been gone to: its heading does not take the focus. */
+/** Whether a page was shown before. The heading of the first page does not take the focus. */
 let hasShownPage = false;
 
-/** The list, or the like, that a page belongs to. */
+/** The parent page, usually a list. */
 export interface Above {
   readonly label: string;
   readonly href: string;
 }
 
-/** The head of a page: what it shows, and what can be done here. It names the page in the window's title, too. */
+/** The header of a page, with its title and actions. It also sets the title of the window. */
 export function PageHeader({
   above,
   title,
@@ -22,7 +22,7 @@ export function PageHeader({
 }: {
   readonly above?: Above;
   readonly title: ReactNode;
-  /** What it is about, in a sentence, for who has not read the documentation. */
+  /** One sentence that explains the page to new users. */
   readonly lead?: string;
   readonly actions?: ReactNode;
 }) {
@@ -32,7 +32,7 @@ export function PageHeader({
     document.title = `${heading.current?.textContent} · ${project.name} · Tollgate`;
   });
   useEffect(() => {
-    // Who hears the page is told of it; who has the focus in it already, in a field say, keeps it.
+    // Focuses the heading so that screen readers announce the page, unless the focus is already in the page.
     const isInside = document.getElementById(CONTENT_ID)?.contains(document.activeElement) === true;
     if (hasShownPage && !isInside) heading.current?.focus({ preventScroll: true });
     hasShownPage = true;

@@ -7,7 +7,7 @@ import { useProject } from '../project.js';
 import { Button } from '../ui/button.js';
 import { Menu } from '../ui/menu.js';
 
-/** Leads to the same part of another project. Who sees several tenants finds each project below its own. */
+/** Opens the same part of another project. With the service key, projects are grouped by tenant. */
 export function ProjectSwitcher() {
   const project = useProject();
   const { data: projects = [] } = useProjects();
@@ -17,7 +17,7 @@ export function ProjectSwitcher() {
   const [, , , part = 'boards'] = location.split('/');
   const tenantOf = ({ tenant_id }: Project) => tenants.find(({ id }) => id === tenant_id)?.name ?? tenant_id;
   const trigger = (
-    <Button look="plain" className="w-full" aria-label={`Project ${project.name}; choose another`}>
+    <Button look="plain" className="w-full" aria-label={`Project ${project.name}, switch project`}>
       <span className="min-w-0 grow truncate text-left">{project.name}</span>
       <ChevronsUpDown size={14} className="text-ink-faint" />
     </Button>
@@ -37,7 +37,7 @@ export function ProjectSwitcher() {
   );
 }
 
-/** Those of one tenant together, otherwise as they were. */
+/** Groups projects by tenant and otherwise keeps their order. */
 function byTenant(projects: readonly Project[]): readonly Project[] {
   const tenants = [...new Set(projects.map(({ tenant_id }) => tenant_id))];
   return tenants.flatMap((tenant) => projects.filter(({ tenant_id }) => tenant_id === tenant));

@@ -31,7 +31,7 @@ export function SavedWarnings() {
             <p className="font-semibold">Saved, but check these names</p>
             <WarningList warnings={warnings} />
           </div>
-          <IconButton label="Close the warnings" onClick={() => setWarnings(NONE)}>
+          <IconButton label="Close warnings" onClick={() => setWarnings(NONE)}>
             <X size={14} />
           </IconButton>
         </section>

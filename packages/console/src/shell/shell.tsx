@@ -11,10 +11,10 @@ import { CONTENT_ID } from './page-header.js';
 import { ProjectSwitcher } from './project-switcher.js';
 import { SavedWarnings } from './saved-warnings.js';
 
-/** A board takes all the width that there is; everything else is read, and stays as wide as one reads well. */
+/** Boards use the full width; all other pages have a maximum width for reading. */
 const BOARD = /^\/p\/[^/]+\/boards\/./;
 
-/** What stays while pages change: at the side where there is room, behind a button where there is none. */
+/** The frame around all pages: the navigation is a sidebar or, on narrow screens, a menu behind a button. */
 export function Shell({ children }: { readonly children: ReactNode }) {
   const [isOpen, setOpen] = useState(false);
   const [location] = useLocation();
@@ -27,7 +27,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
         href={`#${CONTENT_ID}`}
         className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50 focus:rounded-md focus:bg-panel focus:px-3 focus:py-2"
       >
-        Skip to the content
+        Skip to content
       </a>
       <header className="sticky top-0 z-30 flex h-12 items-center gap-2 border-b border-line bg-panel px-3 lg:hidden">
         <IconButton
@@ -75,7 +75,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   );
 }
 
-/** A new page begins at its top; one that is gone back to is where it was left, which the browser sees to. */
+/** Scrolls to the top of a new page. When going back, the browser restores the scroll position. */
 function useScrollToTop(location: string): void {
   const isBack = useRef(false);
   useEffect(() => {

@@ -1,6 +1,6 @@
 import { decimalExact, money } from '../format.js';
 
-/** An exact decimal, with its currency where it has one. What is cut for a glance is whole in its title. */
+/** A decimal with its currency, if any. The title has all digits. */
 export function Amount({
   value,
   currency = null,

@@ -10,7 +10,7 @@ const LOOKS: Readonly<Record<Look, string>> = {
   danger: 'border border-line-strong bg-panel text-bad hover:bg-bad-soft font-medium',
 };
 
-/** Height and room at the sides: of a control, of one among text, of an icon alone. */
+/** Height and padding: of a normal control, of one within text, or of an icon. */
 type Size = 'normal' | 'small' | 'icon';
 
 const SIZES: Readonly<Record<Size, string>> = {
@@ -22,7 +22,7 @@ const SIZES: Readonly<Record<Size, string>> = {
 export interface ButtonProps extends ComponentProps<'button'> {
   readonly look?: Look;
   readonly size?: Size;
-  /** Shows that what the button began is under way; it takes no further click. */
+  /** Disables the button while its action is in progress. */
   readonly isBusy?: boolean;
 }
 
@@ -54,7 +54,7 @@ export function Button({
   );
 }
 
-/** A button that shows only an icon: its name is for those who hear it, and for those who wait over it. */
+/** A button with an icon only. Its label is the accessible name and the tooltip. */
 export function IconButton({ label, ...rest }: ButtonProps & { readonly label: string }) {
   return <Button look="quiet" size="icon" aria-label={label} title={label} {...rest} />;
 }

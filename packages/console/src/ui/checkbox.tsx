@@ -1,6 +1,6 @@
 import { type ReactNode, useId } from 'react';
 
-/** On or off, with what it means beside it. */
+/** A checkbox with a label and a hint. */
 export function Checkbox({
   label,
   hint,
@@ -23,14 +23,14 @@ export function Checkbox({
         className="mt-0.5 size-4 shrink-0 accent-accent"
         checked={isChecked}
         disabled={isDisabled}
-        aria-describedby={`${id}-said`}
+        aria-describedby={`${id}-hint`}
         onChange={(event) => onChange(event.target.checked)}
       />
       <div>
         <label htmlFor={id} className="text-[13px] font-medium">
           {label}
         </label>
-        <p id={`${id}-said`} className="mt-0.5 text-xs text-ink-faint empty:hidden">
+        <p id={`${id}-hint`} className="mt-0.5 text-xs text-ink-faint empty:hidden">
           {hint}
         </p>
       </div>

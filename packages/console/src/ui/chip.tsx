@@ -2,7 +2,7 @@ import { Check } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { classes } from './classes.js';
 
-/** One of a few choices, on or off. */
+/** A toggle button for one of a few choices. */
 export function Chip({
   label,
   isChosen,
@@ -10,7 +10,7 @@ export function Chip({
   onToggle,
   children,
 }: {
-  /** For those who hear it, where what is seen says too little. */
+  /** Accessible name, if the visible text is not enough. */
   readonly label?: string;
   readonly isChosen: boolean;
   readonly isDisabled?: boolean;

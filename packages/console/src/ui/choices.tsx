@@ -1,6 +1,6 @@
 import { Chip } from './chip.js';
 
-/** Some of a few names, each on or off. */
+/** A group of toggle buttons, of which up to `max` are on. */
 export function Choices({
   label,
   names,

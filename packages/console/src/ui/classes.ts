@@ -1,4 +1,4 @@
-/** Joins class names; what does not apply is left out. */
+/** Joins class names and skips false and undefined ones. */
 export function classes(...names: readonly (string | false | undefined)[]): string {
   return names.filter(Boolean).join(' ');
 }

@@ -3,7 +3,7 @@ import { Button } from './button.js';
 import { CancelButton, Dialog, DialogActions } from './dialog.js';
 import { FailureNote } from './states.js';
 
-/** Asks once more before something is done that cannot be taken back. */
+/** Asks for confirmation before an action that cannot be undone. */
 export function ConfirmDialog({
   title,
   action,
@@ -15,7 +15,7 @@ export function ConfirmDialog({
 }: {
   readonly title: ReactNode;
   readonly action: string;
-  /** What confirming begins. */
+  /** The state of the confirmed action. */
   readonly change: { readonly isPending: boolean; readonly isError: boolean; readonly error: unknown };
   readonly isOpen: boolean;
   readonly onClose: () => void;

@@ -1,7 +1,7 @@
-/** What lies over the page behind a dialog. */
+/** Style of the overlay behind a dialog. */
 export const DIMMED = 'fixed inset-0 z-40 bg-shade backdrop-blur-[1px]';
 
-/** Stands for a dialog whose code is on its way: the press is seen to act, and nothing else is opened meanwhile. */
+/** Shown while the code of a dialog loads, so that the click has a visible effect and the page is blocked. */
 export function DialogLoading() {
   return <div role="status" aria-label="Loading" aria-busy className={DIMMED} />;
 }

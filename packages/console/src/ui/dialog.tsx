@@ -12,11 +12,11 @@ export interface DialogProps {
   readonly onClose: () => void;
   readonly isWide?: boolean;
   /**
-   * It holds what would be lost: a click beside it does not close it, and every other way out asks first. By
-   * default that is so once something in it was entered or switched.
+   * Whether closing would lose something. Clicks outside then do not close the dialog, and every other way of
+   * closing asks for confirmation. By default this is true after any input in the dialog.
    */
   readonly isDirty?: boolean | undefined;
-  /** What is lost then. */
+  /** A sentence about the loss, shown before closing. */
   readonly loss?: string | undefined;
   readonly children: ReactNode;
 }
@@ -28,7 +28,7 @@ export function Dialog({
   onClose,
   isWide = false,
   isDirty,
-  loss = 'What was entered here is not saved yet.',
+  loss = 'Your changes are not saved yet.',
   children,
 }: DialogProps) {
   const [isTouched, setTouched] = useState(false);
@@ -37,15 +37,15 @@ export function Dialog({
     setTouched(false);
     setLeaving(false);
   }
-  const isHeld = isDirty ?? isTouched;
-  const leave = () => (isHeld ? setLeaving(true) : onClose());
+  const isBlocked = isDirty ?? isTouched;
+  const leave = () => (isBlocked ? setLeaving(true) : onClose());
   return (
     <Radix.Root open={isOpen} onOpenChange={(open) => open || leave()}>
       <Radix.Portal>
         <Radix.Overlay className={DIMMED} />
         <Radix.Content
           {...(description === undefined ? { 'aria-describedby': undefined } : {})}
-          onInteractOutside={(event) => isHeld && event.preventDefault()}
+          onInteractOutside={(event) => isBlocked && event.preventDefault()}
           onInput={() => setTouched(true)}
           onClick={({ target }) => isSwitch(target) && setTouched(true)}
           className={classes(
@@ -84,7 +84,7 @@ function isSwitch(target: EventTarget): boolean {
   return target instanceof Element && target.closest('[aria-pressed]') !== null;
 }
 
-/** Asks before what is not saved is left behind. */
+/** Asks for confirmation before unsaved changes are lost. */
 export function LeaveDialog({
   title,
   onStay,
@@ -111,7 +111,7 @@ export function LeaveDialog({
   );
 }
 
-/** The way out of a dialog that its cross and Escape are, too. */
+/** Closes the dialog, as its close button and Escape do. */
 export function CancelButton() {
   return (
     <Radix.Close asChild>
@@ -120,7 +120,7 @@ export function CancelButton() {
   );
 }
 
-/** The last row of a dialog: what it is for, and the way out. */
+/** The row of buttons at the end of a dialog. */
 export function DialogActions({ children }: { readonly children: ReactNode }) {
   return <div className="mt-6 flex flex-wrap justify-end gap-2">{children}</div>;
 }

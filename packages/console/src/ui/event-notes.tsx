@@ -1,6 +1,6 @@
 import type { UsageEventNote } from '@tollgate/contract';
 
-/** Notes of an event: where it was not as its rules expect, although it was charged. */
+/** Notes of an event, which say where it did not match the expectations of its rules although it was charged. */
 export function EventNotes({ notes }: { readonly notes: readonly UsageEventNote[] }) {
   if (notes.length === 0) return null;
   return (

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-/** What is to be said of one thing, each under its name. */
+/** A list of names and values. */
 export function Facts({ children }: { readonly children: ReactNode }) {
   return (
     <dl className="grid min-w-0 grow grid-cols-[auto_minmax(0,1fr)] gap-x-6 gap-y-1.5 text-[13px]">

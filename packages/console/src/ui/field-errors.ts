@@ -1,18 +1,18 @@
 import { ApiFailure } from '../api/client.js';
 
-/** What a refused request said, by the fields of its form. */
+/** The errors of a rejected request, by field of the form. */
 export interface FieldErrors {
-  /** What is wrong at a place of the request. */
+  /** The error at a path of the request. */
   at(path: string): string | undefined;
-  /** What belongs to no field, to be told above the buttons; undefined when all of it does. */
+  /** Errors that belong to no field, shown above the buttons; undefined if there are none. */
   readonly rest: unknown;
 }
 
 /**
- * Leads what the service found to the fields where it was found. What it says of a part of a field,
- * `notify_at[1]`, stands at the field.
+ * Assigns the errors of the service to the fields of a form. An error in a part of a field, such as
+ * `notify_at[1]`, is shown at the field.
  *
- * @param fields the places that the form shows
+ * @param fields the paths of the form's fields
  */
 export function fieldErrorsOf(error: unknown, fields: readonly string[]): FieldErrors {
   if (!(error instanceof ApiFailure)) return { at: () => undefined, rest: error ?? undefined };

@@ -6,11 +6,11 @@ const CONTROL =
 
 export interface FieldProps {
   readonly label: string;
-  /** Below the control; what is wrong takes its place. */
+  /** Shown below the control. An error replaces it. */
   readonly hint?: ReactNode;
   readonly error?: string | undefined;
   readonly className?: string;
-  /** The control gets what ties it to the label and to what is said of it. */
+  /** Gets the attributes that connect the control with its label, hint and error. */
   readonly children: (props: FieldControlProps) => ReactNode;
 }
 
@@ -22,7 +22,7 @@ export interface FieldControlProps {
 
 export function Field({ label, hint, error, className, children }: FieldProps) {
   const id = useId();
-  const describedBy = `${id}-said`;
+  const describedBy = `${id}-hint`;
   return (
     <div className={classes('flex flex-col gap-1.5', className)}>
       <label htmlFor={id} className="text-[13px] font-medium text-ink">
@@ -59,7 +59,7 @@ export interface Option<T extends string> {
   readonly label: string;
 }
 
-/** The browser's own list: it works with every keyboard, screen reader and phone. */
+/** The browser's native select, which works with every keyboard, screen reader and phone. */
 export function Select<T extends string>({
   options,
   value,

@@ -1,10 +1,10 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { TextInput } from './field.js';
 
-/** Who types is let finish the word. */
+/** Pause after typing before the filter is applied. */
 const TYPING_PAUSE_MS = 300;
 
-/** One filter as text: what is typed counts after a pause, and what the address says is shown. */
+/** A text filter. Input is applied after a pause; a change of the address is shown at once. */
 export function FilterInput({
   label,
   value,
@@ -17,25 +17,25 @@ export function FilterInput({
   readonly onChange: (value: string) => void;
 }) {
   const [text, setText] = useState(value);
-  const told = useRef(value);
-  const tell = useRef(onChange);
+  const applied = useRef(value);
+  const apply = useRef(onChange);
   useEffect(() => {
-    tell.current = onChange;
+    apply.current = onChange;
   });
-  // From elsewhere, as by a link: not what was just typed, which may have gone on meanwhile.
+  // Shows a change from elsewhere, such as a link, but not the filter's own change: the user may type on.
   useEffect(() => {
-    if (value === told.current) return;
-    told.current = value;
+    if (value === applied.current) return;
+    applied.current = value;
     setText(value);
   }, [value]);
-  // A layout effect ends with the sight of it: while the next page is loaded, React keeps this one, hidden,
-  // and what was typed last would lead back here.
+  // A layout effect is cleaned up when the page is hidden. While the next page loads, React keeps this one hidden,
+  // and an effect would still apply the last input and navigate back here.
   useLayoutEffect(() => {
     const trimmed = text.trim();
-    if (trimmed === told.current) return;
+    if (trimmed === applied.current) return;
     const timer = setTimeout(() => {
-      told.current = trimmed;
-      tell.current(trimmed);
+      applied.current = trimmed;
+      apply.current(trimmed);
     }, TYPING_PAUSE_MS);
     return () => clearTimeout(timer);
   }, [text]);

@@ -8,12 +8,12 @@ export interface MenuItem {
   readonly isDangerous?: boolean;
   readonly isChosen?: boolean;
   readonly isDisabled?: boolean;
-  /** Items that follow each other in the same group stand under its name. */
+  /** Consecutive items of the same group are listed under its name. */
   readonly group?: string | undefined;
   readonly onSelect: () => void;
 }
 
-/** A list of what can be done with a thing, behind its button. */
+/** A menu that opens from a button. */
 export function Menu({
   trigger,
   items,
@@ -22,7 +22,7 @@ export function Menu({
   readonly items: readonly MenuItem[];
 }) {
   const chosen = useRef<() => void>(undefined);
-  // Once the button has the focus again: a dialog that is opened takes it from there, and gives it back.
+  // Runs the action after the button has the focus again, so that a dialog returns the focus to the button.
   const act = () => {
     const chosenNow = chosen.current;
     chosen.current = undefined;
@@ -39,7 +39,7 @@ export function Menu({
           className="z-50 max-h-96 min-w-44 overflow-y-auto rounded-lg border border-line bg-panel p-1 shadow-lg"
         >
           {items.map((item, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: what is in a menu does not move while it is open
+            // biome-ignore lint/suspicious/noArrayIndexKey: the items of an open menu do not move
             <Fragment key={index}>
               {item.group !== undefined && item.group !== items[index - 1]?.group && (
                 <Radix.Label className="px-2.5 pt-2 pb-1 text-xs text-ink-faint">{item.group}</Radix.Label>

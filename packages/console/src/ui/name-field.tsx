@@ -8,7 +8,7 @@ export interface NameFieldProps extends Pick<FieldProps, 'hint' | 'error' | 'cla
   readonly autoFocus?: boolean;
 }
 
-/** What something is called: it cannot be left out, and is as long as the service takes it. */
+/** A field for a required name, with the length limit of the service. */
 export function NameField({ label = 'Name', value, onChange, autoFocus = false, ...field }: NameFieldProps) {
   return (
     <Field label={label} {...field}>

@@ -8,7 +8,7 @@ export interface PageOfList {
   readonly total_count: number;
 }
 
-/** Where one is in a long list, and the way on; nothing when all of it is there. */
+/** Position in a long list and buttons for other pages. Renders nothing if all entries fit on one page. */
 export function Pager({
   page: { offset, limit, total_count },
   onOffset,

@@ -2,13 +2,13 @@ import { Search } from 'lucide-react';
 import type { FormEvent, ReactNode } from 'react';
 import { Button } from './button.js';
 
-/** Asks for what is looked for by more than one letter at a time: fields in a row, and the button that finds it. */
+/** A search form: fields in a row, and a submit button. */
 export function SearchForm({
   action,
   onSubmit,
   children,
 }: {
-  /** What the button says. */
+  /** Label of the button. */
   readonly action: string;
   readonly onSubmit: () => void;
   readonly children: ReactNode;

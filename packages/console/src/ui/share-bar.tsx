@@ -4,7 +4,7 @@ type Tone = 'accent' | 'warn' | 'bad';
 
 const TONES: Readonly<Record<Tone, string>> = { accent: 'bg-accent', warn: 'bg-warn', bad: 'bg-bad' };
 
-/** How much of a whole: seen alone, so that what it shows is said beside it. @param share 0 to 1 */
+/** A progress bar, hidden from screen readers: show the value as text, too. @param share 0 to 1 */
 export function ShareBar({
   share,
   tone = 'accent',

@@ -1,6 +1,6 @@
 import { CopyButton } from './copy-button.js';
 
-/** A secret that is seen this once. */
+/** Shows a secret that cannot be viewed again, with a copy button. */
 export function ShownOnce({ secret, children }: { readonly secret: string; readonly children: string }) {
   return (
     <>

@@ -20,17 +20,17 @@ import { GripVertical } from 'lucide-react';
 import { type CSSProperties, type ReactNode, useMemo } from 'react';
 
 const DRAG_BEGINS_AFTER_PX = 6;
-// The same at every drawing: with others, each of the things would be drawn anew.
+// Constants, because new objects would render every item again.
 const POINTER_OPTIONS = { activationConstraint: { distance: DRAG_BEGINS_AFTER_PX } };
 const KEYBOARD_OPTIONS = { coordinateGetter: sortableKeyboardCoordinates };
 
-/** One of the things that are in an order. */
+/** An item of a sortable list. */
 export interface Sortable {
   readonly id: UniqueIdentifier;
   readonly name: string;
 }
 
-/** Things whose order is changed by pointer or keyboard; each of them, within, is made one by `useSortableItem`. */
+/** A list that is sorted by pointer or keyboard. Its items use `useSortableItem`. */
 export function SortableArea({
   items,
   strategy,
@@ -65,25 +65,25 @@ export function SortableArea({
   );
 }
 
-/** What those hear who do not see a thing move. */
+/** Announcements for screen readers. */
 function announcementsOf(items: readonly Sortable[]): Announcements {
-  const place = (of: UniqueIdentifier) =>
-    `place ${items.findIndex(({ id }) => id === of) + 1} of ${items.length}`;
-  const name = (of: UniqueIdentifier) => items.find(({ id }) => id === of)?.name ?? 'It';
+  const position = (itemId: UniqueIdentifier) =>
+    `position ${items.findIndex(({ id }) => id === itemId) + 1} of ${items.length}`;
+  const name = (itemId: UniqueIdentifier) => items.find(({ id }) => id === itemId)?.name ?? 'The item';
   return {
-    onDragStart: ({ active }) => `${name(active.id)} is picked up, at ${place(active.id)}.`,
-    onDragOver: ({ active, over }) => `${name(active.id)} is over ${place(over?.id ?? active.id)}.`,
-    onDragEnd: ({ active, over }) => `${name(active.id)} was put down at ${place(over?.id ?? active.id)}.`,
-    onDragCancel: ({ active }) => `${name(active.id)} stays at ${place(active.id)}.`,
+    onDragStart: ({ active }) => `${name(active.id)} was picked up at ${position(active.id)}.`,
+    onDragOver: ({ active, over }) => `${name(active.id)} was moved over ${position(over?.id ?? active.id)}.`,
+    onDragEnd: ({ active, over }) => `${name(active.id)} was dropped at ${position(over?.id ?? active.id)}.`,
+    onDragCancel: ({ active }) => `${name(active.id)} stays at ${position(active.id)}.`,
   };
 }
 
 export interface SortableItem {
-  /** Of the element that moves. */
+  /** Ref of the element that moves. */
   readonly ref: (element: HTMLElement | null) => void;
   readonly style: CSSProperties;
   readonly isDragging: boolean;
-  /** What it is taken by. */
+  /** The drag handle. */
   readonly handle: ReactNode;
 }
 

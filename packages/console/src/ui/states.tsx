@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { ApiFailure } from '../api/client.js';
 import { Button } from './button.js';
 
-/** Nothing is here yet: says why, and what to do. */
+/** Shown when there is no content: the reason, and what to do next. */
 export function EmptyState({
   icon,
   title,
@@ -35,12 +35,12 @@ export interface FailedRead {
   refetch(): unknown;
 }
 
-/** Something could not be read: what the service said, and another try. */
+/** Shows why data could not be loaded, with a button to try again. */
 export function ReadFailure({ of }: { readonly of: FailedRead }) {
   return <FailureNote error={of.error} onRetry={() => void of.refetch()} />;
 }
 
-/** Something could not be read or done: what the service said, and another try where there is one. */
+/** Shows the error of a request, with a button to try again if `onRetry` is given. */
 export function FailureNote({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) {
   return (
     <div
@@ -73,7 +73,7 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : 'Something went wrong.';
 }
 
-/** What is being read: as high as what comes, so that nothing jumps. */
+/** Placeholder while data loads. Give it the height of the content, so that the page does not jump. */
 export function Skeleton({ className }: { readonly className: string }) {
   return <div aria-hidden className={`animate-pulse rounded-md bg-sunken ${className}`} />;
 }

@@ -3,11 +3,10 @@ import { classes } from './classes.js';
 
 export interface Column<Row> {
   readonly title: string;
-  /** Numbers stand at the right. */
+  /** Numbers are aligned right. */
   readonly isNumber?: boolean;
   /**
-   * Heard, not seen: for a column of buttons or badges, which stand at the right as they have no title to
-   * stand below.
+   * Shows the title to screen readers only. For columns of buttons or badges, which are aligned right.
    */
   readonly isTitleHidden?: boolean;
   readonly cell: (row: Row) => ReactNode;
@@ -21,8 +20,8 @@ export interface TableProps<Row> {
 }
 
 /**
- * Rows of like things. On a narrow screen it is moved sideways, and the page stays where it is: the titles
- * that are only heard have to be placed in it, or they would widen the page.
+ * A table. On narrow screens it scrolls sideways within the page. Its position is relative so that hidden titles
+ * do not widen the page.
  */
 export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>) {
   return (
@@ -71,5 +70,5 @@ export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>) {
   );
 }
 
-/** Covers its whole row: a click anywhere in it leads where the link leads. */
+/** Makes a link or button cover its whole row, so that a click anywhere in the row activates it. */
 export const ROW_TARGET = 'font-medium after:absolute after:inset-0';

@@ -6,7 +6,7 @@ export interface Tab {
   readonly href: string;
 }
 
-/** The parts of a page, each with an address of its own. */
+/** Tabs of a page, each with its own address. */
 export function Tabs({ label, tabs }: { readonly label: string; readonly tabs: readonly Tab[] }) {
   const [location] = useLocation();
   return (

@@ -6,7 +6,7 @@ const TIMEZONE_OPTIONS: readonly Option<string>[] = [
   ...Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC'),
 ].map((zone) => ({ value: zone, label: zone }));
 
-/** With one more that is chosen already, be it an old name that the browser does not list. */
+/** All timezones, including the chosen one if the browser does not list it. */
 export function timezoneOptions(chosen: string): readonly Option<string>[] {
   const isListed = TIMEZONE_OPTIONS.some(({ value }) => value === chosen);
   return isListed ? TIMEZONE_OPTIONS : [{ value: chosen, label: chosen }, ...TIMEZONE_OPTIONS];

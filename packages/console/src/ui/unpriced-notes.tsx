@@ -27,8 +27,8 @@ function UnpricedNote({
         {priced.length > 0
           ? `Rules price ${priced.join(', ')}${priced.length === PRICED_METRICS_MAX ? ', …' : ''}.`
           : nearest.length === 0
-            ? 'No pricing rule is in force.'
-            : 'The nearest rules:'}
+            ? 'No pricing rule is active.'
+            : 'Closest rules:'}
       </p>
       {nearest.length > 0 && (
         <ul className="mt-1 flex flex-col gap-1 text-ink-soft">

@@ -2,13 +2,13 @@ import { useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
 import { LeaveDialog } from './dialog.js';
 
-/** Asks before unsaved work is left behind: by a link of the console here, by the browser otherwise. */
+/** Asks before unsaved changes are lost: this component for links in the console, the browser otherwise. */
 export function UnsavedGuard({
   isDirty,
   keptBelow,
 }: {
   readonly isDirty: boolean;
-  /** An address: to it, and to what lies below it, the work is taken along. */
+  /** An address. Navigation to it or below it keeps the unsaved changes. */
   readonly keptBelow?: string;
 }) {
   const [, navigate] = useLocation();
@@ -40,7 +40,7 @@ export function UnsavedGuard({
       onStay={() => setLeaving(undefined)}
       onLeave={() => navigate(leaving)}
     >
-      What was changed on this page is not saved yet.
+      Your changes on this page are not saved yet.
     </LeaveDialog>
   );
 }

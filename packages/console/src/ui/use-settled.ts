@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'react';
 
-/** Who types is let finish the word. */
+/** Pause after the last change. */
 const TYPING_PAUSE_MS = 250;
 
-/** The value as it was when it last stood still for a moment: what is asked for while somebody types. */
+/** The value after it has not changed for a moment. Use it for requests while the user types. */
 export function useSettled<T>(value: T): T {
   const [settled, setSettled] = useState(value);
   useEffect(() => {

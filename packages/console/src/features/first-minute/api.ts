@@ -14,12 +14,12 @@ import { useProjectPath } from '../../project.js';
 import { RULES } from '../rules/api.js';
 import { firstCharts } from './first-board.js';
 
-/** How often it is looked for what one waits for. */
+/** Poll interval while the user waits. */
 const LIVE_MS = 1_500;
 const EVENTS_READ = 20;
 const BOARD_RANGE_S = 3_600;
 
-/** Rule sets that take events, newest first, and drafts that would once they are published. */
+/** The published rule sets, newest first, and the drafts. */
 export function useFirstRules() {
   const project = useProjectPath();
   return useQuery({
@@ -45,7 +45,7 @@ export function usePublish() {
   });
 }
 
-/** How many events came, and the newest of them; read again and again. */
+/** The number of received events and the newest events, polled. */
 export function useArrivals() {
   const project = useProjectPath();
   const mayRead = useMay('usage:read');
@@ -63,7 +63,7 @@ export function useArrivals() {
   });
 }
 
-/** What can be drawn; looked for until there is something. */
+/** The metrics that charts can show, polled until there is one. */
 export function useFirstMetrics(isEnabled: boolean) {
   const project = useProjectPath();
   return useQuery({
@@ -74,7 +74,7 @@ export function useFirstMetrics(isEnabled: boolean) {
   });
 }
 
-/** Makes a board with charts of all that was received until now. */
+/** Creates a board with charts of all usage so far. */
 export function useCreateFirstBoard() {
   const project = useProjectPath();
   const client = useQueryClient();
@@ -85,7 +85,7 @@ export function useCreateFirstBoard() {
       const board = await request<Board>('POST', path, {
         body: {
           name: 'Usage',
-          description: 'What was used, and what it cost.',
+          description: 'Usage and cost.',
           timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
           default_time_range_seconds: BOARD_RANGE_S,
         },

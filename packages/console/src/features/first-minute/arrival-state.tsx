@@ -14,7 +14,7 @@ export interface Arrivals {
 
 const SECOND_MS = 1_000;
 
-/** What arrived, and what of it failed and why. */
+/** The number of received events, and the reason of a failure. */
 export function ArrivalState({ arrivals: { status, events } }: { readonly arrivals: Arrivals }) {
   const { processed, failed, pending } = status;
   const received = processed + failed + pending;
@@ -25,22 +25,22 @@ export function ArrivalState({ arrivals: { status, events } }: { readonly arriva
           <span className="absolute inline-flex size-full animate-ping rounded-full bg-accent opacity-60" />
           <span className="relative inline-flex size-2 rounded-full bg-accent" />
         </span>
-        Paste this into a terminal. Waiting for the first event.
+        Paste this command into a terminal. Waiting for the first event…
       </p>
     );
   }
   return (
     <>
       <p role="status">
-        Received {said(received)}
-        <LastReceived events={events} />.{pending > 0 && ` ${said(pending)} on the way.`}
+        Received {eventCount(received)}
+        <LastReceived events={events} />.{pending > 0 && ` ${eventCount(pending)} in progress.`}
       </p>
       {failed > 0 && <Failed count={failed} event={events.find((event) => event.status === 'failed')} />}
     </>
   );
 }
 
-function said(events: number): string {
+function eventCount(events: number): string {
   return `${count(events)} event${events === 1 ? '' : 's'}`;
 }
 
@@ -48,8 +48,8 @@ function LastReceived({ events }: { readonly events: readonly UsageEvent[] }) {
   const now = useNow();
   if (events.length === 0) return null;
   const last = Math.max(...events.map(({ received_at }) => received_at));
-  // Told to those who hear it with the count, and not every second.
-  return <span aria-hidden>, the last {timeAgo(last, now)}</span>;
+  // Hidden from screen readers, which would announce it every second.
+  return <span aria-hidden>, last one {timeAgo(last, now)}</span>;
 }
 
 function useNow(): number {
@@ -72,11 +72,11 @@ function Failed({
   return (
     <div role="alert" className="mt-2 rounded-lg bg-bad-soft px-3.5 py-2.5 text-bad">
       <p className="break-words">
-        {said(failed)} failed{event?.failure != null && `: ${event.failure.message}`}
+        {eventCount(failed)} failed{event?.failure != null && `: ${event.failure.message}`}
         {event?.failure?.path != null && <code className="ml-1 font-mono text-xs">{event.failure.path}</code>}
       </p>
       <Link href={`/p/${id}/usage?status=failed`} className="mt-1 inline-block font-medium underline">
-        Look at what failed
+        View failed events
       </Link>
     </div>
   );

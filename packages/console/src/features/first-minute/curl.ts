@@ -1,14 +1,14 @@
-/** What a command to send one event is made of. */
+/** The parts of a command that sends one event. */
 export interface IngestCommand {
-  /** Where this page came from: `https://tollgate.example`. */
+  /** Origin of this page, such as `https://tollgate.example`. */
   readonly origin: string;
   readonly projectId: string;
   readonly ruleSetId: string;
-  /** Undefined until there is one: a placeholder stands in its place. */
+  /** If undefined, the command has a placeholder. */
   readonly key: string | undefined;
   /** Unix seconds. */
   readonly occurredAt: number;
-  /** JSON text of what is metered. */
+  /** JSON text of the event. */
   readonly rawJson: string;
 }
 
@@ -16,8 +16,8 @@ export const KEY_PLACEHOLDER = 'YOUR_API_KEY';
 const FIRST_SOURCE = 'first-minute';
 
 /**
- * A command that sends the event when it is pasted into a shell of POSIX. It asks for nothing of the shell but single
- * quotes: those of the event are written as JSON escapes, so that no text of it is ever read by the shell.
+ * A curl command that sends the event from a POSIX shell. It relies only on single quotes. Single quotes in the
+ * event are written as JSON escapes, so that the shell never interprets text of the event.
  */
 export function curlOf({ origin, projectId, ruleSetId, key, occurredAt, rawJson }: IngestCommand): string {
   const url = `${origin}/v1/projects/${projectId}/extractor-rule-sets/${ruleSetId}/events/ingest`;

@@ -4,11 +4,11 @@ import type { UsedMetric } from '../boards/metrics.js';
 export type FirstChart = Omit<ChartInput, 'board_id'>;
 
 const ANALYSIS_METRICS_MAX = 32;
-/** A dimension of more values than this makes no picture. */
+/** Dimensions with more values make charts unreadable. */
 const GROUPS_MAX = 12;
 const GROUPS_SHOWN = 8;
 
-/** Charts that show most about received usage: its cost by the most informative dimension, and its quantities. */
+/** Charts of received usage: its cost by the most informative dimension, and its quantities. */
 export function firstCharts(used: readonly UsedMetric[]): FirstChart[] {
   const priced = used.filter(({ currencies }) => currencies.length > 0);
   const dimension = bestDimension(used);
@@ -36,13 +36,13 @@ function namesOf(used: readonly UsedMetric[]): string[] {
   return [...new Set(used.map(({ metric }) => metric))].slice(0, ANALYSIS_METRICS_MAX);
 }
 
-/** Metrics of the unit that most have: heights of tokens and of milliseconds have nothing to say to each other. */
+/** The metrics with the most common unit. Tokens and milliseconds cannot share an axis. */
 function ofOneUnit(used: readonly UsedMetric[]): readonly UsedMetric[] {
   const alike = used.map(({ unit }) => used.filter((other) => other.unit === unit));
   return alike.toSorted((a, b) => b.length - a.length)[0] ?? [];
 }
 
-/** The dimension that most metrics have, with few values: `model`, say. Of equals the one that has more to tell. */
+/** The dimension with few values that most metrics have, such as `model`. Ties go to the one with more values. */
 function bestDimension(used: readonly UsedMetric[]): string | undefined {
   const found = new Map<string, { metrics: number; values: number }>();
   for (const { name, cardinality } of used.flatMap(({ dimensions }) => dimensions)) {

@@ -8,7 +8,7 @@ import { FailureNote, ReadFailure } from '../../ui/states.js';
 import { useCreateFirstBoard, useFirstMetrics } from './api.js';
 import { FirstStep } from './step.js';
 
-/** A board with charts of what was received. */
+/** The step that creates a board with charts of received usage. */
 export function FirstChartStep({
   hasUsage,
   boards,
@@ -17,7 +17,7 @@ export function FirstChartStep({
   readonly boards: readonly BoardWithCharts[];
 }) {
   const { id } = useProject();
-  const title = 'See the first chart';
+  const title = 'See your first chart';
   const [first] = boards;
   if (first !== undefined && hasUsage) {
     return (
@@ -39,7 +39,13 @@ export function FirstChartStep({
   }
   if (!hasUsage) {
     return (
-      <FirstStep number={3} title={title} state="waiting" isLast summary="A board of what was received." />
+      <FirstStep
+        number={3}
+        title={title}
+        state="waiting"
+        isLast
+        summary="A board with charts of your usage."
+      />
     );
   }
   return (
@@ -48,14 +54,14 @@ export function FirstChartStep({
       title={title}
       state="open"
       isLast
-      summary="A board with charts of what was received: how much, what it cost, with breakdowns."
+      summary="A board with charts of your usage and its cost, with breakdowns."
     >
-      <MakeBoard />
+      <CreateBoard />
     </FirstStep>
   );
 }
 
-function MakeBoard() {
+function CreateBoard() {
   const { id } = useProject();
   const [, navigate] = useLocation();
   const maySee = useMay('analytics:read');
@@ -65,20 +71,20 @@ function MakeBoard() {
   if (!maySee || !mayWrite) {
     return (
       <p className="text-[13px] text-ink-soft">
-        Making a board needs the permission analytics:write, which this key does not have.
+        To create a board, sign in with a key that has the permission analytics:write.
       </p>
     );
   }
   const isReady = (metrics.data?.length ?? 0) > 0;
-  const make = () =>
+  const submit = () =>
     create.mutate(undefined, { onSuccess: ({ report_id }) => navigate(`/p/${id}/boards/${report_id}`) });
   return (
     <div className="flex flex-col items-start gap-3">
-      <Button look="primary" isBusy={create.isPending} disabled={!isReady} onClick={make}>
+      <Button look="primary" isBusy={create.isPending} disabled={!isReady} onClick={submit}>
         <ChartColumn size={15} />
-        Make a board
+        Create board
       </Button>
-      {!isReady && <p className="text-[13px] text-ink-soft">The numbers are on their way.</p>}
+      {!isReady && <p className="text-[13px] text-ink-soft">The first numbers will be there in a moment.</p>}
       {metrics.isError && <ReadFailure of={metrics} />}
       {create.isError && <FailureNote error={create.error} />}
     </div>

@@ -8,15 +8,15 @@ import { FirstChartStep } from './first-chart-step.js';
 import { RulesStep } from './rules-step.js';
 import { SendEventStep } from './send-event-step.js';
 
-/** The way from an empty project to its first chart, each step with how far it is. */
+/** The steps from an empty project to its first chart, each with its state. */
 export function FirstMinute() {
   const mayRead = useMay('rules:read');
   const maySee = useMay('usage:read');
   if (!mayRead || !maySee) {
     return (
       <EmptyState title="See your usage">
-        A board holds charts of usage, cost and counts. The way there in three steps looks at rules and usage,
-        which needs the permissions rules:read and usage:read.
+        Boards show charts of usage and cost. To see the first steps, sign in with a key that has the
+        permissions rules:read and usage:read.
       </EmptyState>
     );
   }
@@ -38,13 +38,13 @@ function Steps() {
     return <Skeleton className="h-96" />;
   }
   const { published } = rules.data;
-  // The one that was made here comes first: its event is at hand.
+  // Prefers the rule set that was created here, because its sample event is known.
   const ruleSet = published.find(({ id }) => id === createdId) ?? published[0];
   const hasUsage = arrivals.data.status.processed > 0;
   return (
     <div className="max-w-6xl">
       <p className="mb-6 text-[13px] text-ink-soft">
-        Three steps from an empty project to the first chart of <bdi>{name}</bdi>. Each ticks itself off.
+        Three steps to the first chart of <bdi>{name}</bdi>. Each step completes automatically.
       </p>
       <ol>
         <RulesStep

@@ -14,11 +14,11 @@ import { NameField } from '../../ui/name-field.js';
 import { FailureNote } from '../../ui/states.js';
 
 const KINDS = [
-  { value: 'development', label: 'Development: to try things out' },
+  { value: 'development', label: 'Development: for testing' },
   { value: 'release', label: 'Release: for production' },
 ] as const;
 
-/** What a service shows that has no project yet: a form that makes one, for who may. */
+/** The form for the first project of a service, for keys that may create one. */
 export function FirstProjectPage() {
   const isService = useMe().kind === 'service';
   const mayCreate = useMay('tenant:admin') || isService;
@@ -28,13 +28,14 @@ export function FirstProjectPage() {
         <div className="rounded-xl border border-line bg-panel p-6 shadow-sm">
           <div className="mb-5 flex items-center gap-2.5">
             <Logo />
-            <h1 className="text-[15px] font-semibold tracking-tight">The first project</h1>
+            <h1 className="text-[15px] font-semibold tracking-tight">Create your first project</h1>
           </div>
           {mayCreate ? (
             <ProjectForm />
           ) : (
             <p className="text-[13px] text-ink-soft">
-              There is no project that this key can see. Making one needs the permission tenant:admin.
+              This key has access to no project. To create one, sign in with a key that has the permission
+              tenant:admin.
             </p>
           )}
         </div>
@@ -59,7 +60,7 @@ function ProjectForm() {
   const create = useCreateFirstProject(setTenantId);
   const [, navigate] = useLocation();
   const chosen = ownTenantId ?? tenantId ?? tenants[0]?.id ?? NEW_TENANT;
-  // Names of a tenant and of a project are refused under one name.
+  // The error path `name` can mean the tenant or the project.
   const errors = fieldErrorsOf(create.error, chosen === NEW_TENANT ? ['kind'] : ['name', 'kind']);
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -83,7 +84,7 @@ function ProjectForm() {
       <NameField
         label="Project name"
         error={errors.at('name')}
-        hint="Rules, events and charts live in it."
+        hint="Holds rules, events and charts."
         value={name}
         onChange={setName}
       />
@@ -106,7 +107,7 @@ function ProjectForm() {
   );
 }
 
-/** Whose project it is: a tenant that there is, or a new one. */
+/** Fields to choose an existing tenant for the project or to name a new one. */
 function TenantFields({
   chosen,
   onChoose,
@@ -114,7 +115,7 @@ function TenantFields({
   name,
   onName,
 }: {
-  /** Its id, or `NEW_TENANT`. */
+  /** The ID of a tenant, or `NEW_TENANT`. */
   readonly chosen: string;
   readonly onChoose: (id: string) => void;
   readonly tenants: readonly Tenant[];
@@ -124,7 +125,7 @@ function TenantFields({
   return (
     <>
       {tenants.length > 0 && (
-        <Field label="Tenant">
+        <Field label="Organization">
           {(control) => (
             <Select
               {...control}
@@ -133,7 +134,7 @@ function TenantFields({
               onChange={onChoose}
               options={[
                 ...tenants.map((tenant) => ({ value: tenant.id, label: tenant.name })),
-                { value: NEW_TENANT, label: 'A new tenant' },
+                { value: NEW_TENANT, label: 'New organization' },
               ]}
             />
           )}
@@ -141,8 +142,8 @@ function TenantFields({
       )}
       {chosen === NEW_TENANT && (
         <NameField
-          label="Tenant name"
-          hint="Whose usage is metered: a company, say."
+          label="Organization name"
+          hint="Your own company. Customers come later."
           value={name}
           onChange={onName}
         />
@@ -157,7 +158,7 @@ interface NewProject {
   readonly kind: ProjectKind;
 }
 
-/** @param onTenant told of a tenant that was made: where its project is refused, another try is one of that tenant */
+/** @param onTenant called with the tenant, so that a second try after an error does not create another tenant */
 function useCreateFirstProject(onTenant: (id: string) => void) {
   const client = useQueryClient();
   return useMutation({

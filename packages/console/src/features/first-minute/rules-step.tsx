@@ -13,7 +13,7 @@ const TemplateChooser = lazy(async () => ({
   default: (await import('../rules/templates/template-chooser.js')).TemplateChooser,
 }));
 
-/** A published rule set, of a template or of one's own. */
+/** The step that publishes a rule set. */
 export function RulesStep({
   ruleSet,
   drafts,
@@ -24,7 +24,7 @@ export function RulesStep({
   readonly onCreated: (created: CreatedFromTemplate) => void;
 }) {
   const { id: projectId } = useProject();
-  const title = 'Say what is charged';
+  const title = 'Define what to charge';
   if (ruleSet !== undefined) {
     return (
       <FirstStep
@@ -39,7 +39,7 @@ export function RulesStep({
             >
               {ruleSet.name === '' ? ruleSet.id : ruleSet.name}
             </Link>{' '}
-            reads events, in version {ruleSet.version}.
+            reads events with version {ruleSet.version}.
           </>
         }
       />
@@ -50,7 +50,7 @@ export function RulesStep({
       number={1}
       title={title}
       state="open"
-      summary="Paste what your provider answered: a template turns it into who used what, and how much. The rule set is published at once; it can be changed at any time."
+      summary="Paste a response of your provider. A template extracts the customer, dimensions and quantities. The rule set is published immediately, and you can change it at any time."
     >
       {drafts.map((draft) => (
         <Draft key={draft.id} draft={draft} />
@@ -62,7 +62,7 @@ export function RulesStep({
   );
 }
 
-/** A rule set that takes no events yet, for want of being published. */
+/** A draft rule set, which accepts no events until it is published. */
 function Draft({ draft: { id, name } }: { readonly draft: ExtractorRuleSet }) {
   const { id: projectId } = useProject();
   const mayWrite = useMay('rules:write');
@@ -76,11 +76,11 @@ function Draft({ draft: { id, name } }: { readonly draft: ExtractorRuleSet }) {
         >
           {name === '' ? id : name}
         </Link>{' '}
-        is a draft, which takes no events.
+        is a draft and accepts no events yet.
       </p>
       {mayWrite && (
         <Button isBusy={publish.isPending} onClick={() => publish.mutate(id)}>
-          Publish it
+          Publish
         </Button>
       )}
       {publish.isError && <FailureNote error={publish.error} />}

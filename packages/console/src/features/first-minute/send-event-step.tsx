@@ -14,7 +14,7 @@ import { curlOf, KEY_PLACEHOLDER } from './curl.js';
 import { sampleEventOf } from './sample-event.js';
 import { FirstStep } from './step.js';
 
-/** A command that sends an event, and word of what arrived. */
+/** The step with a command that sends an event, and the state of received events. */
 export function SendEventStep({
   ruleSet,
   sample,
@@ -26,7 +26,7 @@ export function SendEventStep({
   readonly arrivals: Arrivals;
 }) {
   const hasUsage = arrivals.status.processed > 0;
-  // Whoever has sent events knows how; whoever does it here goes on seeing the command.
+  // If usage exists when the page opens, the command is collapsed; after a first event here it stays visible.
   const [hadUsage] = useState(hasUsage);
   const title = 'Send an event';
   if (ruleSet === undefined) {
@@ -43,7 +43,7 @@ export function SendEventStep({
     >
       {hadUsage ? (
         <details className="text-[13px]">
-          <summary className="cursor-pointer text-ink-soft hover:text-ink">Send another</summary>
+          <summary className="cursor-pointer text-ink-soft hover:text-ink">Send another event</summary>
           <div className="mt-3">
             <Command key={ruleSet.id} ruleSet={ruleSet} sample={sample} />
           </div>
@@ -76,15 +76,15 @@ function Command({
   });
   return (
     <div className="flex flex-col gap-3">
-      <KeyMaker made={key} onKey={setKey} />
+      <KeyCreator created={key} onKey={setKey} />
       <div className="overflow-hidden rounded-lg border border-line bg-panel">
         <div className="flex items-center justify-between border-b border-line py-1 pr-1.5 pl-3.5">
-          <span className="text-xs text-ink-faint">For a terminal</span>
+          <span className="text-xs text-ink-faint">Terminal</span>
           <CopyButton look="quiet" size="small" text={command} />
         </div>
         <section
           aria-label="Command"
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: what is scrolled must be reached by the keyboard
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
           tabIndex={0}
           className="max-h-80 overflow-auto p-3.5 -outline-offset-2"
         >
@@ -95,7 +95,7 @@ function Command({
   );
 }
 
-/** What was pasted or, after a visit elsewhere, the sample of the template, or one that is made for the rules. */
+/** The pasted event; otherwise the sample of the template, or a generated one for the rules. */
 function useSample(ruleSet: ExtractorRuleSet, pasted: string | undefined): string {
   const templates = useTemplates();
   return useMemo(() => {
@@ -108,38 +108,35 @@ function useSample(ruleSet: ExtractorRuleSet, pasted: string | undefined): strin
 const FIRST_KEY_NAME = 'First event';
 
 /**
- * Makes a key that may do this and nothing else. It is put into the command, which is the only place where it
- * is seen.
+ * Creates an API key that may only send events to this project. The key is shown only in the command.
  */
-function KeyMaker({
-  made,
+function KeyCreator({
+  created,
   onKey,
 }: {
-  readonly made: string | undefined;
+  readonly created: string | undefined;
   readonly onKey: (key: string) => void;
 }) {
   const { id: projectId } = useProject();
   const { create } = useApiKeyChanges();
   const isTenantWide = useMe().project_id === null;
-  const mayMake = useMay('tenant:admin') && isTenantWide;
-  if (made !== undefined) {
+  const mayCreate = useMay('tenant:admin') && isTenantWide;
+  if (created !== undefined) {
     return (
       <p role="status" className="text-[13px] text-ink-soft">
-        The command holds a new key that may send events to this project. It is shown this once; what is
-        stored cannot be turned back into it.
+        The command contains a new API key that can send events to this project. The key is shown only once.
       </p>
     );
   }
-  if (!mayMake) {
+  if (!mayCreate) {
     return (
       <p className="text-[13px] text-ink-soft">
-        Put a key with the permission usage:ingest in place of{' '}
-        <code className="font-mono text-xs">{KEY_PLACEHOLDER}</code>. An administrator of the tenant makes one
-        under Settings.
+        Replace <code className="font-mono text-xs">{KEY_PLACEHOLDER}</code> with a key that has the
+        permission usage:ingest. An administrator can create one under Settings.
       </p>
     );
   }
-  const make = () =>
+  const submit = () =>
     create.mutate(
       { name: FIRST_KEY_NAME, permissions: ['usage:ingest'], project_id: projectId },
       { onSuccess: ({ key }) => onKey(key) },
@@ -147,12 +144,12 @@ function KeyMaker({
   return (
     <>
       <div className="flex flex-wrap items-center gap-3 text-[13px] text-ink-soft">
-        <Button look="primary" isBusy={create.isPending} onClick={make}>
+        <Button look="primary" isBusy={create.isPending} onClick={submit}>
           <KeyRound size={14} />
-          Create a key for it
+          Create API key
         </Button>
         <span>
-          or put one of yours in place of <code className="font-mono text-xs">{KEY_PLACEHOLDER}</code>.
+          or replace <code className="font-mono text-xs">{KEY_PLACEHOLDER}</code> with your own key.
         </span>
       </div>
       {create.isError && <FailureNote error={create.error} />}

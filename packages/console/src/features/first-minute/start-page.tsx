@@ -1,7 +1,7 @@
 import { PageHeader } from '../../shell/page-header.js';
 import { FirstMinute } from './first-minute.js';
 
-/** The first steps, for who comes back to them. */
+/** The page of the first steps, which also works after they are done. */
 export function StartPage() {
   return (
     <>

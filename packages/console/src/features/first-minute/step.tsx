@@ -4,9 +4,9 @@ import { classes } from '../../ui/classes.js';
 
 export type StepState = 'waiting' | 'open' | 'done';
 
-const SAID: Readonly<Record<StepState, string>> = { waiting: 'later', open: 'now', done: 'done' };
+const STATE_NAMES: Readonly<Record<StepState, string>> = { waiting: 'later', open: 'now', done: 'done' };
 
-/** One of the steps: what it is for, how far it is, and what it takes. */
+/** A step: its title, its state, and its content. */
 export function FirstStep({
   number,
   title,
@@ -17,7 +17,7 @@ export function FirstStep({
 }: {
   readonly number: number;
   readonly title: string;
-  /** What it is for, or what came of it. */
+  /** The purpose of the step or, once it is done, its result. */
   readonly summary: ReactNode;
   readonly state: StepState;
   readonly isLast?: boolean;
@@ -26,7 +26,7 @@ export function FirstStep({
   const heading = useRef<HTMLHeadingElement>(null);
   const before = useRef(state);
   useEffect(() => {
-    // The button that opened this step is gone, and the focus with it; who is elsewhere stays there.
+    // The button that opened this step is gone. Takes the focus unless it is elsewhere.
     const hasLostFocus = document.activeElement === document.body;
     if (before.current === 'waiting' && state === 'open' && hasLostFocus) heading.current?.focus();
     before.current = state;
@@ -56,7 +56,7 @@ export function FirstStep({
             state === 'waiting' && 'font-medium text-ink-faint',
           )}
         >
-          {title} <span className="sr-only">({SAID[state]})</span>
+          {title} <span className="sr-only">({STATE_NAMES[state]})</span>
         </h2>
         <div className="text-[13px] text-ink-soft">{summary}</div>
         {children !== undefined && children !== false && <div className="mt-4">{children}</div>}

@@ -86,7 +86,7 @@ function LedgerFilters({ currencies, view, onView }: LedgerProps) {
         onChange={(kind) => edit({ kind })}
       />
       <Select
-        aria-label="Entries"
+        aria-label="View"
         options={LINE_OPTIONS}
         value={LINE_OPTIONS.find(({ value }) => value === view.ledger_account)?.value ?? ''}
         onChange={(ledger_account) => edit({ ledger_account })}

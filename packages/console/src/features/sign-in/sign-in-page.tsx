@@ -7,7 +7,7 @@ import { Button } from '../../ui/button.js';
 import { Field, TextInput } from '../../ui/field.js';
 import { messageOf } from '../../ui/states.js';
 
-/** Signs in with an API key: typed, or brought by a link as `#key=…`, which the browser sends to nobody. */
+/** Signs in with an API key that is typed or part of a link as `#key=…`, which browsers do not send to servers. */
 export function SignInPage() {
   const { signIn } = useSignIn();
   const [, navigate] = useLocation();
@@ -24,11 +24,11 @@ export function SignInPage() {
       await signIn(apiKey);
       navigate(from ?? '/', { replace: true });
     } catch (error) {
-      setFailure(isUnknownKey(error) ? 'This key is not known here, or not any more.' : messageOf(error));
+      setFailure(isInvalidKey(error) ? 'Invalid or revoked API key.' : messageOf(error));
       setBusy(false);
     }
   };
-  useKeyOfLink(enter);
+  useLinkKey(enter);
   useEffect(() => {
     document.title = 'Sign in · Tollgate';
   }, []);
@@ -46,13 +46,11 @@ export function SignInPage() {
           <Logo />
           <h1 className="text-[15px] font-semibold tracking-tight">Sign in to Tollgate</h1>
         </div>
-        {from !== undefined && (
-          <p className="mb-4 text-[13px] text-ink-soft">Sign in to go on where you were.</p>
-        )}
+        {from !== undefined && <p className="mb-4 text-[13px] text-ink-soft">Sign in to continue.</p>}
         <Field
           label="API key"
           error={failure}
-          hint="A key of your tenant, or the service key that the first start printed. It is not kept in this browser."
+          hint="An API key, or the service key printed at the first start. It is not stored in this browser."
         >
           {(control) => (
             <TextInput
@@ -69,24 +67,24 @@ export function SignInPage() {
           )}
         </Field>
         <Button type="submit" look="primary" className="mt-5 w-full" isBusy={isBusy}>
-          {isBusy ? 'Signing in …' : 'Sign in'}
+          {isBusy ? 'Signing in…' : 'Sign in'}
         </Button>
       </form>
     </main>
   );
 }
 
-function isUnknownKey(error: unknown): boolean {
+function isInvalidKey(error: unknown): boolean {
   return error instanceof ApiFailure && error.status === 401;
 }
 
-/** A page of the console that a link names, or the way back from a payment; undefined for anything else. */
+/** A path of the console or the return from a payment; undefined for any other address. */
 function pageOf(path: string | null): string | undefined {
   return path !== null && /^\/(p\/|\?)/.test(path) ? path : undefined;
 }
 
-/** Takes the key of a link at once, and out of the address bar. */
-function useKeyOfLink(enter: (apiKey: string) => Promise<void>): void {
+/** Signs in with the key of a link and removes it from the address bar. */
+function useLinkKey(enter: (apiKey: string) => Promise<void>): void {
   const isTaken = useRef(false);
   useEffect(() => {
     const key = /^#key=(.+)$/.exec(window.location.hash)?.[1];

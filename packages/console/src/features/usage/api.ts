@@ -29,7 +29,7 @@ export function useEvents(question: Question) {
       ),
     initialPageParam: '',
     getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
-    // Rows stay where they are while one reads; what is new is asked for apart.
+    // Rows stay in place while the user reads; `useNewestEvents` fetches new ones.
     refetchOnWindowFocus: false,
     staleTime: 0,
   });
@@ -54,7 +54,7 @@ export function useUnpriced(question: Question) {
   });
 }
 
-/** The newest events, again and again. */
+/** The newest events, polled. */
 export function useNewestEvents(question: Question, isLive: boolean) {
   const project = useProjectPath();
   return useQuery({
@@ -79,7 +79,7 @@ export function useEvent(id: string) {
   });
 }
 
-/** How much waits, and how much has failed. */
+/** The numbers of pending, failed and deferred events. */
 export function useIngestStatus() {
   const project = useProjectPath();
   return useQuery({
@@ -90,8 +90,8 @@ export function useIngestStatus() {
 }
 
 /**
- * Has failed events rated again: one, with what is shown read again; or many, after which the caller has it
- * read again.
+ * Reprocesses failed events. `one` then fetches all event data again; after the others the caller does so with
+ * `refetchAll`.
  */
 export function useReprocess() {
   const project = useProjectPath();
@@ -108,12 +108,12 @@ export function useReprocess() {
     askFor,
     askForRange: (body: ReprocessRequest) =>
       request<void>('POST', `${project}/usage/events/reprocess`, { body }),
-    /** Has everything read again that may be another by now. */
-    readAgain: onSettled,
+    /** Fetches all event data again. */
+    refetchAll: onSettled,
   };
 }
 
-/** Where the browser downloads everything that fits. An export has two ends. */
+/** URL of the export of all matching events. An export needs both ends of the time range. */
 export function exportUrl(project: string, question: Question, format: 'csv' | 'ndjson'): string {
   return `/api${withQuery(`${project}/usage/events/export`, { ...question, ...filterBounds(question), format })}`;
 }

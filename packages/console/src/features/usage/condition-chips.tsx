@@ -2,10 +2,10 @@ import type { DimensionFilter } from '@tollgate/contract';
 import { X } from 'lucide-react';
 import { conditionsOf, filtersText } from './filters.js';
 
-/** Values that a chip names; the rest is in its title. */
+/** Upper bound of the values in a chip; its title has all of them. */
 const VALUES_SHOWN = 3;
 
-/** The conditions on dimensions, each of which can be removed. They come with a link, such as that of a chart. */
+/** The conditions on dimensions, each with a button to remove it. Links from charts set them. */
 export function ConditionChips({
   text,
   onChange,
@@ -27,7 +27,7 @@ export function ConditionChips({
       </span>
       <button
         type="button"
-        aria-label={`Remove the condition on ${name}`}
+        aria-label={`Remove condition on ${name}`}
         onClick={() => onChange(without(name))}
         className="grid size-6 shrink-0 place-items-center rounded-full hover:bg-sunken"
       >

@@ -15,8 +15,8 @@ export function DeferredNote() {
       <strong className="font-semibold">
         {count(data.deferred_count)} accepted {isOne ? 'event is' : 'events are'} waiting to be rated
       </strong>
-      , {isOne ? '' : 'the oldest '}for {duration(data.deferred_lag_seconds)}, because rating the events of
-      your projects takes long.{' '}
+      , {isOne ? '' : 'the oldest '}for {duration(data.deferred_lag_seconds)}, because the events of your
+      projects take long to rate.{' '}
       <span className="text-ink-soft">
         No event is lost. Simpler expressions in the <InlineLink href={`/p/${id}/rules`}>rules</InlineLink>{' '}
         shorten the wait.

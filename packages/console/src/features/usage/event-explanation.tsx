@@ -8,24 +8,24 @@ import { InlineLink } from '../../ui/inline-link.js';
 import { UnpricedNotes } from '../../ui/unpriced-notes.js';
 
 const PRICED_BY: Readonly<Record<UsageItemExplanation['priced_by']['pricing_source'], string>> = {
-  hint: 'a price that was sent along',
-  extractor: 'the rule set that read it',
+  hint: 'the price sent with the event',
+  extractor: 'the extractor rule set',
   pricing_rule_set: 'a pricing rule set',
-  unpriced: 'nothing: it has no price',
+  unpriced: 'nothing (no price)',
 };
 
 /**
- * Where each number of the event came from: what was read, what priced it, what was taken off, and who paid.
- * Every digit is shown.
+ * Explains each number of an event: the quantity that was read, its price, its discount and its ledger
+ * transaction. Every digit is shown.
  */
 export function Explanation({ detail }: { readonly detail: UsageEventDetail }) {
   const { id } = useProject();
   const { extractor, charge_items: explained } = detail.explanation;
   return (
-    <section aria-label="How the numbers came about">
-      <h3 className="mb-2 text-[13px] font-semibold">How the numbers came about</h3>
+    <section aria-label="Calculation">
+      <h3 className="mb-2 text-[13px] font-semibold">Calculation</h3>
       <p className="mb-2 text-[13px] text-ink-soft">
-        Read by{' '}
+        Extracted by{' '}
         <InlineLink href={`/p/${id}/rules/extractor/${extractor.rule_set_id}`}>
           {extractor.name ?? extractor.rule_set_id}
         </InlineLink>
@@ -83,7 +83,7 @@ function Item({
           {amount.value} {amount.currency}
         </Step>
         <PricedBy item={item} />
-        <PaidBy posted={posted} />
+        <PostedBy posted={posted} />
       </dl>
     </li>
   );
@@ -140,12 +140,12 @@ function PricedBy({ item: { priced_by: by } }: { readonly item: UsageItemExplana
   );
 }
 
-function PaidBy({ posted }: { readonly posted: PostedChargeItem | undefined }) {
+function PostedBy({ posted }: { readonly posted: PostedChargeItem | undefined }) {
   const { id } = useProject();
   const transaction = posted?.ledger_transaction_id ?? null;
   if (transaction === null) return null;
   return (
-    <Step name="Posted by" code={null}>
+    <Step name="Transaction" code={null}>
       <InlineLink href={`/p/${id}/usage?ledger_transaction_id=${transaction}`}>{transaction}</InlineLink>
     </Step>
   );

@@ -1,20 +1,20 @@
 import type { UsageEvent } from '@tollgate/contract';
 
-/** What is shown, and what has arrived since. */
+/** The rows that are shown, and the events that have arrived since. */
 export interface Feed {
   readonly rows: readonly UsageEvent[];
-  /** New, and not shown yet; newest first. */
+  /** New events that are not shown yet, newest first. */
   readonly arrived: readonly UsageEvent[];
-  /** More may have arrived than `arrived` has: nothing of what is newest was known. */
+  /** None of the newest events was known, so more may have arrived than `arrived` has. */
   readonly hasGap: boolean;
 }
 
 /**
- * Puts together what was read page by page, what has arrived and was let in, and what the newest read tells.
- * Rows that are shown change in place, as one that was rated again does, and never move for what is new.
+ * Combines the rows of all pages with the latest read of the newest events. Rows that are shown are updated in
+ * place, for example after reprocessing, and never move because of new events.
  *
  * @param shown newest first
- * @param newest what the last read of the newest events had
+ * @param newest the result of the latest read of the newest events
  */
 export function feedOf(shown: readonly UsageEvent[], newest: readonly UsageEvent[] = []): Feed {
   const known = new Set(shown.map(({ raw_event_id }) => raw_event_id));

@@ -9,12 +9,12 @@ import { type Filters, NOTES, PRICING_SOURCES, TEXT_FILTERS, type TextFilter } f
 import { TimeFilter } from './time-filter.js';
 
 const STATUSES = [
-  { value: '', label: 'Every status' },
+  { value: '', label: 'All statuses' },
   { value: 'processed', label: 'Processed' },
   { value: 'failed', label: 'Failed' },
 ];
 const PRICINGS = [
-  { value: '', label: 'Every price' },
+  { value: '', label: 'Any price' },
   ...Object.entries(PRICING_SOURCES).map(([value, label]) => ({ value, label })),
 ];
 const NOTE_OPTIONS = [
@@ -30,7 +30,7 @@ const FURTHER: readonly TextFilter[] = [
   'ledger_transaction_id',
 ];
 
-/** Everything that the list can be narrowed by. Filters are undefined where they are to go. */
+/** All filters of the list. `onChange` gets undefined for a filter to remove. */
 export function EventFilterBar({
   filters,
   onChange,

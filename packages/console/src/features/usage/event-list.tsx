@@ -12,12 +12,12 @@ import { EventPanel } from './event-panel.js';
 import { EventTable } from './event-table.js';
 import type { Question } from './filters.js';
 
-/** The list counts as read from its beginning while the page is scrolled less than that. */
+/** Below this scroll position, the page counts as being at its top. */
 const TOP_PX = 48;
-/** After so many the list is read anew, so that it does not grow for as long as one follows. */
-const LET_IN_MAX = 500;
+/** After this many new events the list is fetched again, so that it does not grow without end while following. */
+const ADDED_MAX = 500;
 
-/** The events that fit, and the one that is looked at, which stays open whatever becomes of the list meanwhile. */
+/** The matching events, and the opened event, which stays open while the list changes. */
 export function EventList({
   question,
   isFiltered,
@@ -103,13 +103,13 @@ function Rows({
   );
 }
 
-/** What belongs to one question, and not to the next. */
-interface LetIn {
+/** New events that were added to the list of one question. */
+interface AddedEvents {
   readonly question: Question;
   readonly events: readonly UsageEvent[];
 }
 
-/** The rows, and what is new: let in at once while nobody reads, and otherwise when it is asked for. */
+/** The rows and the new events. New events are added at once at the top of the page, otherwise on request. */
 function useFeed({
   events,
   question,
@@ -122,26 +122,26 @@ function useFeed({
   readonly isReading: boolean;
 }): Feed & { readonly show: () => void } {
   const newest = useNewestEvents(question, isLive);
-  const [lastLetIn, setLastLetIn] = useState<LetIn>();
-  const letIn = lastLetIn?.question === question ? lastLetIn.events : [];
-  const setLetIn = (events: readonly UsageEvent[]) => setLastLetIn({ question, events });
+  const [lastAdded, setLastAdded] = useState<AddedEvents>();
+  const added = lastAdded?.question === question ? lastAdded.events : [];
+  const setAdded = (events: readonly UsageEvent[]) => setLastAdded({ question, events });
   const read = events.data?.pages.flatMap((page) => page.events) ?? [];
-  const feed = feedOf([...letIn, ...read], isLive && events.isSuccess ? newest.data : undefined);
+  const feed = feedOf([...added, ...read], isLive && events.isSuccess ? newest.data : undefined);
   const show = () => {
-    if (feed.hasGap || letIn.length > LET_IN_MAX) {
-      setLetIn([]);
+    if (feed.hasGap || added.length > ADDED_MAX) {
+      setAdded([]);
       void events.refetch();
-    } else setLetIn([...feed.arrived, ...letIn]);
+    } else setAdded([...feed.arrived, ...added]);
   };
   const arrived = feed.arrived.length;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what has arrived is the reason
+  // biome-ignore lint/correctness/useExhaustiveDependencies: new events trigger it
   useEffect(() => {
     if (arrived > 0 && !isReading && !events.isFetching) show();
   }, [arrived, isReading, events.isFetching]);
   return { ...feed, show };
 }
 
-/** What is new is let in when whoever reads asks for it. */
+/** Adds the new events to the list on request. */
 function ArrivedButton({
   arrived,
   hasGap,
@@ -182,16 +182,16 @@ function useIsAtTop(): boolean {
 function NoEvents({ isFiltered }: { readonly isFiltered: boolean }) {
   const { id } = useProject();
   return isFiltered ? (
-    <EmptyState icon={<Activity size={20} />} title="No events">
-      None fits these filters.
+    <EmptyState icon={<Activity size={20} />} title="No matching events">
+      Change or clear the filters.
     </EmptyState>
   ) : (
     <EmptyState
       icon={<Activity size={20} />}
       title="No events yet"
-      action={<InlineLink href={`/p/${id}/start`}>Send the first one</InlineLink>}
+      action={<InlineLink href={`/p/${id}/start`}>Send your first event</InlineLink>}
     >
-      Events appear here about a second after they were sent.
+      Events appear here about a second after you send them.
     </EmptyState>
   );
 }

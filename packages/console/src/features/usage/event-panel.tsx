@@ -16,14 +16,14 @@ import { EventBadge, eventSubject } from './event-table.js';
 
 interface PanelProps {
   readonly eventId: string;
-  /** The rows before and after it in the list. */
+  /** The events before and after this one in the list. */
   readonly newerId: string | undefined;
   readonly olderId: string | undefined;
   readonly onChoose: (eventId: string) => void;
   readonly onClose: () => void;
 }
 
-/** Everything about one event: what was sent, beside how each number came about. */
+/** One event: the JSON that was sent, and the calculation of its charges. */
 export function EventPanel({ eventId, newerId, olderId, onChoose, onClose }: PanelProps) {
   const detail = useEvent(eventId);
   useNeighbourKeys({ newerId, olderId, onChoose });
@@ -56,7 +56,7 @@ export function EventPanel({ eventId, newerId, olderId, onChoose, onClose }: Pan
 const NEWER_KEYS = ['k', 'ArrowLeft'];
 const OLDER_KEYS = ['j', 'ArrowRight'];
 
-/** The keyboard leads through the list while one event of it is open. */
+/** Keys that open the newer or older event while the panel is open. */
 function useNeighbourKeys({ newerId, olderId, onChoose }: Omit<PanelProps, 'eventId' | 'onClose'>): void {
   useEffect(() => {
     const onKey = ({ key, metaKey, ctrlKey, altKey }: KeyboardEvent) => {
@@ -80,7 +80,7 @@ function Detail({ detail }: { readonly detail: UsageEventDetail }) {
           <Explanation detail={detail} />
         </div>
         <div className="flex min-w-0 flex-col gap-5 lg:sticky lg:top-0 lg:self-start">
-          <Sent title="As it was sent" value={raw_json} />
+          <Sent title="Event as sent" value={raw_json} />
           {billing !== null && <Sent title="x-billing" value={billing} />}
           {metadata !== null && <Sent title="Metadata" value={metadata} />}
         </div>
@@ -115,14 +115,14 @@ function Failure({ event }: { readonly event: UsageEventDetail }) {
       </p>
       {event.failure?.code === 'unpriced' && event.unpriced.length === 0 && (
         <p className="basis-full text-ink-soft">
-          The rules in force now price every charge item of this event.
+          The active rules now price every charge item of this event.
         </p>
       )}
-      {one.isSuccess && <span role="status">It will be rated again.</span>}
+      {one.isSuccess && <span role="status">Queued for reprocessing.</span>}
       {mayRate && !one.isSuccess && (
         <Button isBusy={one.isPending} onClick={() => one.mutate(event.raw_event_id)}>
           <RotateCw size={14} />
-          Rate again
+          Reprocess
         </Button>
       )}
       {one.isError && <FailureNote error={one.error} />}
@@ -148,7 +148,7 @@ function EventFacts({ event }: { readonly event: UsageEvent }) {
         ) : (
           <>
             <bdi>{eventSubject(event)}</bdi> ·{' '}
-            <InlineLink href={`/p/${id}/limits?${limits}`}>its limits</InlineLink>
+            <InlineLink href={`/p/${id}/limits?${limits}`}>View limits</InlineLink>
           </>
         )}
       </Fact>
@@ -164,7 +164,7 @@ function EventFacts({ event }: { readonly event: UsageEvent }) {
           {event.budget_lease_id} {event.lease_status !== null && `(${event.lease_status})`}
         </Fact>
       )}
-      {event.external_event_id !== null && <Fact name="External id">{event.external_event_id}</Fact>}
+      {event.external_event_id !== null && <Fact name="External ID">{event.external_event_id}</Fact>}
       {event.idempotency_key !== null && <Fact name="Idempotency key">{event.idempotency_key}</Fact>}
       {Object.entries(event.dimensions).map(([name, value]) => (
         <Fact key={name} name={name}>
@@ -175,8 +175,8 @@ function EventFacts({ event }: { readonly event: UsageEvent }) {
   );
 }
 
-/** Why an event went to no account: failed ones are not routed at all. */
+/** The reason why an event has no account. */
 function withoutAccount({ status, subject_id: subject }: UsageEvent): string {
-  if (status === 'failed') return 'none: a failed event is not routed';
-  return subject === null ? 'none: the event has no subject' : 'none: the subject had no route';
+  if (status === 'failed') return 'None: failed events are not routed';
+  return subject === null ? 'None: the event has no subject' : 'None: the subject had no route';
 }

@@ -8,7 +8,7 @@ import { type Column, ROW_TARGET, Table } from '../../ui/table.js';
 import type { Question } from './filters.js';
 import { fittingItems } from './fitting-items.js';
 
-/** Events by time; choosing one shows all of it. */
+/** A table of events; a click on a row opens the event. */
 export function EventTable({
   rows,
   question,

@@ -1,6 +1,6 @@
 /**
- * What a reviver is told of a number, and how it is kept as it was written: both newer than the types of the
- * language.
+ * Source text access of JSON.parse, and JSON.rawJSON, which the types of the language do not have yet.
+ * See https://tc39.es/proposal-json-parse-with-source/.
  */
 interface SourceText {
   readonly source?: string;
@@ -11,11 +11,11 @@ const { parse, rawJSON } = JSON as unknown as {
   readonly rawJSON?: (text: string) => unknown;
 };
 
-/** Parses JSON so that `JSON.stringify` writes its numbers as they were, digit by digit, where the browser can. */
+/** Parses JSON so that `JSON.stringify` writes its numbers with the same digits, if the browser supports it. */
 export function parseExactly(text: string): unknown {
   return parse(text, (_, value, context) => {
     const source = context?.source;
-    const isOther = typeof value === 'number' && source !== undefined && String(value) !== source;
-    return isOther && rawJSON !== undefined ? rawJSON(source) : value;
+    const isInexact = typeof value === 'number' && source !== undefined && String(value) !== source;
+    return isInexact && rawJSON !== undefined ? rawJSON(source) : value;
   });
 }

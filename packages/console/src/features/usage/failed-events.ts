@@ -3,10 +3,10 @@ import { request, withQuery } from '../../api/client.js';
 import type { Question } from './filters.js';
 
 const PAGE_SIZE = 100;
-/** More are not counted, and not asked for one by one while somebody waits. */
+/** Upper bound of events that are counted, or reprocessed one by one, while the user waits. */
 export const FAILED_EVENTS_MAX = 1_000;
 
-/** The failed events that fit, newest first. @param project path of the project, below `/api` */
+/** The matching failed events, newest first. @param project API path of the project, below `/api` */
 export async function failedEvents(
   project: string,
   question: Question,
@@ -25,11 +25,11 @@ export async function failedEvents(
   return found.slice(0, FAILED_EVENTS_MAX);
 }
 
-/** Failed events that have a reason in common. */
+/** Failed events with the same failure code. */
 export interface FailureGroup {
   readonly code: string;
   readonly count: number;
-  /** What the newest of them says. */
+  /** The message of the newest event. */
   readonly message: string;
 }
 
@@ -45,14 +45,14 @@ export function groupFailures(events: readonly UsageEvent[]): FailureGroup[] {
   return [...groups.values()].sort((a, b) => b.count - a.count);
 }
 
-/** What became of failed events that were asked to be rated again. */
+/** The progress of reprocessing. */
 export interface Progress {
-  /** Rated, whether or not they failed again. */
+  /** Events that were rated again, whether or not they failed again. */
   readonly rated: number;
   readonly failedAgain: number;
 }
 
-/** @param still those that fit and have failed, as they stand now */
+/** @param still the matching events that are failed now */
 export function progressOf(asked: readonly UsageEvent[], still: readonly UsageEvent[]): Progress {
   const now = new Map(still.map((event) => [event.raw_event_id, event]));
   const failed = asked.flatMap((event) => {

@@ -11,7 +11,7 @@ import { FAILED_EVENTS_MAX, failedEvents, groupFailures } from './failed-events.
 import type { Filters, Question } from './filters.js';
 import { ReprocessDialog } from './reprocess-dialog.js';
 
-/** Why events failed, counted by reason: choosing one narrows the list to it. All of them can be rated again. */
+/** Counts of failed events by reason. A click on a reason filters the list. All matching events can be reprocessed. */
 export function Failures({
   filters,
   question,
@@ -40,13 +40,13 @@ export function Failures({
       <div className="mb-3 flex flex-wrap items-center gap-2">
         <h2 className="mr-auto text-[13px] font-semibold">
           {events.length === FAILED_EVENTS_MAX
-            ? `The newest ${count(events.length)} failures by reason`
-            : `${count(events.length)} failed, by reason`}
+            ? `Newest ${count(events.length)} failed events by reason`
+            : `${count(events.length)} failed ${events.length === 1 ? 'event' : 'events'} by reason`}
         </h2>
         {mayRate && (
           <Button size="small" disabled={fitting.length === 0} onClick={() => setAsking(true)}>
             <RotateCw size={13} />
-            Rate {count(fitting.length)} again …
+            Reprocess {count(fitting.length)}…
           </Button>
         )}
       </div>

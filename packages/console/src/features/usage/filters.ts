@@ -1,15 +1,15 @@
 import { type DimensionFilter, UNIX_SECONDS_MAX, type UsageEventsQuery } from '@tollgate/contract';
 
-/** What the list is narrowed by, and how each is called. */
+/** Text filters of the list, with their labels. */
 export const TEXT_FILTERS = {
   subject_type: 'Subject type',
-  subject_id: 'Subject id',
+  subject_id: 'Subject ID',
   metric: 'Metric',
   currency: 'Currency',
   source: 'Source',
   failure_code: 'Failure code',
   extractor_rule_set_id: 'Rule set',
-  external_event_id: 'External id',
+  external_event_id: 'External ID',
   ledger_transaction_id: 'Ledger transaction',
 } as const;
 export type TextFilter = keyof typeof TEXT_FILTERS;
@@ -32,7 +32,7 @@ export const NOTES = {
   quantity_parts_beside: 'Parts reported separately',
 } as const satisfies Record<NonNullable<UsageEventsQuery['note']>, string>;
 
-/** Time follows the clock (`last`, seconds), is a range of its own, or everything. */
+/** The filters of the list. The time range is the last N seconds (`last`), a fixed range, or unlimited. */
 export interface Filters extends Partial<Record<TextFilter, string>> {
   readonly status?: 'processed' | 'failed';
   readonly pricing_source?: PricingSource;
@@ -44,10 +44,10 @@ export interface Filters extends Partial<Record<TextFilter, string>> {
   readonly to?: number;
 }
 
-/** What is asked of the service: the filters, with the times that they mean now. */
+/** The query to the service: the filters, with a relative time range resolved to times. */
 export type Question = Omit<UsageEventsQuery, 'limit' | 'cursor' | 'count'>;
 
-/** The filters that an address names; what is none, or no number, is left out. */
+/** Reads the filters from the address. Invalid values are ignored. */
 export function filtersOf(parameters: URLSearchParams): Filters {
   const status = parameters.get('status');
   const pricing = parameters.get('pricing_source') ?? '';
@@ -71,7 +71,7 @@ function secondsOf(text: string | null): number | undefined {
   return Math.min(Number(text), UNIX_SECONDS_MAX);
 }
 
-/** @param nowS what `last` is counted from */
+/** @param nowS the end of a relative time range */
 export function questionOf({ last, metric, ...filters }: Filters, nowS: number): Question {
   const question = {
     ...filters,
@@ -82,7 +82,7 @@ export function questionOf({ last, metric, ...filters }: Filters, nowS: number):
 
 export type Conditions = Readonly<Record<string, DimensionFilter>>;
 
-/** The conditions of a text; none where it is no JSON, or JSON of another shape. */
+/** Parses conditions from JSON text. Invalid text or conditions are ignored. */
 export function conditionsOf(text: string): Conditions {
   try {
     const value: unknown = JSON.parse(text);
@@ -102,24 +102,24 @@ function isCondition(value: unknown): value is DimensionFilter {
   return (name === 'in' || name === 'not_in') && isList && operand.every((each) => typeof each === 'string');
 }
 
-/** The parameter that holds the conditions; none for none. */
+/** The parameter for the conditions; empty if there are no conditions. */
 export function filtersText(conditions: Conditions): [name: 'filters', text: string][] {
   return Object.keys(conditions).length === 0 ? [] : [['filters', JSON.stringify(conditions)]];
 }
 
-/** Whether new events can still fit: a range of the past is whole. */
+/** Whether new events can match: not if the time range has an end. */
 export function isOpenEnded({ to }: Filters): boolean {
   return to === undefined;
 }
 
-/** Whether a request for a range and a code says all of it, so that one asks for every failed event at once. */
+/** Whether a time range and a failure code express all filters, so that one request reprocesses all failed events. */
 export function isRangeOfFailures(filters: Filters): boolean {
   const { pricing_source: pricing, note, filters: conditions } = filters;
   if (pricing !== undefined || note !== undefined || conditions !== undefined) return false;
   return TEXT_FILTER_NAMES.every((name) => name === 'failure_code' || filters[name] === undefined);
 }
 
-/** The ends of a range, for what takes none that is open. */
+/** Both ends of a time range, with defaults for open ends. */
 export function filterBounds({ from = 0, to = UNIX_SECONDS_MAX }: Question): { from: number; to: number } {
   return { from, to };
 }

@@ -3,7 +3,7 @@ import type { Question } from './filters.js';
 
 type ItemQuestion = Pick<Question, 'metric' | 'currency' | 'pricing_source' | 'ledger_transaction_id'>;
 
-/** Whether a question asks for some charge items of events. */
+/** Whether the filters select some of the charge items of events. */
 export function asksForItems({
   metric = [],
   currency,
@@ -13,7 +13,7 @@ export function asksForItems({
   return metric.length > 0 || [currency, source, transaction].some((value) => value !== undefined);
 }
 
-/** The charge items that an event is found by: those that a sum of the same filters has. */
+/** The charge items of an event that match the filters. A sum over the same filters contains the same items. */
 export function fittingItems(
   { charge_items: items }: Pick<UsageEvent, 'charge_items'>,
   { metric = [], currency, pricing_source: source, ledger_transaction_id: transaction }: ItemQuestion,

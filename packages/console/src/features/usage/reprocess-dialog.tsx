@@ -16,24 +16,24 @@ const WATCH_MS = 1_000;
 interface ReprocessProps {
   readonly filters: Filters;
   readonly question: Question;
-  /** The failed events that fit. */
+  /** The matching failed events. */
   readonly events: readonly UsageEvent[];
 }
 
-/** Has all failed events that fit rated again, and shows how far that is. */
+/** Reprocesses all matching failed events and shows the progress. */
 export function ReprocessDialog({
   isOpen,
   onClose,
   ...props
 }: ReprocessProps & { readonly isOpen: boolean; readonly onClose: () => void }) {
-  // What was asked for stays as it was, while the list behind it changes.
+  // The requested events stay the same while the list behind the dialog changes.
   const [asked, setAsked] = useState<readonly UsageEvent[]>();
   const close = () => {
     setAsked(undefined);
     onClose();
   };
   return (
-    <Dialog title="Rate failed events again" isOpen={isOpen} onClose={close}>
+    <Dialog title="Reprocess failed events" isOpen={isOpen} onClose={close}>
       {asked === undefined ? (
         <Ask {...props} onAsked={setAsked} />
       ) : (
@@ -71,16 +71,18 @@ function Ask({
   return (
     <>
       <p className="text-[13px] text-ink-soft">
-        {number} failed {events.length === 1 ? 'event' : 'events'} that match the filters will be rated by the
-        rules in force at the time of each. What fails again stays in this list, with its new reason. Publish
-        mended rules first, effective from before the events.
+        {number} failed {events.length === 1 ? 'event' : 'events'} that match the filters will be rated again
+        by the rules that are active at the time of each event. Events that fail again stay in this list with
+        their new reason. First publish corrected rules that take effect before these events.
       </p>
       {!isAtOnce && isMore && (
-        <p className="mt-2 text-[13px] text-ink-soft">These are the newest; ask again for the others.</p>
+        <p className="mt-2 text-[13px] text-ink-soft">
+          These are the newest events. Repeat this for older ones.
+        </p>
       )}
       {asking.isPending && !isAtOnce && (
         <p role="status" className="tabular mt-2 text-[13px]">
-          {count(queued)} of {count(events.length)} are queued.
+          {count(queued)} of {count(events.length)} queued.
         </p>
       )}
       {asking.isError && (
@@ -91,14 +93,14 @@ function Ask({
       <DialogActions>
         <CancelButton />
         <Button look="primary" isBusy={asking.isPending} onClick={() => asking.mutate()}>
-          Rate {number} again
+          Reprocess {number}
         </Button>
       </DialogActions>
     </>
   );
 }
 
-/** Reads the failed events again until each was rated. Closing leaves the service at it. */
+/** Polls the failed events until each was rated again. After closing, the service continues. */
 function Watch({
   question,
   asked,
@@ -109,8 +111,8 @@ function Watch({
   readonly onClose: () => void;
 }) {
   const project = useProjectPath();
-  const { readAgain } = useReprocess();
-  // Also those that fail for another reason now.
+  const { refetchAll } = useReprocess();
+  // Without the failure code, because events may now fail for another reason.
   const { failure_code: _code, ...others } = question;
   const progress = useQuery({
     queryKey: ['reprocess-progress', project, others, asked.map(({ raw_event_id }) => raw_event_id)],
@@ -122,14 +124,14 @@ function Watch({
   const { rated, failedAgain } = progress.data ?? { rated: 0, failedAgain: 0 };
   const share = asked.length === 0 ? 1 : rated / asked.length;
   const close = () => {
-    void readAgain();
+    void refetchAll();
     onClose();
   };
   return (
     <>
       <p role="status" className="tabular text-[13px]">
-        {count(rated)} of {count(asked.length)} rated again
-        {failedAgain > 0 ? `, of which ${count(failedAgain)} failed again` : ''}.
+        {count(rated)} of {count(asked.length)} reprocessed
+        {failedAgain > 0 ? `, ${count(failedAgain)} failed again` : ''}.
       </p>
       <ShareBar share={share} className="mt-3" />
       {progress.isError && (
@@ -139,7 +141,7 @@ function Watch({
       )}
       <DialogActions>
         <Button look="primary" onClick={close}>
-          {share === 1 ? 'Done' : 'Close, and let it go on'}
+          {share === 1 ? 'Done' : 'Continue in background'}
         </Button>
       </DialogActions>
     </>

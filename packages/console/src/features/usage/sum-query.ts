@@ -1,7 +1,7 @@
 import type { AnalysisQuery } from '@tollgate/contract';
 import { conditionsOf, type Question } from './filters.js';
 
-/** The question as an analysis query; undefined where none asks it, and where all of the history would be read. */
+/** The filters as an analysis query; undefined if no query can express them, or if it would read all history. */
 export function sumQuery(question: Question, atS: number): AnalysisQuery | undefined {
   const {
     from,

@@ -12,11 +12,11 @@ const RANGES = [
   { value: '86400', label: 'Last 24 hours' },
   { value: '604800', label: 'Last 7 days' },
   { value: '2592000', label: 'Last 30 days' },
-  { value: CUSTOM, label: 'From … to …' },
+  { value: CUSTOM, label: 'Custom range' },
 ] as const;
 type Times = Pick<Filters, 'last' | 'from' | 'to'>;
 
-/** Which part of time is shown. Days and hours are those of UTC, as in the list. */
+/** Filter by time, in UTC as in the list. */
 export function TimeFilter({
   times: { last, from, to },
   onChange,
@@ -61,7 +61,7 @@ function pair(from: number | undefined, to: number | undefined): Times {
   return { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
 }
 
-/** A moment of UTC. What is not a whole one yet is kept here until it is. */
+/** An input for a time in UTC. Incomplete input is kept here until it is a valid time. */
 function MomentInput({
   label,
   value,

@@ -6,12 +6,12 @@ import { InlineLink } from '../../ui/inline-link.js';
 import { useIngestStatus, useUnpriced } from './api.js';
 import type { Question } from './filters.js';
 
-/** Metrics that the banner names. */
+/** Upper bound of the metrics in the banner. */
 const METRICS_SHOWN = 3;
 
 /**
- * Shows the number of events in the range with charge items without a price, and what to do. Without a start of the
- * range it shows the project's total, which the service keeps.
+ * Warns about events with charge items without a price, in the time range. If the range has no start, it shows
+ * the project's total, which the service keeps.
  */
 export function UnpricedBanner({ question }: { readonly question: Question }) {
   return useMay('usage:read') ? <CountedBanner question={question} /> : null;
@@ -38,7 +38,7 @@ function CountedBanner({ question }: { readonly question: Question }) {
     >
       <p className="wrap-anywhere">
         <strong className="font-semibold">
-          {count(events)} {events === 1 ? 'event' : 'events'} {isRange ? 'in this range' : 'of this project'}{' '}
+          {count(events)} {events === 1 ? 'event' : 'events'} {isRange ? 'in this range' : 'in this project'}{' '}
           {events === 1 ? 'has' : 'have'} charge items without a price
         </strong>
         {metrics.length > 0 && (
@@ -53,15 +53,15 @@ function CountedBanner({ question }: { readonly question: Question }) {
       </p>
       <p className="text-ink-soft">
         <InlineLink href={`/p/${id}/usage?${addressOf(question)}`}>Show them</InlineLink>, or{' '}
-        <InlineLink href={`/p/${id}/rules`}>add a price</InlineLink> for future events: those already
-        processed do not change. To hold events back until they have a price, let the extractor rule set fail
-        them; failed events can be rated again.
+        <InlineLink href={`/p/${id}/rules`}>add a price</InlineLink> for future events. Events already
+        processed do not change. To hold back events until they have a price, set the extractor rule set to
+        fail them. You can reprocess failed events later.
       </p>
     </section>
   );
 }
 
-/** The same question on the page of usage, of unpriced events. */
+/** The usage page with the same filters, for unpriced events only. */
 function addressOf(question: Question): string {
   const asked = Object.entries({ ...question, pricing_source: 'unpriced' });
   return new URLSearchParams(asked.map(([name, value]) => [name, String(value)])).toString();

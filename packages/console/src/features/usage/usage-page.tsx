@@ -17,16 +17,16 @@ import { UnpricedBanner } from './unpriced-banner.js';
 import { UsageSum } from './usage-sum.js';
 
 /**
- * Every event of the project. The filters, and the event that is looked at, are in the address: a link shows
- * the same.
+ * The events of the project. The filters and the opened event are in the address, so that a link shows the
+ * same view.
  */
 export function UsagePage() {
   const [parameters, changeAddress] = useAddress();
   const [wantsLive, setWantsLive] = useState(false);
   const filters = filtersOf(parameters);
   const asked = JSON.stringify(filters);
-  // What `last` is counted from stays while one reads: pages of another range would not follow each other.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the same filters ask the same
+  // A relative time range is resolved once per filter, so that all pages have the same range.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the text stands for the filters
   const question = useMemo(() => questionOf(filters, nowS()), [asked]);
   const change = (changes: AddressChanges) => changeAddress(changes, { replace: true });
   const isLive = wantsLive && isOpenEnded(filters);
@@ -40,7 +40,7 @@ export function UsagePage() {
             <Button
               aria-pressed={isLive}
               disabled={!isOpenEnded(filters)}
-              title={isOpenEnded(filters) ? undefined : 'A range that has ended gets no new events.'}
+              title={isOpenEnded(filters) ? undefined : 'A time range with an end gets no new events.'}
               onClick={() => setWantsLive(!wantsLive)}
             >
               <Radio size={14} className={isLive ? 'animate-pulse text-good' : 'text-ink-faint'} />
@@ -99,16 +99,15 @@ function ExportMenu({ question }: { readonly question: Question }) {
   );
 }
 
-/** That events of the project have failed, and what waits when that is long. */
+/** Warns about failed events of the project. */
 function FailedNote({ onShow }: { readonly onShow: () => void }) {
   const { data } = useIngestStatus();
   if (data === undefined || data.failed === 0) return null;
   return (
     <p className="flex flex-wrap items-center gap-x-3 gap-y-1 rounded-lg bg-bad-soft px-3.5 py-2 text-[13px] text-bad">
-      {count(data.failed)} {data.failed === 1 ? 'event has' : 'events have'} failed, and{' '}
-      {data.failed === 1 ? 'is' : 'are'} not charged.
+      {count(data.failed)} {data.failed === 1 ? 'event failed and is' : 'events failed and are'} not charged.
       <Button size="small" className="ml-auto" onClick={onShow}>
-        Show the reasons
+        Show reasons
       </Button>
     </p>
   );

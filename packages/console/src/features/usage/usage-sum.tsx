@@ -12,7 +12,7 @@ import { sumQuery } from './sum-query.js';
 
 const LIVE_MS = 5_000;
 
-/** The total of all events of the list, over all its pages, in each currency. */
+/** The total of all matching events, over all pages of the list, per currency. */
 export function UsageSum({ question, isLive }: { readonly question: Question; readonly isLive: boolean }) {
   const mayAsk = useMay('analytics:read');
   const project = useProjectPath();
@@ -34,7 +34,7 @@ export function UsageSum({ question, isLive }: { readonly question: Question; re
   const priced = rows.filter((row) => row.currency !== null);
   return (
     <section
-      aria-label="Sum"
+      aria-label="Total"
       className="tabular flex min-h-9 flex-wrap items-baseline gap-x-4 rounded-lg bg-sunken px-3.5 py-2 text-[13px]"
     >
       {sum.isSuccess && (
@@ -51,7 +51,7 @@ export function UsageSum({ question, isLive }: { readonly question: Question; re
           </span>
         </>
       )}
-      {sum.isError && <span className="text-ink-soft">The sum of these events could not be read.</span>}
+      {sum.isError && <span className="text-ink-soft">The total of these events could not be loaded.</span>}
     </section>
   );
 }

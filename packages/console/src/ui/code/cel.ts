@@ -1,19 +1,18 @@
 import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete';
 import { StreamLanguage, type StringStream } from '@codemirror/language';
 
-/** A function of the language of expressions. */
+/** A function of the expression language. */
 export interface CelFunction {
   readonly name: string;
-  /** What it takes, as one writes it: `dec_div(a, b, scale)`. */
+  /** Its call with parameters: `dec_div(a, b, scale)`. */
   readonly usage: string;
   readonly meaning: string;
-  /** It stands behind the text that it is asked of: `text.trim()`. */
+  /** Whether it is called as a method: `text.trim()`. */
   readonly isMethod?: true;
 }
 
 /**
- * Every function that an expression may call; the guide of expressions describes the same ones, which a test
- * sees to.
+ * All functions of expressions. A test checks that the expressions guide describes the same ones.
  */
 export const CEL_FUNCTIONS: readonly CelFunction[] = [
   { name: 'dec', usage: 'dec(x)', meaning: 'the exact decimal that x denotes' },
@@ -21,49 +20,58 @@ export const CEL_FUNCTIONS: readonly CelFunction[] = [
   { name: 'dec_sub', usage: 'dec_sub(a, b)', meaning: 'the difference' },
   { name: 'dec_mul', usage: 'dec_mul(a, b)', meaning: 'the product' },
   { name: 'dec_div', usage: 'dec_div(a, b, scale)', meaning: 'the quotient, rounded to scale digits' },
-  { name: 'dec_neg', usage: 'dec_neg(a)', meaning: 'the other sign' },
-  { name: 'dec_abs', usage: 'dec_abs(a)', meaning: 'without its sign' },
-  { name: 'dec_min', usage: 'dec_min(a, b)', meaning: 'the lesser: a cap' },
-  { name: 'dec_max', usage: 'dec_max(a, b)', meaning: 'the greater: a minimum charge' },
+  { name: 'dec_neg', usage: 'dec_neg(a)', meaning: 'the negated value' },
+  { name: 'dec_abs', usage: 'dec_abs(a)', meaning: 'the absolute value' },
+  { name: 'dec_min', usage: 'dec_min(a, b)', meaning: 'the smaller one: a cap' },
+  { name: 'dec_max', usage: 'dec_max(a, b)', meaning: 'the larger one: a minimum charge' },
   { name: 'dec_round', usage: 'dec_round(a, scale)', meaning: 'rounded half-even' },
   { name: 'dec_floor', usage: 'dec_floor(a, scale)', meaning: 'rounded down' },
   { name: 'dec_ceil', usage: 'dec_ceil(a, scale)', meaning: 'rounded up' },
   { name: 'dec_cmp', usage: 'dec_cmp(a, b)', meaning: '-1, 0 or 1' },
-  { name: 'tier_graduated', usage: 'tier_graduated(quantity, tiers)', meaning: 'each part at its tier' },
-  { name: 'tier_volume', usage: 'tier_volume(quantity, tiers)', meaning: 'all of it at one tier' },
-  { name: 'tier_package', usage: 'tier_package(quantity, size, price)', meaning: 'by started packages' },
-  { name: 'startsWith', usage: 'text.startsWith(part)', meaning: 'whether it begins so', isMethod: true },
-  { name: 'endsWith', usage: 'text.endsWith(part)', meaning: 'whether it ends so', isMethod: true },
-  { name: 'contains', usage: 'text.contains(part)', meaning: 'whether part is in it', isMethod: true },
-  { name: 'lowerAscii', usage: 'text.lowerAscii()', meaning: 'in small letters', isMethod: true },
-  { name: 'upperAscii', usage: 'text.upperAscii()', meaning: 'in capital letters', isMethod: true },
-  { name: 'trim', usage: 'text.trim()', meaning: 'without space at its ends', isMethod: true },
-  { name: 'int', usage: 'int(x)', meaning: 'without its fraction' },
+  {
+    name: 'tier_graduated',
+    usage: 'tier_graduated(quantity, tiers)',
+    meaning: 'each part at the price of its tier',
+  },
+  { name: 'tier_volume', usage: 'tier_volume(quantity, tiers)', meaning: 'the whole quantity at one tier' },
+  { name: 'tier_package', usage: 'tier_package(quantity, size, price)', meaning: 'per started package' },
+  {
+    name: 'startsWith',
+    usage: 'text.startsWith(part)',
+    meaning: 'whether text starts with part',
+    isMethod: true,
+  },
+  { name: 'endsWith', usage: 'text.endsWith(part)', meaning: 'whether text ends with part', isMethod: true },
+  { name: 'contains', usage: 'text.contains(part)', meaning: 'whether text contains part', isMethod: true },
+  { name: 'lowerAscii', usage: 'text.lowerAscii()', meaning: 'in lower case', isMethod: true },
+  { name: 'upperAscii', usage: 'text.upperAscii()', meaning: 'in upper case', isMethod: true },
+  { name: 'trim', usage: 'text.trim()', meaning: 'without leading and trailing space', isMethod: true },
+  { name: 'int', usage: 'int(x)', meaning: 'the integer part' },
   { name: 'double', usage: 'double(x)', meaning: 'the nearest double' },
   { name: 'string', usage: 'string(x)', meaning: 'as text' },
-  { name: 'dyn', usage: 'dyn(x)', meaning: 'its type looked at for each event' },
+  { name: 'dyn', usage: 'dyn(x)', meaning: 'type checked for each event' },
   { name: 'size', usage: 'size(x)', meaning: 'characters, elements or keys' },
 ];
 
 const MACROS: readonly CelFunction[] = [
-  { name: 'exists', usage: 'list.exists(x, test)', meaning: 'whether one passes', isMethod: true },
-  { name: 'all', usage: 'list.all(x, test)', meaning: 'whether all pass', isMethod: true },
+  { name: 'exists', usage: 'list.exists(x, test)', meaning: 'whether any element passes', isMethod: true },
+  { name: 'all', usage: 'list.all(x, test)', meaning: 'whether all elements pass', isMethod: true },
   {
     name: 'exists_one',
     usage: 'list.exists_one(x, test)',
-    meaning: 'whether just one passes',
+    meaning: 'whether exactly one element passes',
     isMethod: true,
   },
-  { name: 'filter', usage: 'list.filter(x, test)', meaning: 'those that pass', isMethod: true },
-  { name: 'map', usage: 'list.map(x, value)', meaning: 'a value of each', isMethod: true },
-  { name: 'has', usage: 'has(dimensions.x)', meaning: 'whether the event has it' },
+  { name: 'filter', usage: 'list.filter(x, test)', meaning: 'the elements that pass', isMethod: true },
+  { name: 'map', usage: 'list.map(x, value)', meaning: 'a value per element', isMethod: true },
+  { name: 'has', usage: 'has(dimensions.x)', meaning: 'whether the event has the dimension' },
 ];
 
 const CALLABLE = new Set([...CEL_FUNCTIONS, ...MACROS].map(({ name }) => name));
 const VARIABLES: Readonly<Record<string, string>> = {
-  item: 'what is priced',
-  dimensions: 'of the event, by name',
-  subject: 'of the event',
+  item: 'the charge item',
+  dimensions: 'dimensions of the event',
+  subject: 'subject of the event',
   occurred_at: 'Unix seconds',
 };
 const FIELDS: Readonly<Record<string, readonly (readonly [name: string, type: string])[]>> = {
@@ -80,11 +88,11 @@ const FIELDS: Readonly<Record<string, readonly (readonly [name: string, type: st
 };
 
 interface CelState {
-  /** The quotes that end the text that goes on from line to line. */
+  /** The closing quotes of an open multi-line string. */
   quotes: string | undefined;
 }
 
-/** Highlights an expression: no more of a parser than that needs. */
+/** A tokenizer for highlighting; it does not parse expressions. */
 export const cel = StreamLanguage.define<CelState>({
   name: 'cel',
   startState: () => ({ quotes: undefined }),
@@ -106,7 +114,7 @@ function tokenOf(stream: StringStream, state: CelState): string | null {
   return 'punctuation';
 }
 
-/** A text in one quote ends at the end of its line at the latest, and is then not closed. */
+/** Reads to the end of a string. A string in single quotes cannot span lines, so an open one is invalid. */
 function restOfText(stream: StringStream, state: CelState, quotes: string): string {
   state.quotes = quotes.length > 1 ? quotes : undefined;
   while (!stream.eol()) {
@@ -135,24 +143,24 @@ const option = ({ name, usage, meaning }: CelFunction): Completion => ({
   type: 'function',
 });
 
-const BEHIND_A_VALUE = [...CEL_FUNCTIONS, ...MACROS].filter(({ isMethod }) => isMethod === true).map(option);
+const METHODS = [...CEL_FUNCTIONS, ...MACROS].filter(({ isMethod }) => isMethod === true).map(option);
 const ALONE: readonly Completion[] = [
   ...Object.entries(VARIABLES).map(([label, detail]) => ({ label, detail, type: 'variable' })),
   ...[...CEL_FUNCTIONS, ...MACROS].filter(({ isMethod }) => isMethod !== true).map(option),
 ];
 const PLAIN_NAME = /^[A-Za-z_]\w*$/;
 
-/** What can stand where one writes: a function, a variable, or what it has. */
+/** Completions at the cursor: functions, variables, or the fields and methods of a value. */
 export function celCompletions(
   context: CompletionContext,
   dimensionNames: readonly string[],
 ): CompletionResult | null {
-  const behind = context.matchBefore(/[A-Za-z_]?\w*\.\w*/);
-  if (behind !== null) {
-    const [owner = '', begun = ''] = behind.text.split('.');
+  const access = context.matchBefore(/[A-Za-z_]?\w*\.\w*/);
+  if (access !== null) {
+    const [owner = '', begun = ''] = access.text.split('.');
     return {
-      from: behind.to - begun.length,
-      options: optionsBehind(owner, dimensionNames),
+      from: access.to - begun.length,
+      options: optionsAfter(owner, dimensionNames),
       validFor: /^\w*$/,
     };
   }
@@ -161,7 +169,7 @@ export function celCompletions(
   return { from: word?.from ?? context.pos, options: [...ALONE], validFor: /^\w*$/ };
 }
 
-function optionsBehind(owner: string, dimensionNames: readonly string[]): Completion[] {
+function optionsAfter(owner: string, dimensionNames: readonly string[]): Completion[] {
   if (owner === 'dimensions') {
     return dimensionNames
       .filter((name) => PLAIN_NAME.test(name))
@@ -169,5 +177,5 @@ function optionsBehind(owner: string, dimensionNames: readonly string[]): Comple
   }
   const fields = Object.hasOwn(FIELDS, owner) ? FIELDS[owner] : undefined;
   if (fields !== undefined) return fields.map(([label, detail]) => ({ label, detail, type: 'property' }));
-  return /^\d/.test(owner) ? [] : BEHIND_A_VALUE;
+  return /^\d/.test(owner) ? [] : METHODS;
 }

@@ -1,6 +1,6 @@
 import type { FieldControlProps } from '../field.js';
 
-/** Something that is wrong with the text, between two offsets of it. */
+/** An error in the text, between two offsets. */
 export interface CodeFinding {
   readonly from: number;
   readonly to: number;
@@ -9,23 +9,23 @@ export interface CodeFinding {
 
 export interface CodeEditorProps {
   readonly value: string;
-  /** Not needed where the text is only read. */
+  /** Not needed for read-only text. */
   readonly onChange?: (value: string) => void;
   readonly language: 'json' | 'cel';
-  /** Its name, for those who hear it. */
+  /** Accessible name. */
   readonly label: string;
   readonly isReadOnly?: boolean;
   readonly findings?: readonly CodeFinding[];
   /** In pixels. */
   readonly minHeight?: number;
-  /** In pixels: a longer text is scrolled in its place. By default it is shown whole. */
+  /** In pixels. A longer text scrolls. By default the whole text is shown. */
   readonly maxHeight?: number;
-  /** Enter breaks no line: for an expression. */
+  /** Enter does not add a line break. For expressions. */
   readonly isSingleLine?: boolean;
-  /** Offered behind `dimensions.`, in an expression. */
+  /** Completions after `dimensions.` in an expression. */
   readonly dimensionNames?: readonly string[];
-  /** Seen while there is no text. */
+  /** Shown while the text is empty. */
   readonly placeholder?: string;
-  /** What ties it to its field. */
+  /** Attributes that connect the editor with its field. */
   readonly control?: FieldControlProps;
 }

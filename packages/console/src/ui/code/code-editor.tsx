@@ -6,8 +6,7 @@ const LINE_HEIGHT = 32;
 const CodeMirror = lazy(async () => ({ default: (await import('./code-mirror.js')).CodeMirror }));
 
 /**
- * A text with highlighting, completion and marks of what is wrong. What it is made of is loaded when one is
- * first shown.
+ * A text editor with highlighting, completion and error marks. Its code is loaded when an editor is first shown.
  */
 export function CodeEditor({ minHeight = LINE_HEIGHT, ...rest }: CodeEditorProps) {
   return (

@@ -18,7 +18,7 @@ import type { CodeEditorProps, CodeFinding } from './code-editor-props.js';
 import { EDITOR_COLOURS, HIGHLIGHTING } from './look.js';
 import { typingOverSelection } from './typing.js';
 
-/** Marks a change that came from outside: it is no news to who made it. */
+/** Marks a change that came through `value`, for which `onChange` is not called. */
 const fromOutside = Annotation.define<true>();
 
 const NO_FINDINGS: readonly CodeFinding[] = [];
@@ -28,7 +28,7 @@ export function CodeMirror(props: CodeEditorProps & { readonly minHeight: number
   const host = useRef<HTMLDivElement>(null);
   const editor = useRef<EditorView>(undefined);
   const settings = useRef(new Compartment());
-  // What the editor asks for after this rendering is what was last given.
+  // The editor's callbacks read the latest props.
   const latest = useRef(props);
   latest.current = props;
   const { value, language, isSingleLine = false, findings = NO_FINDINGS, minHeight } = props;
@@ -89,7 +89,7 @@ export function CodeMirror(props: CodeEditorProps & { readonly minHeight: number
   );
 }
 
-/** What may change while the editor is shown. */
+/** Settings that may change while the editor is shown. */
 function settingsOf({
   label,
   isReadOnly = false,
@@ -120,11 +120,11 @@ const COMMON: Extension = [
   syntaxHighlighting(HIGHLIGHTING),
   EDITOR_COLOURS,
   typingOverSelection,
-  // Tab is bound to nothing: it leads on to what comes next on the page.
+  // Tab is not bound, so that it moves the focus to the next control.
   keymap.of([...closeBracketsKeymap, ...completionKeymap, ...historyKeymap]),
 ];
 
-/** Escape leaves the editor, as Tab does; what is open above it is closed first. */
+/** Escape leaves the editor, as Tab does. It closes open tooltips first. */
 const LEAVING = keymap.of([
   {
     key: 'Escape',
@@ -153,7 +153,7 @@ function celText(dimensionNames: () => readonly string[]): Extension {
   ];
 }
 
-/** A line break that is there, or is pasted, stays: CEL does not mind it. */
+/** Enter does nothing. Existing or pasted line breaks stay, because CEL allows them. */
 const SINGLE_LINE = Prec.high(
   keymap.of([{ key: 'Enter', run: (view) => completionStatus(view.state) !== 'active' }]),
 );

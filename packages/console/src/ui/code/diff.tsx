@@ -10,17 +10,17 @@ const LOOKS: Readonly<Record<DiffLine['kind'], { readonly sign: string; readonly
   added: { sign: '+', look: 'bg-good-soft text-good' },
 };
 
-/** What differs between two texts, line by line, with a little of what stands around it. */
+/** The differences between two texts, line by line, with some context. */
 export function Diff({
   label,
   before,
   after,
-  nothing = 'Nothing differs.',
+  nothing = 'No differences.',
 }: {
   readonly label: string;
   readonly before: string;
   readonly after: string;
-  /** Said of equal texts. */
+  /** Shown if the texts are equal. */
   readonly nothing?: string;
 }) {
   const parts = useMemo(() => foldSame(diffLines(before, after), CONTEXT_LINES), [before, after]);
@@ -29,19 +29,19 @@ export function Diff({
   return (
     <section
       aria-label={label}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what is wider than the page is moved by the keyboard, too
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: wide content must be scrollable by keyboard
       tabIndex={0}
       className="overflow-x-auto rounded-lg border border-line bg-panel"
     >
       <div className="min-w-max py-1 font-mono text-xs leading-5">
         {parts.map((part, index) =>
           part.kind === 'folded' ? (
-            // biome-ignore lint/suspicious/noArrayIndexKey: lines are told apart by their place alone
+            // biome-ignore lint/suspicious/noArrayIndexKey: lines are identified only by their position
             <p key={index} className="bg-sunken px-3 text-ink-faint">
-              {part.count} equal {part.count === 1 ? 'line' : 'lines'}
+              {part.count} unchanged {part.count === 1 ? 'line' : 'lines'}
             </p>
           ) : (
-            // biome-ignore lint/suspicious/noArrayIndexKey: lines are told apart by their place alone
+            // biome-ignore lint/suspicious/noArrayIndexKey: lines are identified only by their position
             <div key={index} className={classes('flex px-3 whitespace-pre', LOOKS[part.kind].look)}>
               <span aria-hidden className="w-5 shrink-0 select-none">
                 {LOOKS[part.kind].sign}

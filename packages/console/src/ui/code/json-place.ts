@@ -9,8 +9,8 @@ export interface Place {
 }
 
 /**
- * Where in a JSON text the value of a path as `rules[1].match_expr` stands. What is not there is shown at the
- * first character of what it should be in; undefined where the text is no JSON at all.
+ * Finds the value at a path such as `rules[1].match_expr` in a JSON text. A missing value is located at the
+ * start of its parent; undefined if the text is not JSON at all.
  */
 export function placeInJson(text: string, path: string): Place | undefined {
   const value = jsonLanguage.parser.parse(text).topNode.firstChild;
@@ -36,7 +36,7 @@ function elementAt(list: SyntaxNode, index: number): SyntaxNode | undefined {
   return childrenOf(list).filter(({ name }) => !/^[[\],⚠]$/.test(name))[index];
 }
 
-/** Of keys that repeat the last one counts, as in JSON.parse. */
+/** If a key repeats, the last one counts, as in JSON.parse. */
 function propertyOf(object: SyntaxNode, key: string, text: string): SyntaxNode | undefined {
   if (object.name !== 'Object') return undefined;
   const property = childrenOf(object).findLast((child) => {
@@ -63,7 +63,7 @@ function unquoted(literal: string): unknown {
 
 const ESCAPED = /^\\(u[0-9a-fA-F]{4}|.)/;
 
-/** The place of a character of a string, in the literal that stands for it from `from` on. */
+/** Maps an offset in a string to the position in its JSON literal, which starts at `from`. */
 export function placeInLiteral(text: string, from: number, offset: number): number {
   let place = from + 1;
   for (let passed = 0; passed < offset; passed += 1) {
@@ -73,7 +73,7 @@ export function placeInLiteral(text: string, from: number, offset: number): numb
   return place;
 }
 
-/** Where a text stops being JSON; undefined where it is JSON. */
+/** The position at which a text is not valid JSON; undefined if it is valid. */
 export function jsonMistake(text: string): CodeFinding | undefined {
   try {
     JSON.parse(text);
@@ -85,12 +85,12 @@ export function jsonMistake(text: string): CodeFinding | undefined {
         if (type.isError) mistake ??= { from, to };
       },
     });
-    const message = error instanceof Error ? error.message : 'This is no JSON.';
+    const message = error instanceof Error ? error.message : 'Invalid JSON.';
     return {
       from: 0,
       to: 0,
       ...mistake,
-      message: mistake === undefined ? message : 'This is no JSON from here on.',
+      message: mistake === undefined ? message : 'Invalid JSON from here on.',
     };
   }
 }

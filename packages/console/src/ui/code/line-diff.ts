@@ -1,17 +1,16 @@
-/** A line of two texts: of both, or of one alone. */
+/** A line of a comparison: in both texts, or in only one of them. */
 export interface DiffLine {
   readonly kind: 'same' | 'removed' | 'added';
   readonly text: string;
 }
 
-/** Lines of both texts that are compared in full; past it what differs is told as one block. */
+/** Upper bound of compared pairs of lines. Larger texts are shown as one removed and one added block. */
 const CELLS_MAX = 4_000_000;
 
 /**
- * What makes `after` of `before`, two texts of JSON, line by line: a longest common subsequence, so that as
- * little as can be is told as changed. A comma that ends a line says only that another one follows, and is no
- * difference. What was removed stands before what was added in its place; what is the same stands as it does
- * in `after`.
+ * Compares two JSON texts line by line, with a longest common subsequence, so that as few lines as possible are
+ * marked as changed. A comma at the end of a line is not a difference. Removed lines come before the lines that
+ * replace them; unchanged lines are those of `after`.
  */
 export function diffLines(before: string, after: string): DiffLine[] {
   const old = before.split('\n');
@@ -73,7 +72,7 @@ function diffMiddle(old: readonly string[], now: readonly string[]): DiffLine[] 
   return [...lines, ...old.slice(i).map(removed), ...now.slice(j).map(added)];
 }
 
-/** For each pair of places the length of the longest common subsequence of what follows there. */
+/** For each pair of positions, the length of the longest common subsequence of the remaining lines. */
 function commonLengths(old: readonly string[], now: readonly string[]): Uint32Array {
   const width = now.length + 1;
   const lengths = new Uint32Array((old.length + 1) * width);
@@ -90,10 +89,10 @@ function commonLengths(old: readonly string[], now: readonly string[]): Uint32Ar
   return lengths;
 }
 
-/** Lines that are shown, or how many equal ones are not. */
+/** A shown line, or the number of unchanged lines that are folded. */
 export type DiffPart = DiffLine | { readonly kind: 'folded'; readonly count: number };
 
-/** Leaves out equal lines that stand further than `context` from any difference. */
+/** Folds unchanged lines that are more than `context` lines away from any difference. */
 export function foldSame(lines: readonly DiffLine[], context: number): DiffPart[] {
   const isNear = lines.map(() => false);
   for (const [index, { kind }] of lines.entries()) {

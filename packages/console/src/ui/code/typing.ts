@@ -1,9 +1,8 @@
 import { EditorView } from '@codemirror/view';
 
 /**
- * Replaces a selection by what is typed over it, and puts in what comes with line breaks. Left to itself,
- * Chromium carries the look of what was there over to the new text as an inline style, which the content
- * policy refuses and reports.
+ * Handles typing over a selection and input with line breaks. By default, Chromium copies the look of the
+ * replaced text to the new text as an inline style, which the content policy blocks and reports.
  */
 export const typingOverSelection = EditorView.domEventHandlers({
   beforeinput: (event, view) => {
@@ -22,7 +21,7 @@ export const typingOverSelection = EditorView.domEventHandlers({
   },
 });
 
-/** What was selected just now, the editor is told of only afterwards. */
+/** Applies the current selection, of which the browser informs the editor only later. */
 function takeSelection(view: EditorView): void {
   const shown = view.contentDOM.ownerDocument.getSelection();
   const { anchorNode, anchorOffset, focusNode, focusOffset } = shown ?? {};
