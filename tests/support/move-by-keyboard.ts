@@ -8,12 +8,12 @@ import { waitFor } from '../../packages/service/src/testing/wait-for.js';
 export async function putFirst(page: Page, name: string): Promise<void> {
   await page.getByRole('button', { name: `Move ${name}` }).focus();
   await page.keyboard.press('Space');
-  await page.getByText(`${name} is over place 2`).waitFor({ state: 'attached' });
+  await page.getByText(`${name} was moved over position 2`).waitFor({ state: 'attached' });
   // Where the page is scrolled, a first press only scrolls it.
   await waitFor(
     async () => {
       await page.keyboard.press('ArrowUp');
-      return (await page.getByText(`${name} is over place 1`).count()) > 0;
+      return (await page.getByText(`${name} was moved over position 1`).count()) > 0;
     },
     { what: 'the first place' },
   );
