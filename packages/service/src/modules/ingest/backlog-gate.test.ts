@@ -4,7 +4,7 @@ import { BACKLOG_SEGMENTS_MAX, BacklogGate, timerScheduler } from './backlog-gat
 
 const EMPTY: Backlog = { segments: 0, events: 0, bytes: 0, deferredEvents: 0, oldestReceivedAtMs: undefined };
 
-/** Lets the test refresh by hand. */
+/** A gate whose refreshes the test starts. */
 function gateOver(
   measure: () => Promise<Backlog>,
   tenantsHolding = async (_size: BacklogSize) => [] as string[],

@@ -4,16 +4,16 @@ import type { Backlog, BacklogSize, SegmentQueue } from '../../platform/queue/in
 
 const BACKLOG_EVENTS_MAX_DEFAULT = 2_000_000;
 const BACKLOG_BYTES_MAX_DEFAULT = 4 * 1_024 ** 3;
-/** Bounds the cost of measuring: under light load a segment may hold a single event. */
+/** Bounds the cost of measuring: under light load a segment may contain a single event. */
 export const BACKLOG_SEGMENTS_MAX = 200_000;
 const BACKLOG_REFRESH_INTERVAL_MS = 250;
 const RETRY_AFTER_S = 5;
 const OVER_SHARE_MESSAGE =
   "The tenant's share of the usage queue is full; nothing was accepted. Try again later.";
 
-/** Repeats a task until stopped. Injected, so that tests own time. */
+/** Repeats a task until stopped. Injected, so that tests control time. */
 export interface Scheduler {
-  /** Runs `task` now and then `intervalMs` after each end of it. The returned function stops that. */
+  /** Runs `task` now, and again `intervalMs` after each run has ended. The returned function stops it. */
   every(intervalMs: number, task: () => Promise<void>): () => void;
 }
 
@@ -43,9 +43,9 @@ export interface BacklogGateOptions {
 const NOBODY: ReadonlySet<string> = new Set();
 
 /**
- * Refuses new events while the workers are too far behind: first those of tenants that hold more of the
- * backlog than their share, so that a loud tenant is refused while the others are not, and those of all
- * tenants when it is full.
+ * Refuses new events while the workers are too far behind. While the queue fills up, tenants that hold more than their
+ * share of the backlog are refused first, so that one heavy tenant does not affect the others; when the queue is full,
+ * all are refused.
  */
 export class BacklogGate {
   private readonly max: BacklogSize;
@@ -68,7 +68,7 @@ export class BacklogGate {
     this.stopRefreshing = options.scheduler.every(BACKLOG_REFRESH_INTERVAL_MS, () => this.refresh());
   }
 
-  /** The queue as last measured, by all nodes together. */
+  /** The queue of all nodes together, as last measured. */
   get backlog(): Backlog {
     return this.latest;
   }
@@ -96,11 +96,12 @@ export class BacklogGate {
       this.overShare = await this.tenantsOverShare(latest);
       this.latest = latest;
     } catch {
-      // The store is away, so appends fail too and say so themselves; the last figures stand until it is back.
+      // PostgreSQL is unreachable, so appends fail with errors of their own; the last figures are kept until it is
+      // back.
     }
   }
 
-  /** Asks for tenants only while one of them can hold more than a share: most of the time nobody is asked. */
+  /** Queries for tenants only while one of them can hold more than a share, which is rare. */
   private async tenantsOverShare(backlog: Backlog): Promise<ReadonlySet<string>> {
     const { max } = this;
     const share = {

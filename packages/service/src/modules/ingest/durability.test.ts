@@ -3,7 +3,7 @@ import { waitFor } from '../../testing/index.js';
 import { createTestIngest, type TestIngest } from '../../testing/ingest-api.js';
 
 let api: TestIngest;
-/** Whether writes reach PostgreSQL only after `open`. */
+/** Blocks writes to PostgreSQL until `open` is called. */
 let gate: Promise<void>;
 let open = () => {};
 let appendsBegun = 0;
@@ -61,7 +61,7 @@ describe('a 202', () => {
       await blocker.query('lock table segments in access exclusive mode');
       const send = api.sendSingle(api.event);
       await waitFor(async () => {
-        // Not on the blocking connection: a transaction sees the activity of one moment only.
+        // On another connection than the blocking one: a transaction sees the activity of a single moment.
         const { rows } = await api.postgres.pool.query(
           `select pg_terminate_backend(pid) from pg_stat_activity
            where datname = current_database() and query like '%insert into segments%' and wait_event_type = 'Lock'`,

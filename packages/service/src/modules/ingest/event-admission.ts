@@ -3,24 +3,24 @@ import { utcMonthAt } from '../../kernel/period.js';
 import type { SegmentRecord } from '../../platform/queue/index.js';
 import type { EventWindow } from './validate.js';
 
-/** What a tenant may send. */
+/** Whether and when a tenant may send events, and how many. */
 export interface EventEntitlement {
-  /** False for a tenant that may send nothing at all. */
+  /** False for a tenant that may not send events. */
   readonly isEntitled: boolean;
   readonly window: EventWindow;
   /** Events that may be accepted in a calendar month (UTC); -1 for any number. */
   readonly monthlyEventLimit: number;
-  /** Unix seconds from which other terms apply; null when none is known. */
+  /** Unix seconds from which another entitlement applies; null when none is known. */
   readonly endsAt: number | null;
 }
 
-/** Says what tenants may send, by whatever they were sold. */
+/** Says which events a tenant may send, by its subscription plan. */
 export interface EventAdmission {
-  /** At once when it is known. */
+  /** Returns without a promise when the entitlement is cached. */
   eventEntitlementOf(tenantId: string): EventEntitlement | Promise<EventEntitlement>;
 }
 
-/** 429, until the month or the terms end. */
+/** Returns the 429 error, with a retry time at the end of the month or of the entitlement. */
 export function quotaExceeded(
   { receivedAtMs, eventCount }: SegmentRecord,
   { monthlyEventLimit, endsAt }: EventEntitlement,

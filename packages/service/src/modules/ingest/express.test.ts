@@ -38,7 +38,7 @@ interface Sent {
 const bytesOf = (body: object | string | Buffer) =>
   typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
 
-/** Sends an event by itself and in a batch, each both ways. */
+/** Sends an event by itself and in a batch, each through both ways. */
 async function send({ body, key = api.serviceKey, projectId = api.projectId }: Sent) {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   const project = `/v1/projects/${projectId}`;
@@ -109,7 +109,7 @@ describe('both ways into ingest', () => {
       [reader, '403 permission_denied'],
       [stranger, '404 not_found'],
     ] as const) {
-      // The first request looks the key up, the second finds it in the cache.
+      // The first request looks the key up; the second finds it in the cache.
       expect(codesOf(await send({ key }))).toEqual([expected, expected]);
       expect(codesOf(await send({ key }))).toEqual([expected, expected]);
     }

@@ -1,7 +1,7 @@
 import { ERRORS, type ErrorCode, type ErrorDetail } from '@tollgate/contract';
 import { DomainError, ERROR_DETAILS_MAX } from '../../kernel/errors.js';
 
-/** What is wrong with a request: its first finding decides the code, and all are listed up to a bound. */
+/** The problems of a request: the first one decides the error code, and all are listed up to a bound. */
 export class Findings {
   private code: ErrorCode | undefined;
   private readonly details: ErrorDetail[] = [];
@@ -15,7 +15,7 @@ export class Findings {
     if (!this.isFull) this.details.push({ path, message });
   }
 
-  /** @throws DomainError when there is any; its message names the first place. */
+  /** @throws DomainError if there are any; its message names the first place. */
   throwIfAny(options: { readonly inBatch: boolean }): void {
     const first = this.details[0];
     if (this.code === undefined || first === undefined) return;

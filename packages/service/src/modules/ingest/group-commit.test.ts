@@ -10,7 +10,7 @@ import { waitFor } from '../../testing/index.js';
 import type { EventEntitlement } from './event-admission.js';
 import { GroupCommit } from './group-commit.js';
 
-/** From so many bytes on, with all that is written, a segment is written beside another one. */
+/** From this size on, with its header, a segment is written in parallel to another one. */
 const LARGE_BYTES = 256 * 1_024;
 
 /** A queue whose appends end when the test says so. */
@@ -63,7 +63,7 @@ const ENTITLEMENT: EventEntitlement = {
   endsAt: null,
 };
 
-/** Everything that was due has been done, and nothing that waits for a write. */
+/** Waits until everything that was due is done, apart from pending writes. */
 async function turns(): Promise<void> {
   for (let n = 0; n < 3; n += 1) await new Promise(setImmediate);
 }
@@ -108,7 +108,7 @@ describe('GroupCommit', () => {
     const commit = new GroupCommit({ queue });
     const first = commit.accept(record(), ENTITLEMENT);
     await queue.appended(1);
-    // A byte too few: it waits, until another one joins it.
+    // One byte too few: it waits until another record joins it.
     const fixedBytes = recordBytes(record(0));
     const small = commit.accept(record(LARGE_BYTES - fixedBytes - 1), ENTITLEMENT);
     await turns();

@@ -11,20 +11,20 @@ import {
 import { type EventEntitlement, quotaExceeded } from './event-admission.js';
 import { SpentQuotas } from './spent-quotas.js';
 
-/** A segment takes requests up to this size, and always at least one. */
+/** Upper bound of a segment's size; a segment always takes at least one request. */
 const SEGMENT_BYTES_MAX = 8 * 1_048_576;
-/** No larger than the largest request, so that a worker's batch is never dominated by one segment. */
+/** As many as the largest request has, so that one segment never dominates a worker's batch. */
 const SEGMENT_EVENTS_MAX = BATCH_EVENTS_MAX;
-/** Accepted but not yet durable requests may hold this much memory. */
+/** Upper bound of the memory of accepted requests that are not durable yet. */
 const PENDING_BYTES_MAX = 64 * 1_048_576;
 /**
- * Segments that are written at once: while the row of one is committed, the bytes of the other are written to
+ * Segments that are written at the same time: while the row of one is committed, the bytes of the other are written to
  * their file.
  */
 const FLUSHES_MAX = 2;
 /**
- * What waits is written beside another segment from this size on. Less waits for that: two small commits cost
- * more than one.
+ * From this size on, waiting requests are written in parallel to another segment. Fewer bytes wait for it, because two
+ * small commits cost more than one.
  */
 const SECOND_FLUSH_BYTES_MIN = 256 * 1_024;
 
@@ -43,9 +43,9 @@ export interface GroupCommitOptions {
 }
 
 /**
- * Makes requests durable together. A flush starts as soon as the one before it has ended and takes everything
- * that waits, so a lone request waits for nobody and a crowd shares one commit. Large batches do not wait for
- * all of the flush before.
+ * Makes requests durable together. A flush starts as soon as the previous one ends and takes everything that waits, so
+ * a single request does not wait, and many share one commit. Large batches may start before the previous flush has
+ * ended.
  */
 export class GroupCommit {
   private readonly queue: Pick<SegmentQueue<never>, 'appendWithinQuota'>;
@@ -53,7 +53,7 @@ export class GroupCommit {
   private readonly segmentBytesMax: number;
   private waiting: Waiter[] = [];
   private waitingBytes = 0;
-  /** Of everything that is not yet answered: waiting or in flight. */
+  /** Bytes of all requests without a response, waiting or being written. */
   private pendingBytes = 0;
   private readonly pendingBytesOfTenants = new Map<string, number>();
   private readonly flushing = new Set<Promise<void>>();
@@ -68,12 +68,12 @@ export class GroupCommit {
   }
 
   /**
-   * Resolves once the record is durable, and counted against the quota of its tenant.
+   * Resolves once the record is durable and counted against its tenant's quota.
    *
-   * @param terms of the record's tenant
-   * @throws DomainError `event_quota_exceeded`, with nothing counted; `ingest_backlog_full` when too much
-   *   waits in all, or of this tenant; `store_unavailable` when the write failed or its outcome is unknown;
-   *   `shutting_down` once `close` was called.
+   * @param entitlement of the record's tenant
+   * @throws DomainError `event_quota_exceeded`, with nothing counted; `ingest_backlog_full` when too much waits, in all
+   * or of this tenant; `store_unavailable` when the write failed or its result is unknown; `shutting_down` after
+   * `close` was called.
    */
   accept(record: SegmentRecord, entitlement: EventEntitlement): Promise<void> {
     if (this.closed) return Promise.reject(new DomainError('shutting_down'));
@@ -94,7 +94,7 @@ export class GroupCommit {
     });
   }
 
-  /** Refuses what comes from now on; resolves when everything accepted before is answered. */
+  /** Refuses new requests; resolves when all earlier ones have their result. */
   async close(): Promise<void> {
     this.closed = true;
     this.begin();
@@ -103,7 +103,7 @@ export class GroupCommit {
 
   /** @param ofTenant bytes that the tenant has pending already */
   private hasRoom(bytes: number, ofTenant: number): boolean {
-    // Alone, a record is always let in: a bound below the largest body must not refuse it for ever.
+    // A single record is always accepted: otherwise a bound below the largest body would refuse it for ever.
     if (this.pendingBytes === 0) return true;
     if (this.pendingBytes + bytes > this.pendingBytesMax) return false;
     return ofTenant < tenantShare(this.pendingBytes, this.pendingBytesMax);
@@ -118,7 +118,7 @@ export class GroupCommit {
     this.pendingBytes -= bytes;
   }
 
-  /** Requests that arrive in the same turn of the event loop share a segment. */
+  /** Starts flushing in the next turn, so that requests of the same turn of the event loop share a segment. */
   private beginSoon(): void {
     if (this.isBeginning) return;
     this.isBeginning = true;
@@ -128,7 +128,7 @@ export class GroupCommit {
     });
   }
 
-  /** Begins as many flushes as there may be. */
+  /** Starts as many flushes as are allowed. */
   private begin(): void {
     while (this.waiting.length > 0 && this.mayBegin()) {
       const flush = this.flush(this.takeSegment()).then(() => {
@@ -139,12 +139,12 @@ export class GroupCommit {
     }
   }
 
-  /** Otherwise what waits is begun with when a flush ends. */
+  /** Whether another flush may start now. Otherwise the next flush starts when the current one ends. */
   private mayBegin(): boolean {
     return this.flushing.size < (this.waitingBytes >= SECOND_FLUSH_BYTES_MIN ? FLUSHES_MAX : 1);
   }
 
-  /** Requests of one month: so what waits can be counted by the month of its segment. */
+  /** Takes waiting requests of one month, so that the queue can be counted by the month of its segments. */
   private takeSegment(): Waiter[] {
     let bytes = 0;
     let events = 0;
@@ -171,7 +171,7 @@ export class GroupCommit {
         segment.map(({ record, entitlement: { monthlyEventLimit } }) => ({ record, monthlyEventLimit })),
       );
     } catch (cause) {
-      // Even a broken COMMIT may have succeeded. Saying "not accepted" is safe: what is sent again under its
+      // Even a COMMIT that failed may have succeeded. "Not accepted" is safe: an event that is sent again with its
       // idempotency key is the same event.
       const error = new DomainError('store_unavailable', { cause });
       for (const waiter of segment) waiter.reject(error);
@@ -184,7 +184,7 @@ export class GroupCommit {
       this.spentQuotas.remember(record, used);
       reject(quotaExceeded(record, entitlement, used));
     }
-    // Of those that were refused already, this changes nothing.
+    // Does nothing for requests that were refused before.
     for (const waiter of segment) waiter.resolve();
   }
 }

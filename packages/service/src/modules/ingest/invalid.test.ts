@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** Everything that makes a single event, and hence any batch that holds it, invalid. */
+/** Everything that makes a single event, and so any batch that contains it, invalid. */
 const INVALID: [string, object, string, string?][] = [
   ['no source', { source: undefined }, 'source'],
   ['an empty source', { source: '' }, 'source'],

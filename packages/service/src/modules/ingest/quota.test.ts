@@ -3,7 +3,7 @@ import { type BothWays, listenBothWays, postBytes, sameAnswer } from '../../test
 import { createTestIngest, type TestIngest } from '../../testing/ingest-api.js';
 import { type EventAdmission, IngestService } from './index.js';
 
-/** What the tenant may send, as the test says. */
+/** The tenant's entitlement, set by each test. */
 let entitlement: ReturnType<EventAdmission['eventEntitlementOf']>;
 let api: TestIngest;
 let ways: BothWays;
@@ -24,7 +24,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   entitlement = limitedTo(-1);
   await api.postgres.pool.query('truncate segments, event_quotas');
-  // What was refused a second ago is no longer remembered.
+  // Refusals are cached for a second; this is more.
   goTo(JUNE_END_S - 3_600 - ++runs * 10);
 });
 afterAll(async () => {

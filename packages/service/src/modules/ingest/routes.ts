@@ -16,14 +16,14 @@ export interface IngestRoutesDeps {
   readonly service: Pick<IngestService, 'acceptSingle' | 'acceptBatch' | 'checkRoom'>;
 }
 
-/** `arbitraryText`: raw_json is the client's own. The texts that we use ourselves are checked by the service. */
+/** `arbitraryText`: raw_json belongs to the client. The service checks the texts that it uses itself. */
 const config = {
   access: { kind: 'project', permission: 'usage:ingest' },
   arbitraryText: true,
   unread: 'raw_json',
 } as const;
 
-/** The ingest operations. Their answers are written by hand: an id needs no escaping. */
+/** Registers the ingest operations. Their responses are written by hand, because ids need no escaping. */
 export function registerIngestRoutes(app: App, { service }: IngestRoutesDeps): void {
   registerExpressRoute(app, {
     url: '/v1/projects/:project_id/extractor-rule-sets/:id/events/ingest',

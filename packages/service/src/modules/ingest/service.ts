@@ -28,9 +28,9 @@ const REFUSALS = {
 } as const satisfies Record<Exclude<Publication, 'published'>, ErrorCode>;
 
 /**
- * Accepts events: checks them, names them and makes them durable. Nothing else happens before the answer. The
- * checks come in this order: backlog, the tenant's plan, the events in their order, their rule sets in order
- * of first use, and with the write the tenant's quota.
+ * Accepts events: checks them, gives them ids and makes them durable; everything else follows after the response. The
+ * checks run in this order: backlog, the tenant's plan, the events in their order, their rule sets in order of first
+ * use, and with the write the tenant's quota.
  */
 export class IngestService {
   private readonly gate: BacklogGate;
@@ -53,8 +53,8 @@ export class IngestService {
   }
 
   /**
-   * Refuses what there is no room for, before its body is parsed. It is asked again with the events, which
-   * may take their time to arrive.
+   * Refuses requests while the queue is full, before their body is parsed. The check is repeated with the events, which
+   * may take a while to arrive.
    *
    * @throws DomainError `ingest_backlog_full`
    */
@@ -65,7 +65,7 @@ export class IngestService {
   /**
    * Resolves to the 32 hex digits of the event's id once the event is durable.
    *
-   * @param event whose shape the schema has established; parsed from `rawBody`
+   * @param event valid by the schema; parsed from `rawBody`
    */
   async acceptSingle(
     project: ProjectRef,
@@ -99,7 +99,7 @@ export class IngestService {
     return ids;
   }
 
-  /** Refuses what comes from now on; resolves when everything accepted before is durable or refused. */
+  /** Refuses new events; resolves when all earlier ones are durable or refused. */
   async close(): Promise<void> {
     this.gate.stop();
     await this.commit.close();
@@ -155,7 +155,10 @@ function entitled(entitlement: EventEntitlement): EventEntitlement {
   return entitlement;
 }
 
-/** Each rule set of the batch with the first event that names it. Events of one rule set mostly come in runs. */
+/**
+ * Returns each rule set of the batch with the first event that names it. Events of one rule set usually follow each
+ * other.
+ */
 function firstUses(events: readonly BatchIngestItem[]): Map<string, number> {
   const uses = new Map<string, number>();
   let last: string | undefined;

@@ -2,7 +2,7 @@ import { BoundedMap } from '../../kernel/bounded-map.js';
 import { utcMonthAt } from '../../kernel/period.js';
 import type { SegmentRecord } from '../../platform/queue/index.js';
 
-/** After this time a quota is looked at again, should it have been counted anew. */
+/** After this time a quota is checked again, because it may have been recounted. */
 const REMEMBERED_MS = 1_000;
 const TENANTS_MAX = 10_000;
 
@@ -13,8 +13,8 @@ interface Spent {
 }
 
 /**
- * What tenants had used when their quota refused something. It can only have become more, so what did not fit
- * then is refused without a write: those who are over their quota cost the others nothing.
+ * Remembers what tenants had used when their quota refused events. Use only grows, so what did not fit then is refused
+ * without a write: tenants over their quota cost the others nothing.
  */
 export class SpentQuotas {
   readonly #tenants = new BoundedMap<string, Spent>(TENANTS_MAX);
@@ -24,7 +24,7 @@ export class SpentQuotas {
     this.#tenants.set(tenantId, { monthEndS, used, atMs: receivedAtMs });
   }
 
-  /** What the tenant had used, if that alone leaves no room for the record. */
+  /** Returns what the tenant had used, if that alone leaves no room for the record. */
   usedWithoutRoom(record: SegmentRecord, monthlyEventLimit: number): number | undefined {
     if (monthlyEventLimit < 0) return undefined;
     const { tenantId } = record.scope;

@@ -32,7 +32,7 @@ interface Node {
   refresh(): Promise<void>;
 }
 
-/** The part of an API process that takes events; the test says when it measures the backlog. */
+/** The part of an API process that accepts events; the test decides when it measures the backlog. */
 function startNode(): Node {
   let refresh = async () => {};
   const service = new IngestService({
@@ -59,7 +59,11 @@ const projectOf = (tenantId: string) => ({
   storage: 'shared' as const,
 });
 
-/** Sends a batch, after every node has measured. @returns 202, or the status of the refusal and its code */
+/**
+ * Sends a batch, after every node has measured.
+ *
+ * @returns 202, or the status and code of the refusal
+ */
 async function send(tenantId: string, eventCount: number, node = nodes[0]): Promise<string> {
   for (const each of nodes) await each.refresh();
   const event = { extractor_rule_set_id: 'ers_1', source: 's', occurred_at: NOW_S, raw_json: {} };
@@ -137,7 +141,7 @@ describe("a tenant's share of the memory for what is not yet written", () => {
       });
     const sent = [...Array(10).fill('ten_loud'), 'ten_quiet'].map(accept);
     expect(await Promise.all(sent)).toEqual([...Array(9).fill('202'), FULL, '202']);
-    // Written requests no longer count as memory in use.
+    // Requests that were written no longer count as memory in use.
     expect(await accept('ten_loud')).toBe('202');
   });
 });

@@ -24,7 +24,7 @@ const SECONDS_PER_DAY = 86_400;
 const OCCURRED_AT_MAX = 2 ** 32 - 1;
 const TEXT_FIELDS = ['source', 'idempotency_key', 'external_event_id', 'subject_id'] as const;
 
-/** Checks events whose shape the schema has already established. One per request. */
+/** Checks events that are valid by the schema. Create one for each request. */
 export class EventCheck {
   private readonly findings = new Findings();
   private readonly earliest: number;
@@ -50,7 +50,7 @@ export class EventCheck {
     this.mayHoldLargeMetadata = rawBody.length > METADATA_BYTES_MAX;
   }
 
-  /** @throws DomainError with every finding up to a bound. */
+  /** @throws DomainError with every problem, up to a bound. */
   single(event: IngestEvent): void {
     this.checkEvent(event, undefined);
     this.findings.throwIfAny({ inBatch: false });
@@ -117,7 +117,9 @@ export class EventCheck {
     );
   }
 
-  /** The event with every number as exact as it was sent; parsed again only if a double lost something. */
+  /**
+   * Returns the event with every number as exact as it was sent. Parses the body again only if a double lost digits.
+   */
   private exact(index: number | undefined): Event {
     this.lossless ??= scanJson(this.rawBody).hasInexactNumber
       ? parseLossless(this.rawBody.toString('utf8'))

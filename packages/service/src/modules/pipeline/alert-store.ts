@@ -10,12 +10,12 @@ export interface AlertKey {
   readonly name: string;
 }
 
-/** Rows of earlier hours are kept for so long: a worker whose clock is behind still finds its own. */
+/** For how long rows of earlier hours are kept, so that a worker whose clock is behind still finds its own. */
 const KEPT_S = 86_400;
 
 /**
- * Notes alerts as sent in this hour and returns those that were not, at most `perHourMax` for each project
- * and type. Two workers with the same alert wait for each other here, and one of them gets it.
+ * Marks alerts as sent in this hour and returns those that were not sent before, at most `perHourMax` for each project
+ * and type. When two workers have the same alert, one waits for the other here, and only one gets it.
  *
  * @param hour Unix seconds of its start
  * @param keys sorted by project, type and name: every worker locks rows in the same order
@@ -58,7 +58,7 @@ export async function claimAlerts(
   return new Set(rows.map(alertKey));
 }
 
-/** No id, type, metric or code holds a line break. */
+/** An id, type, metric or code contains no line break, so the key is unambiguous. */
 export function alertKey({ projectId, type, name }: Omit<AlertKey, 'tenantId'>): string {
   return `${projectId}\n${type}\n${name}`;
 }

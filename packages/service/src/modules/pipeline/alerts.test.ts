@@ -26,7 +26,7 @@ describe('alerts of a batch', () => {
     testEvent(key, { raw_json: { tokens: 1, unpriced: metric } });
   const failing = (key: string) => testEvent(key, { raw_json: {} });
 
-  /** Messages in the order of their types and names. */
+  /** Returns the messages, ordered by type and name. */
   async function sent(): Promise<{ project_id: string; type: string; data: Record<string, unknown> }[]> {
     const rows = await fixture.rows(
       `select project_id, type, payload::json -> 'data' as data from webhook_messages
@@ -93,7 +93,7 @@ describe('alerts of a batch', () => {
     const first = ['prj_a', HOUR, 'llm.images'];
     expect(await send('a')).toEqual([first]);
     expect(await send('b')).toEqual([first]);
-    // A duplicate is not looked at.
+    // A duplicate sends no alert.
     expect(await send('a')).toEqual([first]);
     expect(await send('c', PipelineFixture.nowMs, other)).toHaveLength(2);
     expect(await send('d', PipelineFixture.nowMs, fixture.project, 'llm.audio')).toHaveLength(3);

@@ -20,7 +20,7 @@ interface Alert extends AlertKey {
   count: number;
 }
 
-/** Unpriced and failed usage of one batch, for the owners of its projects. */
+/** Alerts about unpriced and failed usage of one batch, for the owners of its projects. */
 export class UsageAlerts {
   readonly #alerts = new Map<string, Alert>();
   /** By project and type. The number per project is bounded, because clients can send metrics of their own. */
@@ -34,8 +34,8 @@ export class UsageAlerts {
   }
 
   /**
-   * Sends, with the batch's commit, what was not sent in this hour yet. Without unpriced and failed usage it
-   * asks nothing of the database.
+   * Sends alerts that were not sent in this hour yet, with the batch's commit. Without unpriced and failed usage it
+   * runs no query.
    */
   async write(tx: Tx, nowMs: number): Promise<void> {
     if (this.#alerts.size === 0) return;

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Tx } from '../../platform/postgres/index.js';
 import type { EventArrival } from './arrivals.js';
 
-/** Adds a batch to what quotas can be counted anew from. Must be sorted by key. */
+/** Adds a batch to the counts from which quotas can be recounted. The list must be sorted by key. */
 export async function addArrivals(tx: Tx, arrivals: readonly EventArrival[]): Promise<void> {
   if (arrivals.length === 0) return;
   await sql`

@@ -1,6 +1,6 @@
 import { utcMonthAt } from '../../kernel/period.js';
 
-/** What one batch adds to a row of `event_arrivals`. */
+/** The numbers that one batch adds to a row of `event_arrivals`. */
 export interface EventArrival {
   readonly tenantId: string;
   /** Calendar month (UTC) in which the events arrived. */
@@ -8,14 +8,14 @@ export interface EventArrival {
   eventCount: number;
 }
 
-/** Events of one request that a batch takes off the queue, repeated ones too. */
+/** Events of one request that a batch takes off the queue, repeated ones included. */
 export interface ClaimedEvents {
   readonly tenantId: string;
   readonly receivedAtMs: number;
   readonly eventCount: number;
 }
 
-/** Adds up events by tenant and month; sorted by key, as rows are locked. */
+/** Adds up events by tenant and month; sorted by key, the order in which rows are locked. */
 export function arrivalsOf(taken: readonly ClaimedEvents[]): EventArrival[] {
   const arrivals = new Map<string, EventArrival>();
   let month = { startS: 0, endS: 0 };

@@ -2,11 +2,14 @@ import { type ClaimedSegment, EVENT_ID_BYTES, type SegmentRecord } from '../../p
 import type { FailedEvent, ReprocessRequest } from './batch-store.js';
 import { type AcceptedEvent, EventBody, type EventGroup } from './event.js';
 
-/** Events go through the stages in slices of this size: what is parsed of their bodies lives until they are encoded. */
+/**
+ * Upper bound of the events that go through the stages at once: their parsed bodies stay in memory until they are
+ * encoded.
+ */
 const SLICE_EVENTS = 500;
 const ID_HEX_CHARS = EVENT_ID_BYTES * 2;
 
-/** The events of a request that was accepted. */
+/** The events of an accepted request. */
 export interface AcceptedGroup extends EventGroup {
   readonly record: SegmentRecord;
 }
@@ -25,27 +28,33 @@ export interface NewEvents {
   readonly events: readonly AcceptedEvent[];
 }
 
-/** What the claimed segments ask for, each event once. */
+/** The contents of the claimed segments, each event once. */
 export interface BatchInput {
-  /** Events that the segments hold, repetitions included. */
+  /** Number of events in the segments, repeated ones included. */
   readonly claimed: number;
   readonly groups: readonly AcceptedGroup[];
-  /** The requests of the events whose id the same batch holds already, one entry for each event. */
+  /** For each event whose id occurs earlier in the same batch, the request that repeats it. */
   readonly repeated: readonly AcceptedGroup[];
   readonly reprocess: readonly ReprocessRequest[];
-  /** Requests for an event that the same batch asks for already. */
+  /** Number of requests to reprocess an event that the same batch reprocesses already. */
   readonly repeatedReprocess: number;
   readonly oldestReceivedAtMs: number;
 }
 
-/** Reads frames only. Ids come before any body is parsed: what turns out to be a duplicate is never parsed. */
+/**
+ * Reads the frames of segments and the ids of their events. No body is parsed here, so that duplicates are never
+ * parsed.
+ */
 export function readBatchInput(segments: readonly ClaimedSegment[]): BatchInput {
   const reader = new BatchInputReader();
   for (const { records } of segments) for (const record of records) reader.add(record);
   return reader;
 }
 
-/** Whole groups, several at a time: a group is often a single event, and routes are looked up for a slice at once. */
+/**
+ * Splits groups into slices of whole groups. A slice may contain several groups, because a group is often a single
+ * event, and routes are looked up once for each slice.
+ */
 export function* slicesOf(
   groups: readonly BatchGroup[],
   duplicates: ReadonlySet<AcceptedEvent>,

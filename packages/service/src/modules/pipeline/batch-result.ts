@@ -15,12 +15,12 @@ import { BatchTotals } from './totals.js';
 
 /** Everything that a batch writes. */
 export interface BatchResult {
-  /** The rows of `usage_events`, encoded; none when there are no rows. */
+  /** The encoded rows of `usage_events`; none when there are no rows. */
   readonly sections: readonly BatchSection[];
   readonly posting: PostingPlan;
   readonly totals: BatchTotals;
   readonly alerts: UsageAlerts;
-  /** Failed events to keep, and those that stay as they were. */
+  /** Failed events to store: new ones, and those that stay as they were. */
   readonly failures: readonly FailedEvent[];
   /** Events removed from the queue. */
   readonly taken: readonly ClaimedEvents[];
@@ -29,7 +29,7 @@ export interface BatchResult {
 }
 
 export interface BatchResultOptions {
-  /** The encoded rows of the tables that projects share; empty. */
+  /** Encodes the rows for the shared tables; empty at first. */
   readonly block: UsageBlock;
   readonly rollup: Pick<RollupDimensions, 'excludedDimensionsOf'>;
   readonly processedAtMs: number;
@@ -61,7 +61,7 @@ export class BatchResultBuilder {
     this.#duplicates += count;
   }
 
-  /** Defers a whole group, as it came; `newEvents` are those of its events that were not rated before. */
+  /** Defers a whole group as it arrived; `newEvents` are those of its events that were not rated before. */
   deferGroup(group: BatchGroup, newEvents: readonly AcceptedEvent[]): void {
     if ('failed' in group) this.#deferred.addFailed(group);
     else this.#deferred.addWhole(group, newEvents);
@@ -75,8 +75,8 @@ export class BatchResultBuilder {
   }
 
   /**
-   * Encodes the row of an event and adds the event to the plan of what is posted. An event whose row cannot be encoded
-   * becomes a failed one and posts nothing.
+   * Encodes the row of an event and adds the event to the posting plan. An event whose row cannot be encoded becomes a
+   * failed event and posts nothing.
    *
    * @param posting undefined for an event that failed
    */
@@ -106,7 +106,9 @@ export class BatchResultBuilder {
     if (row.status === 'failed') this.#failures.push(failedEventOf(group, event, row));
   }
 
-  /** @throws Error when an event is lost or invented, or a debit is not the sum of the charge items that name it */
+  /**
+   * @throws Error when an event is missing or counted twice, or a debit is not the sum of the charge items that name it
+   */
   result(batchInput: BatchInput): BatchResult {
     const deferred = this.#deferred;
     for (const group of batchInput.repeated) if (!deferred.isWhole(group)) this.addDuplicates(group, 1);
@@ -139,7 +141,10 @@ export class BatchResultBuilder {
   }
 }
 
-/** Adds the row or, where a column cannot hold a value of it, the event's failure. Returns the row that was added. */
+/**
+ * Adds the row or, if a column cannot hold one of its values, the row of a failed event. Returns the row that was
+ * added.
+ */
 function addOrFail(
   block: UsageBlock,
   event: AcceptedEvent,

@@ -9,7 +9,7 @@ const VERSION: RuleVersion = {
   rate: () => ({ ok: true, dimensions: new Map(), items: [], notes: [] }),
 };
 
-/** Knows the rule sets `a` and `b` of every project; reading `b` takes a while. */
+/** Has the rule sets `a` and `b` for every project; reading `b` takes a while. */
 class FakeCatalog implements RuleVersionSource {
   readonly refreshes: string[][] = [];
 

@@ -2,18 +2,18 @@ import type { RuleSetRef, RulesOverTime, RuleVersion } from '../rules/index.js';
 
 type PublishedRules = Pick<RulesOverTime<RuleVersion>, 'at'>;
 
-/** What a worker asks the rule catalog. */
+/** The methods of the rule catalog that a worker uses. */
 export interface RuleVersionSource {
   refresh(refs: readonly RuleSetRef[]): Promise<readonly (RuleSetRef & { readonly rules: PublishedRules })[]>;
 }
 
-/** The rules as one batch sees them: each rule set is brought up to date once, when the batch first meets it. */
+/** The rules as one batch sees them: each rule set is refreshed once, when the batch first needs it. */
 export class BatchRules {
   readonly #rulesByProject = new Map<string, Map<string, PublishedRules | undefined>>();
 
   constructor(private readonly rules: RuleVersionSource) {}
 
-  /** Lets `at` know these rule sets. */
+  /** Loads these rule sets for `at`. */
   async prepare(projectId: string, ruleSetIds: ReadonlySet<string>): Promise<void> {
     let known = this.#rulesByProject.get(projectId);
     if (known === undefined) {
@@ -29,8 +29,8 @@ export class BatchRules {
   }
 
   /**
-   * The version in force at `occurredAt` (Unix seconds), nearly always without waiting; undefined when none
-   * was ever published.
+   * Returns the active version at `occurredAt` (Unix seconds), nearly always without waiting; undefined when none was
+   * ever published.
    */
   at(
     projectId: string,

@@ -6,10 +6,10 @@ import type { BatchSection } from './sections.js';
 import type { BatchLocation } from './spool.js';
 import type { EventTotal, IngestTotal, UsageTotal } from './totals.js';
 
-/** Names the advisory lock that a batch shares while its spool file has no row yet, and the sweep takes alone. */
+/** Names the advisory lock of spool files without a row: batches share it, and the sweep takes it exclusively. */
 const SPOOL_LOCK = 'tollgate-spool';
 
-/** A request to rate a failed event anew. */
+/** A request to rate a failed event again. */
 export interface ReprocessRequest {
   readonly tenantId: string;
   readonly projectId: string;
@@ -18,7 +18,7 @@ export interface ReprocessRequest {
   readonly idHex: string;
 }
 
-/** An event that could not be rated, as it is kept. */
+/** An event that could not be rated, as it is stored. */
 export interface FailedEvent {
   readonly tenantId: string;
   readonly projectId: string;
@@ -31,7 +31,7 @@ export interface FailedEvent {
   readonly event: string;
 }
 
-/** How many bytes each of the failed events has that are asked for; 0 where it is no longer failed. */
+/** Returns the number of bytes of each requested failed event; 0 for an event that is not failed any more. */
 export async function failedEventBytes(tx: Tx, requests: readonly ReprocessRequest[]): Promise<number[]> {
   const projectIds = requests.map(({ projectId }) => projectId);
   const ids = requests.map(({ idHex }) => idHex);
@@ -45,8 +45,8 @@ export async function failedEventBytes(tx: Tx, requests: readonly ReprocessReque
 }
 
 /**
- * Takes the failed events that are asked for, to be rated anew; those that are no longer failed are left out. All
- * workers lock them in one order.
+ * Removes the requested failed events and returns them; those that are not failed any more are left out. All workers
+ * lock them in the same order.
  */
 export async function takeFailedEvents(
   tx: Tx,
@@ -78,7 +78,7 @@ export async function takeFailedEvents(
   return taken;
 }
 
-/** Keeps events that could not be rated. */
+/** Stores events that could not be rated. */
 export async function insertFailedEvents(tx: Tx, events: readonly FailedEvent[]): Promise<void> {
   if (events.length === 0) return;
   const column = columnsOf(events);
@@ -94,12 +94,12 @@ export async function insertFailedEvents(tx: Tx, events: readonly FailedEvent[])
   `.execute(tx);
 }
 
-/** PostgreSQL's text cannot hold U+0000. Valid JSON text has none, so this only alters what is unreadable anyway. */
+/** PostgreSQL's text cannot contain U+0000. Valid JSON text has none, so this only alters unreadable text. */
 function storable(text: string): string {
   return text.includes('\0') ? text.replaceAll('\0', '\ufffd') : text;
 }
 
-/** Adds a batch to the totals that ClickHouse is checked against. All three lists must be sorted by key. */
+/** Adds a batch to the totals that ClickHouse is compared with. All three lists must be sorted by key. */
 export async function addTotals(
   tx: Tx,
   usage: readonly UsageTotal[],
@@ -162,7 +162,7 @@ async function addIngestTotals(tx: Tx, totals: readonly IngestTotal[]): Promise<
   `.execute(tx);
 }
 
-/** Rows on their way to ClickHouse. */
+/** Encoded rows on their way to ClickHouse. */
 export interface NewUsageBatch extends Omit<BatchSection, 'rows'> {
   readonly createdAtMs: number;
   readonly oldestReceivedAtMs: number;
@@ -186,7 +186,7 @@ function multirangeOf(spans: readonly ChangedRange[]): string {
   return `{${spans.map(({ from, to }) => `[${from},${to})`).join(',')}}`;
 }
 
-/** Bytes of rows that are on their way to ClickHouse. */
+/** Returns the number of bytes of rows on their way to ClickHouse. */
 export async function unprojectedBytes(tx: Tx): Promise<number> {
   const { rows } = await sql<{ bytes: number }>`
     select coalesce(sum(byte_count), 0)::bigint as bytes from usage_batches
@@ -194,17 +194,17 @@ export async function unprojectedBytes(tx: Tx): Promise<number> {
   return rows[0]?.bytes ?? 0;
 }
 
-/** From here to the end of `tx` no sweep runs, so a spool file may exist before the row that points at it. */
+/** Prevents sweeps until `tx` ends, so that a spool file may exist before the row that points at it. */
 export async function holdSpool(tx: Tx): Promise<void> {
   await shareLockUntilCommit(tx, SPOOL_LOCK);
 }
 
-/** Waits until no batch has a file without a row, and keeps it so to the end of `tx`. */
+/** Waits until every file has a row, and prevents new files without one until `tx` ends. */
 export async function lockSpool(tx: Tx): Promise<void> {
   await lockUntilCommit(tx, SPOOL_LOCK);
 }
 
-/** Those of `files` that a batch points at. */
+/** Returns those of `files` that a batch points at. */
 export async function referencedSpoolFiles(tx: Tx, files: readonly string[]): Promise<Set<string>> {
   const { rows } = await sql<{ spool_file: string }>`
     select spool_file from usage_batches where spool_file = any(${files}::text[])

@@ -27,7 +27,7 @@ import type { BatchCounts, BatchStage, PipelineObserver, StageClock } from './ob
 import type { Spool } from './spool.js';
 import { runStages, type StagesInput } from './stages.js';
 
-/** `attempt` is a UInt16 in ClickHouse; past it the latest row still wins there. */
+/** `attempt` is a UInt16 in ClickHouse; beyond it, the latest row still replaces the others. */
 const ATTEMPT_MAX = 0xffff;
 
 export interface BatchDeps {
@@ -43,16 +43,16 @@ export interface BatchDeps {
 }
 
 /**
- * While so much waits for ClickHouse, nothing more is rated: the queue grows instead, until ingest refuses.
- * Without this bound a ClickHouse that is away would fill the disk.
+ * Upper bound of the bytes that wait for ClickHouse. Above it nothing is rated: the queue grows until ingest refuses
+ * events. Without this bound the disk would fill up while ClickHouse is down.
  */
 const UNPROJECTED_BYTES_MAX = 4 * 1_024 ** 3;
-/** As many bytes of failed events are read back at once as a claim takes of new ones. */
+/** Upper bound of the failed events that are read back at once: as many bytes as a claim takes of new events. */
 const REPROCESS_BYTES_MAX = 64 * 1_048_576;
 
 /** The source of a batch's events. */
 export type BatchSource =
-  /** `mayBeDeferred`: whether some tenant may have deferred requests, behind which its new ones go. */
+  /** `mayBeDeferred`: whether a tenant may have deferred requests, behind which its new ones must go. */
   | { readonly kind: 'new'; readonly mayBeDeferred: boolean }
   /** The turn of one tenant. */
   | { readonly kind: 'deferred'; readonly tenantId: string };
@@ -64,11 +64,11 @@ export interface BatchOptions {
   readonly reprocessBytesMax?: number | undefined;
   /** Default `UNPROJECTED_BYTES_MAX`. */
   readonly unprojectedBytesMax?: number | undefined;
-  /** Of all batches of this process. */
+  /** Shared by all batches of this process. */
   readonly rollup: StagesInput['rollup'];
-  /** Of all batches of the worker. */
+  /** Shared by all batches of the worker. */
   readonly eventIds: EventIds;
-  /** Where the rows of shared tables are encoded: empty, and the batch has it to itself. */
+  /** The block in which rows of shared tables are encoded; empty, and not used by other batches meanwhile. */
   readonly block: UsageBlock;
   readonly stages: StageClock<BatchStage>;
   readonly turns: Turns;
@@ -76,15 +76,15 @@ export interface BatchOptions {
   readonly thread: ThreadTime;
   /** See `StagesInput`; shared by all batches of the worker that take new events. */
   readonly slowTenants: Set<string>;
-  /** Notified as soon as the claim is known: another batch may begin. */
+  /** Called as soon as the claim is known: another batch may start. */
   readonly onClaimed: (events: number) => void;
 }
 
 /**
- * One batch, inside its transaction: takes segments off the queue and leaves, all or nothing, their events
- * rated, posted, counted and on their way to ClickHouse, or deferred. All workers lock in one order:
- * segments, failed events, event ids, the spool, the turn to post and what that locks, totals. What batches
- * share comes last, because it is waited for until the commit.
+ * Runs one batch inside its transaction. It takes segments off the queue, and rates, posts, counts and spools their
+ * events, or defers them: all of this or nothing. All workers lock in one order: segments, failed events, event ids,
+ * the spool, the posting lock and what follows it, totals. Rows that batches share come last, because they stay locked
+ * until the commit.
  *
  * @returns undefined when nothing could be claimed
  */
@@ -177,7 +177,7 @@ async function rateAndEncode(
   });
 }
 
-/** The failed events to rate anew, as events of one more attempt. */
+/** Takes the failed events to reprocess, as groups with the next attempt number. */
 async function takeAgain(tx: Tx, { reprocess }: BatchInput): Promise<FailedGroup[]> {
   const taken = await takeFailedEvents(tx, reprocess);
   return Array.from(taken, ([request, stored]) => ({

@@ -1,4 +1,4 @@
-/** A stretch of `occurred_at` in Unix seconds, `from` inclusive and `to` exclusive. */
+/** A range of `occurred_at` in Unix seconds, `from` inclusive and `to` exclusive. */
 export interface ChangedRange {
   readonly from: number;
   readonly to: number;
@@ -6,25 +6,25 @@ export interface ChangedRange {
 
 const MINUTE_S = 60;
 /**
- * More spans than this are joined over the smallest gaps between them: what did not change may be told, never
- * the reverse.
+ * Upper bound of the ranges of a project. When there are more, ranges with the smallest gaps are joined: unchanged
+ * minutes may be reported, but changed ones are never left out.
  */
 export const CHANGED_RANGES_MAX = 16;
 
-/** The minutes in which a project's charge items of one batch lie. */
+/** The minutes that contain a project's charge items of one batch. */
 export class ChangedMinutes {
   readonly #minutes = new Set<number>();
   #last = -1;
 
   add(occurredAt: number): void {
     const minute = Math.floor(occurredAt / MINUTE_S);
-    // Events that follow each other lie in one minute almost always.
+    // Consecutive events almost always lie in one minute.
     if (minute === this.#last) return;
     this.#last = minute;
     this.#minutes.add(minute);
   }
 
-  /** Rising, with gaps between them; at most `CHANGED_RANGES_MAX`. */
+  /** Returns ascending ranges with gaps between them; at most `CHANGED_RANGES_MAX`. */
   spans(): ChangedRange[] {
     const minutes = [...this.#minutes].sort((a, b) => a - b);
     const gaps = minutes.slice(1).map((minute, index) => minute - (minutes[index] ?? minute));

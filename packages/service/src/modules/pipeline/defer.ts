@@ -10,14 +10,14 @@ import type { AcceptedGroup, BatchInput, FailedGroup } from './batch-input.js';
 import { type FailedEvent, failedEventBytes, type ReprocessRequest } from './batch-store.js';
 import type { AcceptedEvent } from './event.js';
 
-/** Events that one request of those that are put back names: so many that a deferred segment holds it. */
+/** Upper bound of the events in one reprocess request that is put back: so many fit into a deferred segment. */
 const REPROCESS_IDS_MAX = 100;
 
 /**
- * Moves the requests of tenants that have deferred ones behind those, unread: so a tenant's events keep their
- * order and take no time of a batch that others wait for.
+ * Moves requests of tenants that have deferred requests behind those, unread. So a tenant's events keep their order,
+ * and take no time of the batches that others wait for.
  *
- * @returns the segments without them, and how many events were moved
+ * @returns the other segments, and the number of moved events
  */
 export async function moveBehindDeferred(
   tx: Tx,
@@ -37,16 +37,15 @@ export async function moveBehindDeferred(
   return { segments: others, moved: records.reduce((sum, { eventCount }) => sum + eventCount, 0) };
 }
 
-/** Upper bound of the failed events that a batch reads back. */
+/** Upper bounds of the failed events that a batch reads back. */
 export interface ReprocessBounds {
   readonly eventsMax: number;
   readonly bytesMax: number;
 }
 
 /**
- * The batch input with no more failed events than the bounds allow, and at least one. A request names them by
- * their ids alone, so that a small segment can ask for more than fits into memory: the rest goes back to the
- * queue, for later batches.
+ * Limits the failed events of the batch input to the bounds, but keeps at least one. A request contains only their ids,
+ * so a small segment can name more events than fit into memory: the rest goes back to the queue for later batches.
  */
 export async function deferReprocess(
   tx: Tx,
@@ -69,7 +68,7 @@ export async function deferReprocess(
   return { ...batchInput, claimed: batchInput.claimed - later.length, reprocess: reprocess.slice(0, count) };
 }
 
-/** The requests of each project, a few in each record. */
+/** Joins the requests of each project into records of several. */
 function reprocessRecords(requests: readonly ReprocessRequest[], receivedAtMs: number): SegmentRecord[] {
   const byProject = new Map<number, ReprocessRequest[]>();
   for (const request of requests) {
@@ -89,11 +88,11 @@ function reprocessRecords(requests: readonly ReprocessRequest[], receivedAtMs: n
   return records;
 }
 
-/** Events that a batch has claimed and does not rate, because their tenant's have taken long enough. */
+/** Events that a batch has claimed but does not rate, because the events of their tenant have taken too long. */
 export class DeferredEvents {
-  /** Their ids are not to be known as rated. */
+  /** Events whose ids must not be stored as rated. */
   readonly unrated: AcceptedEvent[] = [];
-  /** Failed events that stay as they were; the requests for them go back to the queue. */
+  /** Failed events that stay as they were; their reprocess requests go back to the queue. */
   readonly failures: FailedEvent[] = [];
   readonly #records: SegmentRecord[] = [];
   readonly #reprocess: ReprocessRequest[] = [];
@@ -101,12 +100,12 @@ export class DeferredEvents {
   readonly #countByGroup = new Map<AcceptedGroup, number>();
   #count = 0;
 
-  /** Events, and requests to reprocess one. */
+  /** Number of deferred events and reprocess requests. */
   get count(): number {
     return this.#count;
   }
 
-  /** How many events of a request are deferred. */
+  /** Returns how many events of a request are deferred. */
   countOf(group: AcceptedGroup): number {
     return this.#countByGroup.get(group) ?? 0;
   }
@@ -143,7 +142,7 @@ export class DeferredEvents {
     this.#count += 1;
   }
 
-  /** Everything that returns to the queue. */
+  /** Returns everything that goes back to the queue. */
   records(receivedAtMs: number): SegmentRecord[] {
     return [...this.#records, ...reprocessRecords(this.#reprocess, receivedAtMs)];
   }

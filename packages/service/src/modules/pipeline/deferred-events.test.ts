@@ -12,7 +12,7 @@ import {
 } from '../../testing/index.js';
 import type { BatchStage } from './observer.js';
 
-/** Two of them use up a turn, and three what a tenant has in a batch of all. */
+/** Two such events use up a turn, and three use up a tenant's time in a batch. */
 const SLOW_MS = 99;
 
 function slowEvents(name: string, count: number, fields: object = { tokens: 1 }): TestEvent[] {
@@ -40,7 +40,7 @@ describe("events of a tenant's slow rules", () => {
     );
   const arrivals = () => fixture.rows('select tenant_id, event_count from event_arrivals order by tenant_id');
 
-  /** Rates one batch, and no turn of deferred events after it. */
+  /** Rates one batch, without a turn of deferred events after it. */
   async function oneBatch(): Promise<void> {
     fixture.killAfter = 'claim';
     fixture.killsAfterPasses = 1;
@@ -88,7 +88,7 @@ describe("events of a tenant's slow rules", () => {
   it('take their allowance once, though two batches have some of them', async () => {
     await fixture.accept(batchRecord(fixture.project, slowEvents('first', 5)));
     await fixture.accept(batchRecord(fixture.project, slowEvents('second', 5)));
-    // The batch that found the tenant to be slow dies, and the next one has its mark already.
+    // The batch that found the tenant to be slow dies; the next one already knows the tenant as slow.
     fixture.killAfter = 'totals';
     fixture.killsAfterPasses = 0;
     const worker = fixture.worker({ batchEventsMax: 5 });

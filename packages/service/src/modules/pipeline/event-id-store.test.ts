@@ -20,7 +20,7 @@ const key = (id: number, projectNo = 1): EventKey => ({
 });
 const keys = (...ids: number[]): EventKey[] => ids.map((id) => key(id));
 
-/** In a transaction of its own. */
+/** Records ids in a transaction of its own. */
 const record = (batch: readonly EventKey[]): Promise<Set<EventKey>> =>
   transaction(store.postgres, (tx) => eventIds.record(tx, batch));
 
@@ -32,7 +32,7 @@ async function recorded(): Promise<string[]> {
   return rows.map((row) => row.key);
 }
 
-/** The statements of a batch, each by its beginning. */
+/** Returns the statements of a batch, each by its beginning. */
 async function statementsOf(batch: readonly EventKey[]): Promise<string[]> {
   const statements: string[] = [];
   await transaction(store.postgres, async (tx: Tx) => {
@@ -123,7 +123,7 @@ describe('the ids of rated events', () => {
       await whileRecorded(2, async (other) => {
         const outcome = record(keys(3, 1, 2));
         await waitFor(somebodyWaits);
-        // The batch has come past the first, and not to the third.
+        // The batch has passed the first id, and not reached the third.
         const third = await store.postgres.pool.connect();
         try {
           await third.query(`begin; set local lock_timeout = '1ms'`);
@@ -144,7 +144,7 @@ describe('the ids of rated events', () => {
   );
 });
 
-/** While another connection has recorded an id, and not committed it. */
+/** Runs work while another connection has recorded an id and not committed it. */
 async function whileRecorded(
   id: number,
   test: (other: { query(sql: string): Promise<unknown> }) => Promise<void>,

@@ -1,25 +1,24 @@
 import { type RawBuilder, sql } from 'kysely';
 import { integerArray, isUniqueViolation, type Tx, uuidArray } from '../../platform/postgres/index.js';
 
-/** A project's event, as the id index knows it. */
+/** The key of an event in the id index. */
 export interface EventKey {
   readonly projectNo: number;
   readonly idHex: string;
 }
 
 /**
- * Knows which events were rated, by their ids: of one worker, shared by its loops. Nearly always all ids of a
- * batch are new, and to insert them as such takes half the time of looking at each for a conflict. Where one
- * was rated before, that insert is undone, and the ids are looked at; and so they are at once in the next
- * batch, because a client that repeats events often repeats many.
+ * Records which events were rated, by their ids. One object is shared by all loops of a worker. Nearly always all ids
+ * of a batch are new, and a plain insert takes half the time of an insert that checks each id for a conflict. When an
+ * id exists, the plain insert is rolled back and repeated with checks. The next batch starts with checks, because a
+ * client that repeats events often repeats many.
  */
 export class EventIds {
   #expectsRepeats = false;
 
   /**
-   * Records ids as rated and answers which of them were rated before. `keys` must be distinct. They are
-   * inserted in the order of the index, by all workers alike, so that two that share events cannot wait for
-   * each other in a circle.
+   * Records ids as rated, and returns those that were rated before. `keys` must be distinct. All workers insert in the
+   * order of the index, so that two that share events cannot deadlock.
    */
   async record<K extends EventKey>(tx: Tx, keys: readonly K[]): Promise<Set<K>> {
     if (keys.length === 0) return new Set();
@@ -50,13 +49,13 @@ export async function forgetEventIds(tx: Tx, keys: readonly EventKey[]): Promise
   `.execute(tx);
 }
 
-/** Whether all were new; otherwise none is inserted. */
+/** Inserts all ids or none; returns whether all were new. */
 async function insertAll(tx: Tx, insert: RawBuilder<unknown>): Promise<boolean> {
   await sql`savepoint event_ids`.execute(tx);
   try {
     await insert.execute(tx);
   } catch (error) {
-    // By whatever name: of a table in parts, each part has its own.
+    // The name of the constraint is not checked, because each partition of the table has its own.
     if (!isUniqueViolation(error)) throw error;
     await sql`rollback to savepoint event_ids`.execute(tx);
     return false;

@@ -14,7 +14,7 @@ it('leaves out what the thread waited for, and what others did with it', () => {
   expect(timer.lapMs()).toBe(5);
   pass(10);
   expect(timer.lapMs()).toBe(10);
-  // Another batch had the thread.
+  // Another batch used the thread.
   pass(100, 40);
   timer.resume();
   pass(20);

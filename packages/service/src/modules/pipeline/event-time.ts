@@ -2,19 +2,19 @@ import type { ThreadTime } from '../../platform/thread-time.js';
 import type { Turns } from '../../platform/turns.js';
 
 /**
- * Milliseconds of this thread that the events of one tenant may take in a batch beyond what ordinary events
- * take: once to rate, and once to post and encode them.
+ * Milliseconds of this thread that the events of one tenant may take in a batch, in addition to ordinary events: once
+ * for rating, and once for posting and encoding.
  */
 export const BATCH_ALLOWANCE_MS = 250;
 /** The same for a turn of a tenant with deferred events. */
 export const TURN_ALLOWANCE_MS = 100;
 /** An event up to this duration is ordinary, and does not use up the allowance. */
 const ORDINARY_EVENT_MS = 0.02;
-/** For shorter work the wait time of the thread is not read, because waits last longer. */
+/** For work shorter than this, the wait time of the thread is not read, because waits last longer. */
 const LONG_PIECE_MS = 0.5;
 
 export interface EventTimeOptions {
-  /** Yields for slow rules, so that other batches continue and sockets are served. */
+  /** Yields during slow rules, so that other batches continue and sockets are served. */
   readonly turns: Turns;
   /** Milliseconds of thread time that the events of each tenant may take, in addition to ordinary ones. */
   readonly tenantMs: number;
@@ -42,7 +42,7 @@ export class StageTime {
     return time;
   }
 
-  /** Starts a slice of events, after other work had the thread. */
+  /** Starts a slice of events, after other work used the thread. */
   resume(): void {
     this.#timer.resume();
   }
@@ -52,14 +52,18 @@ export class StageTime {
     this.#timer.start();
   }
 
-  /** Ends an event, and starts the next. @returns whether it is time to pause */
+  /**
+   * Ends an event, and starts the next.
+   *
+   * @returns whether it is time to pause
+   */
   end(time: TenantTime): boolean {
     time.add(this.#timer.lapMs());
     if (time.isSpent) this.options.slowTenants.add(time.tenantId);
     return this.options.turns.isOverAt(this.#timer.atMs);
   }
 
-  /** Gives the thread back for a moment. */
+  /** Lets other work run for a moment. */
   async pause(): Promise<void> {
     await this.options.turns.pause();
     this.#timer.resume();
@@ -89,8 +93,8 @@ export class TenantTime {
 }
 
 /**
- * Measures the thread time of pieces of work. Rating has a lower priority than accepting events: measured by the clock,
- * ordinary events would count as slow on a busy machine, and be deferred.
+ * Measures the thread time of pieces of work. Rating has a lower priority than accepting events: by the clock, ordinary
+ * events would count as slow on a busy machine, and be deferred.
  */
 export class WorkTimer {
   #atMs = 0;
@@ -105,7 +109,7 @@ export class WorkTimer {
     return this.#atMs;
   }
 
-  /** Starts a piece of work, after other work had the thread. */
+  /** Starts a piece of work, after other work used the thread. */
   resume(): void {
     this.#waitedMs = this.thread.waitedMs();
     this.start();
@@ -116,7 +120,11 @@ export class WorkTimer {
     this.#atMs = this.thread.nowMs();
   }
 
-  /** Ends a piece of work and starts the next one. @returns milliseconds of thread time */
+  /**
+   * Ends a piece of work and starts the next one.
+   *
+   * @returns milliseconds of thread time
+   */
   lapMs(): number {
     const nowMs = this.thread.nowMs();
     const lastedMs = nowMs - this.#atMs;

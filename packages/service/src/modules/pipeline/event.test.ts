@@ -162,7 +162,7 @@ describe('EventBody', () => {
     const body = new EventBody(Buffer.from(text), kind, eventCount, null);
     expect(() => body.envelope(0)).toThrow();
     expect(body.storedText(0)).toBe(text);
-    // Rated anew, and unreadable still.
+    // The event is rated again, and is still unreadable.
     expect(single(text).storedText(0)).toBe(text);
   });
 });

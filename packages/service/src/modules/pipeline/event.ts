@@ -12,19 +12,19 @@ import {
 } from '../../kernel/json/json.js';
 import { type RatingFacts, ratingFactsOf } from '../rules/index.js';
 
-/** Events that arrived together: one accepted request, or one event that is rated anew. */
+/** Events that arrived together: one accepted request, or one failed event that is rated again. */
 export interface EventGroup {
   readonly tenantId: string;
   readonly projectId: string;
   readonly projectNo: number;
   readonly storage: 'shared' | 'dedicated';
   readonly receivedAtMs: number;
-  /** 0 at first; above, the event is rated anew in place of its failed row. */
+  /** 0 at first; above 0, the event is rated again and replaces its failed row. */
   readonly attempt: number;
   /** 16 bytes for each event of the body. */
   readonly ids: Buffer;
   readonly body: EventBody;
-  /** Those of the body that are to be rated. */
+  /** The events of the body that have to be rated. */
   readonly events: AcceptedEvent[];
 }
 
@@ -32,20 +32,20 @@ export interface EventGroup {
 export interface AcceptedEvent {
   readonly projectNo: number;
   readonly idHex: string;
-  /** Its place in the body. */
+  /** Index in the body. */
   readonly index: number;
 }
 
-/** An event's fields, as they are needed; an absent text is empty. */
+/** The fields of an event that rating and encoding need; an absent text is empty. */
 export interface Envelope {
   readonly extractorRuleSetId: string;
   readonly source: string;
   readonly externalEventId: string;
   readonly idempotencyKey: string;
   readonly budgetLeaseId: string;
-  /** What is rated beside `raw_json`: subject, time and `x-billing`. */
+  /** Inputs of the rules besides `raw_json`: subject, time and `x-billing`. */
   readonly facts: RatingFacts;
-  /** JSON text of `raw_json` as it was sent, or printed where the bytes could not be told apart. */
+  /** JSON text of `raw_json` as it was sent, or printed where its bytes could not be separated. */
   readonly rawJsonText: Uint8Array | string;
   readonly metadata: string;
   readonly xBilling: string;
@@ -53,7 +53,7 @@ export interface Envelope {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Of `raw_json` only some places are read, once it is known by which rules. */
+/** `raw_json` is kept as bytes; parts of it are parsed once its rules are known. */
 const ENVELOPE = new SelectedMembers(
   Object.keys(BatchIngestItem.properties).map((name) => [name, name === 'raw_json' ? SPAN : ALL] as const),
 );
@@ -65,7 +65,7 @@ const BODIES = {
   ]),
 };
 
-/** The body of one request. It was validated when it was accepted; what is not as expected now throws. */
+/** The body of one request. It was validated when it was accepted; anything unexpected throws here. */
 export class EventBody {
   #events: readonly Fields[] | undefined;
   #source = '';
@@ -93,7 +93,7 @@ export class EventBody {
     };
   }
 
-  /** The event's `raw_json`, parsed, at least as far as it is selected. */
+  /** Returns the event's `raw_json`, parsed at least where `selection` selects it. */
   rawJson(index: number, selection: JsonSelection): unknown {
     const { raw_json: rawJson } = this.#fields(index);
     if (!(rawJson instanceof JsonSpan)) return rawJson;
@@ -102,8 +102,9 @@ export class EventBody {
   }
 
   /**
-   * JSON text of the event as a single body: what reprocessing reads. `raw_json` is as it was sent; the source is
-   * the event's own even where it came from the batch. Never throws: an unreadable body is kept whole, once.
+   * Returns the JSON text of the event as a body of its own, which reprocessing reads. `raw_json` is as it was sent; a
+   * `source` of the batch is copied into the event. Never throws: an unreadable body is returned whole, for its first
+   * event only.
    */
   storedText(index: number): string {
     if (this.kind === 'single') return this.bytes.toString('utf8');
@@ -120,7 +121,7 @@ export class EventBody {
     return `${envelope.slice(0, -1)},"raw_json":${rawJsonText}}`;
   }
 
-  /** Forgets what was parsed, which is many times the size of its text; asked again, it parses again. */
+  /** Drops what was parsed, which takes many times the memory of its text. It is parsed again when needed. */
   close(): void {
     this.#events = undefined;
   }
@@ -137,7 +138,7 @@ export class EventBody {
     if (!isFields(body)) throw new TypeError('the body is not an object');
     const events = this.kind === 'single' ? [body] : body.events;
     if (!Array.isArray(events) || events.length !== this.eventCount) {
-      throw new TypeError(`the body does not hold ${this.eventCount} events`);
+      throw new TypeError(`the body does not contain ${this.eventCount} events`);
     }
     this.#source = text(body, 'source');
     return events;

@@ -1,8 +1,8 @@
 import { performance } from 'node:perf_hooks';
 
 /**
- * Smaller groups than `events` of one storage follow each other no sooner than after `intervalMs`, from start
- * to start.
+ * The next group of a storage starts no sooner than `intervalMs` after the start of a group of fewer than `events`
+ * events.
  */
 interface Pace {
   readonly events: number;
@@ -10,25 +10,25 @@ interface Pace {
 }
 
 /**
- * An insert costs as much as some 3,000 rows before its first row, and makes parts that must be merged. An
- * event waits for one interval and one insert at most, which leaves half of the second in which it should be
- * queryable to the stages before. Under half of the full load a group is of the smaller size; near the full
- * load inserts are fewer and larger. A backlog fills still larger groups, and is not held up. Each number of
- * events is well above what comes in its interval: were it below, each group after the interval would be
- * followed at once by a small one of what came meanwhile.
+ * An insert costs as much as about 3,000 rows before its first row, and creates parts that must be merged. An event
+ * waits for one interval and one insert at most, which leaves half of the second in which it should be queryable to the
+ * stages before. Below half of the full load groups have the smaller size; near the full load inserts are fewer and
+ * larger. A backlog fills still larger groups, which are not delayed. Each number of events is well above what arrives
+ * in its interval: otherwise each group after the interval would be followed at once by a small one of what arrived
+ * meanwhile.
  */
 const CALM: readonly Pace[] = [
   { events: 5_000, intervalMs: 250 },
   { events: 10_000, intervalMs: 400 },
 ];
 /**
- * Where single events keep the thread busy that accepts them, inserts are what can wait: a third of them
- * takes half the time.
+ * When single events keep the thread busy that accepts them, inserts can wait: a third of the inserts takes half the
+ * time.
  */
 const BUSY: readonly Pace[] = [{ events: 30_000, intervalMs: 1_200 }];
-/** Batches at the full load use less of the thread, on average. */
+/** Batches at the full load use less of the thread than this, on average. */
 const BUSY_SHARE = 0.6;
-/** A few batches in a row keep the thread busy for some tenths of a second at any load. */
+/** A few consecutive batches keep the thread busy for some tenths of a second at any load. */
 export const USE_WINDOW_MS = 5_000;
 
 /** How soon one group may follow another. */
@@ -36,7 +36,7 @@ export class GroupPace {
   /** @param useOfThread share of the last window in which this thread was busy */
   constructor(private readonly useOfThread: () => number = measureUse()) {}
 
-  /** How long after the start of a group of so many events the next one of its storage may start. */
+  /** Returns how long after the start of a group of `events` events the next one of its storage may start. */
   intervalMs(events: number): number {
     const paces = this.useOfThread() > BUSY_SHARE ? BUSY : CALM;
     return paces.find((pace) => events < pace.events)?.intervalMs ?? 0;
@@ -44,8 +44,8 @@ export class GroupPace {
 }
 
 /**
- * Answers the share of the last window in which this thread was busy; 0 before the first has ended. A window
- * ends with the first call after its time.
+ * Returns a function that returns the share of the last window in which this thread was busy; 0 before the first window
+ * has ended. A window ends with the first call after its time.
  */
 export function measureUse(nowMs: () => number = () => performance.now()): () => number {
   let start = { atMs: nowMs(), use: performance.eventLoopUtilization() };

@@ -18,36 +18,36 @@ export type BatchStage = (typeof BATCH_STAGES)[number];
 const PROJECTION_STAGES = ['group', 'read', 'insert', 'delete', 'unlink'] as const;
 export type ProjectionStage = (typeof PROJECTION_STAGES)[number];
 
-/** What one committed batch did. */
+/** The counts of one committed batch. */
 export interface BatchCounts {
-  /** Events the claimed segments held; the sum of the other six. */
+  /** Events in the claimed segments; the sum of the other six. */
   readonly claimed: number;
   readonly processed: number;
   readonly failed: number;
   readonly duplicate: number;
-  /** Failed events that a reprocessing rated again, whatever came out. */
+  /** Failed events that were rated again, with any result. */
   readonly reprocessed: number;
-  /** Reprocessings that found no failed event any more. */
+  /** Reprocess requests whose event was not failed any more. */
   readonly skipped: number;
-  /** Events that returned to the queue, to wait behind others of their tenant. */
+  /** Events that went back to the queue, behind others of their tenant. */
   readonly deferred: number;
 }
 
-/** Where the worker reports what it does; every method must be quick and must not throw. */
+/** Reports the work of the worker; every method must be quick and must not throw. */
 export interface PipelineObserver {
   stage(stage: BatchStage, durationMs: number): void;
   batch(counts: BatchCounts, durationMs: number): void;
   batchFailed(error: unknown): void;
-  /** An event met a defect of ours and is kept as failed, or a segment cannot be read and is set aside. */
+  /** An event met a bug of this service and is stored as failed, or a segment cannot be read and is set aside. */
   readonly defect: DefectListener;
 }
 
-/** Where the projector reports what it does. */
+/** Reports the work of the projector. */
 export interface ProjectorObserver {
   stage(stage: ProjectionStage, durationMs: number): void;
   group(events: number, durationMs: number): void;
   groupFailed(error: unknown): void;
-  /** A spooled batch is missing or is not what was written: its events are not in ClickHouse. */
+  /** A spooled batch is missing or damaged: its events are not in ClickHouse. */
   spoolCorrupt(error: SpoolCorruptError): void;
 }
 
@@ -57,7 +57,7 @@ export class StageClock<Stage extends string> {
 
   constructor(private readonly report: (stage: Stage, durationMs: number) => void) {}
 
-  /** Ends the stage that runs. */
+  /** Ends the current stage. */
   end(stage: Stage): void {
     const now = performance.now();
     this.report(stage, now - this.#last);

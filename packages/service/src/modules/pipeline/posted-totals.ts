@@ -1,7 +1,7 @@
 import type { WalletDebit } from '../limits/index.js';
 import type { UsageEventRow } from '../usage/index.js';
 
-/** What the rows of a batch say was posted, added up beside what is posted. */
+/** The posted amounts of a batch's rows, added up independently of the posting plan. */
 export class PostedTotals {
   readonly #byTransaction = new Map<string, bigint>();
 
@@ -9,8 +9,7 @@ export class PostedTotals {
     for (const [index, id] of itemTransactionIds.entries()) {
       if (id === '') continue;
       const item = items[index];
-      if (item === undefined)
-        throw new Error(`ledger transaction ${id} is named for a charge item that is not there`);
+      if (item === undefined) throw new Error(`ledger transaction ${id} is named for a missing charge item`);
       this.#byTransaction.set(id, (this.#byTransaction.get(id) ?? 0n) + item.amount);
     }
   }

@@ -5,7 +5,7 @@ import type { ProjectionStage } from './observer.js';
 import { createProjector } from './projector.js';
 
 const DAY_START_S = TEST_DAY * 86_400;
-/** How long it is told what changed. */
+/** For how long changed ranges are kept. */
 const KEPT_MS = 10 * 60_000;
 
 let fixture: PipelineFixture;

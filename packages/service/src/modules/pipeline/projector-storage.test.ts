@@ -61,20 +61,20 @@ function projector(
   });
 }
 
-/** Commits one batch with so many new events of each project, a failed one among them, in turns. */
+/** Commits one batch with a number of new events of each project, one of them failed, in mixed order. */
 async function rate(counts: readonly (readonly [TestProject, number])[]): Promise<void> {
   const records = counts.flatMap(([project, count]) =>
     Array.from({ length: count }, (_, index) =>
       batchRecord(project, [testEvent(`k${keys++}`, index === 1 ? { raw_json: {} } : {})]),
     ),
   );
-  // One after the other of each, so that rows of the same tables lie apart.
+  // Mixes the projects, so that rows of the same tables are not adjacent.
   records.sort((a, b) => a.ids.compare(b.ids));
   await fixture.queue.append(records);
   await fixture.worker().drain();
 }
 
-/** Each project's history is in its tables, and nowhere else, and is what was committed. */
+/** Expects each project's history in its tables and nowhere else, as it was committed. */
 async function expectProjected(): Promise<void> {
   expect(await fixture.rows('select from usage_batches')).toEqual([]);
   expect(await readdir(fixture.folder)).toEqual([]);
@@ -88,7 +88,7 @@ async function expectProjected(): Promise<void> {
   const events: unknown[] = [];
   for (const project of [own, other, shared].sort((a, b) => (a.projectId < b.projectId ? -1 : 1))) {
     const tables = storageTables(project);
-    // Not FINAL: a repeated insert must not have left a second copy to be merged away.
+    // Without FINAL: a repeated insert must not have left a second copy to be merged away.
     events.push(
       ...(await house.clickhouse.query(
         `select project_id, toString(countIf(status = 'processed')) as processed,
@@ -120,7 +120,7 @@ const MIXED = () =>
     [other, 2],
   ] as const;
 
-/** What a worker does when it starts. */
+/** Sweeps the spool as a worker does when it starts. */
 async function sweep(): Promise<void> {
   const stop = new AbortController();
   const running = fixture.worker().run(stop.signal);
@@ -164,7 +164,7 @@ describe('projects with tables of their own', () => {
         killAfter = stage;
         await expect(projector().drain()).rejects.toThrow('killed');
         killAfter = undefined;
-        // Comes after the group was formed, and must not change it.
+        // Arrives after the group was formed, and must not change it.
         await rate(MIXED());
       }
       await projector().drain();

@@ -6,12 +6,15 @@ import type { RowStorage } from './storage-turns.js';
 /** Names the advisory lock that the one active projector holds. */
 const PROJECTOR_LOCK = 'tollgate-projector';
 
-/** A group that touches more spans of a project is told as one span: a bound on what is kept. */
+/**
+ * A project whose group changes more ranges than this is stored with one range around them, which bounds the size of
+ * the row.
+ */
 const PROJECTION_SPANS_MAX = 64;
-/** Who looks away for longer must ask for everything anew. */
+/** Streams that fall further behind than this must read everything again. */
 const PROJECTIONS_KEPT_MS = 10 * 60_000;
 
-/** A batch that waits, before its rows are fetched. */
+/** A batch that waits to be projected, without its rows. */
 export interface UnprojectedBatch {
   readonly id: number;
   readonly eventCount: number;
@@ -27,26 +30,27 @@ export interface GroupedBatch {
   readonly location: BatchLocation;
 }
 
-/** Batches that go to ClickHouse as one block, in the order of their ids. */
+/** Batches that are inserted into ClickHouse as one block, in the order of their ids. */
 export interface ProjectionGroup {
   readonly group: number;
   readonly dedicatedTo: RowStorage;
-  /** By which ClickHouse knows a repeated insert. */
+  /** Identifies a repeated insert to ClickHouse. */
   readonly token: string;
   readonly batches: readonly GroupedBatch[];
 }
 
 /**
- * The connection that holds the projector's lock. Everything goes through it: once it is lost, and another
- * projector may be at work, this one can write nothing any more.
+ * The connection that holds the projector's lock. All statements use it: once it is lost, another projector may be
+ * active, and this one cannot write any more.
  */
 export class ProjectorSession {
   private constructor(private readonly client: PoolClient) {}
 
-  /** Undefined when another session holds the lock. */
+  /** Returns undefined when another session holds the lock. */
   static async open(postgres: Pick<Postgres, 'pool'>): Promise<ProjectorSession | undefined> {
     const client = await postgres.pool.connect();
-    // A connection that breaks between two queries says so here; the next query then fails.
+    // Without a listener, a connection that breaks between two queries would end the process. The next query fails
+    // anyway.
     client.on('error', () => {});
     const session = new ProjectorSession(client);
     let isLocked = false;
@@ -63,20 +67,20 @@ export class ProjectorSession {
   }
 
   /**
-   * Gives the lock back, so that who asks next gets it at once, and ends the connection; a broken one has
+   * Releases the lock, so that the next session gets it at once, and closes the connection; a broken connection has
    * lost the lock already.
    */
   async close(): Promise<void> {
     try {
       await this.client.query('select pg_advisory_unlock(hashtextextended($1, 0))', [PROJECTOR_LOCK]);
     } catch {
-      // The server gives the lock of a connection that has ended to the next who asks.
+      // The server releases the lock when the connection ends.
     } finally {
       this.client.release(true);
     }
   }
 
-  /** The oldest group that was formed and is not done, those of `heldBack` aside. */
+  /** Returns the oldest group that was formed and is not finished, except those of `heldBack`. */
   async begunGroup(heldBack: readonly number[]): Promise<ProjectionGroup | undefined> {
     const { rows } = await this.client.query<{
       id: number;
@@ -102,7 +106,7 @@ export class ProjectorSession {
     return { group: first.insert_group, dedicatedTo: first.dedicated_to, token: first.insert_token, batches };
   }
 
-  /** The oldest batches of each storage that are in no group yet. */
+  /** Returns the oldest batches of each storage that are in no group yet. */
   async waitingBatches(limitPerStorage: number): Promise<UnprojectedBatch[]> {
     const { rows } = await this.client.query<UnprojectedBatch>(
       `select id, event_count as "eventCount", spool_file as "spoolFile",
@@ -117,7 +121,7 @@ export class ProjectorSession {
     return rows;
   }
 
-  /** Makes batches one group, for good: a repeated insert must send the same block under the same token. */
+  /** Joins batches to a group, permanently: a repeated insert must send the same block with the same token. */
   async formGroup(ids: readonly [number, ...number[]]): Promise<void> {
     const { rowCount } = await this.client.query(
       'update usage_batches set insert_group = $1 where id = any($2::bigint[]) and insert_group is null',
@@ -127,9 +131,9 @@ export class ProjectorSession {
   }
 
   /**
-   * Ends a group whose rows are in ClickHouse: its batches go, and in the same transaction those who watch
-   * are told what changed, per project. What was told long ago goes too, but for the last of it: from there
-   * on nothing is missing.
+   * Finishes a group whose rows are in ClickHouse: deletes its batches and, in the same transaction, stores the changed
+   * ranges of each project for live charts. Old ranges are deleted except for the newest of them, which marks the point
+   * from which none is missing.
    */
   async endGroup({ group, batches }: ProjectionGroup, nowMs: number): Promise<void> {
     const { rows } = await this.client.query<{ deleted: number }>(

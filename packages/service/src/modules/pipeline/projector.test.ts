@@ -177,7 +177,7 @@ describe('projector', () => {
       killAfter = stage;
       await expect(projector().drain()).rejects.toThrow('killed');
       killAfter = undefined;
-      // Comes after the group was formed, and must not change it.
+      // Arrives after the group was formed, and must not change it.
       await rateBatch(4);
       await projector().drain();
       await sweep();
@@ -199,7 +199,7 @@ describe('projector', () => {
     },
   );
 
-  /** What a worker does when it starts. */
+  /** Sweeps the spool as a worker does when it starts. */
   async function sweep(): Promise<void> {
     const stop = new AbortController();
     const running = worker().run(stop.signal);

@@ -10,17 +10,17 @@ import { type ProjectionGroup, ProjectorSession, type UnprojectedBatch } from '.
 import { type Spool, SpoolCorruptError, spoolFileBytes } from './spool.js';
 import { StorageTurns } from './storage-turns.js';
 
-/** One block of ClickHouse holds at most so much, beyond a first batch of any size. */
+/** Upper bound of the rows in one block of ClickHouse; the first batch may have any size. */
 const GROUP_EVENTS_MAX = 50_000;
 const GROUP_BYTES_MAX = 64 * 1_048_576;
 const WAITING_BATCHES_MAX = 1_000;
-/** How long a batch of another process may wait to be noticed. */
+/** Poll interval for batches of other processes. */
 const IDLE_POLL_MS = 200;
-/** How often a standby asks whether the active projector is gone. */
+/** Interval at which a standby tries to become the active projector. */
 const STANDBY_POLL_MS = 1_000;
-/** A group with a damaged file is tried again after so long; the others go on meanwhile. */
+/** After this time a group with a damaged file is tried again; the others continue meanwhile. */
 const CORRUPT_RETRY_MS = 60_000;
-/** A group that could not be inserted into the tables of one project is tried again after so long. */
+/** After this time a group that could not be inserted into the tables of one project is tried again. */
 const FAILED_RETRY_MS = 5_000;
 
 export interface ProjectorDeps {
@@ -31,13 +31,13 @@ export interface ProjectorDeps {
   readonly observer: ProjectorObserver;
 }
 
-/** Copies rated batches into ClickHouse: each row once, whatever is killed when. */
+/** Copies rated batches into ClickHouse: each row once, whatever crashes. */
 export interface Projector {
-  /** Works until `signal` aborts, then ends after the group in hand; never rejects. */
+  /** Works until `signal` aborts, then finishes the current group; never rejects. */
   run(signal: AbortSignal): Promise<void>;
-  /** Says that a batch was committed. */
+  /** Call it after a batch was committed. */
   notify(): void;
-  /** Projects all that waits; waits for no lock and retries nothing. Answers how many events it projected. */
+  /** Projects everything that waits, without waiting for locks or retrying. Returns the number of projected events. */
   drain(): Promise<number>;
 }
 
@@ -49,7 +49,7 @@ class GroupProjector implements Projector {
   readonly #wakeup = new Wakeup();
   readonly #turns = new StorageTurns();
   readonly #pace = new GroupPace();
-  /** What is, or was last, being projected. */
+  /** The current or the last group. */
   #inHand: ProjectionGroup | undefined;
   /** Groups that cannot be projected now, and when to try them again. */
   readonly #heldBack = new Map<number, number>();
@@ -83,7 +83,7 @@ class GroupProjector implements Projector {
 
   async drain(): Promise<number> {
     const session = await ProjectorSession.open(this.deps.postgres);
-    if (session === undefined) throw new Error('another projector is at work');
+    if (session === undefined) throw new Error('another projector is active');
     try {
       let events = 0;
       for (;;) {
@@ -148,11 +148,13 @@ class GroupProjector implements Projector {
     if (turn === undefined) return { kind: 'paced', waitMs: this.#turns.waitMs(storages, nowMs) };
     await session.formGroup(chooseGroup(waiting.filter(({ dedicatedTo }) => dedicatedTo === turn.storage)));
     const formed = await session.begunGroup(heldBack);
-    if (formed === undefined) throw new Error('a group that was formed is gone');
+    if (formed === undefined) throw new Error('the group that was formed was not found');
     return formed;
   }
 
-  /** Lets the others go on when what failed has tables of its own: the fault may be theirs. */
+  /**
+   * Sets a failed group aside if it has tables of its own, so that the others continue: its tables may be the cause.
+   */
   #setAside(): void {
     const failed = this.#inHand;
     if (failed === undefined || failed.dedicatedTo === null) return;
@@ -177,13 +179,15 @@ class GroupProjector implements Projector {
     stages.end('insert');
     await session.endGroup(group, this.deps.clock.nowMs());
     stages.end('delete');
-    // A file that stays behind after a crash here has no row, and the next sweep takes it.
+    // A file that remains after a crash here has no row, and the next sweep removes it.
     for (const { location } of group.batches) await spool.remove(location);
     stages.end('unlink');
     return events;
   }
 
-  /** Reads every batch, and so proves it whole; a group of one file is then inserted from that file. */
+  /**
+   * Reads every batch, which checks that it is undamaged. A group with a single file is then inserted from that file.
+   */
   async #rowsOf({ batches }: ProjectionGroup): Promise<BlockData> {
     const { spool } = this.deps;
     const parts: Buffer[] = [];
@@ -195,10 +199,10 @@ class GroupProjector implements Projector {
   }
 }
 
-/** What became of an attempt to project a group. */
+/** The result of an attempt to project a group. */
 type Outcome =
   | { readonly kind: 'projected'; readonly events: number }
-  /** Everything that waits is to be projected later. */
+  /** Everything that waits must be projected later. */
   | { readonly kind: 'paced'; readonly waitMs: number }
   | { readonly kind: 'idle' };
 
@@ -207,10 +211,10 @@ function tableOf({ dedicatedTo }: ProjectionGroup): string {
   return storageTables({ storage: 'dedicated', projectNo: dedicatedTo }).events;
 }
 
-/** The longest run of batches, oldest first, that fits one group. */
+/** Returns the longest run of batches, oldest first, that fits one group. */
 function chooseGroup(waiting: readonly UnprojectedBatch[]): [number, ...number[]] {
   const [first, ...others] = waiting;
-  if (first === undefined) throw new Error('a storage whose turn it is has nothing waiting');
+  if (first === undefined) throw new Error('the next storage has no waiting batch');
   const ids: [number, ...number[]] = [first.id];
   let events = first.eventCount;
   let bytes = sizeOf(first);

@@ -10,7 +10,7 @@ const OCCURRED_AT = 1_750_000_000;
 
 const NOTE: RatingNote = { code: 'quantity_kept', metric: 'm', path: 'p', message: 'kept' };
 
-/** The rating input of an event with these fields, and its row. */
+/** Returns the rating input of an event with these fields, and its row. */
 function outcomeOf(fields: object, notes: readonly RatingNote[] = []) {
   const event = { occurred_at: OCCURRED_AT, raw_json: { a: 1, unread: 2 }, ...fields };
   const idHex = rawEventHex('ten_1', 'prj_1', OCCURRED_AT, 'k');

@@ -5,7 +5,7 @@ import type { UsageEventRow, UsageItemRow } from '../usage/index.js';
 import type { FailedEvent } from './batch-store.js';
 import type { AcceptedEvent, Envelope, EventGroup } from './event.js';
 
-/** The event met a defect of ours, and not of its rules: it is kept, and can be reprocessed. */
+/** The event met a bug of this service, not of its rules: it is stored and can be reprocessed. */
 const DEFECT: Failure = {
   code: 'processing_failed',
   message: 'The event could not be processed; reprocess it later.',
@@ -16,7 +16,7 @@ const NO_RULES: Failure = {
   message: 'The rule set has no published version.',
   path: 'extractor_rule_set_id',
 };
-/** Of an event whose body cannot be read. */
+/** The envelope of an event whose body cannot be read. */
 const NO_ENVELOPE: Envelope = {
   extractorRuleSetId: '',
   source: '',
@@ -38,10 +38,13 @@ interface Failure {
   readonly path: string;
 }
 
-/** Hears of what met a defect of ours: an event, or, without one, a segment that cannot be read. */
+/**
+ * Called with the error of an event that met a bug of this service or, without an event, of a segment that cannot be
+ * read.
+ */
 export type DefectListener = (error: unknown, event?: AcceptedEvent) => void;
 
-/** The event's envelope; undefined when its body cannot be read. */
+/** Returns the event's envelope; undefined when its body cannot be read. */
 export function readEnvelope(
   group: EventGroup,
   event: AcceptedEvent,
@@ -55,7 +58,7 @@ export function readEnvelope(
   }
 }
 
-/** An event that was rated, or why it could not be. */
+/** A rated event, or the reason why it could not be rated. */
 export interface BatchEvent extends RatedUsage {
   readonly envelope: Envelope;
   readonly extractorVersion: number;
@@ -68,9 +71,9 @@ export function isProcessed({ failure }: BatchEvent): boolean {
 }
 
 /**
- * Rates one event. Never throws on account of the event: what goes wrong becomes its failure.
+ * Rates one event. Never throws because of the event: an error becomes its failure.
  *
- * @param version in force when the event occurred; undefined when none was ever published
+ * @param version active when the event occurred; undefined when none was ever published
  */
 export function rateBatchEvent(
   group: EventGroup,
@@ -88,7 +91,7 @@ export function rateBatchEvent(
   }
 }
 
-/** The row in place of one that ClickHouse cannot hold. */
+/** Returns the row of a failed event in place of a row that ClickHouse cannot store. */
 export function defectRow(row: UsageEventRow): UsageEventRow {
   const { code, message, path } = DEFECT;
   return {
@@ -105,7 +108,7 @@ export function defectRow(row: UsageEventRow): UsageEventRow {
   };
 }
 
-/** What is kept of an event whose row says that it failed. */
+/** Returns the failed event to store for a row that says so. */
 export function failedEventOf(group: EventGroup, event: AcceptedEvent, row: UsageEventRow): FailedEvent {
   return {
     tenantId: group.tenantId,
@@ -129,7 +132,7 @@ function outcomeOf(
   const { facts, budgetLeaseId } = envelope;
   const { occurredAt } = facts;
   if (occurredAt !== occurredAtOf(group, event)) {
-    throw new Error('the event id tells another time than the event');
+    throw new Error('the time in the event id differs from occurred_at');
   }
   if (version === undefined) return failedWith(group, event, envelope, NO_RULES);
   const rated = version.rate(ratingInput(facts, group.body.rawJson(event.index, version.reads)));
@@ -165,7 +168,7 @@ function failedWith(
   };
 }
 
-/** The row of `usage_events`. */
+/** Returns the row of `usage_events`. */
 export function rowOf(
   group: EventGroup,
   event: AcceptedEvent,
@@ -211,7 +214,9 @@ export function rowOf(
   };
 }
 
-/** The first four bytes of an id are the time of its event: known even where the body is unreadable. */
+/**
+ * Returns the time of the event. It is the first four bytes of its id, so it is known even when the body is unreadable.
+ */
 function occurredAtOf({ ids }: EventGroup, { index }: AcceptedEvent): number {
   return ids.readUInt32BE(index * EVENT_ID_BYTES);
 }

@@ -5,7 +5,7 @@ const SCOPE = { tenantId: 'ten_1', projectId: 'prj_1' };
 const DELAY_MS = 20_000;
 const COMBINATIONS_MAX = 50;
 
-/** What is rated, with a store that remembers and a clock that is set. */
+/** Rollup dimensions with a store in memory and a clock that the test sets. */
 function fixture(options: Partial<RollupDimensionsOptions> = {}, committed: string[] = [], ageMs = DELAY_MS) {
   const clock = { nowMs: 0 };
   const rollup = new RollupDimensions({
@@ -88,7 +88,7 @@ it('waits with what another process has committed only just now: readers may not
   const { clock, committed, rollup, rate, rateMany } = fixture({}, ['request'], 5_000);
   await rollup.prepare([SCOPE]);
   expect(rate({ request: 'r' })).toEqual([]);
-  // It is decided already, and not decided again.
+  // The dimension is excluded already, and is not decided on again.
   rateMany(0, 2 * COMBINATIONS_MAX, (i) => ({ request: `r${i}` }));
   clock.nowMs = DELAY_MS - 5_001;
   await rollup.prepare([SCOPE]);

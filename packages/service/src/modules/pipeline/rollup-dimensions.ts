@@ -1,11 +1,11 @@
 import { BoundedMap } from '../../kernel/bounded-map.js';
 import { type ExcludedDimension, HISTORY_FRESH_MS, type KnownExclusion } from '../storage/index.js';
 
-/** Remembers them for good. */
+/** Stores excluded dimensions permanently. */
 export interface ExcludedDimensionStore {
-  /** By project. */
+  /** Returns excluded dimensions by project. */
   load(projectIds: readonly string[]): Promise<ReadonlyMap<string, readonly KnownExclusion[]>>;
-  /** They are committed when it returns. */
+  /** Adds dimensions; they are committed when it returns. */
   add(dimensions: readonly ExcludedDimension[]): Promise<void>;
 }
 
@@ -13,7 +13,9 @@ export interface RollupDimensionsOptions {
   readonly store: ExcludedDimensionStore;
   /** A clock that never goes back. */
   readonly nowMs: () => number;
-  /** Until so long after its commit a dimension is summed by: readers may know what is committed only so late. */
+  /**
+   * For how long after its commit a dimension is still summed by, because readers may learn of the commit only then.
+   */
   readonly delayMs?: number;
   readonly combinationsMax?: number;
   readonly windowEvents?: number;
@@ -25,12 +27,15 @@ interface Scope {
   readonly projectId: string;
 }
 
-/** Different values of all dimensions together, among so many events, that are still worth a sum each. */
+/**
+ * Upper bound of the different combinations of all dimensions' values, within a window of events, for which sums are
+ * still worth it.
+ */
 const COMBINATIONS_MAX = 5_000;
 const WINDOW_EVENTS = 100_000;
-/** Whoever reads history learns of a dimension in a fraction of that; the rest is for statements that wait to begin. */
+/** Readers of history learn of a dimension in a fraction of this; the rest is for statements that wait to start. */
 const DELAY_MS = 6 * HISTORY_FRESH_MS;
-/** Projects in mind at once: a bound on memory. One that is forgotten is read again. */
+/** Upper bound of the cached projects; one that was dropped is read again. */
 const PROJECTS_MAX = 1_000;
 
 const NONE: readonly string[] = [];
@@ -38,10 +43,10 @@ const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
 
 /**
- * Keeps rollups small: says which dimensions of an event they go without. When the events of a project have
- * too many different combinations of values, the dimension with the most values is left out of their sums
- * from then on; its events keep it. Only estimates decide (hashes of 32 bits, counted anew every so many
- * events), and no sum depends on them: each row says what was left out of it.
+ * Keeps rollups small: decides which dimensions of an event they leave out. When the events of a project have too many
+ * different combinations of values, the dimension with the most values is left out of its sums from then on; its events
+ * keep it. Decisions are based on estimates (32-bit hashes, counted anew in every window), but no sum depends on them:
+ * each row states what was left out of it.
  */
 export class RollupDimensions {
   readonly #projects: BoundedMap<string, ProjectDimensions>;
@@ -51,10 +56,13 @@ export class RollupDimensions {
     this.#projects = new BoundedMap(options.projectsMax ?? PROJECTS_MAX);
   }
 
-  /** To be called before a batch: reads what is known of its projects, and commits what the last ones made clear. */
+  /**
+   * Call it before a batch: reads the excluded dimensions of its projects, and commits what earlier batches have
+   * decided.
+   */
   async prepare(scopes: Iterable<Scope>): Promise<void> {
     const { store, delayMs = DELAY_MS, nowMs } = this.options;
-    // What is decided while these are being committed is for the next time.
+    // Decisions that are made while these are committed wait for the next call.
     const decided = [...this.#decided];
     if (decided.length > 0) {
       await store.add(decided);
@@ -73,7 +81,7 @@ export class RollupDimensions {
     for (const { tenantId, projectId } of unknown.values()) {
       const decide = (name: string) => this.#decided.push({ tenantId, projectId, name });
       const project = new ProjectDimensions(this.options, decide);
-      // What another process has just committed, readers may not know yet either.
+      // Readers may not know yet what another process has just committed.
       for (const { name, ageMs } of committed.get(projectId) ?? []) {
         project.leaveOut(name, nowMs() + delayMs - ageMs);
       }
@@ -82,7 +90,7 @@ export class RollupDimensions {
     }
   }
 
-  /** Names of those of the event's dimensions that it is not summed by. */
+  /** Returns the names of those of the event's dimensions that it is not summed by. */
   excludedDimensionsOf(projectId: string, dimensions: ReadonlyMap<string, string>): readonly string[] {
     if (dimensions.size === 0) return NONE;
     return this.#projects.get(projectId)?.add(dimensions) ?? NONE;
@@ -91,14 +99,14 @@ export class RollupDimensions {
 
 class ProjectDimensions {
   readonly #leftOut = new Set<string>();
-  /** Committed, with the time from which on they are left out. */
+  /** Committed dimensions, with the time from which on they are left out. */
   readonly #waiting = new Map<string, number>();
-  /** Decided and perhaps not committed yet: not to be decided again. */
+  /** Decided and perhaps not committed yet; not decided on again. */
   readonly #decided = new Set<string>();
   readonly #combinationsMax: number;
   readonly #windowEvents: number;
   readonly #combinations = new Set<number>();
-  /** Hashes of the values of each dimension, in this window. */
+  /** Hashes of each dimension's values in this window. */
   readonly #values = new Map<string, Set<number>>();
   #events = 0;
 
@@ -167,7 +175,7 @@ class ProjectDimensions {
   }
 }
 
-/** FNV-1a over UTF-16 units, and an end that no text has, so that texts do not run into each other. */
+/** FNV-1a over UTF-16 units, with an end mark that no text contains, so that adjacent texts cannot be confused. */
 function hash(text: string, seed: number): number {
   let value = seed;
   for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), FNV_PRIME);

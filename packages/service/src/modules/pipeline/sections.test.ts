@@ -19,7 +19,7 @@ function groupOf(projectNo: number): EventGroup {
   };
 }
 
-/** Project 0 shares tables, the others do not. */
+/** Project 0 uses the shared tables, the others do not. */
 const rows = fc.array(
   fc
     .record({
@@ -74,7 +74,7 @@ describe('BatchSections', () => {
           ),
         );
         expect(found).toHaveLength(expected.size);
-        // The shared one first.
+        // The shared section comes first.
         if (expected.has(0)) expect(found[0]?.dedicatedTo).toBeNull();
       }),
     );

@@ -5,12 +5,12 @@ import type { ChangedProject } from './totals.js';
 
 /** Rows of a batch that go to the same tables. */
 export interface BatchSection {
-  /** The number of the project whose own tables take the rows; null: the tables that projects share. */
+  /** The number of the project whose own tables take the rows; null for the shared tables. */
   readonly dedicatedTo: number | null;
   readonly eventCount: number;
   readonly itemCount: number;
   readonly projects: readonly ChangedProject[];
-  /** Encoded, in pieces that share memory with the block of the batch. */
+  /** Encoded, in pieces that share memory with the batch's block. */
   readonly rows: Buffers;
 }
 
@@ -20,15 +20,15 @@ interface OwnRows {
   readonly block: UsageBlock;
 }
 
-/** Which rows of a batch go where. */
+/** Sorts the rows of a batch by the tables they go to. */
 export class BatchSections {
-  /** By the number of the project. */
+  /** By project number. */
   readonly #own = new Map<number, OwnRows>();
 
-  /** @param shared for the tables that projects share */
+  /** @param shared for the shared tables */
   constructor(private readonly shared: UsageBlock) {}
 
-  /** Where the rows of a group belong. */
+  /** Returns the block for the rows of a group. */
   blockOf({ storage, projectId, projectNo }: EventGroup): UsageBlock {
     if (storage === 'shared') return this.shared;
     let own = this.#own.get(projectNo);
@@ -39,7 +39,7 @@ export class BatchSections {
     return own.block;
   }
 
-  /** What the blocks hold; the shared one first, and none that is empty. */
+  /** Returns the contents of the blocks, the shared one first, without empty ones. */
   all(projects: readonly ChangedProject[]): BatchSection[] {
     const owners = new Set(Array.from(this.#own.values(), ({ projectId }) => projectId));
     const sharing = projects.filter(({ projectId }) => !owners.has(projectId));

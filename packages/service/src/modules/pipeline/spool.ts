@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Buffers, checksum, totalBytes, writeBuffers } from '../../platform/buffers.js';
 import { syncFolder } from '../../platform/sync-folder.js';
 
-/** Where the rows of a batch are: exactly one is set, as in `usage_batches`. */
+/** Where the rows of a batch are: exactly one field is set, as in `usage_batches`. */
 export interface BatchLocation {
   readonly spoolFile: string | null;
   readonly bytes: Buffer | null;
@@ -12,22 +12,26 @@ export interface BatchLocation {
 
 /** Keeps the encoded rows of a batch until they are in ClickHouse. */
 export interface Spool {
-  /** A location for each; durable once the transaction that records them has committed. */
+  /**
+   * Stores sections and returns a location for each; they are durable once the transaction that records the locations
+   * has committed.
+   */
   put(sections: readonly Buffers[]): Promise<BatchLocation[]>;
   /**
-   * The rows as they were put.
+   * Returns the rows as they were put.
+   *
    * @throws SpoolCorruptError
    */
   read(location: BatchLocation): Promise<Buffer>;
-  /** Path of a file that holds exactly the rows; undefined where there is none. */
+  /** Returns the path of a file that contains exactly the rows; undefined when there is none. */
   path(location: BatchLocation): string | undefined;
-  /** Frees what the location holds; free already is fine. */
+  /** Removes what the location holds; does nothing when it is gone already. */
   remove(location: BatchLocation): Promise<void>;
-  /** Locations that exist, whether a batch points at them or not. */
+  /** Returns the locations that exist, whether a batch points at them or not. */
   list(): Promise<string[]>;
 }
 
-/** A spooled batch is gone or is not what was written. */
+/** A spooled batch is missing or damaged. */
 export class SpoolCorruptError extends Error {
   constructor(
     readonly spoolFile: string,
@@ -38,12 +42,12 @@ export class SpoolCorruptError extends Error {
   }
 }
 
-/** uuid, size in bytes and CRC-32 of the rows: enough to know a damaged file by its name. */
+/** uuid, size in bytes and CRC-32 of the rows: damage to a file is recognised without other records. */
 const FILE_NAME = /^[0-9a-f-]{36}\.(\d+)\.([0-9a-f]{8})\.native$/;
 
 /**
- * A folder on the machine of the database: nine times cheaper than a column. Requires that this process and every
- * other worker and projector of the database see the same folder.
+ * A spool in a folder on the machine of the database, which costs a ninth of a column. This process and every other
+ * worker and projector of the database must see the same folder.
  */
 export async function createFileSpool(folder: string): Promise<Spool> {
   await mkdir(folder, { recursive: true });
@@ -68,7 +72,7 @@ export async function createFileSpool(folder: string): Promise<Spool> {
   };
 }
 
-/** The rows ride in the database itself: for a database on another machine. */
+/** A spool that keeps the rows in the database itself, for a database on another machine. */
 export function createColumnSpool(): Spool {
   return {
     put: async (sections) => sections.map((rows) => ({ spoolFile: null, bytes: Buffer.concat(rows) })),
@@ -82,7 +86,7 @@ export function createColumnSpool(): Spool {
   };
 }
 
-/** Size of a spooled batch, as its name tells; 0 for a name that is none of ours. */
+/** Returns the size of a spooled batch, which is part of its name; 0 for other names. */
 export function spoolFileBytes(spoolFile: string): number {
   return Number(FILE_NAME.exec(spoolFile)?.[1] ?? 0);
 }
@@ -102,7 +106,7 @@ async function writeFile(folder: string, rows: Buffers): Promise<BatchLocation> 
 
 async function readVerified(folder: string, name: string): Promise<Buffer> {
   const [, size, sum] = FILE_NAME.exec(name) ?? [];
-  if (size === undefined) throw new SpoolCorruptError(name, 'not a name that the spool gives');
+  if (size === undefined) throw new SpoolCorruptError(name, 'not a file name of the spool');
   const bytes = await readFile(join(folder, name)).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') throw new SpoolCorruptError(name, 'the file is missing');
     throw error;

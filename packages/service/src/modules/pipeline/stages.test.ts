@@ -16,7 +16,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** One request of many events. */
+/** Returns one request of many events. */
 function groupOf(count: number): AcceptedGroup {
   const hexIds = Array.from({ length: count }, (_, index) =>
     rawEventHex('ten_1', 'prj_1', OCCURRED_AT, `k${index}`),

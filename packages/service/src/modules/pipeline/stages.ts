@@ -16,7 +16,7 @@ import type { RollupDimensions } from './rollup-dimensions.js';
 
 export interface StagesInput extends BatchResultOptions, EventTimeOptions {
   readonly batchInput: BatchInput;
-  /** Failed events that the batch input asks for, to be rated anew. */
+  /** Failed events that the batch input wants to be rated again. */
   readonly again: readonly FailedGroup[];
   /** Events of the batch input that an earlier batch has rated. */
   readonly duplicates: ReadonlySet<AcceptedEvent>;
@@ -31,11 +31,11 @@ export interface StagesInput extends BatchResultOptions, EventTimeOptions {
  * 1. **Accept** (`modules/ingest/service.ts`) takes a request, and returns when its segment is on disk.
  * 2. **Rate** (`rating.ts`) takes an event, and returns its charge items by the rule version of its time.
  * 3. **Post** (`modules/limits/posting`) takes rated events, and returns the account, limits and lease of each.
- * 4. **Encode** (`batch-result.ts`) takes posted events, and returns their rows and what the batch writes besides.
+ * 4. **Encode** (`batch-result.ts`) takes posted events, and returns their rows and what else the batch writes.
  * 5. **Project** (`projector.ts`) takes the rows of committed batches, and inserts them into ClickHouse, once.
  *
- * This function is 2 to 4. `processBatch` (`batch.ts`) calls it between claiming segments and writing the result, all
- * in one transaction.
+ * This function runs stages 2 to 4. `processBatch` (`batch.ts`) calls it between claiming segments and writing the
+ * result, all in one transaction.
  */
 export async function runStages(input: StagesInput): Promise<BatchResult> {
   const { batchInput, again, duplicates, rollup } = input;
@@ -51,7 +51,7 @@ export async function runStages(input: StagesInput): Promise<BatchResult> {
   return result.result(batchInput);
 }
 
-/** Events, each with its result at the same place. */
+/** Events, each with its result at the same index. */
 interface RatedEvents extends NewEvents {
   readonly rated: readonly BatchEvent[];
 }
@@ -114,7 +114,7 @@ class BatchStages {
     }
   }
 
-  /** The results of the first events: all, unless the tenant's time ends before. */
+  /** Rates the events of a group until the tenant's time ends; returns their results. */
   async #rateGroup(group: BatchGroup, events: readonly AcceptedEvent[]): Promise<BatchEvent[]> {
     const { rules, onDefect, slowTenants } = this.input;
     const { tenantId, projectId } = group;

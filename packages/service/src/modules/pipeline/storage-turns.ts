@@ -1,15 +1,14 @@
-/** Where rows go: the number of a project that has tables of its own, or null for those that are shared. */
+/** Where rows go: the number of a project that has tables of its own, or null for the shared tables. */
 export type RowStorage = number | null;
 
 /**
- * Storages that have rows waiting take turns, so that none waits for another's backlog, and each may be told
- * to pause.
+ * Takes turns between storages that have rows waiting, so that none waits for another's backlog. Each can be paused.
  */
 export class StorageTurns {
   readonly #notBeforeMs = new Map<RowStorage, number>();
   #last = Number.NEGATIVE_INFINITY;
 
-  /** Whose turn it is of those that need not wait; undefined when all must. */
+  /** Returns the storage whose turn it is among those that need not wait; undefined when all must. */
   next(waiting: readonly RowStorage[], nowMs: number): { readonly storage: RowStorage } | undefined {
     const due = waiting.filter((storage) => this.#waitMs(storage, nowMs) === 0);
     due.sort((a, b) => placeOf(a) - placeOf(b));
@@ -19,7 +18,7 @@ export class StorageTurns {
     return { storage };
   }
 
-  /** How long the first of them must still wait. */
+  /** Returns how long the first of them must still wait. */
   waitMs(waiting: readonly RowStorage[], nowMs: number): number {
     return Math.min(...waiting.map((storage) => this.#waitMs(storage, nowMs)));
   }

@@ -3,9 +3,9 @@ import { lockSpool, referencedSpoolFiles } from './batch-store.js';
 import type { Spool } from './spool.js';
 
 /**
- * Removes spooled rows that no batch points at: what a crash leaves between writing a file and committing, or
- * between deleting a batch and its file. Safe at any time, beside any number of workers: it waits for the batches
- * that have a file and no row yet.
+ * Removes spooled rows that no batch points at: a crash leaves them between writing a file and committing, or between
+ * deleting a batch and its file. Safe at any time and with any number of workers, because it waits for batches that
+ * have a file and no row yet.
  */
 export async function sweepSpool(postgres: Postgres, spool: Spool): Promise<void> {
   await transaction(postgres, async (tx) => {

@@ -108,7 +108,7 @@ describe('BatchTotals', () => {
   });
 });
 
-it('stops the batch where a ledger transaction is named for a charge item that is not there', () => {
+it('stops the batch where a ledger transaction is named for a missing charge item', () => {
   const named = usageRow({ items: [], itemTransactionIds: ['led_1'] });
-  expect(() => new PostedTotals().addRow(named)).toThrow('for a charge item that is not there');
+  expect(() => new PostedTotals().addRow(named)).toThrow('for a missing charge item');
 });

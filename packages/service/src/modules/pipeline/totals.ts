@@ -4,7 +4,7 @@ import { ChangedMinutes, type ChangedRange } from './changed-ranges.js';
 
 const SECONDS_PER_DAY = 86_400;
 
-/** What one batch adds to a row of `usage_totals`. Sums are value × 10^18. */
+/** The sums that one batch adds to a row of `usage_totals`. Amounts and quantities are value × 10^18. */
 export interface UsageTotal {
   readonly tenantId: string;
   readonly projectId: string;
@@ -18,7 +18,7 @@ export interface UsageTotal {
   amount: bigint;
 }
 
-/** What one batch adds to a row of `usage_event_totals`. */
+/** The counts that one batch adds to a row of `usage_event_totals`. */
 export interface EventTotal {
   readonly tenantId: string;
   readonly projectId: string;
@@ -29,7 +29,7 @@ export interface EventTotal {
   unpriced: number;
 }
 
-/** What one batch adds to a row of `ingest_totals`. */
+/** The counts that one batch adds to a row of `ingest_totals`. */
 export interface IngestTotal {
   readonly tenantId: string;
   readonly projectId: string;
@@ -41,7 +41,7 @@ export interface IngestTotal {
 /** A project that a batch has rows of. */
 export interface ChangedProject {
   readonly projectId: string;
-  /** None when all of its rows are failed. */
+  /** Empty when all of its rows are failed. */
   readonly changed: readonly ChangedRange[];
 }
 
@@ -57,13 +57,13 @@ interface ProjectTotals {
 }
 
 /**
- * Sums a batch, so that each hot row is written once per batch and not once per event. The lists come sorted by
- * their primary key: every worker locks rows in the same order.
+ * Sums a batch, so that each hot row is written once per batch and not once per event. The lists are sorted by primary
+ * key: every worker locks rows in the same order.
  */
 export class BatchTotals {
   readonly #projects = new Map<string, ProjectTotals>();
 
-  /** Counts a row that enters `usage_events`; `replacesFailed` when it takes the place of a failed one. */
+  /** Counts a row of `usage_events`; `replacesFailed` when it replaces a failed one. */
   addRow(row: UsageEventRow, replacesFailed: boolean): void {
     const project = this.#project(row.tenantId, row.projectId);
     const day = dayOf(project, Math.floor(row.occurredAt / SECONDS_PER_DAY));
@@ -83,7 +83,7 @@ export class BatchTotals {
     this.#project(tenantId, projectId).ingest.duplicate += count;
   }
 
-  /** All projects that a row was added for, and when their charge items happened. */
+  /** Returns all projects that have rows, and when their charge items occurred. */
   projects(): ChangedProject[] {
     const withRows = [...this.#projects.values()].filter(({ days }) => days.size > 0);
     return withRows.map(({ ingest, changed }) => ({ projectId: ingest.projectId, changed: changed.spans() }));
@@ -148,7 +148,7 @@ function isUnpriced({ pricingSource }: UsageItemRow): boolean {
 
 function addItem({ events, byMetric }: DayTotals, item: UsageItemRow): void {
   const sameMetric = byMetric.get(item.metric);
-  // A metric has one unit and one currency almost always: a list is quicker than a composed key.
+  // A metric almost always has one unit and one currency, so a list is faster than a composed key.
   for (const total of sameMetric ?? []) {
     if (total.unit === item.unit && total.currency === item.currency) {
       total.itemCount++;

@@ -13,15 +13,15 @@ import { RollupDimensions } from './rollup-dimensions.js';
 import { sweepSpool } from './sweep.js';
 
 const BATCH_EVENTS_MAX = 20_000;
-/** Under light load events are gathered for so long: tiny batches cost more than they hold. */
+/** For how long events are gathered under light load: the fixed cost of a tiny batch exceeds that of its events. */
 const LINGER_MS = 120;
-/** How long segments of another process may wait to be noticed. */
+/** Poll interval for segments of other processes. */
 const IDLE_POLL_MS = 200;
-/** Batches in hand at once: while the database works on one, this thread works on the other. */
+/** Batches that run at the same time: while the database works on one, this thread works on the other. */
 const LOOPS = 2;
 
 const CONNECTIONS_PER_LOOP = 2;
-/** A turn of a tenant with deferred events also needs a connection, and shares those that read rules. */
+/** A turn of a tenant with deferred events needs one more connection, and shares those that read rules. */
 const DEFERRED_CONNECTIONS = 1;
 /** Poll interval for deferred events of other processes or earlier runs. */
 const DEFERRED_POLL_MS = 1_000;
@@ -44,20 +44,20 @@ export interface PipelineWorkerOptions {
 export interface PipelineWorkerDeps extends BatchDeps {
   readonly postgres: Postgres;
   readonly observer: PipelineObserver;
-  /** Told after each commit that left rows for ClickHouse. */
+  /** Called after each commit that left rows for ClickHouse. */
   readonly onCommitted: () => void;
 }
 
-/** Sums since the start. */
+/** Sums since the start of the process. */
 export type PipelineStats = { [K in keyof BatchCounts | 'batches' | 'failures']: number };
 
-/** Rates what the queue holds. Any number may work on one database, in any number of processes. */
+/** Rates the events of the queue. Any number of workers may run on one database, in any number of processes. */
 export interface PipelineWorker {
-  /** Works until `signal` aborts, then ends after the batches in hand; never rejects. */
+  /** Works until `signal` aborts, then finishes the current batches; never rejects. */
   run(signal: AbortSignal): Promise<void>;
-  /** Says that a segment was appended. */
+  /** Call it after a segment was appended. */
   notify(): void;
-  /** Rates all that can be claimed now, without lingering or retrying; rejects when a batch fails. */
+  /** Rates everything that can be claimed now, without gathering or retrying; rejects when a batch fails. */
   drain(): Promise<void>;
   stats(): Readonly<PipelineStats>;
 }
@@ -79,11 +79,11 @@ class LoopWorker implements PipelineWorker {
   readonly #eventIds = new EventIds();
   readonly #deferredWakeup = new Wakeup();
   readonly #deferredTurns: DeferredTurns;
-  /** Whether some tenant may have deferred events; only then are they queried. */
+  /** Whether a tenant may have deferred events; only then are they queried. */
   #mayBeDeferred = true;
   /** Tenants whose events were too slow for a batch; concurrent batches defer their events too, to save the time. */
   readonly #slowTenants = new Set<string>();
-  /** Batches of events that are not deferred, from their claim to their end. */
+  /** Number of running batches of events that are not deferred. */
   #inHand = 0;
   readonly #stats: PipelineStats = {
     batches: 0,
@@ -96,9 +96,9 @@ class LoopWorker implements PipelineWorker {
     skipped: 0,
     deferred: 0,
   };
-  /** Ends when the loop whose turn it is has claimed. */
+  /** Resolves when the loop whose turn it is has claimed. */
   #turn: Promise<void> = Promise.resolve();
-  /** Whether the last claim left events behind, as far as it can be told. */
+  /** Whether the last claim left events behind, as far as that is known. */
   #lastClaim: 'full' | 'partial' | 'empty' = 'full';
 
   constructor(
@@ -172,7 +172,7 @@ class LoopWorker implements PipelineWorker {
     }
   }
 
-  /** Waits for the other loops to have claimed; they may go on when the returned function is called. */
+  /** Waits until the other loops have claimed; they continue when the returned function is called. */
   async #takeTurn(): Promise<() => void> {
     const before = this.#turn;
     let endTurn = () => {};
@@ -183,7 +183,7 @@ class LoopWorker implements PipelineWorker {
     return endTurn;
   }
 
-  /** Waits until a claim is worth its transaction: at once when the last one was full. */
+  /** Waits until a claim is worth its transaction; does not wait when the last claim was full. */
   async #gather(signal: AbortSignal): Promise<void> {
     if (this.#lastClaim === 'full') return;
     const isNews = this.#lastClaim === 'partial' || (await this.#wakeup.wait(IDLE_POLL_MS, signal));
@@ -207,7 +207,7 @@ class LoopWorker implements PipelineWorker {
     }
   }
 
-  /** Rates deferred events, a turn of one tenant after the other; never rejects. */
+  /** Rates deferred events, one turn of a tenant after the other; never rejects. */
   async #deferredLoop(signal: AbortSignal): Promise<void> {
     const block = new UsageBlock();
     const turns = new Turns(this.#thread.nowMs, (turnMs) => this.#rest(turnMs, signal));
@@ -227,7 +227,7 @@ class LoopWorker implements PipelineWorker {
     }
   }
 
-  /** The turn of the next tenant with deferred events; undefined if there are none, or another worker claimed them. */
+  /** Runs the turn of the next tenant with deferred events; undefined if none can be claimed. */
   async #deferredBatch(block: UsageBlock, turns: Turns): Promise<BatchCounts | undefined> {
     const { postgres, queue } = this.deps;
     const { after } = this.#deferredTurns;
@@ -245,7 +245,7 @@ class LoopWorker implements PipelineWorker {
     return counts;
   }
 
-  /** Pauses for the share of the other running batches. */
+  /** Pauses in proportion to the turn, if other batches run. */
   async #rest(turnMs: number, signal: AbortSignal): Promise<void> {
     if (this.#inHand === 0) await nextTurn();
     else await pause(Math.min(REST_FACTOR * turnMs, REST_MS_MAX), signal);

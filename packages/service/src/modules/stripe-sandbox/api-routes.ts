@@ -16,15 +16,15 @@ const IDEMPOTENCY_KEY_CHARS_MAX = 255;
 export interface SandboxApiDeps {
   readonly sessions: SandboxSessions;
   readonly clock: Clock;
-  /** What alone opens these routes. */
+  /** The only key that these routes accept. */
   readonly apiKey: string;
-  /** Address of a session's page. */
+  /** Returns the URL of a session's page. */
   readonly pageUrl: (sessionId: string) => string;
 }
 
 /**
- * The part of Stripe's API that a checkout needs, for Stripe's own library. Forms in, JSON out, errors in
- * Stripe's shape.
+ * Registers the part of Stripe's API that a checkout needs, for Stripe's own library: forms in, JSON out, errors in
+ * Stripe's form.
  */
 export function registerSandboxApiRoutes(app: App, deps: SandboxApiDeps): void {
   void app.register(async (scope) => {
@@ -62,7 +62,7 @@ function registerSessions(app: App, { sessions, clock, pageUrl }: SandboxApiDeps
         );
       }
       const session = await sessions.create(body ?? new Map(), key);
-      // A repeated request gets the first one's answer, whatever has become of the session.
+      // A repeated request gets the first response, even if the session has changed.
       return answer({ ...session, status: 'open' }, session.createdAt);
     },
   });
@@ -82,7 +82,7 @@ function registerSessions(app: App, { sessions, clock, pageUrl }: SandboxApiDeps
   });
 }
 
-/** Compares digests, which are of one length: the time that it takes tells nothing of the key. */
+/** Compares digests of equal length in constant time, so that the time reveals nothing about the key. */
 function checkKey(authorization: string | undefined, apiKey: string): void {
   if (timingSafeEqual(digest(authorization ?? ''), digest(`Bearer ${apiKey}`))) return;
   throw new StripeShapedError(401, 'invalid_request_error', 'Invalid API Key provided.');

@@ -52,7 +52,7 @@ const params = (): Stripe.Checkout.SessionCreateParams => ({
 const create = (changes: object = {}, idempotencyKey = key) =>
   client().checkout.sessions.create({ ...params(), ...changes }, { idempotencyKey });
 
-/** What the library makes of a refusal. */
+/** Returns the error that the library makes of a refusal. */
 async function refusal(work: Promise<unknown>) {
   const error = await work.then(
     () => undefined,
@@ -88,7 +88,7 @@ describe("the sandbox, by Stripe's own library", () => {
   it('answers a repeated request with the same session, also at once, also later', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => create()));
     expect(new Set(answers.map(({ id }) => id)).size).toBe(1);
-    // Later, when no such session could be opened any more, and also when it has ended.
+    // Later, when such a session could not be opened any more, and also after it has ended.
     for (const ms of [60_000, 1_800_000]) {
       api.clock.advanceMs(ms);
       expect(await create()).toEqual(answers[0]);

@@ -6,35 +6,35 @@ import { claimEvents, type DueEvent, deleteEvent, postponeEvent } from './sandbo
 
 const POLL_MS = 1_000;
 const ANSWER_MS_MAX = 10_000;
-/** Past the longest attempt: an event whose process was killed is then delivered by another. */
+/** Longer than the longest attempt: an event whose process was killed is then delivered by another one. */
 const LEASE_MS = 15_000;
 const EVENTS_AT_ONCE_MAX = 10;
 const PAUSE_FIRST_MS = 1_000;
 const PAUSE_LAST_MS = 3_600_000;
-/** As long as Stripe tries. */
+/** As long as Stripe retries. */
 const TRY_MS_MAX = 3 * 24 * 3_600_000;
 
 export interface SandboxDeliveriesDeps {
   readonly postgres: Pick<Postgres, 'db'>;
   readonly clock: Clock;
   readonly log: { warn(details: object, message: string): void };
-  /** Where events go. */
+  /** Returns the URL that events are posted to. */
   readonly webhookUrl: () => string;
   readonly webhookSecret: string;
 }
 
-/** Delivers the sandbox's events, each again until it was received. Any number of processes share the work. */
+/** Delivers the sandbox's events, each until it is received. Any number of processes share the work. */
 export class SandboxDeliveries {
   readonly #wakeup = new Wakeup();
 
   constructor(private readonly deps: SandboxDeliveriesDeps) {}
 
-  /** Says that there is an event. */
+  /** Call it after an event was stored. */
   notify(): void {
     this.#wakeup.notify();
   }
 
-  /** Delivers what is due until `signal` aborts; never rejects. */
+  /** Delivers events that are due until `signal` aborts; never rejects. */
   run(signal: AbortSignal): Promise<void> {
     const deliverAllDue = async () => {
       while ((await this.#deliverDue()) === EVENTS_AT_ONCE_MAX && !signal.aborted);
@@ -42,11 +42,11 @@ export class SandboxDeliveries {
     return repeat(deliverAllDue, signal, {
       pollMs: POLL_MS,
       wakeup: this.#wakeup,
-      onFailure: (err) => this.deps.log.warn({ err }, 'sandbox events could not be read'),
+      onFailure: (err) => this.deps.log.warn({ err }, 'could not read sandbox events'),
     });
   }
 
-  /** Tries every event once that is due, up to some; answers how many it tried. */
+  /** Tries every event that is due once, up to a bound; returns how many it tried. */
   async #deliverDue(): Promise<number> {
     const { postgres, clock } = this.deps;
     const nowMs = clock.nowMs();
@@ -62,14 +62,14 @@ export class SandboxDeliveries {
     const nowMs = clock.nowMs();
     const details = { eventId: event.id, attempts: event.attempts, problem };
     if (nowMs - event.createdAtMs > TRY_MS_MAX) {
-      log.warn(details, 'a sandbox event is given up');
+      log.warn(details, 'gave up delivering a sandbox event');
       return deleteEvent(postgres.db, event.id);
     }
-    log.warn(details, 'a sandbox event was not received');
+    log.warn(details, 'a sandbox event was not received; will try again');
     return postponeEvent(postgres.db, event.id, nowMs + pauseMs(event.attempts));
   }
 
-  /** Why the event was not received; undefined when it was. */
+  /** Returns why the event was not received; undefined when it was. */
   async #post({ body }: DueEvent): Promise<string | undefined> {
     const bytes = Buffer.from(body);
     const { webhookUrl, webhookSecret, clock } = this.deps;
@@ -92,7 +92,7 @@ export class SandboxDeliveries {
   }
 }
 
-/** How long to wait after the n-th attempt, counted from 1. */
+/** Returns how long to wait after the n-th attempt, counted from 1. */
 function pauseMs(attempts: number): number {
   return Math.min(PAUSE_FIRST_MS * 2 ** Math.min(attempts - 1, 20), PAUSE_LAST_MS);
 }

@@ -13,10 +13,10 @@ import { SandboxSessions } from './sessions.js';
 
 const FORGET_POLL_MS = 3_600_000;
 
-/** A payment provider that takes no money, for development and tests: it speaks the protocol of Stripe. */
+/** Creates a payment provider that takes no money and speaks Stripe's protocol, for development and tests. */
 export function createSandbox(options: SandboxOptions): PaymentSandbox {
   const { clock, log, selfUrl, publicUrl, webhookPath } = options;
-  // Only this process asks its sandbox for anything, so nobody else needs to know the key.
+  // Only this process calls its sandbox, so nobody else needs to know the key.
   const apiKey = `sk_test_${randomSecret()}`;
   const deliveries = new SandboxDeliveries({ ...options, webhookUrl: () => selfUrl() + webhookPath });
   const sessions = new SandboxSessions({ ...options, onEvent: () => deliveries.notify() });
@@ -32,7 +32,7 @@ export function createSandbox(options: SandboxOptions): PaymentSandbox {
     async run(signal) {
       const forgetting = repeat(() => sessions.forgetEnded(signal), signal, {
         pollMs: FORGET_POLL_MS,
-        onFailure: (err) => log.warn({ err }, 'ended sandbox sessions could not be forgotten'),
+        onFailure: (err) => log.warn({ err }, 'could not delete ended sandbox sessions'),
       });
       await Promise.all([deliveries.run(signal), forgetting]);
     },

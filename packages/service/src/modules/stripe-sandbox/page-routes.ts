@@ -11,17 +11,17 @@ const PAGES_URL = `${SANDBOX_PREFIX}/checkout`;
 const RETURN_URL = `${SANDBOX_PREFIX}/return`;
 const config = { access: { kind: 'public' } } as const;
 
-/** Path of a session's page: its id is what opens it. */
+/** Returns the path of a session's page; whoever knows its id may open it. */
 export function pagePath(sessionId: string): string {
   return `${PAGES_URL}/${sessionId}`;
 }
 
-/** Path of the page that buyers are led to where no other is configured. */
+/** Returns the path of the page to which buyers return when no other is configured. */
 export function returnPath(outcome: 'success' | 'cancel'): string {
   return `${RETURN_URL}/${outcome}`;
 }
 
-/** The pages on which buyers pay, or do not. They work without any script. */
+/** Registers the pages on which buyers pay or cancel. They work without scripts. */
 export function registerSandboxPageRoutes(app: App, sessions: SandboxSessions, clock: Clock): void {
   void app.register(async (scope) => {
     scope.removeAllContentTypeParsers();

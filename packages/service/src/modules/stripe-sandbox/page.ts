@@ -41,7 +41,7 @@ p:last-child { margin-bottom: 0; }
 `;
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
 
-/** Where an open session is paid. Its own address ends with the session's id. */
+/** The page on which an open session is paid. Its URL ends with the session's id. */
 export function openPage(session: SandboxSession): HtmlPage {
   const { id, productName, amountMinor, currency, cancelUrl, expiresAt, declined } = session;
   const price = priceText(amountMinor, currency);
@@ -89,7 +89,7 @@ export function absentPage(): HtmlPage {
   );
 }
 
-/** Stands in for the pages of a shop that has none configured. */
+/** The page to which buyers return when no shop page is configured. */
 export function returnPage(outcome: 'success' | 'cancel'): HtmlPage {
   const [title, text] =
     outcome === 'success'
@@ -103,7 +103,7 @@ export function returnPage(outcome: 'success' | 'cancel'): HtmlPage {
   );
 }
 
-/** @param formTargets URLs that a form may lead to, by redirection, beside the sandbox itself */
+/** @param formTargets URLs to which a form may redirect, besides the sandbox itself */
 function page(title: string, content: string, formTargets: readonly string[] = []): HtmlPage {
   const html = `<!doctype html>
 <html lang="en">
@@ -129,14 +129,14 @@ ${content}
     `style-src 'sha256-${STYLE_HASH}'`,
     'img-src data:',
     "base-uri 'none'",
-    // Browsers apply it to where a form redirects, too.
+    // Browsers apply it to redirects of forms, too.
     `form-action ${targets.join(' ')}`,
     "frame-ancestors 'none'",
   ].join('; ');
   return { html, contentSecurityPolicy };
 }
 
-/** Minor units as people write them: 1900 of USD is 19.00, of JPY 1,900. No floats. */
+/** Formats minor units as people write them: 1900 USD is 19.00, 1900 JPY is 1,900. No floats. */
 export function shownAmount(amountMinor: number, currency: string): string {
   const digits = fractionDigits(currency);
   const text = String(amountMinor).padStart(digits + 1, '0');

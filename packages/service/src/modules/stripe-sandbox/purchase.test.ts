@@ -17,7 +17,7 @@ afterAll(() => shop.close());
 
 const checkoutUrl = (tenantId: string) => `/admin/v1/tenants/${tenantId}/payments/provider/checkout-sessions`;
 
-/** Buys over HTTP, as a browser's server would. */
+/** Buys over HTTP, as a shop's server would. */
 async function buy(tenantId: string, key: string, planId = 'growth') {
   const answer = await fetch(shop.url + checkoutUrl(tenantId), {
     method: 'POST',
@@ -31,7 +31,7 @@ async function buy(tenantId: string, key: string, planId = 'growth') {
   return { status: answer.status, body: (await answer.json()) as CheckoutSession };
 }
 
-/** A form that a browser sends. */
+/** Sends a form as a browser does. */
 function submit(url: string) {
   return fetch(url, {
     method: 'POST',
@@ -65,7 +65,7 @@ describe('a purchase at the sandbox', () => {
     await waitFor(async () => counted.test(await shop.metrics.metrics()), { what: 'the number of orders' });
     await waitFor(async () => (await rows('select 1 from sandbox_events')).length === 0);
     expect(await (await fetch(body.session_url)).text()).toContain('>Paid<');
-    // Paying again leads on and pays nothing.
+    // Paying again redirects and pays nothing.
     expect((await submit(`${body.session_url}/pay`)).status).toBe(303);
     expect((await submit(`${body.session_url}/decline`)).status).toBe(303);
     expect(await rows('select 1 from sandbox_events')).toEqual([]);
@@ -156,7 +156,7 @@ describe('a session of the sandbox', () => {
     clock.advanceMs(1_000);
     stopDeliveries = shop.startDeliveries();
     await waitFor(async () => (await status()) === 404, { what: 'the end of the session' });
-    // The order knows all that is needed.
+    // The stored order contains all that is needed.
     expect((await buy(tenantId, 'k')).body).toEqual(body);
     clock.advanceMs(-30 * DAY_MS - 36 * 60_000 - 1_000);
   });

@@ -7,7 +7,7 @@ const sessionColumns = sql`
   cancel_url as "cancelUrl", payment_metadata as "paymentMetadata", payment_intent_id as "paymentIntentId", declined,
   expires_at as "expiresAt", created_at as "createdAt"`;
 
-/** What makes two requests the same. */
+/** The fields that make two requests the same. */
 export interface RequestIdentity {
   readonly idempotencyKey: string;
   /** SHA-256 of the parameters. */
@@ -15,8 +15,8 @@ export interface RequestIdentity {
 }
 
 /**
- * Stores a session unless there is one for the key; waits for another request that is about to. Answers
- * whether it did.
+ * Stores a session unless there is one for the key; waits for another request that is storing one. Returns whether it
+ * did.
  */
 export async function insertSandboxSession(
   tx: Tx,
@@ -53,7 +53,7 @@ export async function findSession(db: Db, id: string): Promise<SandboxSession | 
   return rows[0];
 }
 
-/** Holds the session as it is until the transaction ends. */
+/** Locks the session until the transaction ends. */
 export async function lockSession(tx: Tx, id: string): Promise<SandboxSession | undefined> {
   const { rows } = await sql<SandboxSession>`
     select ${sessionColumns} from sandbox_sessions where id = ${id} for update
@@ -69,7 +69,7 @@ export async function countDecline(tx: Tx, id: string): Promise<void> {
   await sql`update sandbox_sessions set declined = declined + 1 where id = ${id}`.execute(tx);
 }
 
-/** Deletes some of the sessions that could be paid before a time, and not since. Answers how many. */
+/** Deletes up to `sessionsMax` sessions that ended before a time; returns how many. */
 export async function deleteSessions(db: Db, endedBeforeS: number, sessionsMax: number): Promise<number> {
   const { numAffectedRows } = await sql`
     delete from sandbox_sessions where id in (
@@ -94,7 +94,7 @@ export async function insertEvent(tx: Tx, id: string, body: string, nowMs: numbe
   `.execute(tx);
 }
 
-/** Takes events that are due; until the lease ends they are nobody else's. */
+/** Claims events that are due; no other process takes them until the lease ends. */
 export async function claimEvents(
   db: Db,
   nowMs: number,

@@ -5,16 +5,19 @@ import { createTestApi, type TestApi } from '../../testing/api.js';
 import { type Checkout, createCheckout, type PaymentSettings } from '../checkout/index.js';
 import { createSandbox } from './index.js';
 
-/** An application that listens, with checkout as the service runs it, and everything around it real. */
+/**
+ * An application that listens, with checkout as the service runs it; nothing is replaced by a fake apart from the
+ * quota.
+ */
 export interface TestShop extends TestApi {
   readonly url: string;
   /** Warnings that were logged. */
   readonly warnings: string[];
   readonly metrics: Metrics;
   readonly checkout: Checkout;
-  /** Who asked for a quota; the first so many times it fails. */
+  /** The tenants for which a quota was requested; the first `failures` requests fail. */
   readonly quota: { failures: number; readonly tried: string[] };
-  /** Starts delivering events; ends with the returned function. */
+  /** Starts delivering events; the returned function stops it. */
   startDeliveries(): () => Promise<void>;
 }
 

@@ -1,16 +1,16 @@
 import { invalidParameter, StripeShapedError } from './stripe-error.js';
 
-/** Parameters of a form by their names as they are sent, `line_items[0][quantity]` for one. */
+/** Parameters of a form by their full names, e.g. `line_items[0][quantity]`. */
 export type Form = ReadonlyMap<string, string>;
 
-/** What the sandbox is asked to open. */
+/** The fields of a request to open a session. */
 export interface SessionInput {
   readonly productName: string;
   readonly amountMinor: number;
   readonly currency: string;
   readonly successUrl: string;
   readonly cancelUrl: string | null;
-  /** Goes to the payment, and so into its events. */
+  /** Copied to the payment, and so into its events. */
   readonly paymentMetadata: Readonly<Record<string, string>>;
   /** Unix seconds. */
   readonly expiresAt: number;
@@ -49,8 +49,8 @@ export function readForm(bytes: Buffer): Form {
 }
 
 /**
- * Reads what https://docs.stripe.com/api/checkout/sessions/create takes, as far as one payment of one thing
- * needs it. What it does not know it refuses, as Stripe does: it must not accept what Stripe would not.
+ * Reads the parameters of https://docs.stripe.com/api/checkout/sessions/create that one payment of one product needs.
+ * All others are refused, because the sandbox must not accept a request that Stripe would refuse.
  *
  * @throws StripeShapedError
  */
@@ -124,7 +124,11 @@ function paymentMetadata(form: Form): Record<string, string> {
     const [, ofPayment, key = ''] = METADATA.exec(name) ?? [];
     if (ofPayment === undefined) continue;
     if (value.length > METADATA_VALUE_CHARS_MAX || value.includes('\0')) {
-      throw new StripeShapedError(400, 'invalid_request_error', 'Metadata values can have 500 characters.');
+      throw new StripeShapedError(
+        400,
+        'invalid_request_error',
+        'Metadata values can have at most 500 characters.',
+      );
     }
     metadata.push([key, value]);
   }

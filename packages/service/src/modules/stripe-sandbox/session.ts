@@ -1,6 +1,6 @@
 /** A hosted checkout of the sandbox. Times are Unix seconds. */
 export interface SandboxSession {
-  /** `cs_test_` and enough chance that knowing it is the permission to see and to pay it. */
+  /** `cs_test_` and random characters: knowing the id is the permission to see and to pay the session. */
   readonly id: string;
   readonly status: 'open' | 'complete';
   readonly productName: string;
@@ -11,13 +11,13 @@ export interface SandboxSession {
   readonly cancelUrl: string | null;
   readonly paymentMetadata: Readonly<Record<string, string>>;
   readonly paymentIntentId: string;
-  /** How often paying was declined. */
+  /** Number of declined payments. */
   readonly declined: number;
   readonly expiresAt: number;
   readonly createdAt: number;
 }
 
-/** What can be done with it now. */
+/** Returns the state of the session now. */
 export function stateOf(
   { status, expiresAt }: SandboxSession,
   nowS: number,
@@ -25,7 +25,7 @@ export function stateOf(
   return status === 'open' && nowS >= expiresAt ? 'expired' : status;
 }
 
-/** Where the buyer goes after paying; Stripe fills its id in, too. */
+/** Returns where the buyer goes after paying, with the session's id filled in as Stripe does. */
 export function successUrlOf({ id, successUrl }: SandboxSession): string {
   return successUrl.replaceAll('{CHECKOUT_SESSION_ID}', id);
 }

@@ -8,11 +8,11 @@ import { type Form, readSessionInput } from './session-request.js';
 import { StripeShapedError } from './stripe-error.js';
 import { type PaymentOutcome, paymentEvent } from './stripe-objects.js';
 
-/** Of a session id: nobody guesses it. */
+/** Long enough that a session id cannot be guessed. */
 const SESSION_ID_BYTES = 32;
 /**
- * How long a session can be looked at after it has ended: past the last attempt to tell of it, and as Stripe
- * keeps its events.
+ * For how long a session is kept after its end: longer than its last event is delivered, and as long as Stripe keeps
+ * events.
  */
 const KEPT_S = 30 * 24 * 3_600;
 const FORGOTTEN_AT_ONCE_MAX = 1_000;
@@ -28,14 +28,18 @@ export interface SandboxSessionsDeps {
 export class SandboxSessions {
   constructor(private readonly deps: SandboxSessionsDeps) {}
 
-  /** Opens a session, or answers the one that the key has opened. @throws StripeShapedError */
+  /**
+   * Opens a session, or returns the one that the key has opened.
+   *
+   * @throws StripeShapedError
+   */
   async create(form: Form, idempotencyKey: string): Promise<SandboxSession> {
     const { postgres, clock } = this.deps;
     const requestHash = createHash('sha256')
       .update(JSON.stringify([...form].sort()))
       .digest();
     return transaction(postgres, async (tx) => {
-      // A repeated request is answered whatever the time is by now, so this comes before what depends on it.
+      // A repeated request gets its response at any time, so this comes before the checks that depend on the time.
       const before = await sessionOfKey(tx, idempotencyKey, requestHash);
       if (before !== undefined) return before;
       const createdAt = unixSeconds(clock);
@@ -49,7 +53,7 @@ export class SandboxSessions {
       };
       if (await store.insertSandboxSession(tx, session, { idempotencyKey, requestHash })) return session;
       const raced = await sessionOfKey(tx, idempotencyKey, requestHash);
-      if (raced === undefined) throw new Error('a key that is taken has no session');
+      if (raced === undefined) throw new Error('no session was found for a used key');
       return raced;
     });
   }
@@ -58,7 +62,7 @@ export class SandboxSessions {
     return store.findSession(this.deps.postgres.db, id);
   }
 
-  /** Pays an open session; one that is paid stays so. Answers it as it is then. */
+  /** Pays an open session; a paid one stays as it is. Returns the session afterwards. */
   pay(id: string): Promise<SandboxSession | undefined> {
     return this.#attempt(id, 'succeeded', async (tx, session) => {
       await store.completeSession(tx, id);
@@ -66,7 +70,7 @@ export class SandboxSessions {
     });
   }
 
-  /** Lets an attempt to pay an open session fail. Answers the session as it is then. */
+  /** Declines an attempt to pay an open session. Returns the session afterwards. */
   decline(id: string): Promise<SandboxSession | undefined> {
     return this.#attempt(id, 'payment_failed', async (tx, session) => {
       await store.countDecline(tx, id);
@@ -74,7 +78,7 @@ export class SandboxSessions {
     });
   }
 
-  /** Forgets sessions that ended long ago, and their keys. Answers how many. */
+  /** Deletes sessions that ended long ago, with their keys; returns how many. */
   async forgetEnded(signal: AbortSignal): Promise<number> {
     const { postgres, clock } = this.deps;
     let forgotten = 0;
@@ -85,7 +89,7 @@ export class SandboxSessions {
     return forgotten;
   }
 
-  /** What became of the session and the event that tells of it are committed together. */
+  /** Commits the change of the session and its event together. */
   async #attempt(
     id: string,
     outcome: PaymentOutcome,

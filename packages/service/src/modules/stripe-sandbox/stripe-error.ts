@@ -1,4 +1,4 @@
-/** A refusal as Stripe words it: https://docs.stripe.com/api/errors. */
+/** An error in Stripe's form: https://docs.stripe.com/api/errors. */
 export class StripeShapedError extends Error {
   override readonly name = 'StripeShapedError';
 
@@ -16,7 +16,7 @@ export class StripeShapedError extends Error {
   }
 }
 
-/** 400 about one parameter of the request. */
+/** Returns a 400 about one parameter of the request. */
 export function invalidParameter(param: string, message: string, code?: string): StripeShapedError {
   const about = code === undefined ? { param } : { param, code };
   return new StripeShapedError(400, 'invalid_request_error', message, about);

@@ -1,9 +1,9 @@
 import { type SandboxSession, stateOf } from './session.js';
 
-/** Whose objects these are: the version that Stripe's library speaks. */
+/** The version of Stripe's API whose objects these are: the one that Stripe's library uses. */
 export const STRIPE_API_VERSION = '2026-10-28.endive';
 
-/** What of https://docs.stripe.com/api/checkout/sessions/object the sandbox knows. */
+/** Returns the fields of https://docs.stripe.com/api/checkout/sessions/object that the sandbox supports. */
 export function sessionObject(session: SandboxSession, url: string, nowS: number) {
   const state = stateOf(session, nowS);
   return {
@@ -27,7 +27,7 @@ export function sessionObject(session: SandboxSession, url: string, nowS: number
 
 export type PaymentOutcome = 'succeeded' | 'payment_failed';
 
-/** An event about the session's payment, https://docs.stripe.com/api/events/object, as JSON text. */
+/** Returns an event about the session's payment, https://docs.stripe.com/api/events/object, as JSON text. */
 export function paymentEvent(
   eventId: string,
   session: SandboxSession,
@@ -47,7 +47,7 @@ export function paymentEvent(
   });
 }
 
-/** What of https://docs.stripe.com/api/payment_intents/object the sandbox knows. */
+/** Returns the fields of https://docs.stripe.com/api/payment_intents/object that the sandbox supports. */
 function paymentIntent(session: SandboxSession, outcome: PaymentOutcome) {
   const isPaid = outcome === 'succeeded';
   return {
