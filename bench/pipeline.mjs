@@ -20,6 +20,7 @@ import {
   createPipelineWorker,
   createProjector,
 } from '../packages/service/dist/modules/pipeline/index.js';
+import { EventQuotas } from '../packages/service/dist/modules/quotas/index.js';
 import { createRuleVersions } from '../packages/service/dist/modules/rules/index.js';
 import {
   applyClickHouseMigrations,
@@ -70,6 +71,7 @@ try {
   await applyClickHouseMigrations(clickhouse);
   const spool = await createFileSpool(join(dataDir, 'spool'));
   const queue = new PostgresSegmentQueue(postgres, await SegmentFiles.open(join(dataDir, 'segments')));
+  const quotas = new EventQuotas(postgres, queue);
   const rules = createRuleVersions(postgres);
   const limits = createWorkerCatalog();
   const projects = await createProjects();
@@ -89,7 +91,7 @@ try {
   ];
   for (const [name, events, isProjected] of rounds.slice(0, options.projector === 0 ? 2 : rounds.length)) {
     const isRated = name !== 'projector alone';
-    if (isRated) sequence = await prefill(queue, projects, sequence, events);
+    if (isRated) sequence = await prefill(quotas, projects, sequence, events);
     await measure(name, events, isProjected, (observer) => {
       const copies = isProjected ? projector(observer) : undefined;
       const rates = isRated ? worker(observer, () => copies?.notify()) : undefined;
@@ -193,7 +195,7 @@ function routedSubjects() {
 }
 
 /** Queues `events` new events, as ingest would: segments of a few requests each. Answers the next sequence number. */
-async function prefill(queue, projects, first, events) {
+async function prefill(quotas, projects, first, events) {
   const template = new RequestTemplate('/', [], batchBody(RUN_ID, RULE_SET_ID));
   const bodyAt = template.buffer.indexOf('\r\n\r\n') + 4;
   let sequence = first;
@@ -219,7 +221,7 @@ async function prefill(queue, projects, first, events) {
     });
     sequence += BATCH_EVENTS;
     if (records.length === options.bodies || sequence >= first + events) {
-      await queue.appendWithinQuota(records.map((record) => ({ record, monthlyEventLimit: -1 })));
+      await quotas.appendWithinQuota(records.map((record) => ({ record, monthlyEventLimit: -1 })));
       records = [];
     }
   }

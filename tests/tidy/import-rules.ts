@@ -87,7 +87,7 @@ const direction: Check = (place, imported, path) => {
   if (from === undefined || to === undefined || place.part === target.part || to < from) return undefined;
   return {
     rule: 'import-direction',
-    advice: `${place.part} must not import ${target.part}: dependencies run kernel ← platform ← tenancy ← storage ← rules, ledger, usage, webhooks ← limits, analysis, trial, catalog ← boards, ingest, pipeline, checkout ← verify, stripe-sandbox ← main. Pass what is needed in from main, or move it down.`,
+    advice: `${place.part} must not import ${target.part}: dependencies run kernel ← platform ← tenancy ← storage, quotas ← rules, ledger, usage, webhooks ← limits, analysis, trial, catalog ← boards, ingest, pipeline, checkout ← verify, stripe-sandbox ← main. Pass what is needed in from main, or move it down.`,
   };
 };
 

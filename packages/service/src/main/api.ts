@@ -23,6 +23,7 @@ import {
   registerLimitManagementRoutes,
   registerRealtimeLimitRoutes,
 } from '../modules/limits/index.js';
+import { registerQuotaRoutes } from '../modules/quotas/index.js';
 import { isDefaultSubjectType, type RuleSets } from '../modules/rules/index.js';
 import { createUsageHistory, provisionStorage, type UsageHistory } from '../modules/storage/index.js';
 import { createTenancy, registerTenancyRoutes, type TenancyService } from '../modules/tenancy/index.js';
@@ -33,12 +34,12 @@ import { type App, createApp, type Readiness } from '../platform/http/index.js';
 import type { Logger } from '../platform/log/index.js';
 import { addReadGauge, type Metrics } from '../platform/metrics/index.js';
 import { ProjectDb } from '../platform/postgres/index.js';
-import { type PostgresSegmentQueue, probeQueue, probeSegmentFolder } from '../platform/queue/index.js';
+import { probeQueue, probeSegmentFolder } from '../platform/queue/index.js';
 import { baselineOf } from './baseline.js';
 import { startCheckout, usableProvider } from './checkout.js';
 import { registerRules } from './rules.js';
 import type { RulesThreads } from './rules-threads.js';
-import { openQueue } from './segment-queue.js';
+import { type OpenQueue, openQueue } from './segment-queue.js';
 import type { Stores } from './stores.js';
 import { startStreams } from './streams.js';
 import { VERSION } from './version.js';
@@ -106,11 +107,11 @@ export async function createApi(parts: ApiParts): Promise<Api> {
   if (!config.roles.includes('api')) return { app, close: async () => {} };
   checkAccepting(readiness, stores);
   registerConsoleRoutes(app, { sessions, folder: CONSOLE_FOLDER });
-  const { queue, close: closeQueue } = await openQueue(stores, {
+  const { close: closeQueue, ...queues } = await openQueue(stores, {
     log,
     onAppended: () => parts.pipeline.notify(),
   });
-  const close = registerModules(app, parts, queue, {
+  const close = registerModules(app, parts, queues, {
     tenancy: tenancy.service,
     entitlements,
     admission,
@@ -137,7 +138,7 @@ interface Tenants {
 function registerModules(
   app: App,
   parts: ApiParts,
-  queue: PostgresSegmentQueue,
+  { queue, quotas }: Pick<OpenQueue, 'queue' | 'quotas'>,
   tenants: Tenants,
 ): () => Promise<void> {
   const { tenancy, entitlements, admission, history } = tenants;
@@ -147,6 +148,7 @@ function registerModules(
   const { ruleSets, threads, stop: stopRules } = registerRules(app, parts, history);
   const ingest = new IngestService({
     queue,
+    quotas,
     publications: ruleSets.publications,
     clock,
     admission,
@@ -166,6 +168,7 @@ function registerModules(
     countUsageControls,
     paymentProvider: usableProvider(config),
   });
+  registerQuotaRoutes(app, { postgres });
   registerIngestRoutes(app, { service: ingest });
   registerUsageRoutes(app, {
     ...explainedBy(ruleSets, threads),

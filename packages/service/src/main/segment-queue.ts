@@ -1,11 +1,6 @@
+import { EventQuotas } from '../modules/quotas/index.js';
 import type { Logger } from '../platform/log/index.js';
-import {
-  PostgresSegmentQueue,
-  type QuotaRecord,
-  type QuotaRefusal,
-  SegmentFiles,
-  type SegmentRecord,
-} from '../platform/queue/index.js';
+import { PostgresSegmentQueue, SegmentFiles, type SegmentRecord } from '../platform/queue/index.js';
 import { repeat } from '../platform/wakeup.js';
 import type { Stores } from './stores.js';
 
@@ -14,6 +9,7 @@ const SWEEP_POLL_MS = 10_000;
 
 export interface OpenQueue {
   readonly queue: PostgresSegmentQueue;
+  readonly quotas: Pick<EventQuotas, 'appendWithinQuota'>;
   /** Call when nothing is appended any more. */
   close(): Promise<void>;
 }
@@ -33,6 +29,7 @@ export async function openQueue(
 ): Promise<OpenQueue> {
   const files = folders && (await SegmentFiles.open(folders.segments));
   const queue = new NotifyingQueue(postgres, files, onAppended);
+  const quotas = new EventQuotas(postgres, queue);
   const abort = new AbortController();
   const sweeping = repeat(() => queue.sweepFiles(), abort.signal, {
     pollMs: SWEEP_POLL_MS,
@@ -40,6 +37,13 @@ export async function openQueue(
   });
   return {
     queue,
+    quotas: {
+      async appendWithinQuota(records) {
+        const refusals = await quotas.appendWithinQuota(records);
+        if (refusals.length < records.length) onAppended();
+        return refusals;
+      },
+    },
     async close() {
       abort.abort();
       await sweeping;
@@ -61,11 +65,5 @@ class NotifyingQueue extends PostgresSegmentQueue {
   override async append(records: readonly SegmentRecord[]): Promise<void> {
     await super.append(records);
     this.onAppended();
-  }
-
-  override async appendWithinQuota(records: readonly QuotaRecord[]): Promise<readonly QuotaRefusal[]> {
-    const refusals = await super.appendWithinQuota(records);
-    if (refusals.length < records.length) this.onAppended();
-    return refusals;
   }
 }

@@ -1,4 +1,5 @@
-import { type EventAdmission, IngestService, registerIngestRoutes } from '../modules/ingest/index.js';
+import { IngestService, registerIngestRoutes } from '../modules/ingest/index.js';
+import { type EventAdmission, EventQuotas } from '../modules/quotas/index.js';
 import { createRuleSets, registerRuleSetRoutes } from '../modules/rules/index.js';
 import { transaction } from '../platform/postgres/index.js';
 import { PostgresSegmentQueue, type SegmentRecord } from '../platform/queue/index.js';
@@ -27,19 +28,32 @@ export const everyEventAdmitted: EventAdmission = {
   eventEntitlementOf: () => ({ isEntitled: true, window: TEST_WINDOW, monthlyEventLimit: -1, endsAt: null }),
 };
 
-type IngestQueue = Pick<PostgresSegmentQueue, 'appendWithinQuota' | 'backlog' | 'tenantsHolding'>;
+type IngestQueue = Pick<PostgresSegmentQueue, 'backlog' | 'tenantsHolding'> &
+  Pick<EventQuotas, 'appendWithinQuota'>;
+
+function ingestQueue({ postgres }: TestStores): IngestQueue {
+  const queue = new PostgresSegmentQueue(postgres);
+  const quotas = new EventQuotas(postgres, queue);
+  return {
+    backlog: () => queue.backlog(),
+    tenantsHolding: (size) => queue.tenantsHolding(size),
+    appendWithinQuota: (records) => quotas.appendWithinQuota(records),
+  };
+}
 
 /** @param decorate stands between ingest and its queue, e.g. to hold a write back */
 export async function createTestIngest(
-  decorate: (queue: PostgresSegmentQueue) => IngestQueue = (queue) => queue,
+  decorate: (queue: IngestQueue) => IngestQueue = (queue) => queue,
   admissionOver: (stores: TestStores) => EventAdmission = () => everyEventAdmitted,
 ): Promise<TestIngest> {
   let ingest: IngestService | undefined;
   let measureBacklog = async () => {};
   const api = await createTestApi((app, stores) => {
     const ruleSets = createRuleSets(stores);
+    const queue = decorate(ingestQueue(stores));
     ingest = new IngestService({
-      queue: decorate(new PostgresSegmentQueue(stores.postgres)),
+      queue,
+      quotas: queue,
       publications: ruleSets.publications,
       clock: stores.clock,
       admission: admissionOver(stores),

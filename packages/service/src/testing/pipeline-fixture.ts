@@ -11,6 +11,7 @@ import {
   type PipelineWorkerOptions,
   type Spool,
 } from '../modules/pipeline/index.js';
+import { EventQuotas } from '../modules/quotas/index.js';
 import type { Postgres } from '../platform/postgres/index.js';
 import { PostgresSegmentQueue, type SegmentRecord } from '../platform/queue/index.js';
 import { batchRecord, createProject, type TestEvent, type TestProject } from './accepted.js';
@@ -40,6 +41,7 @@ export class PipelineFixture {
   readonly failures: unknown[] = [];
   readonly postgres: Postgres;
   readonly queue: PostgresSegmentQueue;
+  readonly quotas: EventQuotas;
 
   private constructor(
     private readonly test: TestPostgres,
@@ -50,6 +52,7 @@ export class PipelineFixture {
   ) {
     this.postgres = test.postgres;
     this.queue = new PostgresSegmentQueue(test.postgres);
+    this.quotas = new EventQuotas(test.postgres, this.queue);
   }
 
   static async create(): Promise<PipelineFixture> {
@@ -112,7 +115,7 @@ export class PipelineFixture {
   async accept(...records: SegmentRecord[]): Promise<void> {
     for (const record of records) {
       if (record.scope.kind === 'reprocess') await this.queue.append([record]);
-      else await this.queue.appendWithinQuota([{ record, monthlyEventLimit: -1 }]);
+      else await this.quotas.appendWithinQuota([{ record, monthlyEventLimit: -1 }]);
     }
   }
 

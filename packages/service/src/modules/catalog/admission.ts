@@ -1,6 +1,7 @@
 import { type ErrorDetail, type Project, type ProjectKind, UNLIMITED } from '@tollgate/contract';
 import { DomainError } from '../../kernel/errors.js';
 import type { Tx } from '../../platform/postgres/index.js';
+import type { EventEntitlement } from '../quotas/index.js';
 import type { Entitlement, EntitlementLimits } from './entitlement.js';
 import type { Entitlements } from './entitlements.js';
 import { lockAllowance } from './grant-store.js';
@@ -19,14 +20,6 @@ const OF_KIND = {
   development: 'max_development_projects',
   release: 'max_release_projects',
 } as const satisfies Record<ProjectKind, CountedLimit>;
-
-/** Whether and when a tenant may send events, and how many. */
-interface EventEntitlement {
-  readonly isEntitled: boolean;
-  readonly window: { readonly ageDaysMax: number; readonly aheadDaysMax: number };
-  readonly monthlyEventLimit: number;
-  readonly endsAt: number | null;
-}
 
 /** Enforces the entitlements of tenants; main passes it to the modules that need it. */
 export class TenantAdmission {

@@ -2,6 +2,7 @@ import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import { utcMonthAt } from '../../kernel/period.js';
 import { FlightCache } from '../../platform/flight-cache.js';
 import type { Db, Postgres, Tx } from '../../platform/postgres/index.js';
+import { openQuota } from '../quotas/index.js';
 import { type RetentionPolicy, recordRetention, type UsageHistory } from '../storage/index.js';
 import type { Baseline, Entitlement } from './entitlement.js';
 import {
@@ -12,7 +13,6 @@ import {
   type PlanGrant,
 } from './grant.js';
 import { openGrants } from './grant-store.js';
-import { openQuota } from './quota-store.js';
 
 /** After this time at the latest, grants that another node has made are known here. */
 export const GRANTS_FRESH_MS = 1_000;

@@ -12,5 +12,4 @@ export { effectiveEnd, type PlanGrant } from './grant.js';
 export { findGrantOfSource } from './grant-store.js';
 export { endGrantOfSource, type GrantInput, grantPlan } from './grants.js';
 export { newestPlan } from './plan-store.js';
-export { rebuildQuotas, recountQuotas } from './quota-recount-store.js';
 export { registerCatalogRoutes } from './routes.js';

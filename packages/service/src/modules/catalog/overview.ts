@@ -2,11 +2,11 @@ import type { Entitlement as EntitlementView } from '@tollgate/contract';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import { utcMonthAt } from '../../kernel/period.js';
 import type { Db, Postgres } from '../../platform/postgres/index.js';
+import { usedEvents } from '../quotas/index.js';
 import { hasHiddenUsage } from '../storage/index.js';
 import { countProjects } from '../tenancy/index.js';
 import type { Entitlement } from './entitlement.js';
 import type { Entitlements } from './entitlements.js';
-import { usedEvents } from './quota-store.js';
 
 type Count = (db: Db, tenantId: string) => Promise<number>;
 

@@ -5,19 +5,17 @@ import {
   Entitlement,
   ErrorBodySchema,
   type PaymentProviderName,
-  RebuiltQuotas,
   TenantParams,
 } from '@tollgate/contract';
 import { DomainError } from '../../kernel/errors.js';
 import type { App } from '../../platform/http/index.js';
-import { type Postgres, transaction } from '../../platform/postgres/index.js';
+import type { Postgres } from '../../platform/postgres/index.js';
 import { applyCatalog } from './apply.js';
 import type { Entitlements } from './entitlements.js';
 import { registerGrantRoutes } from './grant-routes.js';
 import type { OperatorGrantDeps } from './operator-grants.js';
 import { entitlementOverview, type OverviewDeps } from './overview.js';
 import { newestPlans } from './plan-store.js';
-import { rebuildQuotas } from './quota-recount-store.js';
 
 export interface CatalogRouteDeps extends OverviewDeps, OperatorGrantDeps {
   readonly postgres: Postgres;
@@ -33,7 +31,6 @@ export function registerCatalogRoutes(app: App, deps: CatalogRouteDeps): void {
   registerPlanRoutes(app, deps);
   registerEntitlementRoutes(app, deps);
   registerGrantRoutes(app, deps);
-  registerQuotaRoutes(app, deps);
 }
 
 function registerPlanRoutes(app: App, deps: CatalogRouteDeps): void {
@@ -111,23 +108,5 @@ function registerEntitlementRoutes(app: App, deps: CatalogRouteDeps): void {
       const { id } = await deps.tenants.getTenant(params.tenant_id);
       return entitlementOverview(deps, id);
     },
-  });
-}
-
-function registerQuotaRoutes(app: App, { postgres }: CatalogRouteDeps): void {
-  app.route({
-    method: 'POST',
-    url: '/admin/v1/event-quotas/rebuild',
-    config: { access: { kind: 'service' } },
-    schema: {
-      tags: ['Operation'],
-      summary: 'Count accepted events anew',
-      description:
-        'Sets the accepted events of every tenant and month to those that were rated, repeated ones included, plus those that ' +
-        'wait to be rated. Requests that send events wait meanwhile. `tollgate verify` shows whether anything needs correction.',
-      operationId: 'rebuildEventQuotas',
-      response: { 200: RebuiltQuotas },
-    },
-    handler: async () => ({ corrected: await transaction(postgres, rebuildQuotas) }),
   });
 }

@@ -1,13 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  type QuotaRecord,
-  type QuotaRefusal,
-  recordBytes,
-  type SegmentRecord,
-} from '../../platform/queue/index.js';
+import { recordBytes, type SegmentRecord } from '../../platform/queue/index.js';
 import { waitFor } from '../../testing/index.js';
-import type { EventEntitlement } from './event-admission.js';
+import type { EventEntitlement, QuotaRecord, QuotaRefusal } from '../quotas/index.js';
 import { GroupCommit } from './group-commit.js';
 
 /** From this size on, with its header, a segment is written in parallel to another one. */
@@ -77,7 +72,7 @@ const outcomeOf = (work: Promise<void>) =>
 describe('GroupCommit', () => {
   it('answers nobody before the write has ended', async () => {
     const queue = new HeldQueue();
-    const commit = new GroupCommit({ queue });
+    const commit = new GroupCommit({ quotas: queue });
     let answered = false;
     const first = commit.accept(record(), ENTITLEMENT).then(() => {
       answered = true;
@@ -91,7 +86,7 @@ describe('GroupCommit', () => {
 
   it('puts everything that arrived during a write into the next one', async () => {
     const queue = new HeldQueue();
-    const commit = new GroupCommit({ queue });
+    const commit = new GroupCommit({ quotas: queue });
     const first = commit.accept(record(), ENTITLEMENT);
     await queue.appended(1);
     const rest = [record(), record(), record()].map((each) => commit.accept(each, ENTITLEMENT));
@@ -105,7 +100,7 @@ describe('GroupCommit', () => {
 
   it('writes what is large beside another segment, and no third', async () => {
     const queue = new HeldQueue();
-    const commit = new GroupCommit({ queue });
+    const commit = new GroupCommit({ quotas: queue });
     const first = commit.accept(record(), ENTITLEMENT);
     await queue.appended(1);
     // One byte too few: it waits until another record joins it.
@@ -154,7 +149,7 @@ describe('GroupCommit', () => {
             running -= 1;
             return [];
           };
-          const commit = new GroupCommit({ queue: { appendWithinQuota } });
+          const commit = new GroupCommit({ quotas: { appendWithinQuota } });
           const answers: Promise<void>[] = [];
           for (const [bytes, endsAfter] of requests) {
             answers.push(commit.accept(record(bytes), ENTITLEMENT));
@@ -173,7 +168,7 @@ describe('GroupCommit', () => {
 
   it('splits what waits by bytes and by events, but never a request', async () => {
     const queue = new HeldQueue();
-    const commit = new GroupCommit({ queue, segmentBytesMax: 1_000 });
+    const commit = new GroupCommit({ quotas: queue, segmentBytesMax: 1_000 });
     const sizes = [record(600), record(600), record(5_000), record(10, 9_000), record(10, 2_000)];
     const all = sizes.map((each) => commit.accept(each, ENTITLEMENT));
     for (let n = 1; n <= 5; n += 1) {
@@ -186,7 +181,7 @@ describe('GroupCommit', () => {
 
   it('writes the requests of two months apart', async () => {
     const queue = new HeldQueue();
-    const commit = new GroupCommit({ queue });
+    const commit = new GroupCommit({ quotas: queue });
     const februaryMs = Date.UTC(1970, 1, 1);
     const times = [februaryMs - 2, februaryMs - 1, februaryMs, februaryMs + 1, februaryMs - 1];
     const all = times.map((receivedAtMs) => commit.accept({ ...record(), receivedAtMs }, ENTITLEMENT));
@@ -200,7 +195,7 @@ describe('GroupCommit', () => {
 
   it('refuses all of a failed write, and goes on with the next', async () => {
     const queue = new HeldQueue();
-    const commit = new GroupCommit({ queue });
+    const commit = new GroupCommit({ quotas: queue });
     const failed = [commit.accept(record(), ENTITLEMENT), commit.accept(record(), ENTITLEMENT)].map(
       outcomeOf,
     );
@@ -215,7 +210,7 @@ describe('GroupCommit', () => {
 
   it('bounds what waits in memory, and takes more once it is written', async () => {
     const queue = new HeldQueue();
-    const commit = new GroupCommit({ queue, pendingBytesMax: 1_000 });
+    const commit = new GroupCommit({ quotas: queue, pendingBytesMax: 1_000 });
     const first = commit.accept(record(900), ENTITLEMENT);
     await expect(commit.accept(record(900), ENTITLEMENT)).rejects.toMatchObject({
       code: 'ingest_backlog_full',
@@ -232,7 +227,7 @@ describe('GroupCommit', () => {
 
   it('refuses what a quota had no room for, and takes the rest of the write', async () => {
     const queue = new HeldQueue();
-    const commit = new GroupCommit({ queue });
+    const commit = new GroupCommit({ quotas: queue });
     const all = [record(10, 1), record(10, 99), record(10, 1)].map((each) =>
       outcomeOf(commit.accept(each, ENTITLEMENT)),
     );
@@ -244,7 +239,7 @@ describe('GroupCommit', () => {
 
   it('does not write what certainly has no room; what may have, it does', async () => {
     const queue = new HeldQueue();
-    const commit = new GroupCommit({ queue });
+    const commit = new GroupCommit({ quotas: queue });
     const first = outcomeOf(commit.accept(record(10, 60), ENTITLEMENT));
     await queue.appended(1);
     queue.release([{ index: 0, used: 50 }]);
@@ -274,7 +269,7 @@ describe('GroupCommit', () => {
     ['when the month ends, of a plan that has just ended', 0, 2_678_399.999],
   ])('says that it may be sent again %s', async (_when, endsAt, seconds) => {
     const queue = new HeldQueue();
-    const commit = new GroupCommit({ queue });
+    const commit = new GroupCommit({ quotas: queue });
     const refused = commit.accept(record(), { ...ENTITLEMENT, endsAt });
     const expected = expect(refused).rejects.toMatchObject({ retryAfterS: Math.ceil(seconds) });
     await queue.appended(1);
@@ -284,7 +279,7 @@ describe('GroupCommit', () => {
 
   it('finishes what it has taken when it is closed, and takes no more', async () => {
     const queue = new HeldQueue();
-    const commit = new GroupCommit({ queue });
+    const commit = new GroupCommit({ quotas: queue });
     const first = commit.accept(record(), ENTITLEMENT);
     await queue.appended(1);
     const second = commit.accept(record(), ENTITLEMENT);
@@ -294,6 +289,6 @@ describe('GroupCommit', () => {
     await queue.appended(2);
     queue.release();
     await Promise.all([first, second, closed]);
-    await new GroupCommit({ queue }).close();
+    await new GroupCommit({ quotas: queue }).close();
   });
 });

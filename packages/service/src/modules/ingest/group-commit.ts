@@ -2,14 +2,14 @@ import { BATCH_EVENTS_MAX } from '@tollgate/contract';
 import { DomainError } from '../../kernel/errors.js';
 import { utcMonthAt } from '../../kernel/period.js';
 import { tenantShare } from '../../kernel/tenant-share.js';
+import { recordBytes, type SegmentRecord } from '../../platform/queue/index.js';
 import {
+  type EventEntitlement,
+  type EventQuotas,
   type QuotaRefusal,
-  recordBytes,
-  type SegmentQueue,
-  type SegmentRecord,
-} from '../../platform/queue/index.js';
-import { type EventEntitlement, quotaExceeded } from './event-admission.js';
-import { SpentQuotas } from './spent-quotas.js';
+  quotaExceeded,
+  SpentQuotas,
+} from '../quotas/index.js';
 
 /** Upper bound of a segment's size; a segment always takes at least one request. */
 const SEGMENT_BYTES_MAX = 8 * 1_048_576;
@@ -37,7 +37,7 @@ interface Waiter {
 }
 
 export interface GroupCommitOptions {
-  readonly queue: Pick<SegmentQueue<never>, 'appendWithinQuota'>;
+  readonly quotas: Pick<EventQuotas, 'appendWithinQuota'>;
   readonly pendingBytesMax?: number;
   readonly segmentBytesMax?: number;
 }
@@ -48,7 +48,7 @@ export interface GroupCommitOptions {
  * ended.
  */
 export class GroupCommit {
-  private readonly queue: Pick<SegmentQueue<never>, 'appendWithinQuota'>;
+  private readonly quotas: GroupCommitOptions['quotas'];
   private readonly pendingBytesMax: number;
   private readonly segmentBytesMax: number;
   private waiting: Waiter[] = [];
@@ -62,7 +62,7 @@ export class GroupCommit {
   private readonly spentQuotas = new SpentQuotas();
 
   constructor(options: GroupCommitOptions) {
-    this.queue = options.queue;
+    this.quotas = options.quotas;
     this.pendingBytesMax = options.pendingBytesMax ?? PENDING_BYTES_MAX;
     this.segmentBytesMax = options.segmentBytesMax ?? SEGMENT_BYTES_MAX;
   }
@@ -167,7 +167,7 @@ export class GroupCommit {
   private async flush(segment: readonly Waiter[]): Promise<void> {
     let refusals: readonly QuotaRefusal[];
     try {
-      refusals = await this.queue.appendWithinQuota(
+      refusals = await this.quotas.appendWithinQuota(
         segment.map(({ record, entitlement: { monthlyEventLimit } }) => ({ record, monthlyEventLimit })),
       );
     } catch (cause) {

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type BothWays, listenBothWays, postBytes, sameAnswer } from '../../testing/both-ways.js';
 import { createTestIngest, type TestIngest } from '../../testing/ingest-api.js';
-import { type EventAdmission, IngestService } from './index.js';
+import type { EventAdmission } from '../quotas/index.js';
+import { IngestService } from './index.js';
 
 /** The tenant's entitlement, set by each test. */
 let entitlement: ReturnType<EventAdmission['eventEntitlementOf']>;
@@ -149,8 +150,8 @@ describe("the tenant's plan", () => {
 
   it('that cannot be read accepts nothing', async () => {
     const service = new IngestService({
+      quotas: { appendWithinQuota: () => Promise.reject(new Error('not to be reached')) },
       queue: {
-        appendWithinQuota: () => Promise.reject(new Error('not to be reached')),
         backlog: async () => ({
           segments: 0,
           events: 0,

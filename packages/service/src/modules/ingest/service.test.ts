@@ -19,11 +19,13 @@ const PROJECT: ProjectRef = {
 function createIngest() {
   const records: SegmentRecord[] = [];
   const service = new IngestService({
-    queue: {
+    quotas: {
       appendWithinQuota: async (added) => {
         records.push(...added.map(({ record }) => record));
         return [];
       },
+    },
+    queue: {
       backlog: async () => ({
         segments: 0,
         events: 0,
@@ -116,8 +118,8 @@ describe('IngestService', () => {
   it('asks for each unknown rule set of a batch once, all in one query', async () => {
     const asked: (readonly string[])[] = [];
     const service = new IngestService({
+      quotas: { appendWithinQuota: async () => [] },
       queue: {
-        appendWithinQuota: async () => [],
         backlog: async () => ({
           segments: 0,
           events: 0,
@@ -154,8 +156,8 @@ describe('IngestService', () => {
     let events = 10;
     let refresh = async () => {};
     const service = new IngestService({
+      quotas: { appendWithinQuota: async () => [] },
       queue: {
-        appendWithinQuota: async () => [],
         backlog: async () => ({ segments: 1, events, bytes: 1, deferredEvents: 0, oldestReceivedAtMs: 1 }),
         tenantsHolding: async () => [],
       },

@@ -4,15 +4,15 @@ import { DomainError } from '../../kernel/errors.js';
 import { rawEventHex } from '../../kernel/id.js';
 import type { ProjectRef } from '../../kernel/scope.js';
 import type { Backlog, SegmentKind, SegmentQueue } from '../../platform/queue/index.js';
+import type { EventAdmission, EventEntitlement, EventQuotas } from '../quotas/index.js';
 import type { Publication, RuleSetPublications } from '../rules/index.js';
 import { BacklogGate, type Scheduler, timerScheduler } from './backlog-gate.js';
-import type { EventAdmission, EventEntitlement } from './event-admission.js';
-import { Findings } from './findings.js';
 import { GroupCommit } from './group-commit.js';
-import { EventCheck } from './validate.js';
+import { EventCheck, Findings } from './validate.js';
 
 export interface IngestDeps {
-  readonly queue: Pick<SegmentQueue<never>, 'appendWithinQuota' | 'backlog' | 'tenantsHolding'>;
+  readonly queue: Pick<SegmentQueue<never>, 'backlog' | 'tenantsHolding'>;
+  readonly quotas: Pick<EventQuotas, 'appendWithinQuota'>;
   readonly publications: Pick<RuleSetPublications, 'isKnownPublished' | 'read'>;
   readonly clock: Clock;
   readonly admission: EventAdmission;
@@ -37,14 +37,21 @@ export class IngestService {
   private readonly commit: GroupCommit;
 
   constructor(private readonly deps: IngestDeps) {
-    const { queue, scheduler = timerScheduler, backlogEventsMax, backlogBytesMax, pendingBytesMax } = deps;
+    const {
+      queue,
+      quotas,
+      scheduler = timerScheduler,
+      backlogEventsMax,
+      backlogBytesMax,
+      pendingBytesMax,
+    } = deps;
     this.gate = new BacklogGate({
       queue,
       scheduler,
       ...(backlogEventsMax === undefined ? {} : { eventsMax: backlogEventsMax }),
       ...(backlogBytesMax === undefined ? {} : { bytesMax: backlogBytesMax }),
     });
-    this.commit = new GroupCommit({ queue, ...(pendingBytesMax === undefined ? {} : { pendingBytesMax }) });
+    this.commit = new GroupCommit({ quotas, ...(pendingBytesMax === undefined ? {} : { pendingBytesMax }) });
   }
 
   /** The queue as last measured, for metrics. */

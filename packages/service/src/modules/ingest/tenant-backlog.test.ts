@@ -5,6 +5,7 @@ import { transaction } from '../../platform/postgres/index.js';
 import { PostgresSegmentQueue, reprocessRecord } from '../../platform/queue/index.js';
 import { createTestPostgres, type TestPostgres } from '../../testing/index.js';
 import { everyEventAdmitted } from '../../testing/ingest-api.js';
+import { EventQuotas } from '../quotas/index.js';
 import { GroupCommit } from './group-commit.js';
 import { IngestService } from './index.js';
 
@@ -37,6 +38,7 @@ function startNode(): Node {
   let refresh = async () => {};
   const service = new IngestService({
     queue,
+    quotas: new EventQuotas(store.postgres, queue),
     publications: { isKnownPublished: () => true, read: async () => new Map() },
     clock: new ManualClock(NOW_S * 1_000),
     admission: everyEventAdmitted,
@@ -123,7 +125,10 @@ describe("a tenant's share of the backlog", () => {
 
 describe("a tenant's share of the memory for what is not yet written", () => {
   it('leaves room for other tenants, however much one sends', async () => {
-    const commit = new GroupCommit({ queue: { appendWithinQuota: async () => [] }, pendingBytesMax: 10_000 });
+    const commit = new GroupCommit({
+      quotas: { appendWithinQuota: async () => [] },
+      pendingBytesMax: 10_000,
+    });
     const entitlement = await everyEventAdmitted.eventEntitlementOf('ten_loud');
     const accept = (tenantId: string) =>
       statusOf(async () => {

@@ -1,21 +1,19 @@
 import {
   type BatchIngest,
   type BatchIngestItem,
+  ERRORS,
+  type ErrorCode,
+  type ErrorDetail,
   type IngestEvent,
   METADATA_BYTES_MAX,
   type XBilling,
 } from '@tollgate/contract';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
+import { DomainError, ERROR_DETAILS_MAX } from '../../kernel/errors.js';
 import { parseLossless, scanJson, stringifyLossless } from '../../kernel/json/json.js';
 import { isUsableText } from '../../kernel/usable-text.js';
+import type { EventWindow } from '../quotas/index.js';
 import { checkBilling } from '../rules/index.js';
-import { Findings } from './findings.js';
-
-/** How far `occurred_at` may lie from now. */
-export interface EventWindow {
-  readonly ageDaysMax: number;
-  readonly aheadDaysMax: number;
-}
 
 type Event = IngestEvent | BatchIngestItem;
 
@@ -135,4 +133,31 @@ export class EventCheck {
 
 function placeOf(index: number | undefined): string {
   return index === undefined ? '' : `events[${index}].`;
+}
+
+/** The problems of a request: the first one decides the error code, and all are listed up to a bound. */
+export class Findings {
+  private code: ErrorCode | undefined;
+  private readonly details: ErrorDetail[] = [];
+
+  get isFull(): boolean {
+    return this.details.length >= ERROR_DETAILS_MAX;
+  }
+
+  add(code: ErrorCode, path: string, message: string): void {
+    this.code ??= code;
+    if (!this.isFull) this.details.push({ path, message });
+  }
+
+  /** @throws DomainError when there is any; its message names the first place. */
+  throwIfAny(options: { readonly inBatch: boolean }): void {
+    const first = this.details[0];
+    if (this.code === undefined || first === undefined) return;
+    const summary = ERRORS[this.code].message.replace(/\.$/, '');
+    throw new DomainError(this.code, {
+      message: `${summary}: ${first.path}: ${first.message}.`,
+      details: this.details,
+      inBody: options.inBatch,
+    });
+  }
 }

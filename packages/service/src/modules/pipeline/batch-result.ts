@@ -1,7 +1,7 @@
 import { type EventPosting, NOT_POSTED, PostingPlan } from '../limits/index.js';
+import type { ArrivedEvents } from '../quotas/index.js';
 import type { UsageBlock, UsageEventRow } from '../usage/index.js';
 import { UsageAlerts } from './alerts.js';
-import type { ClaimedEvents } from './arrivals.js';
 import type { BatchGroup, BatchInput } from './batch-input.js';
 import type { FailedEvent } from './batch-store.js';
 import { DeferredEvents } from './defer.js';
@@ -23,7 +23,7 @@ export interface BatchResult {
   /** Failed events to store: new ones, and those that stay as they were. */
   readonly failures: readonly FailedEvent[];
   /** Events removed from the queue. */
-  readonly taken: readonly ClaimedEvents[];
+  readonly taken: readonly ArrivedEvents[];
   readonly deferred: DeferredEvents;
   readonly counts: BatchCounts;
 }

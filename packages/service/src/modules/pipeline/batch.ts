@@ -5,9 +5,8 @@ import type { ClaimedSegment, SegmentQueue, SegmentRecord } from '../../platform
 import type { ThreadTime } from '../../platform/thread-time.js';
 import type { Turns } from '../../platform/turns.js';
 import { BatchPosting, type PostingCatalog } from '../limits/index.js';
+import { addArrivals } from '../quotas/index.js';
 import type { UsageBlock } from '../usage/index.js';
-import { addArrivals } from './arrival-store.js';
-import { arrivalsOf } from './arrivals.js';
 import { type BatchInput, type FailedGroup, readBatchInput } from './batch-input.js';
 import type { BatchResult } from './batch-result.js';
 import { BatchRules, type RuleVersionSource } from './batch-rules.js';
@@ -130,7 +129,7 @@ export async function processBatch(
   await result.alerts.write(tx, processedAtMs);
   stages.end('post');
   await addTotals(tx, result.totals.usageTotals(), result.totals.eventTotals(), result.totals.ingestTotals());
-  await addArrivals(tx, arrivalsOf(result.taken));
+  await addArrivals(tx, result.taken);
   stages.end('totals');
   const { counts } = result;
   return { ...counts, claimed: counts.claimed + moved, deferred: counts.deferred + moved };

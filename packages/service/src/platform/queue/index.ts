@@ -1,7 +1,6 @@
-export type { QuotaRecord, QuotaRefusal } from './event-quota.js';
 export { PostgresSegmentQueue } from './postgres-queue.js';
 export { probeQueue, probeSegmentFolder } from './probe.js';
-export type { Backlog, BacklogSize, ClaimedSegment, SegmentQueue } from './queue.js';
+export type { Backlog, BacklogSize, ClaimedSegment, Companion, SegmentQueue } from './queue.js';
 export {
   EVENT_ID_BYTES,
   recordBytes,

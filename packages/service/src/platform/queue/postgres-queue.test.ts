@@ -2,6 +2,7 @@ import { mkdtemp, readdir, rm, truncate } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { EventQuotas } from '../../modules/quotas/index.js';
 import { createTestPostgres, type TestPostgres } from '../../testing/index.js';
 import { type Tx, transaction } from '../postgres/index.js';
 import { PostgresSegmentQueue } from './postgres-queue.js';
@@ -12,6 +13,7 @@ let store: TestPostgres;
 let folder: string | undefined;
 let files: SegmentFiles | undefined;
 let queue: PostgresSegmentQueue;
+let quotas: EventQuotas;
 beforeAll(async () => {
   store = await createTestPostgres();
 });
@@ -44,7 +46,7 @@ function large(projectId: string, eventCount = 3): SegmentRecord {
 /** Appends records as a client does. */
 async function accept(...records: SegmentRecord[]): Promise<void> {
   const asked = records.map((each) => ({ record: each, monthlyEventLimit: -1 }));
-  expect(await queue.appendWithinQuota(asked)).toEqual([]);
+  expect(await quotas.appendWithinQuota(asked)).toEqual([]);
 }
 
 const claim = (eventsMax: number) => transaction(store.postgres, (tx) => queue.claim(tx, eventsMax));
@@ -54,6 +56,7 @@ describe.each(['its row', 'files'])('PostgresSegmentQueue with large segments in
     folder = kept === 'files' ? await mkdtemp(join(tmpdir(), 'tollgate-segments-')) : undefined;
     files = folder === undefined ? undefined : await SegmentFiles.open(folder);
     queue = new PostgresSegmentQueue(store.postgres, files);
+    quotas = new EventQuotas(store.postgres, queue);
   });
   afterAll(async () => {
     await files?.close();
@@ -73,7 +76,7 @@ describe.each(['its row', 'files'])('PostgresSegmentQueue with large segments in
   it('keeps large bodies among small ones as they are', async () => {
     const records = [record('prj_a', 2), large('prj_b'), record('prj_a', 1), large('prj_b')];
     await queue.append(records);
-    await queue.appendWithinQuota(records.map((each) => ({ record: each, monthlyEventLimit: 1_000 })));
+    await quotas.appendWithinQuota(records.map((each) => ({ record: each, monthlyEventLimit: 1_000 })));
     const segments = await claim(100);
     expect(segments.map((segment) => segment.records)).toEqual([records, records]);
   });
@@ -102,8 +105,8 @@ describe.each(['its row', 'files'])('PostgresSegmentQueue with large segments in
       monthlyEventLimit: 1_000,
     };
     await store.postgres.pool.query('delete from event_quotas');
-    expect(await queue.appendWithinQuota([limited])).toEqual([]);
-    expect(await queue.appendWithinQuota([tooMany, { ...tooMany }, { ...tooMany }, limited])).toEqual([
+    expect(await quotas.appendWithinQuota([limited])).toEqual([]);
+    expect(await quotas.appendWithinQuota([tooMany, { ...tooMany }, { ...tooMany }, limited])).toEqual([
       { index: 2, used: 803 },
     ]);
     const records = (await claim(2_000)).flatMap((segment) => segment.records);
@@ -235,6 +238,7 @@ describe('a large segment in a file', () => {
     // Each large segment has a file of its own.
     files = await SegmentFiles.open(folder, { fileBytesMax: 1 });
     queue = new PostgresSegmentQueue(store.postgres, files);
+    quotas = new EventQuotas(store.postgres, queue);
   });
   afterEach(async () => {
     await files?.close();

@@ -1,19 +1,10 @@
-import { BoundedMap } from '../../kernel/bounded-map.js';
+import type { PoolClient } from 'pg';
 import { totalBytes } from '../buffers.js';
 import { isAnswer, type Postgres, type Tx } from '../postgres/index.js';
 import { claimSegments } from './claim.js';
 import { deferredAmong, deferredChunks, executeRaw, nextDeferredTenant } from './deferred.js';
-import {
-  admitInOrder,
-  chargeKey,
-  type QuotaCharge,
-  type QuotaRecord,
-  type QuotaRefusal,
-  quotaCharges,
-} from './event-quota.js';
-import type { Backlog, BacklogSize, ClaimedSegment, SegmentQueue } from './queue.js';
-import { encodeSegment, type SegmentRecord, segmentPieces } from './segment.js';
-import { countsOf } from './segment-counts.js';
+import type { Backlog, BacklogSize, ClaimedSegment, Companion, SegmentQueue } from './queue.js';
+import { encodeSegment, recordBytes, type SegmentRecord, segmentPieces } from './segment.js';
 import { type SegmentFiles, SegmentWriteError } from './segment-files.js';
 
 /** An append without a response for so long counts as failed: its outcome is unknown. */
@@ -48,23 +39,6 @@ const APPEND = appendFrom(1);
 const DEFER = `insert into segments (${SEGMENT_COLUMNS.join(', ')}, deferred_tenant_id)
   values (${[...SEGMENT_COLUMNS, ''].map((_, at) => `$${1 + at}`).join(', ')})`;
 
-/** Counts, and appends, in one commit. A row that would pass its limit cannot be stored: then nothing is done. */
-const APPEND_WITHIN_QUOTA = `with counted as (
-  insert into event_quotas (tenant_id, month_start, used, event_limit)
-  select * from unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[])
-  on conflict (tenant_id, month_start) do update
-  set used = event_quotas.used + excluded.used, event_limit = excluded.event_limit
-) ${appendFrom(5)}`;
-const OVER_QUOTA = 'event_quotas_within_limit';
-/** Upper bound of the quotas remembered as spent. */
-const SPENT_QUOTAS_MAX = 10_000;
-
-/** Locks quotas, in the order of their charges, and opens those of a new month. */
-const LOCK_QUOTAS = `insert into event_quotas (tenant_id, month_start, used)
-  select tenant_id, month_start, 0 from unnest($1::text[], $2::bigint[]) as asked (tenant_id, month_start)
-  on conflict (tenant_id, month_start) do update set used = event_quotas.used
-  returning tenant_id, month_start, used`;
-
 interface Append {
   readonly name: string;
   readonly text: string;
@@ -74,12 +48,10 @@ interface Append {
 }
 
 /**
- * The usage queue in the `segments` table. With `files`, large segments of clients' requests are stored there, unless a
- * quota has no room: then the requests are decided in one transaction, and all bytes stay in the row.
+ * The usage queue in the `segments` table. With `files`, large segments that clients send are stored there, unless the
+ * append is part of a longer transaction.
  */
 export class PostgresSegmentQueue implements SegmentQueue<Tx> {
-  private readonly spentQuotas = new BoundedMap<string, true>(SPENT_QUOTAS_MAX);
-
   constructor(
     private readonly postgres: Pick<Postgres, 'pool'>,
     private readonly files?: SegmentFiles,
@@ -88,73 +60,26 @@ export class PostgresSegmentQueue implements SegmentQueue<Tx> {
   /** One statement, hence one commit, for all of `records`. */
   async append(records: readonly SegmentRecord[]): Promise<void> {
     const pieces = segmentPieces(records);
-    await this.appendInRow({ name: 'append-segment', text: APPEND, values: countsOf(records), pieces });
+    const append = { name: 'append-segment', text: APPEND, values: countsOf(records), pieces };
+    await appendInRow(append, this.postgres.pool);
   }
 
-  async appendWithinQuota(records: readonly QuotaRecord[]): Promise<readonly QuotaRefusal[]> {
-    const charges = quotaCharges(records);
-    if (!this.isSpent(charges)) {
-      try {
-        const append = appendWithinQuota(records, charges);
-        const { files } = this;
-        const isLarge = totalBytes(append.pieces) >= IN_FILE_BYTES_MIN;
-        await (files !== undefined && isLarge ? this.appendInFile(append, files) : this.appendInRow(append));
-        return [];
-      } catch (error) {
-        if ((error as { constraint?: string }).constraint !== OVER_QUOTA) throw error;
-      }
-    }
-    const refusals = await this.appendAdmitted(records, charges);
-    this.noteSpent(records, charges, refusals);
-    return refusals;
-  }
-
-  /** Whether some quota had no room lately: trying would mostly fail, and the server logs what fails. */
-  private isSpent(charges: readonly QuotaCharge[]): boolean {
-    if (this.spentQuotas.size === 0) return false;
-    return charges.some(({ tenantId, monthStartS }) =>
-      this.spentQuotas.has(chargeKey(tenantId, monthStartS)),
-    );
-  }
-
-  private noteSpent(
-    records: readonly QuotaRecord[],
-    charges: readonly QuotaCharge[],
-    refusals: readonly QuotaRefusal[],
-  ): void {
-    const refused = new Set(refusals.map(({ index }) => records[index]?.record.scope.tenantId));
-    for (const { tenantId, monthStartS } of charges) {
-      const key = chargeKey(tenantId, monthStartS);
-      if (refused.has(tenantId)) this.spentQuotas.set(key, true);
-      else this.spentQuotas.delete(key);
-    }
-  }
-
-  /** If the quotas have no room for all, decides about each request by itself, with the quotas locked. */
-  private async appendAdmitted(
-    records: readonly QuotaRecord[],
-    charges: readonly QuotaCharge[],
-  ): Promise<readonly QuotaRefusal[]> {
-    const client = await this.postgres.pool.connect();
-    try {
-      await client.query('begin');
-      const values = [charges.map(({ tenantId }) => tenantId), charges.map(({ monthStartS }) => monthStartS)];
-      const lock = { text: LOCK_QUOTAS, values, query_timeout: APPEND_TIMEOUT_MS };
-      const { rows } = await client.query<{ tenant_id: string; month_start: number; used: number }>(lock);
-      const used = new Map(rows.map((row) => [chargeKey(row.tenant_id, row.month_start), row.used]));
-      const { admitted, refusals } = admitInOrder(records, charges, used);
-      if (admitted.length > 0) {
-        const { text, values, pieces } = appendWithinQuota(admitted, quotaCharges(admitted));
-        const all = [...values, ...inRow(totalBytes(pieces)), Buffer.concat(pieces)];
-        const append = { text, values: all, query_timeout: APPEND_TIMEOUT_MS };
-        await client.query(append);
-      }
-      await client.query('commit');
-      return refusals;
-    } finally {
-      // A connection that is still in its transaction, after an error, does not return to the pool.
-      client.release();
-    }
+  async appendWith(
+    companion: Companion,
+    records: readonly SegmentRecord[],
+    client?: PoolClient,
+  ): Promise<void> {
+    const { name, text, values } = companion;
+    const append = {
+      name,
+      text: `with companion as (${text}) ${appendFrom(values.length + 1)}`,
+      values: [...values, ...countsOf(records)],
+      pieces: segmentPieces(records),
+    };
+    const { files, postgres } = this;
+    const isLarge = totalBytes(append.pieces) >= IN_FILE_BYTES_MIN;
+    if (files !== undefined && isLarge && client === undefined) await this.appendInFile(append, files);
+    else await appendInRow(append, client ?? postgres.pool);
   }
 
   async putBack(tx: Tx, records: readonly SegmentRecord[]): Promise<void> {
@@ -225,13 +150,6 @@ export class PostgresSegmentQueue implements SegmentQueue<Tx> {
     });
   }
 
-  private async appendInRow({ name, text, values, pieces }: Append): Promise<void> {
-    const all = [...values, ...inRow(totalBytes(pieces)), Buffer.concat(pieces)];
-    // `query_timeout` is a field of pg's queries that its types leave out.
-    const query = { name, text, values: all, query_timeout: APPEND_TIMEOUT_MS };
-    await this.postgres.pool.query(query);
-  }
-
   private async appendInFile({ text, name, values, pieces }: Append, files: SegmentFiles): Promise<void> {
     // Connected first: what could not be sent would leave its file in doubt.
     const client = await this.postgres.pool.connect();
@@ -252,14 +170,14 @@ export class PostgresSegmentQueue implements SegmentQueue<Tx> {
   }
 }
 
-function appendWithinQuota(records: readonly QuotaRecord[], charges: readonly QuotaCharge[]): Append {
-  const segment = records.map(({ record }) => record);
-  return {
-    name: 'append-within-quota',
-    text: APPEND_WITHIN_QUOTA,
-    values: [...columnsOf(charges), ...countsOf(segment)],
-    pieces: segmentPieces(segment),
-  };
+async function appendInRow(
+  { name, text, values, pieces }: Append,
+  connection: Postgres['pool'] | PoolClient,
+): Promise<void> {
+  const all = [...values, ...inRow(totalBytes(pieces)), Buffer.concat(pieces)];
+  // `query_timeout` is a field of pg's queries that its types leave out.
+  const query = { name, text, values: all, query_timeout: APPEND_TIMEOUT_MS };
+  await connection.query(query);
 }
 
 /** All parameters of a segment that is in its row. */
@@ -273,11 +191,39 @@ function inRow(byteCount: number): unknown[] {
   return [byteCount, null, null, null];
 }
 
-function columnsOf(charges: readonly QuotaCharge[]): unknown[] {
+/**
+ * The columns of a segment's row that describe its records: the oldest arrival, all events, the events that
+ * count as accepted of each project, and the events and bytes of each tenant.
+ */
+function countsOf(records: readonly SegmentRecord[]): unknown[] {
+  if (records.length === 0) throw new RangeError('a segment needs at least one record');
+  let receivedAtMs = Number.POSITIVE_INFINITY;
+  let eventCount = 0;
+  const eventsByProject = new Map<string, number>();
+  const byTenant = new Map<string, { events: number; bytes: number }>();
+  for (const record of records) {
+    const { projectId, tenantId } = record.scope;
+    receivedAtMs = Math.min(receivedAtMs, record.receivedAtMs);
+    eventCount += record.eventCount;
+    // A reprocessed event was accepted and counted before.
+    const accepted = record.scope.kind === 'reprocess' ? 0 : record.eventCount;
+    eventsByProject.set(projectId, (eventsByProject.get(projectId) ?? 0) + accepted);
+    const ofTenant = byTenant.get(tenantId);
+    if (ofTenant === undefined) {
+      byTenant.set(tenantId, { events: record.eventCount, bytes: recordBytes(record) });
+    } else {
+      ofTenant.events += record.eventCount;
+      ofTenant.bytes += recordBytes(record);
+    }
+  }
+  const tenants = [...byTenant.values()];
   return [
-    charges.map(({ tenantId }) => tenantId),
-    charges.map(({ monthStartS }) => monthStartS),
-    charges.map(({ eventCount }) => eventCount),
-    charges.map(({ eventLimit }) => eventLimit),
+    receivedAtMs,
+    eventCount,
+    [...eventsByProject.keys()],
+    [...eventsByProject.values()],
+    [...byTenant.keys()],
+    tenants.map(({ events }) => events),
+    tenants.map(({ bytes }) => bytes),
   ];
 }

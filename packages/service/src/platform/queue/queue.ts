@@ -1,4 +1,4 @@
-import type { QuotaRecord, QuotaRefusal } from './event-quota.js';
+import type { PoolClient } from 'pg';
 import type { SegmentFormatError, SegmentRecord } from './segment.js';
 
 /** A segment that a transaction has taken off the queue. */
@@ -27,15 +27,25 @@ export interface Backlog extends BacklogSize {
   readonly oldestReceivedAtMs: number | undefined;
 }
 
+/** A statement that is executed with an append. */
+export interface Companion {
+  /** The name under which PostgreSQL keeps the whole statement prepared. */
+  readonly name: string;
+  /** It writes, returns nothing, and its parameters begin at `$1`. */
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
 /** The durable usage queue. `Tx` is the transaction that a claim lives and dies with. */
 export interface SegmentQueue<Tx> {
   /** Durable once it resolves; after a rejection the outcome is unknown. */
   append(records: readonly SegmentRecord[]): Promise<void>;
   /**
-   * Appends clients' requests: counts their events against the quotas of their tenants in the same commit, and leaves
-   * out each request that a quota has no room for. Returns the requests that it left out.
+   * Appends what clients send, together with a statement: both are one, so that both are committed or neither.
+   *
+   * @param client a connection with an open transaction, in which to append; without it the append is a commit
    */
-  appendWithinQuota(records: readonly QuotaRecord[]): Promise<readonly QuotaRefusal[]>;
+  appendWith(companion: Companion, records: readonly SegmentRecord[], client?: PoolClient): Promise<void>;
   /**
    * Takes whole segments that are not deferred, oldest first, until they hold `eventsMax` events or no free one is
    * left; at least one if there is any. They leave the queue when `tx` commits and are

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { arrivalsOf } from './arrivals.js';
+import { monthlyEvents } from './monthly-events.js';
 
 const JUNE_S = Date.UTC(2026, 5, 1) / 1_000;
 const JULY_S = Date.UTC(2026, 6, 1) / 1_000;
@@ -18,10 +18,10 @@ it('adds up events by tenant and by the month of their arrival, in the order of 
     group('ten_a', JULY_S * 1_000, 5),
     group('ten_c', JULY_S * 1_000, 0),
   ];
-  expect(arrivalsOf(groups)).toEqual([
+  expect(monthlyEvents(groups)).toEqual([
     { tenantId: 'ten_a', monthStartS: JULY_S, eventCount: 7 },
     { tenantId: 'ten_b', monthStartS: JUNE_S, eventCount: 7 },
     { tenantId: 'ten_b', monthStartS: JULY_S, eventCount: 1 },
   ]);
-  expect(arrivalsOf([])).toEqual([]);
+  expect(monthlyEvents([])).toEqual([]);
 });

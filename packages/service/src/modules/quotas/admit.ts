@@ -1,5 +1,7 @@
 import { utcMonthAt } from '../../kernel/period.js';
-import type { SegmentRecord } from './segment.js';
+import { present } from '../../kernel/present.js';
+import type { SegmentRecord } from '../../platform/queue/index.js';
+import { type MonthlyEvents, monthlyEvents } from './monthly-events.js';
 
 /** A request whose events are accepted if the quota of its tenant has room for all of them. */
 export interface QuotaRecord {
@@ -16,46 +18,28 @@ export interface QuotaRefusal {
   readonly used: number;
 }
 
-/** The amounts that requests add to one row of `event_quotas`. */
-export interface QuotaCharge {
-  readonly tenantId: string;
-  readonly monthStartS: number;
-  eventCount: number;
+/** The amount that requests add to one row of `event_quotas`. */
+export interface QuotaCharge extends MonthlyEvents {
   /** Null for none. */
-  eventLimit: number | null;
+  readonly eventLimit: number | null;
 }
 
-/**
- * The amounts that requests add, by tenant and by the month of their arrival, in the order in which rows are locked. A
- * tenant has one limit: the one that was read last.
- */
+/** The amounts that requests add. A tenant has one limit: the one that was read last. */
 export function quotaCharges(records: readonly QuotaRecord[]): QuotaCharge[] {
-  const charges: QuotaCharge[] = [];
-  const months = new Map<number, Map<string, QuotaCharge>>();
-  let month = { startS: 0, endS: 0 };
-  let byTenant = new Map<string, QuotaCharge>();
-  for (const { record, monthlyEventLimit } of records) {
-    const receivedAtS = record.receivedAtMs / 1_000;
-    if (receivedAtS < month.startS || receivedAtS >= month.endS) {
-      month = utcMonthAt(receivedAtS);
-      byTenant = months.get(month.startS) ?? new Map();
-      months.set(month.startS, byTenant);
-    }
-    const { tenantId } = record.scope;
-    let charge = byTenant.get(tenantId);
-    if (charge === undefined) {
-      charge = { tenantId, monthStartS: month.startS, eventCount: 0, eventLimit: null };
-      byTenant.set(tenantId, charge);
-      charges.push(charge);
-    }
-    charge.eventCount += record.eventCount;
-    charge.eventLimit = monthlyEventLimit < 0 ? null : monthlyEventLimit;
-  }
-  return charges.sort(byKey);
+  const limits = new Map<string, number>();
+  const arrived = records.map(({ record, monthlyEventLimit }) => {
+    const { scope, receivedAtMs, eventCount } = record;
+    limits.set(scope.tenantId, monthlyEventLimit);
+    return { tenantId: scope.tenantId, receivedAtMs, eventCount };
+  });
+  return monthlyEvents(arrived).map((events) => {
+    const limit = present(limits.get(events.tenantId), `the limit of ${events.tenantId}`);
+    return { ...events, eventLimit: limit < 0 ? null : limit };
+  });
 }
 
 /**
- * Which requests there is room for, decided one after the other: one that is refused leaves its room to those after it.
+ * Decides for which requests there is room, one after the other: one that is refused leaves its room to those after it.
  *
  * @param usedBefore by `chargeKey`
  */
@@ -85,11 +69,7 @@ export function admitInOrder(
   return { admitted, refusals };
 }
 
+/** The key of a row of `event_quotas`. No tenant's id has a line break. */
 export function chargeKey(tenantId: string, monthStartS: number): string {
   return `${tenantId}\n${monthStartS}`;
-}
-
-function byKey(a: QuotaCharge, b: QuotaCharge): number {
-  if (a.tenantId !== b.tenantId) return a.tenantId < b.tenantId ? -1 : 1;
-  return a.monthStartS - b.monthStartS;
 }

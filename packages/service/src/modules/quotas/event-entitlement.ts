@@ -1,7 +1,6 @@
 import { DomainError } from '../../kernel/errors.js';
 import { utcMonthAt } from '../../kernel/period.js';
 import type { SegmentRecord } from '../../platform/queue/index.js';
-import type { EventWindow } from './validate.js';
 
 /** Whether and when a tenant may send events, and how many. */
 export interface EventEntitlement {
@@ -12,6 +11,12 @@ export interface EventEntitlement {
   readonly monthlyEventLimit: number;
   /** Unix seconds from which another entitlement applies; null when none is known. */
   readonly endsAt: number | null;
+}
+
+/** How far `occurred_at` may lie from now. */
+export interface EventWindow {
+  readonly ageDaysMax: number;
+  readonly aheadDaysMax: number;
 }
 
 /** Says which events a tenant may send, by its subscription plan. */

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { transaction } from '../../platform/postgres/index.js';
+import { createTestApi, type TestApi } from '../../testing/api.js';
 import {
   batchRecord,
   createProject,
@@ -7,8 +8,8 @@ import {
   type TestProject,
   testEvent,
 } from '../../testing/index.js';
-import { type CatalogApi, createCatalogApi } from './catalog.testing.js';
-import { rebuildQuotas, recountQuotas } from './quota-recount-store.js';
+import { rebuildQuotas, recountQuotas } from './recount-store.js';
+import { registerQuotaRoutes } from './routes.js';
 
 const JUNE_MS = Date.UTC(2025, 5, 15);
 const JULY_MS = Date.UTC(2025, 6, 1);
@@ -83,9 +84,9 @@ describe('quotas, counted anew', () => {
 });
 
 describe('POST /admin/v1/event-quotas/rebuild', () => {
-  let api: CatalogApi;
+  let api: TestApi;
   beforeAll(async () => {
-    api = await createCatalogApi();
+    api = await createTestApi(registerQuotaRoutes);
   });
   afterAll(() => api.close());
 

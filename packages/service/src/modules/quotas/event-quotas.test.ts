@@ -1,18 +1,21 @@
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { transaction } from '../../platform/postgres/index.js';
+import { PostgresSegmentQueue } from '../../platform/queue/index.js';
 import { createTestPostgres, type TestPostgres } from '../../testing/index.js';
-import { transaction } from '../postgres/index.js';
-import { admitInOrder, chargeKey, type QuotaRecord, quotaCharges } from './event-quota.js';
-import { PostgresSegmentQueue } from './postgres-queue.js';
+import { admitInOrder, chargeKey, type QuotaRecord, quotaCharges } from './admit.js';
+import { EventQuotas } from './event-quotas.js';
 
 const JUNE_S = Date.UTC(2026, 5, 1) / 1_000;
 const JULY_S = Date.UTC(2026, 6, 1) / 1_000;
 
 let store: TestPostgres;
 let queue: PostgresSegmentQueue;
+let quotas: EventQuotas;
 beforeAll(async () => {
   store = await createTestPostgres();
   queue = new PostgresSegmentQueue(store.postgres);
+  quotas = new EventQuotas(store.postgres, queue);
 });
 afterEach(() => store.postgres.pool.query('truncate segments, event_quotas'));
 afterAll(() => store.drop());
@@ -64,8 +67,8 @@ describe('appending within quotas', () => {
   it('counts what it appends, retries too, with a limit or without', async () => {
     const limited = { tenantId: 'ten_2', limit: 10 };
     const records = [asked(3), asked(2, limited), asked(1), asked(4, limited)];
-    expect(await queue.appendWithinQuota(records)).toEqual([]);
-    expect(await queue.appendWithinQuota([asked(4, limited)])).toEqual([]);
+    expect(await quotas.appendWithinQuota(records)).toEqual([]);
+    expect(await quotas.appendWithinQuota([asked(4, limited)])).toEqual([]);
     expect([await usedBy('ten_1'), await usedBy('ten_2'), await queued()]).toEqual([4, 10, 14]);
     const { rows } = await store.postgres.pool.query('select count(*) as n from segments');
     expect(rows[0].n).toBe(2);
@@ -80,7 +83,7 @@ describe('appending within quotas', () => {
       asked(4, { limit }),
       asked(1, { limit }),
     ];
-    expect(await queue.appendWithinQuota(records)).toEqual([
+    expect(await quotas.appendWithinQuota(records)).toEqual([
       { index: 1, used: 6 },
       { index: 4, used: 10 },
     ]);
@@ -90,7 +93,7 @@ describe('appending within quotas', () => {
   });
 
   it('appends nothing when there is room for nothing', async () => {
-    expect(await queue.appendWithinQuota([asked(1, { limit: 0 })])).toEqual([{ index: 0, used: 0 }]);
+    expect(await quotas.appendWithinQuota([asked(1, { limit: 0 })])).toEqual([{ index: 0, used: 0 }]);
     expect([await usedBy('ten_1'), await queued()]).toEqual([0, 0]);
   });
 
@@ -98,19 +101,19 @@ describe('appending within quotas', () => {
     const limit = 3;
     const last = { limit, receivedAtMs: JULY_S * 1_000 - 1 };
     const first = { limit, receivedAtMs: JULY_S * 1_000 };
-    await queue.appendWithinQuota([asked(2, last)]);
-    expect(await queue.appendWithinQuota([asked(1, last), asked(1, last), asked(3, first)])).toEqual([
+    await quotas.appendWithinQuota([asked(2, last)]);
+    expect(await quotas.appendWithinQuota([asked(1, last), asked(1, last), asked(3, first)])).toEqual([
       { index: 1, used: 3 },
     ]);
     expect([await usedBy('ten_1', JUNE_S), await usedBy('ten_1', JULY_S)]).toEqual([3, 3]);
   });
 
   it('refuses all under a limit below what was used, and takes more once it is raised', async () => {
-    await queue.appendWithinQuota([asked(100)]);
-    expect(await queue.appendWithinQuota([asked(1, { limit: 50 })])).toEqual([{ index: 0, used: 100 }]);
-    expect(await queue.appendWithinQuota([asked(1, { limit: 101 })])).toEqual([]);
-    expect(await queue.appendWithinQuota([asked(1, { limit: 101 })])).toEqual([{ index: 0, used: 101 }]);
-    expect(await queue.appendWithinQuota([asked(1)])).toEqual([]);
+    await quotas.appendWithinQuota([asked(100)]);
+    expect(await quotas.appendWithinQuota([asked(1, { limit: 50 })])).toEqual([{ index: 0, used: 100 }]);
+    expect(await quotas.appendWithinQuota([asked(1, { limit: 101 })])).toEqual([]);
+    expect(await quotas.appendWithinQuota([asked(1, { limit: 101 })])).toEqual([{ index: 0, used: 101 }]);
+    expect(await quotas.appendWithinQuota([asked(1)])).toEqual([]);
     expect(await usedBy('ten_1')).toBe(102);
   });
 
@@ -120,7 +123,7 @@ describe('appending within quotas', () => {
     const writes = Array.from({ length: 60 }, (_, n) => {
       // In every order: writes that lock one after the other never wait in a circle.
       const order = n % 2 === 0 ? tenants : [...tenants].reverse();
-      return queue.appendWithinQuota(order.map((tenantId) => asked(1 + (n % 3), { tenantId, limit })));
+      return quotas.appendWithinQuota(order.map((tenantId) => asked(1 + (n % 3), { tenantId, limit })));
     });
     const refusals = (await Promise.all(writes)).map((refused) => new Set(refused.map(({ index }) => index)));
     for (const [place, tenantId] of tenants.entries()) {
@@ -146,9 +149,11 @@ describe('appending within quotas', () => {
         };
       },
     });
-    const own = new PostgresSegmentQueue({ pool: watched });
+    const own = { pool: watched };
+    const ownQuotas = new EventQuotas(own, new PostgresSegmentQueue(own));
     const refusalsOf = async (eventCount: number, limit: number) =>
-      (await own.appendWithinQuota([asked(eventCount, { limit }), asked(1, { tenantId: 'ten_2' })])).length;
+      (await ownQuotas.appendWithinQuota([asked(eventCount, { limit }), asked(1, { tenantId: 'ten_2' })]))
+        .length;
     expect(await refusalsOf(5, 4)).toBe(1);
     expect(tried).toHaveLength(1);
     expect([await refusalsOf(5, 4), await refusalsOf(6, 4)]).toEqual([1, 1]);
@@ -163,14 +168,14 @@ describe('appending within quotas', () => {
   it('counts nothing when the write fails', async () => {
     await store.postgres.pool.query('alter table segments add constraint broken check (event_count < 5)');
     try {
-      await expect(queue.appendWithinQuota([asked(5)])).rejects.toThrow('broken');
+      await expect(quotas.appendWithinQuota([asked(5)])).rejects.toThrow('broken');
       const over = [asked(5, { limit: 5 }), asked(1, { limit: 5 })];
-      await expect(queue.appendWithinQuota(over)).rejects.toThrow('broken');
+      await expect(quotas.appendWithinQuota(over)).rejects.toThrow('broken');
     } finally {
       await store.postgres.pool.query('alter table segments drop constraint broken');
     }
     expect([await usedBy('ten_1'), await queued()]).toEqual([undefined, 0]);
-    expect(await queue.appendWithinQuota([asked(5)])).toEqual([]);
+    expect(await quotas.appendWithinQuota([asked(5)])).toEqual([]);
   });
 });
 

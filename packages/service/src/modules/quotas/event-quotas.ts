@@ -1,0 +1,84 @@
+import { BoundedMap } from '../../kernel/bounded-map.js';
+import type { Postgres } from '../../platform/postgres/index.js';
+import type { SegmentQueue } from '../../platform/queue/index.js';
+import {
+  admitInOrder,
+  chargeKey,
+  type QuotaCharge,
+  type QuotaRecord,
+  type QuotaRefusal,
+  quotaCharges,
+} from './admit.js';
+import { countingOf, isOverQuota, withQuotasLocked } from './store.js';
+
+/** Upper bound of the quotas remembered as spent. */
+const SPENT_QUOTAS_MAX = 10_000;
+
+/** Appends requests to the queue as far as the quotas of their tenants have room. */
+export class EventQuotas {
+  /** Quotas that had no room lately, by `chargeKey`. */
+  readonly #spent = new BoundedMap<string, true>(SPENT_QUOTAS_MAX);
+
+  constructor(
+    private readonly postgres: Pick<Postgres, 'pool'>,
+    private readonly queue: Pick<SegmentQueue<never>, 'appendWith'>,
+  ) {}
+
+  /**
+   * Appends requests as one segment, and counts their events in the same statement. Durable once it resolves; after a
+   * rejection the outcome is unknown.
+   *
+   * @returns the requests that were left out, whole, because a quota has no room for them; nothing of them is counted
+   */
+  async appendWithinQuota(records: readonly QuotaRecord[]): Promise<readonly QuotaRefusal[]> {
+    const charges = quotaCharges(records);
+    if (!this.#isSpent(charges)) {
+      try {
+        await this.queue.appendWith(countingOf(charges), records.map(recordOf));
+        return [];
+      } catch (error) {
+        if (!isOverQuota(error)) throw error;
+      }
+    }
+    const refusals = await this.#appendAdmitted(records, charges);
+    this.#noteSpent(records, charges, refusals);
+    return refusals;
+  }
+
+  /** Whether some quota had no room lately: trying would mostly fail, and the server logs what fails. */
+  #isSpent(charges: readonly QuotaCharge[]): boolean {
+    if (this.#spent.size === 0) return false;
+    return charges.some(({ tenantId, monthStartS }) => this.#spent.has(chargeKey(tenantId, monthStartS)));
+  }
+
+  /** If the quotas have no room for all, decides about each request by itself, with the quotas locked. */
+  #appendAdmitted(
+    records: readonly QuotaRecord[],
+    charges: readonly QuotaCharge[],
+  ): Promise<readonly QuotaRefusal[]> {
+    return withQuotasLocked(this.postgres, charges, async (used, client) => {
+      const { admitted, refusals } = admitInOrder(records, charges, used);
+      if (admitted.length > 0) {
+        await this.queue.appendWith(countingOf(quotaCharges(admitted)), admitted.map(recordOf), client);
+      }
+      return refusals;
+    });
+  }
+
+  #noteSpent(
+    records: readonly QuotaRecord[],
+    charges: readonly QuotaCharge[],
+    refusals: readonly QuotaRefusal[],
+  ): void {
+    const refused = new Set(refusals.map(({ index }) => records[index]?.record.scope.tenantId));
+    for (const { tenantId, monthStartS } of charges) {
+      const key = chargeKey(tenantId, monthStartS);
+      if (refused.has(tenantId)) this.#spent.set(key, true);
+      else this.#spent.delete(key);
+    }
+  }
+}
+
+function recordOf({ record }: QuotaRecord) {
+  return record;
+}

@@ -1,0 +1,23 @@
+import { RebuiltQuotas } from '@tollgate/contract';
+import type { App } from '../../platform/http/index.js';
+import { type Postgres, transaction } from '../../platform/postgres/index.js';
+import { rebuildQuotas } from './recount-store.js';
+
+/** The operator's correction of quotas. */
+export function registerQuotaRoutes(app: App, { postgres }: { readonly postgres: Postgres }): void {
+  app.route({
+    method: 'POST',
+    url: '/admin/v1/event-quotas/rebuild',
+    config: { access: { kind: 'service' } },
+    schema: {
+      tags: ['Operation'],
+      summary: 'Count accepted events anew',
+      description:
+        'Sets the accepted events of every tenant and month to those that were rated, repeated ones included, plus those that ' +
+        'wait to be rated. Requests that send events wait meanwhile. `tollgate verify` shows whether anything needs correction.',
+      operationId: 'rebuildEventQuotas',
+      response: { 200: RebuiltQuotas },
+    },
+    handler: async () => ({ corrected: await transaction(postgres, rebuildQuotas) }),
+  });
+}
