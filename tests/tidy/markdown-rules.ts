@@ -34,10 +34,6 @@ const NOT_REWRITTEN: readonly string[] = [
   'packages/service/src/modules/rules/expression/README.md',
   'packages/service/src/modules/rules/extract/README.md',
   'packages/service/src/modules/rules/pricing/README.md',
-  'packages/service/src/modules/storage/README.md',
-  'packages/service/src/modules/usage/README.md',
-  'packages/service/src/modules/verify/README.md',
-  'packages/service/src/modules/webhooks/README.md',
 ];
 
 /** Documents that people can read: lines not too wide, and made of sentences. */
