@@ -1,8 +1,8 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { ApiError } from '@tollgate/sdk/browser';
 import { setNonce } from 'get-nonce';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { ApiFailure } from './api/client.js';
 import { App } from './app.js';
 import { PageBoundary } from './shell/page-boundary.js';
 import './styles.css';
@@ -16,7 +16,7 @@ const client = new QueryClient({
       staleTime: 10_000,
       // Retries only if the service could not be reached or failed; a rejection stays one.
       retry: (failures, error) =>
-        failures < RETRIES_MAX && !(error instanceof ApiFailure && error.status > 0 && error.status < 500),
+        failures < RETRIES_MAX && !(error instanceof ApiError && error.status < 500),
     },
   },
 });

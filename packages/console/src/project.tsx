@@ -1,7 +1,14 @@
 import type { Project } from '@tollgate/contract';
-import { createContext, type ReactNode, useContext } from 'react';
+import type { ProjectClient } from '@tollgate/sdk/browser';
+import { createContext, type ReactNode, useContext, useMemo } from 'react';
+import { client } from './api/transport.js';
 
-const ProjectContext = createContext<Project | undefined>(undefined);
+interface ProjectValue {
+  readonly project: Project;
+  readonly client: ProjectClient;
+}
+
+const ProjectContext = createContext<ProjectValue | undefined>(undefined);
 
 export function ProjectProvider({
   project,
@@ -10,17 +17,22 @@ export function ProjectProvider({
   readonly project: Project;
   readonly children: ReactNode;
 }) {
-  return <ProjectContext value={project}>{children}</ProjectContext>;
+  const value = useMemo(() => ({ project, client: client.project(project.id) }), [project]);
+  return <ProjectContext value={value}>{children}</ProjectContext>;
 }
 
 /** The project whose pages are shown. */
 export function useProject(): Project {
-  const project = useContext(ProjectContext);
-  if (project === undefined) throw new Error('this page belongs to no project');
-  return project;
+  return useProjectValue().project;
 }
 
-/** API path of the project, below `/api`. */
-export function useProjectPath(): string {
-  return `/v1/projects/${useProject().id}`;
+/** Requests to the project whose pages are shown. */
+export function useProjectClient(): ProjectClient {
+  return useProjectValue().client;
+}
+
+function useProjectValue(): ProjectValue {
+  const value = useContext(ProjectContext);
+  if (value === undefined) throw new Error('this page belongs to no project');
+  return value;
 }

@@ -11,11 +11,11 @@ export class ApiError extends Error {
     readonly code: ErrorCode | 'unknown',
     message: string,
     /** The fields that did not pass validation, each with what was expected. */
-    readonly details: readonly ErrorDetail[],
+    readonly details: readonly ErrorDetail[] = [],
     /** `X-Request-Id` of the response: an operator finds the request by it. */
-    readonly requestId: string | undefined,
+    readonly requestId?: string | undefined,
     /** Seconds to wait before trying again, from `Retry-After`. */
-    readonly retryAfterS: number | undefined,
+    readonly retryAfterS?: number | undefined,
   ) {
     super(message);
   }

@@ -1,12 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type Me, type Permission, permits } from '@tollgate/contract';
 import { createContext, type ReactNode, useContext, useEffect } from 'react';
-import { onUnauthenticated, rememberCsrfToken, request, SESSION_PATH } from './client.js';
-
-interface SessionResponse {
-  readonly csrf_token: string | null;
-  readonly me: Me | null;
-}
+import { onUnauthenticated, session } from './transport.js';
 
 const SESSION_KEY = ['session'];
 const MeContext = createContext<Me | undefined>(undefined);
@@ -49,9 +44,7 @@ export function useSession() {
 }
 
 async function readSession(): Promise<Me | null> {
-  const { csrf_token, me } = await request<SessionResponse>('GET', SESSION_PATH);
-  rememberCsrfToken(csrf_token ?? '');
-  return me;
+  return (await session.read()).me;
 }
 
 /** Signing in and out. Both clear all data that was fetched in the previous session. */
@@ -59,12 +52,12 @@ export function useSignIn() {
   const client = useQueryClient();
   return {
     async signIn(apiKey: string): Promise<void> {
-      await request('POST', SESSION_PATH, { body: { api_key: apiKey } });
+      await session.begin(apiKey);
       client.clear();
       await client.fetchQuery({ queryKey: SESSION_KEY, queryFn: readSession });
     },
     async signOut(): Promise<void> {
-      await request('DELETE', SESSION_PATH);
+      await session.end();
       client.clear();
       await client.invalidateQueries({ queryKey: SESSION_KEY });
     },

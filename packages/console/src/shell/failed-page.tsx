@@ -1,5 +1,5 @@
+import { ApiError } from '@tollgate/sdk/browser';
 import { Compass } from 'lucide-react';
-import { ApiFailure } from '../api/client.js';
 import { InlineLink } from '../ui/inline-link.js';
 import { EmptyState, type FailedRead, ReadFailure } from '../ui/states.js';
 import { type Above, PageHeader } from './page-header.js';
@@ -9,7 +9,7 @@ const NOT_FOUND = 404;
 /** Shown in place of a page whose data could not be loaded: the reason, and a link to the list above it. */
 export function FailedPage({ above, of }: { readonly above: Above; readonly of: FailedRead }) {
   const { error } = of;
-  if (error instanceof ApiFailure && error.status === NOT_FOUND)
+  if (error instanceof ApiError && error.status === NOT_FOUND)
     return <MissingPage above={above}>{error.message}</MissingPage>;
   return (
     <>

@@ -2,7 +2,7 @@ import type { Warning } from '@tollgate/contract';
 import { TriangleAlert, X } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
-import { onSaved } from '../api/client.js';
+import { onSaved } from '../api/transport.js';
 import { IconButton } from '../ui/button.js';
 import { WarningList } from '../ui/warning-list.js';
 

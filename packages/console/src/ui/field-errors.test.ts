@@ -1,9 +1,9 @@
+import { ApiError } from '@tollgate/sdk/browser';
 import { describe, expect, it } from 'vitest';
-import { ApiFailure } from '../api/client.js';
 import { fieldErrorsOf } from './field-errors.js';
 
 const refused = (...paths: string[]) =>
-  new ApiFailure(
+  new ApiError(
     400,
     'invalid_request',
     'The request is not valid.',
@@ -21,9 +21,9 @@ describe('what a refused request said', () => {
 
   it('is told by itself where no field is meant, without what stands at one', () => {
     const { rest } = fieldErrorsOf(refused('title', 'elsewhere'), ['title']);
-    expect((rest as ApiFailure).details).toEqual([{ path: 'elsewhere', message: 'wrong elsewhere' }]);
-    const conflict = new ApiFailure(409, 'conflict', 'The name is taken.');
-    expect((fieldErrorsOf(conflict, ['title']).rest as ApiFailure).message).toBe('The name is taken.');
+    expect((rest as ApiError).details).toEqual([{ path: 'elsewhere', message: 'wrong elsewhere' }]);
+    const conflict = new ApiError(409, 'name_taken', 'The name is taken.');
+    expect((fieldErrorsOf(conflict, ['title']).rest as ApiError).message).toBe('The name is taken.');
   });
 
   it('is nothing as long as nothing was refused', () => {

@@ -1,4 +1,4 @@
-import { ApiFailure } from '../api/client.js';
+import { ApiError } from '@tollgate/sdk/browser';
 
 /** The errors of a rejected request, by field of the form. */
 export interface FieldErrors {
@@ -15,14 +15,18 @@ export interface FieldErrors {
  * @param fields the paths of the form's fields
  */
 export function fieldErrorsOf(error: unknown, fields: readonly string[]): FieldErrors {
-  if (!(error instanceof ApiFailure)) return { at: () => undefined, rest: error ?? undefined };
+  if (!(error instanceof ApiError)) return { at: () => undefined, rest: error ?? undefined };
   const placed = error.details.map((detail) => ({ ...detail, field: fieldOf(detail.path, fields) }));
   const strays = placed.filter(({ field }) => field === undefined);
   const isAllPlaced = placed.length > 0 && strays.length === 0;
   return {
     at: (path) => placed.find(({ field }) => field === path)?.message,
-    rest: isAllPlaced ? undefined : new ApiFailure(error.status, error.code, error.message, strays),
+    rest: isAllPlaced ? undefined : withDetails(error, strays),
   };
+}
+
+function withDetails(error: ApiError, details: ApiError['details']): ApiError {
+  return new ApiError(error.status, error.code, error.message, details, error.requestId, error.retryAfterS);
 }
 
 function fieldOf(path: string, fields: readonly string[]): string | undefined {

@@ -1,6 +1,6 @@
+import { ApiError, ConnectionError } from '@tollgate/sdk/browser';
 import { CircleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { ApiFailure } from '../api/client.js';
 import { Button } from './button.js';
 
 /** Shown when there is no content: the reason, and what to do next. */
@@ -50,7 +50,7 @@ export function FailureNote({ error, onRetry }: { readonly error: unknown; reado
       <CircleAlert size={16} className="mt-0.5 shrink-0" />
       <div className="min-w-0 grow">
         <p className="break-words">{messageOf(error)}</p>
-        {error instanceof ApiFailure && error.details.length > 0 && (
+        {error instanceof ApiError && error.details.length > 0 && (
           <ul className="mt-1 list-disc pl-4">
             {error.details.map(({ path, message }) => (
               <li key={`${path} ${message}`}>
@@ -70,6 +70,10 @@ export function FailureNote({ error, onRetry }: { readonly error: unknown; reado
 }
 
 export function messageOf(error: unknown): string {
+  if (error instanceof ConnectionError)
+    return 'The service cannot be reached. Check your connection and try again.';
+  if (error instanceof ApiError && error.code === 'unknown')
+    return `The service responded with status ${error.status}.`;
   return error instanceof Error ? error.message : 'Something went wrong.';
 }
 

@@ -6,20 +6,16 @@ import {
   useQueryClient,
 } from '@tanstack/react-query';
 import type {
-  AnalysisResult,
-  Board,
-  BoardList,
-  BoardWithCharts,
-  Chart,
+  AnalysisQuery,
   ChartInput,
   ChartQuery,
   CreateBoardBody,
   ReorderChartsBody,
   UpdateBoardBody,
 } from '@tollgate/contract';
-import { request, requestRaw } from '../../api/client.js';
+import type { ProjectClient } from '@tollgate/sdk/browser';
 import { nowS } from '../../clock.js';
-import { useProjectPath } from '../../project.js';
+import { useProjectClient } from '../../project.js';
 import type { Tellings } from './change-notices.js';
 import { type ChartData, chartDataOf } from './chart-data.js';
 import type { TimeRange } from './time-range.js';
@@ -27,48 +23,35 @@ import type { TimeRange } from './time-range.js';
 const BOARDS = 'boards';
 
 export function useBoards() {
-  const project = useProjectPath();
+  const project = useProjectClient();
   return useQuery({
-    queryKey: [BOARDS, project],
-    queryFn: async () => (await request<BoardList>('GET', `${project}/analysis/boards`)).boards,
+    queryKey: [BOARDS, project.projectId],
+    queryFn: async () => (await project.boards.list()).boards,
   });
 }
 
 /** Every change of boards; each makes the list be read anew. */
 export function useBoardChanges() {
-  const project = useProjectPath();
+  const { projectId, boards } = useProjectClient();
   const client = useQueryClient();
-  const path = `${project}/analysis/boards`;
-  const onSettled = () => client.invalidateQueries({ queryKey: [BOARDS, project] });
+  const onSettled = () => client.invalidateQueries({ queryKey: [BOARDS, projectId] });
   return {
-    create: useMutation({
-      mutationFn: (body: CreateBoardBody) => request<Board>('POST', path, { body }),
-      onSettled,
-    }),
+    create: useMutation({ mutationFn: (body: CreateBoardBody) => boards.create(body), onSettled }),
     update: useMutation({
-      mutationFn: ({ id, body }: { id: string; body: UpdateBoardBody }) =>
-        request<Board>('PUT', `${path}/${id}`, { body }),
+      mutationFn: ({ id, body }: { id: string; body: UpdateBoardBody }) => boards.update(id, body),
       onSettled,
     }),
-    remove: useMutation({ mutationFn: (id: string) => request<void>('DELETE', `${path}/${id}`), onSettled }),
+    remove: useMutation({ mutationFn: (id: string) => boards.delete(id), onSettled }),
     reorder: useMutation({
-      mutationFn: ({ id, body }: { id: string; body: ReorderChartsBody }) =>
-        request<BoardWithCharts>('PUT', `${path}/${id}/order`, { body }),
+      mutationFn: ({ id, body }: { id: string; body: ReorderChartsBody }) => boards.reorder(id, body.order),
       onSettled,
     }),
-    createChart: useMutation({
-      mutationFn: (body: ChartInput) => request<Chart>('POST', `${path}/${body.board_id}/charts`, { body }),
-      onSettled,
-    }),
+    createChart: useMutation({ mutationFn: (body: ChartInput) => boards.createChart(body), onSettled }),
     updateChart: useMutation({
-      mutationFn: ({ id, body }: { id: string; body: ChartInput }) =>
-        request<Chart>('PUT', `${project}/analysis/charts/${id}`, { body }),
+      mutationFn: ({ id, body }: { id: string; body: ChartInput }) => boards.updateChart(id, body),
       onSettled,
     }),
-    removeChart: useMutation({
-      mutationFn: (id: string) => request<void>('DELETE', `${project}/analysis/charts/${id}`),
-      onSettled,
-    }),
+    removeChart: useMutation({ mutationFn: (id: string) => boards.deleteChart(id), onSettled }),
   };
 }
 
@@ -76,12 +59,12 @@ export function useBoardChanges() {
 const POLL_MS = 5_000;
 
 export function chartDataKey(
-  project: string,
+  projectId: string,
   query: ChartQuery,
   timezone: string,
   range: TimeRange,
 ): QueryKey {
-  return ['analysis', project, query, timezone, range];
+  return ['analysis', projectId, query, timezone, range];
 }
 
 export interface ChartDataOptions {
@@ -96,16 +79,11 @@ export interface ChartDataOptions {
 
 /** The numbers of a chart. Those that are shown stay until the next ones are here. */
 export function useChartData({ query, timezone, range, isFollowed = false, tellings }: ChartDataOptions) {
-  const project = useProjectPath();
+  const { projectId, analysis } = useProjectClient();
   const isMoving = 'last_seconds' in range || range.to > nowS();
-  const queryKey = chartDataKey(project, query ?? { metrics: [] }, timezone, range);
+  const queryKey = chartDataKey(projectId, query ?? { metrics: [] }, timezone, range);
   const ask = async (signal: AbortSignal) =>
-    chartDataOf(
-      await request<AnalysisResult>('POST', `${project}/analysis/query`, {
-        body: analysisBody(query, timezone, range),
-        signal,
-      }),
-    );
+    chartDataOf(await analysis.query(analysisQuery(query, timezone, range), { signal }));
   return useQuery<ChartData>({
     queryKey,
     queryFn: ({ signal }) => tellings.during(queryKey, () => ask(signal)),
@@ -117,17 +95,17 @@ export function useChartData({ query, timezone, range, isFollowed = false, telli
   });
 }
 
-function analysisBody(query: ChartQuery | undefined, timezone: string, range: TimeRange) {
+function analysisQuery(query: ChartQuery | undefined, timezone: string, range: TimeRange): AnalysisQuery {
   return { ...query, timezone, time_range: range };
 }
 
 /** The rows of a chart as a file, just as the service writes it. */
 export async function chartCsv(
-  project: string,
+  { analysis }: ProjectClient,
   query: ChartQuery,
   timezone: string,
   range: TimeRange,
 ): Promise<Blob> {
-  const options = { body: analysisBody(query, timezone, range), headers: { accept: 'text/csv' } };
-  return (await requestRaw('POST', `${project}/analysis/query`, options)).blob();
+  const text = await analysis.queryCsv(analysisQuery(query, timezone, range));
+  return new Blob([text], { type: 'text/csv;charset=utf-8' });
 }

@@ -1,10 +1,9 @@
 import { type QueryClient, type QueryKey, useQueryClient } from '@tanstack/react-query';
-import type { Chart, StreamBuckets, StreamReset } from '@tollgate/contract';
+import type { Chart, StreamBuckets } from '@tollgate/contract';
+import { ApiError, type FollowOptions, type StreamMessage } from '@tollgate/sdk/browser';
 import { useEffect, useRef, useState } from 'react';
-import { ApiFailure } from '../../api/client.js';
-import { followEvents, type ServerEvent } from '../../api/event-stream.js';
 import { nowS } from '../../clock.js';
-import { useProjectPath } from '../../project.js';
+import { useProjectClient } from '../../project.js';
 import { usePageVisible } from '../../visibility.js';
 import { chartDataKey } from './api.js';
 import type { Tellings } from './change-notices.js';
@@ -42,12 +41,12 @@ export function useBoardStream(
   range: TimeRange,
   tellings: Tellings,
 ): BoardStream {
-  const project = useProjectPath();
+  const project = useProjectClient();
   const client = useQueryClient();
   const isVisible = usePageVisible();
   const [liveness, setLiveness] = useState<Liveness>('connecting');
   // Whatever is asked is asked after this position, so a stream for another range goes on from it, too.
-  const lastId = useRef<string>(undefined);
+  const position = useRef<string>(undefined);
   const followed = charts.slice(0, FOLLOWED_MAX);
   const seconds = 'last_seconds' in range ? range.last_seconds : undefined;
   const what = followed.map(({ chart_id, updated_at }) => `${chart_id} ${updated_at}`).join();
@@ -55,12 +54,12 @@ export function useBoardStream(
   // biome-ignore lint/correctness/useExhaustiveDependencies: `what` stands for the charts
   useEffect(() => {
     if (seconds === undefined || what === '' || !isVisible) return;
-    const keys = followed.map(({ query }) => chartDataKey(project, query, timezone, range));
-    const ids = followed.map(({ chart_id }) => `chart_id=${encodeURIComponent(chart_id)}`);
-    const path = `${project}/analysis/stream?${ids.join('&')}&last_seconds=${seconds}`;
+    const keys = followed.map(({ query }) => chartDataKey(project.projectId, query, timezone, range));
+    const query = { chart_id: followed.map(({ chart_id }) => chart_id), last_seconds: seconds };
     const gone = new AbortController();
     const apply = new Application(client, keys, tellings);
-    void keepFollowing(path, gone.signal, lastId, apply, setLiveness);
+    const follow = (options: FollowOptions) => project.analysis.follow(query, options);
+    void keepFollowing(follow, gone.signal, position, apply, setLiveness);
     return () => gone.abort();
   }, [client, project, what, timezone, seconds, isVisible, tellings]);
 
@@ -75,31 +74,27 @@ function isOver(range: TimeRange): boolean {
 }
 
 async function keepFollowing(
-  path: string,
+  follow: (options: FollowOptions) => AsyncIterable<StreamMessage>,
   signal: AbortSignal,
-  lastId: { current: string | undefined },
+  position: { current: string | undefined },
   apply: Application,
   onLiveness: (liveness: Liveness) => void,
 ): Promise<void> {
   let failures = 0;
   while (!signal.aborted) {
-    const isResumed = lastId.current !== undefined;
+    const isResumed = position.current !== undefined;
     let pauseMs = Math.min(RETRY_MS_MIN * 2 ** failures, RETRY_MS_MAX);
     try {
-      await followEvents(path, {
-        lastId: lastId.current,
-        signal,
-        onEvents: (events, position) => {
-          failures = 0;
-          onLiveness('live');
-          for (const event of events) apply.event(event, isResumed);
-          lastId.current = position;
-        },
-      });
+      for await (const message of follow({ position: position.current, signal })) {
+        failures = 0;
+        onLiveness('live');
+        apply.message(message, isResumed);
+        position.current = message.position ?? position.current;
+      }
     } catch (error) {
       if (signal.aborted) return;
       onLiveness('polling');
-      const status = error instanceof ApiFailure ? error.status : 0;
+      const status = error instanceof ApiError ? error.status : 0;
       // Nothing but another board, key or range changes that.
       if (status >= 400 && status < 500 && status !== 429) return;
       if (status === 429) pauseMs = NO_SLOT_RETRY_MS;
@@ -118,11 +113,12 @@ class Application {
     private readonly tellings: Tellings,
   ) {}
 
-  event({ name, data }: ServerEvent, isResumed: boolean): void {
-    if (name === 'buckets') this.#tell(JSON.parse(data) as StreamBuckets);
-    else if (name === 'reset') this.#askAnew((JSON.parse(data) as StreamReset).query);
+  message(message: StreamMessage, isResumed: boolean): void {
+    const { type } = message;
+    if (type === 'buckets') this.#tell(message.data);
+    else if (type === 'reset') this.#askAnew(message.data.query);
     // What is shown may have been asked before the stream began; one that is resumed has told everything since.
-    else if (name === 'ready' && !isResumed) this.#askAnew(null);
+    else if (type === 'ready' && !isResumed) this.#askAnew(null);
   }
 
   #tell(told: StreamBuckets): void {

@@ -2,7 +2,7 @@ import type { Chart } from '@tollgate/contract';
 import { Copy, Ellipsis, FileDown, ImageDown, Pencil, Table2, Trash2 } from 'lucide-react';
 import { type RefObject, useState } from 'react';
 import { decimalSignificant } from '../../format.js';
-import { useProjectPath } from '../../project.js';
+import { useProjectClient } from '../../project.js';
 import { useTheme } from '../../theme.js';
 import { IconButton } from '../../ui/button.js';
 import { Menu, type MenuItem } from '../../ui/menu.js';
@@ -44,7 +44,7 @@ export function ChartMenu({
   onTable,
   onDo,
 }: ChartMenuProps) {
-  const project = useProjectPath();
+  const project = useProjectClient();
   const theme = useTheme();
   const [problem, setProblem] = useState<string>();
   const save = async (extension: string, make: () => Promise<Blob>) => {

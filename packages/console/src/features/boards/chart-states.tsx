@@ -1,7 +1,7 @@
 import type { Warning } from '@tollgate/contract';
+import { ApiError } from '@tollgate/sdk/browser';
 import { TriangleAlert } from 'lucide-react';
 import { Link } from 'wouter';
-import { ApiFailure } from '../../api/client.js';
 import { useProject } from '../../project.js';
 import { Button } from '../../ui/button.js';
 import { type FailedRead, ReadFailure } from '../../ui/states.js';
@@ -86,7 +86,7 @@ const ADVICE: Readonly<Record<string, string>> = {
 /** A chart could not be read: what the service said, and what helps. */
 export function ChartFailure({ of }: { readonly of: FailedRead }) {
   const { error } = of;
-  const advice = error instanceof ApiFailure ? ADVICE[error.code] : undefined;
+  const advice = error instanceof ApiError ? ADVICE[error.code] : undefined;
   return (
     <div className={`${HEIGHT} px-4`}>
       <ReadFailure of={of} />

@@ -1,16 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
 import type { MetricsResponse } from '@tollgate/contract';
-import { request } from '../../api/client.js';
-import { useProjectPath } from '../../project.js';
+import { useProjectClient } from '../../project.js';
 
 export type UsedMetric = MetricsResponse['metrics'][number];
 
 /** What the project has used: what can be drawn, grouped and filtered by. */
 export function useMetrics() {
-  const project = useProjectPath();
+  const project = useProjectClient();
   return useQuery({
-    queryKey: ['metrics', project],
-    queryFn: async () => (await request<MetricsResponse>('GET', `${project}/usage/metrics`)).metrics,
+    queryKey: ['metrics', project.projectId],
+    queryFn: async () => (await project.analysis.metrics()).metrics,
   });
 }
 

@@ -1,10 +1,10 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import type { Project, ProjectKind, Tenant } from '@tollgate/contract';
+import type { ProjectKind, Tenant } from '@tollgate/contract';
 import { type FormEvent, useState } from 'react';
 import { useLocation } from 'wouter';
-import { request } from '../../api/client.js';
 import { useTenants } from '../../api/projects.js';
 import { useMay, useMe } from '../../api/session.js';
+import { client } from '../../api/transport.js';
 import { AccountMenu } from '../../shell/account-menu.js';
 import { Logo } from '../../shell/logo.js';
 import { Button } from '../../ui/button.js';
@@ -160,18 +160,14 @@ interface NewProject {
 
 /** @param onTenant called with the tenant, so that a second try after an error does not create another tenant */
 function useCreateFirstProject(onTenant: (id: string) => void) {
-  const client = useQueryClient();
+  const queries = useQueryClient();
   return useMutation({
     mutationFn: async ({ tenant, ...body }: NewProject) => {
-      const id = 'id' in tenant ? tenant.id : await createTenant(tenant);
+      const { id } = 'id' in tenant ? tenant : await client.createTenant(tenant);
       onTenant(id);
-      return request<Project>('POST', `/admin/v1/tenants/${id}/projects`, { body });
+      return client.tenant(id).createProject(body);
     },
-    onError: () => client.invalidateQueries({ queryKey: ['tenants'] }),
-    onSuccess: () => client.invalidateQueries({ queryKey: ['projects'] }),
+    onError: () => queries.invalidateQueries({ queryKey: ['tenants'] }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['projects'] }),
   });
-}
-
-async function createTenant(body: { readonly name: string }): Promise<string> {
-  return (await request<Tenant>('POST', '/admin/v1/tenants', { body })).id;
 }

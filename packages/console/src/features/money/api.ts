@@ -6,22 +6,15 @@ import {
   useQueryClient,
 } from '@tanstack/react-query';
 import type {
-  Account,
-  AccountList,
-  Adjustment,
   CreateAccountBody,
   CreateAdjustmentBody,
   CreateCreditBody,
-  Credit,
-  CreditList,
   LedgerAccount,
   LedgerKind,
-  LedgerPage,
   Wallet,
-  WalletList,
 } from '@tollgate/contract';
-import { request, withQuery } from '../../api/client.js';
-import { useProjectPath } from '../../project.js';
+import { filled } from '../../api/filled.js';
+import { useProjectClient } from '../../project.js';
 
 const MONEY = 'money';
 const PAGE_SIZE = 50;
@@ -30,14 +23,11 @@ const REFRESH_MS = 5_000;
 
 /** Accounts, oldest first. With an external ID, only the account that has it. */
 export function useAccounts(externalId: string) {
-  const project = useProjectPath();
+  const { projectId, accounts } = useProjectClient();
   return useInfiniteQuery({
-    queryKey: [MONEY, project, 'accounts', externalId],
+    queryKey: [MONEY, projectId, 'accounts', externalId],
     queryFn: ({ pageParam }) =>
-      request<AccountList>(
-        'GET',
-        withQuery(`${project}/accounts`, { external_id: externalId, limit: PAGE_SIZE, offset: pageParam }),
-      ),
+      accounts.list({ ...filled({ external_id: externalId }), limit: PAGE_SIZE, offset: pageParam }),
     initialPageParam: 0,
     getNextPageParam: ({ offset, limit, total_count }) =>
       offset + limit < total_count ? offset + limit : undefined,
@@ -45,19 +35,18 @@ export function useAccounts(externalId: string) {
 }
 
 export function useAccount(id: string) {
-  const project = useProjectPath();
+  const { projectId, accounts } = useProjectClient();
   return useQuery({
-    queryKey: [MONEY, project, 'account', id],
-    queryFn: () => request<Account>('GET', `${project}/accounts/${id}`),
+    queryKey: [MONEY, projectId, 'account', id],
+    queryFn: () => accounts.get(id),
   });
 }
 
 export function useWallets(accountId: string) {
-  const project = useProjectPath();
+  const { projectId, accounts } = useProjectClient();
   return useQuery({
-    queryKey: [MONEY, project, 'wallets', accountId],
-    queryFn: async () =>
-      (await request<WalletList>('GET', `${project}/accounts/${accountId}/wallets`)).wallets,
+    queryKey: [MONEY, projectId, 'wallets', accountId],
+    queryFn: async () => (await accounts.wallets(accountId)).wallets,
     refetchInterval: REFRESH_MS,
   });
 }
@@ -70,18 +59,11 @@ export interface LedgerFilter {
 }
 
 export function useLedger(accountId: string, filter: LedgerFilter) {
-  const project = useProjectPath();
+  const { projectId, accounts } = useProjectClient();
   return useInfiniteQuery({
-    queryKey: [MONEY, project, 'ledger', accountId, filter],
+    queryKey: [MONEY, projectId, 'ledger', accountId, filter],
     queryFn: ({ pageParam }) =>
-      request<LedgerPage>(
-        'GET',
-        withQuery(`${project}/accounts/${accountId}/ledger`, {
-          ...filter,
-          limit: PAGE_SIZE,
-          cursor: pageParam,
-        }),
-      ),
+      accounts.ledger(accountId, { ...filled({ ...filter, cursor: pageParam }), limit: PAGE_SIZE }),
     initialPageParam: '',
     getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
   });
@@ -89,28 +71,21 @@ export function useLedger(accountId: string, filter: LedgerFilter) {
 
 /** The credits of a wallet and their remaining amounts, newest first. */
 export function useCredits(accountId: string, currency: string, offset = 0) {
-  const project = useProjectPath();
+  const { projectId, accounts } = useProjectClient();
   return useQuery({
-    queryKey: [MONEY, project, 'credits', accountId, currency, offset],
-    queryFn: () =>
-      request<CreditList>(
-        'GET',
-        withQuery(`${project}/accounts/${accountId}/wallets/${currency}/credits`, {
-          offset,
-          limit: CREDITS_PAGE_SIZE,
-        }),
-      ),
+    queryKey: [MONEY, projectId, 'credits', accountId, currency, offset],
+    queryFn: () => accounts.credits(accountId, currency, { offset, limit: CREDITS_PAGE_SIZE }),
     refetchInterval: REFRESH_MS,
     placeholderData: keepPreviousData,
   });
 }
 
 export function useCreateAccount() {
-  const project = useProjectPath();
+  const { projectId, accounts } = useProjectClient();
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (body: CreateAccountBody) => request<Account>('POST', `${project}/accounts`, { body }),
-    onSettled: () => client.invalidateQueries({ queryKey: [MONEY, project] }),
+    mutationFn: (body: CreateAccountBody) => accounts.create(body),
+    onSettled: () => client.invalidateQueries({ queryKey: [MONEY, projectId] }),
   });
 }
 
@@ -123,25 +98,23 @@ interface Once<Body> {
 
 /** Changes of a wallet. After each of them, all billing data is fetched again. */
 export function useWalletChanges(accountId: string) {
-  const project = useProjectPath();
+  const { projectId, accounts } = useProjectClient();
   const client = useQueryClient();
-  const onSettled = () => client.invalidateQueries({ queryKey: [MONEY, project] });
-  const path = (currency: string) =>
-    `${project}/accounts/${accountId}/wallets/${encodeURIComponent(currency)}`;
-  const post = <Answer>(what: string, { currency, key, body }: Once<unknown>) =>
-    request<Answer>('POST', `${path(currency)}/${what}`, { body, headers: { 'idempotency-key': key } });
+  const onSettled = () => client.invalidateQueries({ queryKey: [MONEY, projectId] });
   return {
     credit: useMutation({
-      mutationFn: (once: Once<CreateCreditBody>) => post<Credit>('credits', once),
+      mutationFn: ({ currency, key, body }: Once<CreateCreditBody>) =>
+        accounts.credit(accountId, currency, body, { idempotencyKey: key }),
       onSettled,
     }),
     adjust: useMutation({
-      mutationFn: (once: Once<CreateAdjustmentBody>) => post<Adjustment>('adjustments', once),
+      mutationFn: ({ currency, key, body }: Once<CreateAdjustmentBody>) =>
+        accounts.adjust(accountId, currency, body, { idempotencyKey: key }),
       onSettled,
     }),
     setMode: useMutation({
       mutationFn: ({ currency, mode }: Pick<Wallet, 'currency' | 'mode'>) =>
-        request<Wallet>('PUT', path(currency), { body: { mode } }),
+        accounts.setWalletMode(accountId, currency, mode),
       onSettled,
     }),
   };

@@ -7,131 +7,126 @@ import type {
   PricingRuleSetInput,
   PricingRuleSetVersion,
 } from '@tollgate/contract';
-import { request, withQuery } from '../../api/client.js';
-import { useProjectPath } from '../../project.js';
+import type { ProjectClient } from '@tollgate/sdk/browser';
+import { everyPage } from '../../api/every-page.js';
+import { useProjectClient } from '../../project.js';
 
 /** What queries of rule sets begin with; any change of one makes all be read anew. */
 export const RULES = 'rules';
-const PAGE_SIZE = 100;
+
+/** Rule sets are found by their names, so all of them are read. */
+const ENTRIES_MAX = Number.POSITIVE_INFINITY;
 
 export type RuleSetKind = 'extractor' | 'pricing';
-
-export const SEGMENTS: Readonly<Record<RuleSetKind, string>> = {
-  extractor: 'extractor-rule-sets',
-  pricing: 'pricing-rule-sets',
-};
 
 export type RuleSet = ExtractorRuleSet | PricingRuleSet;
 export type RuleSetVersion = ExtractorRuleSetVersion | PricingRuleSetVersion;
 export type RuleSetBody = ExtractorRuleSetInput | PricingRuleSetInput;
 
-interface Page {
-  readonly total_count: number;
+/** The requests about rule sets of one kind. */
+interface RuleSets {
+  create(body: RuleSetBody): Promise<RuleSet>;
+  get(id: string): Promise<RuleSet>;
+  versions(
+    id: string,
+    page: { readonly limit: number; readonly offset?: number },
+    options?: { readonly signal: AbortSignal },
+  ): Promise<{ readonly versions: readonly RuleSetVersion[]; readonly total_count: number }>;
+  update(id: string, body: RuleSetBody): Promise<RuleSet>;
+  publish(id: string): Promise<RuleSet>;
+  archive(id: string): Promise<RuleSet>;
 }
 
-/** All entries of a list, page by page: rule sets are few, and found by their names. */
-async function readAll<Entry>(
-  path: string,
-  entriesOf: (page: Page) => readonly Entry[],
-  signal: AbortSignal,
-): Promise<Entry[]> {
-  const entries: Entry[] = [];
-  for (;;) {
-    const page = await request<Page>('GET', withQuery(path, { limit: PAGE_SIZE, offset: entries.length }), {
-      signal,
-    });
-    const more = entriesOf(page);
-    entries.push(...more);
-    if (more.length === 0 || entries.length >= page.total_count) return entries;
-  }
+export function ruleSetsOf(project: ProjectClient, kind: RuleSetKind): RuleSets {
+  return kind === 'extractor' ? project.extractorRuleSets : project.pricingRuleSets;
 }
 
 /** Every extractor rule set of the project by its newest version, newest first. */
 export function useExtractorRuleSets() {
-  const project = useProjectPath();
+  const { projectId, extractorRuleSets } = useProjectClient();
   return useQuery({
-    queryKey: [RULES, project, 'extractors'],
+    queryKey: [RULES, projectId, 'extractors'],
     queryFn: ({ signal }) =>
-      readAll(
-        `${project}/${SEGMENTS.extractor}`,
-        (page) => (page as Page & { extractor_rule_sets: ExtractorRuleSet[] }).extractor_rule_sets,
-        signal,
+      everyPage(
+        (page) => extractorRuleSets.list(page, { signal }),
+        (page) => page.extractor_rule_sets,
+        ENTRIES_MAX,
       ),
   });
 }
 
 /** Every pricing rule set of the project by its newest version, newest first. */
 export function usePricingRuleSets() {
-  const project = useProjectPath();
+  const { projectId, pricingRuleSets } = useProjectClient();
   return useQuery({
-    queryKey: [RULES, project, 'pricings'],
+    queryKey: [RULES, projectId, 'pricings'],
     queryFn: ({ signal }) =>
-      readAll(
-        `${project}/${SEGMENTS.pricing}`,
-        (page) => (page as Page & { pricing_rule_sets: PricingRuleSet[] }).pricing_rule_sets,
-        signal,
+      everyPage(
+        (page) => pricingRuleSets.list(page, { signal }),
+        (page) => page.pricing_rule_sets,
+        ENTRIES_MAX,
       ),
   });
 }
 
 /** A rule set by its newest version, be it a draft. */
 export function useRuleSet(kind: RuleSetKind, id: string) {
-  const project = useProjectPath();
+  const project = useProjectClient();
   return useQuery({
-    queryKey: [RULES, project, kind, id],
-    queryFn: () => request<RuleSet>('GET', `${project}/${SEGMENTS[kind]}/${id}`),
+    queryKey: [RULES, project.projectId, kind, id],
+    queryFn: () => ruleSetsOf(project, kind).get(id),
   });
 }
 
 /** Its versions, newest first. */
 export function useVersions(kind: RuleSetKind, id: string) {
-  const project = useProjectPath();
+  const project = useProjectClient();
   return useQuery({
-    queryKey: [RULES, project, kind, id, 'versions'],
+    queryKey: [RULES, project.projectId, kind, id, 'versions'],
     queryFn: ({ signal }) =>
-      readAll(
-        `${project}/${SEGMENTS[kind]}/${id}/versions`,
-        (page) => (page as Page & { versions: RuleSetVersion[] }).versions,
-        signal,
+      everyPage(
+        (page) => ruleSetsOf(project, kind).versions(id, page, { signal }),
+        (page) => page.versions,
+        ENTRIES_MAX,
       ),
   });
 }
 
 /** Makes a rule set. What it answers is a draft. */
 export function useCreateRuleSet(kind: RuleSetKind) {
-  const project = useProjectPath();
+  const project = useProjectClient();
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (body: RuleSetBody) => request<RuleSet>('POST', `${project}/${SEGMENTS[kind]}`, { body }),
-    onSuccess: () => client.invalidateQueries({ queryKey: [RULES, project] }),
+    mutationFn: (body: RuleSetBody) => ruleSetsOf(project, kind).create(body),
+    onSuccess: () => client.invalidateQueries({ queryKey: [RULES, project.projectId] }),
   });
 }
 
 /** What can be done with a rule set. */
 export function useRuleSetChanges(kind: RuleSetKind, id: string) {
-  const project = useProjectPath();
+  const project = useProjectClient();
   const client = useQueryClient();
-  const path = `${project}/${SEGMENTS[kind]}/${id}`;
+  const ruleSets = ruleSetsOf(project, kind);
   const told = {
     onSuccess: (changed: RuleSet) => {
-      client.setQueryData([RULES, project, kind, id], changed);
+      client.setQueryData([RULES, project.projectId, kind, id], changed);
     },
     // What is shown elsewhere follows, and nobody waits for it. What was refused may have been saved before that.
     onSettled: () => {
-      void client.invalidateQueries({ queryKey: [RULES, project] });
+      void client.invalidateQueries({ queryKey: [RULES, project.projectId] });
     },
   };
-  const save = (body: RuleSetBody) => request<RuleSet>('PUT', path, { body });
+  const save = (body: RuleSetBody) => ruleSets.update(id, body);
   return {
     save: useMutation({ mutationFn: save, ...told }),
     publish: useMutation({
       /** Saves first where there is something to save. */
       mutationFn: async (body: RuleSetBody | undefined) => {
         if (body !== undefined) await save(body);
-        return request<RuleSet>('POST', `${path}/publish`);
+        return ruleSets.publish(id);
       },
       ...told,
     }),
-    archive: useMutation({ mutationFn: () => request<RuleSet>('POST', `${path}/archive`), ...told }),
+    archive: useMutation({ mutationFn: () => ruleSets.archive(id), ...told }),
   };
 }

@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { ApiFailure, request } from '../../api/client.js';
-import { useProjectPath } from '../../project.js';
+import { ApiError, type ProjectClient } from '@tollgate/sdk/browser';
+import { useProjectClient } from '../../project.js';
 import { useSettled } from '../../ui/use-settled.js';
 import type { RuleSetKind } from './api.js';
 import type { Finding } from './finding.js';
@@ -13,10 +13,10 @@ export function useCheck(
   { text, body }: { readonly text: string; readonly body: unknown },
   isEnabled: boolean,
 ): readonly Finding[] {
-  const project = useProjectPath();
+  const project = useProjectClient();
   const settled = useSettled(text);
   const check = useQuery({
-    queryKey: ['rules-check', project, kind, settled],
+    queryKey: ['rules-check', project.projectId, kind, settled],
     queryFn: ({ signal }) => findingsOf(project, kind, settled, signal),
     // What has not settled yet is not asked for.
     enabled: isEnabled && body !== undefined && settled === text,
@@ -29,7 +29,7 @@ export function useCheck(
 
 /** Rules are compiled before they rate the event, which is as small as one can be. */
 async function findingsOf(
-  project: string,
+  { ruleTrials }: ProjectClient,
   kind: RuleSetKind,
   text: string,
   signal: AbortSignal,
@@ -37,17 +37,17 @@ async function findingsOf(
   const body: unknown = JSON.parse(text);
   const rules = kind === 'extractor' ? { extractor: body } : { extractor: {}, pricing: body };
   try {
-    await request('POST', `${project}/rules/test`, { body: { ...rules, event: { raw_json: {} } }, signal });
+    await ruleTrials.testText(JSON.stringify({ ...rules, event: { raw_json: {} } }), { signal });
     return NONE;
   } catch (error) {
-    if (error instanceof ApiFailure && error.status === 400) return findingsIn(error, `${kind}.`);
+    if (error instanceof ApiError && error.status === 400) return findingsIn(error, `${kind}.`);
     throw error;
   }
 }
 
 /** What a refusal found in the body itself, whose fields stand behind `prefix` in the request. */
 export function findingsIn(error: unknown, prefix = ''): readonly Finding[] {
-  if (!(error instanceof ApiFailure) || error.status !== 400) return NONE;
+  if (!(error instanceof ApiError) || error.status !== 400) return NONE;
   return error.details.map(({ path, message }) => ({
     path: path.startsWith(prefix) ? path.slice(prefix.length) : path === prefix.slice(0, -1) ? '' : path,
     message,

@@ -1,19 +1,10 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import type {
-  ApiKey,
-  ApiKeyList,
-  AuditEntry,
-  AuditLog,
-  AuditLogQuery,
-  CatalogPlanList,
-  CreateApiKeyBody,
-  CreatedApiKey,
-  Entitlement,
-  PaymentOrder,
-} from '@tollgate/contract';
-import { request, withQuery } from '../../api/client.js';
+import type { ApiKey, AuditEntry, AuditLogQuery, CreateApiKeyBody } from '@tollgate/contract';
+import type { TenantClient } from '@tollgate/sdk/browser';
 import { everyPage } from '../../api/every-page.js';
+import { filled } from '../../api/filled.js';
 import { useMay, useMe } from '../../api/session.js';
+import { client } from '../../api/transport.js';
 import { useProject } from '../../project.js';
 import { purchase } from './purchase.js';
 
@@ -21,8 +12,8 @@ const AUDIT_PAGE_SIZE = 50;
 /** Number of entries that are searched for the previous change of a resource. */
 const HISTORY_ENTRIES = 100;
 
-function useTenantPath(): string {
-  return `/admin/v1/tenants/${useProject().tenant_id}`;
+function useTenantClient(): TenantClient {
+  return client.tenant(useProject().tenant_id);
 }
 
 /** Whether the session administers the whole tenant, and not one project of it. */
@@ -33,28 +24,28 @@ export function useIsAdmin(): boolean {
 }
 
 export function useApiKeys() {
-  const tenant = useTenantPath();
+  const tenant = useTenantClient();
   return useQuery({
-    queryKey: ['keys', tenant],
+    queryKey: ['keys', tenant.tenantId],
     queryFn: () =>
       everyPage(
-        `${tenant}/api-keys`,
-        ({ api_keys }: ApiKeyList & { readonly total_count: number }) => api_keys,
+        (page) => tenant.apiKeys(page),
+        ({ api_keys }) => api_keys,
       ),
   });
 }
 
 export function useApiKeyChanges() {
-  const tenant = useTenantPath();
-  const client = useQueryClient();
-  const onSettled = () => client.invalidateQueries({ queryKey: ['keys', tenant] });
+  const tenant = useTenantClient();
+  const queries = useQueryClient();
+  const onSettled = () => queries.invalidateQueries({ queryKey: ['keys', tenant.tenantId] });
   return {
     create: useMutation({
-      mutationFn: (body: CreateApiKeyBody) => request<CreatedApiKey>('POST', `${tenant}/api-keys`, { body }),
+      mutationFn: (body: CreateApiKeyBody) => tenant.createApiKey(body),
       onSettled,
     }),
     revoke: useMutation({
-      mutationFn: ({ id }: ApiKey) => request<void>('DELETE', `${tenant}/api-keys/${id}`),
+      mutationFn: ({ id }: ApiKey) => tenant.revokeApiKey(id),
       onSettled,
     }),
   };
@@ -64,14 +55,10 @@ export type AuditFilter = Omit<AuditLogQuery, 'limit' | 'offset'>;
 
 /** One page of the audit log, newest first. */
 export function useAuditLog(filter: AuditFilter, offset: number) {
-  const tenant = useTenantPath();
+  const tenant = useTenantClient();
   return useQuery({
-    queryKey: ['audit', tenant, filter, offset],
-    queryFn: () =>
-      request<AuditLog>(
-        'GET',
-        withQuery(`${tenant}/audit-log`, { ...filter, limit: AUDIT_PAGE_SIZE, offset }),
-      ),
+    queryKey: ['audit', tenant.tenantId, filter, offset],
+    queryFn: () => tenant.auditLog({ ...filled(filter), limit: AUDIT_PAGE_SIZE, offset }),
     // Rows stay until those of the next page are there.
     placeholderData: (previous) => previous,
   });
@@ -79,23 +66,23 @@ export function useAuditLog(filter: AuditFilter, offset: number) {
 
 /** The audit entries of the same resource, newest first. */
 export function useHistoryOf({ resource_type, resource_id }: AuditEntry) {
-  const tenant = useTenantPath();
+  const tenant = useTenantClient();
   return useQuery({
-    queryKey: ['audit', tenant, 'of', resource_type, resource_id],
+    queryKey: ['audit', tenant.tenantId, 'of', resource_type, resource_id],
     queryFn: async () => {
       const query = { resource_type, resource_id, limit: HISTORY_ENTRIES };
-      return (await request<AuditLog>('GET', withQuery(`${tenant}/audit-log`, query))).entries;
+      return (await tenant.auditLog(query)).entries;
     },
   });
 }
 
 /** The entitlement of the tenant. Any key of the tenant may read it. */
 export function useEntitlement(options: { readonly refetchInterval?: number | false } = {}) {
-  const tenant = useTenantPath();
+  const tenant = useTenantClient();
   const isAdmin = useIsAdmin();
   return useQuery({
-    queryKey: ['entitlement', tenant],
-    queryFn: () => request<Entitlement>('GET', isAdmin ? `${tenant}/entitlement` : '/v1/entitlement'),
+    queryKey: ['entitlement', tenant.tenantId],
+    queryFn: () => (isAdmin ? tenant.entitlement() : client.entitlement()),
     ...options,
   });
 }
@@ -103,29 +90,27 @@ export function useEntitlement(options: { readonly refetchInterval?: number | fa
 export function useCatalog() {
   return useQuery({
     queryKey: ['catalog'],
-    queryFn: () => request<CatalogPlanList>('GET', '/v1/plans'),
+    queryFn: () => client.plans(),
   });
 }
 
 /** Opens the payment page of a subscription plan. */
 export function usePurchase() {
-  const tenant = useTenantPath();
+  const tenant = useTenantClient();
   const { id: projectId } = useProject();
   const isService = useMe().kind === 'service';
   return useMutation({
-    mutationFn: (planId: string) => purchase({ tenantPath: tenant, projectId, planId, isService }),
+    mutationFn: (planId: string) => purchase({ tenantId: tenant.tenantId, projectId, planId, isService }),
     onSuccess: ({ session_url }) => window.location.assign(session_url),
   });
 }
 
 /** The last order of the tenant, from whose payment page a buyer returns; null if there is none. */
 export function useLastOrder(options: { readonly refetchInterval: number | false }) {
-  const tenant = useTenantPath();
+  const tenant = useTenantClient();
   return useQuery({
-    queryKey: ['order', tenant],
-    queryFn: async () =>
-      (await request<{ orders: PaymentOrder[] }>('GET', `${tenant}/payments/orders?limit=1`)).orders[0] ??
-      null,
+    queryKey: ['order', tenant.tenantId],
+    queryFn: async () => (await tenant.orders({ limit: 1 })).orders[0] ?? null,
     staleTime: 0,
     ...options,
   });
@@ -135,12 +120,9 @@ const PAYMENTS_SHOWN = 10;
 
 /** The last paid orders of the tenant, newest first. */
 export function usePayments() {
-  const tenant = useTenantPath();
+  const tenant = useTenantClient();
   return useQuery({
-    queryKey: ['payments', tenant],
-    queryFn: async () => {
-      const path = withQuery(`${tenant}/payments/orders`, { status: 'paid', limit: PAYMENTS_SHOWN });
-      return (await request<{ orders: PaymentOrder[] }>('GET', path)).orders;
-    },
+    queryKey: ['payments', tenant.tenantId],
+    queryFn: async () => (await tenant.orders({ status: 'paid', limit: PAYMENTS_SHOWN })).orders,
   });
 }

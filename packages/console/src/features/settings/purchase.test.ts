@@ -3,8 +3,7 @@ import { projectOfPurchase, purchase } from './purchase.js';
 
 const TENANT = '/admin/v1/tenants/ten_1';
 
-const buy = (planId: string) =>
-  purchase({ tenantPath: TENANT, projectId: 'prj_1', planId, isService: false });
+const buy = (planId: string) => purchase({ tenantId: 'ten_1', projectId: 'prj_1', planId, isService: false });
 
 /** What became of the order of each key; the first request with a key makes it. */
 let statuses: Map<string, string>;
@@ -61,6 +60,6 @@ it('is made for a tenant by the service key, which has none', async () => {
     Response.json(method === 'GET' ? { status: 'pending' } : { order_id: 'ord_1' }),
   );
   vi.stubGlobal('fetch', asked);
-  await purchase({ tenantPath: TENANT, projectId: 'prj_1', planId: 'growth', isService: true });
+  await purchase({ tenantId: 'ten_1', projectId: 'prj_1', planId: 'growth', isService: true });
   expect(asked.mock.calls[0]?.[0]).toBe(`/api${TENANT}/payments/provider/checkout-sessions`);
 });

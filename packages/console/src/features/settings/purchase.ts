@@ -1,13 +1,16 @@
-import type { CheckoutSession, PaymentOrder } from '@tollgate/contract';
-import { ApiFailure, request } from '../../api/client.js';
+import type { CheckoutSession } from '@tollgate/contract';
+import { ApiError } from '@tollgate/sdk/browser';
 import { newIdempotencyKey } from '../../api/idempotency-key.js';
+import { client } from '../../api/transport.js';
 
 const KEY_STORAGE = 'tollgate.checkout-key.';
+/** Purchases for the tenant of the session. */
+const OWN_CHECKOUT_PATH = '/payments/provider/checkout-sessions';
 const PROJECT_STORAGE = 'tollgate.checkout-project';
 
 export interface Purchase {
-  /** API path of the buying tenant: the session's own, unless the service key buys for it. */
-  readonly tenantPath: string;
+  /** The buying tenant: the session's own, unless the service key buys for it. */
+  readonly tenantId: string;
   /** The project from which the buyer starts, and to which the buyer returns. */
   readonly projectId: string;
   readonly planId: string;
@@ -22,23 +25,21 @@ export async function purchase(wanted: Purchase): Promise<CheckoutSession> {
   sessionStorage.setItem(PROJECT_STORAGE, wanted.projectId);
   try {
     const session = await begin(wanted);
-    const orderPath = `${wanted.tenantPath}/payments/orders/${session.order_id}`;
-    const { status } = await request<PaymentOrder>('GET', orderPath);
+    const { status } = await client.tenant(wanted.tenantId).order(session.order_id);
     if (status !== 'paid') return session;
   } catch (error) {
-    if (!(error instanceof ApiFailure && error.code === 'payment_checkout_expired')) throw error;
+    if (!(error instanceof ApiError && error.code === 'payment_checkout_expired')) throw error;
   }
   sessionStorage.removeItem(KEY_STORAGE + wanted.planId);
   return begin(wanted);
 }
 
-function begin({ tenantPath, planId, isService }: Purchase): Promise<CheckoutSession> {
+function begin({ tenantId, planId, isService }: Purchase): Promise<CheckoutSession> {
   const key = sessionStorage.getItem(KEY_STORAGE + planId) ?? newIdempotencyKey();
   sessionStorage.setItem(KEY_STORAGE + planId, key);
-  return request('POST', `${isService ? tenantPath : ''}/payments/provider/checkout-sessions`, {
-    body: { plan_id: planId },
-    headers: { 'idempotency-key': key },
-  });
+  const body = { plan_id: planId };
+  if (isService) return client.tenant(tenantId).checkout(body, { idempotencyKey: key });
+  return client.request('POST', OWN_CHECKOUT_PATH, { body: JSON.stringify(body), idempotencyKey: key });
 }
 
 /** The project from which this tab opened a payment page; null if it did not. */

@@ -1,6 +1,6 @@
+import { ApiError } from '@tollgate/sdk/browser';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
-import { ApiFailure } from '../../api/client.js';
 import { useSignIn } from '../../api/session.js';
 import { Logo } from '../../shell/logo.js';
 import { Button } from '../../ui/button.js';
@@ -75,7 +75,7 @@ export function SignInPage() {
 }
 
 function isInvalidKey(error: unknown): boolean {
-  return error instanceof ApiFailure && error.status === 401;
+  return error instanceof ApiError && error.status === 401;
 }
 
 /** A path of the console or the return from a payment; undefined for any other address. */

@@ -5,11 +5,11 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query';
-import type { IngestStatus, ReprocessRequest, UsageEventDetail, UsageEventList } from '@tollgate/contract';
-import { request, requestRaw, withQuery } from '../../api/client.js';
-import { useProjectPath } from '../../project.js';
+import type { ReprocessRequest, UsageEventDetail } from '@tollgate/contract';
+import { filled } from '../../api/filled.js';
+import { useProjectClient } from '../../project.js';
 import { parseExactly } from './exact-json.js';
-import { filterBounds, type Question } from './filters.js';
+import { eventsQuery, type Question } from './filters.js';
 
 const PAGE_SIZE = 50;
 const LIVE_MS = 2_000;
@@ -18,13 +18,12 @@ const UNPRICED_MS = 60_000;
 
 /** Events by time, newest first, page after page. */
 export function useEvents(question: Question) {
-  const project = useProjectPath();
+  const { projectId, usage } = useProjectClient();
   return useInfiniteQuery({
-    queryKey: ['events', project, question],
+    queryKey: ['events', projectId, question],
     queryFn: ({ pageParam, signal }) =>
-      request<UsageEventList>(
-        'GET',
-        withQuery(`${project}/usage/events`, { ...question, limit: PAGE_SIZE, cursor: pageParam }),
+      usage.events(
+        { ...eventsQuery(question), ...filled({ cursor: pageParam }), limit: PAGE_SIZE },
         { signal },
       ),
     initialPageParam: '',
@@ -40,13 +39,13 @@ export function useEvents(question: Question) {
  * count stays until the next one is there, so that nothing below the banner moves under the pointer.
  */
 export function useUnpriced(question: Question) {
-  const project = useProjectPath();
+  const { projectId, usage } = useProjectClient();
   return useQuery({
-    queryKey: ['events', project, question, 'unpriced'],
+    queryKey: ['events', projectId, question, 'unpriced'],
     enabled: question.from !== undefined,
     queryFn: async ({ signal }) => {
-      const path = withQuery(`${project}/usage/events`, { ...question, count: 'unpriced', limit: 1 });
-      return (await request<UsageEventList>('GET', path, { signal })).unpriced;
+      const query = { ...eventsQuery(question), count: 'unpriced', limit: 1 } as const;
+      return (await usage.events(query, { signal })).unpriced;
     },
     placeholderData: keepPreviousData,
     staleTime: UNPRICED_MS,
@@ -56,35 +55,30 @@ export function useUnpriced(question: Question) {
 
 /** The newest events, polled. */
 export function useNewestEvents(question: Question, isLive: boolean) {
-  const project = useProjectPath();
+  const { projectId, usage } = useProjectClient();
   return useQuery({
-    queryKey: ['events', project, question, 'newest'],
+    queryKey: ['events', projectId, question, 'newest'],
     enabled: isLive,
-    queryFn: async ({ signal }) => {
-      const path = withQuery(`${project}/usage/events`, { ...question, limit: PAGE_SIZE });
-      return (await request<UsageEventList>('GET', path, { signal })).events;
-    },
+    queryFn: async ({ signal }) =>
+      (await usage.events({ ...eventsQuery(question), limit: PAGE_SIZE }, { signal })).events,
     refetchInterval: LIVE_MS,
   });
 }
 
 export function useEvent(id: string) {
-  const project = useProjectPath();
+  const { projectId, usage } = useProjectClient();
   return useQuery({
-    queryKey: ['event', project, id],
-    queryFn: async () => {
-      const response = await requestRaw('GET', `${project}/usage/events/${encodeURIComponent(id)}`);
-      return parseExactly(await response.text()) as UsageEventDetail;
-    },
+    queryKey: ['event', projectId, id],
+    queryFn: async () => parseExactly(await usage.eventText(id)) as UsageEventDetail,
   });
 }
 
 /** The numbers of pending, failed and deferred events. */
 export function useIngestStatus() {
-  const project = useProjectPath();
+  const { projectId, usage } = useProjectClient();
   return useQuery({
-    queryKey: ['ingest-status', project],
-    queryFn: () => request<IngestStatus>('GET', `${project}/usage/ingest-status`),
+    queryKey: ['ingest-status', projectId],
+    queryFn: () => usage.ingestStatus(),
     refetchInterval: STATUS_MS,
   });
 }
@@ -94,26 +88,20 @@ export function useIngestStatus() {
  * `refetchAll`.
  */
 export function useReprocess() {
-  const project = useProjectPath();
+  const { projectId, usage } = useProjectClient();
   const client = useQueryClient();
   const onSettled = () =>
     Promise.all(
       ['events', 'event', 'ingest-status'].map((kind) =>
-        client.invalidateQueries({ queryKey: [kind, project] }),
+        client.invalidateQueries({ queryKey: [kind, projectId] }),
       ),
     );
-  const askFor = (id: string) => request<void>('POST', `${project}/usage/events/${id}/reprocess`);
+  const askFor = (id: string) => usage.reprocessEvent(id);
   return {
     one: useMutation({ mutationFn: askFor, onSettled }),
     askFor,
-    askForRange: (body: ReprocessRequest) =>
-      request<void>('POST', `${project}/usage/events/reprocess`, { body }),
+    askForRange: (body: ReprocessRequest) => usage.reprocessEvents(body),
     /** Fetches all event data again. */
     refetchAll: onSettled,
   };
-}
-
-/** URL of the export of all matching events. An export needs both ends of the time range. */
-export function exportUrl(project: string, question: Question, format: 'csv' | 'ndjson'): string {
-  return `/api${withQuery(`${project}/usage/events/export`, { ...question, ...filterBounds(question), format })}`;
 }

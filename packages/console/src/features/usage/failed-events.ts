@@ -1,28 +1,24 @@
-import type { UsageEvent, UsageEventList } from '@tollgate/contract';
-import { request, withQuery } from '../../api/client.js';
-import type { Question } from './filters.js';
+import type { UsageEvent } from '@tollgate/contract';
+import type { ProjectClient } from '@tollgate/sdk/browser';
+import { eventsQuery, type Question } from './filters.js';
 
 const PAGE_SIZE = 100;
 /** Upper bound of events that are counted, or reprocessed one by one, while the user waits. */
 export const FAILED_EVENTS_MAX = 1_000;
 
-/** The matching failed events, newest first. @param project API path of the project, below `/api` */
+/** The matching failed events, newest first. */
 export async function failedEvents(
-  project: string,
+  { usage }: ProjectClient,
   question: Question,
-  signal?: AbortSignal,
+  signal: AbortSignal,
 ): Promise<UsageEvent[]> {
   const found: UsageEvent[] = [];
-  let cursor: string | null = '';
-  while (cursor !== null && found.length < FAILED_EVENTS_MAX) {
-    const query = { ...question, status: 'failed', limit: PAGE_SIZE, cursor };
-    const page: UsageEventList = await request('GET', withQuery(`${project}/usage/events`, query), {
-      signal,
-    });
-    found.push(...page.events);
-    cursor = page.next_cursor;
+  const query = { ...eventsQuery(question), status: 'failed', limit: PAGE_SIZE } as const;
+  for await (const event of usage.allEvents(query, { signal })) {
+    found.push(event);
+    if (found.length === FAILED_EVENTS_MAX) break;
   }
-  return found.slice(0, FAILED_EVENTS_MAX);
+  return found;
 }
 
 /** Failed events with the same failure code. */

@@ -3,7 +3,7 @@ import { RotateCw } from 'lucide-react';
 import { useState } from 'react';
 import { useMay } from '../../api/session.js';
 import { count } from '../../format.js';
-import { useProjectPath } from '../../project.js';
+import { useProjectClient } from '../../project.js';
 import { Button } from '../../ui/button.js';
 import { classes } from '../../ui/classes.js';
 import { ReadFailure, Skeleton } from '../../ui/states.js';
@@ -21,12 +21,12 @@ export function Failures({
   readonly question: Question;
   readonly onCode: (code: string | undefined) => void;
 }) {
-  const project = useProjectPath();
+  const project = useProjectClient();
   const [isAsking, setAsking] = useState(false);
   const mayRate = useMay('usage:ingest');
   const { failure_code: chosen, ...others } = question;
   const failed = useQuery({
-    queryKey: ['events', project, others, 'failed'],
+    queryKey: ['events', project.projectId, others, 'failed'],
     queryFn: ({ signal }) => failedEvents(project, others, signal),
     refetchOnWindowFocus: false,
   });

@@ -1,4 +1,5 @@
 import { type DimensionFilter, UNIX_SECONDS_MAX, type UsageEventsQuery } from '@tollgate/contract';
+import type { EventsQuery } from '@tollgate/sdk/browser';
 
 /** Text filters of the list, with their labels. */
 export const TEXT_FILTERS = {
@@ -46,6 +47,12 @@ export interface Filters extends Partial<Record<TextFilter, string>> {
 
 /** The query to the service: the filters, with a relative time range resolved to times. */
 export type Question = Omit<UsageEventsQuery, 'limit' | 'cursor' | 'count'>;
+
+/** The question as the SDK asks it, where conditions are an object. */
+export function eventsQuery({ filters, ...rest }: Question): EventsQuery {
+  const conditions = conditionsOf(filters ?? '');
+  return { ...rest, ...(Object.keys(conditions).length === 0 ? {} : { filters: conditions }) };
+}
 
 /** Reads the filters from the address. Invalid values are ignored. */
 export function filtersOf(parameters: URLSearchParams): Filters {

@@ -2,7 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import type { UsageEvent } from '@tollgate/contract';
 import { useState } from 'react';
 import { count } from '../../format.js';
-import { useProjectPath } from '../../project.js';
+import { useProjectClient } from '../../project.js';
 import { Button } from '../../ui/button.js';
 import { CancelButton, Dialog, DialogActions } from '../../ui/dialog.js';
 import { ShareBar } from '../../ui/share-bar.js';
@@ -110,12 +110,17 @@ function Watch({
   readonly asked: readonly UsageEvent[];
   readonly onClose: () => void;
 }) {
-  const project = useProjectPath();
+  const project = useProjectClient();
   const { refetchAll } = useReprocess();
   // Without the failure code, because events may now fail for another reason.
   const { failure_code: _code, ...others } = question;
   const progress = useQuery({
-    queryKey: ['reprocess-progress', project, others, asked.map(({ raw_event_id }) => raw_event_id)],
+    queryKey: [
+      'reprocess-progress',
+      project.projectId,
+      others,
+      asked.map(({ raw_event_id }) => raw_event_id),
+    ],
     queryFn: async ({ signal }): Promise<Progress> =>
       progressOf(asked, await failedEvents(project, others, signal)),
     refetchInterval: ({ state }) => ((state.data?.rated ?? 0) < asked.length ? WATCH_MS : false),

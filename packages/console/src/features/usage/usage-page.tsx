@@ -3,16 +3,16 @@ import { useMemo, useState } from 'react';
 import { type AddressChanges, useAddress } from '../../address.js';
 import { nowS } from '../../clock.js';
 import { count } from '../../format.js';
-import { useProjectPath } from '../../project.js';
+import { useProjectClient } from '../../project.js';
 import { PageHeader } from '../../shell/page-header.js';
 import { Button } from '../../ui/button.js';
 import { Menu } from '../../ui/menu.js';
-import { exportUrl, useIngestStatus } from './api.js';
+import { useIngestStatus } from './api.js';
 import { DeferredNote } from './deferred-note.js';
 import { EventFilterBar } from './event-filter-bar.js';
 import { EventList } from './event-list.js';
 import { Failures } from './failures.js';
-import { filtersOf, isOpenEnded, type Question, questionOf } from './filters.js';
+import { eventsQuery, filterBounds, filtersOf, isOpenEnded, type Question, questionOf } from './filters.js';
 import { UnpricedBanner } from './unpriced-banner.js';
 import { UsageSum } from './usage-sum.js';
 
@@ -76,10 +76,11 @@ export function UsagePage() {
 }
 
 function ExportMenu({ question }: { readonly question: Question }) {
-  const project = useProjectPath();
+  const { usage } = useProjectClient();
   const download = (format: 'csv' | 'ndjson') => {
     const link = document.createElement('a');
-    link.href = exportUrl(project, question, format);
+    // An export has two ends.
+    link.href = usage.exportUrl({ ...eventsQuery(question), ...filterBounds(question), format });
     link.download = `usage-events.${format}`;
     link.click();
   };

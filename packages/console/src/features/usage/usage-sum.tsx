@@ -1,10 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
-import type { AnalysisResult } from '@tollgate/contract';
-import { request } from '../../api/client.js';
 import { useMay } from '../../api/session.js';
 import { nowS } from '../../clock.js';
 import { count } from '../../format.js';
-import { useProjectPath } from '../../project.js';
+import { useProjectClient } from '../../project.js';
 import { Amount } from '../../ui/amount.js';
 import type { Question } from './filters.js';
 import { asksForItems } from './fitting-items.js';
@@ -15,16 +13,15 @@ const LIVE_MS = 5_000;
 /** The total of all matching events, over all pages of the list, per currency. */
 export function UsageSum({ question, isLive }: { readonly question: Question; readonly isLive: boolean }) {
   const mayAsk = useMay('analytics:read');
-  const project = useProjectPath();
+  const { projectId, analysis } = useProjectClient();
   const isAsked = mayAsk && sumQuery(question, nowS()) !== undefined;
   const sum = useQuery({
-    queryKey: ['events', project, question, 'sum'],
+    queryKey: ['events', projectId, question, 'sum'],
     enabled: isAsked,
-    queryFn: ({ signal }) =>
-      request<AnalysisResult>('POST', `${project}/analysis/query`, {
-        body: sumQuery(question, nowS()),
-        signal,
-      }),
+    queryFn: async ({ signal }) => {
+      const query = sumQuery(question, nowS());
+      return query === undefined ? null : analysis.query(query, { signal });
+    },
     refetchInterval: isLive ? LIVE_MS : false,
   });
   const { currency } = question;

@@ -1,16 +1,7 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import type {
-  WebhookDelivery,
-  WebhookDeliveryDetail,
-  WebhookDeliveryPage,
-  WebhookDeliveryStatus,
-  WebhookEndpoint,
-  WebhookEndpointInput,
-  WebhookEndpointPage,
-  WebhookEndpointWithSecret,
-} from '@tollgate/contract';
-import { request, withQuery } from '../../api/client.js';
-import { useProjectPath } from '../../project.js';
+import type { WebhookDelivery, WebhookDeliveryStatus, WebhookEndpointInput } from '@tollgate/contract';
+import { filled } from '../../api/filled.js';
+import { useProjectClient } from '../../project.js';
 
 /** Number of deliveries in the summary of an endpoint. */
 const SUMMARY_DELIVERIES = 20;
@@ -19,51 +10,44 @@ const PAGE_SIZE = 50;
 const LIVE_MS = 3_000;
 
 export function useEndpoints() {
-  const project = useProjectPath();
+  const { projectId, webhookEndpoints } = useProjectClient();
   return useQuery({
-    queryKey: ['webhooks', project],
-    queryFn: async () =>
-      (await request<WebhookEndpointPage>('GET', `${project}/webhook-endpoints?limit=100`)).webhook_endpoints,
+    queryKey: ['webhooks', projectId],
+    queryFn: async () => (await webhookEndpoints.list({ limit: 100 })).webhook_endpoints,
     // The service disables endpoints that keep failing.
     refetchInterval: LIVE_MS,
   });
 }
 
 export function useEndpoint(id: string) {
-  const project = useProjectPath();
+  const { projectId, webhookEndpoints } = useProjectClient();
   return useQuery({
-    queryKey: ['webhooks', project, id],
-    queryFn: () => request<WebhookEndpoint>('GET', `${project}/webhook-endpoints/${id}`),
+    queryKey: ['webhooks', projectId, id],
+    queryFn: () => webhookEndpoints.get(id),
     refetchInterval: LIVE_MS,
   });
 }
 
 /** The last deliveries to an endpoint, newest first. */
 export function useLastDeliveries(endpointId: string) {
-  const project = useProjectPath();
+  const { projectId, webhookEndpoints } = useProjectClient();
   return useQuery({
-    queryKey: ['webhooks', project, endpointId, 'summary'],
-    queryFn: async () => {
-      const path = `${project}/webhook-endpoints/${endpointId}/deliveries?limit=${SUMMARY_DELIVERIES}`;
-      return (await request<WebhookDeliveryPage>('GET', path)).deliveries;
-    },
+    queryKey: ['webhooks', projectId, endpointId, 'summary'],
+    queryFn: async () =>
+      (await webhookEndpoints.deliveries(endpointId, { limit: SUMMARY_DELIVERIES })).deliveries,
     refetchInterval: LIVE_MS,
   });
 }
 
 export function useDeliveries(endpointId: string, status: WebhookDeliveryStatus | '') {
-  const project = useProjectPath();
+  const { projectId, webhookEndpoints } = useProjectClient();
   return useInfiniteQuery({
-    queryKey: ['webhooks', project, endpointId, 'deliveries', status],
+    queryKey: ['webhooks', projectId, endpointId, 'deliveries', status],
     queryFn: ({ pageParam }) =>
-      request<WebhookDeliveryPage>(
-        'GET',
-        withQuery(`${project}/webhook-endpoints/${endpointId}/deliveries`, {
-          status,
-          limit: PAGE_SIZE,
-          offset: pageParam,
-        }),
-      ),
+      webhookEndpoints.deliveries(endpointId, {
+        ...filled({ status }),
+        ...{ limit: PAGE_SIZE, offset: pageParam },
+      }),
     initialPageParam: 0,
     getNextPageParam: ({ offset, limit, total_count }) =>
       offset + limit < total_count ? offset + limit : undefined,
@@ -73,52 +57,45 @@ export function useDeliveries(endpointId: string, status: WebhookDeliveryStatus 
 }
 
 export function useDelivery(endpointId: string, messageId: string) {
-  const project = useProjectPath();
+  const { projectId, webhookEndpoints } = useProjectClient();
   return useQuery({
-    queryKey: ['webhooks', project, endpointId, 'deliveries', 'one', messageId],
-    queryFn: () =>
-      request<WebhookDeliveryDetail>(
-        'GET',
-        `${project}/webhook-endpoints/${endpointId}/deliveries/${messageId}`,
-      ),
+    queryKey: ['webhooks', projectId, endpointId, 'deliveries', 'one', messageId],
+    queryFn: () => webhookEndpoints.delivery(endpointId, messageId),
     refetchInterval: ({ state }) => (state.data?.status === 'pending' ? LIVE_MS : false),
   });
 }
 
 /** Changes of endpoints. After each of them, endpoint data is fetched again. */
 export function useEndpointChanges() {
-  const project = useProjectPath();
+  const { projectId, webhookEndpoints } = useProjectClient();
   const client = useQueryClient();
-  const onSettled = () => client.invalidateQueries({ queryKey: ['webhooks', project] });
-  const endpoints = `${project}/webhook-endpoints`;
+  const onSettled = () => client.invalidateQueries({ queryKey: ['webhooks', projectId] });
   return {
     create: useMutation({
-      mutationFn: (body: WebhookEndpointInput) =>
-        request<WebhookEndpointWithSecret>('POST', endpoints, { body }),
+      mutationFn: (body: WebhookEndpointInput) => webhookEndpoints.create(body),
       onSettled,
     }),
     update: useMutation({
       mutationFn: ({ id, body }: { readonly id: string; readonly body: WebhookEndpointInput }) =>
-        request<WebhookEndpoint>('PUT', `${endpoints}/${id}`, { body }),
+        webhookEndpoints.update(id, body),
       onSettled,
     }),
     rotate: useMutation({
-      mutationFn: (id: string) =>
-        request<WebhookEndpointWithSecret>('POST', `${endpoints}/${id}/rotate-secret`),
+      mutationFn: (id: string) => webhookEndpoints.rotateSecret(id),
       onSettled,
     }),
     remove: useMutation({
-      mutationFn: (id: string) => request<void>('DELETE', `${endpoints}/${id}`),
+      mutationFn: (id: string) => webhookEndpoints.delete(id),
       // The deleted endpoint itself is not fetched again.
-      onSuccess: () => client.invalidateQueries({ queryKey: ['webhooks', project], exact: true }),
+      onSuccess: () => client.invalidateQueries({ queryKey: ['webhooks', projectId], exact: true }),
     }),
     test: useMutation({
-      mutationFn: (id: string) => request<WebhookDelivery>('POST', `${endpoints}/${id}/test`),
+      mutationFn: (id: string) => webhookEndpoints.test(id),
       onSettled,
     }),
     redeliver: useMutation({
       mutationFn: ({ endpoint_id, message_id }: Pick<WebhookDelivery, 'endpoint_id' | 'message_id'>) =>
-        request<WebhookDelivery>('POST', `${endpoints}/${endpoint_id}/deliveries/${message_id}/redeliver`),
+        webhookEndpoints.redeliver(endpoint_id, message_id),
       onSettled,
     }),
   };

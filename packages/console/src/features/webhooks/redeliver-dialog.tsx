@@ -3,7 +3,7 @@ import type { WebhookDelivery } from '@tollgate/contract';
 import { useState } from 'react';
 import { nowS } from '../../clock.js';
 import { count } from '../../format.js';
-import { useProjectPath } from '../../project.js';
+import { useProjectClient } from '../../project.js';
 import { Button } from '../../ui/button.js';
 import { CancelButton, Dialog, DialogActions } from '../../ui/dialog.js';
 import { Field, Select } from '../../ui/field.js';
@@ -44,11 +44,11 @@ function RedeliverForm({
   readonly endpointId: string;
   readonly onClose: () => void;
 }) {
-  const project = useProjectPath();
+  const project = useProjectClient();
   const [since, setSince] = useState<(typeof SINCE)[number]['value']>('86400');
   const undelivered = useQuery({
-    queryKey: ['webhooks', project, endpointId, 'undelivered', since],
-    queryFn: () => undeliveredSince(`${project}/webhook-endpoints/${endpointId}`, nowS() - Number(since)),
+    queryKey: ['webhooks', project.projectId, endpointId, 'undelivered', since],
+    queryFn: () => undeliveredSince(project, endpointId, nowS() - Number(since)),
     staleTime: 0,
   });
   const [done, setDone] = useState(0);

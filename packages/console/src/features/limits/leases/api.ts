@@ -1,58 +1,55 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import type { BudgetLease, BudgetLeaseList, CreateLeaseBody, LeaseStatus } from '@tollgate/contract';
-import { request, withQuery } from '../../../api/client.js';
-import { useProjectPath } from '../../../project.js';
+import type { CreateLeaseBody, LeaseStatus } from '@tollgate/contract';
+import { filled } from '../../../api/filled.js';
+import { useProjectClient } from '../../../project.js';
 import { LIMITS } from '../query-key.js';
 import type { Subject } from '../subjects/subject.js';
 
 const LEASES_PAGE_SIZE = 10;
 const REFRESH_MS = 3_000;
 
-function useLeasesPath(): string {
-  return `${useProjectPath()}/budget-leases`;
-}
-
 export type LeaseFilter = LeaseStatus | '';
 
 /** The leases of a subject, newest first, as they change. */
 export function useLeases({ type, id }: Subject, status: LeaseFilter, offset: number) {
-  const path = useLeasesPath();
+  const { projectId, budgetLeases } = useProjectClient();
   return useQuery({
-    queryKey: [LIMITS, path, 'list', type, id, status, offset],
+    queryKey: [LIMITS, projectId, 'leases', 'list', type, id, status, offset],
     queryFn: () =>
-      request<BudgetLeaseList>(
-        'GET',
-        withQuery(path, { subject_type: type, subject_id: id, status, offset, limit: LEASES_PAGE_SIZE }),
-      ),
+      budgetLeases.list({
+        ...{ subject_type: type, subject_id: id },
+        ...filled({ status }),
+        ...{ offset, limit: LEASES_PAGE_SIZE },
+      }),
     refetchInterval: REFRESH_MS,
     placeholderData: keepPreviousData,
   });
 }
 
 export function useLease(id: string) {
-  const path = useLeasesPath();
+  const { projectId, budgetLeases } = useProjectClient();
   return useQuery({
-    queryKey: [LIMITS, path, 'one', id],
-    queryFn: () => request<BudgetLease>('GET', `${path}/${encodeURIComponent(id)}`),
+    queryKey: [LIMITS, projectId, 'leases', 'one', id],
+    queryFn: () => budgetLeases.get(id),
     refetchInterval: REFRESH_MS,
   });
 }
 
 export function useOpenLease() {
-  const path = useLeasesPath();
+  const { budgetLeases } = useProjectClient();
   const client = useQueryClient();
   return useMutation({
     mutationFn: ({ key, body }: { readonly key: string; readonly body: CreateLeaseBody }) =>
-      request<BudgetLease>('POST', path, { body, headers: { 'idempotency-key': key } }),
+      budgetLeases.create(body, { idempotencyKey: key }),
     onSettled: () => client.invalidateQueries({ queryKey: [LIMITS] }),
   });
 }
 
 export function useCloseLease(id: string) {
-  const path = useLeasesPath();
+  const { budgetLeases } = useProjectClient();
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (_: undefined) => request<BudgetLease>('POST', `${path}/${id}/close`),
+    mutationFn: (_: undefined) => budgetLeases.close(id),
     onSettled: () => client.invalidateQueries({ queryKey: [LIMITS] }),
   });
 }

@@ -1,23 +1,12 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import type {
-  CreateUsageLimitPlanBody,
-  UpdateUsageLimitPlanBody,
-  UsageLimitPlan,
-  UsageLimitPlanDetail,
-  UsageLimitPlanPage,
-  UsageLimitPlanVersionPage,
-} from '@tollgate/contract';
-import { request, withQuery } from '../../../api/client.js';
+import type { CreateUsageLimitPlanBody, UsageLimitPlan } from '@tollgate/contract';
+import { filled } from '../../../api/filled.js';
 import { useMay } from '../../../api/session.js';
-import { useProjectPath } from '../../../project.js';
+import { useProjectClient } from '../../../project.js';
 import { LIMITS, PAGE_SIZE } from '../query-key.js';
 
 /** Upper bound of the plans in a list of choices. The page of plans searches all of them. */
 const CHOICES_MAX = 100;
-
-function usePlansPath(): string {
-  return `${useProjectPath()}/usage-limit-plans`;
-}
 
 export type PlanFilter = 'active' | 'published' | 'archived';
 
@@ -28,14 +17,15 @@ export interface PlanQuery {
 }
 
 export function usePlans({ filter, search, offset }: PlanQuery) {
-  const path = usePlansPath();
+  const { projectId, usageLimitPlans } = useProjectClient();
   return useQuery({
-    queryKey: [LIMITS, path, 'list', filter, search, offset],
+    queryKey: [LIMITS, projectId, 'plans', 'list', filter, search, offset],
     queryFn: () =>
-      request<UsageLimitPlanPage>(
-        'GET',
-        withQuery(path, { ...flagOf(filter), search: search.trim(), offset, limit: PAGE_SIZE }),
-      ),
+      usageLimitPlans.list({
+        ...flagOf(filter),
+        ...filled({ search: search.trim() }),
+        ...{ offset, limit: PAGE_SIZE },
+      }),
     placeholderData: keepPreviousData,
   });
 }
@@ -44,35 +34,30 @@ const flagOf = (filter: PlanFilter) => (filter === 'active' ? {} : { [filter]: t
 
 /** The plans that can be assigned to a route. */
 export function usePublishedPlans() {
-  const path = usePlansPath();
+  const { projectId, usageLimitPlans } = useProjectClient();
   const isPermitted = useMay('usage_control:write');
   return useQuery({
-    queryKey: [LIMITS, path, 'published'],
+    queryKey: [LIMITS, projectId, 'plans', 'published'],
     enabled: isPermitted,
     queryFn: async () =>
-      (await request<UsageLimitPlanPage>('GET', withQuery(path, { published: true, limit: CHOICES_MAX })))
-        .usage_limit_plans,
+      (await usageLimitPlans.list({ published: true, limit: CHOICES_MAX })).usage_limit_plans,
   });
 }
 
 export function usePlan(id: string) {
-  const path = usePlansPath();
+  const { projectId, usageLimitPlans } = useProjectClient();
   return useQuery({
-    queryKey: [LIMITS, path, 'one', id],
-    queryFn: () => request<UsageLimitPlanDetail>('GET', `${path}/${id}`),
+    queryKey: [LIMITS, projectId, 'plans', 'one', id],
+    queryFn: () => usageLimitPlans.get(id),
   });
 }
 
 /** Versions of a plan: the draft if there is one, then the revisions from newest to oldest. */
 export function usePlanVersions(id: string, offset: number) {
-  const path = usePlansPath();
+  const { projectId, usageLimitPlans } = useProjectClient();
   return useQuery({
-    queryKey: [LIMITS, path, 'versions', id, offset],
-    queryFn: () =>
-      request<UsageLimitPlanVersionPage>(
-        'GET',
-        withQuery(`${path}/${id}/versions`, { offset, limit: PAGE_SIZE }),
-      ),
+    queryKey: [LIMITS, projectId, 'plans', 'versions', id, offset],
+    queryFn: () => usageLimitPlans.versions(id, { offset, limit: PAGE_SIZE }),
     placeholderData: keepPreviousData,
   });
 }
@@ -80,10 +65,10 @@ export function usePlanVersions(id: string, offset: number) {
 export type PlanAction = 'publish' | 'archive' | 'restore';
 
 export function usePlanAction(id: string) {
-  const path = usePlansPath();
+  const { usageLimitPlans } = useProjectClient();
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (action: PlanAction) => request<unknown>('POST', `${path}/${id}/${action}`),
+    mutationFn: (action: PlanAction): Promise<unknown> => usageLimitPlans[action](id),
     onSettled: () => client.invalidateQueries({ queryKey: [LIMITS] }),
   });
 }
@@ -93,13 +78,11 @@ export type SavedPlan = Pick<UsageLimitPlan, 'id'>;
 
 /** Creates a plan, or updates the draft of the plan with this ID. */
 export function useSavePlan(id: string | undefined) {
-  const path = usePlansPath();
+  const { usageLimitPlans } = useProjectClient();
   const client = useQueryClient();
   return useMutation({
-    mutationFn: ({ name, ...body }: CreateUsageLimitPlanBody) =>
-      id === undefined
-        ? request<SavedPlan>('POST', path, { body: { name, ...body } })
-        : request<SavedPlan>('PUT', `${path}/${id}`, { body: body satisfies UpdateUsageLimitPlanBody }),
+    mutationFn: ({ name, ...body }: CreateUsageLimitPlanBody): Promise<SavedPlan> =>
+      id === undefined ? usageLimitPlans.create({ name, ...body }) : usageLimitPlans.update(id, body),
     onSettled: () => client.invalidateQueries({ queryKey: [LIMITS] }),
   });
 }

@@ -1,24 +1,17 @@
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, skipToken, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type {
   CreateSubjectRouteBody,
-  DirectLimit,
-  DirectLimitPage,
   LimitRuleInput,
-  SubjectRoute,
-  SubjectRoutePage,
   UpdateDirectLimitBody,
   UpdateSubjectRouteBody,
 } from '@tollgate/contract';
-import { request, withQuery } from '../../../api/client.js';
-import { useProjectPath } from '../../../project.js';
+import type { ProjectClient } from '@tollgate/sdk/browser';
+import { filled } from '../../../api/filled.js';
+import { useProjectClient } from '../../../project.js';
 import { LIMITS, PAGE_SIZE } from '../query-key.js';
 
 /** Upper bound of the direct limits of a route. */
 const DIRECT_LIMITS_MAX = 100;
-
-function useRoutesPath(): string {
-  return `${useProjectPath()}/subject-routes`;
-}
 
 export interface RouteQuery {
   readonly subject_type: string;
@@ -35,56 +28,47 @@ export const ALL_ROUTES: RouteQuery = {
 };
 
 export function useRoutes(query: RouteQuery) {
-  const path = useRoutesPath();
+  const { projectId, subjectRoutes } = useProjectClient();
   return useQuery({
-    queryKey: [LIMITS, path, 'list', query],
-    queryFn: () => request<SubjectRoutePage>('GET', withQuery(path, { ...query, limit: PAGE_SIZE })),
+    queryKey: [LIMITS, projectId, 'routes', 'list', query],
+    queryFn: () => subjectRoutes.list({ ...filled(query), limit: PAGE_SIZE }),
     placeholderData: keepPreviousData,
   });
 }
 
 /** The number of routes that use a plan. */
 export function useRoutesOfPlan(planId: string) {
-  const path = useRoutesPath();
+  const { projectId, subjectRoutes } = useProjectClient();
   return useQuery({
-    queryKey: [LIMITS, path, 'of plan', planId],
-    queryFn: async () =>
-      (await request<SubjectRoutePage>('GET', withQuery(path, { usage_limit_plan_id: planId, limit: 1 })))
-        .total_count,
+    queryKey: [LIMITS, projectId, 'routes', 'of plan', planId],
+    queryFn: async () => (await subjectRoutes.list({ usage_limit_plan_id: planId, limit: 1 })).total_count,
   });
 }
 
 export function useRoute(id: string | null) {
-  const path = useRoutesPath();
+  const { projectId, subjectRoutes } = useProjectClient();
   return useQuery({
-    queryKey: [LIMITS, path, 'one', id],
-    enabled: id !== null,
-    queryFn: () => request<SubjectRoute>('GET', `${path}/${id}`),
+    queryKey: [LIMITS, projectId, 'routes', 'one', id],
+    queryFn: id === null ? skipToken : () => subjectRoutes.get(id),
   });
 }
 
 export function useDirectLimits(routeId: string) {
-  const path = useRoutesPath();
+  const { projectId, subjectRoutes } = useProjectClient();
   return useQuery({
-    queryKey: [LIMITS, path, 'limits', routeId],
-    queryFn: async () =>
-      (
-        await request<DirectLimitPage>(
-          'GET',
-          withQuery(`${path}/${routeId}/limits`, { limit: DIRECT_LIMITS_MAX }),
-        )
-      ).limits,
+    queryKey: [LIMITS, projectId, 'routes', 'limits', routeId],
+    queryFn: async () => (await subjectRoutes.limits(routeId, { limit: DIRECT_LIMITS_MAX })).limits,
   });
 }
 
 function useChange<Input, Answer>(
-  change: (path: string, input: Input) => Promise<Answer>,
+  change: (routes: ProjectClient['subjectRoutes'], input: Input) => Promise<Answer>,
   onSuccess: () => void = () => {},
 ) {
-  const path = useRoutesPath();
+  const { subjectRoutes } = useProjectClient();
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (input: Input) => change(path, input),
+    mutationFn: (input: Input) => change(subjectRoutes, input),
     onSuccess,
     onSettled: () => client.invalidateQueries({ queryKey: [LIMITS] }),
   });
@@ -92,32 +76,26 @@ function useChange<Input, Answer>(
 
 /** Creates a route, or updates the one with this ID. */
 export function useSaveRoute(id: string | undefined) {
-  return useChange((path, body: CreateSubjectRouteBody) =>
-    id === undefined
-      ? request<SubjectRoute>('POST', path, { body })
-      : request<SubjectRoute>('PUT', `${path}/${id}`, { body: body satisfies UpdateSubjectRouteBody }),
+  return useChange((routes, body: CreateSubjectRouteBody) =>
+    id === undefined ? routes.create(body) : routes.update(id, body satisfies UpdateSubjectRouteBody),
   );
 }
 
 /** Deletes a route. `onDeleted` leaves its page first: data on screen is fetched again, and would be a 404. */
 export function useDeleteRoute(id: string, onDeleted: () => void) {
-  return useChange((path, _: undefined) => request<void>('DELETE', `${path}/${id}`), onDeleted);
+  return useChange((routes, _: undefined) => routes.delete(id), onDeleted);
 }
 
 /** Creates a direct limit of a route, or updates the one with this ID. */
 export function useSaveDirectLimit(routeId: string, id: string | undefined) {
   return useChange(
-    (path, { effective, ...rule }: LimitRuleInput & Pick<UpdateDirectLimitBody, 'effective'>) => {
-      const limits = `${path}/${routeId}/limits`;
-      return id === undefined
-        ? request<DirectLimit>('POST', limits, { body: rule })
-        : request<DirectLimit>('PUT', `${limits}/${id}`, {
-            body: { ...rule, ...(effective === undefined ? {} : { effective }) },
-          });
-    },
+    (routes, { effective, ...rule }: LimitRuleInput & Pick<UpdateDirectLimitBody, 'effective'>) =>
+      id === undefined
+        ? routes.createLimit(routeId, rule)
+        : routes.updateLimit(routeId, id, { ...rule, ...(effective === undefined ? {} : { effective }) }),
   );
 }
 
 export function useDeleteDirectLimit(routeId: string) {
-  return useChange((path, id: string) => request<void>('DELETE', `${path}/${routeId}/limits/${id}`));
+  return useChange((routes, id: string) => routes.deleteLimit(routeId, id));
 }

@@ -1,7 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import type { LimitCrossingPage, RealtimeLimits, UsageEventList } from '@tollgate/contract';
-import { request, withQuery } from '../../../api/client.js';
-import { useProjectPath } from '../../../project.js';
+import type { UsageEventList } from '@tollgate/contract';
+import { useProjectClient } from '../../../project.js';
 import { LIMITS } from '../query-key.js';
 import { type Subject, subjectName } from './subject.js';
 
@@ -12,31 +11,24 @@ const RECENT_EVENTS = 50;
 
 /** The status of each limit of a subject, polled. */
 export function useSubjectLimits({ type, id }: Subject) {
-  const project = useProjectPath();
+  const project = useProjectClient();
   return useQuery({
-    queryKey: [LIMITS, project, 'subject', type, id],
-    queryFn: () =>
-      request<RealtimeLimits>(
-        'GET',
-        withQuery(`${project}/subject/realtime/limits`, { subject_type: type, subject_id: id }),
-      ),
+    queryKey: [LIMITS, project.projectId, 'subject', type, id],
+    queryFn: () => project.realtimeLimits.snapshot({ subject_type: type, subject_id: id }),
     refetchInterval: REFRESH_MS,
   });
 }
 
 /** Recent threshold crossings of a subject, newest first. */
 export function useCrossings({ type, id }: Subject, offset: number) {
-  const project = useProjectPath();
+  const project = useProjectClient();
   return useQuery({
-    queryKey: [LIMITS, project, 'crossings', type, id, offset],
+    queryKey: [LIMITS, project.projectId, 'crossings', type, id, offset],
     queryFn: () =>
-      request<LimitCrossingPage>(
-        'GET',
-        withQuery(`${project}/subject/realtime/crossings`, {
-          ...{ subject_type: type, subject_id: id },
-          ...{ limit: CROSSINGS_PAGE_SIZE, offset },
-        }),
-      ),
+      project.realtimeLimits.crossings({
+        ...{ subject_type: type, subject_id: id },
+        ...{ limit: CROSSINGS_PAGE_SIZE, offset },
+      }),
     refetchInterval: REFRESH_MS,
     placeholderData: keepPreviousData,
   });
@@ -44,11 +36,10 @@ export function useCrossings({ type, id }: Subject, offset: number) {
 
 /** The subjects of the newest events, each once, newest first. */
 export function useRecentSubjects() {
-  const project = useProjectPath();
+  const project = useProjectClient();
   return useQuery({
-    queryKey: [LIMITS, project, 'recent-subjects'],
-    queryFn: () =>
-      request<UsageEventList>('GET', withQuery(`${project}/usage/events`, { limit: RECENT_EVENTS })),
+    queryKey: [LIMITS, project.projectId, 'recent-subjects'],
+    queryFn: () => project.usage.events({ limit: RECENT_EVENTS }),
     select: ({ events }) => subjectsOf(events),
   });
 }

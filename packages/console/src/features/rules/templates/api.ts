@@ -1,13 +1,7 @@
 import { useMutation, useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
-import type {
-  ExtractorRuleSet,
-  ExtractorTemplate,
-  ExtractorTemplateList,
-  PricingRuleSet,
-  RulesTestResult,
-} from '@tollgate/contract';
-import { request } from '../../../api/client.js';
-import { useProjectPath } from '../../../project.js';
+import type { ExtractorTemplate } from '@tollgate/contract';
+import { client } from '../../../api/transport.js';
+import { useProjectClient } from '../../../project.js';
 import { RULES } from '../api.js';
 import { readJsonObject } from '../trial/json-text.js';
 import { EMPTY_EVENT, trialBody } from '../trial/trial-request.js';
@@ -19,7 +13,7 @@ export function useTemplates() {
   return useQuery({
     queryKey: ['templates'],
     staleTime: Number.POSITIVE_INFINITY,
-    queryFn: async () => (await request<ExtractorTemplateList>('GET', '/v1/extractor-templates')).templates,
+    queryFn: async () => (await client.extractorTemplates()).templates,
   });
 }
 
@@ -32,18 +26,18 @@ export interface Matching {
 
 /** Every template tried on a text; those that fit, best first. Asks nothing while it is no JSON object. */
 export function useMatches(text: string): Matching {
-  const project = useProjectPath();
+  const { projectId, ruleTrials } = useProjectClient();
   const templates = useTemplates().data ?? [];
   const reading = readJsonObject(text);
   const trials = useQueries({
     queries: templates.map((template) => ({
-      queryKey: ['template-trial', project, template.id, text],
+      queryKey: ['template-trial', projectId, template.id, text],
       enabled: reading.isObject,
       queryFn: ({ signal }: { signal: AbortSignal }) =>
-        request<RulesTestResult>('POST', `${project}/rules/test`, {
-          json: trialBody({ extractor: { template_id: template.id } }, { ...EMPTY_EVENT, rawJson: text }),
-          signal,
-        }),
+        ruleTrials.testText(
+          trialBody({ extractor: { template_id: template.id } }, { ...EMPTY_EVENT, rawJson: text }),
+          { signal },
+        ),
     })),
   });
   if (!reading.isObject) return { matches: [], isPending: false, error: null };
@@ -72,23 +66,19 @@ export interface NewRuleSet {
  * without them.
  */
 export function useCreateFromTemplate() {
-  const project = useProjectPath();
-  const client = useQueryClient();
+  const { projectId, extractorRuleSets, pricingRuleSets } = useProjectClient();
+  const queries = useQueryClient();
   return useMutation({
     mutationFn: async ({ template, name, prices, currency, isPublished }: NewRuleSet) => {
-      const ruleSets = `${project}/extractor-rule-sets`;
-      const ruleSet = await request<ExtractorRuleSet>('POST', ruleSets, {
-        body: { name, template_id: template.id, effective_from: 0 },
-      });
+      const ruleSet = await extractorRuleSets.create({ name, template_id: template.id, effective_from: 0 });
       const pricing = startingPrices(ruleSet.id, prices, currency);
       if (pricing !== undefined) {
-        const path = `${project}/pricing-rule-sets`;
-        const { id } = await request<PricingRuleSet>('POST', path, { body: pricing });
-        if (isPublished) await request('POST', `${path}/${id}/publish`);
+        const { id } = await pricingRuleSets.create(pricing);
+        if (isPublished) await pricingRuleSets.publish(id);
       }
-      return isPublished ? request<ExtractorRuleSet>('POST', `${ruleSets}/${ruleSet.id}/publish`) : ruleSet;
+      return isPublished ? extractorRuleSets.publish(ruleSet.id) : ruleSet;
     },
     // Whatever was reached before a refusal is there.
-    onSettled: () => client.invalidateQueries({ queryKey: [RULES, project] }),
+    onSettled: () => queries.invalidateQueries({ queryKey: [RULES, projectId] }),
   });
 }

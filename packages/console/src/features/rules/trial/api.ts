@@ -1,20 +1,10 @@
 import { keepPreviousData, skipToken, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import type {
-  Backtest,
-  BacktestPage,
-  BacktestRequest,
-  ExtractorRuleSetVersionPage,
-  PricingRuleSetPage,
-  RulesTestResult,
-  UsageEventDetail,
-  UsageEventList,
-} from '@tollgate/contract';
+import type { Backtest, BacktestRequest, RulesTestResult, UsageEventDetail } from '@tollgate/contract';
 import { useCallback } from 'react';
-import { request, requestRaw, withQuery } from '../../../api/client.js';
 import { useMay } from '../../../api/session.js';
-import { useProjectPath } from '../../../project.js';
+import { useProjectClient } from '../../../project.js';
 import { parseExactly } from '../../usage/exact-json.js';
-import { RULES, type RuleSetKind, SEGMENTS } from '../api.js';
+import { RULES, type RuleSetKind, ruleSetsOf } from '../api.js';
 import { type EventDraft, type GivenEvent, isComplete, type TrialRules, trialBody } from './trial-request.js';
 
 /** What was tried, and what came of it. */
@@ -28,18 +18,17 @@ export interface Trial {
  * no event.
  */
 export function useTrial(rules: TrialRules | undefined, event: EventDraft) {
-  const project = useProjectPath();
+  const project = useProjectClient();
   const body = rules !== undefined && isComplete(event) ? trialBody(rules, event) : undefined;
   return useQuery({
-    queryKey: ['trial', project, body],
-    enabled: body !== undefined,
-    queryFn: async ({ signal }): Promise<Trial> => ({
-      rules: rules ?? {},
-      result: await request<RulesTestResult>('POST', `${project}/rules/test`, {
-        ...(body === undefined ? {} : { json: body }),
-        signal,
-      }),
-    }),
+    queryKey: ['trial', project.projectId, body],
+    queryFn:
+      body === undefined
+        ? skipToken
+        : async ({ signal }): Promise<Trial> => ({
+            rules: rules ?? {},
+            result: await project.ruleTrials.testText(body, { signal }),
+          }),
     placeholderData: keepPreviousData,
   });
 }
@@ -49,19 +38,19 @@ export function useTrial(rules: TrialRules | undefined, event: EventDraft) {
  * with the session.
  */
 export function useKeptEvent(ruleSetId: string | undefined) {
-  const project = useProjectPath();
+  const { projectId } = useProjectClient();
   const client = useQueryClient();
   const { data } = useQuery<GivenEvent>({
-    queryKey: ['trial-event', project, ruleSetId],
+    queryKey: ['trial-event', projectId, ruleSetId],
     queryFn: skipToken,
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: Number.POSITIVE_INFINITY,
   });
   const change = useCallback(
     (next: (given: GivenEvent) => GivenEvent) => {
-      client.setQueryData<GivenEvent>(['trial-event', project, ruleSetId], (given = {}) => next(given));
+      client.setQueryData<GivenEvent>(['trial-event', projectId, ruleSetId], (given = {}) => next(given));
     },
-    [client, project, ruleSetId],
+    [client, projectId, ruleSetId],
   );
   return [data, change] as const;
 }
@@ -70,40 +59,42 @@ const RECENT_SHOWN = 20;
 
 /** The last events of a rule set. */
 export function useRecentEvents(ruleSetId: string | undefined) {
-  const project = useProjectPath();
+  const project = useProjectClient();
   const mayRead = useMay('usage:read');
   return useQuery({
-    queryKey: ['trial-events', project, ruleSetId],
-    enabled: mayRead && ruleSetId !== undefined,
-    queryFn: async () => {
-      const query = { extractor_rule_set_id: ruleSetId, limit: RECENT_SHOWN };
-      return (await request<UsageEventList>('GET', withQuery(`${project}/usage/events`, query))).events;
-    },
+    queryKey: ['trial-events', project.projectId, ruleSetId],
+    queryFn:
+      mayRead && ruleSetId !== undefined
+        ? async () => {
+            const query = { extractor_rule_set_id: ruleSetId, limit: RECENT_SHOWN };
+            return (await project.usage.events(query)).events;
+          }
+        : skipToken,
   });
 }
 
 /** Reads an event whose numbers keep the digits that they were sent with. */
 export function useReadEvent() {
-  const project = useProjectPath();
+  const project = useProjectClient();
   return useMutation({
     mutationFn: async (id: string) => {
-      const response = await requestRaw('GET', `${project}/usage/events/${id}`);
-      return parseExactly(await response.text()) as UsageEventDetail;
+      return parseExactly(await project.usage.eventText(id)) as UsageEventDetail;
     },
   });
 }
 
 /** The newest version that was published; null where none is, or none any more. */
 export function usePublishedVersion(kind: RuleSetKind, ruleSetId: string | undefined) {
-  const project = useProjectPath();
+  const project = useProjectClient();
   return useQuery({
-    queryKey: [RULES, project, 'published', kind, ruleSetId],
-    enabled: ruleSetId !== undefined,
-    queryFn: async () => {
-      const path = withQuery(`${project}/${SEGMENTS[kind]}/${ruleSetId}/versions`, { limit: 100 });
-      const { versions } = await request<ExtractorRuleSetVersionPage>('GET', path);
-      return versions.find(({ status }) => status === 'published')?.version ?? null;
-    },
+    queryKey: [RULES, project.projectId, 'published', kind, ruleSetId],
+    queryFn:
+      ruleSetId === undefined
+        ? skipToken
+        : async () => {
+            const { versions } = await ruleSetsOf(project, kind).versions(ruleSetId, { limit: 100 });
+            return versions.find(({ status }) => status === 'published')?.version ?? null;
+          },
   });
 }
 
@@ -112,23 +103,19 @@ export function usePublishedVersion(kind: RuleSetKind, ruleSetId: string | undef
  * a newer draft.
  */
 export function useBoundPrices(extractorRuleSetId: string | undefined) {
-  const project = useProjectPath();
+  const project = useProjectClient();
   return useQuery({
-    queryKey: [RULES, project, 'bound-prices', extractorRuleSetId],
-    enabled: extractorRuleSetId !== undefined,
-    queryFn: async () => {
-      const lists = (['published', 'draft'] as const).map((status) =>
-        request<PricingRuleSetPage>(
-          'GET',
-          withQuery(`${project}/pricing-rule-sets`, {
-            status,
-            limit: 100,
-            extractor_rule_set_id: extractorRuleSetId,
-          }),
-        ),
-      );
-      return (await Promise.all(lists)).flatMap(({ pricing_rule_sets }) => pricing_rule_sets);
-    },
+    queryKey: [RULES, project.projectId, 'bound-prices', extractorRuleSetId],
+    queryFn:
+      extractorRuleSetId === undefined
+        ? skipToken
+        : async () => {
+            const query = { limit: 100, extractor_rule_set_id: extractorRuleSetId };
+            const lists = (['published', 'draft'] as const).map((status) =>
+              project.pricingRuleSets.list({ ...query, status }),
+            );
+            return (await Promise.all(lists)).flatMap(({ pricing_rule_sets }) => pricing_rule_sets);
+          },
   });
 }
 
@@ -137,16 +124,10 @@ const PROGRESS_MS = 1_000;
 const BACKTESTS = 'backtests';
 
 export function useBacktests() {
-  const project = useProjectPath();
+  const project = useProjectClient();
   return useQuery({
-    queryKey: [BACKTESTS, project],
-    queryFn: async () =>
-      (
-        await request<BacktestPage>(
-          'GET',
-          withQuery(`${project}/rules/backtests`, { limit: BACKTESTS_SHOWN }),
-        )
-      ).backtests,
+    queryKey: [BACKTESTS, project.projectId],
+    queryFn: async () => (await project.ruleTrials.backtests({ limit: BACKTESTS_SHOWN })).backtests,
     refetchInterval: ({ state }) =>
       state.data?.some(({ status }) => status === 'running') === true ? PROGRESS_MS : false,
   });
@@ -154,29 +135,28 @@ export function useBacktests() {
 
 /** One backtest; while it runs it is read again and again. */
 export function useBacktest(id: string | undefined) {
-  const project = useProjectPath();
+  const project = useProjectClient();
   return useQuery({
-    queryKey: [BACKTESTS, project, id],
-    enabled: id !== undefined,
-    queryFn: () => request<Backtest>('GET', `${project}/rules/backtests/${id}`),
+    queryKey: [BACKTESTS, project.projectId, id],
+    queryFn: id === undefined ? skipToken : () => project.ruleTrials.backtest(id),
     refetchInterval: ({ state }) => (state.data?.status === 'running' ? PROGRESS_MS : false),
   });
 }
 
 export function useBacktestChanges() {
-  const project = useProjectPath();
+  const project = useProjectClient();
   const client = useQueryClient();
   const onSuccess = (backtest: Backtest) => {
-    client.setQueryData([BACKTESTS, project, backtest.id], backtest);
-    return client.invalidateQueries({ queryKey: [BACKTESTS, project], exact: true });
+    client.setQueryData([BACKTESTS, project.projectId, backtest.id], backtest);
+    return client.invalidateQueries({ queryKey: [BACKTESTS, project.projectId], exact: true });
   };
   return {
     start: useMutation({
-      mutationFn: (body: BacktestRequest) => request<Backtest>('POST', `${project}/rules/backtest`, { body }),
+      mutationFn: (body: BacktestRequest) => project.ruleTrials.startBacktest(body),
       onSuccess,
     }),
     cancel: useMutation({
-      mutationFn: (id: string) => request<Backtest>('DELETE', `${project}/rules/backtests/${id}`),
+      mutationFn: (id: string) => project.ruleTrials.cancelBacktest(id),
       onSuccess,
     }),
   };
