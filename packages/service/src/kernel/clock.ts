@@ -8,14 +8,18 @@ export const systemClock: Clock = { nowMs: () => Date.now() };
 
 /** A clock that stands still until it is moved. */
 export class ManualClock implements Clock {
-  constructor(private currentMs: number) {}
+  #currentMs: number;
+
+  constructor(currentMs: number) {
+    this.#currentMs = currentMs;
+  }
 
   nowMs(): number {
-    return this.currentMs;
+    return this.#currentMs;
   }
 
   advanceMs(deltaMs: number): void {
-    this.currentMs += deltaMs;
+    this.#currentMs += deltaMs;
   }
 }
 

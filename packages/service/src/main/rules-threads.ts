@@ -47,12 +47,14 @@ const NO_CALLS: CallHandlers<RulesCalls> = {
 
 /** Compiles and tests rules of requests on separate threads, which run while they are needed. */
 export class RulesThreads {
+  readonly #deps: RulesThreadsDeps;
   /** Threads for jobs that a response waits for. */
   readonly #checks: ThreadPool<RulesJobs, RulesCalls>;
   /** Backtests may take minutes. */
   readonly #backtests: ThreadPool<RulesJobs, RulesCalls>;
 
-  constructor(private readonly deps: RulesThreadsDeps) {
+  constructor(deps: RulesThreadsDeps) {
+    this.#deps = deps;
     const { jobSecondsMax = JOB_SECONDS_MAX } = deps;
     this.#checks = new ThreadPool(poolOptions(deps, RATING_NICENESS, jobSecondsMax));
     const seconds = BACKTEST_SECONDS_MAX + BACKTEST_MARGIN_S;
@@ -90,7 +92,7 @@ export class RulesThreads {
       // An error here is thrown again by the next report of progress, or means that the run is aborted.
       const waiting = setInterval(() => void onProgress(0).catch(() => {}), WAITING_REPORT_MS);
       const calls: CallHandlers<RulesCalls> = {
-        query: ({ sql, params }) => this.deps.clickhouse.queryText(sql, params, { signal }),
+        query: ({ sql, params }) => this.#deps.clickhouse.queryText(sql, params, { signal }),
         progress: (eventsDone) => {
           clearInterval(waiting);
           return onProgress(eventsDone).then(() => undefined);

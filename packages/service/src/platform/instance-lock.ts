@@ -90,10 +90,13 @@ async function removeIfStale(folder: string, path: string): Promise<void> {
  * a descriptor can name the folder: a socket's own path may have 107 bytes at most.
  */
 class Beacon {
-  private constructor(
-    private readonly server: Server | undefined,
-    private readonly folderFd: number | undefined,
-  ) {}
+  readonly #server: Server | undefined;
+  readonly #folderFd: number | undefined;
+
+  private constructor(server: Server | undefined, folderFd: number | undefined) {
+    this.#server = server;
+    this.#folderFd = folderFd;
+  }
 
   static async light(folder: string): Promise<Beacon> {
     if (process.platform !== 'linux') return new Beacon(undefined, undefined);
@@ -124,7 +127,8 @@ class Beacon {
   }
 
   async quench(): Promise<void> {
-    const { server, folderFd } = this;
+    const server = this.#server,
+      folderFd = this.#folderFd;
     await new Promise<void>((resolve) => (server === undefined ? resolve() : server.close(() => resolve())));
     if (folderFd !== undefined) closeSync(folderFd);
   }

@@ -14,14 +14,17 @@ interface Line {
  * wait in the database anyway: while it waits here, it holds no connection.
  */
 export class OneAtATime {
+  readonly #waitingMax: number;
   readonly #lines = new Map<string, Line>();
 
-  constructor(private readonly waitingMax = WAITING_MAX) {}
+  constructor(waitingMax: number = WAITING_MAX) {
+    this.#waitingMax = waitingMax;
+  }
 
   /** @throws DomainError `server_busy` when too much work of the key waits; or the error of `work` */
   async run<T>(key: string, work: () => Promise<T>): Promise<T> {
     const line = this.#lines.get(key) ?? { last: Promise.resolve(), waiting: 0 };
-    if (line.waiting >= this.waitingMax) throw new DomainError('server_busy');
+    if (line.waiting >= this.#waitingMax) throw new DomainError('server_busy');
     this.#lines.set(key, line);
     line.waiting += 1;
     const done = line.last.then(work);

@@ -5,19 +5,23 @@ const TURN_MS_MAX = 4;
 
 /** Turns of a thread, for work that comes in pieces. */
 export class Turns {
+  readonly #nowMs: () => number;
+  readonly #rest: (turnMs: number) => Promise<void>;
   #startedMs: number;
 
   /** @param rest gives the thread back after a turn of so many milliseconds, for as long as is due to others */
   constructor(
-    private readonly nowMs = () => performance.now(),
-    private readonly rest: (turnMs: number) => Promise<void> = () => nextTurn(),
+    nowMs: () => number = () => performance.now(),
+    rest: (turnMs: number) => Promise<void> = () => nextTurn(),
   ) {
+    this.#nowMs = nowMs;
+    this.#rest = rest;
     this.#startedMs = nowMs();
   }
 
   /** Whether it is time to pause. */
   get isOver(): boolean {
-    return this.isOverAt(this.nowMs());
+    return this.isOverAt(this.#nowMs());
   }
 
   /** Like `isOver`, for callers that know the time. */
@@ -27,7 +31,7 @@ export class Turns {
 
   /** Gives the thread back, and begins the next turn. */
   async pause(): Promise<void> {
-    await this.rest(this.nowMs() - this.#startedMs);
-    this.#startedMs = this.nowMs();
+    await this.#rest(this.#nowMs() - this.#startedMs);
+    this.#startedMs = this.#nowMs();
   }
 }

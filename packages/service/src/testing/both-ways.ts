@@ -42,20 +42,20 @@ export interface WireAnswer {
 
 /** A connection on which requests are written byte by byte. */
 export class Wire {
-  private received = '';
-  private ended = false;
-  private wake = (): void => {};
+  #received = '';
+  #ended = false;
+  #wake = (): void => {};
 
   private constructor(readonly socket: Socket) {
     socket.setEncoding('utf8').setNoDelay(true);
     socket.on('data', (text: string) => {
-      this.received += text;
-      this.wake();
+      this.#received += text;
+      this.#wake();
     });
     socket.on('error', () => {});
     socket.on('close', () => {
-      this.ended = true;
-      this.wake();
+      this.#ended = true;
+      this.#wake();
     });
   }
 
@@ -84,31 +84,31 @@ export class Wire {
   /** The next answer; undefined when the connection was closed without one. */
   async answer(): Promise<WireAnswer | undefined> {
     for (;;) {
-      const answer = this.takeAnswer();
-      if (answer !== undefined || this.ended) return answer;
+      const answer = this.#takeAnswer();
+      if (answer !== undefined || this.#ended) return answer;
       await new Promise<void>((resolve) => {
-        this.wake = resolve;
+        this.#wake = resolve;
       });
     }
   }
 
   /** Resolves when the other side has closed the connection. */
   async closed(): Promise<void> {
-    while (!this.ended) {
+    while (!this.#ended) {
       await new Promise<void>((resolve) => {
-        this.wake = resolve;
+        this.#wake = resolve;
       });
     }
   }
 
-  private takeAnswer(): WireAnswer | undefined {
-    const headEnd = this.received.indexOf('\r\n\r\n') + 4;
+  #takeAnswer(): WireAnswer | undefined {
+    const headEnd = this.#received.indexOf('\r\n\r\n') + 4;
     if (headEnd < 4) return undefined;
-    const head = this.received.slice(0, headEnd);
-    const bytes = Buffer.from(this.received.slice(headEnd));
+    const head = this.#received.slice(0, headEnd);
+    const bytes = Buffer.from(this.#received.slice(headEnd));
     const length = Number(/^content-length: (\d+)$/im.exec(head)?.[1] ?? 0);
     if (bytes.length < length) return undefined;
-    this.received = bytes.toString('utf8', length);
+    this.#received = bytes.toString('utf8', length);
     return {
       status: Number(head.slice(9, 12)),
       head: head.replaceAll(/^(date|x-request-id): .*$/gim, '$1'),

@@ -66,16 +66,18 @@ interface Outcome {
 
 /** A session for each request: settings and parameters of one must not be seen by the next. */
 class Engine {
-  private readonly path: string;
-  private readonly keeper: Session;
+  readonly #folder: string;
+  readonly #path: string;
+  readonly #keeper: Session;
 
-  constructor(private readonly folder: string) {
-    this.path = join(folder, 'data');
-    this.keeper = new Session(this.path, { connectionArgs: [`--config-file=${chdbConfigFile(folder)}`] });
+  constructor(folder: string) {
+    this.#folder = folder;
+    this.#path = join(folder, 'data');
+    this.#keeper = new Session(this.#path, { connectionArgs: [`--config-file=${chdbConfigFile(folder)}`] });
   }
 
   async run(query: Query): Promise<Outcome> {
-    const session = new Session(this.path);
+    const session = new Session(this.#path);
     const preamble = [
       `USE ${identifier(query.database)}`,
       ...[...query.settings].map(([name, value]) => `SET ${identifier(name)} = ${literal(value)}`),
@@ -97,7 +99,7 @@ class Engine {
     insert: { head: string; format: string },
     body: IncomingMessage,
   ): Promise<Outcome> {
-    const file = join(this.folder, `${randomUUID()}.body`);
+    const file = join(this.#folder, `${randomUUID()}.body`);
     try {
       await pipeline(decompress(body), createWriteStream(file));
       if (statSync(file).size === 0) return { bytes: new Uint8Array(), rowsRead: 0 };
@@ -109,8 +111,8 @@ class Engine {
   }
 
   async close(): Promise<void> {
-    await this.keeper.queryAsync('KILL QUERY WHERE query_id != queryID() ASYNC');
-    this.keeper.close();
+    await this.#keeper.queryAsync('KILL QUERY WHERE query_id != queryID() ASYNC');
+    this.#keeper.close();
     await drainPending();
   }
 }

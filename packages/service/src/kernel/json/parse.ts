@@ -69,21 +69,24 @@ export function parseLossless(text: string): unknown {
 }
 
 class LosslessParser {
+  readonly #text: string;
   #at = 0;
   #depth = 0;
 
-  constructor(private readonly text: string) {}
+  constructor(text: string) {
+    this.#text = text;
+  }
 
   parse(): unknown {
     const value = this.#value();
     this.#skipWhitespace();
-    if (this.#at < this.text.length) this.#fail();
+    if (this.#at < this.#text.length) this.#fail();
     return value;
   }
 
   #value(): unknown {
     this.#skipWhitespace();
-    const code = this.text.charCodeAt(this.#at);
+    const code = this.#text.charCodeAt(this.#at);
     if (code === DOUBLE_QUOTE) return this.#string();
     if (code === OPEN_BRACE) return this.#object();
     if (code === OPEN_BRACKET) return this.#array();
@@ -97,7 +100,7 @@ class LosslessParser {
     if (!this.#take(CLOSE_BRACE)) {
       do {
         this.#skipWhitespace();
-        if (this.text.charCodeAt(this.#at) !== DOUBLE_QUOTE) this.#fail();
+        if (this.#text.charCodeAt(this.#at) !== DOUBLE_QUOTE) this.#fail();
         const key = this.#string();
         this.#expect(COLON);
         const value = this.#value();
@@ -125,11 +128,11 @@ class LosslessParser {
   #string(): string {
     const start = this.#at;
     let hasEscape = false;
-    for (let at = start + 1; at < this.text.length; at++) {
-      const code = this.text.charCodeAt(at);
+    for (let at = start + 1; at < this.#text.length; at++) {
+      const code = this.#text.charCodeAt(at);
       if (code === DOUBLE_QUOTE) {
         this.#at = at + 1;
-        return hasEscape ? this.#unescape(start, at + 1) : this.text.slice(start + 1, at);
+        return hasEscape ? this.#unescape(start, at + 1) : this.#text.slice(start + 1, at);
       }
       if (code === BACKSLASH) {
         hasEscape = true;
@@ -138,20 +141,20 @@ class LosslessParser {
         this.#fail(at);
       }
     }
-    return this.#fail(this.text.length);
+    return this.#fail(this.#text.length);
   }
 
   /** Escapes are JSON.parse's own business, which makes both agree on every one of them. */
   #unescape(start: number, end: number): string {
     try {
-      return JSON.parse(this.text.slice(start, end)) as string;
+      return JSON.parse(this.#text.slice(start, end)) as string;
     } catch {
       return this.#fail(start);
     }
   }
 
   #number(): number | NumericText {
-    const { text } = this;
+    const text = this.#text;
     const start = this.#at;
     let at = text.charCodeAt(start) === MINUS ? start + 1 : start;
     // A zero may only stand alone before the point: what follows it must not be a digit.
@@ -173,8 +176,8 @@ class LosslessParser {
   /** Index after the digits that begin at `from`; there must be at least one. */
   #digits(from: number): number {
     let at = from;
-    for (; at < this.text.length; at++) {
-      const code = this.text.charCodeAt(at);
+    for (; at < this.#text.length; at++) {
+      const code = this.#text.charCodeAt(at);
       if (code < ZERO || code > NINE) break;
     }
     return at === from ? this.#fail(from) : at;
@@ -182,7 +185,7 @@ class LosslessParser {
 
   #literal(): boolean | null {
     for (const [word, value] of LITERALS) {
-      if (this.text.startsWith(word, this.#at)) {
+      if (this.#text.startsWith(word, this.#at)) {
         this.#at += word.length;
         return value;
       }
@@ -191,8 +194,8 @@ class LosslessParser {
   }
 
   #skipWhitespace(): void {
-    for (; this.#at < this.text.length; this.#at++) {
-      const code = this.text.charCodeAt(this.#at);
+    for (; this.#at < this.#text.length; this.#at++) {
+      const code = this.#text.charCodeAt(this.#at);
       if (code !== SPACE && code !== LINE_FEED && code !== CARRIAGE_RETURN && code !== TAB) return;
     }
   }
@@ -200,7 +203,7 @@ class LosslessParser {
   /** Skips whitespace and then the character, if it is there. */
   #take(code: number): boolean {
     this.#skipWhitespace();
-    if (this.text.charCodeAt(this.#at) !== code) return false;
+    if (this.#text.charCodeAt(this.#at) !== code) return false;
     this.#at++;
     return true;
   }
@@ -215,8 +218,8 @@ class LosslessParser {
   }
 
   #fail(position = this.#at): never {
-    const what = position >= this.text.length ? 'Unexpected end of JSON' : 'Unexpected character in JSON';
-    throw new SyntaxError(`${what} at position ${Math.min(position, this.text.length)}`);
+    const what = position >= this.#text.length ? 'Unexpected end of JSON' : 'Unexpected character in JSON';
+    throw new SyntaxError(`${what} at position ${Math.min(position, this.#text.length)}`);
   }
 }
 

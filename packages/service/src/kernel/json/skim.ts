@@ -28,12 +28,11 @@ export function skimJson(bytes: Buffer, unread: string, bounds: JsonBounds): unk
 }
 
 class Skimmer extends JsonReader {
-  constructor(
-    bytes: Buffer,
-    private readonly unread: string,
-    bounds: JsonBounds,
-  ) {
+  readonly #unread: string;
+
+  constructor(bytes: Buffer, unread: string, bounds: JsonBounds) {
     super(bytes, 0, bounds);
+    this.#unread = unread;
   }
 
   text(): unknown {
@@ -57,7 +56,7 @@ class Skimmer extends JsonReader {
     for (let isOpen = this.enter(depth, CLOSE_BRACE); isOpen; isOpen = this.goesOn(CLOSE_BRACE)) {
       const key = this.key(KEYS);
       if (key === '__proto__') this.notPlain();
-      object[key] = mayHoldUnread && key === this.unread ? this.#placeholder(depth) : this.#value(depth);
+      object[key] = mayHoldUnread && key === this.#unread ? this.#placeholder(depth) : this.#value(depth);
     }
     return object;
   }

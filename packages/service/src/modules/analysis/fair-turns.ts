@@ -3,11 +3,14 @@
  * the piece that runs.
  */
 export class FairTurns {
+  readonly #runningMax: number;
   /** Owners take turns in the order in which they came to wait. */
   readonly #waiting = new Map<string, (() => Promise<void>)[]>();
   readonly #busy = new Set<string>();
 
-  constructor(private readonly runningMax: number) {}
+  constructor(runningMax: number) {
+    this.#runningMax = runningMax;
+  }
 
   /** Runs `work` when it is its turn; returns or throws as `work` does. */
   run<T>(owner: string, work: () => Promise<T>): Promise<T> {
@@ -21,7 +24,7 @@ export class FairTurns {
 
   #begin(): void {
     for (const [owner, waiting] of this.#waiting) {
-      if (this.#busy.size >= this.runningMax) return;
+      if (this.#busy.size >= this.#runningMax) return;
       if (this.#busy.has(owner)) continue;
       const work = waiting.shift();
       this.#waiting.delete(owner);

@@ -22,10 +22,12 @@ export interface KnownNamesOptions {
 
 /** Which metrics, dimensions and subject types the usage of projects has. One read serves all who ask for a while. */
 export class KnownNames {
+  readonly #options: KnownNamesOptions;
   readonly #reads = new Map<string, Read>();
   readonly #monotonicMs: () => number;
 
-  constructor(private readonly options: KnownNamesOptions) {
+  constructor(options: KnownNamesOptions) {
+    this.#options = options;
     this.#monotonicMs = options.monotonicMs ?? (() => performance.now());
   }
 
@@ -45,7 +47,7 @@ export class KnownNames {
     const earlier = this.#reads.get(projectId);
     const nowMs = this.#monotonicMs();
     if (earlier !== undefined && nowMs - earlier.atMs < FRESH_MS) return earlier.names;
-    const read = { atMs: nowMs, names: this.options.read(project) };
+    const read = { atMs: nowMs, names: this.#options.read(project) };
     this.#reads.delete(projectId);
     this.#reads.set(projectId, read);
     for (const oldest of this.#reads.keys()) {

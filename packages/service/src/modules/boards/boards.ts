@@ -17,16 +17,20 @@ import { type ChartPlace, type ChartRow, chartsOfBoard, placeCharts } from './ch
 
 /** The boards of projects, and the order of the charts on them. See README.md. */
 export class Boards {
-  constructor(private readonly deps: BoardDeps) {}
+  readonly #deps: BoardDeps;
+
+  constructor(deps: BoardDeps) {
+    this.#deps = deps;
+  }
 
   list(owner: ProjectScope): Promise<store.BoardAndCharts[]> {
-    return store.listBoards(new ProjectDb(this.deps.postgres.db, owner));
+    return store.listBoards(new ProjectDb(this.#deps.postgres.db, owner));
   }
 
   /** @throws DomainError `invalid_request`, `board_limit_reached` */
   create(context: ChangeContext, body: CreateBoardBody): Promise<store.BoardRow> {
     const timezone = checkedTimezone(body.timezone ?? 'UTC');
-    return changeBoards(this.deps, context, async (tx, now) => {
+    return changeBoards(this.#deps, context, async (tx, now) => {
       const { tenantId, projectId } = context.project;
       if ((await store.countBoards(tx)) >= BOARDS_MAX) {
         const message = `The project has ${BOARDS_MAX} boards already, the most.`;
@@ -35,7 +39,7 @@ export class Boards {
       const board: store.BoardRow = {
         tenant_id: tenantId,
         project_id: projectId,
-        id: newId('brd', this.deps.clock),
+        id: newId('brd', this.#deps.clock),
         name: body.name,
         description: body.description || null,
         timezone,
@@ -51,7 +55,7 @@ export class Boards {
   /** Absent fields stay as they are. @throws DomainError `invalid_request`, `not_found` */
   update(context: ChangeContext, boardId: string, body: UpdateBoardBody): Promise<store.BoardRow> {
     if (body.timezone !== undefined) checkedTimezone(body.timezone);
-    return changeBoards(this.deps, context, async (tx, now) => {
+    return changeBoards(this.#deps, context, async (tx, now) => {
       const before = foundBoard(await store.findBoard(tx, boardId));
       const changed = { ...before, ...body, updated_at: now };
       const board: store.BoardRow = { ...changed, description: changed.description || null };
@@ -62,7 +66,7 @@ export class Boards {
 
   /** With its charts. @throws DomainError `not_found` */
   delete(context: ChangeContext, boardId: string): Promise<store.BoardRow> {
-    return changeBoards(this.deps, context, async (tx) => {
+    return changeBoards(this.#deps, context, async (tx) => {
       const board = foundBoard(await store.findBoard(tx, boardId));
       const charts = await chartsOfBoard(tx, boardId);
       await store.deleteBoard(tx, boardId);
@@ -77,7 +81,7 @@ export class Boards {
    */
   reorder(context: ChangeContext, boardId: string, body: ReorderChartsBody): Promise<store.BoardAndCharts> {
     refuseRepeated(body.order);
-    return changeBoards(this.deps, context, async (tx, now) => {
+    return changeBoards(this.#deps, context, async (tx, now) => {
       const board = foundBoard(await store.findBoard(tx, boardId));
       refuseStrangers(body.order, await chartsOfBoard(tx, boardId));
       await placeCharts(tx, boardId, body.order, now);

@@ -21,11 +21,15 @@ const FIRST_POSITION = 0;
 
 /** The charts of boards. See README.md. */
 export class Charts implements SavedQueries {
-  constructor(private readonly deps: BoardDeps) {}
+  readonly #deps: BoardDeps;
+
+  constructor(deps: BoardDeps) {
+    this.#deps = deps;
+  }
 
   /** Returns the queries of charts by chart id; charts that the project does not have are absent. */
   async queriesOf(owner: ProjectScope, chartIds: readonly string[]): Promise<Map<string, SavedQuery>> {
-    const charts = await store.findChartsInBoards(new ProjectDb(this.deps.postgres.db, owner), chartIds);
+    const charts = await store.findChartsInBoards(new ProjectDb(this.#deps.postgres.db, owner), chartIds);
     return new Map(
       charts.map(({ chart, default_time_range_seconds: defaultRangeS, ...board }) => [
         chart.id,
@@ -37,13 +41,13 @@ export class Charts implements SavedQueries {
   /** @throws DomainError `invalid_request`, `not_found`, `chart_limit_reached`, `chart_id_taken` */
   create(context: ChangeContext, boardId: string, input: ChartInput): Promise<ChartOnBoard> {
     if (input.board_id !== boardId) throw invalidRequest('board_id', 'must be the board of the path');
-    const settings = chartSettings(input, unixSeconds(this.deps.clock));
-    return changeBoards(this.deps, context, async (tx, now) => {
+    const settings = chartSettings(input, unixSeconds(this.#deps.clock));
+    return changeBoards(this.#deps, context, async (tx, now) => {
       const { project } = context;
       const board = foundBoard(await findBoard(tx, boardId));
       const neighbours = await store.chartsOfBoard(tx, boardId);
       refuseOneMore(neighbours.length);
-      const id = input.chart_id ?? newId('chr', this.deps.clock);
+      const id = input.chart_id ?? newId('chr', this.#deps.clock);
       if ((await store.findChart(tx, id)) !== undefined) throw new DomainError('chart_id_taken');
       const chart: store.ChartRow = {
         tenant_id: project.tenantId,
@@ -71,8 +75,8 @@ export class Charts implements SavedQueries {
     if (input.chart_id !== undefined && input.chart_id !== chartId) {
       throw invalidRequest('chart_id', 'must be the chart of the path');
     }
-    const settings = chartSettings(input, unixSeconds(this.deps.clock));
-    return changeBoards(this.deps, context, async (tx, now) => {
+    const settings = chartSettings(input, unixSeconds(this.#deps.clock));
+    return changeBoards(this.#deps, context, async (tx, now) => {
       const before = foundBoard(await store.findChart(tx, chartId));
       if (input.board_id !== before.board_id)
         throw invalidRequest('board_id', 'must be the board of the chart');
@@ -92,7 +96,7 @@ export class Charts implements SavedQueries {
 
   /** The others stay where they are. @throws DomainError `not_found` */
   async delete(context: ChangeContext, chartId: string): Promise<void> {
-    await changeBoards(this.deps, context, async (tx) => {
+    await changeBoards(this.#deps, context, async (tx) => {
       const chart = foundBoard(await store.findChart(tx, chartId));
       const board = foundBoard(await findBoard(tx, chart.board_id));
       await store.deleteChart(tx, chartId);

@@ -50,13 +50,16 @@ type Outcome = { readonly order: Order } | { readonly refusal: DomainError };
 
 /** Purchases of plans: orders, and the provider's pages on which they are paid. */
 export class Checkouts {
+  readonly #deps: CheckoutDeps;
   /** Requests to the provider that this process has open, by order; further callers wait for the same result. */
   readonly #asking = new Map<string, Promise<ProviderSession>>();
 
   /** Runs requests of one tenant one at a time; otherwise each would wait for the others with a connection. */
   readonly #resolving = new OneAtATime();
 
-  constructor(private readonly deps: CheckoutDeps) {}
+  constructor(deps: CheckoutDeps) {
+    this.#deps = deps;
+  }
 
   /**
    * Returns the payment page of an order: a new one, or the existing one. The order is committed before the provider is
@@ -68,10 +71,10 @@ export class Checkouts {
    * `server_busy`
    */
   async create(request: CheckoutRequest): Promise<CheckoutSession> {
-    const { postgres, tenants } = this.deps;
+    const { postgres, tenants } = this.#deps;
     const { tenantId } = request;
     await tenants.getTenant(tenantId);
-    if (!this.deps.takesPayments) throw new DomainError('payments_not_configured');
+    if (!this.#deps.takesPayments) throw new DomainError('payments_not_configured');
     // A refusal is returned, not thrown, so that orders that were found to be expired are committed as such.
     const outcome = await this.#resolving.run(tenantId, () =>
       transaction(postgres, (tx) => this.#resolve(tx, request)),
@@ -82,14 +85,14 @@ export class Checkouts {
 
   /** @throws DomainError `not_found` */
   async read(tenantId: string, orderId: string): Promise<Order> {
-    const order = await store.findOrder(this.deps.postgres.db, tenantId, orderId);
+    const order = await store.findOrder(this.#deps.postgres.db, tenantId, orderId);
     if (order === undefined) throw new DomainError('not_found');
     return order;
   }
 
   /** @throws DomainError `not_found` when the tenant does not exist */
   async list(tenantId: string, status: PaymentOrderStatus | undefined, page: Page) {
-    const { postgres, tenants } = this.deps;
+    const { postgres, tenants } = this.#deps;
     await tenants.getTenant(tenantId);
     return store.listOrders(postgres.db, tenantId, status, page);
   }
@@ -97,7 +100,7 @@ export class Checkouts {
   /** Returns the order of the request, created if needed, or the reason why there is none. */
   async #resolve(tx: Tx, request: CheckoutRequest): Promise<Outcome> {
     const { tenantId, key, planId } = request;
-    const nowS = unixSeconds(this.deps.clock);
+    const nowS = unixSeconds(this.#deps.clock);
     await store.lockOrders(tx, tenantId);
     const known = await store.findOrderOfKey(tx, tenantId, key);
     if (known !== undefined) {
@@ -137,12 +140,12 @@ export class Checkouts {
    * nobody would be notified of their payment.
    */
   #isOver(order: Order, nowS: number): boolean {
-    const { provider } = this.deps;
+    const { provider } = this.#deps;
     return isOver(order, nowS) || (provider !== undefined && provider.name !== order.provider);
   }
 
   async #insert(tx: Tx, request: CheckoutRequest, plan: CatalogPlan, nowS: number): Promise<Order> {
-    const { clock } = this.deps;
+    const { clock } = this.#deps;
     const { provider, successUrl, cancelUrl } = this.#configured();
     const order: Order = {
       id: newId('ord', clock),
@@ -177,9 +180,9 @@ export class Checkouts {
   }
 
   #configured() {
-    const { provider } = this.deps;
-    const successUrl = this.deps.successUrl();
-    const cancelUrl = this.deps.cancelUrl();
+    const { provider } = this.#deps;
+    const successUrl = this.#deps.successUrl();
+    const cancelUrl = this.#deps.cancelUrl();
     if (provider === undefined || successUrl === undefined || cancelUrl === undefined) {
       throw new DomainError('checkout_not_configured');
     }
@@ -191,15 +194,15 @@ export class Checkouts {
     let stored: Order | undefined;
     try {
       const session = await this.#askOnce(order);
-      stored = await store.attachSession(this.deps.postgres.db, order, session);
+      stored = await store.attachSession(this.#deps.postgres.db, order, session);
     } catch (error) {
       if (!(error instanceof PaymentProviderError)) throw error;
-      this.deps.log.warn(
+      this.#deps.log.warn(
         { err: error, orderId: order.id },
         'the payment provider did not create a checkout page',
       );
       // Another process may have got a page for the same order.
-      stored = await store.findOrder(this.deps.postgres.db, order.tenantId, order.id);
+      stored = await store.findOrder(this.#deps.postgres.db, order.tenantId, order.id);
       if (stored?.sessionId == null) throw new DomainError('payment_provider_failed');
     }
     const session = stored === undefined ? undefined : sessionOf(stored);
@@ -210,7 +213,7 @@ export class Checkouts {
   }
 
   async #askOnce(order: Order): Promise<ProviderSession> {
-    const { provider } = this.deps;
+    const { provider } = this.#deps;
     if (provider?.name !== order.provider) throw new DomainError('checkout_not_configured');
     const running = this.#asking.get(order.id);
     if (running !== undefined) return running;
@@ -218,10 +221,10 @@ export class Checkouts {
     this.#asking.set(order.id, asking);
     try {
       const session = await asking;
-      this.deps.metrics.asked('opened');
+      this.#deps.metrics.asked('opened');
       return session;
     } catch (error) {
-      this.deps.metrics.asked('failed');
+      this.#deps.metrics.asked('failed');
       throw error;
     } finally {
       this.#asking.delete(order.id);

@@ -30,7 +30,11 @@ export type ReversalOutcome = { readonly tenantId: string } | 'ignored' | { read
 
 /** Records and reports refunds and disputes of payments once, in whatever sequence they arrive. */
 export class Reversals {
-  constructor(private readonly deps: ReversalDeps) {}
+  readonly #deps: ReversalDeps;
+
+  constructor(deps: ReversalDeps) {
+    this.#deps = deps;
+  }
 
   /** Takes one event; a repeated one, or an older one than what is recorded, changes nothing. */
   async take(
@@ -39,7 +43,7 @@ export class Reversals {
     event: ReversalEvent,
     requestId: string,
   ): Promise<ReversalOutcome> {
-    const nowS = unixSeconds(this.deps.clock);
+    const nowS = unixSeconds(this.#deps.clock);
     await store.lockPayment(tx, provider, event.paymentId);
     const place = await placeOf(tx, provider, event);
     if (place === undefined) {
@@ -72,7 +76,7 @@ export class Reversals {
 
   /** Whether the payment gives no right to its plan any more: it is disputed or fully refunded. */
   async endsPlan(tx: Tx, order: Order, paymentId: string): Promise<boolean> {
-    if (!this.deps.refundEndsPlan) return false;
+    if (!this.#deps.refundEndsPlan) return false;
     const reversals = await store.reversalsOfPayment(tx, order.provider, paymentId);
     if (reversals.some(({ kind }) => kind === 'dispute')) return true;
     const refunded = reversals.reduce((sum, { amountMinor }) => sum + amountMinor, 0);
@@ -85,7 +89,7 @@ export class Reversals {
     reversal: Omit<ReversalEvent, 'named'>,
     requestId: string,
   ): Promise<void> {
-    const { clock, log } = this.deps;
+    const { clock, log } = this.#deps;
     const { kind, reference, amountMinor } = reversal;
     const data = {
       order_id: order.id,

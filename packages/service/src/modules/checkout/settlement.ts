@@ -32,9 +32,11 @@ export interface SettlementDeps extends ReversalDeps {
 
 /** Turns each payment into one grant, and records refunds and disputes, in whatever sequence events arrive. */
 export class OrderSettlement {
+  readonly #deps: SettlementDeps;
   readonly #reversals: Reversals;
 
-  constructor(private readonly deps: SettlementDeps) {
+  constructor(deps: SettlementDeps) {
+    this.#deps = deps;
     this.#reversals = new Reversals(deps);
   }
 
@@ -46,7 +48,7 @@ export class OrderSettlement {
    * `quota_initialization_failed`
    */
   async receive(delivery: SignedBody, requestId: string): Promise<void> {
-    const { metrics } = this.deps;
+    const { metrics } = this.#deps;
     try {
       metrics.delivered(await this.#receive(delivery, requestId));
     } catch (error) {
@@ -56,21 +58,21 @@ export class OrderSettlement {
   }
 
   async #receive(delivery: SignedBody, requestId: string): Promise<'received' | 'ignored'> {
-    if (!isSigned(delivery, this.deps.secrets, unixSeconds(this.deps.clock))) {
+    if (!isSigned(delivery, this.#deps.secrets, unixSeconds(this.#deps.clock))) {
       throw new DomainError('invalid_signature');
     }
     const payment = readEvent(eventOf(delivery.body));
     if (payment === undefined) return 'ignored';
     if (payment === 'malformed') throw this.#mismatch(requestId, 'it is no payment that succeeded');
     if (payment.kind !== 'payment') return this.#reverse(payment, requestId);
-    if (await this.#settle(payment, requestId)) this.deps.metrics.settled.inc();
+    if (await this.#settle(payment, requestId)) this.#deps.metrics.settled.inc();
     await this.#applyGrants(payment.tenantId);
     return 'received';
   }
 
   async #applyGrants(tenantId: string): Promise<void> {
     try {
-      await this.deps.applyGrants(tenantId);
+      await this.#deps.applyGrants(tenantId);
     } catch (cause) {
       throw new DomainError('quota_initialization_failed', { cause });
     }
@@ -81,7 +83,7 @@ export class OrderSettlement {
    * is hidden.
    */
   async #reverse(event: ReversalEvent, requestId: string): Promise<'received' | 'ignored'> {
-    const { postgres, provider, refundEndsPlan } = this.deps;
+    const { postgres, provider, refundEndsPlan } = this.#deps;
     if (provider === undefined) return 'ignored';
     const outcome = await transaction(postgres, (tx) => this.#reversals.take(tx, provider, event, requestId));
     if (outcome === 'ignored') return 'ignored';
@@ -96,7 +98,7 @@ export class OrderSettlement {
   /** Returns whether the payment was not settled before. */
   async #settle(payment: Payment, requestId: string): Promise<boolean> {
     try {
-      return await transaction(this.deps.postgres, (tx) => this.#settleWithin(tx, payment, requestId));
+      return await transaction(this.#deps.postgres, (tx) => this.#settleWithin(tx, payment, requestId));
     } catch (error) {
       if (!isUniqueViolation(error, 'payment_orders_payment')) throw error;
       throw this.#mismatch(requestId, 'it has paid another order', payment);
@@ -105,12 +107,12 @@ export class OrderSettlement {
 
   /** Changes order, plan and grant together or not at all. */
   async #settleWithin(tx: Tx, payment: Payment, requestId: string): Promise<boolean> {
-    const { clock } = this.deps;
+    const { clock } = this.#deps;
     const tenantId = await findTenantOfOrder(tx, payment.orderId);
     if (tenantId === undefined) throw this.#absent(payment, requestId);
     if (tenantId !== payment.tenantId)
       throw this.#mismatch(requestId, 'its order is of another tenant', payment);
-    if (this.deps.provider !== undefined) await lockPayment(tx, this.deps.provider, payment.id);
+    if (this.#deps.provider !== undefined) await lockPayment(tx, this.#deps.provider, payment.id);
     await lockOrders(tx, tenantId);
     const order = await findOrder(tx, tenantId, payment.orderId);
     if (order === undefined) throw new Error('the order was not found any more');
@@ -142,7 +144,7 @@ export class OrderSettlement {
 
   /** Returns the difference between the payment and its order, if there is one. */
   #difference(payment: Payment, order: Order): string | undefined {
-    if (order.provider !== this.deps.provider) return 'its order is with another provider';
+    if (order.provider !== this.#deps.provider) return 'its order is with another provider';
     if (payment.planId !== order.plan.id) return 'it is for another plan';
     if (payment.amountMinor !== order.plan.amount_minor) return 'it is of another amount';
     if (payment.currency !== order.plan.currency.toLowerCase()) return 'it is in another currency';
@@ -157,7 +159,7 @@ export class OrderSettlement {
    */
   #absent(payment: Payment, requestId: string): DomainError {
     const madeAtMs = timeOfId('ord', payment.orderId);
-    const nowMs = this.deps.clock.nowMs();
+    const nowMs = this.#deps.clock.nowMs();
     const isFresh = madeAtMs !== undefined && Math.abs(nowMs - madeAtMs) < ABANDONED_AFTER_S * MS_PER_S;
     if (isFresh) return new DomainError('payment_order_not_ready');
     return this.#mismatch(requestId, 'it has no order', payment);
@@ -173,7 +175,7 @@ export class OrderSettlement {
     payment?: { readonly id: string; readonly orderId: string | undefined },
   ): DomainError {
     const about = { paymentId: payment?.id, orderId: payment?.orderId };
-    this.deps.log.warn(
+    this.#deps.log.warn(
       { requestId, reason, ...about },
       'refused a verified payment that does not match an order',
     );

@@ -35,11 +35,15 @@ export interface OpenedSession {
  * or expires, the session ends with it.
  */
 export class Sessions {
-  constructor(private readonly deps: ConsoleSessionsDeps) {}
+  readonly #deps: ConsoleSessionsDeps;
+
+  constructor(deps: ConsoleSessionsDeps) {
+    this.#deps = deps;
+  }
 
   /** Signs in with an API key; undefined when it is none, or not any more. */
   async open(apiKey: string): Promise<OpenedSession | undefined> {
-    const { postgres, clock, authenticator } = this.deps;
+    const { postgres, clock, authenticator } = this.#deps;
     if ((await authenticator.authenticate(apiKey)) === undefined) return undefined;
     const token = randomBytes(TOKEN_BYTES).toString('base64url');
     const createdAt = unixSeconds(clock);
@@ -59,7 +63,7 @@ export class Sessions {
     const token = sessionToken(headers);
     if (token === undefined) return undefined;
     if (!SAFE_METHODS.has(method) && !isCsrfToken(headers[CSRF_HEADER], token)) return undefined;
-    const { postgres, clock, authenticator } = this.deps;
+    const { postgres, clock, authenticator } = this.#deps;
     const found = await keyHashOf(postgres, idHashOf(token), unixSeconds(clock));
     return found && authenticator.authenticateHash(found);
   }
@@ -67,7 +71,7 @@ export class Sessions {
   /** Signs out; without a session it does nothing. */
   async close(headers: IncomingHttpHeaders): Promise<void> {
     const token = sessionToken(headers);
-    if (token !== undefined) await deleteSession(this.deps.postgres, idHashOf(token));
+    if (token !== undefined) await deleteSession(this.#deps.postgres, idHashOf(token));
   }
 }
 

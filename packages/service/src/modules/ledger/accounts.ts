@@ -62,16 +62,20 @@ export interface LedgerDeps {
 
 /** Billing accounts: who pays. They are never changed or deleted. */
 export class AccountService {
-  constructor(private readonly deps: LedgerDeps) {}
+  readonly #deps: LedgerDeps;
+
+  constructor(deps: LedgerDeps) {
+    this.#deps = deps;
+  }
 
   /** @throws DomainError `external_id_taken` */
   create(caller: ChangeContext, body: CreateAccountBody): Promise<Account> {
-    return transaction(this.deps.postgres, (tx) => openAccount(tx, caller, body, this.deps.clock));
+    return transaction(this.#deps.postgres, (tx) => openAccount(tx, caller, body, this.#deps.clock));
   }
 
   /** @throws DomainError `not_found`, also for an account of another project */
   async get(scope: LedgerScope, id: string): Promise<Account> {
-    const account = await store.findAccount(new ProjectDb(this.deps.postgres.db, scope), id);
+    const account = await store.findAccount(new ProjectDb(this.#deps.postgres.db, scope), id);
     if (account === undefined) throw new DomainError('not_found');
     return account;
   }
@@ -81,6 +85,6 @@ export class AccountService {
     externalId: string | undefined,
     page: Page,
   ): Promise<{ accounts: Account[]; total: number }> {
-    return store.listAccounts(new ProjectDb(this.deps.postgres.db, scope), externalId, page);
+    return store.listAccounts(new ProjectDb(this.#deps.postgres.db, scope), externalId, page);
   }
 }

@@ -34,9 +34,11 @@ export function createCreditExpiryJob(deps: CreditExpiryDeps): CreditExpiryJob {
 }
 
 class ExpiryJob implements CreditExpiryJob {
+  readonly #deps: CreditExpiryDeps;
   readonly #observer: ExpiryObserver;
 
-  constructor(private readonly deps: CreditExpiryDeps) {
+  constructor(deps: CreditExpiryDeps) {
+    this.#deps = deps;
     this.#observer = new ExpiryObserver(deps.metrics);
   }
 
@@ -45,14 +47,14 @@ class ExpiryJob implements CreditExpiryJob {
       pollMs: POLL_MS,
       onFailure: (err) => {
         this.#observer.failures.inc();
-        this.deps.log.warn({ err }, 'could not take back expired credits; will try again');
+        this.#deps.log.warn({ err }, 'could not take back expired credits; will try again');
       },
       failurePauseMs: () => POLL_MS,
     });
   }
 
   async sweep(signal?: AbortSignal): Promise<number> {
-    const { postgres, clock } = this.deps;
+    const { postgres, clock } = this.#deps;
     await this.#measure();
     let expired = 0;
     for (let claimed = WALLETS_PER_TRANSACTION; claimed > 0 && signal?.aborted !== true; ) {
@@ -66,7 +68,7 @@ class ExpiryJob implements CreditExpiryJob {
   }
 
   async #measure(): Promise<void> {
-    const { postgres, clock } = this.deps;
+    const { postgres, clock } = this.#deps;
     const nowS = unixSeconds(clock);
     const { count, oldestAtS } = await measureDueWallets(postgres.db, nowS);
     this.#observer.due.set(count);

@@ -37,9 +37,12 @@ export async function prepaidAvailable(
  * once.
  */
 export class WalletHolds {
+  readonly #wallets: Map<string, Wallet>;
   readonly #changed = new Map<string, Wallet>();
 
-  private constructor(private readonly wallets: Map<string, Wallet>) {}
+  private constructor(wallets: Map<string, Wallet>) {
+    this.#wallets = wallets;
+  }
 
   /**
    * Locks those of the wallets that are open, in the order that all transactions use, and takes back expired credits
@@ -56,7 +59,7 @@ export class WalletHolds {
   /** Reserves an amount above 0 of a prepaid wallet, if that much is available. */
   reserve(key: WalletKey, amount: Amount): Reservation {
     if (amount <= 0n) throw new RangeError('only an amount above 0 can be reserved');
-    const wallet = this.wallets.get(walletKeyText(key));
+    const wallet = this.#wallets.get(walletKeyText(key));
     if (wallet?.mode !== 'prepaid') return 'not_needed';
     if (availableIn(wallet) < amount) return 'insufficient_funds';
     this.#set({ ...wallet, reserved: wallet.reserved + amount });
@@ -65,14 +68,14 @@ export class WalletHolds {
 
   /** Returns how much could be reserved of an open wallet. */
   availableIn(key: WalletKey): Amount {
-    const wallet = this.wallets.get(walletKeyText(key));
+    const wallet = this.#wallets.get(walletKeyText(key));
     if (wallet === undefined) throw new Error('the wallet was not locked');
     return availableIn(wallet);
   }
 
   /** Releases a reserved amount; more than is reserved is not released. */
   release({ amount, ...key }: Release): void {
-    const wallet = this.wallets.get(walletKeyText(key));
+    const wallet = this.#wallets.get(walletKeyText(key));
     if (wallet !== undefined) this.#set({ ...wallet, reserved: reservedAfter(wallet, amount) });
   }
 
@@ -82,7 +85,7 @@ export class WalletHolds {
 
   async #expireDue(tx: Tx, clock: Clock): Promise<void> {
     const nowMs = clock.nowMs();
-    const due = [...this.wallets.values()].filter((wallet) => isExpiryDue(wallet, nowMs));
+    const due = [...this.#wallets.values()].filter((wallet) => isExpiryDue(wallet, nowMs));
     const { wallets, expiries } = await settleWallets(tx, due, clock);
     if (expiries.length > 0) await insertTransactions(tx, expiries);
     for (const wallet of wallets) this.#set(wallet);
@@ -90,7 +93,7 @@ export class WalletHolds {
 
   #set(wallet: Wallet): void {
     const key = walletKeyText(wallet);
-    this.wallets.set(key, wallet);
+    this.#wallets.set(key, wallet);
     this.#changed.set(key, wallet);
   }
 }

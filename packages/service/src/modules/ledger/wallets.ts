@@ -47,28 +47,30 @@ export interface AdjustmentInput {
 
 /** Wallets, credits and adjustments. All methods throw `not_found` when the project has no such account. */
 export class WalletService {
+  readonly #deps: LedgerDeps;
   readonly #accounts: AccountService;
 
-  constructor(private readonly deps: LedgerDeps) {
+  constructor(deps: LedgerDeps) {
+    this.#deps = deps;
     this.#accounts = new AccountService(deps);
   }
 
   async list(scope: LedgerScope, accountId: string): Promise<Wallet[]> {
     await this.#accounts.get(scope, accountId);
-    return listWallets(this.deps.postgres.db, scope, accountId);
+    return listWallets(this.#deps.postgres.db, scope, accountId);
   }
 
   /** Returns the credits of a wallet; a wallet that was never opened has none. */
   async listCredits(key: WalletKey, page: Page): Promise<{ credits: Credit[]; total: number }> {
     await this.#accounts.get(key, key.accountId);
-    const { grants, total } = await listCredits(this.deps.postgres.db, key, page);
+    const { grants, total } = await listCredits(this.#deps.postgres.db, key, page);
     return { credits: grants.map(toCredit), total };
   }
 
   /** Sets the mode of a wallet, and opens the wallet if needed. An open wallet that has the mode stays unchanged. */
   async setMode(caller: WalletCaller, mode: WalletMode): Promise<Wallet> {
     await this.#accounts.get(caller.project, caller.accountId);
-    return transaction(this.deps.postgres, async (tx) => {
+    return transaction(this.#deps.postgres, async (tx) => {
       const open = await listWallets(tx, caller.project, caller.accountId);
       const isOpen = open.some(({ currency }) => currency === caller.currency);
       const before = await this.#lock(tx, caller);
@@ -89,7 +91,7 @@ export class WalletService {
     const { amount, description = null, expiresAt = null, priority = 0 } = input;
     const asked = [amountText(amount), description, expiresAt, priority];
     return this.#once(caller, 'credit', key, asked, async (tx) => {
-      if (expiresAt !== null && expiresAt <= unixSeconds(this.deps.clock)) {
+      if (expiresAt !== null && expiresAt <= unixSeconds(this.#deps.clock)) {
         throw invalidRequest('expires_at', 'expected a time in the future');
       }
       const wallet = await this.#lock(tx, caller);
@@ -141,7 +143,7 @@ export class WalletService {
         amount: amountText(amount),
         reason,
         credit_id: posted.id,
-        created_at: unixSeconds(this.deps.clock),
+        created_at: unixSeconds(this.#deps.clock),
       };
       const { account_id: _account, currency: _currency, created_at: _at, ...change } = adjustment;
       await this.#audit(tx, caller, 'adjustment.create', change);
@@ -161,8 +163,8 @@ export class WalletService {
     await this.#accounts.get(project, accountId);
     const { tenantId, projectId } = project;
     const request = { tenantId, projectId, operation, key, asked: [accountId, currency, ...asked] };
-    return transaction(this.deps.postgres, (tx) =>
-      once(tx, request, unixSeconds(this.deps.clock), () => work(tx)),
+    return transaction(this.#deps.postgres, (tx) =>
+      once(tx, request, unixSeconds(this.#deps.clock), () => work(tx)),
     );
   }
 
@@ -170,8 +172,8 @@ export class WalletService {
   async #lock(tx: Tx, { project, accountId, currency }: WalletCaller): Promise<Wallet> {
     const { tenantId, projectId } = project;
     const key = { tenantId, projectId, accountId, currency };
-    const locked = await openAndLock(tx, [key], unixSeconds(this.deps.clock));
-    const { wallets, expiries } = await settleWallets(tx, [...locked.values()], this.deps.clock);
+    const locked = await openAndLock(tx, [key], unixSeconds(this.#deps.clock));
+    const { wallets, expiries } = await settleWallets(tx, [...locked.values()], this.#deps.clock);
     await insertTransactions(tx, expiries);
     const [wallet] = wallets;
     if (wallet === undefined) throw new Error('the opened wallet was not returned');
@@ -193,11 +195,11 @@ export class WalletService {
     const grant: CreditGrant = {
       ...keyOf(before),
       ...input,
-      id: newId('crg', this.deps.clock),
+      id: newId('crg', this.#deps.clock),
       transactionId,
       remaining,
       expiredAt: null,
-      createdAt: unixSeconds(this.deps.clock),
+      createdAt: unixSeconds(this.#deps.clock),
     };
     await insertCredit(tx, grant);
     const nextExpiryAt = remaining === 0n ? before.nextExpiryAt : earlier(before.nextExpiryAt, expiresAt);
@@ -221,8 +223,8 @@ export class WalletService {
     description: string | null,
     entries: readonly LedgerEntry[],
   ): Promise<string> {
-    const id = newId('led', this.deps.clock);
-    const createdAtMs = this.deps.clock.nowMs();
+    const id = newId('led', this.#deps.clock);
+    const createdAtMs = this.#deps.clock.nowMs();
     await insertTransactions(tx, [{ ...keyOf(wallet), id, kind, description, createdAtMs, entries }]);
     return id;
   }
@@ -238,7 +240,7 @@ export class WalletService {
       resourceId: `${accountId}/${currency}`,
       change,
       requestId,
-      atMs: this.deps.clock.nowMs(),
+      atMs: this.#deps.clock.nowMs(),
     });
   }
 }

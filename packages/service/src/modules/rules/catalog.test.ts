@@ -22,19 +22,19 @@ class FakeSource implements RuleCatalogSource<string> {
   rulesReads = 0;
 
   publish(ruleSetId: string, effectiveFrom: number): void {
-    const { revision, rules } = this.known(ruleSetId);
+    const { revision, rules } = this.#known(ruleSetId);
     const version = { ruleSetId, version: rules.extractors.length + 1, effectiveFrom };
     const extractors = [...rules.extractors, version];
     this.ruleSets.set(ruleSetId, { revision: revision + 1, rules: { ...rules, extractors } });
   }
 
   price(ruleSetId: string, pricing: RulesRead['pricings'][number]): void {
-    const { revision, rules } = this.known(ruleSetId);
+    const { revision, rules } = this.#known(ruleSetId);
     const pricings = [...rules.pricings, pricing];
     this.ruleSets.set(ruleSetId, { revision: revision + 1, rules: { ...rules, pricings } });
   }
 
-  private known(ruleSetId: string) {
+  #known(ruleSetId: string) {
     const rules = { ...REF, ruleSetId, extractors: [], pricings: [] };
     return this.ruleSets.get(ruleSetId) ?? { revision: 0, rules };
   }

@@ -46,15 +46,16 @@ const CATALOG_BOUNDS: CatalogBounds = {
  * configs are read only for the times at which events occurred, however many other versions there are.
  */
 export class RuleCatalog<Compiled> {
+  readonly #source: RuleCatalogSource<Compiled>;
+  readonly #bounds: CatalogBounds;
   /** Least recently refreshed first. */
   readonly #known = new Map<string, KnownRuleSet<Compiled>>();
   #versionCount = 0;
   readonly #memory: BoundedMemory;
 
-  constructor(
-    private readonly source: RuleCatalogSource<Compiled>,
-    private readonly bounds = CATALOG_BOUNDS,
-  ) {
+  constructor(source: RuleCatalogSource<Compiled>, bounds: CatalogBounds = CATALOG_BOUNDS) {
+    this.#source = source;
+    this.#bounds = bounds;
     this.#memory = new BoundedMemory(bounds.loadedBytesMax);
   }
 
@@ -67,9 +68,9 @@ export class RuleCatalog<Compiled> {
     refs: readonly RuleSetRef[],
   ): Promise<(RuleSetRef & { readonly rules: RulesOverTime<Compiled> })[]> {
     // The revision is read before the versions: if a publish comes between, the next refresh reads them again.
-    const revisions = await this.source.readRevisions(refs);
+    const revisions = await this.#source.readRevisions(refs);
     const stale = revisions.filter((read) => this.#known.get(keyOf(read))?.revision !== read.revision);
-    const found = stale.length === 0 ? [] : await this.source.readPublishedRules(stale);
+    const found = stale.length === 0 ? [] : await this.#source.readPublishedRules(stale);
     const foundByKey = new Map(found.map((read) => [keyOf(read), read]));
     const refreshed = revisions.map((ref) => {
       const key = keyOf(ref);
@@ -88,7 +89,7 @@ export class RuleCatalog<Compiled> {
     { projectId, revision }: RuleSetRef & { readonly revision: number },
     published: PublishedRules,
   ): KnownRuleSet<Compiled> {
-    const load = (active: ActiveVersions) => this.source.load(projectId, active);
+    const load = (active: ActiveVersions) => this.#source.load(projectId, active);
     const rules = new RulesOverTime(new RuleTimeline(published), load, this.#memory);
     return { revision, rules, versionCount: published.extractors.length + published.pricings.length };
   }
@@ -104,7 +105,7 @@ export class RuleCatalog<Compiled> {
   }
 
   #evict(inUse: number): void {
-    const { ruleSetsMax, versionsMax } = this.bounds;
+    const { ruleSetsMax, versionsMax } = this.#bounds;
     for (const key of this.#known.keys()) {
       const { size } = this.#known;
       if (size <= inUse || (size <= ruleSetsMax && this.#versionCount <= versionsMax)) return;
@@ -125,30 +126,37 @@ const NO_RULES: PublishedRules = { extractors: [], pricings: [] };
  * The published rules of one extractor rule set over all time, as they were at one moment. A holder may keep using it.
  */
 export class RulesOverTime<Compiled> {
+  readonly #timeline: RuleTimeline;
+  readonly #load: (rules: ActiveVersions) => Promise<LoadedRules<Compiled>>;
+  readonly #memory: BoundedMemory;
   readonly #byInterval = new Map<number, Compiled>();
 
   constructor(
-    private readonly timeline: RuleTimeline,
-    private readonly load: (rules: ActiveVersions) => Promise<LoadedRules<Compiled>>,
-    private readonly memory: BoundedMemory,
-  ) {}
+    timeline: RuleTimeline,
+    load: (rules: ActiveVersions) => Promise<LoadedRules<Compiled>>,
+    memory: BoundedMemory,
+  ) {
+    this.#timeline = timeline;
+    this.#load = load;
+    this.#memory = memory;
+  }
 
   /**
    * Returns the rules for events that occurred at `occurredAt` (Unix seconds): directly when they are in
    * memory, otherwise as a promise. Undefined when no version of the rule set was ever published.
    */
   at(occurredAt: number): Compiled | undefined | Promise<Compiled> {
-    const interval = this.timeline.intervalAt(occurredAt);
+    const interval = this.#timeline.intervalAt(occurredAt);
     const known = this.#byInterval.get(interval);
     if (known !== undefined) return known;
-    const rules = this.timeline.inForceDuring(interval);
-    return rules === undefined ? undefined : this.#load(interval, rules);
+    const rules = this.#timeline.activeDuring(interval);
+    return rules === undefined ? undefined : this.#loadInterval(interval, rules);
   }
 
-  async #load(interval: number, rules: ActiveVersions): Promise<Compiled> {
-    const { compiled, bytes } = await this.load(rules);
+  async #loadInterval(interval: number, rules: ActiveVersions): Promise<Compiled> {
+    const { compiled, bytes } = await this.#load(rules);
     this.#byInterval.set(interval, compiled);
-    this.memory.add({ bytes, forget: () => this.#byInterval.delete(interval) });
+    this.#memory.add({ bytes, forget: () => this.#byInterval.delete(interval) });
     return compiled;
   }
 }

@@ -91,20 +91,20 @@ function longestRise(sequence: readonly number[]): Set<number> {
 
 /** Gives each entry of a list a label of its own: its name, with a number where the name is taken. */
 class Labels {
-  private readonly taken = new Set<string>();
+  readonly #taken = new Set<string>();
   /** The number that the next entry of that name tries first. */
-  private readonly nextByName = new Map<string, number>();
+  readonly #nextByName = new Map<string, number>();
 
   make(entry: ConfigEntry): string {
     const name = nameOf(entry) ?? '';
     let label = name;
-    let next = this.nextByName.get(name) ?? 2;
-    while (this.taken.has(label)) {
+    let next = this.#nextByName.get(name) ?? 2;
+    while (this.#taken.has(label)) {
       label = `${name}#${next}`;
       next += 1;
     }
-    this.nextByName.set(name, next);
-    this.taken.add(label);
+    this.#nextByName.set(name, next);
+    this.#taken.add(label);
     return PLAIN.test(label) ? label : JSON.stringify(label);
   }
 }

@@ -25,16 +25,19 @@ interface Remainder {
 
 /** The discounts of one event: an amount is given once, however many charge items its metric has. */
 export class Discounts {
+  readonly #hints: HintsByMetric<DiscountHint>;
   readonly #remainders = new Map<string, Remainder>();
 
-  constructor(private readonly hints: HintsByMetric<DiscountHint>) {}
+  constructor(hints: HintsByMetric<DiscountHint>) {
+    this.#hints = hints;
+  }
 
   /**
    * Returns the discount on a charge item of this price, × 10^18: from 0, without a discount, to its whole
    * amount.
    */
   take(metric: string, { amount, currency }: Price): bigint | RatingFailure {
-    const hint = hintFor(this.hints, metric);
+    const hint = hintFor(this.#hints, metric);
     if (hint === undefined || amount <= 0n) return 0n;
     const charged = priceInRange(() =>
       hint.percent === undefined

@@ -32,18 +32,20 @@ export type ReadPublications = (
  * effective for the very next event on every node, because anything else is always read.
  */
 export class RuleSetPublications {
+  readonly #readStore: ReadPublications;
+  readonly #clock: Clock;
   /** When each was read, in milliseconds of the clock. */
-  private readonly readAtMs = new BoundedMap<string, number>(PUBLISHED_CACHED_MAX);
-  private readonly renewing = new Set<string>();
+  readonly #readAtMs = new BoundedMap<string, number>(PUBLISHED_CACHED_MAX);
+  readonly #renewing = new Set<string>();
   /** By project: what is to be read again, in one query, when the code that asks now has come to its end. */
-  private readonly due = new Map<string, string[]>();
+  readonly #due = new Map<string, string[]>();
   /** Rises with every `forget`, so that a read that began before it is not remembered after it. */
-  private generation = 0;
+  #generation = 0;
 
-  constructor(
-    private readonly readStore: ReadPublications,
-    private readonly clock: Clock,
-  ) {}
+  constructor(readStore: ReadPublications, clock: Clock) {
+    this.#readStore = readStore;
+    this.#clock = clock;
+  }
 
   /**
    * Whether the rule set is known to be published, without waiting; false means unknown. An ageing entry is
@@ -51,60 +53,60 @@ export class RuleSetPublications {
    */
   isKnownPublished(owner: RuleSetOwner, ruleSetId: string): boolean {
     const key = keyOf(owner, ruleSetId);
-    const readAtMs = this.readAtMs.get(key);
+    const readAtMs = this.#readAtMs.get(key);
     if (readAtMs === undefined) return false;
-    const ageMs = this.clock.nowMs() - readAtMs;
+    const ageMs = this.#clock.nowMs() - readAtMs;
     // Nothing is trusted that seems to come from later: the clock was set back.
     if (ageMs < 0 || ageMs >= PUBLISHED_FRESH_MS) return false;
-    if (ageMs >= RENEWED_AFTER_MS && !this.renewing.has(key)) this.renewSoon(owner, ruleSetId);
+    if (ageMs >= RENEWED_AFTER_MS && !this.#renewing.has(key)) this.#renewSoon(owner, ruleSetId);
     return true;
   }
 
   /** Asks the store, in one query. */
   async read(owner: RuleSetOwner, ruleSetIds: readonly string[]): Promise<ReadonlyMap<string, Publication>> {
-    const { generation } = this;
+    const generation = this.#generation;
     // Measured from before the read: the answer may be that old when it arrives.
-    const readAtMs = this.clock.nowMs();
-    const found = await this.readStore(owner, ruleSetIds);
-    if (generation === this.generation) this.remember(owner, found, readAtMs);
+    const readAtMs = this.#clock.nowMs();
+    const found = await this.#readStore(owner, ruleSetIds);
+    if (generation === this.#generation) this.#remember(owner, found, readAtMs);
     return found;
   }
 
   /** Makes a change on this node effective here at once. Call it after the change is committed. */
   forget(owner: RuleSetOwner, ruleSetId: string): void {
-    this.generation += 1;
-    this.readAtMs.delete(keyOf(owner, ruleSetId));
+    this.#generation += 1;
+    this.#readAtMs.delete(keyOf(owner, ruleSetId));
   }
 
-  private renewSoon(owner: RuleSetOwner, ruleSetId: string): void {
-    this.renewing.add(keyOf(owner, ruleSetId));
-    const due = this.due.get(owner.projectId);
+  #renewSoon(owner: RuleSetOwner, ruleSetId: string): void {
+    this.#renewing.add(keyOf(owner, ruleSetId));
+    const due = this.#due.get(owner.projectId);
     if (due !== undefined) {
       due.push(ruleSetId);
       return;
     }
     const ruleSetIds = [ruleSetId];
-    this.due.set(owner.projectId, ruleSetIds);
+    this.#due.set(owner.projectId, ruleSetIds);
     queueMicrotask(() => {
-      this.due.delete(owner.projectId);
-      void this.renew(owner, ruleSetIds);
+      this.#due.delete(owner.projectId);
+      void this.#renew(owner, ruleSetIds);
     });
   }
 
-  private async renew(owner: RuleSetOwner, ruleSetIds: readonly string[]): Promise<void> {
+  async #renew(owner: RuleSetOwner, ruleSetIds: readonly string[]): Promise<void> {
     try {
       const found = await this.read(owner, ruleSetIds);
-      for (const id of ruleSetIds) if (found.get(id) !== 'published') this.readAtMs.delete(keyOf(owner, id));
+      for (const id of ruleSetIds) if (found.get(id) !== 'published') this.#readAtMs.delete(keyOf(owner, id));
     } catch {
       // Known values stay fresh for their time; a caller that reads them later gets the error.
     } finally {
-      for (const id of ruleSetIds) this.renewing.delete(keyOf(owner, id));
+      for (const id of ruleSetIds) this.#renewing.delete(keyOf(owner, id));
     }
   }
 
-  private remember(owner: RuleSetOwner, found: ReadonlyMap<string, Publication>, readAtMs: number): void {
+  #remember(owner: RuleSetOwner, found: ReadonlyMap<string, Publication>, readAtMs: number): void {
     for (const [ruleSetId, publication] of found) {
-      if (publication === 'published') this.readAtMs.set(keyOf(owner, ruleSetId), readAtMs);
+      if (publication === 'published') this.#readAtMs.set(keyOf(owner, ruleSetId), readAtMs);
     }
   }
 }

@@ -35,20 +35,23 @@ type Action = 'create' | 'update' | 'publish' | 'archive';
 
 /** Rule sets of one kind: one id, many versions; only the newest can be a draft. See README.md. */
 export class RuleSetService<Input extends VersionInput, Config extends object> {
-  constructor(
-    private readonly kind: RuleSetKind<Input, Config>,
-    private readonly deps: RuleSetServiceDeps,
-  ) {}
+  readonly #kind: RuleSetKind<Input, Config>;
+  readonly #deps: RuleSetServiceDeps;
+
+  constructor(kind: RuleSetKind<Input, Config>, deps: RuleSetServiceDeps) {
+    this.#kind = kind;
+    this.#deps = deps;
+  }
 
   /**
    * @throws DomainError `invalid_request` with every place that does not compile; `rule_set_not_found` (400) and
    *   `rule_set_archived` about the extractor rule set that it is to be bound to.
    */
   async create(context: ChangeContext, input: Input): Promise<store.StoredVersion<Config>> {
-    const config = await this.deps.checkConfig(context.project, this.kind, input);
-    const ruleSetId = newId(this.kind.idPrefix, this.deps.clock);
+    const config = await this.#deps.checkConfig(context.project, this.#kind, input);
+    const ruleSetId = newId(this.#kind.idPrefix, this.#deps.clock);
     const extractorRuleSetId = input.extractor_rule_set_id ?? null;
-    return this.change(context, ruleSetId, 'create', async (tx, scope, now) => {
+    return this.#change(context, ruleSetId, 'create', async (tx, scope, now) => {
       if (extractorRuleSetId !== null) await lockBindable(tx, context.project, extractorRuleSetId);
       await store.insertRuleSet(tx, scope, { id: ruleSetId, extractorRuleSetId, createdAt: now });
       await store.insertDraft(tx, scope, ruleSetId, draftOf(input, config, 1, now));
@@ -66,9 +69,9 @@ export class RuleSetService<Input extends VersionInput, Config extends object> {
     ruleSetId: string,
     input: Input,
   ): Promise<store.StoredVersion<Config>> {
-    const config = await this.deps.checkConfig(context.project, this.kind, input);
-    return this.change(context, ruleSetId, 'update', async (tx, scope, now) => {
-      const newest = await this.lockUnarchived(tx, scope, ruleSetId);
+    const config = await this.#deps.checkConfig(context.project, this.#kind, input);
+    return this.#change(context, ruleSetId, 'update', async (tx, scope, now) => {
+      const newest = await this.#lockUnarchived(tx, scope, ruleSetId);
       if ((input.extractor_rule_set_id ?? null) !== newest.extractor_rule_set_id) {
         const message = `cannot be changed: expected ${newest.extractor_rule_set_id}`;
         throw invalidRequest('extractor_rule_set_id', message);
@@ -89,8 +92,8 @@ export class RuleSetService<Input extends VersionInput, Config extends object> {
    * `pricing_rule_set_limit_reached`.
    */
   async publish(context: ChangeContext, ruleSetId: string): Promise<store.StoredVersion<Config>> {
-    return this.change(context, ruleSetId, 'publish', async (tx, scope, now) => {
-      const newest = await this.lockUnarchived(tx, scope, ruleSetId);
+    return this.#change(context, ruleSetId, 'publish', async (tx, scope, now) => {
+      const newest = await this.#lockUnarchived(tx, scope, ruleSetId);
       if (newest.published_at !== null) throw new DomainError('nothing_to_publish');
       const { extractor_rule_set_id: boundTo } = newest;
       // A draft that is the first version: the rule set begins to price.
@@ -98,7 +101,7 @@ export class RuleSetService<Input extends VersionInput, Config extends object> {
       await store.markPublished(tx, scope, ruleSetId, newest.version, now);
       // Only the newest version can be a draft, so the one before it is the newest that was published.
       const previous = await store.readVersion<Config>(tx, scope, ruleSetId, newest.version - 1);
-      return { previous_version: previous?.version ?? null, ...versionChanges(this.kind, previous, newest) };
+      return { previous_version: previous?.version ?? null, ...versionChanges(this.#kind, previous, newest) };
     });
   }
 
@@ -109,8 +112,8 @@ export class RuleSetService<Input extends VersionInput, Config extends object> {
    * @throws DomainError `rule_set_not_found`.
    */
   async archive(context: ChangeContext, ruleSetId: string): Promise<store.StoredVersion<Config>> {
-    return this.change(context, ruleSetId, 'archive', async (tx, scope, now) => {
-      const newest = await this.lockNewest(tx, scope, ruleSetId);
+    return this.#change(context, ruleSetId, 'archive', async (tx, scope, now) => {
+      const newest = await this.#lockNewest(tx, scope, ruleSetId);
       if (newest.archived_at !== null) return UNCHANGED;
       await store.markArchived(tx, scope, ruleSetId, now);
       const publishedVersion = newest.published_at === null ? newest.version - 1 : newest.version;
@@ -122,7 +125,7 @@ export class RuleSetService<Input extends VersionInput, Config extends object> {
 
   /** Returns warnings about a saved or published version; undefined for kinds without warnings. */
   async warningsAbout(version: store.StoredVersion<Config>): Promise<Warning[] | undefined> {
-    return this.kind.warningsAbout?.(this.deps.postgres.db, version);
+    return this.#kind.warningsAbout?.(this.#deps.postgres.db, version);
   }
 
   /** @throws DomainError `rule_set_not_found`, for an unknown version too. */
@@ -132,12 +135,12 @@ export class RuleSetService<Input extends VersionInput, Config extends object> {
     version?: number,
   ): Promise<store.StoredVersion<Config>> {
     return found(
-      await store.readVersion<Config>(this.deps.postgres.db, this.scopeOf(owner), ruleSetId, version),
+      await store.readVersion<Config>(this.#deps.postgres.db, this.#scopeOf(owner), ruleSetId, version),
     );
   }
 
   async list(owner: store.RuleSetOwner, page: Page & store.ListFilter) {
-    return store.listRuleSets<Config>(this.deps.postgres.db, this.scopeOf(owner), page);
+    return store.listRuleSets<Config>(this.#deps.postgres.db, this.#scopeOf(owner), page);
   }
 
   /** @throws DomainError `rule_set_not_found`. */
@@ -148,8 +151,8 @@ export class RuleSetService<Input extends VersionInput, Config extends object> {
   ): Promise<{ rows: ComparedVersion<Config>[]; totalCount: number }> {
     // One more than is asked for: the last one shown is compared with it.
     const { rows, totalCount } = await store.listVersions<Config>(
-      this.deps.postgres.db,
-      this.scopeOf(owner),
+      this.#deps.postgres.db,
+      this.#scopeOf(owner),
       ruleSetId,
       { limit: page.limit + 1, offset: page.offset },
     );
@@ -157,20 +160,20 @@ export class RuleSetService<Input extends VersionInput, Config extends object> {
     if (totalCount === 0) throw new DomainError('rule_set_not_found');
     const compared = rows
       .slice(0, page.limit)
-      .map((version, index) => ({ version, changes: versionChanges(this.kind, rows[index + 1], version) }));
+      .map((version, index) => ({ version, changes: versionChanges(this.#kind, rows[index + 1], version) }));
     return { rows: compared, totalCount };
   }
 
   /** One change, its revision and its audit entry, together or not at all; returns the newest version. */
-  private async change(
+  async #change(
     { project, principal, requestId }: ChangeContext,
     ruleSetId: string,
     action: Action,
     work: (tx: Tx, scope: store.RuleSetScope, now: number) => Promise<object | typeof UNCHANGED>,
   ): Promise<store.StoredVersion<Config>> {
-    const scope = this.scopeOf(project);
-    const now = unixSeconds(this.deps.clock);
-    const version = await transaction(this.deps.postgres, async (tx) => {
+    const scope = this.#scopeOf(project);
+    const now = unixSeconds(this.#deps.clock);
+    const version = await transaction(this.#deps.postgres, async (tx) => {
       const details = await work(tx, scope, now);
       const after = found(await store.readVersion<Config>(tx, scope, ruleSetId, undefined));
       if (details === UNCHANGED) return after;
@@ -179,20 +182,20 @@ export class RuleSetService<Input extends VersionInput, Config extends object> {
         tenantId: project.tenantId,
         projectId: project.projectId,
         principal,
-        action: `${this.kind.resourceType}.${action}`,
-        resourceType: this.kind.resourceType,
+        action: `${this.#kind.resourceType}.${action}`,
+        resourceType: this.#kind.resourceType,
         resourceId: ruleSetId,
         change: { version: after.version, ...details },
         requestId,
-        atMs: this.deps.clock.nowMs(),
+        atMs: this.#deps.clock.nowMs(),
       });
       return after;
     });
-    this.deps.publications.forget(project, extractorOf(version));
+    this.#deps.publications.forget(project, extractorOf(version));
     return version;
   }
 
-  private async lockNewest(
+  async #lockNewest(
     tx: Tx,
     scope: store.RuleSetScope,
     ruleSetId: string,
@@ -200,18 +203,18 @@ export class RuleSetService<Input extends VersionInput, Config extends object> {
     return found(await store.lockNewestVersion<Config>(tx, scope, ruleSetId));
   }
 
-  private async lockUnarchived(
+  async #lockUnarchived(
     tx: Tx,
     scope: store.RuleSetScope,
     ruleSetId: string,
   ): Promise<store.StoredVersion<Config>> {
-    const newest = await this.lockNewest(tx, scope, ruleSetId);
+    const newest = await this.#lockNewest(tx, scope, ruleSetId);
     if (newest.archived_at !== null) throw new DomainError('rule_set_archived');
     return newest;
   }
 
-  private scopeOf({ tenantId, projectId }: store.RuleSetOwner): store.RuleSetScope {
-    return { tenantId, projectId, kind: this.kind.name };
+  #scopeOf({ tenantId, projectId }: store.RuleSetOwner): store.RuleSetScope {
+    return { tenantId, projectId, kind: this.#kind.name };
   }
 }
 

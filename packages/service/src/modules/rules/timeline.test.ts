@@ -29,7 +29,7 @@ const versionsAt = (effectiveFroms: readonly number[]): Version[] =>
   effectiveFroms.map((effectiveFrom, index) => ({ version: index + 1, effectiveFrom }));
 
 function inForceAt(timeline: RuleTimeline, at: number): unknown {
-  const rules = timeline.inForceDuring(timeline.intervalAt(at));
+  const rules = timeline.activeDuring(timeline.intervalAt(at));
   const nameOf = ({ ruleSetId, version }: PublishedVersion) => `${ruleSetId} ${version}`;
   return rules && [nameOf(rules.extractor), ...rules.pricings.map(nameOf).toSorted()];
 }

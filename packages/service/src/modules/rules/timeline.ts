@@ -53,7 +53,7 @@ export class RuleTimeline {
   }
 
   /** Undefined when no extractor was ever published. */
-  inForceDuring(interval: number): ActiveVersions | undefined {
+  activeDuring(interval: number): ActiveVersions | undefined {
     const at = this.#boundaries[interval - 1] ?? Number.NEGATIVE_INFINITY;
     const extractor = this.#extractor.inForceAt(at);
     if (extractor === undefined) return undefined;

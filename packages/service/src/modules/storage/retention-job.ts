@@ -44,9 +44,11 @@ export function createRetentionJob(deps: RetentionJobDeps): RetentionJob {
 }
 
 class Job implements RetentionJob {
+  readonly #deps: RetentionJobDeps;
   readonly #observer: RetentionObserver;
 
-  constructor(private readonly deps: RetentionJobDeps) {
+  constructor(deps: RetentionJobDeps) {
+    this.#deps = deps;
     this.#observer = new RetentionObserver(deps.metrics, deps.clock);
   }
 
@@ -57,15 +59,15 @@ class Job implements RetentionJob {
         // The sweep was interrupted by the abort; the next process repeats it.
         if (signal.aborted) return;
         this.#observer.failures.inc();
-        this.deps.log.warn({ err }, 'could not delete expired history; will try again');
+        this.#deps.log.warn({ err }, 'could not delete expired history; will try again');
       },
       failurePauseMs: () => POLL_MS,
     });
   }
 
   async sweep(signal?: AbortSignal): Promise<boolean> {
-    const { clock, log } = this.deps;
-    const { db } = this.deps.postgres;
+    const { clock, log } = this.#deps;
+    const { db } = this.#deps.postgres;
     const nowMs = clock.nowMs();
     this.#observer.sweptAtMs = await store.lastSweptAtMs(db);
     if (!(await store.claimSweep(db, nowMs, nowMs + SWEEP_RETRY_MS))) return false;
@@ -90,7 +92,7 @@ class Job implements RetentionJob {
 
   /** Returns a client whose queries are not waited for once `signal` aborts. */
   #clickhouse(signal: AbortSignal | undefined): HistoryStore {
-    const { clickhouse } = this.deps;
+    const { clickhouse } = this.#deps;
     if (signal === undefined) return clickhouse;
     return {
       query: (sql, params) => clickhouse.query(sql, params, { signal }),
@@ -101,10 +103,10 @@ class Job implements RetentionJob {
   async #recordBoundaries(signal?: AbortSignal): Promise<void> {
     let after = '';
     while (true) {
-      const tenantIds = await store.tenantsAfter(this.deps.postgres.db, after, TENANTS_PER_STEP);
+      const tenantIds = await store.tenantsAfter(this.#deps.postgres.db, after, TENANTS_PER_STEP);
       for (const tenantId of tenantIds) {
         if (signal?.aborted === true) return;
-        await recordRetention(this.deps, tenantId);
+        await recordRetention(this.#deps, tenantId);
       }
       after = tenantIds.at(-1) ?? '';
       if (tenantIds.length < TENANTS_PER_STEP) return;
@@ -114,7 +116,7 @@ class Job implements RetentionJob {
   async #deleteFailedEvents(signal?: AbortSignal): Promise<number> {
     let deleted = 0;
     while (signal?.aborted !== true) {
-      const step = await store.deleteFailedEvents(this.deps.postgres.db, FAILED_EVENTS_PER_STEP);
+      const step = await store.deleteFailedEvents(this.#deps.postgres.db, FAILED_EVENTS_PER_STEP);
       deleted += step;
       if (step < FAILED_EVENTS_PER_STEP) break;
     }

@@ -12,10 +12,13 @@ const PROJECTS_CACHED_MAX = 100_000;
  * another tenant, so that the response time reveals nothing.
  */
 export class CachedProjectResolver implements ProjectResolver {
+  readonly #findProject: FindProject;
   readonly #projects = new BoundedMap<string, ProjectRef>(PROJECTS_CACHED_MAX);
   readonly #flights = new Map<string, Promise<ProjectRef | undefined>>();
 
-  constructor(private readonly findProject: FindProject) {}
+  constructor(findProject: FindProject) {
+    this.#findProject = findProject;
+  }
 
   resolveProject(
     projectId: string,
@@ -27,7 +30,7 @@ export class CachedProjectResolver implements ProjectResolver {
     const flightKey = `${tenantId ?? ''}/${projectId}`;
     const running = this.#flights.get(flightKey);
     if (running !== undefined) return running;
-    const flight = this.findProject(projectId, tenantId)
+    const flight = this.#findProject(projectId, tenantId)
       .then((project) => {
         if (project !== undefined) this.#projects.set(project.projectId, project);
         return project;

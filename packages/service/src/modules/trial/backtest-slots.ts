@@ -10,10 +10,13 @@ const BUSY_RETRY_S = 5;
 
 /** Counts backtests by tenant. */
 export class BacktestSlots {
+  readonly #bounds: BacktestSlotBounds;
   readonly #byTenant = new Map<string, number>();
   #total = 0;
 
-  constructor(private readonly bounds: BacktestSlotBounds) {}
+  constructor(bounds: BacktestSlotBounds) {
+    this.#bounds = bounds;
+  }
 
   /**
    * Takes a place. @returns a function that releases it
@@ -21,7 +24,7 @@ export class BacktestSlots {
    * @throws DomainError `server_busy` when the tenant, or all together, have as many as they may have
    */
   take(tenantId: string): () => void {
-    const { perTenantMax, totalMax } = this.bounds;
+    const { perTenantMax, totalMax } = this.#bounds;
     const ofTenant = this.#byTenant.get(tenantId) ?? 0;
     if (ofTenant >= perTenantMax) {
       throw busy(`${ofTenant} backtests of this tenant run or wait on this node, which is the maximum.`);

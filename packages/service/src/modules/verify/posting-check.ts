@@ -101,12 +101,15 @@ interface Readings {
 }
 
 class PostingCheck {
+  readonly #readings: Readings;
   readonly tally = new PostingTally();
 
-  constructor(private readonly readings: Readings) {}
+  constructor(readings: Readings) {
+    this.#readings = readings;
+  }
 
   debits(posted: readonly UsageSum[]): void {
-    const { before, after, stalled, completeFrom } = this.readings;
+    const { before, after, stalled, completeFrom } = this.#readings;
     const ofBefore = new Map(before.sums.map((sum) => [walletKey(sum), sum]));
     const ofAfter = new Map(after.sums.map((sum) => [walletKey(sum), sum]));
     const ofPosted = new Map(posted.map((sum) => [walletKey(sum), sum]));
@@ -123,7 +126,7 @@ class PostingCheck {
   }
 
   windows({ read, leftOut }: WindowReading): void {
-    const { before, after, stalled, completeFrom } = this.readings;
+    const { before, after, stalled, completeFrom } = this.#readings;
     this.tally.counts.windows_unjudged += before.windowCount - before.windows.length + leftOut;
     const usedAfter = new Map(after.windows.map((window) => [windowKey(window), window.used]));
     for (const { window, sinceMs, bounds } of read) {
@@ -138,7 +141,7 @@ class PostingCheck {
   }
 
   missing({ missing, rules, leftOut }: MissingReading): void {
-    const { after, stalled } = this.readings;
+    const { after, stalled } = this.#readings;
     this.tally.counts.rules += rules;
     this.tally.counts.rules_unjudged += leftOut;
     for (const window of missing) {

@@ -18,7 +18,11 @@ export interface DeliveriesDeps {
 
 /** Past and pending deliveries to endpoints. */
 export class WebhookDeliveries {
-  constructor(private readonly deps: DeliveriesDeps) {}
+  readonly #deps: DeliveriesDeps;
+
+  constructor(deps: DeliveriesDeps) {
+    this.#deps = deps;
+  }
 
   /** @throws DomainError `not_found` */
   async list(
@@ -26,7 +30,7 @@ export class WebhookDeliveries {
     endpointId: string,
     page: Page & { readonly status: WebhookDeliveryStatus | undefined },
   ) {
-    const db = new ProjectDb(this.deps.postgres.db, owner);
+    const db = new ProjectDb(this.#deps.postgres.db, owner);
     foundEndpoint(await readEndpoint(db, endpointId));
     return store.listDeliveries(db, endpointId, page);
   }
@@ -37,7 +41,7 @@ export class WebhookDeliveries {
     endpointId: string,
     messageId: string,
   ): Promise<{ delivery: store.StoredDelivery; payload: string }> {
-    const db = new ProjectDb(this.deps.postgres.db, owner);
+    const db = new ProjectDb(this.#deps.postgres.db, owner);
     return {
       delivery: foundEndpoint(await store.readDelivery(db, endpointId, messageId)),
       payload: foundEndpoint(await store.readPayload(db, endpointId, messageId)),
@@ -82,8 +86,8 @@ export class WebhookDeliveries {
     work: (tx: Tx, atMs: number) => Promise<string>,
   ): Promise<store.StoredDelivery> {
     const { project, principal, requestId } = context;
-    const atMs = this.deps.clock.nowMs();
-    return transaction(this.deps.postgres, async (tx) => {
+    const atMs = this.#deps.clock.nowMs();
+    return transaction(this.#deps.postgres, async (tx) => {
       const own = new ProjectTx(tx, project);
       const endpoint = foundEndpoint(await holdEndpoint(own, endpointId));
       const messageId = await work(tx, atMs);

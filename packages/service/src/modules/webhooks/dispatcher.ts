@@ -68,6 +68,7 @@ export function createWebhookDispatcher(
 }
 
 class Dispatcher implements WebhookDispatcher {
+  readonly #deps: DispatcherDeps;
   readonly #attemptsMax: number;
   readonly #perEndpointMax: number;
   readonly #stopGraceMs: number;
@@ -79,10 +80,8 @@ class Dispatcher implements WebhookDispatcher {
   readonly #underWay = new Set<Promise<void>>();
   #upkeepAtMs = 0;
 
-  constructor(
-    private readonly deps: DispatcherDeps,
-    options: DispatcherOptions,
-  ) {
+  constructor(deps: DispatcherDeps, options: DispatcherOptions) {
+    this.#deps = deps;
     this.#attemptsMax = options.attemptsMax ?? ATTEMPTS_MAX;
     this.#perEndpointMax = options.attemptsPerEndpointMax ?? ATTEMPTS_PER_ENDPOINT_MAX;
     this.#stopGraceMs = options.stopGraceMs ?? STOP_GRACE_MS;
@@ -102,7 +101,7 @@ class Dispatcher implements WebhookDispatcher {
         if (fannedOut < FAN_OUT_MESSAGES_MAX) await this.#rest(signal);
       } catch (error) {
         this.#metrics.failed('turn');
-        this.deps.log.warn({ err: error }, 'webhooks could not be dispatched; trying again');
+        this.#deps.log.warn({ err: error }, 'webhooks could not be dispatched; trying again');
         await pause(retryPauseMs(++failures), signal);
       }
     }
@@ -131,13 +130,13 @@ class Dispatcher implements WebhookDispatcher {
   }
 
   #fanOut(): Promise<number> {
-    const { postgres, clock } = this.deps;
+    const { postgres, clock } = this.#deps;
     return transaction(postgres, (tx) => fanOut(tx, FAN_OUT_MESSAGES_MAX, clock.nowMs()));
   }
 
   /** Begins as many of the attempts that are due as there is room for; returns their number. */
   async #startDue(signal: AbortSignal): Promise<number> {
-    const { postgres, clock } = this.deps;
+    const { postgres, clock } = this.#deps;
     const deliveriesMax = this.#attemptsMax - this.#underWay.size;
     if (deliveriesMax <= 0) return 0;
     const bounds = { deliveriesMax, perEndpointMax: this.#perEndpointMax, inHand: this.#inHand };
@@ -163,14 +162,14 @@ class Dispatcher implements WebhookDispatcher {
   /** One attempt, from the network to what is written of it; never rejects: what is not written is attempted again. */
   async #attempt(attempt: store.Attempt, signal: AbortSignal): Promise<void> {
     try {
-      const outcome = await this.deps.send(this.#postingOf(attempt), signal);
+      const outcome = await this.#deps.send(this.#postingOf(attempt), signal);
       this.#metrics.attempted(outcome);
       await this.#record(attempt, outcome);
     } catch (error) {
       if (signal.aborted) return;
       this.#metrics.failed('attempt');
       const { endpoint_id: endpointId, message_id: messageId } = attempt;
-      this.deps.log.warn(
+      this.#deps.log.warn(
         { err: error, endpointId, messageId },
         'a webhook attempt was lost; it is made again',
       );
@@ -178,7 +177,7 @@ class Dispatcher implements WebhookDispatcher {
   }
 
   #postingOf(attempt: store.Attempt) {
-    const nowS = unixSeconds(this.deps.clock);
+    const nowS = unixSeconds(this.#deps.clock);
     const { previous_secret: previous, previous_secret_until: previousUntil, payload: body } = attempt;
     const previousSigns = previous !== null && previousUntil !== null && nowS < previousUntil;
     const secrets = previousSigns ? [attempt.secret, previous] : [attempt.secret];
@@ -194,14 +193,14 @@ class Dispatcher implements WebhookDispatcher {
   }
 
   async #record(attempt: store.Attempt, outcome: SendOutcome): Promise<void> {
-    const atMs = this.deps.clock.nowMs();
+    const atMs = this.#deps.clock.nowMs();
     const verdict = decideDelivery(attempt, outcome, atMs, this.#random());
     const result = {
       lastStatus: 'status' in outcome ? outcome.status : null,
       lastError: 'error' in outcome ? outcome.error : null,
       atMs,
     };
-    await transaction(this.deps.postgres, async (tx) => {
+    await transaction(this.#deps.postgres, async (tx) => {
       // The endpoint before its deliveries, as everybody does who locks both.
       if (verdict.kind === 'delivered') {
         if (attempt.failing_since_ms !== null) await store.markFailing(tx, attempt, null);
@@ -221,17 +220,17 @@ class Dispatcher implements WebhookDispatcher {
     { disable: reason }: Extract<DeliveryDecision, { kind: 'failed' }>,
   ): Promise<boolean> {
     if (reason === undefined) return false;
-    const disabled = await store.disableEndpoint(tx, attempt, reason, unixSeconds(this.deps.clock));
+    const disabled = await store.disableEndpoint(tx, attempt, reason, unixSeconds(this.#deps.clock));
     if (!disabled) return false;
     this.#metrics.endpointDisabled(reason);
     const { project_id: projectId, endpoint_id: endpointId } = attempt;
-    this.deps.log.info({ projectId, endpointId, reason }, 'a webhook endpoint was disabled');
+    this.#deps.log.info({ projectId, endpointId, reason }, 'a webhook endpoint was disabled');
     return true;
   }
 
   /** Now and then: what is too old is deleted, and what waits is measured. */
   async #upkeep(): Promise<void> {
-    const { postgres, clock } = this.deps;
+    const { postgres, clock } = this.#deps;
     const nowMs = clock.nowMs();
     if (nowMs < this.#upkeepAtMs) return;
     const deleted = await transaction(postgres, async (tx) => {

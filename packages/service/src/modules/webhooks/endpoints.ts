@@ -46,16 +46,20 @@ export interface WithSecret {
 
 /** The endpoints of projects: who wants to hear of what. */
 export class WebhookEndpoints {
-  constructor(private readonly deps: EndpointsDeps) {}
+  readonly #deps: EndpointsDeps;
+
+  constructor(deps: EndpointsDeps) {
+    this.#deps = deps;
+  }
 
   /** @throws DomainError `invalid_request`, `webhook_endpoint_limit_reached` */
   async create(context: ChangeContext, input: WebhookEndpointInput): Promise<WithSecret> {
     const values = this.#checked(input);
     const { project } = context;
-    const id = newId('whe', this.deps.clock);
+    const id = newId('whe', this.#deps.clock);
     const secret = newSecret();
-    const createdAt = unixSeconds(this.deps.clock);
-    const endpoint = await transaction(this.deps.postgres, async (tx) => {
+    const createdAt = unixSeconds(this.#deps.clock);
+    const endpoint = await transaction(this.#deps.postgres, async (tx) => {
       await lockProject(tx, project);
       const own = new ProjectTx(tx, project);
       if ((await store.countEndpoints(own)) >= WEBHOOK_ENDPOINTS_MAX) {
@@ -88,8 +92,8 @@ export class WebhookEndpoints {
     input: WebhookEndpointInput,
   ): Promise<store.StoredEndpoint> {
     const values = this.#checked(input);
-    return transaction(this.deps.postgres, async (tx) => {
-      const now = unixSeconds(this.deps.clock);
+    return transaction(this.#deps.postgres, async (tx) => {
+      const now = unixSeconds(this.#deps.clock);
       const endpoint = foundEndpoint(
         await store.updateEndpoint(new ProjectTx(tx, context.project), id, values, now),
       );
@@ -105,7 +109,7 @@ export class WebhookEndpoints {
   ): Promise<Warning[]> {
     const others = names.filter((name) => !NAMED_BY_SERVICE.has(name));
     if (others.length === 0) return [];
-    const ofRules = await this.deps.eventsOfRules(owner, others);
+    const ofRules = await this.#deps.eventsOfRules(owner, others);
     return warningsOf(
       'unknown_event_type',
       others.filter((name) => !ofRules.has(name)),
@@ -114,7 +118,7 @@ export class WebhookEndpoints {
 
   /** Deletes an endpoint and its deliveries; what is on its way may still arrive. @throws DomainError `not_found` */
   async delete(context: ChangeContext, id: string): Promise<void> {
-    await transaction(this.deps.postgres, async (tx) => {
+    await transaction(this.#deps.postgres, async (tx) => {
       if (!(await store.deleteEndpoint(new ProjectTx(tx, context.project), id)))
         throw new DomainError('not_found');
       await this.#audit(tx, context, 'delete', id);
@@ -127,9 +131,9 @@ export class WebhookEndpoints {
    */
   async rotateSecret(context: ChangeContext, id: string): Promise<WithSecret> {
     const secret = newSecret();
-    const now = unixSeconds(this.deps.clock);
+    const now = unixSeconds(this.#deps.clock);
     const previousUntil = now + WEBHOOK_SECRET_OVERLAP_HOURS * SECONDS_PER_HOUR;
-    const endpoint = await transaction(this.deps.postgres, async (tx) => {
+    const endpoint = await transaction(this.#deps.postgres, async (tx) => {
       const rotated = foundEndpoint(
         await store.rotateSecret(new ProjectTx(tx, context.project), id, secret, previousUntil, now),
       );
@@ -140,11 +144,11 @@ export class WebhookEndpoints {
   }
 
   #db(owner: ProjectScope): ProjectDb {
-    return new ProjectDb(this.deps.postgres.db, owner);
+    return new ProjectDb(this.#deps.postgres.db, owner);
   }
 
   #checked({ url, event_types: eventTypes, description }: WebhookEndpointInput): store.EndpointValues {
-    const problem = endpointUrlProblem(url, this.deps);
+    const problem = endpointUrlProblem(url, this.#deps);
     if (problem !== undefined) throw invalidRequest('url', `expected ${problem}`);
     if (eventTypes.length > 1 && eventTypes.includes(WEBHOOK_EVERY_EVENT)) {
       throw invalidRequest('event_types', `expected "${WEBHOOK_EVERY_EVENT}" alone, or names of events`);
@@ -162,7 +166,7 @@ export class WebhookEndpoints {
       resourceId: id,
       change,
       requestId: context.requestId,
-      atMs: this.deps.clock.nowMs(),
+      atMs: this.#deps.clock.nowMs(),
     });
   }
 }

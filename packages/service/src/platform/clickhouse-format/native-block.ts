@@ -101,52 +101,55 @@ export class ListLengths {
 }
 
 export class ArrayColumn implements NativeColumn {
+  readonly #lengths: ListLengths;
+  readonly #elements: NativeColumn;
   readonly type: string;
 
-  constructor(
-    private readonly lengths: ListLengths,
-    private readonly elements: NativeColumn,
-  ) {
+  constructor(lengths: ListLengths, elements: NativeColumn) {
+    this.#lengths = lengths;
+    this.#elements = elements;
     this.type = `Array(${elements.type})`;
   }
 
   prefix(): Buffer[] {
-    return this.elements.prefix();
+    return this.#elements.prefix();
   }
 
   data(): Buffer[] {
-    return [this.lengths.ends(), ...this.elements.data()];
+    return [this.#lengths.ends(), ...this.#elements.data()];
   }
 
   clear(): void {
-    this.lengths.clear();
-    this.elements.clear();
+    this.#lengths.clear();
+    this.#elements.clear();
   }
 }
 
 export class MapColumn implements NativeColumn {
+  readonly #lengths: ListLengths;
+  readonly #keys: NativeColumn;
+  readonly #values: NativeColumn;
   readonly type: string;
 
-  constructor(
-    private readonly lengths: ListLengths,
-    private readonly keys: NativeColumn,
-    private readonly values: NativeColumn,
-  ) {
+  constructor(lengths: ListLengths, keys: NativeColumn, values: NativeColumn) {
+    this.#lengths = lengths;
+    this.#keys = keys;
+    this.#values = values;
     this.type = `Map(${keys.type}, ${values.type})`;
   }
 
   prefix(): Buffer[] {
-    return [...this.keys.prefix(), ...this.values.prefix()];
+    return [...this.#keys.prefix(), ...this.#values.prefix()];
   }
 
   data(): Buffer[] {
-    return [this.lengths.ends(), ...this.keys.data(), ...this.values.data()];
+    return [this.#lengths.ends(), ...this.#keys.data(), ...this.#values.data()];
   }
 
   clear(): void {
-    this.lengths.clear();
-    this.keys.clear();
-    this.values.clear();
+    this.#lengths.clear();
+    this.#keys.clear();
+    this.#values.clear();
   }
 }
 

@@ -87,21 +87,32 @@ const KILL_INTERVAL_MS = 50;
 const THREADS_DESPITE_BOUNDED_MEMORY = { max_threads_min_free_memory_per_thread: '0' };
 
 class EmbeddedClickHouse implements ClickHouse {
-  private insertCount = 0;
-  private queryCount = 0;
-  private readonly running = new Set<Promise<unknown>>();
-  private readonly lines = new OneAtATime(Number.POSITIVE_INFINITY);
-  private closing: Promise<void> | undefined;
+  readonly #engine: Engine;
+  readonly #folder: string;
+  /** Carries the engine's configuration, and ends queries while the other sessions are busy with them. */
+  readonly #keeper: Session;
+  readonly #querying: ClickHouseClient;
+  readonly #inserting: ClickHouseClient;
+  #insertCount = 0;
+  #queryCount = 0;
+  readonly #running = new Set<Promise<unknown>>();
+  readonly #lines = new OneAtATime(Number.POSITIVE_INFINITY);
+  #closing: Promise<void> | undefined;
 
   private constructor(
-    private readonly engine: Engine,
-    private readonly folder: string,
-    /** Carries the engine's configuration, and ends queries while the other sessions are busy with them. */
-    private readonly keeper: Session,
+    engine: Engine,
+    folder: string,
+    keeper: Session,
     // Queries of one session wait for each other: a slow analysis must not hold up the inserts.
-    private readonly querying: ClickHouseClient,
-    private readonly inserting: ClickHouseClient,
-  ) {}
+    querying: ClickHouseClient,
+    inserting: ClickHouseClient,
+  ) {
+    this.#engine = engine;
+    this.#folder = folder;
+    this.#keeper = keeper;
+    this.#querying = querying;
+    this.#inserting = inserting;
+  }
 
   static async open(engine: Engine, folder: string, limits: ClickHouseLimits): Promise<EmbeddedClickHouse> {
     const path = join(folder, 'data');
@@ -127,11 +138,11 @@ class EmbeddedClickHouse implements ClickHouse {
 
   async queryText(sql: string, params: QueryParams = {}, options: QueryOptions = {}): Promise<string> {
     const { signal } = options;
-    const mark = `query-${++this.queryCount}`;
-    const turn = this.inLine('querying', () => {
+    const mark = `query-${++this.#queryCount}`;
+    const turn = this.#inLine('querying', () => {
       signal?.throwIfAborted();
       const settings = { log_comment: mark };
-      const work = this.querying.query({
+      const work = this.#querying.query({
         query: sql,
         format: ROWS_FORMAT,
         query_params: params,
@@ -141,10 +152,10 @@ class EmbeddedClickHouse implements ClickHouse {
         // The next query carries this mark until its own settings are applied. A query that cannot be killed ends by
         // itself.
         const condition = `Settings['log_comment'] = ${literal(mark)} AND query_kind != 'Set'`;
-        this.kill(condition, [work]).catch(() => {});
+        this.#kill(condition, [work]).catch(() => {});
       });
       return work.catch(async (error) => {
-        await this.discardAnswer();
+        await this.#discardAnswer();
         throw error;
       });
     });
@@ -157,9 +168,9 @@ class EmbeddedClickHouse implements ClickHouse {
    * session's next query, which may be another tenant's. If this fails too, the next result is not one document, and
    * is refused.
    */
-  private async discardAnswer(): Promise<void> {
+  async #discardAnswer(): Promise<void> {
     try {
-      const next = await this.querying.query({
+      const next = await this.#querying.query({
         query: 'SELECT 1',
         format: ROWS_FORMAT,
         // Not that of the failed one, which may be looked for even now, to be ended.
@@ -172,7 +183,7 @@ class EmbeddedClickHouse implements ClickHouse {
   }
 
   async command(sql: string, params: QueryParams = {}): Promise<void> {
-    await this.inLine('inserting', () => this.inserting.command({ query: sql, query_params: params }));
+    await this.#inLine('inserting', () => this.#inserting.command({ query: sql, query_params: params }));
     // The engine makes its threads with the first table. Commands are few, and each start begins with one.
     yieldMergeThreads();
   }
@@ -186,26 +197,26 @@ class EmbeddedClickHouse implements ClickHouse {
   ): Promise<void> {
     const insert = insertInto(table, columns);
     const settings = `SETTINGS ${assignments(insertSettings(token))}`;
-    await this.withFile(data, async (file) => {
+    await this.#withFile(data, async (file) => {
       // Binary data must not stand in the statement itself: the engine cuts that at the first blank line.
       const query = `${insert} FROM INFILE ${literal(file)} COMPRESSION 'none' ${settings} FORMAT Native`;
-      const { summary } = await this.inLine('inserting', () => this.inserting.command({ query }));
+      const { summary } = await this.#inLine('inserting', () => this.#inserting.command({ query }));
       const taken = Number(summary?.read_rows);
       if (taken !== rowCount) throw new InsertCountError(table, taken, rowCount);
     });
   }
 
   close(): Promise<void> {
-    this.closing ??= this.release();
-    return this.closing;
+    this.#closing ??= this.#release();
+    return this.#closing;
   }
 
-  private async release(): Promise<void> {
-    while (this.running.size > 0) await this.kill('query_id != queryID()', [...this.running]);
-    await this.querying.close();
-    await this.inserting.close();
-    this.keeper.close();
-    await this.engine.drainPending();
+  async #release(): Promise<void> {
+    while (this.#running.size > 0) await this.#kill('query_id != queryID()', [...this.#running]);
+    await this.#querying.close();
+    await this.#inserting.close();
+    this.#keeper.close();
+    await this.#engine.drainPending();
     openFolder = undefined;
   }
 
@@ -213,31 +224,31 @@ class EmbeddedClickHouse implements ClickHouse {
    * Statements of one session wait for each other here: in the engine, each that waits would hold one of the
    * few threads on which Node reads and writes files, and four would stop everything that does.
    */
-  private inLine<T>(session: string, begin: () => Promise<T>): Promise<T> {
-    return this.lines.run(session, () => {
-      if (this.closing !== undefined)
+  #inLine<T>(session: string, begin: () => Promise<T>): Promise<T> {
+    return this.#lines.run(session, () => {
+      if (this.#closing !== undefined)
         throw new ClickHouseUnavailableError('The embedded ClickHouse is closed.');
       const work = begin();
-      this.running.add(work);
-      return work.finally(() => this.running.delete(work));
+      this.#running.add(work);
+      return work.finally(() => this.#running.delete(work));
     });
   }
 
   /** Ends what runs on `condition`, and returns when `work` has ended. */
-  private async kill(condition: string, work: readonly Promise<unknown>[]): Promise<void> {
+  async #kill(condition: string, work: readonly Promise<unknown>[]): Promise<void> {
     const over = Promise.allSettled(work);
     // Repeated, because the engine may not have begun the work yet.
     do {
-      await this.keeper.queryAsync(`KILL QUERY WHERE ${condition} ASYNC`);
+      await this.#keeper.queryAsync(`KILL QUERY WHERE ${condition} ASYNC`);
     } while (!(await endsWithin(over, KILL_INTERVAL_MS)));
   }
 
   /** A file that the engine reads under a name without wildcards, which it would expand. */
-  private async withFile(data: BlockData, work: (file: string) => Promise<void>): Promise<void> {
+  async #withFile(data: BlockData, work: (file: string) => Promise<void>): Promise<void> {
     const isPlain = 'file' in data && !hasWildcard(resolve(data.file));
     if (isPlain) return work(resolve(data.file));
-    const folder = hasWildcard(this.folder) ? tmpdir() : this.folder;
-    const file = join(folder, `${INSERT_FILE_PREFIX}${process.pid}-${++this.insertCount}.bin`);
+    const folder = hasWildcard(this.#folder) ? tmpdir() : this.#folder;
+    const file = join(folder, `${INSERT_FILE_PREFIX}${process.pid}-${++this.#insertCount}.bin`);
     try {
       if ('file' in data) await symlink(resolve(data.file), file);
       else await writeFile(file, data.bytes, { flag: 'wx', mode: 0o600 });

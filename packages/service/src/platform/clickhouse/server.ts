@@ -44,31 +44,38 @@ export function connectClickHouse(options: ClickHouseServerOptions): ClickHouse 
 }
 
 class ServerClickHouse implements ClickHouse {
-  private closing: Promise<void> | undefined;
+  readonly #querying: ClickHouseClient;
+  readonly #inserting: ClickHouseClient;
+  readonly #settings: ReturnType<typeof querySettings>;
+  #closing: Promise<void> | undefined;
 
   constructor(
-    private readonly querying: ClickHouseClient,
-    private readonly inserting: ClickHouseClient,
-    private readonly settings: ReturnType<typeof querySettings>,
-  ) {}
+    querying: ClickHouseClient,
+    inserting: ClickHouseClient,
+    settings: ReturnType<typeof querySettings>,
+  ) {
+    this.#querying = querying;
+    this.#inserting = inserting;
+    this.#settings = settings;
+  }
 
   async query<Row>(sql: string, params?: QueryParams, options?: QueryOptions): Promise<Row[]> {
     return parseRows<Row>(await this.queryText(sql, params, options));
   }
 
   async queryText(sql: string, params: QueryParams = {}, options: QueryOptions = {}): Promise<string> {
-    const result = await this.querying.query({
+    const result = await this.#querying.query({
       query: sql,
       format: ROWS_FORMAT,
       query_params: params,
-      clickhouse_settings: this.settings,
+      clickhouse_settings: this.#settings,
       ...(options.signal === undefined ? {} : { abort_signal: options.signal }),
     });
     return result.text();
   }
 
   async command(sql: string, params: QueryParams = {}): Promise<void> {
-    await this.inserting.command({
+    await this.#inserting.command({
       query: sql,
       query_params: params,
       clickhouse_settings: { session_timezone: 'UTC', wait_end_of_query: 1 },
@@ -83,7 +90,7 @@ class ServerClickHouse implements ClickHouse {
     token: string,
   ): Promise<void> {
     const values = await openStream(data);
-    const { stream, summary } = await this.inserting
+    const { stream, summary } = await this.#inserting
       .exec({
         query: `${insertInto(table, columns)} FORMAT Native`,
         values,
@@ -97,8 +104,8 @@ class ServerClickHouse implements ClickHouse {
   }
 
   close(): Promise<void> {
-    this.closing ??= Promise.all([this.querying.close(), this.inserting.close()]).then(() => undefined);
-    return this.closing;
+    this.#closing ??= Promise.all([this.#querying.close(), this.#inserting.close()]).then(() => undefined);
+    return this.#closing;
   }
 }
 

@@ -11,14 +11,17 @@ const RETRY_AFTER_S = 1;
 
 /** Refuses the bodies that would exceed the bound, whichever requests they belong to. */
 export class BodyBudget {
+  readonly #bytesMax: number;
   #bytes = 0;
 
-  constructor(private readonly bytesMax: number) {}
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
 
   /** Counts bytes that arrived, and says whether there was room for them. They count until they are released. */
   add(bytes: number): boolean {
     this.#bytes += bytes;
-    return this.#bytes <= this.bytesMax;
+    return this.#bytes <= this.#bytesMax;
   }
 
   release(bytes: number): void {

@@ -13,18 +13,20 @@ export interface FailedRequest {
 
 /** Writes down the failures that are ours. */
 export class FailureLog {
+  readonly #log: Pick<Logger, 'error' | 'warn'>;
+  readonly #monotonicMs: () => number;
   #nextOutageMs = Number.NEGATIVE_INFINITY;
   #unlogged = 0;
 
   /** @param monotonicMs a clock that never goes back */
-  constructor(
-    private readonly log: Pick<Logger, 'error' | 'warn'>,
-    private readonly monotonicMs: () => number = () => performance.now(),
-  ) {}
+  constructor(log: Pick<Logger, 'error' | 'warn'>, monotonicMs: () => number = () => performance.now()) {
+    this.#log = log;
+    this.#monotonicMs = monotonicMs;
+  }
 
   /** Nobody foresaw it. */
   defect(err: unknown, request: FailedRequest): void {
-    this.log.error({ ...placeOf(request), err }, 'internal_error');
+    this.#log.error({ ...placeOf(request), err }, 'internal_error');
   }
 
   /**
@@ -32,13 +34,13 @@ export class FailureLog {
    * failed.
    */
   outage({ code, cause }: DomainError, request: FailedRequest): void {
-    const nowMs = this.monotonicMs();
+    const nowMs = this.#monotonicMs();
     if (nowMs < this.#nextOutageMs) {
       this.#unlogged += 1;
       return;
     }
     const reason = cause instanceof Error ? cause.message : String(cause);
-    this.log.warn({ ...placeOf(request), reason, unlogged: this.#unlogged }, code);
+    this.#log.warn({ ...placeOf(request), reason, unlogged: this.#unlogged }, code);
     this.#nextOutageMs = nowMs + OUTAGE_LOG_INTERVAL_MS;
     this.#unlogged = 0;
   }

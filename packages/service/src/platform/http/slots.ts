@@ -17,13 +17,16 @@ const RETRY_AFTER_S = 5;
 
 /** Bounds how many long responses are open at once: for one key, for all keys of one tenant, and in all. */
 export class Slots {
+  readonly #limits: SlotLimits;
   readonly #byKey = new Counts();
   readonly #byTenant = new Counts();
   readonly #open = new Set<AbortController>();
   #total = 0;
   #areEnded = false;
 
-  constructor(private readonly limits: SlotLimits) {}
+  constructor(limits: SlotLimits) {
+    this.#limits = limits;
+  }
 
   /** How many are taken. */
   get taken(): number {
@@ -57,7 +60,7 @@ export class Slots {
 
   /** Takes a slot; the returned function releases it. */
   #take(principal: Principal): () => void {
-    const { what, perKeyMax, totalMax } = this.limits;
+    const { what, perKeyMax, totalMax } = this.#limits;
     const [key, tenant] =
       principal.kind === 'service' ? ['service', 'service'] : [principal.keyId, principal.tenantId];
     if (this.#byKey.of(key) >= perKeyMax) {

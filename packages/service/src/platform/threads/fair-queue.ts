@@ -15,12 +15,15 @@ export interface Taken<Work> {
  * piece of each other owner that waits.
  */
 export class FairQueue<Work> {
+  readonly #bounds: FairQueueBounds;
   /** The owner whose turn comes next stands first. */
   readonly #waiting = new Map<string, Work[]>();
   readonly #inHand = new Set<string>();
   #count = 0;
 
-  constructor(private readonly bounds: FairQueueBounds) {}
+  constructor(bounds: FairQueueBounds) {
+    this.#bounds = bounds;
+  }
 
   /** How much waits. */
   get size(): number {
@@ -30,7 +33,7 @@ export class FairQueue<Work> {
   /** Returns false, and adds nothing, when as much waits as may wait. */
   add(owner: string, work: Work): boolean {
     const line = this.#waiting.get(owner) ?? [];
-    const { waitingPerOwnerMax, waitingMax } = this.bounds;
+    const { waitingPerOwnerMax, waitingMax } = this.#bounds;
     if (line.length >= waitingPerOwnerMax || this.#count >= waitingMax) return false;
     this.#waiting.set(owner, line);
     line.push(work);

@@ -44,13 +44,15 @@ interface Job {
  * needed. A job that takes too long, or too much memory, is ended with its thread, which has no other job.
  */
 export class ThreadPool<Jobs extends Signatures<Jobs>, Calls extends Signatures<Calls>> {
+  readonly #options: ThreadPoolOptions;
   readonly #queue: FairQueue<Job>;
   readonly #running = new Set<Job>();
   /** Threads without a job, and what ends each after a while. The one that was used last stands last. */
   readonly #idle = new Map<JobThread, NodeJS.Timeout>();
   #isClosed = false;
 
-  constructor(private readonly options: ThreadPoolOptions) {
+  constructor(options: ThreadPoolOptions) {
+    this.#options = options;
     this.#queue = new FairQueue(options);
   }
 
@@ -84,7 +86,7 @@ export class ThreadPool<Jobs extends Signatures<Jobs>, Calls extends Signatures<
           reject(error);
         },
       };
-      if (!this.#queue.add(owner, job)) throw this.options.errors.busy();
+      if (!this.#queue.add(owner, job)) throw this.#options.errors.busy();
       signal?.addEventListener('abort', onAbort);
       this.#begin();
     });
@@ -102,7 +104,7 @@ export class ThreadPool<Jobs extends Signatures<Jobs>, Calls extends Signatures<
 
   /** Begins what there are threads for. */
   #begin(): void {
-    while (!this.#isClosed && this.#running.size < this.options.threadsMax) {
+    while (!this.#isClosed && this.#running.size < this.#options.threadsMax) {
       const next = this.#queue.take();
       if (next === undefined) return;
       this.#running.add(next.work);
@@ -111,7 +113,7 @@ export class ThreadPool<Jobs extends Signatures<Jobs>, Calls extends Signatures<
   }
 
   async #do(owner: string, job: Job): Promise<void> {
-    const { jobMsMax, errors } = this.options;
+    const { jobMsMax, errors } = this.#options;
     const thread = this.#takeThread();
     job.thread = thread;
     const timer = setTimeout(() => void thread.end(errors.tooLong()), jobMsMax);
@@ -132,7 +134,7 @@ export class ThreadPool<Jobs extends Signatures<Jobs>, Calls extends Signatures<
   #takeThread(): JobThread {
     const last = [...this.#idle.keys()].at(-1);
     if (last === undefined) {
-      const thread: JobThread = new JobThread(this.options.thread, () => this.#forget(thread));
+      const thread: JobThread = new JobThread(this.#options.thread, () => this.#forget(thread));
       return thread;
     }
     this.#forget(last);
@@ -142,7 +144,7 @@ export class ThreadPool<Jobs extends Signatures<Jobs>, Calls extends Signatures<
   /** Keeps a thread for the next job. */
   #keep(thread: JobThread): void {
     const end = () => void thread.end(undefined);
-    this.#idle.set(thread, setTimeout(end, this.options.idleMsMax).unref());
+    this.#idle.set(thread, setTimeout(end, this.#options.idleMsMax).unref());
   }
 
   #forget(thread: JobThread): void {

@@ -57,6 +57,7 @@ interface Stream {
 
 /** Tells those who follow analysis queries which buckets have changed. */
 export class LiveStreams {
+  readonly #deps: LiveStreamsDeps;
   readonly #streams = new Set<Stream>();
   readonly #turns = new FairTurns(QUERIES_RUNNING_MAX);
   /** Results on their way, by query: many clients of one board send the same queries. */
@@ -64,7 +65,9 @@ export class LiveStreams {
   readonly #underWay = new Set<Promise<void>>();
   #isClosed = false;
 
-  constructor(private readonly deps: LiveStreamsDeps) {}
+  constructor(deps: LiveStreamsDeps) {
+    this.#deps = deps;
+  }
 
   /**
    * Follows the queries until `gone` aborts or the service ends. `connect` is called once it is known that it
@@ -76,7 +79,7 @@ export class LiveStreams {
     gone: AbortSignal,
     connect: () => StreamClient,
   ): Promise<void> {
-    const known = await positionRange(this.deps.postgres.db);
+    const known = await positionRange(this.#deps.postgres.db);
     if (this.#isClosed) throw new DomainError('shutting_down');
     if (gone.aborted) return;
     const isResumable = since === undefined || isRetainedSince(known, since);
@@ -102,7 +105,7 @@ export class LiveStreams {
   run(signal: AbortSignal): Promise<void> {
     return repeat(() => this.tick(), signal, {
       pollMs: TICK_MS,
-      onFailure: (err) => this.deps.log.warn({ err }, 'streams could not be sent their changes'),
+      onFailure: (err) => this.#deps.log.warn({ err }, 'streams could not be sent their changes'),
     });
   }
 
@@ -112,11 +115,11 @@ export class LiveStreams {
    */
   async tick(): Promise<void> {
     await this.#dismiss();
-    const nowMs = this.deps.clock.nowMs();
+    const nowMs = this.#deps.clock.nowMs();
     const streams = [...this.#streams].filter((stream) => this.#isReady(stream, nowMs));
     if (streams.length === 0) return;
     const watches = streams.map(({ scope: { projectId }, position }) => ({ projectId, since: position }));
-    const { last, spans } = await changesSince(this.deps.postgres.db, watches);
+    const { last, spans } = await changesSince(this.#deps.postgres.db, watches);
     for (const [index, stream] of streams.entries()) {
       const changed = spans[index];
       if (changed === undefined) {
@@ -143,7 +146,7 @@ export class LiveStreams {
 
   /** Lets go whose key is void by now, and who takes nothing. */
   async #dismiss(): Promise<void> {
-    const nowMs = this.deps.clock.nowMs();
+    const nowMs = this.#deps.clock.nowMs();
     await Promise.all(
       [...this.#streams].map(async (stream) => {
         const { client } = stream;
@@ -181,8 +184,8 @@ export class LiveStreams {
     } catch (err) {
       if (!this.#streams.has(stream)) return;
       // Unsent changes are sent together with those that follow until then.
-      stream.retryAtMs = this.deps.clock.nowMs() + retryPauseMs(++stream.failures);
-      this.deps.log.warn(
+      stream.retryAtMs = this.#deps.clock.nowMs() + retryPauseMs(++stream.failures);
+      this.#deps.log.warn(
         { err, projectId: stream.scope.projectId },
         'a stream could not be sent its changes',
       );
@@ -220,7 +223,7 @@ export class LiveStreams {
       .run(scope.projectId, async () => {
         // Who waited for it may have left meanwhile.
         if (!this.#isFollowed(scope, text)) return 'nothing';
-        return changedRows(this.deps, scope, query, changes.spans);
+        return changedRows(this.#deps, scope, query, changes.spans);
       })
       .finally(() => this.#answers.delete(key));
     this.#answers.set(key, answer);
@@ -233,7 +236,7 @@ export class LiveStreams {
   }
 
   #write(stream: Stream, text: string): void {
-    stream.writtenAtMs = this.deps.clock.nowMs();
+    stream.writtenAtMs = this.#deps.clock.nowMs();
     stream.client.write(text);
   }
 

@@ -50,7 +50,7 @@ class WatchedClickHouse {
   /** Waited for by each query. */
   gate = async (): Promise<void> => {};
 
-  constructor(private readonly clickhouse: Pick<ClickHouse, 'query'>) {}
+  constructor(readonly clickhouse: Pick<ClickHouse, 'query'>) {}
 
   query: ClickHouse['query'] = async (sql, params, options) => {
     this.asked += 1;
@@ -61,6 +61,7 @@ class WatchedClickHouse {
 
 /** Streams over a socket, with a worker and a projector that tests run step by step. */
 export class StreamFixture {
+  readonly #pipeline: Pipeline;
   #keys = 0;
 
   private constructor(
@@ -72,8 +73,10 @@ export class StreamFixture {
     readonly clickhouse: WatchedClickHouse,
     /** Charts of the project, by their ids. */
     readonly charts: Map<string, SavedQuery>,
-    private readonly pipeline: Pipeline,
-  ) {}
+    pipeline: Pipeline,
+  ) {
+    this.#pipeline = pipeline;
+  }
 
   static async open(): Promise<StreamFixture> {
     const store = await createTestClickHouse();
@@ -123,8 +126,8 @@ export class StreamFixture {
       }),
     );
     await new PostgresSegmentQueue(this.api.postgres).append([batchRecord(this.project, events)]);
-    await this.pipeline.worker.drain();
-    await this.pipeline.projector.drain();
+    await this.#pipeline.worker.drain();
+    await this.#pipeline.projector.drain();
   }
 
   /** Looks for changes, and waits until they are sent. */
@@ -195,6 +198,7 @@ function pipelineOf({ postgres, clock }: TestApi, { clickhouse }: TestClickHouse
 
 /** A minimal client of server-sent events. */
 export class EventClient {
+  readonly #sent: ClientRequest;
   readonly events: ReceivedEvent[] = [];
   /** The text of an answer that is no stream. */
   body = '';
@@ -206,9 +210,10 @@ export class EventClient {
   #read = 0;
 
   private constructor(
-    private readonly sent: ClientRequest,
+    sent: ClientRequest,
     readonly answer: IncomingMessage,
   ) {
+    this.#sent = sent;
     answer.setEncoding('utf8');
     answer.on('data', (text: string) => this.#take(text));
     answer.on('close', () => {
@@ -257,7 +262,7 @@ export class EventClient {
   }
 
   leave(): void {
-    this.sent.destroy();
+    this.#sent.destroy();
   }
 
   #take(text: string): void {

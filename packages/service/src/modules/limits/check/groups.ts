@@ -29,6 +29,7 @@ interface Waiting<Item, Answer> {
  * items hold no connection.
  */
 export class Groups<Item, Answer> {
+  readonly #work: (items: readonly Item[]) => Promise<readonly GroupResult<Answer>[]>;
   /** Contains a key for as long as one of its groups is worked on. */
   readonly #waiting = new Map<string, Waiting<Item, Answer>[]>();
   readonly #options: Required<GroupOptions>;
@@ -42,9 +43,10 @@ export class Groups<Item, Answer> {
    * that it throws becomes the result of every item
    */
   constructor(
-    private readonly work: (items: readonly Item[]) => Promise<readonly GroupResult<Answer>[]>,
+    work: (items: readonly Item[]) => Promise<readonly GroupResult<Answer>[]>,
     options: GroupOptions = {},
   ) {
+    this.#work = work;
     this.#options = {
       waitingMax: WAITING_MAX,
       groupMax: GROUP_MAX,
@@ -105,7 +107,7 @@ export class Groups<Item, Answer> {
 
   async #workOn(group: readonly Waiting<Item, Answer>[]): Promise<void> {
     try {
-      const outcomes = await this.work(group.map(({ item }) => item));
+      const outcomes = await this.#work(group.map(({ item }) => item));
       for (const [at, { resolve, reject }] of group.entries()) {
         const outcome = outcomes[at];
         if (outcome === undefined) reject(new Error('the group returned no result for an item'));

@@ -15,7 +15,11 @@ export function aboutSubject({ type, id }: LimitedSubject): string {
 
 /** Alerts of subjects that reached a limit or a percentage of it. They are stored even without a webhook endpoint. */
 export class Crossings {
-  constructor(private readonly postgres: Pick<Postgres, 'db'>) {}
+  readonly #postgres: Pick<Postgres, 'db'>;
+
+  constructor(postgres: Pick<Postgres, 'db'>) {
+    this.#postgres = postgres;
+  }
 
   async list(
     project: ProjectRef,
@@ -23,7 +27,7 @@ export class Crossings {
     page: Page,
   ): Promise<{ crossings: LimitCrossing[]; total_count: number }> {
     const { rows, totalCount } = await listMessagesAbout(
-      this.postgres.db,
+      this.#postgres.db,
       project,
       aboutSubject(subject),
       page,

@@ -50,6 +50,7 @@ export interface LeaseState {
  * written afterwards.
  */
 export class LeaseDecisions {
+  readonly #state: LeaseState;
   readonly granted: Lease[] = [];
   /** The closed leases as they were before, by id. */
   readonly closed = new Map<string, Lease>();
@@ -57,14 +58,15 @@ export class LeaseDecisions {
   readonly #added = new Map<number, Amount>();
   readonly nowS: number;
 
-  constructor(private readonly state: LeaseState) {
+  constructor(state: LeaseState) {
+    this.#state = state;
     this.nowS = unixSeconds(state.clock);
   }
 
   /** @throws DomainError `limit_exceeded`, `insufficient_funds`, `idempotency_key_conflict`, `not_found` */
   answer(request: OpenLeaseRequest | CloseRequest): BudgetLease {
     if (request.do === 'close') return toBudgetLease(this.#close(request), this.nowS);
-    const { keys } = this.state;
+    const { keys } = this.#state;
     const earlier = keys.answerTo(request);
     if (earlier !== undefined) return earlier;
     const answer = toBudgetLease(this.#grant(request), this.nowS);
@@ -76,7 +78,7 @@ export class LeaseDecisions {
   #grant({ input, rules }: OpenLeaseRequest): Lease {
     const ruleNos = rules.map(({ ruleNo }) => ruleNo);
     const statuses = ruleNos.map((ruleNo) => this.#statusOf(ruleNo));
-    if (this.state.route !== undefined) refuseFull(this.state.route, input.subject, statuses, input.amount);
+    if (this.#state.route !== undefined) refuseFull(this.#state.route, input.subject, statuses, input.amount);
     const holdsWallet = this.#reserveOfWallet(input);
     const lease = this.#newLease(input, ruleNos, holdsWallet);
     this.#add(lease, lease.held);
@@ -86,19 +88,19 @@ export class LeaseDecisions {
 
   /** Releases what the lease still holds; a lease that has ended stays as it is. */
   #close({ id }: CloseRequest): Lease {
-    const lease = this.state.leases.get(id);
+    const lease = this.#state.leases.get(id);
     if (lease === undefined) throw new DomainError('not_found');
     if (lease.status !== 'active') return lease;
     if (!this.closed.has(id)) {
       this.closed.set(id, lease);
       this.#add(lease, -lease.held);
-      giveBackToWallets(this.state.wallets, lease);
+      giveBackToWallets(this.#state.wallets, lease);
     }
     return ended(lease, this.nowS);
   }
 
   #statusOf(ruleNo: number): LimitStatus {
-    const status = this.state.statuses.get(ruleNo);
+    const status = this.#state.statuses.get(ruleNo);
     if (status === undefined) throw new Error(`rule ${ruleNo} was not read`);
     const added = this.#added.get(ruleNo);
     return added === undefined ? status : { ...status, reserved: status.reserved + added };
@@ -110,7 +112,7 @@ export class LeaseDecisions {
 
   /** Returns whether the wallet holds the amount now. A postpaid wallet need not hold it. */
   #reserveOfWallet({ currency, amount }: LeaseInput): boolean {
-    const { project, route, wallets } = this.state;
+    const { project, route, wallets } = this.#state;
     if (route === undefined) return false;
     const { tenantId, projectId } = project;
     const wallet = { tenantId, projectId, accountId: route.account.id, currency };
@@ -125,7 +127,7 @@ export class LeaseDecisions {
     ruleNos: readonly number[],
     holdsWallet: boolean,
   ): Lease {
-    const { project, route, clock } = this.state;
+    const { project, route, clock } = this.#state;
     return {
       id: newId('bl', clock),
       tenantId: project.tenantId,

@@ -32,6 +32,9 @@ export interface PreparedPostings {
  * executes the plan of the whole batch at once.
  */
 export class BatchPosting {
+  readonly #tx: Tx;
+  readonly #catalog: PostingCatalog;
+  readonly #nowMs: number;
   readonly #leases: BatchLeases;
   /** By project; undefined for a project without any route, whose subjects are not looked up. */
   readonly #projects = new Map<string, ProjectSubjects | undefined>();
@@ -39,11 +42,10 @@ export class BatchPosting {
   readonly #prepared: PreparedPostings = { of: (scope, event) => this.#postingOf(scope, event) };
 
   /** @param nowMs when the batch is processed; the ids of its ledger transactions carry this time */
-  constructor(
-    private readonly tx: Tx,
-    private readonly catalog: PostingCatalog,
-    private readonly nowMs: number,
-  ) {
+  constructor(tx: Tx, catalog: PostingCatalog, nowMs: number) {
+    this.#tx = tx;
+    this.#catalog = catalog;
+    this.#nowMs = nowMs;
     this.#leases = new BatchLeases(nowMs);
   }
 
@@ -53,7 +55,7 @@ export class BatchPosting {
     const missing: MissingSubject[] = [];
     for (const group of slice) this.#addMissing(group, missing);
     if (missing.length > 0) await this.#readRoutes(missing);
-    await this.#leases.prepare(this.tx, slice);
+    await this.#leases.prepare(this.#tx, slice);
     return this.#prepared;
   }
 
@@ -62,14 +64,15 @@ export class BatchPosting {
    * transactions lock them. Batches run this part one after the other, until their commit.
    */
   async write(plan: PostingPlan): Promise<void> {
-    const { tx, nowMs } = this;
+    const tx = this.#tx,
+      nowMs = this.#nowMs;
     const subjects = plan.subjects();
     const debits = plan.debits();
     const charges = plan.charges();
     if (subjects.length === 0 && debits.length === 0 && charges.length === 0) return;
     await lockPosting(tx);
     const released = await releaseCharges(tx, charges);
-    const crossings = await countWindows(tx, { subjects, catalog: this.catalog, nowMs });
+    const crossings = await countWindows(tx, { subjects, catalog: this.#catalog, nowMs });
     await postUsage(tx, usageDebits(debits, released), nowMs);
     await emit(tx, crossings);
   }
@@ -94,7 +97,7 @@ export class BatchPosting {
     const unknown = new Set<string>();
     for (const { scope } of groups) if (!this.#projects.has(scope.projectId)) unknown.add(scope.projectId);
     if (unknown.size === 0) return;
-    const withRoutes = await this.catalog.projectsWithRoutes(this.tx, unknown);
+    const withRoutes = await this.#catalog.projectsWithRoutes(this.#tx, unknown);
     for (const id of unknown) this.#projects.set(id, withRoutes.has(id) ? new Map() : undefined);
   }
 
@@ -112,7 +115,7 @@ export class BatchPosting {
   }
 
   async #readRoutes(missing: readonly MissingSubject[]): Promise<void> {
-    const routes = await this.catalog.read(this.tx, missing.map(subjectRef));
+    const routes = await this.#catalog.read(this.#tx, missing.map(subjectRef));
     for (const { scope, subject } of missing) {
       const route = routes.resolve(scope.projectId, subject.type, subject.id);
       const ofProject = this.#projects.get(scope.projectId);
@@ -129,7 +132,7 @@ export class BatchPosting {
   }
 
   #account(scope: PostingScope, accountId: string): AccountDebits {
-    return memoized(this.#accounts, accountId, () => new AccountDebits(accountId, scope, this.nowMs));
+    return memoized(this.#accounts, accountId, () => new AccountDebits(accountId, scope, this.#nowMs));
   }
 }
 

@@ -16,20 +16,26 @@ export interface WalletDebit {
 
 /** The debits of one account, by currency. */
 export class AccountDebits {
+  readonly #scope: PostingScope;
+  readonly #nowMs: number;
   readonly #byCurrency = new Map<string, WalletDebit>();
 
   constructor(
     readonly accountId: string,
-    private readonly scope: PostingScope,
-    private readonly nowMs: number,
-  ) {}
+    scope: PostingScope,
+    nowMs: number,
+  ) {
+    this.#scope = scope;
+    this.#nowMs = nowMs;
+  }
 
   /** Returns the debit in a currency, with its transaction id; creates it when it is first asked for. */
   in(currency: string): WalletDebit {
     let debit = this.#byCurrency.get(currency);
     if (debit === undefined) {
-      const transactionId = newId('led', { nowMs: () => this.nowMs });
-      const { accountId, scope } = this;
+      const transactionId = newId('led', { nowMs: () => this.#nowMs });
+      const { accountId } = this,
+        scope = this.#scope;
       debit = { scope, accountId, currency, transactionId, itemCount: 0, amount: 0n };
       this.#byCurrency.set(currency, debit);
     }

@@ -19,10 +19,13 @@ const EXPIRED_LEASE: EventLease = { status: 'expired', charge: undefined };
 
 /** The leases that the events of a batch name, as they were when the batch first met them. */
 export class BatchLeases {
+  readonly #nowMs: number;
   /** By project, then by id; undefined for a lease that the project does not have. */
   readonly #charges = new Map<string, Map<string, LeaseCharge | undefined>>();
 
-  constructor(private readonly nowMs: number) {}
+  constructor(nowMs: number) {
+    this.#nowMs = nowMs;
+  }
 
   /** Reads the leases that are not known yet, with one statement. */
   async prepare(tx: Tx, groups: readonly UsageGroup[]): Promise<void> {
@@ -47,7 +50,7 @@ export class BatchLeases {
     const { lease } = charge;
     if (lease.subjectType !== subject.type || lease.subjectId !== subject.id) return UNKNOWN_LEASE;
     if (lease.status !== 'active') return { status: lease.status, charge: undefined };
-    const isOver = lease.expiresAt * 1_000 <= this.nowMs;
+    const isOver = lease.expiresAt * 1_000 <= this.#nowMs;
     return isOver ? EXPIRED_LEASE : { status: 'applied', charge };
   }
 

@@ -33,12 +33,15 @@ interface CountedWindow {
 
 /** The expected result of posting, computed event by event and rule by rule without any cache. */
 export class PostingOracle {
+  readonly #clock: Clock;
   readonly #plans = new Map<string, KnownRule[]>();
   readonly #routes = new Map<string, KnownRoute>();
   readonly #windows = new Map<string, CountedWindow>();
   readonly #wallets = new Map<string, bigint>();
 
-  constructor(private readonly clock: Clock) {}
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
 
   get plans(): string[] {
     return [...this.#plans.keys()];
@@ -53,20 +56,20 @@ export class PostingOracle {
     const known =
       this.#plans.get(planId) ?? rules.map((rule, index) => knownRule(rule, ruleNos[index] ?? 0, false));
     for (const [index, { limit }] of rules.entries()) {
-      known[index]?.amounts.push({ atMs: this.clock.nowMs(), limit: stored(limit) });
+      known[index]?.amounts.push({ atMs: this.#clock.nowMs(), limit: stored(limit) });
     }
     this.#plans.set(planId, known);
   }
 
   route({ subjectId = '*', accountId = 'acct_a', planId, timezone = 'UTC', anchorS = 0 }: TestRoute): void {
     const direct = this.#routes.get(subjectId)?.direct ?? [];
-    const boundAtMs = this.clock.nowMs();
+    const boundAtMs = this.#clock.nowMs();
     this.#routes.set(subjectId, { subjectId, accountId, planId, timezone, anchorS, boundAtMs, direct });
   }
 
   limit(subjectId: string, rule: TestRule, ruleNo: number): void {
     const known = knownRule(rule, ruleNo, true);
-    known.amounts.push({ atMs: this.clock.nowMs(), limit: stored(rule.limit) });
+    known.amounts.push({ atMs: this.#clock.nowMs(), limit: stored(rule.limit) });
     this.#routes.get(subjectId)?.direct.push(known);
   }
 

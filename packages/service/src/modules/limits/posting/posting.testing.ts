@@ -24,14 +24,17 @@ export interface TestRoute {
 
 /** A project whose usage is posted batch by batch. */
 export class PostingFixture {
+  readonly #test: TestPostgres | undefined;
   clock = new ManualClock(NOW_S * 1_000);
   catalog = createWorkerCatalog();
 
   private constructor(
     readonly postgres: Postgres,
     readonly project: TestProject,
-    private readonly test?: TestPostgres,
-  ) {}
+    test?: TestPostgres,
+  ) {
+    this.#test = test;
+  }
 
   static async create(): Promise<PostingFixture> {
     const test = await createTestPostgres();
@@ -53,7 +56,7 @@ export class PostingFixture {
   }
 
   async drop(): Promise<void> {
-    await this.test?.drop();
+    await this.#test?.drop();
   }
 
   async rows(sql: string, values: readonly unknown[] = []): Promise<Record<string, unknown>[]> {

@@ -57,10 +57,12 @@ export interface ActiveRule {
 
 /** The rules by which subjects are counted now, and since when nothing about them has changed. */
 export class ActiveRules {
+  readonly #records: ActiveRuleRecords;
   readonly #routes: ReadonlyMap<string, ActiveRoute>;
   readonly #routeChanges = new Map<string, number>();
 
-  constructor(private readonly records: ActiveRuleRecords) {
+  constructor(records: ActiveRuleRecords) {
+    this.#records = records;
     this.#routes = new Map(records.routes.map((route) => [subjectKey(route), route]));
     for (const change of records.routeChanges) {
       const key = subjectKey(change);
@@ -81,7 +83,7 @@ export class ActiveRules {
 
   /** Returns every rule of every route. */
   *all(): Iterable<ActiveRule> {
-    for (const route of this.records.routes) {
+    for (const route of this.#records.routes) {
       for (const rule of this.#rulesOf(route)) {
         yield { rule, route, sinceMs: Math.max(rule.sinceMs, route.sinceMs) };
       }
@@ -90,13 +92,13 @@ export class ActiveRules {
 
   /** Returns when subjects of a project got another route, in Unix milliseconds. */
   routeChangesOf(projectId: string): number[] {
-    return this.records.routeChanges
+    return this.#records.routeChanges
       .filter((change) => change.projectId === projectId)
       .map(({ atMs }) => atMs);
   }
 
   #rulesOf({ projectId, planId, routeId }: ActiveRoute): readonly ActiveLimitRule[] {
-    const { rulesOfPlans, directLimits } = this.records;
+    const { rulesOfPlans, directLimits } = this.#records;
     const ofPlan = planId === null ? undefined : rulesOfPlans.get(`${projectId} ${planId}`);
     const own = directLimits.get(`${projectId} ${routeId}`);
     return own === undefined ? (ofPlan ?? []) : [...(ofPlan ?? []), ...own];

@@ -12,8 +12,12 @@ export interface AmountChange {
 
 /** The amounts that a rule has allowed over time: a pure function from windows to limits. */
 export class AmountTimeline {
+  readonly #changes: readonly AmountChange[];
+
   /** @param changes in ascending time; the last one has an amount */
-  constructor(private readonly changes: readonly AmountChange[]) {}
+  constructor(changes: readonly AmountChange[]) {
+    this.#changes = changes;
+  }
 
   /**
    * Returns the limit × 10^18 of a window: the amount of the newest change when the window opened, or of a later change
@@ -25,15 +29,15 @@ export class AmountTimeline {
   amountOf(window: TimeWindow, appliesFromMs: number): bigint {
     const openMs = Math.max(window.startS * 1_000, appliesFromMs);
     const endMs = window.endS === undefined ? Number.POSITIVE_INFINITY : window.endS * 1_000;
-    const index = this.changes.findLastIndex(
+    const index = this.#changes.findLastIndex(
       ({ atMs, opensNow }) => atMs <= openMs || (opensNow && atMs < endMs),
     );
-    const amount = this.changes[index]?.amount ?? this.#firstAfter(index);
+    const amount = this.#changes[index]?.amount ?? this.#firstAfter(index);
     if (amount === undefined) throw new Error('a timeline must end with an amount');
     return amount;
   }
 
   #firstAfter(index: number): bigint | undefined {
-    return this.changes.find(({ amount }, at) => at > index && amount !== undefined)?.amount;
+    return this.#changes.find(({ amount }, at) => at > index && amount !== undefined)?.amount;
   }
 }

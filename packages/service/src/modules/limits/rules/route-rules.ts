@@ -20,30 +20,38 @@ export interface RouteAccount {
 
 /** The account, settings and rules of the subjects of one route. Routes of one plan share its rules. */
 export class CompiledRoute {
+  readonly #planBoundAtMs: number;
+
   constructor(
     readonly routeId: string,
     readonly account: RouteAccount,
     readonly settings: WindowSettings,
     readonly rules: LimitRuleIndex,
-    private readonly planBoundAtMs: number,
-  ) {}
+    planBoundAtMs: number,
+  ) {
+    this.#planBoundAtMs = planBoundAtMs;
+  }
 
   /** Returns the limit × 10^18 of a window of one of this route's rules. */
   limitFor(rule: CompiledRule, window: TimeWindow): bigint {
-    return rule.amounts.amountOf(window, rule.planId === null ? 0 : this.planBoundAtMs);
+    return rule.amounts.amountOf(window, rule.planId === null ? 0 : this.#planBoundAtMs);
   }
 }
 
 /** The routes of some subjects, as of one moment. */
 export class RouteIndex {
+  readonly #routes: ReadonlyMap<string, CompiledRoute | undefined>;
+
   /** @param routes by `subjectKey`, including the `*` routes of their types */
-  constructor(private readonly routes: ReadonlyMap<string, CompiledRoute | undefined>) {}
+  constructor(routes: ReadonlyMap<string, CompiledRoute | undefined>) {
+    this.#routes = routes;
+  }
 
   /** Returns the subject's own route or, without one, the route for all subjects of its type. */
   resolve(projectId: string, subjectType: string, subjectId: string): CompiledRoute | undefined {
     return (
-      this.routes.get(subjectKey(projectId, subjectType, subjectId)) ??
-      this.routes.get(subjectKey(projectId, subjectType, EVERY_SUBJECT))
+      this.#routes.get(subjectKey(projectId, subjectType, subjectId)) ??
+      this.#routes.get(subjectKey(projectId, subjectType, EVERY_SUBJECT))
     );
   }
 }

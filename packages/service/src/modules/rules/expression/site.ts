@@ -11,26 +11,29 @@ const TOO_MANY_STEPS = `the expression takes more than ${STEPS_MAX} steps`;
  * longer than evaluating.
  */
 export class Site {
+  readonly #source: string;
+  readonly #offset: number;
+  readonly #steps: Steps;
   #errors: Map<string, ExpressionError> | undefined;
 
-  constructor(
-    private readonly source: string,
-    private readonly offset: number,
-    private readonly steps: Steps,
-  ) {}
+  constructor(source: string, offset: number, steps: Steps) {
+    this.#source = source;
+    this.#offset = offset;
+    this.#steps = steps;
+  }
 
   /** Counts work that the length of the source does not bound; fails when there is too much of it. */
   spend(steps: number): void {
-    if (!this.steps.take(steps)) this.fail(TOO_MANY_STEPS);
+    if (!this.#steps.take(steps)) this.fail(TOO_MANY_STEPS);
   }
 
   /** `reason` must not depend on the event: one error is kept for each. */
   fail(reason: string, code: ExpressionErrorCode = 'expression_failed'): never {
-    this.steps.addFailure();
+    this.#steps.addFailure();
     this.#errors ??= new Map();
     let error = this.#errors.get(reason);
     if (error === undefined) {
-      error = new ExpressionError(code, positionAt(this.source, this.offset), reason);
+      error = new ExpressionError(code, positionAt(this.#source, this.#offset), reason);
       error.stack = error.message;
       this.#errors.set(reason, error);
     }

@@ -13,13 +13,16 @@ export interface Issue {
 
 /** Everything that is wrong with a rule set: users mend it in one go. */
 export class Issues {
+  readonly #codeMemory: BoundedMemory | undefined;
   readonly found: Issue[] = [];
   /** All paths that were compiled. */
   readonly paths: (readonly PathSegment[])[] = [];
   #sumPaths = 0;
 
   /** @param codeMemory of expressions that were checked when they were saved: they are compiled once they are needed */
-  constructor(private readonly codeMemory?: BoundedMemory) {}
+  constructor(codeMemory?: BoundedMemory) {
+    this.#codeMemory = codeMemory;
+  }
 
   add(path: string, message: string): void {
     this.found.push({ path, message });
@@ -60,8 +63,8 @@ export class Issues {
     compile: (source: string) => CompileResult<Code>,
   ): RuleExpression<Code> | undefined {
     if (source === undefined) return undefined;
-    const expression = new RuleExpression(path, source, () => compile(source), this.codeMemory);
-    const problem = this.codeMemory === undefined ? expression.check() : undefined;
+    const expression = new RuleExpression(path, source, () => compile(source), this.#codeMemory);
+    const problem = this.#codeMemory === undefined ? expression.check() : undefined;
     if (problem !== undefined) this.add(path, problem);
     return expression;
   }

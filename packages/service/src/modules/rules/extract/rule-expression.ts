@@ -10,6 +10,8 @@ const CODE_BYTES_MIN = 100;
 
 /** An expression of a rule set: compiled when it is first needed, and again where that has been forgotten. */
 export class RuleExpression<Code extends object> implements Forgettable {
+  readonly #compile: () => CompileResult<Code>;
+  readonly #memory: BoundedMemory | undefined;
   readonly bytes: number;
   #code: Code | undefined;
 
@@ -20,9 +22,11 @@ export class RuleExpression<Code extends object> implements Forgettable {
   constructor(
     readonly path: string,
     source: string,
-    private readonly compile: () => CompileResult<Code>,
-    private readonly memory: BoundedMemory | undefined,
+    compile: () => CompileResult<Code>,
+    memory: BoundedMemory | undefined,
   ) {
+    this.#compile = compile;
+    this.#memory = memory;
     this.bytes = source.length + CODE_BYTES_MIN;
   }
 
@@ -33,7 +37,7 @@ export class RuleExpression<Code extends object> implements Forgettable {
 
   /** Returns the error in the expression, if there is one. */
   check(): string | undefined {
-    const result = this.compile();
+    const result = this.#compile();
     if (!result.ok) return result.message;
     this.#code = result.code;
     return undefined;
@@ -47,7 +51,7 @@ export class RuleExpression<Code extends object> implements Forgettable {
     const problem = this.check();
     const code = this.#code;
     if (code === undefined) throw new Error(`${this.path} no longer compiles: ${problem}`);
-    this.memory?.add(this);
+    this.#memory?.add(this);
     return code;
   }
 }

@@ -130,23 +130,26 @@ function unitPrice(price: Decimal): Pick<PricingRule, 'unit_price_expr' | 'prici
 
 /** The prices of a row; remembers which were asked for. */
 class RowPrices {
+  readonly #row: PriceRow;
   readonly #taken = new Map<string, ReadPrice>();
 
-  constructor(private readonly row: PriceRow) {}
+  constructor(row: PriceRow) {
+    this.#row = row;
+  }
 
   /** Undefined for what is no price. */
   take(key: string): Decimal | undefined {
-    const read = this.#taken.get(key) ?? readPrice(this.row[key]);
+    const read = this.#taken.get(key) ?? readPrice(this.#row[key]);
     this.#taken.set(key, read);
     return read.ok ? read.price : undefined;
   }
 
   /** The variants of a price in the order in which they are tried. */
   takeVariants(baseKey: string): (VariantPrice & { readonly variant: PriceVariant })[] {
-    return Object.keys(this.row)
+    return Object.keys(this.#row)
       .flatMap((key) => {
         const variant = priceVariant(key);
-        if (variant?.key !== baseKey || !isPresent(this.row, key)) return [];
+        if (variant?.key !== baseKey || !isPresent(this.#row, key)) return [];
         const price = this.take(key);
         return price === undefined ? [] : [{ price, variant }];
       })
@@ -157,8 +160,8 @@ class RowPrices {
   remainder(): Pick<ConvertedRow, 'leftOut' | 'refused' | 'rounded'> {
     const taken = [...this.#taken];
     return {
-      leftOut: Object.keys(this.row).filter(
-        (key) => isPresent(this.row, key) && !this.#taken.has(key) && !isDescription(key),
+      leftOut: Object.keys(this.#row).filter(
+        (key) => isPresent(this.#row, key) && !this.#taken.has(key) && !isDescription(key),
       ),
       refused: taken.flatMap(([key, read]) => (read.ok ? [] : [{ key, reason: read.reason }])),
       rounded: taken.flatMap(([key, read]) => (read.ok && read.isRounded ? [key] : [])),

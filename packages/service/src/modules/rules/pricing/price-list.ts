@@ -71,16 +71,19 @@ class IndexedRules {
 
 /** A rule set that has aliases, with its rules by themselves. */
 class AliasedRules {
+  readonly #allRules: readonly RankedRule[];
   #rules: IndexedRules | undefined;
 
   constructor(
     readonly pricing: CompiledPricing,
-    private readonly allRules: readonly RankedRule[],
-  ) {}
+    allRules: readonly RankedRule[],
+  ) {
+    this.#allRules = allRules;
+  }
 
   first(env: ExpressionEnv): RankedRule | RatingFailure | undefined {
     const { origin } = this.pricing;
-    this.#rules ??= new IndexedRules(this.allRules.filter(({ rule }) => rule.origin === origin));
+    this.#rules ??= new IndexedRules(this.#allRules.filter(({ rule }) => rule.origin === origin));
     return this.#rules.first(env);
   }
 }
@@ -97,15 +100,13 @@ interface Rewriting {
  * after its aliases, and the first matching rule in order applies.
  */
 class AliasedBook implements PriceList {
+  readonly #rules: IndexedRules;
   readonly #byDimension: ReadonlyMap<string, DimensionAliases<AliasedRules>>;
   /** Dimensions with aliases in the condition of a rule. */
   readonly #readByRule = new Map<CompiledPricingRule, ReadonlySet<string>>();
 
-  constructor(
-    private readonly rules: IndexedRules,
-    pricings: readonly CompiledPricing[],
-    ranked: readonly RankedRule[],
-  ) {
+  constructor(rules: IndexedRules, pricings: readonly CompiledPricing[], ranked: readonly RankedRule[]) {
+    this.#rules = rules;
     const placed = pricings.flatMap((pricing): OwnedAlias<AliasedRules>[] => {
       const owner = new AliasedRules(pricing, ranked);
       return pricing.aliases.map((alias, position) => ({ owner, position, alias }));
@@ -117,7 +118,7 @@ class AliasedBook implements PriceList {
   }
 
   ruleFor(env: ExpressionEnv): MatchedRule | RatingFailure | undefined {
-    const plain = this.rules.first(env);
+    const plain = this.#rules.first(env);
     if (plain instanceof RatingFailure) return plain;
     const rewritings = this.#rewritings(env);
     if (rewritings instanceof RatingFailure) return rewritings;

@@ -20,15 +20,18 @@ export interface RankedRule {
  * match of all groups counts.
  */
 export class PricingRuleIndex {
+  readonly #rules: readonly RankedRule[];
   #groups: readonly RuleGroup[] | undefined;
 
   /** @param rules in order */
-  constructor(private readonly rules: readonly RankedRule[]) {}
+  constructor(rules: readonly RankedRule[]) {
+    this.#rules = rules;
+  }
 
   /** The first rule that matches; a failure when the event has not the steps to find it. */
   first(env: ExpressionEnv): RankedRule | RatingFailure | undefined {
     // There can be thousands of rules: those of one metric are grouped when it is first charged.
-    this.#groups ??= groupsOf(this.rules);
+    this.#groups ??= groupsOf(this.#rules);
     let best: RankedRule | undefined;
     for (const group of this.#groups) {
       // Hundreds of groups can ask for dozens of dimensions each.
@@ -83,6 +86,7 @@ const NONE: readonly RankedRule[] = [];
 
 /** Rules that ask for texts of the same dimensions. */
 class RuleGroup {
+  readonly #firstRule: CompiledPricingRule;
   readonly #root = new TextNode();
 
   /** Upper bound of the steps of looking for its candidates. */
@@ -91,13 +95,14 @@ class RuleGroup {
   /** @param dimensions sorted by name */
   constructor(
     readonly dimensions: readonly string[],
-    private readonly firstRule: CompiledPricingRule,
+    firstRule: CompiledPricingRule,
   ) {
+    this.#firstRule = firstRule;
     this.steps = dimensions.length + 1;
   }
 
   ranOut(): RatingFailure {
-    const { origin, pricing } = this.firstRule;
+    const { origin, pricing } = this.#firstRule;
     return namingRuleSet(origin, stepsRanOut(`${pricing.path}.match_expr`));
   }
 

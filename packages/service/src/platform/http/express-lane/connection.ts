@@ -39,142 +39,143 @@ interface Request extends Admission {
  * response is sent from here, because the operation must not run twice.
  */
 export class LaneConnection {
-  private readonly heads = new PlainHeadReader();
-  private pieces: Buffer[] = [];
-  private receivedBytes = 0;
-  private startedAtMs = 0;
+  readonly #socket: Socket;
+  readonly #ports: LanePorts;
+  readonly #heads = new PlainHeadReader();
+  #pieces: Buffer[] = [];
+  #receivedBytes = 0;
+  #startedAtMs = 0;
   /** The request whose body is awaited. */
-  private request: Request | undefined;
+  #request: Request | undefined;
   /** Bytes of the request under way; they and the received ones are counted in the body budget. */
-  private answeredBytes = 0;
+  #answeredBytes = 0;
   /** Something is awaited other than the client. */
-  private isBusy = false;
-  private isEnded = false;
-  private isPatient = false;
+  #isBusy = false;
+  #isEnded = false;
+  #isPatient = false;
 
-  constructor(
-    private readonly socket: Socket,
-    private readonly ports: LanePorts,
-  ) {
-    socket.on('data', this.onData).on('end', this.onEnd).on('close', this.onClose);
-    socket.on('error', ignore).on('timeout', this.onTimeout).setTimeout(ports.patienceMs);
+  constructor(socket: Socket, ports: LanePorts) {
+    this.#socket = socket;
+    this.#ports = ports;
+    socket.on('data', this.#onData).on('end', this.#onEnd).on('close', this.#onClose);
+    socket.on('error', ignore).on('timeout', this.#onTimeout).setTimeout(ports.patienceMs);
   }
 
   /** Accepts no more requests: ends the connection when it is idle, or after the response that is under way. */
   close(): void {
-    if (this.isBusy) return;
-    if (this.receivedBytes === 0) this.socket.destroy();
-    else this.leave();
+    if (this.#isBusy) return;
+    if (this.#receivedBytes === 0) this.#socket.destroy();
+    else this.#leave();
   }
 
   /** Closes the connection at once, also with a request under way. */
   cut(): void {
-    this.socket.destroy();
+    this.#socket.destroy();
   }
 
-  private readonly onData = (piece: Buffer): void => {
-    if (this.receivedBytes === 0 && !this.isBusy) this.startedAtMs = performance.now();
-    this.pieces.push(piece);
-    this.receivedBytes += piece.length;
-    const hasRoom = this.ports.budget.add(piece.length);
+  readonly #onData = (piece: Buffer): void => {
+    if (this.#receivedBytes === 0 && !this.#isBusy) this.#startedAtMs = performance.now();
+    this.#pieces.push(piece);
+    this.#receivedBytes += piece.length;
+    const hasRoom = this.#ports.budget.add(piece.length);
     // Sent ahead: it waits for the response, and no more is read until then.
-    if (this.isBusy) this.socket.pause();
-    else this.advance(hasRoom);
+    if (this.#isBusy) this.#socket.pause();
+    else this.#advance(hasRoom);
   };
 
-  private readonly onEnd = (): void => {
-    this.isEnded = true;
-    if (!this.isBusy) this.end();
+  readonly #onEnd = (): void => {
+    this.#isEnded = true;
+    if (!this.#isBusy) this.#end();
   };
 
-  private readonly onClose = (): void => {
-    this.ports.budget.release(this.receivedBytes + this.answeredBytes);
-    this.pieces = [];
-    this.receivedBytes = 0;
-    this.answeredBytes = 0;
-    this.ports.left(this);
+  readonly #onClose = (): void => {
+    this.#ports.budget.release(this.#receivedBytes + this.#answeredBytes);
+    this.#pieces = [];
+    this.#receivedBytes = 0;
+    this.#answeredBytes = 0;
+    this.#ports.left(this);
   };
 
-  private readonly onTimeout = (): void => {
-    if (this.isBusy) return;
-    if (this.receivedBytes === 0 && this.isPatient) this.socket.destroy();
-    else this.leave();
+  readonly #onTimeout = (): void => {
+    if (this.#isBusy) return;
+    if (this.#receivedBytes === 0 && this.#isPatient) this.#socket.destroy();
+    else this.#leave();
   };
 
   /** Goes on with what has arrived. */
-  private advance(hasRoom: boolean): void {
-    const isLate = performance.now() - this.startedAtMs > this.ports.patienceMs;
-    if (!hasRoom || isLate || this.ports.isClosed()) this.leave();
-    else if (this.request !== undefined) this.advanceBody(this.request);
-    else this.advanceHead();
+  #advance(hasRoom: boolean): void {
+    const isLate = performance.now() - this.#startedAtMs > this.#ports.patienceMs;
+    if (!hasRoom || isLate || this.#ports.isClosed()) this.#leave();
+    else if (this.#request !== undefined) this.#advanceBody(this.#request);
+    else this.#advanceHead();
   }
 
-  private advanceHead(): void {
-    const head = this.heads.read(this.joined());
+  #advanceHead(): void {
+    const head = this.#heads.read(this.#joined());
     if (head === 'incomplete') {
-      this.awaitMore();
+      this.#awaitMore();
       return;
     }
-    const admission = head && this.admission(head);
-    if (head === undefined || admission === undefined) this.leave();
-    else if (admission instanceof Promise) this.orCut(this.awaitAdmission(head, admission));
-    else this.begin(head, admission);
+    const admission = head && this.#admission(head);
+    if (head === undefined || admission === undefined) this.#leave();
+    else if (admission instanceof Promise) this.#orCut(this.#awaitAdmission(head, admission));
+    else this.#begin(head, admission);
   }
 
   /** An error here is dropped: the access hook of Fastify repeats the check and reports it. */
-  private admission(head: PlainHead): ReturnType<LanePorts['admit']> {
+  #admission(head: PlainHead): ReturnType<LanePorts['admit']> {
     try {
-      return this.ports.admit(head);
+      return this.#ports.admit(head);
     } catch {
       return undefined;
     }
   }
 
   /** Waits for the admission; further bytes wait in the socket. */
-  private async awaitAdmission(head: PlainHead, awaited: Promise<Admission | undefined>): Promise<void> {
-    this.isBusy = true;
-    this.socket.pause();
+  async #awaitAdmission(head: PlainHead, awaited: Promise<Admission | undefined>): Promise<void> {
+    this.#isBusy = true;
+    this.#socket.pause();
     const admission = await awaited.catch(() => undefined);
-    this.isBusy = false;
-    if (this.socket.destroyed) return;
-    this.socket.resume();
-    if (admission === undefined || this.ports.isClosed()) this.leave();
-    else this.begin(head, admission);
+    this.#isBusy = false;
+    if (this.#socket.destroyed) return;
+    this.#socket.resume();
+    if (admission === undefined || this.#ports.isClosed()) this.#leave();
+    else this.#begin(head, admission);
   }
 
-  private begin(head: PlainHead, { route, project, params }: Admission): void {
-    this.request = { route, project, params, head };
-    this.advanceBody(this.request);
+  #begin(head: PlainHead, { route, project, params }: Admission): void {
+    this.#request = { route, project, params, head };
+    this.#advanceBody(this.#request);
   }
 
-  private advanceBody(request: Request): void {
+  #advanceBody(request: Request): void {
     const { head, route } = request;
-    const missing = head.headBytes + head.bodyBytes - this.receivedBytes;
+    const missing = head.headBytes + head.bodyBytes - this.#receivedBytes;
     if (missing > 0) {
-      this.awaitMore();
+      this.#awaitMore();
       return;
     }
-    const work = missing === 0 ? workOf(request, () => this.joined().subarray(head.headBytes)) : undefined;
+    const work = missing === 0 ? workOf(request, () => this.#joined().subarray(head.headBytes)) : undefined;
     if (work === undefined) {
-      this.leave();
+      this.#leave();
       return;
     }
-    this.bePatient();
+    this.#bePatient();
     // Releases the pieces: otherwise the body would be held twice until the response.
-    this.pieces = [];
-    this.answeredBytes = this.receivedBytes;
-    this.receivedBytes = 0;
-    this.request = undefined;
-    this.isBusy = true;
-    this.orCut(this.answer(route, work, head.requestId));
+    this.#pieces = [];
+    this.#answeredBytes = this.#receivedBytes;
+    this.#receivedBytes = 0;
+    this.#request = undefined;
+    this.#isBusy = true;
+    this.#orCut(this.#answer(route, work, head.requestId));
   }
 
-  private async answer(
+  async #answer(
     route: LaneRoute,
     work: () => Promise<string>,
     incomingId: string | undefined,
   ): Promise<void> {
-    const requestId = this.ports.requestId(incomingId);
+    const requestId = this.#ports.requestId(incomingId);
     let answer: ErrorAnswer;
     try {
       const body = await work();
@@ -185,61 +186,63 @@ export class LaneConnection {
       };
     } catch (error) {
       const failed = { id: requestId, method: 'POST', routeOptions: route, raw: { readableAborted: false } };
-      answer = answerTo(error, failed, this.ports.failures);
+      answer = answerTo(error, failed, this.#ports.failures);
     }
-    this.ports.budget.release(this.answeredBytes);
-    this.answeredBytes = 0;
-    this.isBusy = false;
-    if (this.socket.destroyed) return;
-    this.send(answer);
-    route.observe(requestId, answer.status, performance.now() - this.startedAtMs);
+    this.#ports.budget.release(this.#answeredBytes);
+    this.#answeredBytes = 0;
+    this.#isBusy = false;
+    if (this.#socket.destroyed) return;
+    this.#send(answer);
+    route.observe(requestId, answer.status, performance.now() - this.#startedAtMs);
   }
 
-  private send(answer: ErrorAnswer): void {
-    const { socket, ports } = this;
+  #send(answer: ErrorAnswer): void {
+    const socket = this.#socket,
+      ports = this.#ports;
     const isLast = ports.isClosed();
     const { text, encoding } = answerText(answer, isLast ? undefined : ports.keepAliveMs);
     socket.write(text, encoding);
     if (isLast) socket.destroySoon();
     // Node gets clients that send ahead or do not read the responses.
-    else if (this.isEnded || this.receivedBytes > 0 || socket.writableNeedDrain) this.leave();
+    else if (this.#isEnded || this.#receivedBytes > 0 || socket.writableNeedDrain) this.#leave();
   }
 
   /** Cuts the connection when `work` fails: after a defect of ours nothing else would close it. */
-  private orCut(work: Promise<void>): void {
-    work.catch(() => this.socket.destroy());
+  #orCut(work: Promise<void>): void {
+    work.catch(() => this.#socket.destroy());
   }
 
   /** Within a request, Node's deadlines are to begin soon. */
-  private awaitMore(): void {
-    if (this.isEnded) {
-      this.end();
+  #awaitMore(): void {
+    if (this.#isEnded) {
+      this.#end();
       return;
     }
-    this.isPatient = false;
-    this.socket.setTimeout(this.ports.patienceMs);
+    this.#isPatient = false;
+    this.#socket.setTimeout(this.#ports.patienceMs);
   }
 
   /** Between requests a client may take its time. */
-  private bePatient(): void {
-    if (this.isPatient) return;
-    this.isPatient = true;
-    this.socket.setTimeout(this.ports.keepAliveMs + KEEP_ALIVE_GRACE_MS);
+  #bePatient(): void {
+    if (this.#isPatient) return;
+    this.#isPatient = true;
+    this.#socket.setTimeout(this.#ports.keepAliveMs + KEEP_ALIVE_GRACE_MS);
   }
 
   /** Gives the connection to Node, with all bytes that got no response. */
-  private leave(): void {
-    const { socket, ports } = this;
+  #leave(): void {
+    const socket = this.#socket,
+      ports = this.#ports;
     // Nothing can be put back into a stream that has ended. Node, too, sends no response to a client that ends its
     // side before it is admitted.
-    if (this.isEnded) {
+    if (this.#isEnded) {
       socket.end();
       return;
     }
-    const bytes = this.joined();
-    ports.budget.release(this.receivedBytes);
-    socket.off('data', this.onData).off('end', this.onEnd).off('close', this.onClose);
-    socket.off('error', ignore).off('timeout', this.onTimeout).setTimeout(0);
+    const bytes = this.#joined();
+    ports.budget.release(this.#receivedBytes);
+    socket.off('data', this.#onData).off('end', this.#onEnd).off('close', this.#onClose);
+    socket.off('error', ignore).off('timeout', this.#onTimeout).setTimeout(0);
     ports.left(this);
     socket.pause();
     if (bytes.length > 0) socket.unshift(bytes);
@@ -248,14 +251,14 @@ export class LaneConnection {
   }
 
   /** The client has said its last, and it is not a whole request. */
-  private end(): void {
-    if (this.receivedBytes > 0) answerUnparsable(new Error('half a request'), this.socket);
-    else this.socket.end();
+  #end(): void {
+    if (this.#receivedBytes > 0) answerUnparsable(new Error('half a request'), this.#socket);
+    else this.#socket.end();
   }
 
-  private joined(): Buffer {
-    if (this.pieces.length !== 1) this.pieces = [Buffer.concat(this.pieces, this.receivedBytes)];
-    return this.pieces[0] as Buffer;
+  #joined(): Buffer {
+    if (this.#pieces.length !== 1) this.#pieces = [Buffer.concat(this.#pieces, this.#receivedBytes)];
+    return this.#pieces[0] as Buffer;
   }
 }
 

@@ -38,11 +38,14 @@ interface PathRoute extends LaneRoute {
  * valid. All others go to Node, as if nobody had read them.
  */
 export class ExpressLane {
-  private readonly routes: PathRoute[] = [];
-  private readonly connections = new Set<LaneConnection>();
-  private isOpen = false;
+  readonly #options: ExpressLaneOptions;
+  readonly #routes: PathRoute[] = [];
+  readonly #connections = new Set<LaneConnection>();
+  #isOpen = false;
 
-  constructor(private readonly options: ExpressLaneOptions) {}
+  constructor(options: ExpressLaneOptions) {
+    this.#options = options;
+  }
 
   /** Serves a route that `registerExpressRoute` has registered. @throws Error for one that it cannot serve */
   add(route: RouteOptions, observe: ObserveRequest): void {
@@ -52,7 +55,7 @@ export class ExpressLane {
     if (!isServed || config?.express === undefined || schema?.body === undefined) {
       throw new Error(`Route ${String(route.method)} ${url} is none for the express lane`);
     }
-    this.routes.push({
+    this.#routes.push({
       url,
       ...plainPath(url),
       permission: access.permission,
@@ -75,41 +78,41 @@ export class ExpressLane {
     if (node === undefined || others.length > 0)
       throw new Error('a server with one handler of connections is needed');
     const ports: LanePorts = {
-      ...this.options,
-      admit: (head) => this.admit(head),
+      ...this.#options,
+      admit: (head) => this.#admit(head),
       handOver: (socket) => node.call(server, socket),
-      isClosed: () => !this.isOpen || this.options.readiness.shuttingDown,
-      patienceMs: this.options.patienceMs ?? PATIENCE_MS,
+      isClosed: () => !this.#isOpen || this.#options.readiness.shuttingDown,
+      patienceMs: this.#options.patienceMs ?? PATIENCE_MS,
       keepAliveMs: server.keepAliveTimeout,
-      left: (connection) => this.connections.delete(connection),
+      left: (connection) => this.#connections.delete(connection),
     };
     server.off('connection', node);
     server.on('connection', (socket) => {
-      if (admit(socket)) this.connections.add(new LaneConnection(socket, ports));
+      if (admit(socket)) this.#connections.add(new LaneConnection(socket, ports));
       else ports.handOver(socket);
     });
-    this.isOpen = true;
+    this.#isOpen = true;
   }
 
   /** Gives new connections to Fastify; open ones end after the request that is under way. */
   close(): void {
-    this.isOpen = false;
-    for (const connection of this.connections) connection.close();
+    this.#isOpen = false;
+    for (const connection of this.#connections) connection.close();
   }
 
   /** Ends all connections at once. */
   cut(): void {
-    for (const connection of this.connections) connection.cut();
+    for (const connection of this.#connections) connection.cut();
   }
 
   /** Returns the route and the project of a request, if its caller has access. */
-  private admit({ path, authorization, bodyBytes }: PlainHead): ReturnType<LanePorts['admit']> {
-    for (const route of this.routes) {
+  #admit({ path, authorization, bodyBytes }: PlainHead): ReturnType<LanePorts['admit']> {
+    for (const route of this.#routes) {
       const ids = route.path.exec(path);
       if (ids === null) continue;
       if (bodyBytes > route.bodyLimit) return undefined;
       const params = namedIds(route.names, ids);
-      const found = projectFor(this.options, route.permission, authorization, params.project_id ?? '');
+      const found = projectFor(this.#options, route.permission, authorization, params.project_id ?? '');
       return whenReady(found, (project) => project && { route, project, params });
     }
     return undefined;

@@ -23,7 +23,11 @@ import * as store from './store.js';
 
 /** Limits of one route alone, next to those of its plan. See README.md. */
 export class DirectLimitService {
-  constructor(private readonly deps: LimitDeps) {}
+  readonly #deps: LimitDeps;
+
+  constructor(deps: LimitDeps) {
+    this.#deps = deps;
+  }
 
   /**
    * @throws DomainError `not_found` for the route; `invalid_request`, `limit_key_taken`,
@@ -31,13 +35,13 @@ export class DirectLimitService {
    */
   create(context: ChangeContext, routeId: string, body: LimitRuleInput): Promise<store.DirectLimitRow> {
     const values = checkedRule(body);
-    return changeLimits(this.deps, context, async (tx, atMs) => {
+    return changeLimits(this.#deps, context, async (tx, atMs) => {
       const { project } = context;
       await refuseUnknownRoute(tx, project, routeId);
-      const limitId = newId('racl', this.deps.clock);
+      const limitId = newId('racl', this.#deps.clock);
       await refuseKey(tx, { ...project, routeId, limitId }, values.limit_key);
       const { tenantId } = project;
-      await this.deps.admission.admitUsageControls(tx, tenantId, 1, () => countUsageControls(tx, tenantId));
+      await this.#deps.admission.admitUsageControls(tx, tenantId, 1, () => countUsageControls(tx, tenantId));
       const now = Math.floor(atMs / 1_000);
       const limit: store.DirectLimitRow = {
         tenant_id: project.tenantId,
@@ -66,7 +70,7 @@ export class DirectLimitService {
     limitId: string,
     { effective = 'next_window', ...body }: UpdateDirectLimitBody,
   ): Promise<store.DirectLimitRow> {
-    return changeLimits(this.deps, context, async (tx, atMs) => {
+    return changeLimits(this.#deps, context, async (tx, atMs) => {
       const key = { ...context.project, routeId, limitId };
       const before = found(await store.findLimit(tx, key));
       const values = checkedRule({ ...inputOf(before), ...body });
@@ -86,7 +90,7 @@ export class DirectLimitService {
 
   /** @throws DomainError `not_found`. */
   delete(context: ChangeContext, routeId: string, limitId: string): Promise<store.DirectLimitRow> {
-    return changeLimits(this.deps, context, async (tx) => {
+    return changeLimits(this.#deps, context, async (tx) => {
       const key = { ...context.project, routeId, limitId };
       const limit = found(await store.findLimit(tx, key));
       await store.deleteLimit(tx, key);
@@ -96,12 +100,12 @@ export class DirectLimitService {
 
   /** @throws DomainError `not_found`. */
   async read(owner: LimitOwner, routeId: string, limitId: string): Promise<store.DirectLimitRow> {
-    return found(await store.findLimit(this.deps.postgres.db, { ...owner, routeId, limitId }));
+    return found(await store.findLimit(this.#deps.postgres.db, { ...owner, routeId, limitId }));
   }
 
   /** @throws DomainError `not_found` for the route. */
   async list(owner: LimitOwner, routeId: string, page: Page) {
-    const { db } = this.deps.postgres;
+    const { db } = this.#deps.postgres;
     await refuseUnknownRoute(db, owner, routeId);
     return store.listLimits(db, owner, routeId, page);
   }

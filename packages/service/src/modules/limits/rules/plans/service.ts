@@ -22,19 +22,23 @@ export interface PlanState {
 
 /** Usage limit plans: one draft, and any number of published revisions that never change. See README.md. */
 export class PlanService {
-  constructor(private readonly deps: LimitDeps) {}
+  readonly #deps: LimitDeps;
+
+  constructor(deps: LimitDeps) {
+    this.#deps = deps;
+  }
 
   /** @throws DomainError `invalid_request`, `name_taken`, `entitlement_limit_reached`. */
   create(context: ChangeContext, body: CreateUsageLimitPlanBody): Promise<store.PlanRow> {
     const values = checkedRules(body.rules ?? []);
-    return changeLimits(this.deps, context, async (tx, atMs) => {
+    return changeLimits(this.#deps, context, async (tx, atMs) => {
       await refuseTakenName(tx, context.project, body.name);
       await this.#admitRules(tx, context.project, values.length);
       const now = Math.floor(atMs / 1_000);
       const plan: store.PlanRow = {
         tenant_id: context.project.tenantId,
         project_id: context.project.projectId,
-        id: newId('ulp', this.deps.clock),
+        id: newId('ulp', this.#deps.clock),
         name: body.name,
         title: body.title,
         description: body.description || null,
@@ -58,7 +62,7 @@ export class PlanService {
    */
   update(context: ChangeContext, id: string, body: UpdateUsageLimitPlanBody): Promise<PlanState> {
     const values = body.rules === undefined ? undefined : checkedRules(body.rules);
-    return changeLimits(this.deps, context, async (tx, atMs) => {
+    return changeLimits(this.#deps, context, async (tx, atMs) => {
       const before = await activePlan(tx, context.project, id);
       const now = Math.floor(atMs / 1_000);
       const [published, previous] = await versionsOf(tx, context.project, before);
@@ -80,7 +84,7 @@ export class PlanService {
 
   /** @throws DomainError `not_found`, `usage_limit_plan_archived`, `nothing_to_publish`. */
   publish(context: ChangeContext, id: string): Promise<store.VersionRow> {
-    return changeLimits(this.deps, context, async (tx, atMs) => {
+    return changeLimits(this.#deps, context, async (tx, atMs) => {
       const plan = await activePlan(tx, context.project, id);
       const [published, draft] = await versionsOf(tx, context.project, plan);
       if (draft === undefined) throw new DomainError('nothing_to_publish');
@@ -118,14 +122,14 @@ export class PlanService {
    * @throws DomainError `not_found`.
    */
   async read(owner: LimitOwner, id: string): Promise<PlanState> {
-    const { db } = this.deps.postgres;
+    const { db } = this.#deps.postgres;
     const plan = found(await store.findPlan(db, owner, await planIdOf(db, owner, id)));
     const [published, draft] = await versionsOf(db, owner, plan);
     return { plan, published, draft };
   }
 
   list(owner: LimitOwner, filter: store.PlanFilter, page: Page) {
-    return store.listPlans(this.deps.postgres.db, owner, filter, page);
+    return store.listPlans(this.#deps.postgres.db, owner, filter, page);
   }
 
   /**
@@ -134,7 +138,7 @@ export class PlanService {
    * @throws DomainError `not_found`.
    */
   async listVersions(owner: LimitOwner, id: string, page: Page) {
-    const { db } = this.deps.postgres;
+    const { db } = this.#deps.postgres;
     const versions = await store.listPlanVersions(db, owner, await planIdOf(db, owner, id), page);
     // Every plan has a version.
     if (versions.totalCount === 0) throw new DomainError('not_found');
@@ -143,7 +147,7 @@ export class PlanService {
 
   /** Archives or restores a plan. Nothing changes when it is in that state already. */
   #setArchived(context: ChangeContext, id: string, verb: 'archive' | 'restore'): Promise<store.PlanRow> {
-    return changeLimits(this.deps, context, async (tx, atMs) => {
+    return changeLimits(this.#deps, context, async (tx, atMs) => {
       const before = await planToChange(tx, context.project, id);
       if ((before.archived_at !== null) === (verb === 'archive')) return { answer: before };
       if (verb === 'restore' && !(await store.isBound(tx, context.project, before.id))) {
@@ -163,7 +167,9 @@ export class PlanService {
   /** @param added number of rules to be added; rules that exist may stay */
   async #admitRules(tx: Tx, { tenantId }: LimitOwner, added: number): Promise<void> {
     if (added <= 0) return;
-    await this.deps.admission.admitUsageControls(tx, tenantId, added, () => countUsageControls(tx, tenantId));
+    await this.#deps.admission.admitUsageControls(tx, tenantId, added, () =>
+      countUsageControls(tx, tenantId),
+    );
   }
 
   /** Returns a draft with these rules. A rule whose key the previous draft had keeps its identity. */
@@ -177,7 +183,7 @@ export class PlanService {
     const owner = { tenantId: plan.tenant_id, projectId: plan.project_id };
     const numbers = await numberRules(tx, owner, plan.id, rules);
     const known = new Map(previous?.rules.map((rule) => [rule.limit_key, rule]));
-    const id = previous?.id ?? newId('ulpv', this.deps.clock);
+    const id = previous?.id ?? newId('ulpv', this.#deps.clock);
     return {
       tenant_id: plan.tenant_id,
       project_id: plan.project_id,
@@ -193,7 +199,7 @@ export class PlanService {
       updated_at: now,
       rules: rules.map((rule, index) => ({
         ...ruleValues(rule),
-        id: known.get(rule.limit_key)?.id ?? newId('ulpr', this.deps.clock),
+        id: known.get(rule.limit_key)?.id ?? newId('ulpr', this.#deps.clock),
         plan_version_id: id,
         rule_no: numbers[index] as number,
         created_at: known.get(rule.limit_key)?.created_at ?? now,

@@ -15,7 +15,11 @@ import * as store from './store.js';
 
 /** Subject routes: which account and limit plan a subject has. See README.md. */
 export class SubjectRouteService {
-  constructor(private readonly deps: LimitDeps) {}
+  readonly #deps: LimitDeps;
+
+  constructor(deps: LimitDeps) {
+    this.#deps = deps;
+  }
 
   /**
    * Creates a route. Without an account id, an account is opened in the same transaction.
@@ -25,18 +29,18 @@ export class SubjectRouteService {
    */
   create(context: ChangeContext, body: CreateSubjectRouteBody): Promise<store.RouteRow> {
     const timezone = checkedTimezone(body.timezone ?? 'UTC');
-    return changeLimits(this.deps, context, async (tx, atMs) => {
+    return changeLimits(this.#deps, context, async (tx, atMs) => {
       const { project } = context;
       const now = Math.floor(atMs / 1_000);
       const planId = await planToBind(tx, project, body.usage_limit_plan_id ?? null);
       if (planId !== null) await refuseUnbindable(tx, project, planId);
       await refuseTaken(tx, project, body, undefined);
       const { tenantId } = project;
-      await this.deps.admission.admitSubjectRoutes(tx, tenantId, 1, () => countSubjectRoutes(tx, tenantId));
+      await this.#deps.admission.admitSubjectRoutes(tx, tenantId, 1, () => countSubjectRoutes(tx, tenantId));
       const route: store.RouteRow = {
         tenant_id: project.tenantId,
         project_id: project.projectId,
-        id: newId('ra', this.deps.clock),
+        id: newId('ra', this.#deps.clock),
         subject_type: body.subject_type,
         subject_id: body.subject_id,
         account_id: await this.#accountOf(tx, context, body),
@@ -60,7 +64,7 @@ export class SubjectRouteService {
    */
   update(context: ChangeContext, routeId: string, body: UpdateSubjectRouteBody): Promise<store.RouteRow> {
     if (body.timezone !== undefined) checkedTimezone(body.timezone);
-    return changeLimits(this.deps, context, async (tx, atMs) => {
+    return changeLimits(this.#deps, context, async (tx, atMs) => {
       const { project } = context;
       const before = found(await store.findRoute(tx, project, routeId));
       const planId =
@@ -89,7 +93,7 @@ export class SubjectRouteService {
    * @throws DomainError `not_found`.
    */
   delete(context: ChangeContext, routeId: string): Promise<store.RouteRow> {
-    return changeLimits(this.deps, context, async (tx) => {
+    return changeLimits(this.#deps, context, async (tx) => {
       const route = found(await store.findRoute(tx, context.project, routeId));
       await store.deleteRoute(tx, context.project, routeId);
       return done('delete', route, { subject_type: route.subject_type, subject_id: route.subject_id });
@@ -98,11 +102,11 @@ export class SubjectRouteService {
 
   /** @throws DomainError `not_found`. */
   async read(owner: LimitOwner, routeId: string): Promise<store.RouteRow> {
-    return found(await store.findRoute(this.deps.postgres.db, owner, routeId));
+    return found(await store.findRoute(this.#deps.postgres.db, owner, routeId));
   }
 
   async list(owner: LimitOwner, filter: store.RouteFilter, page: Page) {
-    const { db } = this.deps.postgres;
+    const { db } = this.#deps.postgres;
     const { usage_limit_plan_id: id, ...others } = filter;
     const plan = id === undefined ? {} : { usage_limit_plan_id: await planIdOf(db, owner, id) };
     return store.listRoutes(db, owner, { ...others, ...plan }, page);
@@ -114,7 +118,7 @@ export class SubjectRouteService {
       return body.account_id;
     }
     const name = nameOfSubject(body.subject_type, body.subject_id);
-    return (await openAccount(tx, context, { name }, this.deps.clock)).id;
+    return (await openAccount(tx, context, { name }, this.#deps.clock)).id;
   }
 }
 
