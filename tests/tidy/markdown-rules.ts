@@ -30,10 +30,6 @@ const NOT_REWRITTEN: readonly string[] = [
   'packages/service/src/modules/ledger/README.md',
   'packages/service/src/modules/limits/README.md',
   'packages/service/src/modules/pipeline/README.md',
-  'packages/service/src/modules/rules/README.md',
-  'packages/service/src/modules/rules/expression/README.md',
-  'packages/service/src/modules/rules/extract/README.md',
-  'packages/service/src/modules/rules/pricing/README.md',
 ];
 
 /** Documents that people can read: lines not too wide, and made of sentences. */
