@@ -235,7 +235,7 @@ describe('refuses in one sentence', () => {
     [
       'no service',
       { ...IDS, url: 'http://127.0.0.1:1' },
-      /not saved: no answer from http:\/\/127\.0\.0\.1:1: /,
+      /not saved: no response from http:\/\/127\.0\.0\.1:1: /,
     ],
   ])('%s', async (_what, { project: id, 'extractor-rule-set': extractor, ...values }, message) => {
     const sentence = await refusal({

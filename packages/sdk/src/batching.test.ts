@@ -25,7 +25,7 @@ interface SentEvent {
 const eventsOf = (request: Received) => (JSON.parse(request.body) as { events: SentEvent[] }).events;
 const indexesOf = (request: Received) => eventsOf(request).map((sent) => sent.raw_json.index);
 
-/** Accepts a batch, with ids that name the events. */
+/** Accepts a batch; the ids in the response name the events. */
 function accepted(request: Received): Answer {
   const raw_event_ids = indexesOf(request).map((index) => `evt_${index}`);
   return { status: 202, body: { status: 'received', count: raw_event_ids.length, raw_event_ids } };

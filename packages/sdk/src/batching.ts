@@ -13,26 +13,26 @@ import { withRetries } from './retry.js';
 
 export type { BufferedEvent, NewEvent } from './event-buffer.js';
 
-/** Sends batches; a ProjectClient is one. */
+/** Sends batches; implemented by ProjectClient. */
 export interface BatchSender {
   batchIngestText(body: string, signal?: AbortSignal): Promise<BatchIngestAccepted>;
 }
 
 export interface BatchingOptions {
   readonly project: BatchSender;
-  /** Source of events that name none. */
+  /** The `source` of events that have none of their own. */
   readonly source: string;
-  /** Told of an event that the service refuses for good: it will not be sent again. */
+  /** Called with an event that the service has refused for good: it will not be sent again. */
   readonly onRefused: (event: BufferedEvent, error: ApiError) => void;
-  /** Told of an event that is durable at the service. */
+  /** Called with an event that the service has stored durably. */
   readonly onAccepted?: (event: BufferedEvent, rawEventId: string) => void;
   /** Events per request, at most 10,000. */
   readonly batchEventsMax?: number;
-  /** Bytes of events per request; the service takes 16 MiB. */
+  /** Bytes of events per request; the service accepts 16 MiB. */
   readonly batchBytesMax?: number;
-  /** Events held, those on their way included; `add` waits while there are as many. */
+  /** Upper bound of the events in memory, including those being sent; `add` waits while it is reached. */
   readonly bufferEventsMax?: number;
-  /** How long an event may wait for company, in milliseconds. */
+  /** How long an event may wait for others to fill a batch, in milliseconds. */
   readonly lingerMs?: number;
   readonly timing?: Timing;
 }
@@ -46,10 +46,10 @@ const LINGER_MS_DEFAULT = 200;
 const EVENT_INDEX = /^\/?events[[/](\d+)/;
 
 /**
- * Collects events and sends them in batches, one request at a time, until each is accepted or refused for good.
- * Network failures, 408, 429 and 5xx are retried with the same idempotency keys for as long as it takes, so nothing is
- * lost and nothing counts twice. One bad event does not take its batch with it. Events live in memory: `close` before
- * the process ends.
+ * Collects events and sends them in batches, one request at a time, until each is accepted or refused for good. Network
+ * failures, 408, 429 and 5xx are retried with the same idempotency keys for as long as it takes, so nothing is lost and
+ * nothing counts twice. One bad event does not fail the rest of its batch. Events are kept in memory: call `close`
+ * before the process ends.
  */
 export class BatchingIngestClient {
   readonly #options: BatchingOptions;
@@ -57,7 +57,7 @@ export class BatchingIngestClient {
   readonly #lingerMs: number;
   readonly #buffer: EventBuffer;
   readonly #abandon = new AbortController();
-  /** Aborts the wait for company. */
+  /** Ends the wait for more events. */
   #hurry = new AbortController();
   #sending: Promise<void> | undefined;
   #flushes = 0;
@@ -74,13 +74,13 @@ export class BatchingIngestClient {
     });
   }
 
-  /** Events that are neither accepted nor refused yet. */
+  /** Number of events that are neither accepted nor refused yet. */
   get pending(): number {
     return this.#buffer.size;
   }
 
   /**
-   * Takes an event for sending; resolves when it has a place in the buffer, which is at once unless that is full.
+   * Adds an event to the buffer; resolves once it has a place there, which takes time only when the buffer is full.
    * @throws Error after `close`
    */
   async add(event: NewEvent): Promise<void> {
@@ -95,7 +95,7 @@ export class BatchingIngestClient {
     this.#start();
   }
 
-  /** Sends what is there without waiting for company; resolves when nothing is pending. */
+  /** Sends waiting events without waiting for more; resolves when nothing is pending. */
   async flush(): Promise<void> {
     this.#flushes += 1;
     this.#hurry.abort();
@@ -107,8 +107,8 @@ export class BatchingIngestClient {
   }
 
   /**
-   * Takes no more events and flushes.
-   * @param timeoutMs gives up after as many milliseconds
+   * Accepts no more events and flushes.
+   * @param timeoutMs gives up after this many milliseconds
    * @returns the events that could not be delivered in time; some may have arrived, and all may be sent again
    */
   async close({ timeoutMs }: { readonly timeoutMs?: number } = {}): Promise<readonly BufferedEvent[]> {
@@ -125,13 +125,13 @@ export class BatchingIngestClient {
     if (this.#isClosed) throw new Error('This BatchingIngestClient is closed.');
   }
 
-  /** Sends in the background while there is something to send. */
+  /** Sends in the background while there are events to send. */
   #start(): void {
     if (this.#sending !== undefined || this.#buffer.oldest === undefined || this.#abandon.signal.aborted)
       return;
     this.#sending = this.#sendAll().finally(() => {
       this.#sending = undefined;
-      // An event may have been added since the loop looked for the last time.
+      // An event may have been added since the loop last looked.
       this.#start();
     });
   }
@@ -151,7 +151,7 @@ export class BatchingIngestClient {
     await this.#timing.sleep(leftMs, this.#hurry.signal);
   }
 
-  /** Sends entries until each is settled, or sending is abandoned. */
+  /** Sends entries until each is accepted or refused, or sending is abandoned. */
   async #deliver(entries: readonly Entry[]): Promise<void> {
     const signal = this.#abandon.signal;
     const body = bodyOf(this.#options.source, entries);
@@ -167,7 +167,7 @@ export class BatchingIngestClient {
         tell(() => onAccepted(eventOf(entry), answer.raw_event_ids[index] ?? ''));
       });
     } catch (error) {
-      // Abandoned: the entries stay in the buffer, for close() to hand back.
+      // Abandoned: the entries stay in the buffer, for close() to return.
       if (signal.aborted) return;
       if (!(error instanceof ApiError)) throw error;
       const { refused, others } = culprits(entries, error);
@@ -182,7 +182,7 @@ export class BatchingIngestClient {
   }
 }
 
-/** Calls back; an error of the callback becomes the process's own, and does not stop the sending. */
+/** Calls back; an error of the callback is rethrown outside and does not stop the sending. */
 function tell(callback: () => void): void {
   try {
     callback();
@@ -197,12 +197,12 @@ function bodyOf(source: string, entries: readonly Entry[]): string {
   return `{"source":${JSON.stringify(source)},"events":[${entries.map((entry) => entry.text).join(',')}]}`;
 }
 
-/** Whom a refusal concerns, and in which parts the others are to be sent again. */
+/** Returns the entries that a refusal is about, and the parts in which the others are sent again. */
 function culprits(
   entries: readonly Entry[],
   error: ApiError,
 ): { refused: readonly Entry[]; others: readonly (readonly Entry[])[] } {
-  // The key, not the events, is at fault: no part of the batch would fare better.
+  // The key is the problem, not the events: no part of the batch would succeed.
   const concernsContent = error.status === 400 || error.status === 413;
   if (entries.length === 1 || !concernsContent) return { refused: entries, others: [] };
   const named = new Set(error.details.map(({ path }) => Number(EVENT_INDEX.exec(path)?.[1] ?? Number.NaN)));

@@ -4,7 +4,7 @@ import { TollgateClient } from './client.js';
 
 afterEach(() => vi.unstubAllGlobals());
 
-/** Modules of Node.js that a file of the SDK needs, itself or by what it imports. */
+/** Returns the Node.js modules that a file of the SDK imports, directly or indirectly. */
 function nodeModulesOf(file: string, seen = new Set<string>()): string[] {
   if (seen.has(file)) return [];
   seen.add(file);
@@ -27,7 +27,7 @@ it('the entry for browsers needs nothing of Node.js', () => {
 });
 
 describe('a client of a page', () => {
-  /** Requests to the origin of the page; `fetch` of a browser must not be called as a method. */
+  /** Records requests to the origin of the page; a browser's `fetch` must not be called as a method. */
   function stubFetch(answer: unknown = {}) {
     const sent: { readonly url: unknown; readonly headers: Headers }[] = [];
     vi.stubGlobal('fetch', async function (this: unknown, url: unknown, init: RequestInit) {

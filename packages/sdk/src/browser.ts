@@ -1,4 +1,4 @@
-/** The part of the SDK that needs nothing of Node.js: a page in a browser imports it as `@tollgate/sdk/browser`. */
+/** The part of the SDK that needs no Node.js: a page in a browser imports it as `@tollgate/sdk/browser`. */
 export type * from '#contract';
 export { TollgateClient } from './client.js';
 export { ApiError, ConnectionError } from './errors.js';

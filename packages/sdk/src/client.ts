@@ -13,7 +13,7 @@ import { ProjectClient } from './project-client.js';
 import { TenantClient } from './tenant-client.js';
 import { type ClientOptions, type PageOptions, type RequestOptions, Transport } from './transport.js';
 
-/** One API key's view of a Tollgate service. Throws ApiError and ConnectionError. */
+/** A client of a Tollgate service with one API key. Throws ApiError and ConnectionError. */
 export class TollgateClient {
   readonly #transport: Transport;
   readonly #api: PathTransport;
@@ -28,27 +28,27 @@ export class TollgateClient {
     return this.#api.get('/v1/me', {}, options);
   }
 
-  /** The projects that the key can see. */
+  /** Returns the projects that the key can see. */
   projects(page: PageOptions = {}, options?: CallOptions): Promise<ProjectList> {
     return this.#api.get('/v1/projects', page, options);
   }
 
-  /** Everything inside one project. Sends no request yet. */
+  /** Returns a client for one project. Sends no request. */
   project(projectId: string): ProjectClient {
     return new ProjectClient(this.#transport, projectId);
   }
 
-  /** The plan of the key's tenant, and what it allows now. */
+  /** Returns the plan of the key's tenant, and what it allows now. */
   entitlement(options?: CallOptions): Promise<Entitlement> {
     return this.#api.get('/v1/entitlement', {}, options);
   }
 
-  /** The plans that a tenant can have. */
+  /** Returns the plans that a tenant can have. */
   plans(options?: CallOptions): Promise<CatalogPlanList> {
     return this.#api.get('/v1/plans', {}, options);
   }
 
-  /** Rules that come with the service, for a draft to begin with. */
+  /** Returns the rules that come with the service, as starting points for drafts. */
   extractorTemplates(options?: CallOptions): Promise<ExtractorTemplateList> {
     return this.#api.get('/v1/extractor-templates', {}, options);
   }
@@ -62,12 +62,15 @@ export class TollgateClient {
     return this.#api.get('/admin/v1/tenants', page, options);
   }
 
-  /** Everything that administers one tenant. Sends no request yet. */
+  /** Returns a client that administers one tenant. Sends no request. */
   tenant(tenantId: string): TenantClient {
     return new TenantClient(this.#transport, tenantId);
   }
 
-  /** Sends a request that has no method of its own. @param path from the base URL on, e.g. `/v1/me` */
+  /**
+   * Sends a request that has no method of its own.
+   * @param path relative to the base URL, e.g. `/v1/me`
+   */
   request<Answer>(method: string, path: string, options?: RequestOptions): Promise<Answer> {
     return this.#transport.request(method, path, options);
   }

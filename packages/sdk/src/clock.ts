@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Time and chance; injected, so that tests own them. */
+/** Time and randomness; injected, so that tests control them. */
 export interface Timing {
   /** Milliseconds since the Unix epoch. */
   nowMs(): number;

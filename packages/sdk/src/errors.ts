@@ -7,12 +7,12 @@ export class ApiError extends Error {
   constructor(
     /** HTTP status. */
     readonly status: number,
-    /** Stable name of the error; `unknown` when the response came from somewhere else, for example a proxy. */
+    /** Stable name of the error; `unknown` when the response came from something else, for example a proxy. */
     readonly code: ErrorCode | 'unknown',
     message: string,
-    /** The fields that did not pass validation, each with what was expected. */
+    /** The fields that did not pass validation, each with the expected value. */
     readonly details: readonly ErrorDetail[] = [],
-    /** `X-Request-Id` of the response: an operator finds the request by it. */
+    /** `X-Request-Id` of the response; the operator can find the request by it. */
     readonly requestId?: string | undefined,
     /** Seconds to wait before trying again, from `Retry-After`. */
     readonly retryAfterS?: number | undefined,
@@ -31,7 +31,7 @@ export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
 }
 
-/** Makes an error of a response outside 2xx. */
+/** Creates an error from a response outside 2xx. */
 export async function apiErrorOf(response: Response): Promise<ApiError> {
   const text = await response.text();
   const body = errorBodyOf(text);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { BatchIngestItem } from '#contract';
 
-/** An event to send. Fields that are missing are filled in once, when it is added, and kept for every retry. */
+/** An event to send. Missing fields are filled in when it is added, and stay the same in every retry. */
 export type NewEvent = Omit<BatchIngestItem, 'idempotency_key' | 'occurred_at'> &
   Partial<Pick<BatchIngestItem, 'idempotency_key' | 'occurred_at'>>;
 
@@ -31,12 +31,12 @@ export function eventOf(entry: Entry): BufferedEvent {
   return JSON.parse(entry.text) as BufferedEvent;
 }
 
-/** Events that wait or are on their way, oldest first; never more than `bufferEventsMax`. */
+/** Events that wait or are being sent, oldest first; never more than `bufferEventsMax`. */
 export class EventBuffer {
   readonly #bounds: BufferBounds;
   readonly #waiting: Entry[] = [];
   #underway: Entry[] = [];
-  /** Adders that found the buffer full, in the order they came. */
+  /** Callers of `add` that found the buffer full, in the order in which they came. */
   readonly #adders: (() => void)[] = [];
 
   constructor(bounds: BufferBounds) {
@@ -60,7 +60,7 @@ export class EventBuffer {
     return this.size >= this.#bounds.bufferEventsMax;
   }
 
-  /** Resolves when it is the caller's turn to look whether there is room. */
+  /** Resolves when it is the caller's turn to check for room. */
   turn(): Promise<void> {
     return new Promise((resolve) => this.#adders.push(resolve));
   }
@@ -69,13 +69,13 @@ export class EventBuffer {
     this.#waiting.push(entry);
   }
 
-  /** Moves the oldest events, as many as one request takes, to those underway. */
+  /** Moves the oldest events, as many as fit into one request, to those being sent. */
   takeBatch(): readonly Entry[] {
     this.#underway = this.#waiting.splice(0, this.#batchLength());
     return this.#underway;
   }
 
-  /** Forgets events that were accepted or refused, and lets in as many adders. */
+  /** Removes events that were accepted or refused, and lets in as many waiting callers. */
   settle(entries: readonly Entry[]): void {
     const settled = new Set(entries);
     this.#underway = this.#underway.filter((entry) => !settled.has(entry));
@@ -94,7 +94,7 @@ export class EventBuffer {
     return left;
   }
 
-  /** How many of the waiting events go into one request; a single one always does, however large. */
+  /** Returns how many of the waiting events go into one request; a single event always does, however large. */
   #batchLength(): number {
     let bytes = 0;
     let length = 0;

@@ -2,21 +2,21 @@ import type { StreamBuckets, StreamReset } from '#contract';
 
 /** A message of a stream that follows analysis queries. */
 export type StreamMessage = StreamEvent & {
-  /** Where to go on after this message: kept for the next `follow`. */
+  /** Where to continue after this message; pass it to the next `follow`. */
   readonly position: string | undefined;
 };
 
 type StreamEvent =
-  /** Ask the queries once, as a whole: every later change is sent. */
+  /** The stream has started: query everything once; every later change is sent. */
   | { readonly type: 'ready' }
   /** Replace these buckets of a query. */
   | { readonly type: 'buckets'; readonly data: StreamBuckets }
-  /** Ask one query, or all of them, anew. */
+  /** Query one query, or all of them, again. */
   | { readonly type: 'reset'; readonly data: StreamReset }
-  /** Nothing has changed, and the connection is alive. */
+  /** Nothing has changed; the connection is alive. */
   | { readonly type: 'alive' };
 
-/** The messages in the bytes of a stream of server-sent events. */
+/** Yields the messages of a stream of server-sent events. */
 export async function* messagesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<StreamMessage, void> {
   const decoder = new TextDecoder();
   const reader = new EventReader();
@@ -31,11 +31,11 @@ export async function* messagesOf(chunks: AsyncIterable<Uint8Array>): AsyncGener
   }
 }
 
-/** A server-sent event; one without a name and data only says how far the stream is. */
+/** A server-sent event; one without a name and data only carries a position. */
 export interface ServerEvent {
   readonly name: string;
   readonly data: string;
-  /** The last position that the stream has named. */
+  /** The last position that the stream has sent. */
   readonly id: string | undefined;
 }
 

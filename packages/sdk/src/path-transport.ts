@@ -8,7 +8,7 @@ export interface CallOptions {
 
 /** Options of a write that can be repeated safely. */
 export interface WriteOptions extends CallOptions {
-  /** The same key with the same request is carried out once, and every repetition gets the same response. */
+  /** A request that is repeated with the same key is carried out once, and every repetition gets the same response. */
   readonly idempotencyKey?: string | undefined;
 }
 
@@ -26,12 +26,12 @@ export class PathTransport {
     return this.#transport.request('GET', this.#root + rest, { query: query as QueryValues, ...options });
   }
 
-  /** The body of the response as text, which keeps every digit of its numbers. */
+  /** Returns the body of the response as text, in which numbers keep every digit. */
   getText(rest: string, query: object, options?: CallOptions): Promise<string> {
     return this.#transport.requestText('GET', this.#root + rest, { query: query as QueryValues, ...options });
   }
 
-  /** The body of the response as it arrives. */
+  /** Yields the body of the response as it arrives. */
   stream(
     rest: string,
     query: object,
@@ -40,7 +40,7 @@ export class PathTransport {
     return this.#transport.stream(this.#root + rest, { query: query as QueryValues, ...options });
   }
 
-  /** Address of a request, for programs that send it themselves. */
+  /** Returns the URL of a request, for programs that send it themselves. */
   urlOf(rest: string, query: object): string {
     return this.#transport.urlOf(this.#root + rest, query as QueryValues);
   }
@@ -49,7 +49,7 @@ export class PathTransport {
     return this.postText(rest, body === undefined ? undefined : JSON.stringify(body), options);
   }
 
-  /** With a body that is JSON text already. */
+  /** Posts a body that is JSON text already. */
   postText<Answer>(rest: string, body: string | undefined, options?: WriteOptions): Promise<Answer> {
     return this.#transport.request('POST', this.#root + rest, {
       ...(body === undefined ? {} : { body }),
@@ -57,7 +57,7 @@ export class PathTransport {
     });
   }
 
-  /** Posts, and reads a response of another media type than JSON. */
+  /** Posts, and returns a response of another media type than JSON. */
   postFor(mediaType: string, rest: string, body: unknown, options?: CallOptions): Promise<string> {
     return this.#transport.requestText('POST', this.#root + rest, {
       body: JSON.stringify(body),

@@ -14,7 +14,7 @@ import { UsageLimitPlans } from './resources/usage-limit-plans.js';
 import { WebhookEndpoints } from './resources/webhook-endpoints.js';
 import { path, type Transport } from './transport.js';
 
-/** Everything inside one project: ingest here, the rest by resource. Throws ApiError and ConnectionError. */
+/** A client for one project: ingest here, everything else by resource. Throws ApiError and ConnectionError. */
 export class ProjectClient {
   readonly extractorRuleSets: ExtractorRuleSets;
   readonly pricingRuleSets: PricingRuleSets;

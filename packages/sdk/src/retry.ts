@@ -4,15 +4,15 @@ import { ApiError } from './errors.js';
 const BACKOFF_MS_MIN = 200;
 const BACKOFF_MS_MAX = 30_000;
 /**
- * Longer than a service is away. A quota asks for days, but a plan that is bought meanwhile lifts it; and
- * Node's timers would end at once after some 24 days.
+ * Upper bound of a pause that the service asks for, in milliseconds; longer than an outage. An exceeded quota asks for
+ * days, but may be lifted sooner by a new plan, and Node's timers end at once beyond about 24 days.
  */
 const ASKED_MS_MAX = 600_000;
 
 /**
- * Calls `attempt` until it succeeds, fails for good, or `signal` aborts; then it throws the last error.
- * Pauses double up to 30 s, with full jitter (so that many clients do not come back at once), and are never shorter
- * than the service asks by `Retry-After`, up to ten minutes.
+ * Calls `attempt` until it succeeds, fails for good, or `signal` aborts; then it throws the last error. Pauses double
+ * up to 30 s, with full jitter (so that many clients do not return at once), and are never shorter than `Retry-After`,
+ * up to ten minutes.
  */
 export async function withRetries<T>(
   attempt: () => Promise<T>,
@@ -22,7 +22,7 @@ export async function withRetries<T>(
     try {
       return await attempt();
     } catch (error) {
-      // Only a response can be a final refusal; a failure without a response may pass.
+      // Only a response can be a final refusal; a failure without a response may be temporary.
       const isFinal = error instanceof ApiError && !error.isTransient;
       if (signal.aborted || isFinal) throw error;
       await timing.sleep(pauseMs(error, failures, timing), signal);

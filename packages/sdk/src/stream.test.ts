@@ -13,7 +13,7 @@ afterEach(async () => {
   await new Promise((resolve) => server?.close(resolve));
 });
 
-/** The export that a server returns when it responds in this way. */
+/** Reads the export of a server that responds in this way. */
 async function exportFrom(answer: (response: ServerResponse, url: string) => void, timeoutMs = 5_000) {
   server = createServer((request, response) => answer(response, request.url ?? ''));
   await once(server.listen(0, '127.0.0.1'), 'listening');

@@ -18,7 +18,10 @@ import type {
 import { type CallOptions, PathTransport } from './path-transport.js';
 import { type PageOptions, path, type Transport } from './transport.js';
 
-/** One tenant, for a key that administers it or the service key. Throws ApiError and ConnectionError. */
+/**
+ * A client that administers one tenant, with a key of the tenant's administrator or the service key. Throws ApiError
+ * and ConnectionError.
+ */
 export class TenantClient {
   readonly #transport: PathTransport;
 
@@ -41,7 +44,7 @@ export class TenantClient {
     return this.#transport.get('/projects', page, options);
   }
 
-  /** The response shows the key, once. */
+  /** Creates a key; the response shows it, once. */
   createApiKey(key: CreateApiKeyBody, options?: CallOptions): Promise<CreatedApiKey> {
     return this.#transport.post('/api-keys', key, options);
   }
@@ -54,17 +57,17 @@ export class TenantClient {
     return this.#transport.delete(path`/api-keys/${keyId}`, options);
   }
 
-  /** One page of changes, newest first. */
+  /** Returns one page of changes, newest first. */
   auditLog(query: AuditLogQuery = {}, options?: CallOptions): Promise<AuditLog> {
     return this.#transport.get('/audit-log', query, options);
   }
 
-  /** The plan of the tenant, and what it allows now. */
+  /** Returns the plan of the tenant, and what it allows now. */
   entitlement(options?: CallOptions): Promise<Entitlement> {
     return this.#transport.get('/entitlement', {}, options);
   }
 
-  /** Begins the purchase of a plan. The same key leads to the same page until the order is paid or has expired. */
+  /** Starts the purchase of a plan. The same key returns the same page until the order is paid or has expired. */
   checkout(
     purchase: CreateCheckoutBody,
     options: CallOptions & { readonly idempotencyKey: string },
@@ -72,7 +75,7 @@ export class TenantClient {
     return this.#transport.post('/payments/provider/checkout-sessions', purchase, options);
   }
 
-  /** Payment orders, newest first. */
+  /** Returns payment orders, newest first. */
   orders(query: PaymentOrderQuery = {}, options?: CallOptions): Promise<PaymentOrderList> {
     return this.#transport.get('/payments/orders', query, options);
   }

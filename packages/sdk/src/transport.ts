@@ -2,22 +2,22 @@ import { apiErrorOf, ConnectionError } from './errors.js';
 
 export interface ClientOptions {
   /**
-   * Address of the service, e.g. `https://usage.example.com`; a path before `/v1` is kept. In a browser it may be a
-   * path alone, which lies on the origin of the page.
+   * URL of the service, e.g. `https://usage.example.com`; a path before `/v1` is kept. In a browser it may be a path
+   * alone, on the origin of the page.
    */
   readonly baseUrl: string;
-  /** Left out where `fetch` says who asks, as a session of a browser does. */
+  /** Omit it where `fetch` authenticates requests itself, for example with a browser's session. */
   readonly apiKey?: string;
-  /** Longest wait for a whole response, in milliseconds. */
+  /** Timeout of a whole response, in milliseconds. */
   readonly timeoutMs?: number;
   /** Replaces the global `fetch`. */
   readonly fetch?: typeof fetch;
 }
 
-/** Each value of a list is a parameter of its own. */
+/** Each value of a list becomes a parameter of its own. */
 export type QueryValues = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
-/** Which part of a list: `limit` entries (at most 100) after the first `offset`. */
+/** The part of a list to return: `limit` entries (at most 100) after the first `offset`. */
 export interface PageOptions {
   readonly limit?: number;
   readonly offset?: number;
@@ -27,14 +27,14 @@ export interface RequestOptions {
   readonly query?: QueryValues;
   /** JSON text of the body. */
   readonly body?: string;
-  /** `Idempotency-Key`: a request that is repeated with its key is done once and gets the same response. */
+  /** `Idempotency-Key`: a request that is repeated with its key is carried out once and gets the same response. */
   readonly idempotencyKey?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
 }
 
 const TIMEOUT_MS_DEFAULT = 30_000;
-/** One slash: two would begin with another host. */
+/** One slash only: two would begin with another host. */
 const PATH_ALONE = /^\/(?!\/)/;
 
 /** Sends requests as one principal and reads responses. Never retries: the caller knows whether a retry is safe. */
@@ -49,7 +49,7 @@ export class Transport {
     this.#baseUrl = (PATH_ALONE.test(baseUrl) ? baseUrl : new URL(baseUrl).href).replace(/\/$/, '');
     this.#authorization = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
     this.#timeoutMs = options.timeoutMs ?? TIMEOUT_MS_DEFAULT;
-    // A browser's `fetch` refuses to be a method of another object than the window.
+    // A browser's `fetch` cannot be called as a method of another object than the window.
     this.#fetch = options.fetch ?? ((input, init) => fetch(input, init));
   }
 
@@ -72,11 +72,11 @@ export class Transport {
   }
 
   /**
-   * The body of a 2xx response, chunk by chunk. The wait for its beginning is bounded, its length is not. The
+   * Yields the body of a 2xx response, chunk by chunk. The time until its first byte is bounded, its length is not. The
    * connection is closed when the caller stops reading.
    *
-   * @throws ApiError for every other response, ConnectionError when there is none or when it breaks off, the reason
-   * of an aborted signal
+   * @throws ApiError for every other response, ConnectionError when there is none or it breaks off, the reason of an
+   * aborted signal
    */
   async *stream(path: string, options: RequestOptions = {}): AsyncGenerator<Uint8Array, void> {
     const { signal } = options;
@@ -101,7 +101,7 @@ export class Transport {
     }
   }
 
-  /** The address that a request of this path goes to. */
+  /** Returns the URL to which a request of this path goes. */
   urlOf(path: string, query: QueryValues = {}): string {
     return `${this.#baseUrl}${path}${queryText(query)}`;
   }
@@ -135,20 +135,20 @@ export class Transport {
     } catch (error) {
       signal?.throwIfAborted();
       const reason = error instanceof Error ? reasonOf(error) : String(error);
-      throw new ConnectionError(`no answer from ${this.#baseUrl}: ${reason}`, { cause: error });
+      throw new ConnectionError(`no response from ${this.#baseUrl}: ${reason}`, { cause: error });
     }
   }
 }
 
 /**
- * A path of literal segments and values: values are escaped, so that no id can change the path.
- * @throws TypeError for a value that no escape keeps from doing so
+ * Builds a path from literal segments and values; values are escaped, so that no id can change the path.
+ * @throws TypeError for a value that would change it in spite of escaping
  */
 export function path(literals: TemplateStringsArray, ...values: string[]): string {
   return String.raw({ raw: literals }, ...values.map(segmentOf));
 }
 
-/** Dots alone lead to other segments, however they are written. */
+/** Dots alone lead to other segments, however they are escaped. */
 function segmentOf(value: string): string {
   if (value === '.' || value === '..') throw new TypeError(`${value} cannot be a segment of a path`);
   return encodeURIComponent(value);

@@ -7,8 +7,7 @@ export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly
 
 export interface VerifyOptions {
   /**
-   * Seconds that `webhook-timestamp` may differ from now, either way; a message that was recorded long ago is
-   * not accepted.
+   * Seconds by which `webhook-timestamp` may differ from now, in both directions; an old, recorded message is refused.
    */
   readonly toleranceS?: number;
   /** Milliseconds since the Unix epoch. */
@@ -17,11 +16,11 @@ export interface VerifyOptions {
 
 /** A message with a valid signature. */
 export interface VerifiedWebhook extends WebhookPayload {
-  /** `webhook-id`: the same in every attempt, so that a message which arrives twice can be recognised. */
+  /** `webhook-id`: the same in every attempt, so that a message that arrives twice can be recognised. */
   readonly id: string;
 }
 
-/** The message was not signed by this secret, or not now. */
+/** The message was not signed with this secret, or its timestamp is too old or too new. */
 export class WebhookVerificationError extends Error {
   override readonly name = 'WebhookVerificationError';
 }
@@ -31,12 +30,13 @@ const SECRET_PREFIX = 'whsec_';
 const VERSION_PREFIX = 'v1,';
 
 /**
- * Checks that a message comes from Tollgate, as https://www.standardwebhooks.com says: one of the signatures is
- * `v1,` and the base64 of HMAC-SHA256 over `id.timestamp.body`, keyed by what follows `whsec_` in base64.
+ * Checks that a message comes from Tollgate, as https://www.standardwebhooks.com specifies: one of the signatures is
+ * `v1,` and the base64 of HMAC-SHA256 over `id.timestamp.body`. The HMAC key is the secret's base64 part after
+ * `whsec_`.
  *
  * @param secret of the endpoint, `whsec_…`
- * @param body as it arrived, before anything parsed it
- * @throws WebhookVerificationError for everything else
+ * @param body as it arrived, before it is parsed
+ * @throws WebhookVerificationError for every other message
  */
 export function verifyWebhook(
   secret: string,
@@ -48,13 +48,13 @@ export function verifyWebhook(
   const timestamp = headerOf(headers, 'webhook-timestamp');
   const signatures = headerOf(headers, 'webhook-signature').split(' ');
   if (!/^\d{1,12}$/.test(timestamp) || !(Math.abs(nowMs() / 1_000 - Number(timestamp)) <= toleranceS)) {
-    throw new WebhookVerificationError('webhook-timestamp is not now');
+    throw new WebhookVerificationError('webhook-timestamp is too old or too new');
   }
   const mac = createHmac('sha256', keyOf(secret)).update(`${id}.${timestamp}.`).update(body).digest('base64');
   const expected = Buffer.from(VERSION_PREFIX + mac);
-  // While a secret is being rotated there are two.
+  // While a secret is being rotated there are two signatures.
   if (!signatures.some((signature) => isSame(expected, Buffer.from(signature)))) {
-    throw new WebhookVerificationError('no signature of webhook-signature is right');
+    throw new WebhookVerificationError('no signature in webhook-signature is valid');
   }
   const text = typeof body === 'string' ? body : new TextDecoder().decode(body);
   return { ...(JSON.parse(text) as WebhookPayload), id };
@@ -68,12 +68,12 @@ function headerOf(headers: WebhookHeaders, name: string): string {
 
 function keyOf(secret: string): Buffer {
   const key = Buffer.from(secret.replace(SECRET_PREFIX, ''), 'base64');
-  // An empty key would sign as well, and everybody has it.
+  // An empty key would sign messages too, and everybody has it.
   if (key.length === 0) throw new TypeError('the secret is empty');
   return key;
 }
 
-/** Takes as long whichever byte differs. */
+/** Compares in constant time. */
 function isSame(expected: Buffer, sent: Buffer): boolean {
   return sent.length === expected.length && timingSafeEqual(sent, expected);
 }

@@ -43,7 +43,7 @@ export class Accounts {
     return this.#transport.get(path`/accounts/${accountId}/wallets`, {}, options);
   }
 
-  /** Opens the wallet, if need be, and sets its mode. */
+  /** Sets the mode of a wallet, and opens the wallet if needed. */
   setWalletMode(
     accountId: string,
     currency: string,
@@ -53,7 +53,7 @@ export class Accounts {
     return this.#transport.put(path`/accounts/${accountId}/wallets/${currency}`, { mode }, options);
   }
 
-  /** Adds to a wallet. Sent again with the same key, it is added once. */
+  /** Adds a credit to a wallet. A repeated request with the same key adds nothing. */
   credit(
     accountId: string,
     currency: string,
@@ -63,7 +63,7 @@ export class Accounts {
     return this.#transport.post(path`/accounts/${accountId}/wallets/${currency}/credits`, credit, options);
   }
 
-  /** Newest first, each with what usage has left of it. */
+  /** Newest first, each with its remaining amount. */
   credits(
     accountId: string,
     currency: string,
@@ -73,7 +73,7 @@ export class Accounts {
     return this.#transport.get(path`/accounts/${accountId}/wallets/${currency}/credits`, page, options);
   }
 
-  /** A correction by hand, up or down. */
+  /** Corrects a wallet by hand, up or down. */
   adjust(
     accountId: string,
     currency: string,
@@ -84,12 +84,12 @@ export class Accounts {
     return this.#transport.post(rest, adjustment, options);
   }
 
-  /** One page of ledger lines, newest first. */
+  /** Returns one page of ledger lines, newest first. */
   ledger(accountId: string, query: LedgerQuery = {}, options?: CallOptions): Promise<LedgerPage> {
     return this.#transport.get(path`/accounts/${accountId}/ledger`, query, options);
   }
 
-  /** Every ledger line that matches, page after page, newest first. */
+  /** Yields every matching ledger line, page after page, newest first. */
   allLedgerEntries(
     accountId: string,
     query: Omit<LedgerQuery, 'cursor'> = {},

@@ -2,11 +2,11 @@ import type { AnalysisQuery, AnalysisResult, MetricsResponse, StreamQueryString 
 import { messagesOf, type StreamMessage } from '../event-stream.js';
 import type { CallOptions, PathTransport } from '../path-transport.js';
 
-/** Analysis queries, and ids of charts, whose changes are followed; 16 at most in all. */
+/** The analysis queries and charts (by id) whose changes are followed; at most 16 in all. */
 export type FollowQuery = Omit<StreamQueryString, 'query'> & { readonly query?: readonly AnalysisQuery[] };
 
 export interface FollowOptions extends CallOptions {
-  /** Where to go on: the `position` of the last message that was read. Left out, it begins now. */
+  /** Where to continue: the `position` of the last message that was read. Without it, the stream starts now. */
   readonly position?: string | undefined;
 }
 
@@ -22,16 +22,17 @@ export class Analysis {
     return this.#transport.post('/analysis/query', query, options);
   }
 
-  /** As `query`; the rows as the text of a CSV file. */
+  /** As `query`, with the rows as the text of a CSV file. */
   queryCsv(query: AnalysisQuery, options?: CallOptions): Promise<string> {
     return this.#transport.postFor('text/csv', '/analysis/query', query, options);
   }
 
   /**
-   * Follows queries and charts: yields which of their buckets have changed, at most once a second, until the
-   * connection ends. To go on after that, follow again from the `position` of the last message.
+   * Follows queries and charts: yields which of their buckets have changed, at most once a second, until the connection
+   * ends. To continue after that, follow again from the `position` of the last message.
    *
-   * @throws ApiError when it is refused, ConnectionError when it breaks off, the reason of an aborted signal
+   * @throws ApiError when the request is refused, ConnectionError when the connection breaks, the reason of an aborted
+   * signal
    */
   follow({ query, ...rest }: FollowQuery, options: FollowOptions = {}): AsyncGenerator<StreamMessage, void> {
     const { position, signal } = options;
@@ -49,7 +50,7 @@ export class Analysis {
     return messagesOf(chunks);
   }
 
-  /** The metrics that have been used, with their dimensions. */
+  /** Returns the metrics that have been used, with their dimensions. */
   metrics(options?: CallOptions): Promise<MetricsResponse> {
     return this.#transport.get('/usage/metrics', {}, options);
   }

@@ -19,7 +19,7 @@ export class Boards {
     this.#transport = transport;
   }
 
-  /** Every board with its charts, oldest first. */
+  /** Returns every board with its charts, oldest first. */
   list(options?: CallOptions): Promise<BoardList> {
     return this.#transport.get('/analysis/boards', {}, options);
   }
@@ -33,12 +33,12 @@ export class Boards {
     return this.#transport.put(path`/analysis/boards/${boardId}`, change, options);
   }
 
-  /** With its charts. */
+  /** Deletes a board with its charts. */
   delete(boardId: string, options?: CallOptions): Promise<void> {
     return this.#transport.delete(path`/analysis/boards/${boardId}`, options);
   }
 
-  /** Puts charts at their places, all or none; those that are left out stay at theirs. */
+  /** Moves and resizes charts, all or none; charts that are left out stay where they are. */
   reorder(
     boardId: string,
     order: ReorderChartsBody['order'],
@@ -47,7 +47,7 @@ export class Boards {
     return this.#transport.put(path`/analysis/boards/${boardId}/order`, { order }, options);
   }
 
-  /** On the board of its `board_id`, at the end unless it has a position. */
+  /** Creates a chart on the board of its `board_id`, at the end unless it has a position. */
   createChart(chart: ChartInput, options?: CallOptions): Promise<SavedChart> {
     return this.#transport.post(path`/analysis/boards/${chart.board_id}/charts`, chart, options);
   }

@@ -8,7 +8,7 @@ import type {
 import type { CallOptions, PathTransport, WriteOptions } from '../path-transport.js';
 import { path } from '../transport.js';
 
-/** Amounts that are held for a subject's work. Events name theirs in `x-usage-control.budget_lease_id`. */
+/** Amounts that are held for a subject's work. Events name their lease in `x-usage-control.budget_lease_id`. */
 export class BudgetLeases {
   readonly #transport: PathTransport;
 
@@ -17,16 +17,16 @@ export class BudgetLeases {
   }
 
   /**
-   * Reserves the amount of every limit that it counts for and of a prepaid wallet, or throws an ApiError:
-   * `limit_exceeded`, `insufficient_funds`. Sent again with the same key, it is the same lease.
+   * Reserves the amount of every limit that counts it and of a prepaid wallet, or throws an ApiError: `limit_exceeded`,
+   * `insufficient_funds`. A repeated request with the same key returns the same lease.
    */
   create(lease: CreateLeaseBody, options?: WriteOptions): Promise<CreatedBudgetLease> {
     return this.#transport.post('/budget-leases', lease, options);
   }
 
   /**
-   * Gives back what it still holds: close it once the events of the work are rated. One that has ended stays
-   * as it is.
+   * Releases what the lease still holds: close it once the events of the work are rated. One that has ended stays as it
+   * is.
    */
   close(leaseId: string, options?: CallOptions): Promise<BudgetLease> {
     return this.#transport.post(path`/budget-leases/${leaseId}/close`, undefined, options);
@@ -36,7 +36,7 @@ export class BudgetLeases {
     return this.#transport.get(path`/budget-leases/${leaseId}`, {}, options);
   }
 
-  /** Those of a subject, newest first. */
+  /** Returns the leases of a subject, newest first. */
   list(query: BudgetLeaseListQuery, options?: CallOptions): Promise<BudgetLeaseList> {
     return this.#transport.get('/budget-leases', query, options);
   }

@@ -8,7 +8,7 @@ import type {
 import type { CallOptions, PathTransport } from '../path-transport.js';
 import { type PageOptions, path } from '../transport.js';
 
-/** How raw JSON becomes charge items. */
+/** Rules that turn raw JSON into charge items. */
 export class ExtractorRuleSets {
   readonly #transport: PathTransport;
 
@@ -20,7 +20,7 @@ export class ExtractorRuleSets {
     return this.#transport.post('/extractor-rule-sets', ruleSet, options);
   }
 
-  /** Each by its newest version. */
+  /** Returns the newest version of each rule set. */
   list(
     query: PageOptions & { readonly status?: PublicationStatus } = {},
     options?: CallOptions,
@@ -28,12 +28,12 @@ export class ExtractorRuleSets {
     return this.#transport.get('/extractor-rule-sets', query, options);
   }
 
-  /** One version; the newest when none is named. */
+  /** Returns one version, by default the newest. */
   get(ruleSetId: string, version?: number, options?: CallOptions): Promise<ExtractorRuleSet> {
     return this.#transport.get(path`/extractor-rule-sets/${ruleSetId}`, { version }, options);
   }
 
-  /** Every version, newest first, with what it changed. */
+  /** Returns every version, newest first, with what it changed. */
   versions(
     ruleSetId: string,
     page: PageOptions = {},
@@ -42,7 +42,7 @@ export class ExtractorRuleSets {
     return this.#transport.get(path`/extractor-rule-sets/${ruleSetId}/versions`, page, options);
   }
 
-  /** Replaces the draft, or opens the next version as one; what is published stays in force. */
+  /** Replaces the draft, or opens the next version as a draft; the published version stays active. */
   update(
     ruleSetId: string,
     ruleSet: ExtractorRuleSetInput,

@@ -9,7 +9,7 @@ import type {
 import type { CallOptions, PathTransport } from '../path-transport.js';
 import { type PageOptions, path } from '../transport.js';
 
-/** Prices of the charge items that carry no price of their own. */
+/** Prices of the charge items that have no price of their own. */
 export class PricingRuleSets {
   readonly #transport: PathTransport;
 
@@ -21,7 +21,7 @@ export class PricingRuleSets {
     return this.#transport.post('/pricing-rule-sets', ruleSet, options);
   }
 
-  /** Each by its newest version. */
+  /** Returns the newest version of each rule set. */
   list(
     query: PageOptions & {
       readonly status?: PublicationStatus;
@@ -32,12 +32,12 @@ export class PricingRuleSets {
     return this.#transport.get('/pricing-rule-sets', query, options);
   }
 
-  /** One version; the newest when none is named. */
+  /** Returns one version, by default the newest. */
   get(ruleSetId: string, version?: number, options?: CallOptions): Promise<PricingRuleSet> {
     return this.#transport.get(path`/pricing-rule-sets/${ruleSetId}`, { version }, options);
   }
 
-  /** Every version, newest first, with what it changed. */
+  /** Returns every version, newest first, with what it changed. */
   versions(
     ruleSetId: string,
     page: PageOptions = {},
@@ -46,7 +46,7 @@ export class PricingRuleSets {
     return this.#transport.get(path`/pricing-rule-sets/${ruleSetId}/versions`, page, options);
   }
 
-  /** Replaces the draft, or opens the next version as one; what is published stays in force. */
+  /** Replaces the draft, or opens the next version as a draft; the published version stays active. */
   update(
     ruleSetId: string,
     ruleSet: PricingRuleSetInput,

@@ -16,19 +16,21 @@ export class RealtimeLimits {
     this.#transport = transport;
   }
 
-  /** Every limit of the subject as it stands now. */
+  /** Returns the current status of every limit of the subject. */
   snapshot(subject: RealtimeLimitsQuery, options?: CallOptions): Promise<LimitsOfSubject> {
     return this.#transport.get('/subject/realtime/limits', subject, options);
   }
 
-  /** Limits, and shares of them, that the usage of a subject has reached in the last 30 days; newest first. */
+  /**
+   * Returns limits, and percentages of them, that the usage of a subject has reached in the last 30 days; newest first.
+   */
   crossings(query: LimitCrossingsQuery, options?: CallOptions): Promise<LimitCrossingPage> {
     return this.#transport.get('/subject/realtime/crossings', query, options);
   }
 
   /**
-   * Whether the usage would be allowed. Holds nothing: of two at once that are allowed, one may find the room
-   * taken.
+   * Whether the usage would be allowed. Reserves nothing: when two requests are allowed at the same time, there may be
+   * room for only one of them.
    */
   check(usage: RealtimeCheckBody, options?: CallOptions): Promise<RealtimeCheck> {
     return this.#transport.post('/subject/realtime/check', usage, options);

@@ -2,7 +2,7 @@ import type { Backtest, BacktestPage, BacktestRequest, RulesTestRequest, RulesTe
 import type { CallOptions, PathTransport } from '../path-transport.js';
 import { type PageOptions, path } from '../transport.js';
 
-/** Rules on events, before they are published. */
+/** Tests of rules on events, before they are published. */
 export class RuleTrials {
   readonly #transport: PathTransport;
 
@@ -15,22 +15,25 @@ export class RuleTrials {
     return this.#transport.post('/rules/test', test, options);
   }
 
-  /** As `test`, with a body that is JSON text already; numbers in it keep every digit. */
+  /** As `test`, with a body that is JSON text already; its numbers keep every digit. */
   testText(body: string, options?: CallOptions): Promise<RulesTestResult> {
     return this.#transport.postText('/rules/test', body, options);
   }
 
-  /** Rates stored events by the named rules and compares. It may still be running: then ask for it by its id. */
+  /**
+   * Rates stored events by the named rules and compares the results. The backtest may still be running when this
+   * returns: then poll it by its id.
+   */
   startBacktest(request: BacktestRequest, options?: CallOptions): Promise<Backtest> {
     return this.#transport.post('/rules/backtest', request, options);
   }
 
-  /** Newest first, without what was asked and found. */
+  /** Returns backtests, newest first, without their requests and results. */
   backtests(page: PageOptions = {}, options?: CallOptions): Promise<BacktestPage> {
     return this.#transport.get('/rules/backtests', page, options);
   }
 
-  /** Its progress while it runs, then its result. */
+  /** Returns the progress of a backtest while it runs, then its result. */
   backtest(backtestId: string, options?: CallOptions): Promise<Backtest> {
     return this.#transport.get(path`/rules/backtests/${backtestId}`, {}, options);
   }

@@ -25,7 +25,7 @@ export class SubjectRoutes {
     return this.#transport.post('/subject-routes', route, options);
   }
 
-  /** Newest first; only those that fit every filter. */
+  /** Newest first; only those that match every filter. */
   list(query: SubjectRouteListQuery = {}, options?: CallOptions): Promise<SubjectRoutePage> {
     return this.#transport.get('/subject-routes', query, options);
   }
@@ -39,7 +39,7 @@ export class SubjectRoutes {
     return this.#transport.put(path`/subject-routes/${routeId}`, change, options);
   }
 
-  /** With its direct limits; account, usage and ledger stay. */
+  /** Deletes a route with its direct limits; account, usage and ledger stay. */
   delete(routeId: string, options?: CallOptions): Promise<void> {
     return this.#transport.delete(path`/subject-routes/${routeId}`, options);
   }

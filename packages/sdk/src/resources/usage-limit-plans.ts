@@ -11,7 +11,7 @@ import type {
 import type { CallOptions, PathTransport } from '../path-transport.js';
 import { type PageOptions, path } from '../transport.js';
 
-/** Limits that subjects share: drafts, and immutable revisions. */
+/** Limit plans that subjects share: drafts, and immutable revisions. */
 export class UsageLimitPlans {
   readonly #transport: PathTransport;
 
@@ -23,7 +23,7 @@ export class UsageLimitPlans {
     return this.#transport.post('/usage-limit-plans', plan, options);
   }
 
-  /** The newest published version of each plan or, without one, its draft. */
+  /** Returns the newest published version of each plan or, without one, its draft. */
   list(query: UsageLimitPlanListQuery = {}, options?: CallOptions): Promise<UsageLimitPlanPage> {
     return this.#transport.get('/usage-limit-plans', query, options);
   }
@@ -41,7 +41,7 @@ export class UsageLimitPlans {
     return this.#transport.get(path`/usage-limit-plans/${planId}/versions`, page, options);
   }
 
-  /** Changes the draft, or opens one; what is published stays in force. */
+  /** Changes the draft, or opens one; the published version stays active. */
   update(
     planId: string,
     change: UpdateUsageLimitPlanBody,

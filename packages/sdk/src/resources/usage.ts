@@ -14,7 +14,7 @@ import type { CallOptions, PathTransport } from '../path-transport.js';
 import { path } from '../transport.js';
 import { everyEntry } from './pages.js';
 
-/** Filters that a query string holds in another form: one metric or several, and conditions on dimensions. */
+/** Filters that a query string carries in another form: one metric or several, and conditions on dimensions. */
 interface EventFilters {
   readonly metric?: string | readonly string[];
   readonly filters?: Readonly<Record<string, DimensionFilter>>;
@@ -32,12 +32,12 @@ export class Usage {
     this.#transport = transport;
   }
 
-  /** One page of rated and failed events, newest first. */
+  /** Returns one page of rated and failed events, newest first. */
   events(query: EventsQuery = {}, options?: CallOptions): Promise<UsageEventList> {
     return this.#transport.get('/usage/events', queryOf(query), options);
   }
 
-  /** Every event that matches, page after page, newest first. */
+  /** Yields every matching event, page after page, newest first. */
   allEvents(
     query: Omit<EventsQuery, 'cursor'> = {},
     options?: CallOptions,
@@ -49,21 +49,21 @@ export class Usage {
   }
 
   /**
-   * All events of a range, oldest first, as CSV or NDJSON: the bytes as they come. One that breaks off throws
-   * a ConnectionError; one that ends is whole.
+   * Yields all events of a range, oldest first, as the bytes of CSV or NDJSON. A connection that breaks throws a
+   * ConnectionError, so an export that ends is complete.
    */
   exportEvents(query: ExportQuery, options?: CallOptions): AsyncGenerator<Uint8Array, void> {
     return this.#transport.stream(EXPORT, queryOf(query), options);
   }
 
-  /** Address of the same export, for a browser that downloads it within its session. */
+  /** Returns the URL of the same export, for a browser that downloads it within its session. */
   exportUrl(query: ExportQuery): string {
     return this.#transport.urlOf(EXPORT, queryOf(query));
   }
 
   /**
-   * One event with what was sent and how each number came about. Right after ingest, `wait_seconds` (at most
-   * 10) waits until it is rated.
+   * Returns one event as it was sent, and how each number was computed. Right after ingest, `wait_seconds` (at most 10)
+   * waits until it is rated.
    */
   event(rawEventId: string, query: UsageEventQuery = {}, options?: CallOptions): Promise<UsageEventDetail> {
     return this.#transport.get(path`/usage/events/${rawEventId}`, query, options);
@@ -74,7 +74,7 @@ export class Usage {
     return this.#transport.getText(path`/usage/events/${rawEventId}`, query, options);
   }
 
-  /** Rates a failed event again, by the rules as they are now. */
+  /** Rates a failed event again, by the current rules. */
   reprocessEvent(rawEventId: string, options?: CallOptions): Promise<ReprocessResponse> {
     return this.#transport.post(path`/usage/events/${rawEventId}/reprocess`, undefined, options);
   }
@@ -89,7 +89,7 @@ export class Usage {
   }
 }
 
-/** The query string holds conditions as JSON. */
+/** A query string carries conditions as JSON. */
 function queryOf({ filters, ...rest }: EventsQuery | ExportQuery): object {
   return filters === undefined ? rest : { ...rest, filters: JSON.stringify(filters) };
 }

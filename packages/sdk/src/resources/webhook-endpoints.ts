@@ -13,7 +13,7 @@ import type {
 import type { CallOptions, PathTransport } from '../path-transport.js';
 import { type PageOptions, path } from '../transport.js';
 
-/** Addresses that are notified of what happens in a project. `verifyWebhook` checks the messages. */
+/** URLs that are notified of events in a project. `verifyWebhook` checks the messages. */
 export class WebhookEndpoints {
   readonly #transport: PathTransport;
 
@@ -34,7 +34,7 @@ export class WebhookEndpoints {
     return this.#transport.get(path`/webhook-endpoints/${endpointId}`, {}, options);
   }
 
-  /** Replaces all but the secret, and enables the endpoint again. */
+  /** Replaces all fields but the secret, and enables the endpoint again. */
   update(
     endpointId: string,
     endpoint: WebhookEndpointInput,
@@ -47,7 +47,9 @@ export class WebhookEndpoints {
     return this.#transport.delete(path`/webhook-endpoints/${endpointId}`, options);
   }
 
-  /** The response shows the new secret; no later response does. For one more day messages are signed with both. */
+  /**
+   * The response shows the new secret; no later response does. For one more day messages are signed with both secrets.
+   */
   rotateSecret(endpointId: string, options?: CallOptions): Promise<WebhookEndpointWithSecret> {
     return this.#transport.post(path`/webhook-endpoints/${endpointId}/rotate-secret`, undefined, options);
   }
@@ -57,7 +59,7 @@ export class WebhookEndpoints {
     return this.#transport.post(path`/webhook-endpoints/${endpointId}/test`, undefined, options);
   }
 
-  /** Newest message first. */
+  /** Returns deliveries, the newest message first. */
   deliveries(
     endpointId: string,
     query: WebhookDeliveryListQuery = {},
@@ -66,7 +68,7 @@ export class WebhookEndpoints {
     return this.#transport.get(path`/webhook-endpoints/${endpointId}/deliveries`, query, options);
   }
 
-  /** One delivery with the body that is posted. */
+  /** Returns one delivery with the posted body. */
   delivery(endpointId: string, messageId: string, options?: CallOptions): Promise<WebhookDeliveryDetail> {
     return this.#transport.get(path`/webhook-endpoints/${endpointId}/deliveries/${messageId}`, {}, options);
   }

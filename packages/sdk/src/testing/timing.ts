@@ -1,8 +1,8 @@
 import type { Timing } from '../clock.js';
 
-/** Time that passes only when a test says so. */
+/** A clock whose time passes only when a test says so. */
 export class ManualTiming implements Timing {
-  /** Durations asked for, in order. */
+  /** Durations of the pauses, in order. */
   readonly slept: number[] = [];
   #nowMs = 1_700_000_000_000;
   #sleepers: { readonly wakeMs: number; readonly wake: () => void }[] = [];
@@ -31,7 +31,7 @@ export class ManualTiming implements Timing {
   }
 }
 
-/** Time in which every pause is over at once. */
+/** A clock for which every pause is over at once. */
 export class HastyTiming extends ManualTiming {
   override async sleep(durationMs: number): Promise<void> {
     this.slept.push(durationMs);

@@ -1,4 +1,4 @@
-/** A map of at most `entriesMax` entries: one more drops the entry that was set longest ago. */
+/** A map of at most `entriesMax` entries: a new entry beyond that drops the one that was set longest ago. */
 export class BoundedMap<K, V> {
   readonly #entries = new Map<K, V>();
   readonly #entriesMax: number;

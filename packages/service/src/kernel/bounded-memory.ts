@@ -4,7 +4,9 @@ export interface Forgettable {
   forget(): void;
 }
 
-/** Holds at most `bytesMax` bytes, and at least what was added last. Past that it forgets the oldest entries. */
+/**
+ * Keeps objects of at most `bytesMax` bytes in all, and always the newest one. Beyond that it drops the oldest ones.
+ */
 export class BoundedMemory {
   readonly #bytesMax: number;
   readonly #held = new Set<Forgettable>();

@@ -19,7 +19,7 @@ const SECONDS_OF_LADDER = BUCKET_LADDER.filter((size) => typeof size === 'number
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** The local date and time as Intl shows them, independently of the code under test: `2024-03-10 23:59:59`. */
+/** Returns the local date and time as Intl shows them, independently of the code under test: `2024-03-10 23:59:59`. */
 function wallText(atS: number, timezone: string): string {
   let format = formats.get(timezone);
   if (format === undefined) {
@@ -95,7 +95,7 @@ describe('bucket sizes as text', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 3_650 * DAY_S }), (sizeS) => {
         const parsed = parseBucketSize(formatBucketSize(sizeS));
-        // Over nine digits of seconds there is no text; every whole minute has one.
+        // A size of more than nine digits in seconds has no text; every whole minute has one.
         if (sizeS % 60 === 0 || sizeS < 1_000_000_000) expect(parsed).toBe(sizeS);
       }),
     );
@@ -113,7 +113,7 @@ describe('automaticBucket', () => {
     ['UTC', '2024-05-01T00:00:00Z', '2024-05-11T00:00:01Z', '2h'],
     ['UTC', '2024-05-01T00:00:00Z', '2024-05-22T00:00:00Z', '2h'],
     ['UTC', '2024-05-01T00:00:00Z', '2024-05-22T00:00:01Z', '4h'],
-    // A local day of 23 hours is a day, and 24 of the 25 hours of another are not.
+    // A local day of 23 hours is one day; 24 hours of a day with 25 are not.
     ['America/New_York', '2024-03-10T05:00:00Z', '2024-03-11T04:00:00Z', '1h'],
     ['UTC', '2024-03-10T05:00:00Z', '2024-03-11T04:00:00Z', '15m'],
     ['America/New_York', '2024-11-03T04:00:00Z', '2024-11-04T04:00:00Z', '15m'],
@@ -259,7 +259,7 @@ describe('in every zone', () => {
       const date = dateOf(startS, timezone);
       const lastMoment = wallText(startS - 1, timezone);
       expect(lastMoment < date).toBe(true);
-      // Midnight, or, where the clock skips it, the moment after.
+      // Midnight or, where the clock skips it, the moment after.
       if (!wallText(startS, timezone).endsWith(' 00:00:00')) expect(lastMoment.slice(11)).toBe('23:59:59');
       if (previousS > 0) expect(dateOf(startS - 1, timezone)).toBe(dateOf(previousS, timezone));
       const weekS = bucketStart(startS, 7 * DAY_S, timezone);

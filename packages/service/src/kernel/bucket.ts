@@ -18,17 +18,17 @@ const HOUR_S = 3_600;
 const WEEK_S = 7 * DAY_S;
 const MONDAY_S = 4 * DAY_S;
 const BUCKET_SIZE_S_MAX = 3_650 * DAY_S;
-/** Months of a bucket at most: ten years, as of one in seconds. */
+/** Upper bound of a bucket in months: ten years, as for one in seconds. */
 const BUCKET_MONTHS_MAX = 120;
 /** Average length of a month: 400 years have 4,800 months. */
 const MONTH_S = (146_097 * DAY_S) / 4_800;
-/** More starts than any chart has points; a list of them is refused past it. */
+/** More starts than any chart has points; a longer list is refused. */
 const BUCKET_STARTS_MAX = 100_000;
 
 /** The length of a bucket: seconds, or calendar months of its timezone. */
 export type BucketSize = number | { readonly months: number };
 
-/** The sizes that a too small bucket is raised to: 1m 5m 15m 30m 1h 2h 4h 6h 12h 1d 7d 1mo. */
+/** The sizes to which a bucket that is too small is raised: 1m 5m 15m 30m 1h 2h 4h 6h 12h 1d 7d 1mo. */
 export const BUCKET_LADDER: readonly BucketSize[] = [
   MINUTE_S,
   5 * MINUTE_S,
@@ -60,7 +60,7 @@ export function parseBucketSize(text: string): BucketSize | undefined {
   return sizeS <= BUCKET_SIZE_S_MAX ? sizeS : undefined;
 }
 
-/** The duration in its largest whole unit: 3600 is `1h`, 5400 is `90m`, 604800 is `7d`; months are `1mo`. */
+/** Formats a duration in its largest whole unit: 3600 is `1h`, 5400 is `90m`, 604800 is `7d`; months are `1mo`. */
 export function formatBucketSize(size: BucketSize): string {
   assertSize(size);
   if (typeof size !== 'number') return `${size.months}mo`;
@@ -72,8 +72,8 @@ export function formatBucketSize(size: BucketSize): string {
 }
 
 /**
- * The bucket size for a range that names none, by the table of the interface. A local calendar day is the step to
- * the same wall time of the next date, which takes 23 to 25 hours.
+ * Returns the default bucket size for a range, by the table of the API. A local calendar day is the step to the same
+ * wall time of the next date, which takes 23 to 25 hours.
  */
 export function automaticBucket(fromS: number, toS: number, timezone: string): number {
   const zone = zoneOf(timezone);
@@ -86,8 +86,8 @@ export function automaticBucket(fromS: number, toS: number, timezone: string): n
 }
 
 /**
- * The size itself, or, when it would cut the range into more than 1,500 points or not into whole minutes, the next of
- * the ladder that does not; past the ladder, as many months as it takes.
+ * Returns the size or, if it would divide the range into more than 1,500 points or not into whole minutes, the next
+ * size of the ladder that does not; beyond the ladder, as many months as needed.
  */
 export function raiseBucket(size: BucketSize, fromS: number, toS: number, timezone: string): BucketSize {
   assertSize(size);
@@ -105,10 +105,12 @@ function usualLengthS(size: BucketSize): number {
   return typeof size === 'number' ? size : size.months * MONTH_S;
 }
 
-/** History is kept by the minute, so a bucket is made of whole minutes. */
+/**
+ * Whether a chart can be drawn with this size. History is kept by the minute, so a bucket consists of whole minutes.
+ */
 function isDrawable(size: BucketSize, fromS: number, toS: number, timezone: string): boolean {
   if (typeof size === 'number' && size % MINUTE_S !== 0) return false;
-  // Spares counting the points of sizes that are far too small. Months are not all as long as usual.
+  // Avoids counting the points of sizes that are far too small. The margin covers months of unusual length.
   if ((toS - fromS) / usualLengthS(size) > ANALYSIS_POINTS_MAX + 2) return false;
   return countBuckets(size, fromS, toS, timezone) <= ANALYSIS_POINTS_MAX;
 }
@@ -133,8 +135,8 @@ function countBuckets(size: BucketSize, fromS: number, toS: number, timezone: st
 }
 
 /**
- * The start of the bucket that holds the instant.
- * @throws RangeError for what is no timezone or no size, and for times outside 1902 to 2242
+ * Returns the start of the bucket that contains the instant.
+ * @throws RangeError for an invalid timezone or size, and for times outside 1902 to 2242
  */
 export function bucketStart(atS: number, size: BucketSize, timezone: string): number {
   assertSize(size);
@@ -146,7 +148,7 @@ export function bucketStart(atS: number, size: BucketSize, timezone: string): nu
   return dayS + Math.floor((atS - dayS) / size) * size;
 }
 
-/** The start of the bucket after the one that holds the instant, which is where that one ends. */
+/** Returns the start of the next bucket, which is the end of the one that contains the instant. */
 export function nextBucketStart(atS: number, size: BucketSize, timezone: string): number {
   assertSize(size);
   const zone = zoneOf(timezone);
@@ -156,8 +158,8 @@ export function nextBucketStart(atS: number, size: BucketSize, timezone: string)
 }
 
 /**
- * The starts of all buckets that overlap the range, in rising order. The first may lie before `fromS`.
- * @throws RangeError past 100,000
+ * Returns the starts of all buckets that overlap the range, ascending. The first may lie before `fromS`.
+ * @throws RangeError for more than 100,000
  */
 export function bucketStarts(fromS: number, toS: number, size: BucketSize, timezone: string): number[] {
   const starts: number[] = [];
@@ -172,5 +174,5 @@ export function bucketStarts(fromS: number, toS: number, size: BucketSize, timez
 
 function assertSize(size: BucketSize): void {
   const [count, unit] = typeof size === 'number' ? [size, 'seconds'] : [size.months, 'months'];
-  if (!Number.isInteger(count) || count < 1) throw new RangeError(`${count} ${unit} are no bucket size`);
+  if (!Number.isInteger(count) || count < 1) throw new RangeError(`${count} ${unit} is not a bucket size`);
 }

@@ -23,7 +23,7 @@ export class ManualClock implements Clock {
   }
 }
 
-/** Whole seconds since the Unix epoch. */
+/** Returns whole seconds since the Unix epoch. */
 export function unixSeconds(clock: Clock): number {
   return Math.floor(clock.nowMs() / 1000);
 }

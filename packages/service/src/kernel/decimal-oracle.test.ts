@@ -30,12 +30,12 @@ function decimal(text: string): Decimal {
   return parsed;
 }
 
-/** Plain decimal text with up to 25 integer and 25 fraction digits, zeros at both ends of the fraction included. */
+/** Plain decimal text with up to 25 integer and 25 fraction digits, including zeros at both ends of the fraction. */
 const decimalText = fc
   .tuple(fc.boolean(), fc.bigInt({ min: 0n, max: 10n ** 25n }), fc.stringMatching(/^[0-9]{0,25}$/))
   .map(([minus, whole, fraction]) => `${minus ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`);
 
-/** big.js as the oracle: what it prints, in our canonical form. */
+/** Returns what big.js prints, in our canonical form. */
 function oracle(value: Big): string {
   const text = value.toFixed();
   return text === '-0' ? '0' : text;

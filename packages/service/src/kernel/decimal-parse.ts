@@ -8,9 +8,9 @@ import {
   ZERO,
 } from './decimal-value.js';
 
-/** Longest text that is looked at; what is longer is refused before any of its digits is converted. */
+/** Longest text that is parsed; longer text is refused before any of its digits is converted. */
 const DECIMAL_TEXT_CHARS_MAX = 1_024;
-/** Any integer of this many digits is exact as a double, so it can be gathered digit by digit. */
+/** Any integer of this many digits is exact as a double, so it can be built digit by digit. */
 const SAFE_DIGITS = 15;
 
 const CODE_PLUS = 43;
@@ -22,8 +22,8 @@ const CODE_UPPER_E = 69;
 const CODE_LOWER_E = 101;
 
 /**
- * Reads a number in the grammar of JSON (RFC 8259 section 6): `-3`, `0.10`, `1.5e-7`.
- * Undefined for anything else (a leading `+` or zero, hex, `Infinity`, spaces) and for what is out of range.
+ * Reads a number in the grammar of JSON (RFC 8259 section 6): `-3`, `0.10`, `1.5e-7`. Returns undefined for anything
+ * else (a leading `+` or zero, hex, `Infinity`, spaces) and for numbers out of range.
  */
 export function parseDecimal(text: string): Decimal | undefined {
   const length = text.length;
@@ -47,7 +47,7 @@ export function parseDecimal(text: string): Decimal | undefined {
   return longDecimal(text.slice(from, integerEnd), text.slice(integerEnd + 1, digitsEnd), exponent, negative);
 }
 
-/** Index of the first character at or after `from` that is no digit. */
+/** Returns the index of the first character at or after `from` that is not a digit. */
 function skipDigits(text: string, from: number): number {
   let at = from;
   for (; at < text.length; at++) {
@@ -73,7 +73,7 @@ function shortDecimal(
   return new Decimal(BigInt(negative ? -magnitude : magnitude), fractionDigits);
 }
 
-/** The exponent of a number, from its `e` to the end of the text; ±Infinity when it has hundreds of digits. */
+/** Returns the exponent of a number, from its `e` to the end of the text; ±Infinity when it has hundreds of digits. */
 function parseExponent(text: string, from: number): number | undefined {
   const marker = text.charCodeAt(from);
   if (marker !== CODE_LOWER_E && marker !== CODE_UPPER_E) return undefined;
@@ -84,7 +84,7 @@ function parseExponent(text: string, from: number): number | undefined {
   return sign === CODE_MINUS ? -exponent : exponent;
 }
 
-/** integer.fraction × 10^exponent, in range when it is so without the zeros at its ends. */
+/** Returns integer.fraction × 10^exponent, if it is in range without the zeros at its ends. */
 function longDecimal(
   integer: string,
   fraction: string,
@@ -95,7 +95,7 @@ function longDecimal(
   let end = digits.length;
   while (end > 0 && digits.charCodeAt(end - 1) === CODE_0) end--;
   if (end === 0) return ZERO;
-  // May be infinite: zero is the only value that such an exponent leaves in range, and it has returned.
+  // May be infinite: only zero is in range with such an exponent, and it was returned above.
   const scale = fraction.length - (digits.length - end) - exponent;
   if (scale > SCALE_MAX || scale < -COEFFICIENT_DIGITS_MAX) return undefined;
   const significand = BigInt(digits.slice(0, end));
@@ -104,13 +104,15 @@ function longDecimal(
   return new Decimal(negative ? -magnitude : magnitude, Math.max(scale, 0));
 }
 
-/** The shortest decimal that denotes this double (what `String(n)` prints); undefined for NaN and infinities. */
+/**
+ * Returns the shortest decimal that denotes this double (what `String(n)` prints); undefined for NaN and infinities.
+ */
 export function decimalFromNumber(n: number): Decimal | undefined {
   if (Number.isSafeInteger(n)) return new Decimal(BigInt(n), 0);
   return Number.isFinite(n) ? parseDecimal(String(n)) : undefined;
 }
 
-/** @throws DecimalRangeError past {@link COEFFICIENT_DIGITS_MAX} digits */
+/** @throws DecimalRangeError beyond {@link COEFFICIENT_DIGITS_MAX} digits */
 export function decimalFromBigInt(n: bigint): Decimal {
   return bounded(n, 0);
 }

@@ -7,12 +7,12 @@
 export const FRACTION_DIGITS_MAX = 18;
 /** Integer digits of a stored value. */
 export const INTEGER_DIGITS_MAX = 20;
-/** Digits that the coefficient of an intermediate value may have. Every finite double fits (309 digits at most). */
+/** Upper bound of the coefficient's digits in an intermediate value. Every finite double fits (309 digits at most). */
 export const COEFFICIENT_DIGITS_MAX = 400;
-/** Fraction digits that an intermediate value may have. Every finite double fits (324 at most). */
+/** Upper bound of the fraction digits of an intermediate value. Every finite double fits (324 at most). */
 export const SCALE_MAX = 400;
 
-/** A value, or an intermediate result, is too large or too finely divided to be represented. */
+/** A value or an intermediate result is too large or has too many fraction digits. */
 export class DecimalRangeError extends RangeError {
   override readonly name = 'DecimalRangeError';
 }
@@ -39,7 +39,7 @@ export class Decimal {
   }
 }
 
-/** Both operands of an alignment have at most SCALE_MAX fraction digits, and a division adds one more scale. */
+/** An alignment needs at most SCALE_MAX fraction digits for each operand, and a division adds one more scale. */
 const POWERS_OF_TEN: readonly bigint[] = Array.from(
   { length: 2 * SCALE_MAX + 1 },
   (_, n) => 10n ** BigInt(n),
@@ -51,14 +51,14 @@ const CODE_0 = 48;
 
 export const ZERO = new Decimal(0n, 0);
 
-/** 10^exponent, from a table. */
+/** Returns 10^exponent from a table. */
 export function powerOfTen(exponent: number): bigint {
   const power = POWERS_OF_TEN[exponent];
   if (power === undefined) throw new DecimalRangeError(`scale ${exponent} is outside 0 to ${2 * SCALE_MAX}`);
   return power;
 }
 
-/** @throws DecimalRangeError past the bounds of an intermediate value */
+/** @throws DecimalRangeError beyond the bounds of an intermediate value */
 export function bounded(coefficient: bigint, scale: number): Decimal {
   if (scale > SCALE_MAX) throw new DecimalRangeError(`more than ${SCALE_MAX} fraction digits`);
   if (coefficient >= COEFFICIENT_BOUND || coefficient <= NEGATIVE_BOUND) {
@@ -67,7 +67,7 @@ export function bounded(coefficient: bigint, scale: number): Decimal {
   return new Decimal(coefficient, scale);
 }
 
-/** Plain text: no exponent, no trailing zeros, never `-0`. */
+/** Returns plain text: no exponent, no trailing zeros, never `-0`. */
 export function toText(a: Decimal): string {
   const digits = a.coefficient.toString();
   if (a.scale === 0 || digits === '0') return digits;

@@ -83,7 +83,9 @@ export function sign(a: Decimal): Sign {
   return a.coefficient < 0n ? -1 : 1;
 }
 
-/** numerator / denominator to the nearest integer, ties to the even one. The denominator is not zero. */
+/**
+ * Returns numerator / denominator rounded to the nearest integer, ties to the even one. The denominator is not zero.
+ */
 function divideHalfEven(numerator: bigint, denominator: bigint): bigint {
   const quotient = numerator / denominator;
   const remainder = numerator - quotient * denominator;
@@ -95,7 +97,7 @@ function divideHalfEven(numerator: bigint, denominator: bigint): bigint {
 }
 
 /**
- * a / b, rounded half-even to `scale` fraction digits.
+ * Returns a / b, rounded half-even to `scale` fraction digits.
  * @throws DivisionByZeroError
  * @throws DecimalRangeError
  */
@@ -109,7 +111,7 @@ export function divide(a: Decimal, b: Decimal, scale: number): Decimal {
 }
 
 /**
- * Half-even to at most `scale` fraction digits; a value that has no more is returned as it is.
+ * Rounds half-even to at most `scale` fraction digits; a value with fewer is returned as it is.
  * @throws DecimalRangeError when `scale` is not a whole number from 0 to {@link SCALE_MAX}
  */
 export function round(a: Decimal, scale: number): Decimal {
@@ -118,7 +120,7 @@ export function round(a: Decimal, scale: number): Decimal {
   return new Decimal(divideHalfEven(a.coefficient, powerOfTen(a.scale - scale)), scale);
 }
 
-/** Toward negative infinity; otherwise as {@link round}. */
+/** Rounds toward negative infinity; otherwise as {@link round}. */
 export function floor(a: Decimal, scale: number): Decimal {
   assertScale(scale);
   if (a.scale <= scale) return a;
@@ -127,7 +129,7 @@ export function floor(a: Decimal, scale: number): Decimal {
   return new Decimal(truncated * unit > a.coefficient ? truncated - 1n : truncated, scale);
 }
 
-/** Toward positive infinity; otherwise as {@link round}. */
+/** Rounds toward positive infinity; otherwise as {@link round}. */
 export function ceil(a: Decimal, scale: number): Decimal {
   assertScale(scale);
   if (a.scale <= scale) return a;
@@ -137,8 +139,8 @@ export function ceil(a: Decimal, scale: number): Decimal {
 }
 
 /**
- * The value × 10^18 as recorded, rounded half-even; undefined when it has over {@link INTEGER_DIGITS_MAX}
- * integer digits.
+ * Returns the stored form, value × 10^18, rounded half-even; undefined for more than {@link INTEGER_DIGITS_MAX} integer
+ * digits.
  */
 export function toStored(a: Decimal): bigint | undefined {
   const shift = FRACTION_DIGITS_MAX - a.scale;

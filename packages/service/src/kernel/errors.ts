@@ -7,11 +7,11 @@ export interface DomainErrorOptions {
   /** Replaces the registry's message. Callers see it, so it never names internals. */
   readonly message?: string;
   readonly details?: readonly ErrorDetail[];
-  /** The request's body names what is at fault, not its path: the registry gives some codes another status then. */
+  /** The wrong field is in the body, not in the path: the registry gives some codes another status then. */
   readonly inBody?: boolean;
-  /** Seconds after which a retry makes sense. */
+  /** After this many seconds a retry makes sense. */
   readonly retryAfterS?: number;
-  /** The internal failure behind the error: logged, never sent. */
+  /** The internal error behind this one: logged, never sent. */
   readonly cause?: unknown;
 }
 
@@ -33,7 +33,7 @@ export class DomainError extends Error {
   }
 }
 
-/** `invalid_request` about one place of the request. */
+/** Returns `invalid_request` about one place of the request. */
 export function invalidRequest(path: string, message: string): DomainError {
   return new DomainError('invalid_request', {
     message: `The request is not valid: ${path === '' ? message : `${path}: ${message}`}.`,

@@ -11,7 +11,7 @@ const UUID_MS_MAX = 2 ** 48 - 1;
 const SEQUENCE_BITS = 12;
 
 const RAW_EVENT_RANDOM_BYTES = 12;
-/** Random bytes come in bulk: a draw of twelve costs as much as one of thousands. */
+/** Random bytes are drawn in bulk: twelve cost as much as thousands. */
 const RANDOM_POOL = Buffer.alloc(1_024 * RAW_EVENT_RANDOM_BYTES);
 let randomPoolAt = RANDOM_POOL.length;
 
@@ -19,8 +19,8 @@ let sequenceMs = -1;
 let sequence = 0;
 
 /**
- * A counter within one millisecond (RFC 9562 section 6.2, method 1), so that ids made one after the other by this
- * process sort so. It begins in the lower half of its range at random, and wraps after at least 2,048 ids.
+ * Returns a counter within one millisecond (RFC 9562 section 6.2, method 1), so that ids sort in the order in which
+ * this process made them. It starts at random in the lower half of its range, and wraps after at least 2,048 ids.
  */
 function nextSequence(nowMs: number): number {
   if (nowMs === sequenceMs) {
@@ -33,8 +33,8 @@ function nextSequence(nowMs: number): number {
 }
 
 /**
- * `prefix_` and the 32 hexadecimal digits of a UUIDv7 (RFC 9562): unique, and ordered by time as text.
- * @throws RangeError for a time outside what 48 bits of milliseconds hold, or a malformed prefix
+ * Returns `prefix_` and the 32 hexadecimal digits of a UUIDv7 (RFC 9562): unique, and ordered by time as text.
+ * @throws RangeError for a time beyond 48 bits of milliseconds, or a malformed prefix
  */
 export function newId(prefix: string, clock: Clock): string {
   const nowMs = Math.floor(clock.nowMs());
@@ -47,7 +47,9 @@ export function newId(prefix: string, clock: Clock): string {
   return `${prefix}_${bytes.toString('hex')}`;
 }
 
-/** When {@link newId} made this id, in Unix milliseconds; undefined for any text that is no id with that prefix. */
+/**
+ * Returns when {@link newId} made this id, in Unix milliseconds; undefined for text that is not an id with that prefix.
+ */
 export function timeOfId(prefix: string, text: string): number | undefined {
   const digits = text.slice(prefix.length + 1);
   if (!text.startsWith(`${prefix}_`) || !UUID_PATTERN.test(digits)) return undefined;
@@ -55,10 +57,10 @@ export function timeOfId(prefix: string, text: string): number | undefined {
 }
 
 /**
- * The 16 bytes that identify a raw event, as 32 hexadecimal digits: occurred_at (4 bytes, so that inserts land close
- * together), then 12 bytes that depend only on tenant, project, time and key — or random ones without a key.
+ * Returns the 16 bytes that identify a raw event, as 32 hexadecimal digits: occurred_at (4 bytes, so that inserts land
+ * close together), then 12 bytes that depend only on tenant, project, time and key, or random ones without a key.
  * @param occurredAt Unix seconds
- * @throws RangeError for a time that 4 bytes cannot hold
+ * @throws RangeError for a time that does not fit into 4 bytes
  */
 export function rawEventHex(
   tenantId: string,
@@ -67,11 +69,11 @@ export function rawEventHex(
   idempotencyKey: string | undefined,
 ): string {
   if (!Number.isInteger(occurredAt) || occurredAt < 0 || occurredAt > UNIX_SECONDS_MAX) {
-    throw new RangeError(`occurred_at ${occurredAt} is no 32-bit Unix time`);
+    throw new RangeError(`occurred_at ${occurredAt} is not a 32-bit Unix time`);
   }
   const time = occurredAt.toString(16).padStart(8, '0');
   if (idempotencyKey === undefined) return time + randomEventHex();
-  // The key comes last: ids hold no line feed, so no two different inputs share a text.
+  // The key comes last: ids contain no line feed, so no two different inputs share a text.
   const identity = `${tenantId}\n${projectId}\n${occurredAt}\n${idempotencyKey}`;
   return time + hash('sha256', identity, 'hex').slice(0, 24);
 }
@@ -86,12 +88,12 @@ function randomEventHex(): string {
   return RANDOM_POOL.toString('hex', from, randomPoolAt);
 }
 
-/** The `raw_event_id` of the interface. */
+/** Returns the `raw_event_id` of the API. */
 export function rawEventIdText(hex: string): string {
   return `evt_${hex}`;
 }
 
-/** The 32 hexadecimal digits of a `raw_event_id`; undefined for any other text. */
+/** Returns the 32 hexadecimal digits of a `raw_event_id`; undefined for any other text. */
 export function parseRawEventId(text: string): string | undefined {
   return RAW_EVENT_PATTERN.test(text) ? text.slice(4) : undefined;
 }

@@ -1,7 +1,7 @@
-/** A value that may be there at once: the hot path then creates no promise. */
+/** A value that may be available without waiting, so that the hot path creates no promise. */
 export type MaybePromise<T> = T | Promise<T>;
 
-/** Calls `next` at once, unless `found` is still awaited. */
+/** Calls `next` with the value, at once or when the promise resolves. */
 export function whenReady<T, R>(
   found: MaybePromise<T>,
   next: (found: T) => MaybePromise<R>,

@@ -14,8 +14,8 @@ import {
 import { zoneOf } from './timezone.js';
 
 /**
- * Whole, half and quarter hours; changes by one hour and by half an hour, at midnight, over the day line, of
- * politics.
+ * Zones with offsets of whole, half and quarter hours, and changes by one hour and by half an hour, at midnight, across
+ * the date line, and by political decision.
  */
 const ZONES = `
   UTC Africa/Cairo Africa/Casablanca Africa/Johannesburg America/Asuncion America/Caracas America/Havana
@@ -41,7 +41,7 @@ const period: fc.Arbitrary<Period> = fc.oneof(
   fc.record({ kind: fc.constant('anchored' as const), unit, count: fc.integer({ min: 1, max: 40 }) }),
 );
 
-/** An instant near one at which the clocks of the zone are changed, or any. */
+/** An instant near a clock change of the zone, or any other. */
 const cases = fc
   .record({
     settings,
@@ -171,7 +171,7 @@ describe('against an independent calendar', () => {
         const first = time.toPlainDate().subtract({ days: daysIn });
         const next = first.add(unit === 'day' ? { days: 1 } : unit === 'week' ? { weeks: 1 } : { months: 1 });
         const starts = [first, next].map((day) => seconds(day.toZonedDateTime(settings.timezone)));
-        // A clock set back over midnight shows the end of the old day again, within the new one.
+        // When the clock is set back over midnight, it shows the end of the old day again, within the new day.
         fc.pre(at < (starts[1] as number));
         expect(windowOf(unit, settings, at)).toEqual({ startS: starts[0], endS: starts[1] });
       }),

@@ -1,17 +1,17 @@
 import { WEEK_STARTS, type WeekStart } from '@tollgate/contract';
 import { DAY_S, type Zone, zoneOf } from './timezone.js';
 
-/** How long a usage limit counts before it starts anew. */
+/** How long a usage limit counts before it starts again. */
 export type Period =
   | { readonly kind: 'lifetime' }
-  /** A step of the calendar, as the local clock shows it. */
+  /** A calendar unit, as the local clock shows it. */
   | { readonly kind: 'calendar'; readonly unit: CalendarUnit }
   /** A duration, counted from the anchor. */
   | { readonly kind: 'anchored'; readonly unit: CalendarUnit; readonly count: number };
 
 export type CalendarUnit = 'hour' | 'day' | 'week' | 'month';
 
-/** Settings of a route that place its windows in time. */
+/** The settings of a route that determine its windows. */
 export interface WindowSettings {
   /** IANA name. */
   readonly timezone: string;
@@ -30,10 +30,10 @@ const HOUR_S = 3_600;
 const WEEK_S = 7 * DAY_S;
 /** 1970-01-05, in wall time. */
 const FIRST_MONDAY_S = 4 * DAY_S;
-/** A lifetime counts from the beginning. */
+/** A lifetime counts from the Unix epoch. */
 const LIFETIME: TimeWindow = { startS: 0, endS: undefined };
 
-/** About ten years of each: a longer window is a lifetime. */
+/** About ten years in each unit; a longer period should be a lifetime. */
 export const PERIOD_COUNT_MAX = { hour: 87_600, day: 3_650, week: 520, month: 120 } as const;
 
 const UNITS: Readonly<Record<string, CalendarUnit>> = {
@@ -52,7 +52,7 @@ const UNITS: Readonly<Record<string, CalendarUnit>> = {
 
 /**
  * Reads `hour`, `day`, `week`, `month`, `lifetime`, or a duration such as `7d`, `5h`, `5 day`, `2 week`, `5 month`.
- * Undefined for anything else; there is no `m`, which could be minutes.
+ * Returns undefined for anything else; there is no `m`, which could mean minutes.
  */
 export function parsePeriod(text: string): Period | undefined {
   if (text === 'lifetime') return { kind: 'lifetime' };
@@ -66,7 +66,7 @@ export function parsePeriod(text: string): Period | undefined {
   return count > PERIOD_COUNT_MAX[unit] ? undefined : { kind: 'anchored', unit, count };
 }
 
-/** One text for all ways to write a period: `7d` for `7d`, `7 d` and `7 days`. `parsePeriod` reads it. */
+/** Returns one text for all ways to write a period: `7d` for `7d`, `7 d` and `7 days`. `parsePeriod` reads it. */
 export function canonicalPeriod(period: Period): string {
   if (period.kind === 'lifetime') return 'lifetime';
   return period.kind === 'calendar' ? period.unit : `${period.count}${SUFFIXES[period.unit]}`;
@@ -75,9 +75,9 @@ export function canonicalPeriod(period: Period): string {
 const SUFFIXES: Readonly<Record<CalendarUnit, string>> = { hour: 'h', day: 'd', week: 'w', month: ' month' };
 
 /**
- * The window that an instant (Unix seconds) lies in. The windows of a period cover all time, before the anchor too:
- * each instant lies in exactly one, also when clocks change.
- * @throws RangeError unless the timezone is one of IANA's
+ * Returns the window that contains an instant (Unix seconds). The windows of a period cover all time, also before the
+ * anchor: each instant lies in exactly one, also when clocks change.
+ * @throws RangeError unless the timezone is an IANA timezone
  */
 export function windowAt(period: Period, settings: WindowSettings, atS: number): TimeWindow {
   if (period.kind === 'lifetime') return LIFETIME;
@@ -110,7 +110,7 @@ function calendarWindow(
   }
 }
 
-/** Days, weeks and months are steps of the anchor's local clock; hours are as long as they are. */
+/** Days, weeks and months are steps of the anchor's local clock; hours are exact durations. */
 function anchoredWindow(
   { unit, count }: Extract<Period, { kind: 'anchored' }>,
   zone: Zone,
@@ -123,7 +123,7 @@ function anchoredWindow(
     return { startS, endS: startS + sizeS };
   }
   const anchorWallS = zone.wallTime(anchorS);
-  // A local time that is shown twice would move the anchor itself to the first.
+  // A local time that occurs twice would move the anchor itself to its first occurrence.
   const boundary = (wallOf: (index: number) => number) => (index: number) =>
     index === 0 ? anchorS : zone.instantShowing(wallOf(index));
   const wallS = zone.wallTime(atS);
@@ -143,7 +143,7 @@ function anchoredWindow(
   );
 }
 
-/** The step that holds the instant, of steps that begin at rising boundaries; looked for around a guess. */
+/** Returns the step that contains the instant, among steps with ascending boundaries; searches around a guess. */
 function stepAt(
   boundary: (index: number) => number,
   guess: number,
@@ -161,27 +161,27 @@ function stepAt(
 }
 
 /**
- * The whole calendar months of a timezone that an instant lies in, `count` at a time: one, a quarter of a
- * year, a year. They are counted from January 1970 on.
+ * Returns the calendar months of a timezone that contain an instant, `count` at a time: one, a quarter of a year, a
+ * year. They are counted from January 1970 on.
  */
 export function calendarMonthsAt(zone: Zone, count: number, atS: number): { startS: number; endS: number } {
   const guess = Math.floor(monthOf(zone.wallTime(atS)) / count);
   return stepAt((index) => zone.instantOf(monthsLater(0, index * count)), guess, atS);
 }
 
-/** Months since January 1970 of a wall time. */
+/** Returns the months since January 1970 of a wall time. */
 function monthOf(wallS: number): number {
   const date = new Date(wallS * 1_000);
   return (date.getUTCFullYear() - 1970) * 12 + date.getUTCMonth();
 }
 
-/** The calendar month in UTC that an instant (Unix seconds) lies in. */
+/** Returns the calendar month in UTC that contains an instant (Unix seconds). */
 export function utcMonthAt(atS: number): { readonly startS: number; readonly endS: number } {
   const month = monthOf(atS);
   return { startS: monthsLater(0, month), endS: monthsLater(0, month + 1) };
 }
 
-/** The same day and time of day `months` later or, where that month is shorter, its last day. */
+/** Returns the same day and time of day `months` later; in a shorter month, its last day. */
 export function monthsLater(wallS: number, months: number): number {
   const date = new Date(wallS * 1_000);
   const month = date.getUTCMonth() + months;

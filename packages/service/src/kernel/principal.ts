@@ -13,20 +13,20 @@ export interface KeyPrincipal {
   readonly tenantId: string;
   /** Set when the key is bound to one project. */
   readonly projectId: string | undefined;
-  /** The permissions as granted. `principalPermits` also knows which others they imply. */
+  /** The granted permissions. `principalPermits` also knows which others they imply. */
   readonly permissions: readonly Permission[];
 }
 
 /** The caller of an operation. */
 export type Principal = ServicePrincipal | KeyPrincipal;
 
-/** Turns credentials into a principal, at once when it can: the hot path then creates no promise. */
+/** Returns the principal of credentials, without a promise where possible, for the hot path. */
 export interface Authenticator {
-  /** The principal of a bearer token; undefined when the token is malformed, unknown, revoked or expired. */
+  /** Returns the principal of a bearer token; undefined when the token is malformed, unknown, revoked or expired. */
   authenticate(token: string): MaybePromise<Principal | undefined>;
 }
 
-/** Whether the principal may do all that is `needed` within the tenants and projects it can see. */
+/** Whether the principal has all `needed` permissions within the tenants and projects it can see. */
 export function principalPermits(principal: Principal, needed: Permission | readonly Permission[]): boolean {
   if (principal.kind === 'service') return true;
   if (typeof needed === 'string') return permits(principal.permissions, needed);

@@ -1,6 +1,6 @@
 import type { MaybePromise } from './maybe-promise.js';
 
-/** The tenant and the project that a query or a change is confined to. */
+/** The tenant and the project to which a query or a change is confined. */
 export interface ProjectScope {
   readonly tenantId: string;
   readonly projectId: string;
@@ -17,6 +17,6 @@ export interface ProjectRef extends ProjectScope {
 
 /** Finds projects by id. */
 export interface ProjectResolver {
-  /** The project of that tenant, or of any tenant when none is named; undefined when there is none. */
+  /** Returns the project of that tenant or, without a tenant, of any; undefined when there is none. */
   resolveProject(projectId: string, tenantId?: string): MaybePromise<ProjectRef | undefined>;
 }

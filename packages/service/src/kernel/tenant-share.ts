@@ -2,10 +2,10 @@
 const FREE_ROOM_MULTIPLE = 3;
 
 /**
- * From how much on a tenant holds more than its share of a bounded store. The share follows from what is
- * free: alone, a tenant may hold three quarters; of two that ask for all each may hold three sevenths. So no
- * number of loud tenants leaves nothing, and who holds little is let in, without a share set aside for
- * tenants that send nothing.
+ * Returns the amount from which on a tenant holds more than its share of a bounded store. The share depends on the free
+ * room: a single tenant may hold three quarters, each of two may hold three sevenths. So no number of heavy tenants
+ * fills the store, and tenants that hold little are always let in, without reserving a share for tenants that send
+ * nothing.
  *
  * @param held what all tenants hold together
  */

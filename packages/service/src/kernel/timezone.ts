@@ -6,7 +6,7 @@
 export const DAY_S = 86_400;
 const HOUR_S = 3_600;
 
-/** A stretch of time with one offset; `untilS` is exclusive. */
+/** A range of time with one offset; `untilS` is exclusive. */
 interface Segment {
   readonly fromS: number;
   readonly untilS: number;
@@ -14,11 +14,11 @@ interface Segment {
   readonly offsetS: number;
 }
 
-/** Offsets are looked up for spans of 388 days at a time, 1902 to 2242: a zone never holds more than these. */
+/** Offsets are looked up in chunks of 388 days, from 1902 to 2242: a zone never has more chunks than these. */
 const CHUNK_S = 2 ** 25;
 const CHUNK_MIN = -64;
 const CHUNK_MAX = 255;
-/** No zone has had two changes within a week since 1970; more distant ones are found between the probes. */
+/** No zone has had two changes within a week since 1970; changes further apart are found between two probes. */
 const PROBE_S = 7 * DAY_S;
 const NAME_CHARS_MAX = 64;
 
@@ -27,7 +27,7 @@ const AREAS = new Set(
     ' ',
   ),
 );
-/** Without an area IANA has only these. ICU also takes abbreviations such as IST, which mean several places. */
+/** IANA has only these names without an area. ICU also accepts abbreviations such as IST, which mean several places. */
 const PLAIN_NAMES = new Set(
   (
     'CET CST6CDT Cuba EET EST EST5EDT Egypt Eire GB GB-Eire GMT GMT+0 GMT-0 GMT0 Greenwich HST Hongkong Iceland ' +
@@ -35,10 +35,10 @@ const PLAIN_NAMES = new Set(
     'ROK Singapore Turkey UCT UTC Universal W-SU WET Zulu'
   ).split(' '),
 );
-/** How IANA writes a place: `ACT`, `GMT+5`, `McMurdo`, `Port-au-Prince`. Intl itself takes a name in any case. */
+/** How IANA writes a place: `ACT`, `GMT+5`, `McMurdo`, `Port-au-Prince`. Intl itself accepts names in any case. */
 const PLACE_PATTERN = /^(?:[A-Z]{1,3}[0-9+-]*|(?:[A-Z]?[A-Z][a-z]+)+(?:[_-](?:[A-Z][A-Za-z]*|of|es|au))*)$/;
 
-/** Whether this is the name of an IANA timezone, in its own spelling; offsets and `Local` are none. */
+/** Whether this is the name of an IANA timezone in its official spelling; offsets and `Local` are not. */
 export function isTimezone(name: string): boolean {
   if (zones.has(name)) return true;
   if (name.length > NAME_CHARS_MAX) return false;
@@ -55,11 +55,11 @@ export function isTimezone(name: string): boolean {
   }
 }
 
-/** Zones by name; bounded, because there are only so many timezones. */
+/** Zones by name; bounded by the number of timezones. */
 const zones = new Map<string, Zone>();
 
 /**
- * The zone of that name, which keeps the offsets it has looked up.
+ * Returns the zone of that name, which caches the offsets it has looked up.
  * @throws RangeError unless {@link isTimezone}
  */
 export function zoneOf(name: string): Zone {
@@ -81,17 +81,18 @@ export class Zone {
     this.#format = new Intl.DateTimeFormat('en-US', { timeZone: name, timeZoneName: 'longOffset' });
   }
 
-  /** The time that the local clock shows at that instant. */
+  /** Returns the time that the local clock shows at an instant. */
   wallTime(atS: number): number {
     return atS + this.#segmentAt(atS).offsetS;
   }
 
   /**
-   * The first instant at which the local clock shows `wallS` or more: where a clock set forward skips that time, the
-   * change itself; where one set back shows it twice, the first. Rises with `wallS`.
+   * Returns the first instant at which the local clock shows `wallS` or more. When the clock is set forward over that
+   * time, this is the change itself; when it is set back and shows the time twice, the first occurrence. Rises with
+   * `wallS`.
    */
   instantOf(wallS: number): number {
-    // No offset reaches a day: this instant is earlier than any that can show the time.
+    // No offset is as long as a day: this instant is earlier than any that can show the time.
     let segment = this.#segmentAt(wallS - DAY_S);
     for (;;) {
       const instant = Math.max(segment.fromS, wallS - segment.offsetS);
@@ -101,8 +102,8 @@ export class Zone {
   }
 
   /**
-   * The hour of the local clock that the instant belongs to. A clock that is set by whole hours leaves every
-   * hour as long as it is; by half an hour, the change ends one hour early and begins the next.
+   * Returns the hour of the local clock that contains the instant. A change by whole hours leaves every hour as long as
+   * it is; a change by half an hour ends one hour early and starts the next.
    */
   hourAt(atS: number): { readonly startS: number; readonly endS: number } {
     const { fromS, untilS, offsetS } = this.#segmentAt(atS);
@@ -114,8 +115,9 @@ export class Zone {
   }
 
   /**
-   * The instant at which the local clock shows `wallS`: the first where it shows it twice; where it skips it,
-   * as much after the change as `wallS` is after the time that was skipped to. So do RFC 5545 and java.time.
+   * Returns the instant at which the local clock shows `wallS`: the first one where it shows the time twice. Where the
+   * clock skips the time, the instant lies as long after the change as `wallS` lies after the start of the gap, as in
+   * RFC 5545 and java.time.
    */
   instantShowing(wallS: number): number {
     const instant = this.instantOf(wallS);
@@ -123,8 +125,8 @@ export class Zone {
   }
 
   /**
-   * The start of the local day that the instant belongs to: midnight, or the first instant of the day where there is
-   * no midnight. When the clock is set back over midnight, the new day continues, so days never overlap.
+   * Returns the start of the local day that contains the instant: midnight, or the first instant of a day without a
+   * midnight. When the clock is set back over midnight, the new day continues, so days never overlap.
    */
   dayStart(atS: number): number {
     const segment = this.#segmentAt(atS);
@@ -134,12 +136,12 @@ export class Zone {
     return this.periodStart(atS, DAY_S, 0);
   }
 
-  /** The start of the local day after the one that the instant belongs to. */
+  /** Returns the start of the local day after the one that contains the instant. */
   nextDayStart(atS: number): number {
     return this.nextPeriodStart(atS, DAY_S, 0);
   }
 
-  /** The latest {@link instantOf} `anchorS + k × sizeS`, for whole k, that is not after the instant. */
+  /** Returns the latest {@link instantOf} `anchorS + k × sizeS`, for whole k, that is not after the instant. */
   periodStart(atS: number, sizeS: number, anchorS: number): number {
     let index = Math.floor((this.wallTime(atS) - anchorS) / sizeS);
     while (this.instantOf(anchorS + (index + 1) * sizeS) <= atS) index++;
@@ -150,7 +152,7 @@ export class Zone {
     }
   }
 
-  /** The earliest {@link instantOf} `anchorS + k × sizeS`, for whole k, that is after the instant. */
+  /** Returns the earliest {@link instantOf} `anchorS + k × sizeS`, for whole k, that is after the instant. */
   nextPeriodStart(atS: number, sizeS: number, anchorS: number): number {
     let index = Math.floor((this.wallTime(atS) - anchorS) / sizeS);
     while (this.instantOf(anchorS + index * sizeS) > atS) index--;
@@ -195,7 +197,7 @@ export class Zone {
     return segments;
   }
 
-  /** The first second of another offset, in (beforeS, afterS]. */
+  /** Returns the first second with another offset, in (beforeS, afterS]. */
   #findChange(beforeS: number, afterS: number, offsetBeforeS: number): number {
     let [lowS, highS] = [beforeS, afterS];
     while (highS - lowS > 1) {

@@ -5,8 +5,8 @@ import { childPath } from './field-path.js';
 const UNUSABLE = /\0|\p{Cs}/u;
 
 /**
- * The place of the first string or key that PostgreSQL or UTF-8 cannot hold (NUL, lone surrogate); undefined when
- * all text is usable. `value` is JSON of bounded depth.
+ * Returns the path of the first string or key that PostgreSQL or UTF-8 cannot hold (NUL, lone surrogate); undefined
+ * when all text is usable. `value` is JSON of bounded depth.
  */
 export function firstUnusableText(value: unknown, path = ''): string | undefined {
   if (typeof value === 'string') return isUsableText(value) ? undefined : path;
@@ -26,13 +26,13 @@ export function firstUnusableText(value: unknown, path = ''): string | undefined
   return undefined;
 }
 
-/** @throws DomainError `invalid_request` for what `firstUnusableText` finds */
+/** @throws DomainError `invalid_request` for text that `firstUnusableText` finds */
 export function refuseUnusableText(value: unknown): void {
   const path = firstUnusableText(value);
-  if (path !== undefined) throw invalidRequest(path, 'text must not hold NUL or a lone surrogate');
+  if (path !== undefined) throw invalidRequest(path, 'text must not contain NUL or a lone surrogate');
 }
 
-/** Whether the text holds neither NUL nor a lone surrogate. */
+/** Whether the text contains neither NUL nor a lone surrogate. */
 export function isUsableText(text: string): boolean {
   return !UNUSABLE.test(text);
 }

@@ -18,7 +18,10 @@ export { skimJson } from './skim.js';
 export { stringifyLossless } from './write.js';
 export { JSON_DEPTH_MAX };
 
-/** The exact value of a parsed JSON number, or of a decimal string; undefined for other text and past the bounds. */
+/**
+ * Returns the exact value of a parsed JSON number, or of a decimal string; undefined for other text and beyond the
+ * bounds.
+ */
 export function decimalFromJson(value: number | NumericText | string): Decimal | undefined {
   if (typeof value === 'number') return decimalFromNumber(value);
   return parseDecimal(typeof value === 'string' ? value : value.text);

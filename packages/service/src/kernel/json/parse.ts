@@ -2,7 +2,7 @@ import { JSON_DEPTH_MAX } from '@tollgate/contract';
 import { decimalFromNumber, equals, parseDecimal } from '../decimal.js';
 import { scanJson } from './scan.js';
 
-/** A JSON number that no double holds exactly, kept as its source text. */
+/** A JSON number that a double cannot hold exactly, kept as its source text. */
 export class NumericText {
   constructor(readonly text: string) {}
 
@@ -10,13 +10,13 @@ export class NumericText {
     return this.text;
   }
 
-  /** Keeps the digits when a plain `JSON.stringify` meets it, as a string; `stringifyLossless` prints a number. */
+  /** Keeps the digits in a plain `JSON.stringify`, as a string; `stringifyLossless` prints a number. */
   toJSON(): string {
     return this.text;
   }
 }
 
-/** JSON is nested more deeply than is allowed. */
+/** The JSON is nested too deeply. */
 export class JsonDepthError extends RangeError {
   override readonly name = 'JsonDepthError';
 
@@ -49,7 +49,7 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
 /**
- * Parses UTF-8 JSON and keeps every number exact, at the price of one scan where all of them fit doubles.
+ * Parses UTF-8 JSON and keeps every number exact. When all numbers fit doubles, this costs one scan.
  * @throws SyntaxError, JsonDepthError
  */
 export function parseJson(bytes: Buffer): unknown {
@@ -60,8 +60,8 @@ export function parseJson(bytes: Buffer): unknown {
 }
 
 /**
- * Parses exactly the texts that `JSON.parse` does, to the same values, except that a number whose value a double
- * cannot hold becomes a {@link NumericText}. The last of duplicate keys wins; `__proto__` is an own property.
+ * Parses exactly the texts that `JSON.parse` does, to the same values, except that a number that a double cannot hold
+ * becomes a {@link NumericText}. The last of duplicate keys wins; `__proto__` is an own property.
  * @throws SyntaxError with the position, JsonDepthError
  */
 export function parseLossless(text: string): unknown {
@@ -144,7 +144,7 @@ class LosslessParser {
     return this.#fail(this.#text.length);
   }
 
-  /** Escapes are JSON.parse's own business, which makes both agree on every one of them. */
+  /** Leaves escapes to JSON.parse, so that both agree on all of them. */
   #unescape(start: number, end: number): string {
     try {
       return JSON.parse(this.#text.slice(start, end)) as string;
@@ -173,7 +173,7 @@ class LosslessParser {
     return isExact(source, value) ? value : new NumericText(source);
   }
 
-  /** Index after the digits that begin at `from`; there must be at least one. */
+  /** Returns the index after the digits that begin at `from`; there must be at least one. */
   #digits(from: number): number {
     let at = from;
     for (; at < this.#text.length; at++) {
@@ -200,7 +200,7 @@ class LosslessParser {
     }
   }
 
-  /** Skips whitespace and then the character, if it is there. */
+  /** Skips whitespace, and then the character if it is there. */
   #take(code: number): boolean {
     this.#skipWhitespace();
     if (this.#text.charCodeAt(this.#at) !== code) return false;
@@ -229,14 +229,14 @@ const LITERALS = [
   ['null', null],
 ] as const;
 
-/** Assignment would set the prototype instead. */
+/** An assignment would set the prototype instead. */
 function defineOwn(object: object, key: string, value: unknown): void {
   Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
 }
 
 /**
- * Does the double denote exactly the number that was written? (What is too long for a decimal does not count
- * as exact.)
+ * Whether the double denotes exactly the number that was written. A number that is too long for a decimal does not
+ * count as exact.
  */
 function isExact(source: string, value: number): boolean {
   const written = parseDecimal(source);

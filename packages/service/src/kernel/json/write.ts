@@ -1,11 +1,11 @@
 import { JsonDepthError, NumericText } from './parse.js';
 
-/** Values to print are parsed JSON within an envelope of ours; this stops a cycle before the stack overflows. */
+/** Printed values are parsed JSON within an envelope of ours; this bound stops a cycle before the stack overflows. */
 const WRITE_DEPTH_MAX = 512;
 
 /**
- * Does the same as `JSON.stringify` without indentation, except that a {@link NumericText} prints as the number it is.
- * @throws TypeError for a value that JSON cannot express (undefined, a function, a bigint), JsonDepthError for a cycle
+ * Prints as `JSON.stringify` without indentation, except that a {@link NumericText} is printed as a number.
+ * @throws TypeError for a value without a JSON form (undefined, a function, a bigint), JsonDepthError for a cycle
  */
 export function stringifyLossless(value: unknown): string {
   const text = holdsNumericText(value, 0) ? write(value, '', 0) : JSON.stringify(value);
@@ -13,7 +13,10 @@ export function stringifyLossless(value: unknown): string {
   return text;
 }
 
-/** Parsed JSON holds numeric texts in its own properties only; the native printer is several times as fast without. */
+/**
+ * Parsed JSON contains numeric texts in own properties only. Without any, the native printer is used, which is several
+ * times as fast.
+ */
 function holdsNumericText(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (value instanceof NumericText) return true;
@@ -28,7 +31,7 @@ function holdsNumericText(value: unknown, depth: number): boolean {
   return false;
 }
 
-/** Nothing to escape: neither quote, backslash, control character nor surrogate. */
+/** Text without anything to escape: no quote, backslash, control character or surrogate. */
 const PLAIN = /^[ !#-[\]-\ud7ff\ue000-\uffff]*$/;
 
 function quote(text: string): string {

@@ -27,7 +27,7 @@ describe('a catalog file', () => {
     ['[]', 'There is something wrong with PATH: the whole: expected an object.'],
     [
       EXAMPLE.replace('"Starter"', '"\\u0000"'),
-      'There is something wrong with PATH: plans[0].display_name: text must not hold NUL or a lone surrogate.',
+      'There is something wrong with PATH: plans[0].display_name: text must not contain NUL or a lone surrogate.',
     ],
     ['{"plans": []}', 'There is something wrong with PATH: plans: expected at least 1 entry.'],
     [

@@ -102,7 +102,7 @@ export class EventCheck {
 
   private checkText(text: string, place: string, field: string): void {
     if (isUsableText(text)) return;
-    this.findings.add('invalid_request', place + field, 'text must not hold NUL or a lone surrogate');
+    this.findings.add('invalid_request', place + field, 'text must not contain NUL or a lone surrogate');
   }
 
   private checkMetadata(index: number | undefined): void {

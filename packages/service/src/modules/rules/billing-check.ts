@@ -32,7 +32,7 @@ export function checkBilling(billing: XBilling, path: string, report: ReportFind
     // A negative quantity is the event's failure, not the request's: it is kept, and listed.
     checkDecimal(item.quantity, `${at}.quantity`, report);
     if (item.unit !== undefined && !isUsableText(item.unit)) {
-      report(`${at}.unit`, 'text must not hold NUL or a lone surrogate');
+      report(`${at}.unit`, 'text must not contain NUL or a lone surrogate');
     }
   });
   checkHints(billing.pricing_hints, `${path}.pricing_hints`, report, checkPricingHint);

@@ -74,5 +74,5 @@ export async function testRules(
 /** All but the event is ours to use and, had it been saved, to store. */
 function checkTexts({ event: _event, ...naming }: RulesTestRequest): void {
   const path = firstUnusableText(naming);
-  if (path !== undefined) throw invalidRequest(path, 'text must not hold NUL or a lone surrogate');
+  if (path !== undefined) throw invalidRequest(path, 'text must not contain NUL or a lone surrogate');
 }

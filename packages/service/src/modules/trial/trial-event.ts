@@ -22,7 +22,7 @@ export function checkTrialEvent(event: TrialEvent): void {
     if (details.length < ERROR_DETAILS_MAX) details.push({ path, message });
   };
   if (id !== undefined && !isUsableText(id)) {
-    report('event.subject_id', 'text must not hold NUL or a lone surrogate');
+    report('event.subject_id', 'text must not contain NUL or a lone surrogate');
   }
   if (billing !== undefined) checkBilling(billing as XBilling, 'event.x-billing', report);
   const first = details[0];

@@ -185,7 +185,7 @@ describe('bodies', () => {
   ])('400: text that nothing can store: %s', async (text, path) => {
     const { status, json } = await post(text);
     expect([status, json.code]).toEqual([400, 'invalid_request']);
-    const message = 'text must not hold NUL or a lone surrogate';
+    const message = 'text must not contain NUL or a lone surrogate';
     expect(json).toMatchObject({
       error: `The request is not valid: ${path}: ${message}.`,
       details: [{ path, message }],

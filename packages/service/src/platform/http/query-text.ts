@@ -22,7 +22,7 @@ export function readQueryText(
   for (const [name, value] of Object.entries(query)) {
     const texts = Array.isArray(value) ? value : [value];
     if (!texts.every((text) => typeof text !== 'string' || isUsableText(text)) || !isUsableText(name)) {
-      return invalidRequest(childPath('', name), 'text must not hold NUL');
+      return invalidRequest(childPath('', name), 'text must not contain NUL');
     }
     const type = Object.hasOwn(properties, name) ? properties[name]?.type : undefined;
     // Defined, not assigned: a parameter named __proto__ is an unknown field like any other.

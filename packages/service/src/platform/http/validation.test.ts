@@ -165,7 +165,7 @@ describe('a query string', () => {
     [{ archived: 'TRUE' }, 'archived', 'expected a boolean'],
     [{ offset: '1' }, 'offset', 'unknown field'],
     [JSON.parse('{"__proto__":"1"}'), '__proto__', 'unknown field'],
-    [{ search: 'a\0b' }, 'search', 'text must not hold NUL'],
+    [{ search: 'a\0b' }, 'search', 'text must not contain NUL'],
   ])('%j is refused', (query, path, message) => {
     expect(detailsOf(validate(Query, query, 'querystring'))).toEqual([{ path, message }]);
   });
