@@ -7,6 +7,7 @@ import { importFindings } from './tidy/import-rules.js';
 import { markdownFindings } from './tidy/markdown-rules.js';
 import { moneyFindings } from './tidy/money-rules.js';
 import { nameFindings } from './tidy/name-rules.js';
+import { stalePlainStores } from './tidy/plain-stores.js';
 import { singleFindings } from './tidy/single-rules.js';
 import { codeFiles, textFiles } from './tidy/source.js';
 import { dependencyFindings, textFindings } from './tidy/text-rules.js';
@@ -19,6 +20,7 @@ describe('the repository', () => {
   const rules: [string, () => Finding[]][] = [
     ['imports only along the layers', () => code.flatMap(importFindings)],
     ['has no files that import each other in a circle', () => circleFindings(code)],
+    ['lists no store as plain that is not', () => stalePlainStores(code)],
     ['gives each exported name one meaning', () => nameFindings(code)],
     ['keeps code small, typed and free of hidden inputs', () => code.flatMap(codeFindings)],
     ['never takes a missing amount for zero', () => code.flatMap(moneyFindings)],

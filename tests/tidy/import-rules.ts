@@ -1,6 +1,6 @@
 import type { Finding } from './finding.js';
 import { isForTests, isPure, isRoutes, isStore, isTest, type Place, placeOf, rankOf } from './layers.js';
-import { mayTakePlainDatabase } from './plain-stores.js';
+import { PLAIN_STORES, plainHandles } from './plain-stores.js';
 import type { CodeFile, Import } from './source.js';
 
 /** Packages that only one part of platform may import; the modules see its ports. */
@@ -19,21 +19,20 @@ const OWNED_PACKAGES: Readonly<Record<string, string>> = {
 const STORE_PACKAGES = new Set(['pg', 'kysely']);
 
 /**
- * A transaction is opened at the edge (a request, a job), confined to a project and passed down, and what a failed one
- * means is decided there too; so these are for everybody.
+ * A transaction is opened at the edge (a request, a job), confined to a project or a tenant and passed down, and what a
+ * failed one means is decided there too; so these are for everybody.
  */
 const DATABASE_VALUES_FOR_ALL = new Set([
   'transaction',
   'ProjectDb',
   'ProjectTx',
+  'TenantDb',
+  'TenantTx',
   'withAdvisoryLock',
   'isUnavailable',
   'isUniqueViolation',
   'isForeignKeyViolation',
 ]);
-
-/** Handles that reach the rows of all projects. */
-const PLAIN_DATABASE = new Set(['Db', 'Tx', 'Postgres', '*']);
 
 /** Node modules without input, output or time. */
 const PURE_NODE_MODULES = new Set([
@@ -128,12 +127,11 @@ const databaseInStores: Check = (place, imported, path) => {
 
 const scopedStores: Check = (place, imported, path) => {
   if (!isModule(place) || isTest(path) || !isStore(path)) return undefined;
-  const isPostgres = targetPlace(imported)?.unit === 'platform/postgres' || imported.specifier === 'pg';
-  const names = imported.names.filter((name) => imported.specifier === 'pg' || PLAIN_DATABASE.has(name));
-  if (!isPostgres || names.length === 0 || mayTakePlainDatabase(place.path)) return undefined;
+  const names = plainHandles(imported);
+  if (names.length === 0 || place.path in PLAIN_STORES) return undefined;
   return {
     rule: 'scoped-stores',
-    advice: `${names.join(', ')} of ${imported.specifier}: take a ProjectDb or ProjectTx. A store of all projects stands in tests/tidy/plain-stores.ts with its reason.`,
+    advice: `${names.join(', ')} of ${imported.specifier}: take a handle of one project or tenant (ProjectDb, TenantDb, ProjectHistory). A store of many is listed in tests/tidy/plain-stores.ts with its reason.`,
   };
 };
 

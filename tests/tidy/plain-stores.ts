@@ -1,37 +1,107 @@
+import type { Finding } from './finding.js';
+import { isStore, placeOf } from './layers.js';
+import type { CodeFile, Import } from './source.js';
+
 /**
- * The stores that take the plain database, and why: a file, or a folder that ends with `/`. All others take a handle
- * that is confined to one project (`ProjectDb`). A store leaves this list when it takes the handle.
+ * The stores that take a database handle of all tenants, and why. All others take a handle that is confined to one
+ * project or tenant (`ProjectDb`, `TenantDb`). A store leaves this list when no function in it needs the plain handle.
  */
-const PLAIN_STORES: Readonly<Record<string, string>> = {
-  'modules/console/': 'a session belongs to a key, which may be of any tenant',
-  'modules/pipeline/': 'a batch has events of many projects',
-  'modules/verify/': 'recounts the rows of all projects',
-  'modules/analysis/': 'not moved to the handle yet',
-  'modules/quotas/': 'quotas belong to tenants, and one statement counts the events of several',
-  'modules/catalog/': 'grants belong to tenants; not moved to a handle yet',
-  'modules/checkout/': 'orders belong to tenants; not moved to a handle yet',
+export const PLAIN_STORES: Readonly<Record<string, string>> = {
+  'modules/analysis/known-names-store.ts': 'not moved to a handle yet',
+  'modules/analysis/metrics-store.ts': 'not moved to a handle yet',
+  'modules/analysis/store.ts': 'not moved to a handle yet',
+  'modules/analysis/stream/projection-store.ts':
+    'one statement asks for the changes of all followed projects',
+  'modules/catalog/grant-store.ts': 'not moved to a handle yet',
+  'modules/catalog/plan-store.ts': 'the plans on sale belong to no tenant',
+  'modules/checkout/order-store.ts': 'not moved to a handle yet',
+  'modules/checkout/purchase-recount-store.ts': 'recounts the orders of all tenants',
+  'modules/checkout/reversal-store.ts': 'the payment provider names a payment, not its tenant',
+  'modules/console/session-store.ts': 'a session is found by a hash, before its tenant is known',
   'modules/ledger/grant-store.ts': 'a batch changes the credits of many projects',
-  'modules/ledger/idempotency-store.ts': 'not moved to the handle yet',
+  'modules/ledger/idempotency-store.ts': 'not moved to a handle yet',
   'modules/ledger/ledger-store.ts': 'a batch writes the ledgers of many projects',
   'modules/ledger/recount-store.ts': 'recounts the ledgers of all projects',
   'modules/ledger/usage-sum-store.ts': 'recounts the usage of all projects',
   'modules/ledger/wallet-store.ts': 'a batch locks and changes the wallets of many projects',
-  'modules/limits/':
-    'posting changes windows of many projects; the other stores are not moved to the handle yet',
+  'modules/limits/check/limit-status-store.ts': 'one statement serves the checks of many projects',
+  'modules/limits/leases/recount-store.ts': 'recounts the leases of all projects',
+  'modules/limits/leases/reserved-store.ts': 'the expiry job gives back what leases of many projects hold',
+  'modules/limits/leases/store.ts': 'the expiry job ends leases of many projects',
+  'modules/limits/posting/lease-charge-store.ts': 'a batch charges leases of many projects',
+  'modules/limits/posting/posting-lock-store.ts': 'batches of all projects post one at a time',
+  'modules/limits/rules/active-rules-store.ts': 'verify reads the limit rules of all projects',
+  'modules/limits/rules/allowance-store.ts': 'not moved to a handle yet',
+  'modules/limits/rules/catalog-store.ts': 'loads the limit rules of many projects',
+  'modules/limits/rules/direct/store.ts': 'not moved to a handle yet',
+  'modules/limits/rules/event-name-store.ts': 'not moved to a handle yet',
+  'modules/limits/rules/plans/store.ts': 'not moved to a handle yet',
+  'modules/limits/rules/revision-store.ts': 'not moved to a handle yet',
+  'modules/limits/rules/rule-number-store.ts': 'not moved to a handle yet',
+  'modules/limits/rules/subject-routes/store.ts': 'not moved to a handle yet',
+  'modules/limits/windows/current-window-store.ts': 'a batch changes the windows of many projects',
+  'modules/limits/windows/past-window-store.ts': 'a batch changes the windows of many projects',
+  'modules/limits/windows/window-limit-store.ts': 'windows name their project by its number alone',
+  'modules/limits/windows/window-recount-store.ts': 'recounts the windows of all projects',
+  'modules/pipeline/alert-store.ts': 'a batch sends alerts of many projects',
+  'modules/pipeline/batch-store.ts': 'a batch has events of many projects',
+  'modules/pipeline/event-id-store.ts': 'a batch has events of many projects',
+  'modules/pipeline/projector-store.ts': 'the projector copies batches of all projects',
+  'modules/quotas/recount-store.ts': 'recounts the quotas of all tenants',
+  'modules/quotas/store.ts': 'one statement counts the events of many tenants',
   'modules/rules/catalog-store.ts': 'loads the rules of many projects',
-  'modules/rules/store.ts': 'not moved to the handle yet',
-  'modules/storage/': 'retention sweeps all projects; the other stores are not moved to the handle yet',
-  'modules/stripe-sandbox/': 'sessions belong to tenants, and events to all of them',
-  'modules/tenancy/': 'finds the tenants and projects that a handle is confined to',
+  'modules/rules/store.ts': 'not moved to a handle yet',
+  'modules/storage/expiry-store.ts': 'retention deletes rows of all projects',
+  'modules/storage/place-store.ts': 'lists the tables of all projects',
+  'modules/storage/project-store.ts': 'makes and lists the tables of projects',
+  'modules/storage/excluded-dimension-store.ts': 'a batch adds dimensions of many projects',
+  'modules/storage/retention-store.ts': 'the retention job works on all tenants',
+  'modules/stripe-sandbox/sandbox-store.ts': 'the sandbox is a provider of its own and knows no tenants',
+  'modules/tenancy/audit-store.ts': 'not moved to a handle yet',
+  'modules/tenancy/project-lock-store.ts': 'not moved to a handle yet',
+  'modules/tenancy/store.ts': 'finds the tenants and projects that a handle is confined to',
   'modules/trial/backtest-sweep-store.ts': 'deletes old backtests of all projects',
-  'modules/usage/': 'not moved to the handle yet',
+  'modules/usage/event-store.ts': 'not moved to a handle yet',
+  'modules/usage/failed-store.ts': 'not moved to a handle yet',
+  'modules/usage/replay-store.ts': 'not moved to a handle yet',
+  'modules/usage/status-store.ts': 'not moved to a handle yet',
+  'modules/usage/unpriced-days-store.ts': 'a job counts the days of all projects',
+  'modules/usage/unpriced-store.ts': 'not moved to a handle yet',
+  'modules/verify/history-store.ts': 'recounts the rows of all projects',
+  'modules/verify/posting-history-store.ts': 'recounts the rows of all projects',
+  'modules/verify/totals-store.ts': 'recounts the rows of all projects',
+  'modules/verify/window-history-store.ts': 'recounts the rows of all projects',
   'modules/webhooks/attempt-store.ts': 'the dispatcher claims deliveries of all projects',
   'modules/webhooks/outbox-store.ts': 'a batch sends messages of many projects',
 };
 
-/** Whether a path inside packages/service/src is that of a store which may take the plain database. */
-export function mayTakePlainDatabase(path: string): boolean {
-  return Object.keys(PLAIN_STORES).some((place) =>
-    place.endsWith('/') ? path.startsWith(place) : path === place,
+/** The names of handles that reach the rows of all tenants, by the folder that exports them. */
+const PLAIN_HANDLES: Readonly<Record<string, readonly string[]>> = {
+  'platform/postgres': ['Db', 'Tx', 'Postgres', '*'],
+  'platform/clickhouse': ['ClickHouse', '*'],
+};
+
+/** The names among those imported that reach the rows of all tenants. */
+export function plainHandles({ specifier, target, names }: Import): readonly string[] {
+  if (specifier === 'pg') return names;
+  const unit = target === undefined ? undefined : placeOf(target)?.unit;
+  const plain = (unit === undefined ? undefined : PLAIN_HANDLES[unit]) ?? [];
+  return names.filter((name) => plain.includes(name));
+}
+
+/** Finds entries of the list whose store is gone, or takes no plain handle any more. */
+export function stalePlainStores(files: readonly CodeFile[], listed = Object.keys(PLAIN_STORES)): Finding[] {
+  const plain = new Set(
+    files
+      .filter(({ path, imports }) => isStore(path) && imports.some((each) => plainHandles(each).length > 0))
+      .map(({ path }) => placeOf(path)?.path),
   );
+  return listed
+    .filter((path) => !plain.has(path))
+    .map((path) => ({
+      rule: 'stale-plain-store',
+      path: 'tests/tidy/plain-stores.ts',
+      line: 1,
+      advice: `${path} is no store that takes a plain database handle: remove it from the list.`,
+    }));
 }

@@ -100,6 +100,11 @@ describe('import rules', () => {
     ],
     ['scoped-stores', 'modules/boards/a-store.ts', `import * as p from '../../platform/postgres/index.js';`],
     ['scoped-stores', 'modules/boards/a-store.ts', `import type { Pool } from 'pg';`],
+    [
+      'scoped-stores',
+      'modules/boards/a-store.ts',
+      `import type { ClickHouse } from '../../platform/clickhouse/index.js';`,
+    ],
     ['purity', 'kernel/id.ts', `import { readFileSync } from 'node:fs';`],
     ['owned-packages', 'modules/ingest/routes.ts', `import fastify from 'fastify';`],
     ['owned-packages', 'main/serve.ts', `import { Session } from 'chdb/connection';`],

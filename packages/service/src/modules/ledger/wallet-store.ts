@@ -7,7 +7,6 @@ import { type Amount, amountFromText } from './amount.js';
 import { columnsOf } from './columns.js';
 import { type Wallet, type WalletKey, walletKeyText } from './wallet.js';
 
-/** The source of a read: the database, or a transaction. */
 /** The project whose accounts and wallets are meant. */
 export type LedgerScope = Pick<ProjectRef, 'tenantId' | 'projectId'>;
 

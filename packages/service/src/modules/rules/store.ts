@@ -1,5 +1,6 @@
 import type { PublicationStatus } from '@tollgate/contract';
 import { type RawBuilder, sql } from 'kysely';
+import type { Page } from '../../kernel/page.js';
 import type { ProjectRef } from '../../kernel/scope.js';
 import type { Db, Tx } from '../../platform/postgres/index.js';
 
@@ -41,11 +42,6 @@ export interface DraftValues<Config> {
 export interface ListFilter {
   readonly status: PublicationStatus | undefined;
   readonly extractorRuleSetId: string | undefined;
-}
-
-interface Page {
-  readonly limit: number;
-  readonly offset: number;
 }
 
 const COLUMNS = sql`s.id, s.tenant_id, s.project_id, s.extractor_rule_set_id, v.version, v.name, v.template_id,

@@ -12,8 +12,8 @@ export {
 export { type EmbeddedPostgres, type PostgresConnection, startEmbeddedPostgres } from './embedded.js';
 export { isAnswer, isForeignKeyViolation, isUnavailable, isUniqueViolation } from './errors.js';
 export { applyMigrations } from './migrate.js';
-export { ProjectDb, type ProjectTable, ProjectTx } from './project-db.js';
 export { recount } from './recount.js';
 export { removeEmbeddedPostgres } from './remove.js';
+export { ProjectDb, type ProjectTable, ProjectTx, TenantDb, TenantTx } from './scoped-db.js';
 export type { Database } from './tables.js';
 export { startTemporaryPostgres, temporaryFolder } from './temporary.js';

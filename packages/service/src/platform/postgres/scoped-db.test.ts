@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createTestPostgres, type TestPostgres } from '../../testing/index.js';
 import { transaction } from './connect.js';
-import { ProjectDb, ProjectTx } from './project-db.js';
+import { ProjectDb, ProjectTx, TenantDb, TenantTx } from './scoped-db.js';
 
 const OWN = { tenantId: 'ten_a', projectId: 'prj_a' };
 /** A foreign tenant, and a foreign project of the same tenant. */
@@ -103,6 +103,66 @@ describe('a table by name', () => {
     const foreign = { ...board('brd_2'), tenant_id: 'ten_b', project_id: 'prj_b' };
     await own.insert('boards', foreign).execute();
     expect(await allBoards()).toEqual(['prj_a/brd_1', 'prj_a/brd_2', 'prj_b/brd_1', 'prj_c/brd_1']);
+  });
+});
+
+it('inserts many rows at once', async () => {
+  await own.insert('boards', board('brd_2'), board('brd_3')).execute();
+  expect(await allBoards()).toEqual([
+    'prj_a/brd_1',
+    'prj_a/brd_2',
+    'prj_a/brd_3',
+    'prj_b/brd_1',
+    'prj_c/brd_1',
+  ]);
+});
+
+describe('the handle of a tenant', () => {
+  const tenant = () => new TenantDb(store.postgres.db, 'ten_a');
+
+  it.each([
+    ['no condition', () => tenant().rows`select * from boards`],
+    ['the id written by hand', () => tenant().row`select * from boards where tenant_id = ${'ten_a'}`],
+    ['the condition of another handle', () => tenant().change`delete from boards where ${own.isOwn()}`],
+  ])('refuses SQL in text with %s', async (_name, run) => {
+    await expect(run()).rejects.toThrow('names no tenant:');
+    expect(await allBoards()).toHaveLength(3);
+  });
+
+  it('reaches all projects of the tenant, and no other', async () => {
+    const db = tenant();
+    expect(await db.rows`select id from projects where ${db.isOwn()} order by id`).toEqual([
+      { id: 'prj_a' },
+      { id: 'prj_c' },
+    ]);
+    expect(await db.update('boards', { name: 'new' }).executeTakeFirst()).toMatchObject({
+      numUpdatedRows: 2n,
+    });
+    await db.deleteFrom('boards').where('project_id', '=', 'prj_c').execute();
+    expect(await allBoards()).toEqual(['prj_a/new', 'prj_b/brd_1']);
+  });
+
+  it('inserts rows of the tenant, whatever tenant a row names', async () => {
+    const project = { name: 'p', kind: 'development', storage: 'shared', created_at: 1 };
+    const row = { ...project, id: 'prj_d', tenant_id: 'ten_b' };
+    await tenant().insert('projects', row).execute();
+    const ids = await tenant().selectFrom('projects').select('id').orderBy('id').execute();
+    expect(ids).toEqual([{ id: 'prj_a' }, { id: 'prj_c' }, { id: 'prj_d' }]);
+  });
+
+  it('takes locks of the tenant in a transaction', async () => {
+    const names = await transaction(store.postgres, async (tx) => {
+      const scoped = new TenantTx(tx, 'ten_a');
+      await scoped.lock('orders');
+      await scoped.lock('allowance', 'projects');
+      const held = ['tollgate/orders/ten_a', 'tollgate/allowance/ten_a/projects'];
+      const { rows } = await sql<{ locks: number }>`
+        select count(*) as locks from pg_locks l join unnest(${held}::text[]) as name on l.locktype = 'advisory'
+          and (l.classid::bigint << 32) + l.objid::bigint = hashtextextended(name, 0)
+        where l.pid = pg_backend_pid()`.execute(tx);
+      return rows;
+    });
+    expect(names).toEqual([{ locks: 2 }]);
   });
 });
 
