@@ -1,33 +1,25 @@
-import { contains } from './contains.js';
-import { dec } from './dec.js';
-import { decAbs } from './dec-abs.js';
-import { decAdd } from './dec-add.js';
-import { decCeil } from './dec-ceil.js';
-import { decCmp } from './dec-cmp.js';
-import { decDiv } from './dec-div.js';
-import { decFloor } from './dec-floor.js';
-import { decMax } from './dec-max.js';
-import { decMin } from './dec-min.js';
-import { decMul } from './dec-mul.js';
-import { decNeg } from './dec-neg.js';
-import { decRound } from './dec-round.js';
-import { decSub } from './dec-sub.js';
+import { dec, double, dyn, int, string } from './conversions.js';
+import {
+  decAbs,
+  decAdd,
+  decCeil,
+  decCmp,
+  decDiv,
+  decFloor,
+  decMax,
+  decMin,
+  decMul,
+  decNeg,
+  decRound,
+  decSub,
+} from './decimals.js';
 import type { FunctionDefinition } from './definition.js';
-import { double } from './double.js';
-import { dyn } from './dyn.js';
-import { endsWith } from './ends-with.js';
-import { int } from './int.js';
-import { lowerAscii } from './lower-ascii.js';
 import { size, sizeMethod } from './size.js';
-import { startsWith } from './starts-with.js';
-import { string } from './string.js';
-import { tierGraduated } from './tier-graduated.js';
+import { contains, endsWith, lowerAscii, startsWith, trim, upperAscii } from './texts.js';
 import { tierPackage } from './tier-package.js';
-import { tierVolume } from './tier-volume.js';
-import { trim } from './trim.js';
-import { upperAscii } from './upper-ascii.js';
+import { tierGraduated, tierVolume } from './tiers.js';
 
-export { decimalOperation } from './decimal-operation.js';
+export { decimalOperation } from './decimals.js';
 
 /** All functions there are: a function of CEL that is not listed here cannot be used. */
 export const FUNCTIONS: readonly FunctionDefinition[] = [

@@ -1,4 +1,4 @@
-import { compare, type Decimal, ZERO } from '../../../../kernel/decimal.js';
+import { add, compare, type Decimal, mul, sub, ZERO } from '../../../../kernel/decimal.js';
 import type { Code } from '../code.js';
 import { TIER_STEPS } from '../limits.js';
 import type { Site } from '../site.js';
@@ -6,20 +6,44 @@ import type { Frame, Value } from '../value.js';
 import { argument, type FunctionDefinition } from './definition.js';
 import { tierNumber, tierQuantityOf } from './tier-number.js';
 
-export interface Tier {
+/** Each part of the quantity at the price of the tier it lies in. */
+function graduated(quantity: Decimal, tiers: readonly Tier[]): Decimal | undefined {
+  let amount = ZERO;
+  let charged = ZERO;
+  for (const { upTo, unitPrice } of tiers) {
+    if (upTo === undefined || compare(quantity, upTo) <= 0) {
+      return add(amount, mul(sub(quantity, charged), unitPrice));
+    }
+    amount = add(amount, mul(sub(upTo, charged), unitPrice));
+    charged = upTo;
+  }
+  return undefined;
+}
+
+export const tierGraduated = tieredFunction('tier_graduated', graduated);
+
+/** The whole quantity at the price of the tier it reaches. */
+function volume(quantity: Decimal, tiers: readonly Tier[]): Decimal | undefined {
+  const reached = tiers.find(({ upTo }) => upTo === undefined || compare(quantity, upTo) <= 0);
+  return reached && mul(quantity, reached.unitPrice);
+}
+
+export const tierVolume = tieredFunction('tier_volume', volume);
+
+interface Tier {
   /** Inclusive; undefined for no bound. */
   readonly upTo: Decimal | undefined;
   readonly unitPrice: Decimal;
 }
 
 /** The amount of a quantity by a table of tiers; undefined when the quantity is past its last bound. */
-export type TierPrice = (quantity: Decimal, tiers: readonly Tier[]) => Decimal | undefined;
+type TierPrice = (quantity: Decimal, tiers: readonly Tier[]) => Decimal | undefined;
 
 const PAST_LAST = 'the quantity is past the bound of the last tier';
 const TIERS_SHAPE = 'expected tiers as [[up_to, unit_price], …], the last up_to may be null';
 
 /** `name(Decimal, [[up_to, unit_price], …]): Decimal` */
-export function tieredFunction(name: string, price: TierPrice): FunctionDefinition {
+function tieredFunction(name: string, price: TierPrice): FunctionDefinition {
   return {
     name,
     signatures: [`${name}(Decimal, list): Decimal`],
