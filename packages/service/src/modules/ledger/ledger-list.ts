@@ -1,10 +1,13 @@
-import { type LedgerPage, type LedgerQuery, LIST_LIMIT_DEFAULT } from '@tollgate/contract';
-import { invalidRequest } from '../../kernel/errors.js';
+import { LEDGER_ACCOUNTS, type LedgerPage, type LedgerQuery, LIST_LIMIT_DEFAULT } from '@tollgate/contract';
+import { type CursorQuery, invalidCursor, ListCursors } from '../../kernel/cursor.js';
 import type { Postgres } from '../../platform/postgres/index.js';
 import { amountFromText, amountText } from './amount.js';
-import { decodeEntryCursor, encodeEntryCursor } from './cursor.js';
-import { listLines, type StoredLine } from './ledger-store.js';
+import { type LedgerPosition, listLines, type StoredLine } from './ledger-store.js';
 import type { LedgerScope } from './wallet-store.js';
+
+const ID_PREFIX = 'led_';
+const ID_BYTES = 16;
+const CURSORS = new ListCursors('ledger', ID_BYTES + 1);
 
 /**
  * Returns one page of an account's lines, newest first.
@@ -18,11 +21,9 @@ export async function listLedger(
   { limit = LIST_LIMIT_DEFAULT, cursor, currency, kind, ledger_account: ledgerAccount }: LedgerQuery,
 ): Promise<LedgerPage> {
   const filter = { currency, kind, ledgerAccount };
-  const question = [scope.tenantId, scope.projectId, accountId, currency, kind, ledgerAccount];
-  const after = cursor === undefined ? undefined : decodeEntryCursor(cursor, question);
-  if (cursor !== undefined && after === undefined) {
-    throw invalidRequest('cursor', 'expected the next_cursor of the previous page, with the same filters');
-  }
+  const query = [scope.tenantId, scope.projectId, accountId, currency, kind, ledgerAccount];
+  const after = cursor === undefined ? undefined : decodeEntryCursor(cursor, query);
+  if (cursor !== undefined && after === undefined) throw invalidCursor();
   const lines = await listLines(db, scope, accountId, filter, after, limit + 1);
   const shown = lines.slice(0, limit);
   const last = lines.length > limit ? shown.at(-1) : undefined;
@@ -33,7 +34,7 @@ export async function listLedger(
         ? null
         : encodeEntryCursor(
             { transactionId: last.transaction_id, ledgerAccount: last.ledger_account },
-            question,
+            query,
           ),
   };
 }
@@ -44,4 +45,21 @@ function toEntry({ created_at_ms, amount, ...line }: StoredLine): LedgerPage['en
     amount: amountText(amountFromText(amount)),
     created_at: Math.floor(created_at_ms / 1_000),
   };
+}
+
+export function encodeEntryCursor(
+  { transactionId, ledgerAccount }: LedgerPosition,
+  query: CursorQuery,
+): string {
+  const id = Buffer.from(transactionId.slice(ID_PREFIX.length), 'hex');
+  return CURSORS.encode(Buffer.concat([id, Buffer.of(LEDGER_ACCOUNTS.indexOf(ledgerAccount))]), query);
+}
+
+/** The line that was shown last; undefined when the cursor is not one of this query. */
+export function decodeEntryCursor(cursor: string, query: CursorQuery): LedgerPosition | undefined {
+  const position = CURSORS.decode(cursor, query);
+  if (position === undefined) return undefined;
+  const ledgerAccount = LEDGER_ACCOUNTS[position.readUInt8(ID_BYTES)];
+  if (ledgerAccount === undefined) return undefined;
+  return { transactionId: `${ID_PREFIX}${position.toString('hex', 0, ID_BYTES)}`, ledgerAccount };
 }

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { amountFromText, amountText } from './amount.js';
 import { columnsOf } from './columns.js';
-import { decodeEntryCursor, encodeEntryCursor } from './cursor.js';
+import { decodeEntryCursor, encodeEntryCursor } from './ledger-list.js';
 import { assertBalanced, type LedgerTransaction, UnbalancedTransactionError } from './transaction.js';
 
 describe('assertBalanced', () => {

@@ -1,7 +1,7 @@
 import { LIST_LIMIT_DEFAULT, type UsageEventList, type UsageEventsQuery } from '@tollgate/contract';
-import { invalidRequest } from '../../kernel/errors.js';
+import { compareText } from '../../kernel/compare-text.js';
+import { invalidCursor, ListCursors } from '../../kernel/cursor.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
-import { decodeEventCursor, encodeEventCursor } from './cursor.js';
 import { meetsCondition } from './dimension-conditions.js';
 import type { EventFilter } from './event-filter.js';
 import { eventsById, matchingIds, type StoredEvent, type UsageScope } from './event-store.js';
@@ -12,6 +12,9 @@ import { unpricedUsage } from './unpriced-store.js';
 const ROUNDS_MAX = 5;
 const CHUNK_GROWTH = 4;
 const CHUNK_ROWS_MAX = 2_000;
+const ID_BYTES = 16;
+/** An id carries the event's time in front, so it is a position in the list. */
+const CURSORS = new ListCursors('usage events', ID_BYTES);
 
 type PageQuery = Pick<UsageEventsQuery, 'limit' | 'cursor' | 'count'>;
 
@@ -24,11 +27,9 @@ export async function listEvents(
   scope: UsageScope,
   { limit = LIST_LIMIT_DEFAULT, cursor, count, ...filter }: EventFilter & PageQuery,
 ): Promise<UsageEventList> {
-  const question = questionOf(scope, filter);
-  let after = cursor === undefined ? undefined : decodeEventCursor(cursor, question);
-  if (cursor !== undefined && after === undefined) {
-    throw invalidRequest('cursor', 'expected the next_cursor of the previous page, with the same filters');
-  }
+  const query = cursorQuery(scope, filter);
+  let after = cursor === undefined ? undefined : CURSORS.decode(cursor, query)?.toString('hex');
+  if (cursor !== undefined && after === undefined) throw invalidCursor();
   const found: StoredEvent[] = [];
   let chunkRows = limit + 1;
   for (let round = 0; round < ROUNDS_MAX && found.length <= limit; round++) {
@@ -49,14 +50,14 @@ export async function listEvents(
   const last = found.length > limit ? events.at(-1)?.id : after;
   return {
     events: events.map(toUsageEvent),
-    next_cursor: last === undefined ? null : encodeEventCursor(last, question),
+    next_cursor: last === undefined ? null : CURSORS.encode(Buffer.from(last, 'hex'), query),
     ...counted,
   };
 }
 
 /** The query that a cursor belongs to: with another query, pages would have gaps. */
-function questionOf({ tenantId, projectId }: UsageScope, filter: EventFilter): string[] {
-  const filters = Object.entries(filter).sort(([a], [b]) => (a < b ? -1 : 1));
+function cursorQuery({ tenantId, projectId }: UsageScope, filter: EventFilter): string[] {
+  const filters = Object.entries(filter).sort(([a], [b]) => compareText(a, b));
   return [tenantId, projectId, ...filters.flatMap(([name, value]) => [name, JSON.stringify(value)])];
 }
 
