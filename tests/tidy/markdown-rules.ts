@@ -23,13 +23,7 @@ const NOT_REWRITTEN: readonly string[] = [
   'docs/decisions/0020-large-segments-in-files.md',
   'docs/decisions/0022-rows-go-by-column.md',
   'docs/decisions/0025-the-program-is-bundled.md',
-  'packages/console/README.md',
-  'packages/sdk/README.md',
   'packages/service/src/kernel/json/README.md',
-  'packages/service/src/modules/catalog/README.md',
-  'packages/service/src/modules/ledger/README.md',
-  'packages/service/src/modules/limits/README.md',
-  'packages/service/src/modules/pipeline/README.md',
 ];
 
 /** Documents that people can read: lines not too wide, and made of sentences. */
