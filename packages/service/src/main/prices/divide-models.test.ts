@@ -10,8 +10,8 @@ const model = (name: string, rules: number, aliases = 0): ConvertedModel => ({
   aliases: Array.from({ length: aliases }, () => ({ dimension: 'model', pattern: name, value: name })),
 });
 /** Each share as its rules by model, in the order in which they first come. */
-const sharesOf = (models: readonly ConvertedModel[], homes?: ReadonlyMap<string, number>) =>
-  divideModels(models, homes).map(({ rules }) => [...new Set(rules.map(({ name }) => name))]);
+const sharesOf = (models: readonly ConvertedModel[], currentPlaces?: ReadonlyMap<string, number>) =>
+  divideModels(models, currentPlaces).map(({ rules }) => [...new Set(rules.map(({ name }) => name))]);
 
 it('fills rule sets up to their bounds, each model as a whole', () => {
   expect(sharesOf([model('a', 300), model('b', 300), model('c', 200), model('d', 200)])).toEqual([
@@ -22,10 +22,14 @@ it('fills rule sets up to their bounds, each model as a whole', () => {
 });
 
 it('leaves a model where it is while there is room, and says which rule sets had none', () => {
-  const homes = new Map(Object.entries({ a: 2, b: 0, c: 0 }));
+  const currentPlaces = new Map(Object.entries({ a: 2, b: 0, c: 0 }));
   const models = [model('b', 400), model('c', 200), model('a', 1), model('new', 50)];
-  expect(sharesOf(models, homes)).toEqual([['b', 'new'], ['c'], ['a']]);
-  expect(divideModels(models, homes).map(({ isOverfull }) => isOverfull)).toEqual([true, false, false]);
+  expect(sharesOf(models, currentPlaces)).toEqual([['b', 'new'], ['c'], ['a']]);
+  expect(divideModels(models, currentPlaces).map(({ isOverfull }) => isOverfull)).toEqual([
+    true,
+    false,
+    false,
+  ]);
 });
 
 it('sorts the rules of a rule set by priority', () => {

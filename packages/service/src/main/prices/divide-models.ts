@@ -28,22 +28,22 @@ export type RuleSetsByModel = ReadonlyMap<string, number>;
  */
 export function divideModels(
   models: readonly ConvertedModel[],
-  homes: RuleSetsByModel = new Map(),
+  currentPlaces: RuleSetsByModel = new Map(),
 ): ModelShare[] {
-  const places = Array.from({ length: Math.max(0, ...homes.values()) + 1 }, () => new Place());
-  const homeless = models.filter((model) => {
-    const home = homes.get(model.condition);
-    const place = home === undefined ? undefined : places[home];
+  const places = Array.from({ length: Math.max(0, ...currentPlaces.values()) + 1 }, () => new Place());
+  const unplaced = models.filter((model) => {
+    const current = currentPlaces.get(model.condition);
+    const place = current === undefined ? undefined : places[current];
     return place === undefined || !place.take(model);
   });
-  for (const model of homeless) {
+  for (const model of unplaced) {
     if (places.some((place) => place.take(model))) continue;
     const place = new Place();
     if (!place.take(model))
       throw new StartError(`${model.model} has more prices than a pricing rule set has rules.`);
     places.push(place);
   }
-  const wereFull = new Set(homeless.map(({ condition }) => homes.get(condition)));
+  const wereFull = new Set(unplaced.map(({ condition }) => currentPlaces.get(condition)));
   return places.map(({ models: taken }, number) => ({
     rules: taken.flatMap(({ rules }) => rules).sort((a, b) => priorityOf(a) - priorityOf(b)),
     aliases: taken.flatMap(({ aliases }) => aliases),

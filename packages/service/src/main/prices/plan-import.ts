@@ -88,13 +88,13 @@ export function planImport(
 }
 
 function homesOf(known: KnownRuleSets): Map<string, number> {
-  const homes = new Map<string, number>();
+  const currentPlaces = new Map<string, number>();
   for (const [place, ruleSet] of known.entries()) {
     for (const { match_expr: condition } of ruleSet?.rules ?? []) {
-      if (condition !== undefined && !homes.has(condition)) homes.set(condition, place);
+      if (condition !== undefined && !currentPlaces.has(condition)) currentPlaces.set(condition, place);
     }
   }
-  return homes;
+  return currentPlaces;
 }
 
 function inputOf(

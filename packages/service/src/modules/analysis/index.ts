@@ -2,7 +2,7 @@ export { KnownNames } from './known-names.js';
 export { usedNames } from './known-names-store.js';
 export { usedMetrics } from './metrics-store.js';
 export { nameWarnings } from './name-warnings.js';
-export { answeredGroupBy, answeredSplitBy, normalizeQuery } from './normalize.js';
+export { normalizeQuery, resultGroupBy, resultSplitBy } from './normalize.js';
 export { registerAnalysisRoutes } from './routes.js';
 export { analyze } from './service.js';
 export type { SavedQueries, SavedQuery } from './stream/followed-queries.js';

@@ -1,7 +1,7 @@
 import type { AnalysisQuery } from '@tollgate/contract';
 import { describe, expect, it } from 'vitest';
 import { DomainError } from '../../kernel/errors.js';
-import { answeredGroupBy, normalizeQuery } from './normalize.js';
+import { normalizeQuery, resultGroupBy } from './normalize.js';
 
 const NOW_S = 1_750_000_000;
 const HOUR_S = 3_600;
@@ -40,8 +40,8 @@ describe('normalizeQuery', () => {
   });
 
   it('groups by the bucket first, and by each name once', () => {
-    expect(answeredGroupBy(normalized())).toEqual(['bucket']);
-    expect(answeredGroupBy(normalized({ group_by: ['model', 'bucket', 'region', 'model'] }))).toEqual([
+    expect(resultGroupBy(normalized())).toEqual(['bucket']);
+    expect(resultGroupBy(normalized({ group_by: ['model', 'bucket', 'region', 'model'] }))).toEqual([
       'bucket',
       'model',
       'region',

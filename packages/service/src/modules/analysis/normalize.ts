@@ -95,11 +95,11 @@ function allFilters(query: AnalysisQuery): DimensionCondition[] {
 }
 
 /** The value of `split_by` in the response. */
-export function answeredSplitBy({ splitsMetrics }: NormalizedQuery): Split[] {
+export function resultSplitBy({ splitsMetrics }: NormalizedQuery): Split[] {
   return splitsMetrics ? ['metric'] : [];
 }
 
 /** The `group_by` of the response: always the bucket first. */
-export function answeredGroupBy(query: NormalizedQuery): string[] {
+export function resultGroupBy(query: NormalizedQuery): string[] {
   return [BUCKET, ...query.dimensions];
 }

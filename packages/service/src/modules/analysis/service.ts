@@ -2,7 +2,7 @@ import type { AnalysisQuery, AnalysisResult } from '@tollgate/contract';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import { DomainError } from '../../kernel/errors.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
-import { answeredGroupBy, answeredSplitBy, type NormalizedQuery, normalizeQuery } from './normalize.js';
+import { type NormalizedQuery, normalizeQuery, resultGroupBy, resultSplitBy } from './normalize.js';
 import type { AnalysisScope, PlannedQuery } from './query-sql.js';
 import { planSources } from './source.js';
 import { analysisRows } from './store.js';
@@ -29,8 +29,8 @@ export async function analyze(
     from: normalized.from,
     to: normalized.to,
     measures: [...normalized.measures],
-    split_by: answeredSplitBy(normalized),
-    group_by: answeredGroupBy(normalized),
+    split_by: resultSplitBy(normalized),
+    group_by: resultGroupBy(normalized),
     rows: rows.slice(0, normalized.rowsMax),
     truncated: rows.length > normalized.rowsMax,
   };

@@ -7,7 +7,7 @@ import {
 } from '@tollgate/contract';
 import { parseBucketSize } from '../../kernel/bucket.js';
 import { invalidRequest } from '../../kernel/errors.js';
-import { answeredGroupBy, answeredSplitBy, normalizeQuery } from '../analysis/index.js';
+import { normalizeQuery, resultGroupBy, resultSplitBy } from '../analysis/index.js';
 import type { BoardRow } from './board-store.js';
 import type { ChartRow } from './chart-store.js';
 
@@ -55,10 +55,10 @@ export function chartSettings(input: ChartInput, nowS: number): ChartSettings {
     subject_type: asked.subject_type ?? null,
     bucket_size: bucketSize,
     filters: asked.filters ?? ({} as Record<string, DimensionFilter>),
-    group_by: answeredGroupBy(query),
+    group_by: resultGroupBy(query),
     measures: [...query.measures] as Measure[],
     metrics: query.metrics === undefined ? null : [...query.metrics],
-    split_by: answeredSplitBy(query),
+    split_by: resultSplitBy(query),
     groups_max: asked.limit ?? null,
   };
   return { ...settings, bytes: Buffer.byteLength(JSON.stringify(settings)) };

@@ -44,7 +44,7 @@ export async function takeKeys(
 }
 
 /** Stores the answers of requests whose keys this transaction has taken. */
-export async function keepAnswers(
+export async function storeResponses(
   tx: Tx,
   { projectId, operation }: KeyScope,
   uses: readonly KeyUse[],

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { DomainError } from '../../kernel/errors.js';
 import type { Tx } from '../../platform/postgres/index.js';
-import { freeKeys, type KeyScope, type KeyUse, keepAnswers, takeKeys } from './idempotency-store.js';
+import { freeKeys, type KeyScope, type KeyUse, storeResponses, takeKeys } from './idempotency-store.js';
 
 /** A request that is carried out once, however often it is sent. */
 export interface OnceRequest extends KeyScope, KeyedRequest {}
@@ -80,7 +80,7 @@ export class RequestKeys<Answer extends object> {
   /** Stores the noted answers; the other keys are free again. */
   async write(tx: Tx): Promise<void> {
     const unused = [...this.#taken].filter((key) => !this.#kept.has(key));
-    if (this.#kept.size > 0) await keepAnswers(tx, this.scope, [...this.#kept.values()]);
+    if (this.#kept.size > 0) await storeResponses(tx, this.scope, [...this.#kept.values()]);
     if (unused.length > 0) await freeKeys(tx, this.scope, unused);
   }
 }

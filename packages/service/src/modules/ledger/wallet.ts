@@ -15,7 +15,7 @@ export interface Wallet extends WalletKey {
   readonly balance: Amount;
   /** Usage that a prepaid wallet could not pay. */
   readonly owed: Amount;
-  /** Held by active budget leases. */
+  /** ReservedAmount by active budget leases. */
   readonly reserved: Amount;
   /** Debits that are not taken from credits yet; below zero for refunds, which are used up before any credit. */
   readonly unappliedDebit: Amount;

@@ -12,7 +12,7 @@ import { type RecordedEvent, recordedItem } from '../usage/index.js';
 import { outcomeOf } from './outcome.js';
 
 /** The input for explaining why charge items have no price. */
-export interface UnpricedBy {
+export interface UnpricedInput {
   readonly event: RecordedEvent;
   /** Id of the extractor version that read the event. */
   readonly dimensionTypes: readonly Pick<DimensionConfig, 'name' | 'type'>[];
@@ -23,7 +23,7 @@ export interface UnpricedBy {
 /** Those of the charge items that no rule has priced, with the rules that come nearest. */
 export function unpricedItems(
   items: readonly UsageChargeItem[],
-  { event, dimensionTypes, configs }: UnpricedBy,
+  { event, dimensionTypes, configs }: UnpricedInput,
 ): UnpricedItem[] {
   // One budget of steps for all items, as of an event that is rated.
   const steps = new EventSteps();

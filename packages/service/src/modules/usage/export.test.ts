@@ -8,7 +8,7 @@ import { createTestApi, type TestApi } from '../../testing/api.js';
 import { everythingKept } from '../../testing/history.js';
 import { insertUsageRows, type TestClickHouse, usageRow, waitFor } from '../../testing/index.js';
 import { type EventsFixture, FROM_S, openEventsFixture, textOf } from './events.testing.js';
-import { Interposed } from './export.testing.js';
+import { ChangedClickHouse } from './export.testing.js';
 import { registerExportRoutes } from './index.js';
 import type { UsageEventRow } from './row.js';
 
@@ -22,7 +22,7 @@ let store: TestClickHouse;
 let api: TestApi;
 let metrics: Metrics;
 let many: UsageEventRow[];
-const clickhouse = new Interposed(() => store.clickhouse);
+const clickhouse = new ChangedClickHouse(() => store.clickhouse);
 
 beforeAll(async () => {
   fixture = await openEventsFixture();

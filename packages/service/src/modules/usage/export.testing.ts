@@ -1,7 +1,7 @@
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 
 /** Passes queries on; each can be watched, failed and held up. */
-export class Interposed {
+export class ChangedClickHouse {
   asked = 0;
   signals: (AbortSignal | undefined)[] = [];
   /** Waited for by each query, by its number from 1. */

@@ -49,7 +49,7 @@ export function isUnavailable(error: unknown): boolean {
  * Whether the error comes from the server itself: then the statement was not executed. After any other error the
  * statement may have been executed, or may yet be.
  */
-export function isAnswer(error: unknown): boolean {
+export function isServerError(error: unknown): boolean {
   return error instanceof pg.DatabaseError;
 }
 

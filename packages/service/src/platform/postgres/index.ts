@@ -10,7 +10,7 @@ export {
   transaction,
 } from './connect.js';
 export { type EmbeddedPostgres, type PostgresConnection, startEmbeddedPostgres } from './embedded.js';
-export { isAnswer, isForeignKeyViolation, isUnavailable, isUniqueViolation } from './errors.js';
+export { isForeignKeyViolation, isServerError, isUnavailable, isUniqueViolation } from './errors.js';
 export { applyMigrations } from './migrate.js';
 export { recount } from './recount.js';
 export { removeEmbeddedPostgres } from './remove.js';

@@ -1,6 +1,6 @@
 import type { PoolClient } from 'pg';
 import { totalBytes } from '../buffers.js';
-import { isAnswer, type Postgres, type Tx } from '../postgres/index.js';
+import { isServerError, type Postgres, type Tx } from '../postgres/index.js';
 import { claimSegments } from './claim.js';
 import { deferredAmong, deferredChunks, executeRaw, nextDeferredTenant } from './deferred.js';
 import type { Backlog, BacklogSize, ClaimedSegment, Companion, SegmentQueue } from './queue.js';
@@ -162,7 +162,7 @@ export class PostgresSegmentQueue implements SegmentQueue<Tx> {
         await client.query(query);
       });
     } catch (error) {
-      isUsable = isAnswer(error) || error instanceof SegmentWriteError;
+      isUsable = isServerError(error) || error instanceof SegmentWriteError;
       throw error;
     } finally {
       client.release(!isUsable);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { checksum, totalBytes, writeBuffers } from '../buffers.js';
-import { isAnswer } from '../postgres/index.js';
+import { isServerError } from '../postgres/index.js';
 import { syncFolder } from '../sync-folder.js';
 import { resultWithin } from '../wait.js';
 import { SegmentFormatError } from './segment.js';
@@ -201,7 +201,7 @@ export class SegmentFiles {
     try {
       await pointed;
     } catch (error) {
-      file.isInDoubt ||= !isAnswer(error);
+      file.isInDoubt ||= !isServerError(error);
       throw error;
     }
   }

@@ -54,7 +54,7 @@ const round = fc.array(
 );
 
 /** The rows of a client that follows the guide. */
-class Held {
+class ReservedAmount {
   rows: Rows;
   bucketSize: string;
   /** Whether something was sent in this round. */
@@ -94,7 +94,9 @@ it('tells exactly what makes the answers of the past those of the present', asyn
       async (queries, rounds) => {
         const client = await fixture.follow({ queries });
         expect((await client.next()).name).toBe('ready');
-        const held = await Promise.all(queries.map(async (one) => new Held(one, await fixture.ask(one))));
+        const held = await Promise.all(
+          queries.map(async (one) => new ReservedAmount(one, await fixture.ask(one))),
+        );
         for (const [index, agos] of rounds.entries()) {
           // Less than brings a heartbeat.
           fixture.api.clock.advanceMs(agos.length * 1_000);

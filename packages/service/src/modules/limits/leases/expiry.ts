@@ -5,7 +5,7 @@ import { type Postgres, type Tx, transaction } from '../../../platform/postgres/
 import { repeat } from '../../../platform/wakeup.js';
 import { WalletHolds } from '../../ledger/index.js';
 import { giveBackToWallets } from './decisions.js';
-import { ended, heldOf, walletOf } from './lease.js';
+import { ended, reservedAmountsOf, walletOf } from './lease.js';
 import { subtractReserved } from './reserved-store.js';
 import { claimDueLeases, deleteEndedBefore, measureLeases, updateEnded } from './store.js';
 
@@ -93,7 +93,7 @@ async function expireSome(tx: Tx, clock: Clock): Promise<number> {
   if (due.length === 0) return 0;
   await subtractReserved(
     tx,
-    due.flatMap(({ lease, projectNo }) => heldOf(lease, projectNo)),
+    due.flatMap(({ lease, projectNo }) => reservedAmountsOf(lease, projectNo)),
   );
   const leases = due.map(({ lease }) => lease);
   const wallets = await WalletHolds.lock(

@@ -11,8 +11,8 @@ import type { SubjectLimits } from '../check/subject-limits.js';
 import type { CompiledRoute } from '../rules/route-rules.js';
 import type { CompiledRule } from '../rules/rule.js';
 import { type CloseRequest, LeaseDecisions, type LeaseState, type OpenLeaseRequest } from './decisions.js';
-import { ended, heldOf, type Lease, rulesOfLease, walletOf } from './lease.js';
-import { changeReserved, lockReserved, returned } from './reserved-store.js';
+import { ended, type Lease, reservedAmountsOf, rulesOfLease, walletOf } from './lease.js';
+import { changeReserved, lockReserved, negated } from './reserved-store.js';
 import * as store from './store.js';
 
 export interface LeaseGroupDeps {
@@ -31,7 +31,7 @@ type Outcomes = Map<Request, GroupResult<BudgetLease>>;
  * Decides the lease requests of one subject in one transaction, in their order: each by what those before it have left,
  * with a fixed number of statements for all. A refused request leaves nothing behind and does not affect the others.
  */
-export async function answerLeaseRequests(
+export async function decideLeaseRequests(
   deps: LeaseGroupDeps,
   project: ProjectRef,
   subject: LimitedSubject,
@@ -134,8 +134,8 @@ class LeaseGroup {
   async #write(tx: Tx, { keys, wallets }: LeaseState, decisions: LeaseDecisions): Promise<void> {
     const { granted, nowS } = decisions;
     const closed = [...decisions.closed.values()];
-    const heldBy = (lease: Lease) => heldOf(lease, this.project.projectNo);
-    await changeReserved(tx, [...granted.flatMap(heldBy), ...closed.flatMap(heldBy).map(returned)]);
+    const heldBy = (lease: Lease) => reservedAmountsOf(lease, this.project.projectNo);
+    await changeReserved(tx, [...granted.flatMap(heldBy), ...closed.flatMap(heldBy).map(negated)]);
     await wallets.write(tx);
     await store.insertLeases(tx, granted);
     await store.updateEnded(

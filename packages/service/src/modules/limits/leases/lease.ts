@@ -52,7 +52,7 @@ export function ended(lease: Lease, nowS: number): Lease {
 }
 
 /** Returns what the lease holds of each of its rules. */
-export function heldOf({ subject, ruleNos, held }: Lease, projectNo: number): HeldAmount[] {
+export function reservedAmountsOf({ subject, ruleNos, held }: Lease, projectNo: number): HeldAmount[] {
   return held === 0n ? [] : ruleNos.map((ruleNo) => ({ projectNo, subject, ruleNo, amount: held }));
 }
 

@@ -16,7 +16,7 @@ import {
 import { SubjectLimits } from '../check/subject-limits.js';
 import { BatchPosting, PostingPlan, type RatedUsage } from '../posting/index.js';
 import { createWorkerCatalog } from '../rules/index.js';
-import { answerLeaseRequests, type LeaseRequest } from './group.js';
+import { decideLeaseRequests, type LeaseRequest } from './group.js';
 import { BALANCE, DAY_S, HOUR_S, Oracle, RULES } from './lease-oracle.testing.js';
 
 const RUNS = 30;
@@ -225,7 +225,7 @@ class Run {
       const key = one.key === null ? undefined : `${subject.id} ${one.key}`;
       return { do: 'grant', input, key, asked: [one.amount, one.metric] };
     });
-    const outcomes = await answerLeaseRequests({ ...api, limits }, project, subject, requests);
+    const outcomes = await decideLeaseRequests({ ...api, limits }, project, subject, requests);
     expect(outcomes).toHaveLength(all.length);
     for (const [at, one] of all.entries()) {
       const outcome = outcomes[at] as GroupResult<BudgetLease>;

@@ -8,7 +8,7 @@ import type { MeasuredQueue } from '../check/group-metrics.js';
 import { Groups } from '../check/groups.js';
 import type { LimitedSubject } from '../check/limit-status.js';
 import { subjectKey } from '../rules/route-rules.js';
-import { answerLeaseRequests, type LeaseGroupDeps, type LeaseRequest } from './group.js';
+import { decideLeaseRequests, type LeaseGroupDeps, type LeaseRequest } from './group.js';
 import { type LeaseInput, toBudgetLease } from './lease.js';
 import * as store from './store.js';
 
@@ -29,7 +29,7 @@ export class Leases {
       const [first] = waiting;
       if (first === undefined) return [];
       const requests = waiting.map(({ request }) => request);
-      return answerLeaseRequests(deps, first.project, first.subject, requests);
+      return decideLeaseRequests(deps, first.project, first.subject, requests);
     });
   }
 

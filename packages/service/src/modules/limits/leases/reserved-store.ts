@@ -52,11 +52,11 @@ export async function subtractReserved(tx: Tx, held: readonly HeldAmount[]): Pro
   await sql`
     select from limit_reserved r join ${sumsOf(held)} g on ${IS_SAME_RULE} order by ${LOCK_ORDER} for update of r
   `.execute(tx);
-  await changeReserved(tx, held.map(returned));
+  await changeReserved(tx, held.map(negated));
 }
 
 /** Returns the change that releases a held amount. */
-export function returned(held: HeldAmount): HeldAmount {
+export function negated(held: HeldAmount): HeldAmount {
   return { ...held, amount: -held.amount };
 }
 

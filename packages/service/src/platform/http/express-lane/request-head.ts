@@ -30,8 +30,8 @@ const LENGTH = /^[1-9][0-9]{0,8}(?=\r|$)/;
 const LENGTH_BYTES_MAX = 10;
 
 /** Fields that decide about a plain request; a request that sends one of them twice is not plain. */
-type Told = 'host' | 'content-type' | 'content-length' | 'authorization' | 'x-request-id';
-const TOLD: ReadonlySet<string> = new Set<Told>([
+type DecidingField = 'host' | 'content-type' | 'content-length' | 'authorization' | 'x-request-id';
+const TOLD: ReadonlySet<string> = new Set<DecidingField>([
   'host',
   'content-type',
   'content-length',
@@ -104,7 +104,7 @@ function plainHead(head: string): KnownHead | undefined {
   const line = REQUEST_LINE.exec(head);
   if (line === null) return undefined;
   const fieldsEnd = head.length - LINE_END_BYTES;
-  const told: { [name in Told]?: string } = {};
+  const told: { [name in DecidingField]?: string } = {};
   let lengthEnd = 0;
   for (let at = line[0].length; at < fieldsEnd; at = FIELD.lastIndex) {
     FIELD.lastIndex = at;
@@ -115,8 +115,8 @@ function plainHead(head: string): KnownHead | undefined {
     if (DISPUTED.has(name) || (name === 'connection' && value.toLowerCase() !== 'keep-alive'))
       return undefined;
     if (!TOLD.has(name)) continue;
-    if (told[name as Told] !== undefined) return undefined;
-    told[name as Told] = value;
+    if (told[name as DecidingField] !== undefined) return undefined;
+    told[name as DecidingField] = value;
     if (name === 'content-length') lengthEnd = FIELD.lastIndex - LINE_END_BYTES;
   }
   const length = told['content-length'] ?? '';
