@@ -50,7 +50,6 @@ export const PLAIN_STORES: Readonly<Record<string, string>> = {
   'modules/quotas/recount-store.ts': 'recounts the quotas of all tenants',
   'modules/quotas/store.ts': 'one statement counts the events of many tenants',
   'modules/rules/catalog-store.ts': 'loads the rules of many projects',
-  'modules/rules/store.ts': 'not moved to a handle yet',
   'modules/storage/expiry-store.ts': 'retention deletes rows of all projects',
   'modules/storage/place-store.ts': 'lists the tables of all projects',
   'modules/storage/project-store.ts': 'makes and lists the tables of projects',

@@ -1,27 +1,23 @@
 import type { PricingConfig } from '@tollgate/contract';
 import { sql } from 'kysely';
-import type { Db } from '../../platform/postgres/index.js';
+import type { Db, ProjectDb } from '../../platform/postgres/index.js';
 import type { RuleSetRef, RulesRead } from './catalog.js';
 import type { Publication } from './publications.js';
 import type { RuleConfigs, VersionConfig } from './rule-version.js';
-import type { RuleSetOwner } from './store.js';
 import type { ActiveVersions, PublishedPricing, PublishedVersion } from './timeline.js';
 
 /** Reads which of these rule sets of the project accept events now, without those that do not exist. */
 export async function readPublications(
-  db: Db,
-  { tenantId, projectId }: RuleSetOwner,
+  db: ProjectDb,
   ruleSetIds: readonly string[],
 ): Promise<Map<string, Publication>> {
-  const { rows } = await sql<{ id: string; published: boolean }>`
+  const rows = await db.rows<{ id: string; published: boolean }>`
     select id, archived_at is null and exists (
       select from rule_set_versions v
       where v.project_id = s.project_id and v.rule_set_id = s.id and v.published_at is not null
     ) as published
     from rule_sets s
-    where tenant_id = ${tenantId} and project_id = ${projectId} and kind = 'extractor'
-      and id = any(${ruleSetIds})
-  `.execute(db);
+    where ${db.isOwn()} and kind = 'extractor' and id = any(${ruleSetIds})`;
   return new Map(rows.map(({ id, published }) => [id, published ? 'published' : 'unpublished']));
 }
 

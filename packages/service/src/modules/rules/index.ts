@@ -1,6 +1,6 @@
 import { BoundedMemory } from '../../kernel/bounded-memory.js';
 import type { Clock } from '../../kernel/clock.js';
-import type { Postgres } from '../../platform/postgres/index.js';
+import { type Postgres, ProjectDb } from '../../platform/postgres/index.js';
 import { BoundPrices } from './bound-prices.js';
 import { RuleCatalog } from './catalog.js';
 import { readConfigs, readPublications, readPublishedRules, readRevisions } from './catalog-store.js';
@@ -71,7 +71,7 @@ export interface RuleSetsDeps {
 
 export function createRuleSets({ postgres, clock, checkConfig = checkConfigHere }: RuleSetsDeps): RuleSets {
   const publications = new RuleSetPublications(
-    (owner, ids) => readPublications(postgres.db, owner, ids),
+    (owner, ids) => readPublications(new ProjectDb(postgres.db, owner), ids),
     clock,
   );
   const deps = { postgres, clock, publications, checkConfig };

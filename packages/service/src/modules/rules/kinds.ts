@@ -9,11 +9,12 @@ import {
 } from '@tollgate/contract';
 import { parseDecimal, toText } from '../../kernel/decimal.js';
 import { DomainError } from '../../kernel/errors.js';
-import type { Db } from '../../platform/postgres/index.js';
+import type { ProjectScope } from '../../kernel/scope.js';
+import type { ProjectDb } from '../../platform/postgres/index.js';
 import { compileExtractor, type Issue } from './extract/index.js';
 import { compilePricing } from './pricing/index.js';
 import { pricingWarnings } from './pricing-warnings.js';
-import type { RuleSetOwner, StoredVersion } from './store.js';
+import type { RuleSetKindName, StoredVersion } from './store.js';
 import { expandTemplate } from './templates/index.js';
 
 /** Fields that a version of either kind can be sent with, in addition to its config. */
@@ -26,7 +27,7 @@ export interface VersionInput {
 
 /** The differences between the two kinds of rule sets. */
 export interface RuleSetKind<Input extends VersionInput, Config extends object> {
-  readonly name: 'extractor' | 'pricing';
+  readonly name: RuleSetKindName;
   readonly idPrefix: 'ers' | 'prs';
   /** Its name in the audit log. */
   readonly resourceType: string;
@@ -37,7 +38,7 @@ export interface RuleSetKind<Input extends VersionInput, Config extends object> 
    */
   checkedConfig(input: Input): Config;
   /** Returns warnings about a saved or published version; undefined for kinds without warnings. */
-  warningsAbout?(db: Db, version: StoredVersion<Config>): Promise<Warning[]>;
+  warningsAbout?(db: ProjectDb, version: StoredVersion<Config>): Promise<Warning[]>;
   /** The config as it is shown and compared: what was not configured is empty. */
   shownConfig(config: Config): Required<Config>;
 }
@@ -49,7 +50,7 @@ export interface RuleSetKind<Input extends VersionInput, Config extends object> 
  * @throws DomainError as `checkedConfig` does
  */
 export type CheckConfig = <Input extends VersionInput, Config extends object>(
-  project: RuleSetOwner,
+  project: ProjectScope,
   kind: RuleSetKind<Input, Config>,
   input: Input,
 ) => Promise<Config>;

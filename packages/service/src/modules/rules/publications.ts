@@ -1,6 +1,6 @@
 import { BoundedMap } from '../../kernel/bounded-map.js';
 import type { Clock } from '../../kernel/clock.js';
-import type { RuleSetOwner } from './store.js';
+import type { ProjectScope } from '../../kernel/scope.js';
 
 /**
  * Whether events may be sent to a rule set.
@@ -23,7 +23,7 @@ export const PUBLISHED_CACHED_MAX = 20_000;
 
 /** Reads the rule sets of that project; an absent one may be left out. */
 export type ReadPublications = (
-  owner: RuleSetOwner,
+  owner: ProjectScope,
   ruleSetIds: readonly string[],
 ) => Promise<ReadonlyMap<string, Publication>>;
 
@@ -51,7 +51,7 @@ export class RuleSetPublications {
    * Whether the rule set is known to be published, without waiting; false means unknown. An ageing entry is
    * renewed in the background.
    */
-  isKnownPublished(owner: RuleSetOwner, ruleSetId: string): boolean {
+  isKnownPublished(owner: ProjectScope, ruleSetId: string): boolean {
     const key = keyOf(owner, ruleSetId);
     const readAtMs = this.#readAtMs.get(key);
     if (readAtMs === undefined) return false;
@@ -63,7 +63,7 @@ export class RuleSetPublications {
   }
 
   /** Asks the store, in one query. */
-  async read(owner: RuleSetOwner, ruleSetIds: readonly string[]): Promise<ReadonlyMap<string, Publication>> {
+  async read(owner: ProjectScope, ruleSetIds: readonly string[]): Promise<ReadonlyMap<string, Publication>> {
     const generation = this.#generation;
     // Measured from before the read: the answer may be that old when it arrives.
     const readAtMs = this.#clock.nowMs();
@@ -73,12 +73,12 @@ export class RuleSetPublications {
   }
 
   /** Makes a change on this node effective here at once. Call it after the change is committed. */
-  forget(owner: RuleSetOwner, ruleSetId: string): void {
+  forget(owner: ProjectScope, ruleSetId: string): void {
     this.#generation += 1;
     this.#readAtMs.delete(keyOf(owner, ruleSetId));
   }
 
-  #renewSoon(owner: RuleSetOwner, ruleSetId: string): void {
+  #renewSoon(owner: ProjectScope, ruleSetId: string): void {
     this.#renewing.add(keyOf(owner, ruleSetId));
     const due = this.#due.get(owner.projectId);
     if (due !== undefined) {
@@ -93,7 +93,7 @@ export class RuleSetPublications {
     });
   }
 
-  async #renew(owner: RuleSetOwner, ruleSetIds: readonly string[]): Promise<void> {
+  async #renew(owner: ProjectScope, ruleSetIds: readonly string[]): Promise<void> {
     try {
       const found = await this.read(owner, ruleSetIds);
       for (const id of ruleSetIds) if (found.get(id) !== 'published') this.#readAtMs.delete(keyOf(owner, id));
@@ -104,7 +104,7 @@ export class RuleSetPublications {
     }
   }
 
-  #remember(owner: RuleSetOwner, found: ReadonlyMap<string, Publication>, readAtMs: number): void {
+  #remember(owner: ProjectScope, found: ReadonlyMap<string, Publication>, readAtMs: number): void {
     for (const [ruleSetId, publication] of found) {
       if (publication === 'published') this.#readAtMs.set(keyOf(owner, ruleSetId), readAtMs);
     }
@@ -112,6 +112,6 @@ export class RuleSetPublications {
 }
 
 /** Ids of projects are unique over all tenants, and no id holds a line break. */
-function keyOf({ projectId }: RuleSetOwner, ruleSetId: string): string {
+function keyOf({ projectId }: ProjectScope, ruleSetId: string): string {
   return `${projectId}\n${ruleSetId}`;
 }

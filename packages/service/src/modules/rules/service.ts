@@ -11,7 +11,8 @@ import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import { DomainError, invalidRequest } from '../../kernel/errors.js';
 import { newId } from '../../kernel/id.js';
 import type { Page } from '../../kernel/page.js';
-import { type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
+import type { ProjectScope } from '../../kernel/scope.js';
+import { type Postgres, ProjectDb, ProjectTx, transaction } from '../../platform/postgres/index.js';
 import { audit } from '../tenancy/index.js';
 import type { CheckConfig, RuleSetKind, VersionInput } from './kinds.js';
 import type { RuleSetPublications } from './publications.js';
@@ -51,10 +52,15 @@ export class RuleSetService<Input extends VersionInput, Config extends object> {
     const config = await this.#deps.checkConfig(context.project, this.#kind, input);
     const ruleSetId = newId(this.#kind.idPrefix, this.#deps.clock);
     const extractorRuleSetId = input.extractor_rule_set_id ?? null;
-    return this.#change(context, ruleSetId, 'create', async (tx, scope, now) => {
-      if (extractorRuleSetId !== null) await lockBindable(tx, context.project, extractorRuleSetId);
-      await store.insertRuleSet(tx, scope, { id: ruleSetId, extractorRuleSetId, createdAt: now });
-      await store.insertDraft(tx, scope, ruleSetId, draftOf(input, config, 1, now));
+    return this.#change(context, ruleSetId, 'create', async (tx, now) => {
+      if (extractorRuleSetId !== null) await lockBindable(tx, extractorRuleSetId);
+      await store.insertRuleSet(tx, {
+        id: ruleSetId,
+        kind: this.#kind.name,
+        extractorRuleSetId,
+        createdAt: now,
+      });
+      await store.insertDraft(tx, ruleSetId, draftOf(input, config, 1, now));
       return input;
     });
   }
@@ -70,18 +76,18 @@ export class RuleSetService<Input extends VersionInput, Config extends object> {
     input: Input,
   ): Promise<store.StoredVersion<Config>> {
     const config = await this.#deps.checkConfig(context.project, this.#kind, input);
-    return this.#change(context, ruleSetId, 'update', async (tx, scope, now) => {
-      const newest = await this.#lockUnarchived(tx, scope, ruleSetId);
+    return this.#change(context, ruleSetId, 'update', async (tx, now) => {
+      const newest = await this.#lockUnarchived(tx, ruleSetId);
       if ((input.extractor_rule_set_id ?? null) !== newest.extractor_rule_set_id) {
         const message = `cannot be changed: expected ${newest.extractor_rule_set_id}`;
         throw invalidRequest('extractor_rule_set_id', message);
       }
       if (newest.published_at === null) {
         const draft = draftOf(input, config, newest.version, newest.created_at);
-        await store.replaceDraft(tx, scope, ruleSetId, draft);
+        await store.replaceDraft(tx, ruleSetId, draft);
       } else {
         const draft = draftOf(input, config, newest.version + 1, now);
-        await store.insertDraft(tx, scope, ruleSetId, draft);
+        await store.insertDraft(tx, ruleSetId, draft);
       }
       return input;
     });
@@ -92,15 +98,15 @@ export class RuleSetService<Input extends VersionInput, Config extends object> {
    * `pricing_rule_set_limit_reached`.
    */
   async publish(context: ChangeContext, ruleSetId: string): Promise<store.StoredVersion<Config>> {
-    return this.#change(context, ruleSetId, 'publish', async (tx, scope, now) => {
-      const newest = await this.#lockUnarchived(tx, scope, ruleSetId);
+    return this.#change(context, ruleSetId, 'publish', async (tx, now) => {
+      const newest = await this.#lockUnarchived(tx, ruleSetId);
       if (newest.published_at !== null) throw new DomainError('nothing_to_publish');
       const { extractor_rule_set_id: boundTo } = newest;
       // A draft that is the first version: the rule set begins to price.
-      if (boundTo !== null && newest.version === 1) await checkRoom(tx, scope, boundTo);
-      await store.markPublished(tx, scope, ruleSetId, newest.version, now);
+      if (boundTo !== null && newest.version === 1) await checkRoom(tx, boundTo);
+      await store.markPublished(tx, ruleSetId, newest.version, now);
       // Only the newest version can be a draft, so the one before it is the newest that was published.
-      const previous = await store.readVersion<Config>(tx, scope, ruleSetId, newest.version - 1);
+      const previous = await store.readVersion<Config>(tx, this.#kind.name, ruleSetId, newest.version - 1);
       return { previous_version: previous?.version ?? null, ...versionChanges(this.#kind, previous, newest) };
     });
   }
@@ -112,47 +118,43 @@ export class RuleSetService<Input extends VersionInput, Config extends object> {
    * @throws DomainError `rule_set_not_found`.
    */
   async archive(context: ChangeContext, ruleSetId: string): Promise<store.StoredVersion<Config>> {
-    return this.#change(context, ruleSetId, 'archive', async (tx, scope, now) => {
-      const newest = await this.#lockNewest(tx, scope, ruleSetId);
+    return this.#change(context, ruleSetId, 'archive', async (tx, now) => {
+      const newest = await this.#lockNewest(tx, ruleSetId);
       if (newest.archived_at !== null) return UNCHANGED;
-      await store.markArchived(tx, scope, ruleSetId, now);
+      await store.markArchived(tx, ruleSetId, now);
       const publishedVersion = newest.published_at === null ? newest.version - 1 : newest.version;
       const ended = { published_version: publishedVersion === 0 ? null : publishedVersion };
-      if (scope.kind === 'pricing') return { ...ended, extractor_rule_set_id: newest.extractor_rule_set_id };
-      return { ...ended, pricing_rule_set_ids: await store.listPricing(tx, scope, ruleSetId) };
+      if (this.#kind.name === 'pricing')
+        return { ...ended, extractor_rule_set_id: newest.extractor_rule_set_id };
+      return { ...ended, pricing_rule_set_ids: await store.listPricing(tx, ruleSetId) };
     });
   }
 
   /** Returns warnings about a saved or published version; undefined for kinds without warnings. */
   async warningsAbout(version: store.StoredVersion<Config>): Promise<Warning[] | undefined> {
-    return this.#kind.warningsAbout?.(this.#deps.postgres.db, version);
+    const scope = { tenantId: version.tenant_id, projectId: version.project_id };
+    return this.#kind.warningsAbout?.(this.#own(scope), version);
   }
 
   /** @throws DomainError `rule_set_not_found`, for an unknown version too. */
-  async read(
-    owner: store.RuleSetOwner,
-    ruleSetId: string,
-    version?: number,
-  ): Promise<store.StoredVersion<Config>> {
-    return found(
-      await store.readVersion<Config>(this.#deps.postgres.db, this.#scopeOf(owner), ruleSetId, version),
-    );
+  async read(owner: ProjectScope, ruleSetId: string, version?: number): Promise<store.StoredVersion<Config>> {
+    return found(await store.readVersion<Config>(this.#own(owner), this.#kind.name, ruleSetId, version));
   }
 
-  async list(owner: store.RuleSetOwner, page: Page & store.ListFilter) {
-    return store.listRuleSets<Config>(this.#deps.postgres.db, this.#scopeOf(owner), page);
+  async list(owner: ProjectScope, page: Page & store.ListFilter) {
+    return store.listRuleSets<Config>(this.#own(owner), this.#kind.name, page);
   }
 
   /** @throws DomainError `rule_set_not_found`. */
   async listVersions(
-    owner: store.RuleSetOwner,
+    owner: ProjectScope,
     ruleSetId: string,
     page: Page,
   ): Promise<{ rows: ComparedVersion<Config>[]; totalCount: number }> {
     // One more than is asked for: the last one shown is compared with it.
     const { rows, totalCount } = await store.listVersions<Config>(
-      this.#deps.postgres.db,
-      this.#scopeOf(owner),
+      this.#own(owner),
+      this.#kind.name,
       ruleSetId,
       { limit: page.limit + 1, offset: page.offset },
     );
@@ -169,15 +171,15 @@ export class RuleSetService<Input extends VersionInput, Config extends object> {
     { project, principal, requestId }: ChangeContext,
     ruleSetId: string,
     action: Action,
-    work: (tx: Tx, scope: store.RuleSetScope, now: number) => Promise<object | typeof UNCHANGED>,
+    work: (tx: ProjectTx, now: number) => Promise<object | typeof UNCHANGED>,
   ): Promise<store.StoredVersion<Config>> {
-    const scope = this.#scopeOf(project);
     const now = unixSeconds(this.#deps.clock);
     const version = await transaction(this.#deps.postgres, async (tx) => {
-      const details = await work(tx, scope, now);
-      const after = found(await store.readVersion<Config>(tx, scope, ruleSetId, undefined));
+      const own = new ProjectTx(tx, project);
+      const details = await work(own, now);
+      const after = found(await store.readVersion<Config>(own, this.#kind.name, ruleSetId, undefined));
       if (details === UNCHANGED) return after;
-      await store.bumpRevision(tx, scope, extractorOf(after));
+      await store.bumpRevision(own, extractorOf(after));
       await audit(tx, {
         tenantId: project.tenantId,
         projectId: project.projectId,
@@ -195,26 +197,18 @@ export class RuleSetService<Input extends VersionInput, Config extends object> {
     return version;
   }
 
-  async #lockNewest(
-    tx: Tx,
-    scope: store.RuleSetScope,
-    ruleSetId: string,
-  ): Promise<store.StoredVersion<Config>> {
-    return found(await store.lockNewestVersion<Config>(tx, scope, ruleSetId));
+  async #lockNewest(tx: ProjectTx, ruleSetId: string): Promise<store.StoredVersion<Config>> {
+    return found(await store.lockNewestVersion<Config>(tx, this.#kind.name, ruleSetId));
   }
 
-  async #lockUnarchived(
-    tx: Tx,
-    scope: store.RuleSetScope,
-    ruleSetId: string,
-  ): Promise<store.StoredVersion<Config>> {
-    const newest = await this.#lockNewest(tx, scope, ruleSetId);
+  async #lockUnarchived(tx: ProjectTx, ruleSetId: string): Promise<store.StoredVersion<Config>> {
+    const newest = await this.#lockNewest(tx, ruleSetId);
     if (newest.archived_at !== null) throw new DomainError('rule_set_archived');
     return newest;
   }
 
-  #scopeOf({ tenantId, projectId }: store.RuleSetOwner): store.RuleSetScope {
-    return { tenantId, projectId, kind: this.#kind.name };
+  #own(scope: ProjectScope): ProjectDb {
+    return new ProjectDb(this.#deps.postgres.db, scope);
   }
 }
 
@@ -234,10 +228,9 @@ function extractorOf({ id, extractor_rule_set_id: boundTo }: store.StoredVersion
 }
 
 /** Holds an extractor rule set that a pricing rule set is about to be bound to. */
-async function lockBindable(tx: Tx, owner: store.RuleSetOwner, extractorRuleSetId: string): Promise<void> {
+async function lockBindable(tx: ProjectTx, extractorRuleSetId: string): Promise<void> {
   const path = 'extractor_rule_set_id';
-  const scope = { ...owner, kind: 'extractor' } as const;
-  const extractor = await store.lockNewestVersion(tx, scope, extractorRuleSetId);
+  const extractor = await store.lockNewestVersion(tx, 'extractor', extractorRuleSetId);
   if (extractor === undefined) {
     const details = [{ path, message: 'expected an extractor rule set of this project' }];
     throw new DomainError('rule_set_not_found', { inBody: true, details });
@@ -252,8 +245,8 @@ async function lockBindable(tx: Tx, owner: store.RuleSetOwner, extractorRuleSetI
  * Workers hold all prices of an extractor rule set at once. A publication locks the row of that rule set, so concurrent
  * ones cannot exceed the bound together.
  */
-async function checkRoom(tx: Tx, owner: store.RuleSetOwner, extractorRuleSetId: string): Promise<void> {
-  const published = await store.listPricing(tx, owner, extractorRuleSetId);
+async function checkRoom(tx: ProjectTx, extractorRuleSetId: string): Promise<void> {
+  const published = await store.listPricing(tx, extractorRuleSetId);
   if (published.length < PRICING_RULE_SETS_IN_FORCE_MAX) return;
   throw new DomainError('pricing_rule_set_limit_reached', {
     message: `${extractorRuleSetId} has ${published.length} published pricing rule sets, the most it may have: archive one, or put the rules into one of them.`,

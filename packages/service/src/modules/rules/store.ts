@@ -1,16 +1,10 @@
 import type { PublicationStatus } from '@tollgate/contract';
 import { type RawBuilder, sql } from 'kysely';
 import type { Page } from '../../kernel/page.js';
-import type { ProjectRef } from '../../kernel/scope.js';
-import type { Db, Tx } from '../../platform/postgres/index.js';
+import type { ProjectDb, ProjectTx } from '../../platform/postgres/index.js';
 
-/** Which project's rule sets are meant. */
-export type RuleSetOwner = Pick<ProjectRef, 'tenantId' | 'projectId'>;
-
-/** Which rule sets are meant: those of one kind in a project. To it, an id of the other kind does not exist. */
-export interface RuleSetScope extends RuleSetOwner {
-  readonly kind: 'extractor' | 'pricing';
-}
+/** The kind of the rule sets that a function serves. To it, an id of the other kind does not exist. */
+export type RuleSetKindName = 'extractor' | 'pricing';
 
 /** One version of a rule set, with what its rule set adds. Times are Unix seconds. */
 export interface StoredVersion<Config> {
@@ -50,28 +44,26 @@ const FROM = sql`rule_sets s join rule_set_versions v on v.project_id = s.projec
 const STATUS = sql`case when s.archived_at is not null then 'archived'
   when v.published_at is null then 'draft' else 'published' end`;
 
-const within = ({ tenantId, projectId, kind }: RuleSetScope): RawBuilder<unknown> =>
-  sql`s.tenant_id = ${tenantId} and s.project_id = ${projectId} and s.kind = ${kind}`;
+const isKind = (db: ProjectDb, kind: RuleSetKindName): RawBuilder<unknown> =>
+  db.part`${db.isOwn('s')} and s.kind = ${kind}`;
 
 export async function insertRuleSet(
-  tx: Tx,
-  scope: RuleSetScope,
+  tx: ProjectTx,
   ruleSet: {
     readonly id: string;
+    readonly kind: RuleSetKindName;
     readonly extractorRuleSetId: string | null;
     readonly createdAt: number;
   },
 ): Promise<void> {
+  const { id, kind, extractorRuleSetId, createdAt } = ruleSet;
   await tx
-    .insertInto('rule_sets')
-    .values({
-      tenant_id: scope.tenantId,
-      project_id: scope.projectId,
-      id: ruleSet.id,
-      kind: scope.kind,
-      extractor_rule_set_id: ruleSet.extractorRuleSetId,
+    .insert('rule_sets', {
+      id,
+      kind,
+      extractor_rule_set_id: extractorRuleSetId,
       archived_at: null,
-      created_at: ruleSet.createdAt,
+      created_at: createdAt,
     })
     .execute();
 }
@@ -81,48 +73,41 @@ export async function insertRuleSet(
  * row of the extractor rule set that it is, or is bound to. That is the only locked row, so writers cannot deadlock.
  */
 export async function lockNewestVersion<Config>(
-  tx: Tx,
-  scope: RuleSetScope,
+  tx: ProjectTx,
+  kind: RuleSetKindName,
   ruleSetId: string,
 ): Promise<StoredVersion<Config> | undefined> {
   // Locked first, on its own: the statement that reads the versions must see what the previous holder committed.
-  await sql`
+  await tx.rows`
     select 1 from rule_sets
-    where project_id = ${scope.projectId} and id = (
-      select coalesce(s.extractor_rule_set_id, s.id) from rule_sets s where ${within(scope)} and s.id = ${ruleSetId}
+    where ${tx.isOwn()} and id = (
+      select coalesce(s.extractor_rule_set_id, s.id) from rule_sets s where ${isKind(tx, kind)} and s.id = ${ruleSetId}
     )
-    for update
-  `.execute(tx);
-  return readVersion(tx, scope, ruleSetId, undefined);
+    for update`;
+  return readVersion(tx, kind, ruleSetId, undefined);
 }
 
 /** A version of a rule set: the newest unless `version` names one. */
 export async function readVersion<Config>(
-  db: Db,
-  scope: RuleSetScope,
+  db: ProjectDb,
+  kind: RuleSetKindName,
   ruleSetId: string,
   version: number | undefined,
 ): Promise<StoredVersion<Config> | undefined> {
-  const { rows } = await sql<StoredVersion<Config>>`
+  return db.row<StoredVersion<Config>>`
     select ${COLUMNS} from ${FROM}
-    where ${within(scope)} and s.id = ${ruleSetId}
+    where ${isKind(db, kind)} and s.id = ${ruleSetId}
       and ${version === undefined ? sql`true` : sql`v.version = ${version}`}
-    order by v.version desc limit 1
-  `.execute(db);
-  return rows[0];
+    order by v.version desc limit 1`;
 }
 
 export async function insertDraft(
-  tx: Tx,
-  scope: RuleSetScope,
+  tx: ProjectTx,
   ruleSetId: string,
   draft: DraftValues<object>,
 ): Promise<void> {
   await tx
-    .insertInto('rule_set_versions')
-    .values({
-      tenant_id: scope.tenantId,
-      project_id: scope.projectId,
+    .insert('rule_set_versions', {
       rule_set_id: ruleSetId,
       version: draft.version,
       name: draft.name,
@@ -137,124 +122,91 @@ export async function insertDraft(
 
 /** Replaces a draft; a published version is never touched. */
 export async function replaceDraft(
-  tx: Tx,
-  scope: RuleSetScope,
+  tx: ProjectTx,
   ruleSetId: string,
   draft: DraftValues<object>,
 ): Promise<void> {
-  const { numUpdatedRows } = await updateDraft(tx, scope, ruleSetId, draft.version)
-    .set({
-      name: draft.name,
-      template_id: draft.templateId,
-      effective_from: draft.effectiveFrom,
-      config: JSON.stringify(draft.config),
-    })
-    .executeTakeFirst();
-  if (numUpdatedRows !== 1n) throw new Error(`version ${draft.version} of ${ruleSetId} is no draft`);
+  await updateDraft(tx, ruleSetId, draft.version, {
+    name: draft.name,
+    template_id: draft.templateId,
+    effective_from: draft.effectiveFrom,
+    config: JSON.stringify(draft.config),
+  });
 }
 
 export async function markPublished(
-  tx: Tx,
-  scope: RuleSetScope,
+  tx: ProjectTx,
   ruleSetId: string,
   version: number,
   publishedAt: number,
 ): Promise<void> {
-  const { numUpdatedRows } = await updateDraft(tx, scope, ruleSetId, version)
-    .set({ published_at: publishedAt })
+  await updateDraft(tx, ruleSetId, version, { published_at: publishedAt });
+}
+
+/** @throws Error when the version is no draft */
+async function updateDraft(
+  tx: ProjectTx,
+  ruleSetId: string,
+  version: number,
+  values: Parameters<typeof tx.update<'rule_set_versions'>>[1],
+): Promise<void> {
+  const { numUpdatedRows } = await tx
+    .update('rule_set_versions', values)
+    .where('rule_set_id', '=', ruleSetId)
+    .where('version', '=', version)
+    .where('published_at', 'is', null)
     .executeTakeFirst();
   if (numUpdatedRows !== 1n) throw new Error(`version ${version} of ${ruleSetId} is no draft`);
 }
 
-const updateDraft = (tx: Tx, scope: RuleSetScope, ruleSetId: string, version: number) =>
-  tx
-    .updateTable('rule_set_versions')
-    .where('tenant_id', '=', scope.tenantId)
-    .where('project_id', '=', scope.projectId)
-    .where('rule_set_id', '=', ruleSetId)
-    .where('version', '=', version)
-    .where('published_at', 'is', null);
-
-export async function markArchived(
-  tx: Tx,
-  scope: RuleSetScope,
-  ruleSetId: string,
-  archivedAt: number,
-): Promise<void> {
-  await updateRuleSet(tx, scope, ruleSetId).set({ archived_at: archivedAt }).execute();
+export async function markArchived(tx: ProjectTx, ruleSetId: string, archivedAt: number): Promise<void> {
+  await tx.update('rule_sets', { archived_at: archivedAt }).where('id', '=', ruleSetId).execute();
 }
 
 /** Tells every cache that the extractor rule set, or a pricing rule set bound to it, has changed. */
-export async function bumpRevision(tx: Tx, owner: RuleSetOwner, extractorRuleSetId: string): Promise<void> {
-  await updateRuleSet(tx, owner, extractorRuleSetId)
-    .set((set) => ({ revision: set('revision', '+', 1) }))
-    .execute();
+export async function bumpRevision(tx: ProjectTx, extractorRuleSetId: string): Promise<void> {
+  await tx.change`update rule_sets set revision = revision + 1 where ${tx.isOwn()} and id = ${extractorRuleSetId}`;
 }
 
-const updateRuleSet = (tx: Tx, owner: RuleSetOwner, ruleSetId: string) =>
-  tx
-    .updateTable('rule_sets')
-    .where('tenant_id', '=', owner.tenantId)
-    .where('project_id', '=', owner.projectId)
-    .where('id', '=', ruleSetId);
-
 /** The pricing rule sets bound to an extractor rule set that were published and are not archived, oldest first. */
-export async function listPricing(
-  tx: Tx,
-  owner: RuleSetOwner,
-  extractorRuleSetId: string,
-): Promise<string[]> {
-  const rows = await tx
-    .selectFrom('rule_sets')
-    .select('id')
-    .where('tenant_id', '=', owner.tenantId)
-    .where('project_id', '=', owner.projectId)
-    .where('extractor_rule_set_id', '=', extractorRuleSetId)
-    .where('archived_at', 'is', null)
-    .where(({ exists, selectFrom }) =>
-      exists(
-        selectFrom('rule_set_versions')
-          .select('version')
-          .whereRef('rule_set_versions.project_id', '=', 'rule_sets.project_id')
-          .whereRef('rule_set_versions.rule_set_id', '=', 'rule_sets.id')
-          .where('published_at', 'is not', null),
-      ),
-    )
-    .orderBy('id')
-    .execute();
+export async function listPricing(tx: ProjectTx, extractorRuleSetId: string): Promise<string[]> {
+  const rows = await tx.rows<{ id: string }>`
+    select s.id from rule_sets s
+    where ${tx.isOwn('s')} and s.extractor_rule_set_id = ${extractorRuleSetId} and s.archived_at is null
+      and exists (
+        select from rule_set_versions v
+        where v.project_id = s.project_id and v.rule_set_id = s.id and v.published_at is not null
+      )
+    order by s.id`;
   return rows.map(({ id }) => id);
 }
 
 /** Rule sets, newest first. With a status, a rule set is shown by its newest version of that status. */
 export async function listRuleSets<Config>(
-  db: Db,
-  scope: RuleSetScope,
+  db: ProjectDb,
+  kind: RuleSetKindName,
   { limit, offset, status, extractorRuleSetId }: Page & ListFilter,
 ): Promise<{ rows: StoredVersion<Config>[]; totalCount: number }> {
-  const shown = sql`
+  const shown = db.part`
     select distinct on (s.id) ${COLUMNS} from ${FROM}
-    where ${within(scope)} and ${status === undefined ? sql`true` : sql`${STATUS} = ${status}`}
+    where ${isKind(db, kind)} and ${status === undefined ? sql`true` : sql`${STATUS} = ${status}`}
       and ${extractorRuleSetId === undefined ? sql`true` : sql`s.extractor_rule_set_id = ${extractorRuleSetId}`}
-    order by s.id desc, v.version desc
-  `;
-  const page = sql<StoredVersion<Config>>`${shown} limit ${limit} offset ${offset}`;
-  const { rows } = await page.execute(db);
-  const count = sql<{ total: number }>`select count(*) as total from (${shown}) shown`;
-  const { rows: counted } = await count.execute(db);
-  return { rows, totalCount: counted[0]?.total ?? 0 };
+    order by s.id desc, v.version desc`;
+  const rows = await db.rows<StoredVersion<Config>>`${shown} limit ${limit} offset ${offset}`;
+  const counted = await db.row<{ total: number }>`select count(*) as total from (${shown}) shown`;
+  return { rows, totalCount: counted?.total ?? 0 };
 }
 
 /** Versions of one rule set, newest first, none left out. */
 export async function listVersions<Config>(
-  db: Db,
-  scope: RuleSetScope,
+  db: ProjectDb,
+  kind: RuleSetKindName,
   ruleSetId: string,
   { limit, offset }: Page,
 ): Promise<{ rows: StoredVersion<Config>[]; totalCount: number }> {
-  const found = sql`from ${FROM} where ${within(scope)} and s.id = ${ruleSetId}`;
-  const page = sql<StoredVersion<Config>>`
+  const found = db.part`from ${FROM} where ${isKind(db, kind)} and s.id = ${ruleSetId}`;
+  const rows = await db.rows<StoredVersion<Config>>`
     select ${COLUMNS} ${found} order by v.version desc limit ${limit} offset ${offset}`;
-  const { rows } = await page.execute(db);
-  const { rows: counted } = await sql<{ total: number }>`select count(*) as total ${found}`.execute(db);
-  return { rows, totalCount: counted[0]?.total ?? 0 };
+  const counted = await db.row<{ total: number }>`select count(*) as total ${found}`;
+  return { rows, totalCount: counted?.total ?? 0 };
 }
