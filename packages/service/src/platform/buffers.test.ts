@@ -14,7 +14,7 @@ const buffers = fc
   .array(fc.uint8Array({ maxLength: 20 }), { maxLength: 8 })
   .map((all) => all.map((bytes) => Buffer.from(bytes)));
 
-/** Takes at most `most` bytes at once, then fails, if it does. */
+/** Accepts at most `most` bytes at a time, and fails after `failsAfter` calls. */
 function slow(most: number, failsAfter = Number.POSITIVE_INFINITY) {
   const taken: Buffer[] = [];
   return {

@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 
-/** Bytes that stand one behind the other, in as many pieces as they were made in. */
+/** Consecutive bytes, in the pieces in which they were made. */
 export type Buffers = readonly Buffer[];
 
 export function totalBytes(buffers: Buffers): number {
@@ -15,8 +15,8 @@ export function checksum(buffers: Buffers): number {
 }
 
 /**
- * Writes all of them, from `offset` on. A short write is gone on with: what cut it short, such as a full
- * disk, says so then.
+ * Writes all buffers, from `offset` on. After a short write the rest is written; the cause of the short write, such as
+ * a full disk, then throws.
  *
  * @throws Error of the file system
  */
@@ -34,7 +34,7 @@ export async function writeBuffers(
   }
 }
 
-/** The part after the first `bytes`. */
+/** Returns the part after the first `bytes`. */
 function behind(buffers: Buffers, bytes: number): Buffer[] {
   let skipped = bytes;
   const rest: Buffer[] = [];

@@ -1,12 +1,12 @@
 import { BoundedMap } from '../kernel/bounded-map.js';
 
 /**
- * Remembers what a look-up found for a short while. One look-up per key is in flight at a time; when half of its life
- * is over, an entry that is still asked for is renewed in the background, so that busy keys never wait.
+ * Caches the results of look-ups for a short time. Each key has one look-up in flight at a time. After half of its
+ * lifetime, an entry that is still used is renewed in the background, so that requests for busy keys never wait.
  */
 export interface FlightCacheOptions<T> {
   readonly lookUp: (key: string) => Promise<T>;
-  /** A result is at most this old, counted from the start of its look-up. */
+  /** Upper bound of a result's age, counted from the start of its look-up. */
   readonly ageMsMax: number;
   readonly entriesMax: number;
   /** A clock that never goes back. */
@@ -34,7 +34,7 @@ export class FlightCache<T> {
     return this.#entries.has(key);
   }
 
-  /** The value at once when it is fresh enough, otherwise a promise of it. Failures are not remembered. */
+  /** Returns the cached value when it is fresh enough, otherwise a promise. Failures are not cached. */
   get(key: string): T | Promise<T> {
     const entry = this.#entries.get(key);
     if (entry === undefined) return this.#fly(key);
@@ -44,13 +44,13 @@ export class FlightCache<T> {
       return this.#fly(key);
     }
     if (ageMs >= this.#options.ageMsMax / 2 && !this.#flights.has(key)) {
-      // A failed renewal is not this caller's business: the entry simply expires, and the next caller sees the error.
+      // A failed renewal does not concern this caller: the entry simply expires, and the next caller gets the error.
       this.#fly(key).catch(() => {});
     }
     return entry.value;
   }
 
-  /** Forgets everything, what is in flight included. */
+  /** Drops everything, including look-ups in flight. */
   clear(): void {
     this.#generation += 1;
     this.#entries.clear();

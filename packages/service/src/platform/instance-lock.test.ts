@@ -66,7 +66,7 @@ test.runIf(process.platform === 'linux')(
   'a holder whose pid cannot be seen is known by its socket',
   async () => {
     const lock = await acquireInstanceLock(dataDir);
-    // A service in another container reads it like this: that pid is absent, or belongs to another process.
+    // A service in another container sees the lock like this: that pid is absent, or belongs to another process.
     writeLock({ pid: 4_194_305, startTime: 'elsewhere' });
     await expect(acquireInstanceLock(dataDir)).rejects.toThrow('pid 4194305');
     await lock.release();

@@ -21,7 +21,7 @@ export class InstanceLockedError extends Error {
 
 const LOCK_FILE_NAME = 'instance.lock';
 const SOCKET_NAME = 'instance.sock';
-/** Each try ends with the lock, with a running holder, or with one dead holder's file gone. */
+/** Each try ends with the lock, with a running holder, or with the removal of one dead holder's file. */
 const TRIES_MAX = 10;
 
 /** The right to use a data directory, held by one running service. */
@@ -30,8 +30,8 @@ export interface InstanceLock {
 }
 
 /**
- * Takes the data directory, which is created if need be. A lock whose holder was killed is taken over.
- * Throws InstanceLockedError, naming the holder's pid, while another service runs on it.
+ * Locks the data directory, which is created if needed. A lock whose holder was killed is taken over. Throws
+ * InstanceLockedError, naming the holder's pid, while another service runs on it.
  */
 export async function acquireInstanceLock(dataDir: string): Promise<InstanceLock> {
   mkdirSync(dataDir, { recursive: true });
@@ -55,7 +55,7 @@ function heldLock(path: string, text: string, beacon: Beacon): InstanceLock {
   return {
     release: async () => {
       await beacon.quench();
-      // A directory that was deleted and made anew may belong to another service by now.
+      // A directory that was deleted and created again may belong to another service by now.
       if (readIfPresent(path) === text) rmSync(path);
     },
   };
@@ -72,7 +72,7 @@ async function removeIfStale(folder: string, path: string): Promise<void> {
       `Another Tollgate (pid ${holder?.pid ?? 'unknown'}) uses ${folder}: stop it, or set TOLLGATE_DATA_DIR to another folder.`,
     );
   }
-  // Moved away rather than deleted, so that the lock of a service that was quicker is noticed, and put back.
+  // Moved away rather than deleted, so that the lock of a service that was faster is noticed, and put back.
   const aside = `${path}.${randomBytes(6).toString('hex')}`;
   try {
     renameSync(path, aside);
@@ -87,7 +87,7 @@ async function removeIfStale(folder: string, path: string): Promise<void> {
 /**
  * A socket in the data directory that accepts connections while its holder lives. Containers that share a directory do
  * not see each other's pids, so they cannot see whether a lock's holder runs; they do see the socket. Linux only, where
- * a descriptor can name the folder: a socket's own path may have 107 bytes at most.
+ * a descriptor can name the folder: the path of a socket is limited to 107 bytes.
  */
 class Beacon {
   readonly #server: Server | undefined;
@@ -104,7 +104,7 @@ class Beacon {
     const folderFd = openSync(folder, 'r');
     const server = createServer((socket) => socket.destroy());
     const listens = await new Promise<boolean>((resolve) => {
-      // Some shared file systems hold no sockets: the lock file alone must do there.
+      // Some shared file systems support no sockets: the lock file alone must suffice there.
       server.once('error', () => resolve(false));
       server.listen(socketPath(folderFd), () => resolve(true));
     });
@@ -138,7 +138,7 @@ function socketPath(folderFd: number): string {
   return `/proc/self/fd/${folderFd}/${SOCKET_NAME}`;
 }
 
-/** Creates the lock, whole from the first moment, unless there is one. */
+/** Creates the lock in one step with its content, unless there is one. */
 function tryLink(from: string, to: string): boolean {
   try {
     linkSync(from, to);
@@ -158,7 +158,7 @@ function readIfPresent(path: string): string | undefined {
   }
 }
 
-/** Undefined for what a power failure left of a lock. */
+/** Returns undefined for a lock that a power failure has damaged. */
 function parseIdentity(text: string): ProcessIdentity | undefined {
   try {
     const { pid, startTime } = JSON.parse(text) as Partial<ProcessIdentity>;

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 /** One step of a store's schema. */
 export interface Migration {
   readonly version: number;
-  /** File name without the number and the ending. */
+  /** The file name without its number and extension. */
   readonly name: string;
   readonly sql: string;
   /** SHA-256 of the text, in hex. */
@@ -19,7 +19,7 @@ export interface AppliedMigration {
   readonly checksum: string;
 }
 
-/** The store's schema and this release do not belong together; the message is one sentence for the operator. */
+/** The store's schema does not fit this release; the message is one sentence for the operator. */
 export class MigrationError extends Error {
   override readonly name = 'MigrationError';
 }
@@ -36,7 +36,7 @@ export function readMigrations(store: StoreName): Migration[] {
   migrations.sort((a, b) => a.version - b.version);
   for (const [index, { version }] of migrations.entries()) {
     if (version !== index + 1)
-      throw new MigrationError(`Migration ${index + 1} of ${store} is missing or doubled.`);
+      throw new MigrationError(`Migration ${index + 1} of ${store} is missing or exists twice.`);
   }
   return migrations;
 }
@@ -56,7 +56,10 @@ export function parseMigration(file: string, text: string): Migration {
   };
 }
 
-/** The migrations still to be applied. Throws MigrationError when the store was made by other or newer files. */
+/**
+ * Returns the migrations that have to be applied. Throws MigrationError when the store was created by other or newer
+ * files.
+ */
 export function pendingMigrations(
   store: StoreName,
   migrations: readonly Migration[],

@@ -126,7 +126,7 @@ describe('ClickHouse', () => {
     try {
       await fresh.clickhouse.command('TRUNCATE TABLE schema_migrations');
       await expect(applyClickHouseMigrations(fresh.clickhouse, [careless])).rejects.toThrow(
-        'does not bear repetition',
+        'cannot be repeated safely',
       );
     } finally {
       await fresh.drop();

@@ -1,17 +1,17 @@
 import { DomainError } from '../kernel/errors.js';
 
-/** Upper bound of the works of one key that wait; more are refused. */
+/** Upper bound of the waiting calls of one key; more are refused. */
 const WAITING_MAX = 100;
 
 interface Line {
-  /** Ends with the last in the line; never rejects. */
+  /** Settles with the last call in the line; never rejects. */
   last: Promise<unknown>;
   waiting: number;
 }
 
 /**
- * Does work of one key one after the other within this process, work of different keys at once. For work that would
- * wait in the database anyway: while it waits here, it holds no connection.
+ * Runs work of one key one after the other within this process, and work of different keys in parallel. Meant for work
+ * that would wait in the database anyway: while it waits here, it holds no connection.
  */
 export class OneAtATime {
   readonly #waitingMax: number;
@@ -21,7 +21,7 @@ export class OneAtATime {
     this.#waitingMax = waitingMax;
   }
 
-  /** @throws DomainError `server_busy` when too much work of the key waits; or the error of `work` */
+  /** @throws DomainError `server_busy` when too many calls of the key wait; or the error of `work` */
   async run<T>(key: string, work: () => Promise<T>): Promise<T> {
     const line = this.#lines.get(key) ?? { last: Promise.resolve(), waiting: 0 };
     if (line.waiting >= this.#waitingMax) throw new DomainError('server_busy');

@@ -4,11 +4,11 @@ import { readFileSync } from 'node:fs';
 /** Identifies a process; a later process with the same pid differs. */
 export interface ProcessIdentity {
   readonly pid: number;
-  /** Opaque text that differs between two processes of one pid; undefined where the system does not show it. */
+  /** Opaque text that differs between two processes with one pid; undefined where the system does not show it. */
   readonly startTime: string | undefined;
 }
 
-/** Whether some process of any user has this pid now. */
+/** Whether a process of any user has this pid now. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -18,17 +18,20 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** When the process was started, as the system formats it; undefined if it is gone or the system does not show it. */
+/**
+ * Returns when the process was started, as the system formats it; undefined if it is gone or the system does not show
+ * it.
+ */
 export function processStartTime(pid: number): string | undefined {
   return process.platform === 'linux' ? startTimeFromProc(pid) : startTimeFromPs(pid);
 }
 
-/** The identity of the calling process. */
+/** Returns the identity of the calling process. */
 export function ownIdentity(): ProcessIdentity {
   return { pid: process.pid, startTime: processStartTime(process.pid) };
 }
 
-/** Whether that very process still runs. Without start times, a process with the same pid counts as it. */
+/** Whether exactly this process still runs. Without start times, any process with the same pid counts as it. */
 export function isRunning(identity: ProcessIdentity): boolean {
   if (!isAlive(identity.pid)) return false;
   const startTime = processStartTime(identity.pid);
@@ -36,14 +39,14 @@ export function isRunning(identity: ProcessIdentity): boolean {
   return startTime === undefined || identity.startTime === undefined || startTime === identity.startTime;
 }
 
-/** Stands for the start time of a process that has ended and was not yet waited for. */
+/** The start time of a process that has ended and was not yet waited for. */
 const ZOMBIE = 'zombie';
 
-/** Field 22 of /proc/<pid>/stat counts ticks since boot, so the boot is named too. */
+/** Field 22 of /proc/<pid>/stat counts ticks since boot, so the id of the boot is added. */
 function startTimeFromProc(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // The second field is the command in parentheses and may itself hold spaces and parentheses.
+    // The second field is the command in parentheses, which may itself contain spaces and parentheses.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const bootId = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
     return fields[0] === 'Z' ? ZOMBIE : `${bootId}/${fields[19]}`;

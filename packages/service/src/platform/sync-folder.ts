@@ -1,6 +1,9 @@
 import { open } from 'node:fs/promises';
 
-/** Brings a folder's entries to disk: without it a new file may be gone after a power failure, synced or not. */
+/**
+ * Syncs a folder's entries to disk: without this a new file may be lost in a power failure, even if its content was
+ * synced.
+ */
 export async function syncFolder(folder: string): Promise<void> {
   const directory = await open(folder, 'r');
   try {

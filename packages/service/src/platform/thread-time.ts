@@ -4,20 +4,23 @@ import { openSync, readSync } from 'node:fs';
 export interface ThreadTime {
   /** Monotonic. */
   nowMs(): number;
-  /** For how long, since it began, the thread could have run while the system let others run. */
+  /** For how long the thread was ready to run while the system ran others, since it began. */
   waitedMs(): number;
 }
 
-/** Nanoseconds that the thread ran, nanoseconds that it waited to run, and how often it ran. Linux alone has it. */
+/** Nanoseconds that the thread ran, nanoseconds that it waited to run, and how often it ran. Linux only. */
 const SCHEDSTAT = '/proc/thread-self/schedstat';
-/** Three numbers of 64 bits. */
+/** Room for three numbers of 64 bits. */
 const SCHEDSTAT_BYTES_MAX = 64;
 const NANOSECONDS_PER_MS = 1e6;
 const SPACE = 32;
 const ZERO = 48;
 
 const text = Buffer.alloc(SCHEDSTAT_BYTES_MAX);
-/** Opened by the thread that asks first, which it is about from then on: each thread has a module of its own. */
+/**
+ * Opened by the first thread that reads it, and about that thread from then on: each thread has its own copy of this
+ * module.
+ */
 let file: number | undefined | 'absent';
 
 /** The clock of the calling thread. Reading its wait time takes 1 to 2 µs; on systems other than Linux it is zero. */

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** A thread that serves many works on one of them no longer than this, and a piece, without letting the others pass. */
+/** Upper bound of the time for which a thread works on one task, plus one piece of it, before others run. */
 const TURN_MS_MAX = 4;
 
 /** Turns of a thread, for work that comes in pieces. */
@@ -9,7 +9,7 @@ export class Turns {
   readonly #rest: (turnMs: number) => Promise<void>;
   #startedMs: number;
 
-  /** @param rest gives the thread back after a turn of so many milliseconds, for as long as is due to others */
+  /** @param rest yields after a turn of so many milliseconds, for as long as others are due */
   constructor(
     nowMs: () => number = () => performance.now(),
     rest: (turnMs: number) => Promise<void> = () => nextTurn(),
@@ -24,12 +24,12 @@ export class Turns {
     return this.isOverAt(this.#nowMs());
   }
 
-  /** Like `isOver`, for callers that know the time. */
+  /** As `isOver`, for callers that know the time. */
   isOverAt(nowMs: number): boolean {
     return nowMs - this.#startedMs >= TURN_MS_MAX;
   }
 
-  /** Gives the thread back, and begins the next turn. */
+  /** Yields, and starts the next turn. */
   async pause(): Promise<void> {
     await this.#rest(this.#nowMs() - this.#startedMs);
     this.#startedMs = this.#nowMs();

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * The result of `work`, unless `timeoutMs` pass first. Late work goes on unobserved; `onLate` may end it.
+ * Returns the result of `work`, unless `timeoutMs` pass first. Late work continues unobserved; `onLate` may end it.
  * @param onLate called at most once, when the time has passed
  * @throws the error that `onLate` returns, or the error of `work`
  */
@@ -17,7 +17,7 @@ export async function resultWithin<T>(work: Promise<T>, timeoutMs: number, onLat
   }
 }
 
-/** Whether `work` ended within `timeoutMs`; rejects when `work` does within that time. */
+/** Returns whether `work` ended within `timeoutMs`; rejects when `work` does within that time. */
 export async function endsWithin(work: Promise<unknown>, timeoutMs: number): Promise<boolean> {
   const late = new Error('late');
   try {
@@ -29,7 +29,7 @@ export async function endsWithin(work: Promise<unknown>, timeoutMs: number): Pro
   }
 }
 
-/** Looks at `condition` every `intervalMs` until it holds; returns false when `timeoutMs` have passed. */
+/** Checks `condition` every `intervalMs` until it holds; returns false when `timeoutMs` have passed. */
 export async function holdsWithin(
   condition: () => boolean | Promise<boolean>,
   timeoutMs: number,

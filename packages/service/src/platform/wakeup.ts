@@ -36,16 +36,16 @@ export async function pause(timeoutMs: number, signal: AbortSignal): Promise<voi
 }
 
 export interface RepeatOptions {
-  /** From the end of one round to the beginning of the next. */
+  /** Pause from the end of one round to the beginning of the next. */
   readonly pollMs: number;
   readonly onFailure: (error: unknown) => void;
-  /** Begins the next round at once, unless the last one failed. */
+  /** Starts the next round at once, unless the last one failed. */
   readonly wakeup?: Wakeup;
-  /** From a failure to the next round; by default ever longer. */
+  /** Pause after a failure; by default it grows with each failure. */
   readonly failurePauseMs?: (failures: number) => number;
 }
 
-/** Does a round of work again and again until `signal` aborts; never rejects. */
+/** Repeats rounds of work until `signal` aborts; never rejects. */
 export async function repeat(
   work: () => Promise<unknown>,
   signal: AbortSignal,
@@ -67,7 +67,7 @@ export async function repeat(
 const RETRY_PAUSE_FIRST_MS = 50;
 const RETRY_PAUSE_LAST_MS = 5_000;
 
-/** How long to wait after the n-th failure in a row, counted from 1. */
+/** Returns how long to wait after the n-th failure in a row, counted from 1. */
 export function retryPauseMs(failures: number): number {
   return Math.min(RETRY_PAUSE_FIRST_MS * 2 ** (failures - 1), RETRY_PAUSE_LAST_MS);
 }

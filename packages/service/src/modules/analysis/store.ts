@@ -49,7 +49,7 @@ function toRow(row: StoredRow, query: PlannedQuery): AnalysisRow {
 
 function sumOf(value: string | number | null | undefined): string {
   const decimal = parseDecimal(String(value));
-  if (decimal === undefined) throw new Error(`ClickHouse answered ${value} for a sum`);
+  if (decimal === undefined) throw new Error(`ClickHouse returned ${value} for a sum`);
   return toText(decimal);
 }
 

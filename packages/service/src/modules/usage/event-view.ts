@@ -78,7 +78,7 @@ function chargeItems(event: StoredEvent): PostedChargeItem[] {
 /** A decimal as the API writes it; a server's settings may pad it with zeros. */
 function plainDecimal(text: string): string {
   const decimal = parseDecimal(text);
-  if (decimal === undefined) throw new Error(`ClickHouse answered ${text} for a decimal`);
+  if (decimal === undefined) throw new Error(`ClickHouse returned ${text} for a decimal`);
   return toText(decimal);
 }
 

@@ -71,7 +71,7 @@ describe('ByteWriter', () => {
     const large = memoryAfter(1_000_000);
     expect(large).toBeGreaterThanOrEqual(1_000_000);
     expect(memoryAfter(large / 8)).toBe(large);
-    // Cleared after a use that was large enough, and given back after one that was not.
+    // Kept when the last use was large enough, and released when it was not.
     expect(memoryAfter(1_000)).toBe(large);
     expect(memoryAfter(1_000)).toBeLessThan(65_536);
   });

@@ -6,9 +6,9 @@
  */
 
 const INITIAL_BYTES = 128;
-/** So much memory is kept, however little of it is used, */
+/** Memory up to this size is always kept. */
 const IDLE_BYTES_MAX = 65_536;
-/** and so many times what was used. */
+/** Memory up to this multiple of its last use is kept. */
 const IDLE_FACTOR = 8;
 /** Below this length a loop over the characters beats the call into native code. */
 const ASCII_LOOP_CHARS_MAX = 48;
@@ -38,8 +38,8 @@ export class ByteWriter {
   }
 
   /**
-   * Starts over, in the same memory if the last use took a good part of it: a use that was large once is not
-   * held for ever.
+   * Empties the writer. The memory is kept if the last use took a good part of it, so that a single large use does not
+   * hold it for ever.
    */
   clear(): void {
     if (this.#length < this.#buffer.length / IDLE_FACTOR && this.#buffer.length > IDLE_BYTES_MAX) {
@@ -60,7 +60,7 @@ export class ByteWriter {
     this.#length += 2;
   }
 
-  /** Also DateTime, as Unix seconds. */
+  /** Writes a UInt32; also a DateTime as Unix seconds. */
   uint32(value: number): void {
     this.#reserve(4);
     this.#view.setUint32(this.#length, value, true);
@@ -75,7 +75,7 @@ export class ByteWriter {
     this.#length += 8;
   }
 
-  /** Decimal(38, s) from its coefficient, value × 10^s. */
+  /** Writes a Decimal(38, s) from its coefficient, value × 10^s. */
   decimal128(coefficient: bigint): void {
     this.#reserve(16);
     // setBigUint64 keeps the lowest 64 bits, which for a negative number are its two's complement.
@@ -84,7 +84,7 @@ export class ByteWriter {
     this.#length += 16;
   }
 
-  /** A length: of a string or a list. */
+  /** Writes the length of a string or a list. */
   varint(value: number): void {
     this.#reserve(VARINT_BYTES_MAX);
     let rest = value;
@@ -95,18 +95,18 @@ export class ByteWriter {
     this.#buffer[this.#length++] = rest;
   }
 
-  /** A lone surrogate becomes U+FFFD. */
+  /** Writes a string; a lone surrogate becomes U+FFFD. */
   string(text: string): void {
     if (text.length > ASCII_LOOP_CHARS_MAX || !this.#shortAscii(text)) this.#utf8(text);
   }
 
-  /** A string from its bytes. */
+  /** Writes a string from its bytes. */
   stringBytes(bytes: Uint8Array): void {
     this.varint(bytes.length);
     this.fixedString(bytes);
   }
 
-  /** FixedString(n): the caller checks the width. */
+  /** Writes a FixedString(n); the caller checks the width. */
   fixedString(bytes: Uint8Array): void {
     this.#reserve(bytes.length);
     this.#buffer.set(bytes, this.#length);

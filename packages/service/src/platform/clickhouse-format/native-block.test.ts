@@ -50,7 +50,7 @@ const record = fc.record({
 });
 type Row = typeof record extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** All kinds of columns; a second use must not remember the first. */
+/** All kinds of columns; a second use must not see values of the first. */
 class Columns {
   readonly plain = new PlainColumn('String');
   readonly word = new DictionaryColumn();
@@ -100,7 +100,7 @@ describe('a block in the Native format', () => {
     const columns = new Columns();
     const runs = [
       ...fc.sample(fc.array(record, { minLength: 1, maxLength: 30 }), 6),
-      // No list has an element: nothing stands for the words, not even an empty dictionary.
+      // When no list has an element, no dictionary is written, not even an empty one.
       [{ plain: '', word: '', amount: null, words: [], counts: [], pairs: {} }],
     ];
     for (const rows of runs) {

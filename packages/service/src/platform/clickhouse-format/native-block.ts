@@ -1,13 +1,13 @@
 /**
- * Blocks of ClickHouse's Native format, column by column: the form in which the engine itself holds rows, so
- * that it has hardly anything to do to read them. https://clickhouse.com/docs/interfaces/formats/Native
+ * Blocks of ClickHouse's Native format, column by column. The engine holds rows in the same form, so reading them takes
+ * almost no work. https://clickhouse.com/docs/interfaces/formats/Native
  */
 import { ByteWriter } from './byte-writer.js';
 
 /** A column of a block. Its buffers are valid until it is cleared or written to. */
 export interface NativeColumn {
   readonly type: string;
-  /** Bytes that describe the type's layout; those of a nested type come before all data of the column. */
+  /** Bytes that describe the type's layout; those of nested types come before all data of the column. */
   prefix(): Buffer[];
   data(): Buffer[];
   clear(): void;
@@ -15,7 +15,7 @@ export interface NativeColumn {
 
 export type NamedColumn = readonly [name: string, column: NativeColumn];
 
-/** A block of all `columns`, in buffers that share memory with them. */
+/** Returns a block of all `columns`, in buffers that share memory with them. */
 export function nativeBlock(rowCount: number, columns: readonly NamedColumn[]): Buffer[] {
   const size = new ByteWriter();
   size.varint(columns.length);
@@ -30,7 +30,7 @@ export function nativeBlock(rowCount: number, columns: readonly NamedColumn[]): 
   return pieces;
 }
 
-/** Values in sequence, as they are written. The caller checks their type and their range. */
+/** A column of consecutive values. The caller checks their type and their range. */
 export class PlainColumn extends ByteWriter implements NativeColumn {
   constructor(readonly type: string) {
     super();
@@ -45,12 +45,12 @@ export class PlainColumn extends ByteWriter implements NativeColumn {
   }
 }
 
-/** Each row has a value or NULL. */
+/** A column in which each row has a value or NULL. */
 export class NullableColumn implements NativeColumn {
   readonly type: string;
   readonly #isNull = new ByteWriter();
 
-  /** @param values where a value is written for NULL too, any */
+  /** @param values contains a value for NULL too, which is ignored */
   constructor(readonly values: PlainColumn) {
     this.type = `Nullable(${values.type})`;
   }
@@ -73,7 +73,7 @@ export class NullableColumn implements NativeColumn {
   }
 }
 
-/** How many elements each row of a list has; shared by lists that are always of one length. */
+/** The lengths of each row's list; shared by lists that always have the same length. */
 export class ListLengths {
   readonly #ends = new ByteWriter();
   #total = 0;
@@ -89,7 +89,7 @@ export class ListLengths {
     return this.#total;
   }
 
-  /** For each row, how many elements it and all before it have. */
+  /** Returns for each row the number of elements up to and including it. */
   ends(): Buffer {
     return this.#ends.bytes();
   }
@@ -153,16 +153,19 @@ export class MapColumn implements NativeColumn {
   }
 }
 
-/** So many different texts have codes of two bytes. */
+/** Up to this number of different texts, codes have two bytes. */
 const SHORT_CODES_MAX = 0x1_0000;
-/** The one layout of dictionaries that there is: each block brings its own keys. */
+/** The only version of the dictionary layout: each block has its own keys. */
 const DICTIONARY_LAYOUT = uint64(1);
-/** The keys stand in the block (2^9), and are all of them (2^10); in the lowest bits, the width of the codes. */
+/** The block contains the keys (2^9), and all of them (2^10); the lowest bits are the width of the codes. */
 const OWN_KEYS = 0x600;
 const CODES_OF_16_BITS = 1;
 const CODES_OF_32_BITS = 2;
 
-/** LowCardinality(String): each text once, and then its number. A column of plain strings takes it as well. */
+/**
+ * A LowCardinality(String): each text once, then its number in each row. It can also be inserted into a column of plain
+ * strings.
+ */
 export class DictionaryColumn implements NativeColumn {
   readonly type = 'LowCardinality(String)';
   readonly #codeOf = new Map<string, number>();
@@ -194,7 +197,7 @@ export class DictionaryColumn implements NativeColumn {
   }
 
   data(): Buffer[] {
-    // Nothing at all stands for no values.
+    // A column without values has no bytes at all.
     if (this.#codes.length === 0) return [];
     const layout = OWN_KEYS | (this.#isWide ? CODES_OF_32_BITS : CODES_OF_16_BITS);
     return [
@@ -214,7 +217,7 @@ export class DictionaryColumn implements NativeColumn {
     return code;
   }
 
-  /** Rewrites the codes of 16 bits that there are. */
+  /** Rewrites the existing 16-bit codes. */
   #widen(): void {
     this.#isWide = true;
     const short = this.#codes.bytes();

@@ -3,23 +3,25 @@ import { availableParallelism, totalmem } from 'node:os';
 import { join } from 'node:path';
 
 const MEBIBYTE = 1_048_576;
-/** The engine shares the machine, and the process, with the service and PostgreSQL. */
+/** Bounds of the engine's memory, because it shares the machine and the process with the service and PostgreSQL. */
 const ENGINE_MEMORY_BYTES_MAX = 2_048 * MEBIBYTE;
 const ENGINE_MEMORY_SHARE_MAX = 0.4;
 
 /**
- * Merges come in bursts of seconds: threads for more than half of several processors would leave no room for
- * requests.
+ * Merges come in bursts of seconds: threads for more than half of several processors would leave no room for requests.
  */
 const MERGE_THREADS_SHARE_MAX = 0.5;
 const MERGE_THREADS_MAX = 4;
-/** Merges in hand at once, which take turns on the threads: also behind a long one, small parts are merged. */
+/**
+ * Lower bounds of the concurrent merges, which take turns on the threads, so that small parts are merged even while a
+ * long merge runs.
+ */
 const MERGES_MIN = 4;
 const MERGES_PER_THREAD_MIN = 2;
 
 /**
- * Threads at most, and those that wait for work. Each that has run a query keeps three file descriptors open,
- * of its own statistics in /proc, until it ends. A query, an insert and merges take about a dozen.
+ * Upper bounds of all threads, and of idle ones. Each thread that has run a query keeps three file descriptors open,
+ * for its own statistics in /proc, until it ends. A query, an insert and merges take about a dozen.
  */
 const THREADS_MAX = 200;
 const IDLE_THREADS_MAX = 24;
@@ -34,8 +36,8 @@ export function chdbConfigFile(folder: string): string {
 }
 
 /**
- * Server configuration of the embedded engine: what cannot be a setting of a session. Its own defaults are
- * those of a machine that runs nothing else: caches of 5 GiB each, and as much memory as there is.
+ * Returns the server configuration of the embedded engine: everything that cannot be a setting of a session. The
+ * engine's own defaults assume a machine that runs nothing else: caches of 5 GiB each, and all of the memory.
  */
 function chdbConfig(machineBytes: number, processors: number): string {
   const memoryBytes = Math.min(ENGINE_MEMORY_BYTES_MAX, Math.floor(machineBytes * ENGINE_MEMORY_SHARE_MAX));

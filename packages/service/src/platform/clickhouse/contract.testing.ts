@@ -159,7 +159,7 @@ function describeRefusedInserts(open: () => ClickHouse): void {
 }
 
 function describeDeletions(open: () => ClickHouse): void {
-  /** Two rows in each of two months. */
+  /** Creates a table with two rows in each of two months. */
   const create = async (table: string) => {
     await open().command(`CREATE TABLE ${table} (at DateTime('UTC'), owner String) ENGINE = MergeTree
       PARTITION BY toYYYYMM(at) ORDER BY owner`);

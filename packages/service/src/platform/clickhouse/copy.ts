@@ -3,8 +3,8 @@ import type { ClickHouse } from './port.js';
 import { renamed, statementsOf, tablesOf } from './statements.js';
 
 /**
- * Makes all tables once more, empty, under names that end in `suffix`: by the statements that made the first
- * ones, so that they differ in nothing. Repeated, it makes what is missing.
+ * Creates all tables once more, empty, with names that end in `suffix`, using the statements that created the first
+ * ones, so that they are equal. A repeated call creates what is missing.
  */
 export async function createTableCopy(
   clickhouse: Pick<ClickHouse, 'command'>,
@@ -17,7 +17,7 @@ export async function createTableCopy(
   }
 }
 
-/** Makes those of the copies that are not there, or not whole: of a ClickHouse that was made anew, for one. */
+/** Creates the copies that are missing or incomplete, for example in a new ClickHouse. */
 export async function createMissingTableCopies(
   clickhouse: Pick<ClickHouse, 'command' | 'query'>,
   suffixes: readonly string[],

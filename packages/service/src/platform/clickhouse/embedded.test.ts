@@ -81,7 +81,7 @@ describe('embedded only', () => {
     const sql = `SELECT toString(number + sleepEachRow(0.05)) AS secret FROM numbers(1000) SETTINGS max_block_size = 1`;
     const ended = expect(clickhouse.query(sql, {}, { signal: stop.signal })).rejects.toThrow('enough');
     const next = clickhouse.query('SELECT 7 AS own');
-    // Rows have been returned by then.
+    // By then rows have been returned.
     const seen = `SELECT throwIf(max(read_rows) < 3) FROM system.processes WHERE query LIKE '%AS secret%'
       AND query NOT LIKE '%system.processes%'`;
     const hasAnswered = () =>
@@ -162,7 +162,7 @@ describe('embedded only', () => {
     // While it runs or before: the insert may end before the query begins.
     const ended = expect(endless).rejects.toThrow(/cancelled|killed in pending state/);
     await clickhouse.insertRows('beside', ['text'], { bytes: textRows('text', ['a']) }, 1, 'beside-1');
-    // Nor does what waits behind it hold the threads on which files are written.
+    // Queries that wait behind it must not block the threads on which files are written.
     await writeFile(join(dataDir, 'beside'), '');
     await Promise.all([ended, closed, clickhouse.close()]);
     await clickhouse.close();

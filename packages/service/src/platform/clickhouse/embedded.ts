@@ -32,9 +32,9 @@ export interface EmbeddedClickHouseOptions {
 let openFolder: string | undefined;
 
 /**
- * Opens ClickHouse inside this process, on `<dataDir>/clickhouse`, which is created if need be. Only the main
- * thread may do so: the engine is one per process, and the end of any other thread that used it would leave
- * it hanging. Throws ClickHouseUnavailableError where the native library is missing.
+ * Opens ClickHouse inside this process, on `<dataDir>/clickhouse`, which is created if needed. Only the main thread may
+ * do so: there is one engine per process, and it hangs when another thread that used it ends. Throws
+ * ClickHouseUnavailableError where the native library is missing.
  */
 export async function openEmbeddedClickHouse(options: EmbeddedClickHouseOptions): Promise<ClickHouse> {
   if (!isMainThread) throw new Error('The embedded ClickHouse must be opened by the main thread.');
@@ -81,15 +81,15 @@ async function loadEngine(): Promise<Engine> {
 const INSERT_FILE_PREFIX = 'insert-';
 const KILL_INTERVAL_MS = 50;
 /**
- * By default a thread wants a GiB of free memory for itself: more than the engine has, so that every query
- * would run on one.
+ * By default each thread requires 1 GiB of free memory for itself: more than the engine has, so that every query would
+ * run on one thread.
  */
 const THREADS_DESPITE_BOUNDED_MEMORY = { max_threads_min_free_memory_per_thread: '0' };
 
 class EmbeddedClickHouse implements ClickHouse {
   readonly #engine: Engine;
   readonly #folder: string;
-  /** Carries the engine's configuration, and ends queries while the other sessions are busy with them. */
+  /** Has the engine's configuration, and ends queries while the other sessions are busy with them. */
   readonly #keeper: Session;
   readonly #querying: ClickHouseClient;
   readonly #inserting: ClickHouseClient;
@@ -103,7 +103,7 @@ class EmbeddedClickHouse implements ClickHouse {
     engine: Engine,
     folder: string,
     keeper: Session,
-    // Queries of one session wait for each other: a slow analysis must not hold up the inserts.
+    // Queries of one session wait for each other: a slow analysis must not delay the inserts.
     querying: ClickHouseClient,
     inserting: ClickHouseClient,
   ) {
@@ -122,8 +122,8 @@ class EmbeddedClickHouse implements ClickHouse {
         connection: engine.createChdbConnection({ path }) as unknown as ClientConnection,
         log: { level: ClickHouseLogLevel.OFF },
       });
-      // Once: what the client is given as its settings, it sets again before each query, one by one, each at
-      // the price of a small query.
+      // Set once here: the client would set its own settings again before each query, one by one, each as a small
+      // query.
       await client.command({ query: `SET ${assignments(settings)}` });
       return client;
     };
@@ -149,7 +149,7 @@ class EmbeddedClickHouse implements ClickHouse {
         clickhouse_settings: settings,
       });
       onAbort(signal, work, () => {
-        // The next query carries this mark until its own settings are applied. A query that cannot be killed ends by
+        // The next query has this mark until its own settings are applied. A query that cannot be killed ends by
         // itself.
         const condition = `Settings['log_comment'] = ${literal(mark)} AND query_kind != 'Set'`;
         this.#kill(condition, [work]).catch(() => {});
@@ -165,15 +165,15 @@ class EmbeddedClickHouse implements ClickHouse {
 
   /**
    * Discards the rows that a failed query has already produced. The engine would put them before the result of the
-   * session's next query, which may be another tenant's. If this fails too, the next result is not one document, and
-   * is refused.
+   * session's next query, which may be another tenant's. If this fails too, the next result is not one document, and is
+   * refused.
    */
   async #discardAnswer(): Promise<void> {
     try {
       const next = await this.#querying.query({
         query: 'SELECT 1',
         format: ROWS_FORMAT,
-        // Not that of the failed one, which may be looked for even now, to be ended.
+        // Not the mark of the failed query, which a kill may be looking for at this moment.
         clickhouse_settings: { log_comment: '' },
       });
       await next.text();
@@ -184,7 +184,7 @@ class EmbeddedClickHouse implements ClickHouse {
 
   async command(sql: string, params: QueryParams = {}): Promise<void> {
     await this.#inLine('inserting', () => this.#inserting.command({ query: sql, query_params: params }));
-    // The engine makes its threads with the first table. Commands are few, and each start begins with one.
+    // The engine creates its threads with the first table. Commands are rare, and each start begins with one.
     yieldMergeThreads();
   }
 
@@ -198,7 +198,7 @@ class EmbeddedClickHouse implements ClickHouse {
     const insert = insertInto(table, columns);
     const settings = `SETTINGS ${assignments(insertSettings(token))}`;
     await this.#withFile(data, async (file) => {
-      // Binary data must not stand in the statement itself: the engine cuts that at the first blank line.
+      // Binary data must not be part of the statement itself: the engine cuts it at the first blank line.
       const query = `${insert} FROM INFILE ${literal(file)} COMPRESSION 'none' ${settings} FORMAT Native`;
       const { summary } = await this.#inLine('inserting', () => this.#inserting.command({ query }));
       const taken = Number(summary?.read_rows);
@@ -221,8 +221,8 @@ class EmbeddedClickHouse implements ClickHouse {
   }
 
   /**
-   * Statements of one session wait for each other here: in the engine, each that waits would hold one of the
-   * few threads on which Node reads and writes files, and four would stop everything that does.
+   * Runs statements of one session one after the other. In the engine, each waiting statement would block one of the
+   * few threads on which Node reads and writes files; four would stop all file access.
    */
   #inLine<T>(session: string, begin: () => Promise<T>): Promise<T> {
     return this.#lines.run(session, () => {
@@ -234,7 +234,7 @@ class EmbeddedClickHouse implements ClickHouse {
     });
   }
 
-  /** Ends what runs on `condition`, and returns when `work` has ended. */
+  /** Kills queries that match `condition`, and returns when `work` has ended. */
   async #kill(condition: string, work: readonly Promise<unknown>[]): Promise<void> {
     const over = Promise.allSettled(work);
     // Repeated, because the engine may not have begun the work yet.
@@ -243,7 +243,7 @@ class EmbeddedClickHouse implements ClickHouse {
     } while (!(await endsWithin(over, KILL_INTERVAL_MS)));
   }
 
-  /** A file that the engine reads under a name without wildcards, which it would expand. */
+  /** Passes a file that the engine can read; its name has no wildcards, which the engine would expand. */
   async #withFile(data: BlockData, work: (file: string) => Promise<void>): Promise<void> {
     const isPlain = 'file' in data && !hasWildcard(resolve(data.file));
     if (isPlain) return work(resolve(data.file));

@@ -1,6 +1,6 @@
 import { ClickHouseUnavailableError } from './port.js';
 
-/** Conditions in which the same work may succeed later, as the server names them. */
+/** Errors after which the same work may succeed later, by the server's names. */
 const UNAVAILABLE_TYPES = new Set([
   'MEMORY_LIMIT_EXCEEDED',
   'NETWORK_ERROR',
@@ -26,12 +26,12 @@ const UNAVAILABLE_SYSTEM_CODES = new Set([
 /** Messages of the client about a connection, which have no code. */
 const UNAVAILABLE_MESSAGES = /^(Timeout error|socket hang up)/i;
 
-/** Whether ClickHouse is away or overloaded: the caller gets `store_unavailable`, and may try again. */
+/** Whether ClickHouse is unreachable or overloaded: the caller gets `store_unavailable`, and may try again. */
 export function isClickHouseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof ClickHouseUnavailableError) return true;
   if (error instanceof AggregateError) return error.errors.every(isClickHouseUnavailable);
-  // Each connection throws a ClickHouseError of its own package, so the class cannot be asked for.
+  // Each connection throws a ClickHouseError of its own package, so the class cannot be checked.
   const { code, type } = error as { code?: unknown; type?: unknown };
   if (typeof type === 'string') return UNAVAILABLE_TYPES.has(type);
   return (

@@ -14,7 +14,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const ROWS_PER_GROUP = 5_000;
 const METRICS = ['a', 'b'];
 const START = 1_769_903_400;
-/** Inserts one group after the other, from the first that was not acknowledged, and says so after each. */
+/** A program that inserts one group after the other, from the first one that was not acknowledged, and prints each. */
 const PROJECTOR = `
   import { applyClickHouseMigrations, openEmbeddedClickHouse } from '{dist}platform/clickhouse/index.js';
   const [dataDir, file, columns, rows, first] = process.argv.slice(1);
@@ -34,7 +34,7 @@ test('killed in the middle of inserts, nothing acknowledged is lost and nothing 
   }));
   writeFileSync(file, usageRows(rows));
   let group = 1;
-  // From before anything is written until after the insert: faults are to fall on every stage of it.
+  // From before anything is written until after the insert, so that kills hit every stage of it.
   for (const killAfterMs of [0, 2, 5, 10, 15, 20, 30, 40]) {
     const args = [folder, file, USAGE_ROW_COLUMNS.join(','), String(ROWS_PER_GROUP), String(group)];
     const projector = startBuiltProcess(PROJECTOR, args);
@@ -44,11 +44,11 @@ test('killed in the middle of inserts, nothing acknowledged is lost and nothing 
     begun.push(...(await projector.kill()));
     group = Number(begun.at(-1)?.split(' ')[1]);
   }
-  // The group in hand at the last kill is retried, as the projector would.
+  // The last killed group is retried, as the projector would.
   const clickhouse = await openEmbeddedClickHouse({ dataDir: folder });
   try {
     await clickhouse.insertRows('usage_events', USAGE_ROW_COLUMNS, { file }, ROWS_PER_GROUP, `g${group}`);
-    // The groups hold the same events, so merges may drop doubled rows of usage_events, never of the sums.
+    // The groups contain the same events, so merges may drop repeated rows of usage_events, but never of the sums.
     const items = String(group * ROWS_PER_GROUP * METRICS.length);
     expect(await countItems(clickhouse)).toMatchObject({
       items_1m: items,

@@ -9,10 +9,10 @@ import type { ClickHouse } from './port.js';
 import { renamed, statementsOf, tablesOf } from './statements.js';
 
 /**
- * Brings the schema up to this release; returns the names of the migrations applied. ClickHouse has no
- * transactions: a migration is noted after its last statement, and one that was cut short runs again from its
- * start, so it must be safe to repeat every statement. Services that share a server must not do this at the same
- * time: hold a lock of PostgreSQL around it. Throws MigrationError.
+ * Upgrades the schema to this release; returns the names of the applied migrations. ClickHouse has no transactions: a
+ * migration is recorded after its last statement, and one that was interrupted runs again from its start, so each
+ * statement must be safe to repeat. Services that share a server must not do this at the same time: hold a lock of
+ * PostgreSQL around it. Throws MigrationError.
  *
  * @param suffixes of the copies of all tables, which get the same changes
  */

@@ -16,7 +16,7 @@ const JANUARY_31 = 1_769_903_400;
 const MONTH_S = 86_400 * 28;
 const TABLES = ['usage_events', 'usage_rollup'];
 
-/** Two events of different months, so that every table gets two parts. */
+/** Inserts two events of different months, so that every table gets two parts. */
 function insert(clickhouse: ClickHouse, token: string): Promise<void> {
   const rows = [
     { id: 1, occurredAt: JANUARY_31, metrics: ['a'] },
@@ -25,7 +25,7 @@ function insert(clickhouse: ClickHouse, token: string): Promise<void> {
   return clickhouse.insertRows('usage_events', USAGE_ROW_COLUMNS, { bytes: usageRows(rows) }, 2, token);
 }
 
-/** `202601_4_4_1` holds block 4, which the second insert brought. */
+/** Returns the newest part. `202601_4_4_1` contains block 4, which the second insert brought. */
 function newestPart(folder: string, month: string): string {
   const parts = readdirSync(folder).filter((name) => name.startsWith(`${month}_`));
   const blockOf = (name: string) => Number(name.split('_')[1]);
@@ -47,7 +47,7 @@ test('a part that lost its name to a kill comes with the retried insert; what is
   await clickhouse.command('SYSTEM STOP MERGES usage_rollup');
   await insert(clickhouse, 'merged');
   await insert(clickhouse, 'retried');
-  // Parts of the first insert are merged with the second's in one table, and so go by other names than in the log.
+  // In one table, parts of both inserts are merged, and so have other names than in the log.
   await clickhouse.command('OPTIMIZE TABLE usage_events FINAL');
   const counts = { events: '2', items_1m: '4', items_15m: '4', quantity_15m: '4' };
   expect(await countItems(clickhouse)).toMatchObject(counts);

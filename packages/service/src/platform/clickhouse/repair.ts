@@ -2,11 +2,10 @@ import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from
 import { join } from 'node:path';
 
 /**
- * Makes the engine forget the insert tokens of parts that are not there. A MergeTree table notes a part's
- * token before it gives the part its name; killed in between, it would take the retried insert for a
- * repetition, and drop it for good. To be called while no engine has the folder open. Returns how many tokens
- * were forgotten. The opposite, a part whose token is lost, takes a power failure: the engine never fsyncs
- * its notes (ClickHouse issue 111577).
+ * Removes the insert tokens of lost parts from the engine's log. A MergeTree table records a part's token before it
+ * gives the part its name. When it is killed in between, it would take the retried insert for a repetition, and drop it
+ * for ever. Call it while no engine has the folder open. Returns the number of removed tokens. The opposite, a part
+ * whose token is lost, only happens in a power failure: the engine never fsyncs its log (ClickHouse issue 111577).
  */
 export function forgetLostParts(dataFolder: string): number {
   let forgotten = 0;
@@ -24,14 +23,14 @@ export function forgetLostParts(dataFolder: string): number {
 
 const UNFINISHED = '.new';
 
-/** Blocks `first` to `last` of a partition: what a part holds, whether it was inserted or merged. */
+/** The contents of a part, inserted or merged: blocks `first` to `last` of a partition. */
 interface Part {
   readonly partition: string;
   readonly first: number;
   readonly last: number;
 }
 
-/** Folders of the tables of an Atomic database: store/abc/abcdef…/ */
+/** Returns the folders of the tables of an Atomic database: store/abc/abcdef…/ */
 function tableFolders(store: string): string[] {
   if (!existsSync(store)) return [];
   return readdirSync(store).flatMap((prefix) =>
@@ -56,11 +55,11 @@ function repairLog(path: string, parts: readonly Part[]): number {
   return lines.length - kept.length;
 }
 
-/** A record: an operation, the part's name, and the token with its partition, with tabs between. */
+/** A record of the log: an operation, the part's name, and the token with its partition, separated by tabs. */
 const ADDED = '1\t';
 const DROPPED = '2\t';
 
-/** `202601_3_7_2` or, once mutated, `202601_3_7_2_9`; undefined for `tmp_insert_…`, `detached` and the like. */
+/** Parses `202601_3_7_2` or, once mutated, `202601_3_7_2_9`; undefined for `tmp_insert_…`, `detached` and the like. */
 function parsePart(name: string): Part | undefined {
   const match = /^([^_]+)_(\d+)_(\d+)_\d+(?:_\d+)?$/.exec(name);
   const [, partition, first, last] = match ?? [];

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { ClickHouse } from './port.js';
 import { USAGE_ROW_COLUMNS, usageRows } from './usage-row.testing.js';
 
-/** Charge items in the events themselves and in each resolution of the rollup; all must agree. */
+/** Counts charge items in the events themselves and in each resolution of the rollup; all must agree. */
 export async function countItems(clickhouse: ClickHouse): Promise<Record<string, string> | undefined> {
   const [counts] = await clickhouse.query<Record<string, string>>(`
     SELECT
@@ -20,7 +20,7 @@ const HOUR_S = 3_600;
 const EVENT_COUNT = 300;
 const METRICS = ['tokens.in', 'tokens.out'];
 
-/** After `insert`. */
+/** The counts after `insert`. */
 const ONCE = {
   events: '300',
   items: '600',
@@ -30,10 +30,10 @@ const ONCE = {
   quantity_15m: '600',
 };
 
-/** Tests of the properties that the projector relies on. The tables of usage must be empty. */
+/** Tests the properties that the projector relies on. The tables of usage must be empty. */
 export function describeRollups(name: string, open: () => ClickHouse): void {
   describe(`${name}: a retried insert`, () => {
-    // Over the turn of a month, so that one insert makes parts in two partitions of every table.
+    // Across the end of a month, so that one insert creates parts in two partitions of every table.
     const rows = Array.from({ length: EVENT_COUNT }, (_, id) => ({
       id,
       occurredAt: JANUARY_31 + (id % 2) * HOUR_S,
@@ -62,7 +62,7 @@ export function describeRollups(name: string, open: () => ClickHouse): void {
     });
 
     test('brings the rollup what an insert that was cut short did not', async () => {
-      // Dropping parts also makes their table forget the tokens they came with, as if they had never come.
+      // Dropping parts also removes their tokens from the table's log, as if they had never arrived.
       await open().command('TRUNCATE TABLE usage_rollup');
       await insert('g1');
       expect(await countItems(open())).toEqual(ONCE);

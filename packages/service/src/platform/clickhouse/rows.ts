@@ -2,7 +2,7 @@ import type { ResponseJSON } from '@clickhouse/client';
 
 /**
  * Results by column, with each name once: that costs less to write and to parse than row by row. The result is one
- * document, so bytes before or after it are noticed, and are never taken for rows of this query.
+ * document, so extra bytes before or after it are noticed, and never taken for rows of this query.
  */
 export const ROWS_FORMAT = 'JSONColumnsWithMetadata';
 
@@ -14,18 +14,18 @@ export type QueryAnswer = Pick<ResponseJSON, 'data' | 'rows'> & {
   readonly exception?: unknown;
 };
 
-/** @throws Error for a result that is not whole */
+/** @throws Error for an incomplete result */
 export function parseRows<Row>(text: string): Row[] {
   return rowsOf(JSON.parse(text) as QueryAnswer);
 }
 
-/** @throws Error for a result that is not whole */
+/** @throws Error for an incomplete result */
 export function rowsOf<Row>({ data, rows: count, exception }: QueryAnswer): Row[] {
-  if (exception !== undefined) throw new Error(`ClickHouse broke an answer off: ${exception}`);
+  if (exception !== undefined) throw new Error(`ClickHouse broke off a result: ${exception}`);
   const columns = Object.entries(data as unknown as Columns);
   for (const [name, values] of columns) {
     if (values.length !== count) {
-      throw new Error(`ClickHouse answered ${values.length} values of ${name} for ${count} rows`);
+      throw new Error(`ClickHouse returned ${values.length} values of ${name} for ${count} rows`);
     }
   }
   const rows: Record<string, unknown>[] = [];

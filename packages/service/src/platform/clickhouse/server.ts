@@ -21,7 +21,7 @@ export interface ClickHouseServerOptions {
 }
 
 const CONNECTIONS_MAX = 16;
-/** Beyond the longest query that the server allows. */
+/** Longer than the longest query that the server allows. */
 const RESPONSE_MARGIN_MS = 5_000;
 const INSERT_TIMEOUT_MS = 120_000;
 
@@ -97,8 +97,8 @@ class ServerClickHouse implements ClickHouse {
         clickhouse_settings: { ...insertSettings(token), session_timezone: 'UTC', wait_end_of_query: 1 },
       })
       .finally(() => values.destroy());
-    for await (const _ of stream); // nothing comes, but the connection is free only at its end
-    // A server counts what materialized views write too (ClickHouse issue 18237), so only a smaller count is an error.
+    for await (const _ of stream); // no data comes, but the connection is free only at the end of the stream
+    // A server also counts what materialized views write (ClickHouse issue 18237), so only a smaller count is an error.
     const taken = Math.max(Number(summary?.read_rows ?? 0), Number(summary?.written_rows ?? 0));
     if (taken < rowCount) throw new InsertCountError(table, taken, rowCount);
   }
@@ -109,12 +109,12 @@ class ServerClickHouse implements ClickHouse {
   }
 }
 
-/** Opens the file before the request, so that a missing one fails here and not as an event of its own. */
+/** Opens the file before the request, so that a missing file throws here and not as an event. */
 async function openStream(data: BlockData): Promise<Readable> {
   const stream =
     'file' in data
       ? (await open(data.file)).createReadStream()
       : Readable.from([data.bytes].flat(), { objectMode: false });
-  // A failure to read fails the request; the event as such, without a listener, would end the process.
+  // A read error fails the request; without a listener, the event itself would end the process.
   return stream.on('error', () => undefined);
 }

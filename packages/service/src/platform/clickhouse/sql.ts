@@ -1,7 +1,7 @@
 import type { ClickHouseSettings } from '@clickhouse/client';
 import { type ClickHouseLimits, INSERT_ROWS_MAX } from './port.js';
 
-/** Past this share of its memory a query groups and sorts on disk: slower, but it ends. */
+/** Beyond this share of its memory a query groups and sorts on disk, which is slower but does not fail. */
 const SPILL_SHARE = 1 / 3;
 
 /** Settings of every query. */
@@ -20,44 +20,44 @@ export function querySettings(limits: ClickHouseLimits): ClickHouseSettings {
   };
 }
 
-/** Settings that make an insert whole, and a repeated one harmless. */
+/** Returns settings that make an insert atomic, and a repeated one harmless. */
 export function insertSettings(token: string): ClickHouseSettings {
   if (!/^[\w.:-]{1,128}$/.test(token)) throw new RangeError(`${token} cannot be an insert token.`);
   return {
     async_insert: 0,
     insert_deduplicate: 1,
     insert_deduplication_token: token,
-    // The rollup skips what it already has, and takes what a killed insert did not bring it.
+    // The rollup skips blocks that it has, and takes those that a killed insert did not bring it.
     deduplicate_blocks_in_dependent_materialized_views: 1,
-    // Events of many months are legitimate in one batch.
+    // One batch may contain events of many months.
     max_partitions_per_insert_block: '0',
-    // Makes one block of several.
+    // Joins several blocks to one.
     min_insert_block_size_rows: String(INSERT_ROWS_MAX),
     min_insert_block_size_bytes: '0',
     max_insert_threads: '1',
-    // Rows of one key meet in a merge as it is: looking for them row by row would take a third of the time of
-    // an insert.
+    // Rows of one key are summed in a merge anyway: looking for them row by row would take a third of the time of an
+    // insert.
     optimize_on_insert: 0,
   };
 }
 
-/** `INSERT INTO t (a, b)`, with every name checked. */
+/** Returns `INSERT INTO t (a, b)`, with every name checked. */
 export function insertInto(table: string, columns: readonly string[]): string {
   return `INSERT INTO ${identifier(table)} (${columns.map(identifier).join(', ')})`;
 }
 
-/** A quoted name; the dot of `item.metric` is part of the column's name. */
+/** Returns a checked name; the dot of `item.metric` is part of the column's name. */
 export function identifier(name: string): string {
   if (!/^[A-Za-z_][\w.]*$/.test(name)) throw new RangeError(`${JSON.stringify(name)} is not a name.`);
   return `\`${name}\``;
 }
 
-/** A quoted string. */
+/** Returns a quoted string. */
 export function literal(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 }
 
-/** `a = '1', b = 'x'`: behind SETTINGS for one statement, behind SET for all that follow in the session. */
+/** Returns `a = '1', b = 'x'`: after SETTINGS for one statement, after SET for all later ones of the session. */
 export function assignments(settings: ClickHouseSettings): string {
   return Object.entries(settings)
     .map(([name, value]) => `${name} = ${literal(String(value))}`)

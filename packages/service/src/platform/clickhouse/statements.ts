@@ -1,20 +1,22 @@
 import { type Migration, MigrationError } from '../migration-files.js';
 
 /**
- * The statements of a migration, in order. ClickHouse has no transactions: each must bear repetition.
+ * Returns the statements of a migration, in order. ClickHouse has no transactions, so each must be safe to repeat.
  * @throws MigrationError
  */
 export function statementsOf({ name, sql }: Pick<Migration, 'name' | 'sql'>): string[] {
   const statements = splitStatements(sql);
   for (const statement of statements) {
     if (!bearsRepetition(statement)) {
-      throw new MigrationError(`A statement of ${name} does not bear repetition: ${statement.slice(0, 60)}…`);
+      throw new MigrationError(
+        `A statement of ${name} cannot be repeated safely: ${statement.slice(0, 60)}…`,
+      );
     }
   }
   return statements;
 }
 
-/** Names of the tables and views that the migrations make, in the order in which they are made. */
+/** Returns the names of the tables and views that the migrations create, in the order of creation. */
 export function tablesOf(migrations: readonly Migration[]): string[] {
   const made = migrations
     .flatMap(({ sql }) => splitStatements(sql))
@@ -22,14 +24,14 @@ export function tablesOf(migrations: readonly Migration[]): string[] {
   return made.filter((name) => name !== undefined);
 }
 
-/** The statement about the tables of the same names and a suffix. */
+/** Returns the same statement for the copies of the tables, whose names end in the suffix. */
 export function renamed(statement: string, tables: readonly string[], suffix: string): string {
   return statement.replaceAll(new RegExp(`\\b(?:${tables.join('|')})\\b`, 'g'), `$&${suffix}`);
 }
 
 const CREATED = /^CREATE (?:TABLE|MATERIALIZED VIEW|VIEW) IF NOT EXISTS (\w+)/i;
 
-/** Statements end with a semicolon at the end of a line. Comments of whole lines are dropped. */
+/** Splits SQL into statements, which end with a semicolon at the end of a line. Comments of whole lines are dropped. */
 export function splitStatements(sql: string): string[] {
   return sql
     .replaceAll(/^\s*--.*$/gm, '')

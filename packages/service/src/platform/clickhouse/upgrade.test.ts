@@ -32,7 +32,7 @@ test('events from before notes were kept have none, in shared and dedicated tabl
     others.map(({ name }) => name),
   );
   for (const table of TABLES) {
-    // A block that was written before lacks the column that its insert names.
+    // Blocks that were written before lack the column that the insert names.
     await insert(table, 2, [...USAGE_ROW_COLUMNS, 'notes']);
     expect(await clickhouse.query(`SELECT notes FROM ${table}`)).toEqual([{ notes: '' }, { notes: '' }]);
   }

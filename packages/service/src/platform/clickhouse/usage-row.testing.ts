@@ -23,11 +23,11 @@ export const USAGE_ROW_COLUMNS = [
 const STORED_ONE = 10n ** 18n;
 
 export interface TestUsageRow {
-  /** Makes it unique. */
+  /** Makes the event unique. */
   readonly id: number;
   /** Unix seconds. */
   readonly occurredAt: number;
-  /** A charge item of quantity 1 for each. */
+  /** One charge item of quantity 1 for each metric. */
   readonly metrics: readonly string[];
 }
 

@@ -18,7 +18,7 @@ export function registerOperationRoutes(app: App, { readiness, metrics }: Operat
     schema: {
       tags: ['Operation'],
       summary: 'Alive?',
-      description: 'Answers as long as the process can answer at all.',
+      description: 'Returns 200 as long as the process can respond at all.',
       operationId: 'getHealth',
       response: { 200: Health },
     },
@@ -51,7 +51,7 @@ export function registerOperationRoutes(app: App, { readiness, metrics }: Operat
     schema: {
       tags: ['Operation'],
       summary: 'Metrics',
-      description: 'Prometheus text format. Holds no tenant data.',
+      description: 'Prometheus text format, without tenant data.',
       operationId: 'getMetrics',
       response: {
         200: { description: 'The metrics.', content: { 'text/plain': { schema: Type.String() } } },

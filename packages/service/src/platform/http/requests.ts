@@ -19,7 +19,7 @@ export class RequestObserver {
     this.#log = log;
     this.#durations = new DurationHistogram({
       name: 'tollgate_http_request_duration_seconds',
-      help: 'Time from the head of a request to the end of its answer.',
+      help: 'Time from the head of a request to the end of its response.',
       registers: [metrics],
     });
   }

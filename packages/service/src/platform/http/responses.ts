@@ -17,6 +17,6 @@ export const responseChecker: FastifySerializerCompiler<object> = ({ schema, met
     const text = JSON.stringify(data);
     if (validate(JSON.parse(text))) return text;
     const findings = JSON.stringify(validate.errors);
-    throw new Error(`The ${httpStatus} answer of ${method} ${url} is not what its schema says: ${findings}`);
+    throw new Error(`The ${httpStatus} response of ${method} ${url} does not match its schema: ${findings}`);
   };
 };

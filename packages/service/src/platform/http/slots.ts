@@ -71,14 +71,14 @@ export class Slots {
     }
     if (this.#total >= totalMax) {
       throw new DomainError('server_busy', {
-        message: `The server has as many ${what} as it takes at once. Try again later.`,
+        message: `The server already has the maximum number of ${what}. Try again later.`,
         retryAfterS: RETRY_AFTER_S,
       });
     }
     // A tenant can make as many keys as it likes: all of them together leave room for others.
     if (this.#byTenant.of(tenant) >= tenantShare(this.#total, totalMax)) {
       throw new DomainError('concurrency_limit_reached', {
-        message: `The keys of the tenant have as many ${what} as its share of the server. Try again later.`,
+        message: `The keys of the tenant already have its share of the server's ${what}. Try again later.`,
         retryAfterS: RETRY_AFTER_S,
       });
     }

@@ -9,10 +9,10 @@ const COLOURS: Readonly<Record<string, string>> = {
 const RESET = '\x1b[0m';
 const DIM = '\x1b[90m';
 
-/** An entry as it would stand in a JSON line. */
+/** The fields of an entry, as in a JSON line. */
 export type LogEntry = Readonly<Record<string, unknown>>;
 
-/** An entry as one line for people: time, level, message, then the fields. A stack follows on its own lines. */
+/** Formats an entry as one line for people: time, level, message, then the fields. A stack follows on its own lines. */
 export function humanLine({ time, level, msg, err, ...fields }: LogEntry): string {
   const name = String(level);
   const head = `${DIM}${String(time).slice(11, 23)}${RESET} ${COLOURS[name] ?? ''}${name.toUpperCase().padEnd(5)}${RESET}`;
@@ -35,7 +35,7 @@ function plain(value: unknown): string {
   return visible(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
-/** Control characters are shown, not sent to the terminal. */
+/** Escapes control characters, so that they do not reach the terminal. */
 function visible(text: string): string {
   return text.replace(
     /[\p{Cc}]/gu,

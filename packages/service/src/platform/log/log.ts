@@ -8,13 +8,13 @@ export type Logger = PinoLogger;
 
 export interface LogOptions {
   readonly level: LogLevel;
-  /** The stream of the lines; default standard output. */
+  /** The stream of the lines; by default standard output. */
   readonly destination?: NodeJS.WritableStream & { isTTY?: boolean };
 }
 
 /**
- * The service's logger: JSON lines for machines, one readable line per entry on a terminal. Secrets are removed from
- * the finished entry, so it does not matter which way they came in: message, field, child, error or cause.
+ * Creates the service's logger: JSON lines for machines, one readable line per entry on a terminal. Secrets are removed
+ * from the finished entry, so it does not matter how they got in: by message, field, child, error or cause.
  */
 export function createLog({ level, destination = process.stdout }: LogOptions): Logger {
   const toLine = destination.isTTY === true ? humanLine : jsonLine;

@@ -1,17 +1,17 @@
 /** Replaces a secret. */
 const REDACTED = '[redacted]';
 
-/** API keys, wherever in a text they stand. */
+/** API keys, anywhere in a text. */
 const API_KEY = /tg_(?:live|test)_[0-9A-Za-z]+(?:_[0-9A-Za-z]+)?/g;
 /** Secrets that sign webhooks. */
 const WEBHOOK_SECRET = /whsec_[A-Za-z0-9+/=]+/g;
-/** Credentials of a header or a URL that found its way into a text. */
+/** Credentials of a header or a URL in a text. */
 const BEARER = /\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{8,}/gi;
 const URL_PASSWORD = /(\/\/[^:/@\s]*):[^@/\s]+@/g;
 const SECRET_NAME =
   /^(?:authorization|cookie|set-cookie|password|secret|token|key|api_?key|service_?key)$|_secret$|Secret$/i;
 
-/** The text without API keys, bearer tokens and passwords of URLs. */
+/** Returns the text without API keys, bearer tokens and passwords of URLs. */
 function redactText(text: string): string {
   return text
     .replace(API_KEY, `tg_${REDACTED}`)
@@ -20,7 +20,7 @@ function redactText(text: string): string {
     .replace(URL_PASSWORD, `$1:${REDACTED}@`);
 }
 
-/** A copy of a JSON value in which no string holds a secret, and no field with a secret's name a value. */
+/** Returns a copy of a JSON value without secrets: neither in its strings, nor in fields with the name of a secret. */
 export function redact(value: unknown): unknown {
   if (typeof value === 'string') return redactText(value);
   if (typeof value !== 'object' || value === null) return value;

@@ -1,6 +1,6 @@
 import type { Metric, Registry } from 'prom-client';
 
-/** Upper bounds of the buckets in seconds, rising. */
+/** Upper bounds of the buckets in seconds, ascending. */
 const BOUNDS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 const BOUNDS_MS = BOUNDS_S.map((bound) => bound * 1000);
 
@@ -12,9 +12,9 @@ export interface DurationHistogramOptions {
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Counts of one set of labels. */
+/** The counts of one set of labels. */
 export class DurationSeries {
-  /** Per bucket, not accumulated; the last one has no bound. */
+  /** Per bucket, not accumulated; the last one has no upper bound. */
   readonly counts = new Float64Array(BOUNDS_MS.length + 1);
   sumMs = 0;
 
@@ -29,7 +29,7 @@ export class DurationSeries {
 }
 
 /**
- * A Prometheus histogram of durations for the hottest path: prom-client's own looks its labels up on every
+ * A Prometheus histogram of durations for the hottest path. prom-client's own histogram looks its labels up on every
  * observation, which costs more than the rest of the observation together.
  */
 export class DurationHistogram {
@@ -40,11 +40,11 @@ export class DurationHistogram {
   constructor({ name, help, registers }: DurationHistogramOptions) {
     this.name = name;
     this.#help = help;
-    // The registry asks a metric for no more than its name, `get` and `reset`.
+    // The registry uses only a metric's name, `get` and `reset`.
     for (const registry of registers) registry.registerMetric(this as unknown as Metric);
   }
 
-  /** A new series; the caller keeps it, and makes one per set of labels. */
+  /** Returns a new series; the caller keeps it, one for each set of labels. */
   series(labels: Labels): DurationSeries {
     const series = new DurationSeries(labels);
     this.#series.push(series);

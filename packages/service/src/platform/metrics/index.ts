@@ -6,8 +6,8 @@ export { addReadGauge } from './read-gauge.js';
 export type Metrics = Registry;
 
 /**
- * A registry of Prometheus metrics, with those of the process (memory, processor time, event-loop lag, garbage
- * collection) already in it. Modules add theirs with `registers: [metrics]`; names begin with `tollgate_`.
+ * Creates a registry of Prometheus metrics, including those of the process (memory, processor time, event-loop lag,
+ * garbage collection). Modules add their own with `registers: [metrics]`; names begin with `tollgate_`.
  */
 export function createMetrics(): Metrics {
   const registry = new Registry();

@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
 
-/** Adds a gauge that is read anew whenever somebody looks at the metrics. */
+/** Adds a gauge that is read whenever the metrics are read. */
 export function addReadGauge(metrics: Registry, name: string, help: string, read: () => number): void {
   new Gauge({
     name,

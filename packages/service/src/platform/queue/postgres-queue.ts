@@ -122,7 +122,7 @@ export class PostgresSegmentQueue implements SegmentQueue<Tx> {
       from segments`,
     );
     const row = rows[0];
-    if (row === undefined) throw new Error('an aggregate without a row');
+    if (row === undefined) throw new Error('an aggregate returned no row');
     const { segments, events, bytes, deferred, oldest } = row;
     return { segments, events, bytes, deferredEvents: deferred, oldestReceivedAtMs: oldest ?? undefined };
   }

@@ -13,7 +13,7 @@ export interface ErrorData {
 }
 
 /**
- * An unavailable store is passed on as its DomainError, because other threads would not recognize the
+ * Converts an error. An unavailable store becomes its DomainError here, because other threads would not recognize the
  * driver's error.
  */
 export function errorToData(thrown: unknown): ErrorData {

@@ -16,7 +16,7 @@ const steps = fc.array(
   { maxLength: 200 },
 );
 
-/** A model of the queue, kept in the plainest way. */
+/** A model of the queue, as plain as possible. */
 class Expected {
   readonly waiting: { readonly owner: string; readonly work: number }[] = [];
   readonly inHand = new Set<string>();
@@ -33,8 +33,8 @@ class Expected {
   }
 
   /**
-   * Checks that it is the oldest work of an owner without work in hand, and that no owner who could have been served is
-   * passed over twice.
+   * Checks that the work is the oldest of an owner without running work, and that no owner who could have been served
+   * is passed over twice.
    */
   take(taken: { owner: string; work: number } | undefined): void {
     if (taken === undefined) {

@@ -1,5 +1,5 @@
 export interface FairQueueBounds {
-  /** For one owner; work in hand does not count. */
+  /** Upper bound for one owner; running work does not count. */
   readonly waitingPerOwnerMax: number;
   readonly waitingMax: number;
 }
@@ -10,13 +10,13 @@ export interface Taken<Work> {
 }
 
 /**
- * Work of many owners that waits for a few places. An owner has one piece of work in hand at a time, in the
- * order in which it came; owners take turns. So the work of an owner waits behind its own, and behind one
- * piece of each other owner that waits.
+ * Queues the work of many owners for a few places. Each owner has one piece of work running at a time, in the order of
+ * arrival, and owners take turns. So an owner's work waits only behind its own work, and behind one piece of each other
+ * waiting owner.
  */
 export class FairQueue<Work> {
   readonly #bounds: FairQueueBounds;
-  /** The owner whose turn comes next stands first. */
+  /** In the order of turns: the next owner first. */
   readonly #waiting = new Map<string, Work[]>();
   readonly #inHand = new Set<string>();
   #count = 0;
@@ -25,12 +25,12 @@ export class FairQueue<Work> {
     this.#bounds = bounds;
   }
 
-  /** How much waits. */
+  /** Number of waiting pieces of work. */
   get size(): number {
     return this.#count;
   }
 
-  /** Returns false, and adds nothing, when as much waits as may wait. */
+  /** Returns false, and adds nothing, when the bounds are reached. */
   add(owner: string, work: Work): boolean {
     const line = this.#waiting.get(owner) ?? [];
     const { waitingPerOwnerMax, waitingMax } = this.#bounds;
@@ -41,7 +41,7 @@ export class FairQueue<Work> {
     return true;
   }
 
-  /** The next work of the first owner that has none in hand. Call `done` once it is. */
+  /** Returns the next work of the first owner without running work. Call `done` when it has ended. */
   take(): Taken<Work> | undefined {
     for (const [owner, line] of this.#waiting) {
       const [work] = line;
@@ -53,9 +53,7 @@ export class FairQueue<Work> {
     return undefined;
   }
 
-  /**
-   * Ends the owner's work in hand and moves the owner behind all others. Does nothing if the owner has none in hand.
-   */
+  /** Ends the owner's running work and moves the owner behind all others. Does nothing if the owner has none. */
   done(owner: string): void {
     if (!this.#inHand.delete(owner)) return;
     const line = this.#waiting.get(owner);
@@ -64,7 +62,7 @@ export class FairQueue<Work> {
     this.#waiting.set(owner, line);
   }
 
-  /** Takes out what waits no longer; false when it does not wait. */
+  /** Removes waiting work; returns false when it does not wait. */
   remove(owner: string, work: Work): boolean {
     const line = this.#waiting.get(owner) ?? [];
     const at = line.indexOf(work);
@@ -75,7 +73,7 @@ export class FairQueue<Work> {
     return true;
   }
 
-  /** Takes out all that waits. */
+  /** Removes and returns all waiting work. */
   removeAll(): Work[] {
     const removed = [...this.#waiting.values()].flat();
     this.#waiting.clear();

@@ -13,7 +13,7 @@ export interface ThreadProgram {
   readonly resourceLimits: ResourceLimits;
 }
 
-/** Does what a job asks of this thread meanwhile. */
+/** Answers a call that a job makes to this thread. */
 export type AnswerCall = (name: string, input: unknown) => Promise<unknown>;
 
 interface Job {
@@ -22,7 +22,7 @@ interface Job {
   readonly reject: (error: unknown) => void;
 }
 
-/** A worker thread that does one job at a time, as this thread sees it. Its program calls `serveJobs`. */
+/** A worker thread that runs one job at a time, seen from this thread. Its program calls `serveJobs`. */
 export class JobThread {
   readonly #worker: Worker;
   readonly #exited: Promise<void>;
@@ -47,17 +47,17 @@ export class JobThread {
     });
   }
 
-  /** Whether it has ended, or is being ended. */
+  /** Whether the thread has ended, or is being ended. */
   get isEnding(): boolean {
     return this.#isEnding;
   }
 
-  /** Resolves when it has ended. */
+  /** Resolves when the thread has ended. */
   get exited(): Promise<void> {
     return this.#exited;
   }
 
-  /** @throws ThreadEndedError when the thread ends first; else what the job throws, or `end` was given */
+  /** @throws ThreadEndedError when the thread ends first; otherwise the error of the job or of `end` */
   run(name: string, input: unknown, answerCall: AnswerCall): Promise<unknown> {
     return new Promise((resolve, reject) => {
       this.#job = { answerCall, resolve, reject };

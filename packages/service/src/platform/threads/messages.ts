@@ -6,19 +6,19 @@ export interface Signature {
   readonly result: unknown;
 }
 
-/** Jobs that a thread does, or calls that it makes meanwhile, by name. */
+/** Jobs of a thread, or calls that jobs make, by name. */
 export type Signatures<T> = { readonly [Name in keyof T]: Signature };
 
 export type JobOutcome =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly error: ErrorData };
 
-/** To a thread. */
+/** Messages to a thread. */
 export type ToThread =
   | { readonly kind: 'job'; readonly name: string; readonly input: unknown }
   | { readonly kind: 'answer'; readonly callNo: number; readonly outcome: JobOutcome };
 
-/** From a thread. */
+/** Messages from a thread. */
 export type FromThread =
   | { readonly kind: 'done'; readonly outcome: JobOutcome }
   | { readonly kind: 'call'; readonly callNo: number; readonly name: string; readonly input: unknown };

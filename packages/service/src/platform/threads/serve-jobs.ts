@@ -2,13 +2,13 @@ import { parentPort } from 'node:worker_threads';
 import { errorFromData, errorToData } from './error-data.js';
 import type { FromThread, JobOutcome, Signatures, ToThread } from './messages.js';
 
-/** Asks the thread that gave the job. */
+/** Calls a function of the thread that gave the job. */
 export type Call<Calls extends Signatures<Calls>> = <Name extends keyof Calls & string>(
   name: Name,
   input: Calls[Name]['input'],
 ) => Promise<Calls[Name]['result']>;
 
-/** Functions that do the jobs, by the name of the job. */
+/** Functions that run the jobs, by the name of the job. */
 export type JobHandlers<Jobs extends Signatures<Jobs>, Calls extends Signatures<Calls>> = {
   readonly [Name in keyof Jobs]: (
     input: Jobs[Name]['input'],
@@ -16,7 +16,7 @@ export type JobHandlers<Jobs extends Signatures<Jobs>, Calls extends Signatures<
   ) => Promise<Jobs[Name]['result']>;
 };
 
-/** Does the jobs that a ThreadPool gives to this thread, until it is ended from there. */
+/** Runs the jobs that a ThreadPool gives to this thread, until the pool ends it. */
 export function serveJobs<Jobs extends Signatures<Jobs>, Calls extends Signatures<Calls>>(
   handlers: JobHandlers<Jobs, Calls>,
 ): void {

@@ -62,7 +62,7 @@ function openPool(options: Partial<ThreadPoolOptions> = {}): void {
   });
 }
 
-/** Jobs that are held at a gate, in the order in which they came to it. */
+/** Holds jobs in the order in which they arrived. */
 class Gate {
   readonly arrived: string[] = [];
   #open: (() => void) | undefined;
@@ -94,7 +94,7 @@ describe('jobs of several owners', () => {
     const gate = new Gate();
     const loud = Array.from({ length: 8 }, (_, at) => wait(gate, 'loud', `loud ${at}`));
     await waitFor(() => gate.arrived.length === 1);
-    // The owner who was just served stands behind all others.
+    // The owner that was just served is behind all others.
     const quiet = wait(gate, 'quiet', 'quiet');
     gate.open();
     expect(await quiet).toBe('quiet passed');
@@ -107,7 +107,7 @@ describe('jobs of several owners', () => {
     const gate = new Gate();
     const loud = [wait(gate, 'loud', 'loud 0'), wait(gate, 'loud', 'loud 1')];
     await waitFor(() => gate.arrived.length === 1);
-    // The other thread is free, and stays so for another owner.
+    // The other thread is free, and stays free for another owner.
     expect(pool.counts).toEqual({ running: 1, waiting: 1, threads: 1 });
     expect(await run('echo', { n: 1 }, 'quiet')).toEqual({ n: 1 });
     gate.open();

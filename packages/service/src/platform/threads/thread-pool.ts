@@ -8,9 +8,9 @@ export interface ThreadPoolOptions extends FairQueueBounds {
   readonly threadsMax: number;
   /** A thread without a job is ended after this time. */
   readonly idleMsMax: number;
-  /** A job that runs for longer is ended, with its thread. */
+  /** A job that runs longer is ended, with its thread. */
   readonly jobMsMax: number;
-  /** How a job fails that finds no room to wait, takes too long, or loses its thread. */
+  /** The errors of a job that finds no room to wait, takes too long, or loses its thread. */
   readonly errors: {
     busy(): DomainError;
     tooLong(): DomainError;
@@ -35,19 +35,19 @@ interface Job {
   readonly answerCall: AnswerCall;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
-  /** Set while it runs. */
+  /** Set while the job runs. */
   thread?: JobThread;
 }
 
 /**
- * A few threads that do the jobs of many owners, in turns (`FairQueue`). They are started when they are
- * needed. A job that takes too long, or too much memory, is ended with its thread, which has no other job.
+ * A few threads that run the jobs of many owners in turns (`FairQueue`). Threads are started when needed. A job that
+ * takes too long, or too much memory, is ended with its thread, which runs no other job.
  */
 export class ThreadPool<Jobs extends Signatures<Jobs>, Calls extends Signatures<Calls>> {
   readonly #options: ThreadPoolOptions;
   readonly #queue: FairQueue<Job>;
   readonly #running = new Set<Job>();
-  /** Threads without a job, and what ends each after a while. The one that was used last stands last. */
+  /** Threads without a job, with the timer that ends each. The most recently used one is last. */
   readonly #idle = new Map<JobThread, NodeJS.Timeout>();
   #isClosed = false;
 
@@ -56,13 +56,13 @@ export class ThreadPool<Jobs extends Signatures<Jobs>, Calls extends Signatures<
     this.#queue = new FairQueue(options);
   }
 
-  /** Jobs that run and that wait, and threads that are there for them. */
+  /** Number of running and waiting jobs, and of threads. */
   get counts(): { readonly running: number; readonly waiting: number; readonly threads: number } {
     const running = this.#running.size;
     return { running, waiting: this.#queue.size, threads: running + this.#idle.size };
   }
 
-  /** @throws what the job throws; DomainError as `options.errors` says; `shutting_down` */
+  /** @throws the error of the job; DomainError as `options.errors` says; `shutting_down` */
   run<Name extends keyof Jobs & string>(
     owner: string,
     name: Name,
@@ -102,7 +102,7 @@ export class ThreadPool<Jobs extends Signatures<Jobs>, Calls extends Signatures<
     await Promise.all(threads.map((thread) => thread?.end(new DomainError('shutting_down'))));
   }
 
-  /** Begins what there are threads for. */
+  /** Starts jobs as long as there are free threads. */
   #begin(): void {
     while (!this.#isClosed && this.#running.size < this.#options.threadsMax) {
       const next = this.#queue.take();
@@ -123,7 +123,7 @@ export class ThreadPool<Jobs extends Signatures<Jobs>, Calls extends Signatures<
       job.reject(error instanceof ThreadEndedError ? errors.ended(error) : error);
     }
     clearTimeout(timer);
-    // One that is being ended counts until it has.
+    // A thread that is being ended counts until it has ended.
     if (thread.isEnding) await thread.exited;
     else this.#keep(thread);
     this.#running.delete(job);

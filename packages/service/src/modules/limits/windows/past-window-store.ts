@@ -33,7 +33,7 @@ export async function addToPastWindows(
     from written
   `.execute(tx);
   const row = rows[0];
-  if (row === undefined) throw new Error('an aggregate without a row');
+  if (row === undefined) throw new Error('an aggregate returned no row');
   return {
     added: row.added,
     reached: row.reached.map(([position, used, limit, notice]) => ({

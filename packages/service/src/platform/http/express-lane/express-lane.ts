@@ -53,7 +53,7 @@ export class ExpressLane {
     const access = accessOf(route);
     const isServed = route.method === 'POST' && access.kind === 'project' && bodyLimit !== undefined;
     if (!isServed || config?.express === undefined || schema?.body === undefined) {
-      throw new Error(`Route ${String(route.method)} ${url} is none for the express lane`);
+      throw new Error(`Route ${String(route.method)} ${url} cannot use the express lane`);
     }
     this.#routes.push({
       url,
