@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { circleFindings } from './tidy/circle-rule.js';
 import { codeFindings } from './tidy/code-rules.js';
 import { commentFindings } from './tidy/comment-rules.js';
+import { consoleFindings } from './tidy/console-rules.js';
 import { type Finding, findingText } from './tidy/finding.js';
 import { importFindings } from './tidy/import-rules.js';
 import { markdownFindings } from './tidy/markdown-rules.js';
@@ -23,6 +24,10 @@ describe('the repository', () => {
     ['lists no store as plain that is not', () => stalePlainStores(code)],
     ['gives each exported name one meaning', () => nameFindings(code)],
     ['keeps code small, typed and free of hidden inputs', () => code.flatMap(codeFindings)],
+    [
+      'sends requests of the console from one file, and writes no ref during render',
+      () => code.flatMap(consoleFindings),
+    ],
     ['never takes a missing amount for zero', () => code.flatMap(moneyFindings)],
     ['has one implementation of each thing', () => code.flatMap(singleFindings)],
     ['has comments that people can read', () => texts.flatMap(commentFindings)],

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'react';
+import { useEffect, useEffectEvent, useRef } from 'react';
 // First: the library after it asks for the browser's language as it is loaded.
 import '../../browser-language.js';
 import uPlot from 'uplot';
@@ -63,8 +63,7 @@ export function Plot(props: PlotProps) {
     ...series.map(({ key, color, unit }) => key + color + unit),
   ].join('\0');
   // What is drawn can be newer than the plot that draws it.
-  const latest = useRef(props);
-  latest.current = props;
+  const latest = useEffectEvent(() => props);
   const drawn = useRef<PlotProps>(undefined);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: `shape` is all that a new plot is made for
@@ -72,11 +71,11 @@ export function Plot(props: PlotProps) {
     const element = host.current;
     if (element === null) return;
     let width = element.clientWidth;
-    const made = new uPlot(optionsOf(latest, theme, width), columnsOf(latest.current), element);
+    const made = new uPlot(optionsOf(latest, theme, width), columnsOf(latest()), element);
     followFinger(made);
     leadToEvents(made, latest, navigate);
     plot.current = made;
-    drawn.current = latest.current;
+    drawn.current = latest();
     const observer = new ResizeObserver(() => {
       if (element.clientWidth === width) return;
       width = element.clientWidth;
@@ -95,8 +94,8 @@ export function Plot(props: PlotProps) {
     if (before?.frame === frame && before.series === series && before.untilS === untilS) return;
     // In a task of its own: that in which React has written the page is long enough.
     const request = requestAnimationFrame(() => {
-      drawn.current = latest.current;
-      plot.current?.setData(columnsOf(latest.current));
+      drawn.current = latest();
+      plot.current?.setData(columnsOf(latest()));
     });
     return () => cancelAnimationFrame(request);
   }, [frame, series, untilS]);
@@ -118,15 +117,11 @@ function followFinger({ over }: uPlot): void {
 }
 
 /** A click on a series opens its events, as a click on a link would: with the control or command key in another tab. */
-function leadToEvents(
-  plot: uPlot,
-  latest: { readonly current: PlotProps },
-  navigate: (href: string) => void,
-): void {
+function leadToEvents(plot: uPlot, latest: () => PlotProps, navigate: (href: string) => void): void {
   const { over } = plot;
-  const { hover } = latest.current;
+  const { hover } = latest();
   const linkUnder = (event: MouseEvent) => {
-    const { type, series, linkAt } = latest.current;
+    const { type, series, linkAt } = latest();
     const { left, top } = over.getBoundingClientRect();
     const index = plot.posToIdx(event.clientX - left);
     const tops = series.map(({ exact }, at) =>
@@ -166,8 +161,8 @@ function columnsOf({ type, frame: { times }, series }: PlotProps): uPlot.Aligned
   return [Float64Array.from(times), ...columns];
 }
 
-function optionsOf(latest: { readonly current: PlotProps }, theme: Theme, width: number): uPlot.Options {
-  const { type, frame, series, timezone, syncKey, height, hover } = latest.current;
+function optionsOf(latest: () => PlotProps, theme: Theme, width: number): uPlot.Options {
+  const { type, frame, series, timezone, syncKey, height, hover } = latest();
   const unit = series[0]?.unit ?? '';
   const style = getComputedStyle(document.documentElement);
   const ink = style.getPropertyValue('--ink-faint');
@@ -185,7 +180,7 @@ function optionsOf(latest: { readonly current: PlotProps }, theme: Theme, width:
       drag: { x: false, y: false },
     },
     scales: {
-      x: { range: (plot, min, max) => timeRange(plot, min, max, latest.current) },
+      x: { range: (plot, min, max) => timeRange(plot, min, max, latest()) },
       y: { range: (_plot, min, max) => [Math.min(0, min), max > 0 ? max * 1.05 : 1] },
     },
     axes: [
@@ -198,7 +193,7 @@ function optionsOf(latest: { readonly current: PlotProps }, theme: Theme, width:
         ticks: { stroke: line, width: 1, size: 4 },
         values: (_plot, times, _axis, _space, stepS) => axisTimes(times, stepS, timezone),
         // A single bucket is the only one to label.
-        ...(frame.times.length === 1 ? { splits: () => [...latest.current.frame.times] } : {}),
+        ...(frame.times.length === 1 ? { splits: () => [...latest().frame.times] } : {}),
       },
       {
         stroke: ink,
@@ -213,7 +208,7 @@ function optionsOf(latest: { readonly current: PlotProps }, theme: Theme, width:
     hooks: {
       drawAxes: [
         (plot) => writeUnit(plot, unit, ink),
-        (plot) => hatchCut(plot, latest.current.frame, type, theme === 'dark' ? '#ffffff' : '#000000'),
+        (plot) => hatchCut(plot, latest().frame, type, theme === 'dark' ? '#ffffff' : '#000000'),
       ],
       setCursor: [({ cursor }) => hover.set(cursor.idx ?? undefined)],
     },

@@ -1,5 +1,5 @@
 import type { Measure } from '@tollgate/contract';
-import { useMemo, useRef } from 'react';
+import { useMemo, useState } from 'react';
 import { useNowS } from '../../use-now.js';
 import { type ChartData, slidTo } from './chart-data.js';
 import { SeriesMaker, type SeriesSet } from './series.js';
@@ -14,13 +14,11 @@ export function useSeries(
   measure: Measure,
   range: TimeRange,
 ): SeriesSet | undefined {
-  const maker = useRef<SeriesMaker>(undefined);
-  maker.current ??= new SeriesMaker();
-  const { current } = maker;
+  const [maker] = useState(() => new SeriesMaker());
   const atS = useNowS(SLIDE_MS);
   const isSliding = 'last_seconds' in range;
   return useMemo(() => {
     if (data === undefined) return undefined;
-    return isSliding ? current.make(slidTo(data, atS), measure) : current.make(data, measure, atS);
-  }, [current, data, measure, isSliding, atS]);
+    return isSliding ? maker.make(slidTo(data, atS), measure) : maker.make(data, measure, atS);
+  }, [maker, data, measure, isSliding, atS]);
 }

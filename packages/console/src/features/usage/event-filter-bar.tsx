@@ -1,5 +1,5 @@
 import { ListFilter } from 'lucide-react';
-import { useRef, useState } from 'react';
+import { useState } from 'react';
 import { Button } from '../../ui/button.js';
 import { Select } from '../../ui/field.js';
 import { FilterInput } from '../../ui/filter-input.js';
@@ -90,7 +90,8 @@ export function EventFilterBar({
 
 /** The further filters shown: all, or those that had a value, which stay in place while the user types a new one. */
 function useFurther(filters: Filters, isAll: boolean): readonly TextFilter[] {
-  const used = useRef(new Set<TextFilter>());
-  for (const name of FURTHER) if (filters[name] !== undefined) used.current.add(name);
-  return isAll ? FURTHER : FURTHER.filter((name) => used.current.has(name));
+  const [used, setUsed] = useState<ReadonlySet<TextFilter>>(new Set());
+  const added = FURTHER.filter((name) => filters[name] !== undefined && !used.has(name));
+  if (added.length > 0) setUsed(new Set([...used, ...added]));
+  return isAll ? FURTHER : FURTHER.filter((name) => used.has(name) || added.includes(name));
 }

@@ -12,7 +12,7 @@ import { type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint';
 import { Annotation, Compartment, EditorState, type Extension, Prec } from '@codemirror/state';
 import { drawSelection, EditorView, keymap, lineNumbers, placeholder, tooltips } from '@codemirror/view';
 import { getNonce } from 'get-nonce';
-import { useEffect, useRef } from 'react';
+import { useEffect, useEffectEvent, useRef } from 'react';
 import { cel, celCompletions } from './cel.js';
 import type { CodeEditorProps, CodeFinding } from './code-editor-props.js';
 import { EDITOR_COLOURS, HIGHLIGHTING } from './look.js';
@@ -29,8 +29,7 @@ export function CodeMirror(props: CodeEditorProps & { readonly minHeight: number
   const editor = useRef<EditorView>(undefined);
   const settings = useRef(new Compartment());
   // The editor's callbacks read the latest props.
-  const latest = useRef(props);
-  latest.current = props;
+  const latest = useEffectEvent(() => props);
   const { value, language, isSingleLine = false, findings = NO_FINDINGS, minHeight } = props;
 
   useEffect(() => {
@@ -39,16 +38,16 @@ export function CodeMirror(props: CodeEditorProps & { readonly minHeight: number
     const view = new EditorView({
       parent,
       state: EditorState.create({
-        doc: latest.current.value,
+        doc: latest().value,
         extensions: [
           EditorView.cspNonce.of(getNonce() ?? ''),
-          settings.current.of(settingsOf(latest.current)),
-          language === 'json' ? JSON_TEXT : celText(() => latest.current.dimensionNames ?? NO_NAMES),
+          settings.current.of(settingsOf(latest())),
+          language === 'json' ? JSON_TEXT : celText(() => latest().dimensionNames ?? NO_NAMES),
           isSingleLine ? SINGLE_LINE : [],
           COMMON,
           EditorView.updateListener.of(({ docChanged, transactions, state }) => {
             if (!docChanged || transactions.some((each) => each.annotation(fromOutside) === true)) return;
-            latest.current.onChange?.(state.doc.toString());
+            latest().onChange?.(state.doc.toString());
           }),
         ],
       }),
@@ -76,7 +75,7 @@ export function CodeMirror(props: CodeEditorProps & { readonly minHeight: number
   const describedBy = control?.['aria-describedby'];
   // biome-ignore lint/correctness/useExhaustiveDependencies: each of them is a setting
   useEffect(() => {
-    editor.current?.dispatch({ effects: settings.current.reconfigure(settingsOf(latest.current)) });
+    editor.current?.dispatch({ effects: settings.current.reconfigure(settingsOf(latest())) });
   }, [label, isReadOnly, hint, control?.id, isInvalid, describedBy]);
 
   return (

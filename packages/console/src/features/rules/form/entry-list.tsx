@@ -1,6 +1,6 @@
 import { verticalListSortingStrategy } from '@dnd-kit/sortable';
 import { ChevronRight, Ellipsis, Plus } from 'lucide-react';
-import { memo, type ReactNode, useCallback, useId, useMemo, useRef, useState } from 'react';
+import { memo, type ReactNode, useCallback, useId, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { Badge } from '../../../ui/badge.js';
 import { Button, IconButton } from '../../../ui/button.js';
 import { classes } from '../../../ui/classes.js';
@@ -108,15 +108,17 @@ function useEntries<T extends object>({ entries, move = moved, onChange }: Entry
   };
   const moveTo = (from: number, to: number) => change(move(entries, from, to), (now) => moved(now, from, to));
   const latest = useRef<(action: Action, index: number) => void>(undefined);
-  latest.current = (action, index) => {
-    const entry = entries[index];
-    if (entry === undefined) return;
-    if (action === 'toggle') setOpened(toggled(opened, keys[index] ?? -1));
-    else if (action === 'up') moveTo(index, index - 1);
-    else if (action === 'down') moveTo(index, index + 1);
-    else if (action === 'duplicate') add(entry, index + 1);
-    else change(entries.toSpliced(index, 1), (now) => now.toSpliced(index, 1));
-  };
+  useLayoutEffect(() => {
+    latest.current = (action, index) => {
+      const entry = entries[index];
+      if (entry === undefined) return;
+      if (action === 'toggle') setOpened(toggled(opened, keys[index] ?? -1));
+      else if (action === 'up') moveTo(index, index - 1);
+      else if (action === 'down') moveTo(index, index + 1);
+      else if (action === 'duplicate') add(entry, index + 1);
+      else change(entries.toSpliced(index, 1), (now) => now.toSpliced(index, 1));
+    };
+  });
   const act = useCallback((action: Action, index: number) => latest.current?.(action, index), []);
   return { keys, opened, add, act, moveTo };
 }
@@ -254,19 +256,15 @@ function nextKey(): number {
 
 /** A key for each entry that stays with it wherever it is moved; entries themselves are new with each letter typed. */
 function useKeys(length: number) {
-  const [, redraw] = useState(0);
-  const keys = useRef<readonly number[]>([]);
-  if (keys.current.length !== length) {
-    const missing = Math.max(0, length - keys.current.length);
-    keys.current = [...keys.current.slice(0, length), ...Array.from({ length: missing }, nextKey)];
-  }
-  return {
-    keys: keys.current,
-    permute: (order: (keys: readonly number[]) => readonly number[]) => {
-      keys.current = order(keys.current);
-      redraw(nextKey());
-    },
-  };
+  const [kept, permute] = useState<readonly number[]>([]);
+  const keys = kept.length === length ? kept : fitted(kept, length);
+  if (keys !== kept) permute(keys);
+  return { keys, permute };
+}
+
+function fitted(keys: readonly number[], length: number): readonly number[] {
+  const missing = Math.max(0, length - keys.length);
+  return [...keys.slice(0, length), ...Array.from({ length: missing }, nextKey)];
 }
 
 function moved<Each>(list: readonly Each[], from: number, to: number): readonly Each[] {

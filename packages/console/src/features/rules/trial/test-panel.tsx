@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import { Select } from '../../../ui/field.js';
 import { ReadFailure, Skeleton } from '../../../ui/states.js';
 import { useSettled } from '../../../ui/use-settled.js';
@@ -144,11 +144,9 @@ function Shown({
 
 /** The last answer there was: a mistake that is being typed does not take it away. */
 function useLastTrial(trial: Trial | undefined): Trial | undefined {
-  const last = useRef(trial);
-  useEffect(() => {
-    if (trial !== undefined) last.current = trial;
-  }, [trial]);
-  return trial ?? last.current;
+  const [last, setLast] = useState(trial);
+  if (trial !== undefined && trial !== last) setLast(trial);
+  return trial ?? last;
 }
 
 interface RulesToTry {
