@@ -1,7 +1,7 @@
 import { EventQuotas } from '../modules/quotas/index.js';
 import type { Logger } from '../platform/log/index.js';
 import { PostgresSegmentQueue, SegmentFiles, type SegmentRecord } from '../platform/queue/index.js';
-import { repeat } from '../platform/wakeup.js';
+import { createSweepJob } from '../platform/sweep-job.js';
 import type { Stores } from './stores.js';
 
 /** How long what was rated may still take room on disk. */
@@ -31,10 +31,12 @@ export async function openQueue(
   const queue = new NotifyingQueue(postgres, files, onAppended);
   const quotas = new EventQuotas(postgres, queue);
   const abort = new AbortController();
-  const sweeping = repeat(() => queue.sweepFiles(), abort.signal, {
+  const sweeping = createSweepJob({
+    sweep: () => queue.sweepFiles(),
     pollMs: SWEEP_POLL_MS,
-    onFailure: (error) => log.warn({ err: error }, 'files of rated segments could not be deleted'),
-  });
+    log,
+    failureMessage: 'files of rated segments could not be deleted',
+  }).run(abort.signal);
   return {
     queue,
     quotas: {

@@ -2,7 +2,7 @@ import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import type { Logger } from '../../platform/log/index.js';
 import { Counter, Gauge, type Metrics } from '../../platform/metrics/index.js';
 import { type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
-import { repeat } from '../../platform/wakeup.js';
+import { createSweepJob, inBatches, type SweepJob } from '../../platform/sweep-job.js';
 import { insertTransactions } from './ledger-store.js';
 import { settleWallets } from './settle-wallets.js';
 import { claimDueWallets, measureDueWallets, updateWallets } from './wallet-store.js';
@@ -19,61 +19,33 @@ export interface CreditExpiryDeps {
   readonly metrics: Metrics;
 }
 
-/** Takes back what is left of expired credits. Any number of jobs may run on one database. */
-export interface CreditExpiryJob {
-  /** Works until `signal` aborts, then finishes the current transaction; never rejects. */
-  run(signal: AbortSignal): Promise<void>;
-  /**
-   * Settles all wallets that are due now; returns the number of credits that expired. Rejects when the database fails.
-   */
-  sweep(signal?: AbortSignal): Promise<number>;
-}
-
-export function createCreditExpiryJob(deps: CreditExpiryDeps): CreditExpiryJob {
-  return new ExpiryJob(deps);
-}
-
-class ExpiryJob implements CreditExpiryJob {
-  readonly #deps: CreditExpiryDeps;
-  readonly #observer: ExpiryObserver;
-
-  constructor(deps: CreditExpiryDeps) {
-    this.#deps = deps;
-    this.#observer = new ExpiryObserver(deps.metrics);
-  }
-
-  run(signal: AbortSignal): Promise<void> {
-    return repeat(() => this.sweep(signal), signal, {
-      pollMs: POLL_MS,
-      onFailure: (err) => {
-        this.#observer.failures.inc();
-        this.#deps.log.warn({ err }, 'could not take back expired credits; will try again');
-      },
-      failurePauseMs: () => POLL_MS,
-    });
-  }
-
-  async sweep(signal?: AbortSignal): Promise<number> {
-    const { postgres, clock } = this.#deps;
-    await this.#measure();
-    let expired = 0;
-    for (let claimed = WALLETS_PER_TRANSACTION; claimed > 0 && signal?.aborted !== true; ) {
-      const outcome = await transaction(postgres, (tx) => expireSome(tx, clock));
-      claimed = outcome.claimed;
-      expired += outcome.expired;
-      this.#observer.expired.inc(outcome.expired);
-    }
-    if (expired > 0) await this.#measure();
-    return expired;
-  }
-
-  async #measure(): Promise<void> {
-    const { postgres, clock } = this.#deps;
+/**
+ * Takes back what is left of expired credits. A sweep settles all wallets that are due, and returns the number of
+ * credits that expired.
+ */
+export function createCreditExpiryJob({ postgres, clock, log, metrics }: CreditExpiryDeps): SweepJob {
+  const observer = new ExpiryObserver(metrics);
+  const measure = async () => {
     const nowS = unixSeconds(clock);
     const { count, oldestAtS } = await measureDueWallets(postgres.db, nowS);
-    this.#observer.due.set(count);
-    this.#observer.oldest.set(oldestAtS === null ? 0 : nowS - oldestAtS);
-  }
+    observer.due.set(count);
+    observer.oldest.set(oldestAtS === null ? 0 : nowS - oldestAtS);
+  };
+  const sweep = async (signal?: AbortSignal) => {
+    await measure();
+    let expired = 0;
+    const expireNext = async () => {
+      const outcome = await transaction(postgres, (tx) => expireSome(tx, clock));
+      expired += outcome.expired;
+      observer.expired.inc(outcome.expired);
+      return outcome.claimed;
+    };
+    await inBatches(WALLETS_PER_TRANSACTION, expireNext, signal);
+    if (expired > 0) await measure();
+    return expired;
+  };
+  const failureMessage = 'could not take back expired credits; will try again';
+  return createSweepJob({ sweep, pollMs: POLL_MS, log, failureMessage, failures: observer.failures });
 }
 
 async function expireSome(tx: Tx, clock: Clock): Promise<{ claimed: number; expired: number }> {

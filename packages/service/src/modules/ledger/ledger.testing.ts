@@ -4,9 +4,10 @@ import { newId } from '../../kernel/id.js';
 import type { ProjectRef } from '../../kernel/scope.js';
 import { createMetrics } from '../../platform/metrics/index.js';
 import { transaction } from '../../platform/postgres/index.js';
+import type { SweepJob } from '../../platform/sweep-job.js';
 import { createProject, createTestPostgres, type TestPostgres } from '../../testing/index.js';
 import type { Amount } from './amount.js';
-import { type CreditExpiryJob, createCreditExpiryJob } from './expiry-job.js';
+import { createCreditExpiryJob } from './expiry-job.js';
 import {
   createLedger,
   type Ledger,
@@ -123,7 +124,7 @@ export class LedgerFixture {
     return recountLedger(this.store.postgres, DIFFERENCES_MAX);
   }
 
-  expiryJob(): CreditExpiryJob {
+  expiryJob(): SweepJob {
     return createCreditExpiryJob({
       postgres: this.store.postgres,
       clock: this.clock,

@@ -1,6 +1,6 @@
 export { createRealtimeLimits, type RealtimeLimitParts } from './check/realtime.js';
 export { registerRealtimeLimitRoutes } from './check/realtime-routes.js';
-export { createLeaseExpiryJob, type LeaseExpiryJob } from './leases/expiry.js';
+export { createLeaseExpiryJob } from './leases/expiry.js';
 export { recountReservations } from './leases/recount-store.js';
 export * from './posting/index.js';
 export type { ActiveLimitRule, ActiveRoute, ActiveRule, ActiveRules } from './rules/active-rules.js';

@@ -2,7 +2,7 @@ import type { Clock } from '../../kernel/clock.js';
 import type { Logger } from '../../platform/log/index.js';
 import type { Metrics } from '../../platform/metrics/index.js';
 import type { Postgres } from '../../platform/postgres/index.js';
-import { repeat } from '../../platform/wakeup.js';
+import { createSweepJob, inBatches, type SweepJob } from '../../platform/sweep-job.js';
 import { expire } from './expiry.js';
 import type { HistoryStore } from './expiry-store.js';
 import { type RetentionPolicy, recordRetention } from './record-retention.js';
@@ -18,14 +18,6 @@ export interface RetentionJobDeps {
   readonly metrics: Metrics;
 }
 
-/** Deletes history that has expired. Any number of jobs may run on one database; one of them does the work. */
-export interface RetentionJob {
-  /** Works until `signal` aborts, then finishes the current step; never rejects. */
-  run(signal: AbortSignal): Promise<void>;
-  /** Deletes expired history if a sweep is due; returns whether it was. Rejects when a store fails. */
-  sweep(signal?: AbortSignal): Promise<boolean>;
-}
-
 /** Interval between sweeps over all history. */
 export const SWEEP_INTERVAL_MS = 60 * 60_000;
 /** After this time, a sweep that was interrupted is done again. */
@@ -39,50 +31,48 @@ const POLL_MS = 60_000;
 const TENANTS_PER_STEP = 500;
 const FAILED_EVENTS_PER_STEP = 1_000;
 
-export function createRetentionJob(deps: RetentionJobDeps): RetentionJob {
-  return new Job(deps);
+/**
+ * Deletes history that has expired. A sweep does so if one is due, and returns whether it was; of all jobs that run on
+ * one database, one does the work.
+ */
+export function createRetentionJob(deps: RetentionJobDeps): SweepJob<boolean> {
+  const retention = new Retention(deps);
+  return createSweepJob({
+    sweep: (signal) => retention.sweep(signal),
+    pollMs: POLL_MS,
+    log: deps.log,
+    failureMessage: 'could not delete expired history; will try again',
+    failures: retention.observer.failures,
+  });
 }
 
-class Job implements RetentionJob {
+class Retention {
   readonly #deps: RetentionJobDeps;
-  readonly #observer: RetentionObserver;
+  readonly observer: RetentionObserver;
 
   constructor(deps: RetentionJobDeps) {
     this.#deps = deps;
-    this.#observer = new RetentionObserver(deps.metrics, deps.clock);
-  }
-
-  run(signal: AbortSignal): Promise<void> {
-    return repeat(() => this.sweep(signal), signal, {
-      pollMs: POLL_MS,
-      onFailure: (err) => {
-        // The sweep was interrupted by the abort; the next process repeats it.
-        if (signal.aborted) return;
-        this.#observer.failures.inc();
-        this.#deps.log.warn({ err }, 'could not delete expired history; will try again');
-      },
-      failurePauseMs: () => POLL_MS,
-    });
+    this.observer = new RetentionObserver(deps.metrics, deps.clock);
   }
 
   async sweep(signal?: AbortSignal): Promise<boolean> {
     const { clock, log } = this.#deps;
     const { db } = this.#deps.postgres;
     const nowMs = clock.nowMs();
-    this.#observer.sweptAtMs = await store.lastSweptAtMs(db);
+    this.observer.sweptAtMs = await store.lastSweptAtMs(db);
     if (!(await store.claimSweep(db, nowMs, nowMs + SWEEP_RETRY_MS))) return false;
     // Boundaries that are recorded now are deleted by a later sweep.
     const settled = await store.settledBoundaries(db, nowMs - SETTLED_MS);
     await this.#recordBoundaries(signal);
     const failedEvents = await this.#deleteFailedEvents(signal);
     const expired = await expire(this.#clickhouse(signal), settled, signal);
-    this.#observer.count(failedEvents, expired);
+    this.observer.count(failedEvents, expired);
     for (const { table, problem } of expired.stuck) {
       log.warn({ table, problem }, 'a deletion of expired history has failed; ClickHouse will try again');
     }
     if (signal?.aborted === true) return true;
     await store.finishSweep(db, clock.nowMs(), clock.nowMs() + SWEEP_INTERVAL_MS);
-    this.#observer.sweptAtMs = clock.nowMs();
+    this.observer.sweptAtMs = clock.nowMs();
     const { partitionsDropped, deletions } = expired;
     if (failedEvents + partitionsDropped + deletions > 0) {
       log.info({ failedEvents, partitionsDropped, deletions }, 'deleted expired history');
@@ -113,13 +103,8 @@ class Job implements RetentionJob {
     }
   }
 
-  async #deleteFailedEvents(signal?: AbortSignal): Promise<number> {
-    let deleted = 0;
-    while (signal?.aborted !== true) {
-      const step = await store.deleteFailedEvents(this.#deps.postgres.db, FAILED_EVENTS_PER_STEP);
-      deleted += step;
-      if (step < FAILED_EVENTS_PER_STEP) break;
-    }
-    return deleted;
+  #deleteFailedEvents(signal?: AbortSignal): Promise<number> {
+    const deleteNext = () => store.deleteFailedEvents(this.#deps.postgres.db, FAILED_EVENTS_PER_STEP);
+    return inBatches(FAILED_EVENTS_PER_STEP, deleteNext, signal);
   }
 }

@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { ManualClock } from '../../kernel/clock.js';
 import { createMetrics, type Metrics } from '../../platform/metrics/index.js';
+import type { SweepJob } from '../../platform/sweep-job.js';
 import {
   createProject,
   createTestClickHouse,
@@ -14,12 +15,7 @@ import {
 } from '../../testing/index.js';
 import { provisionStorage } from './project-store.js';
 import type { RetentionPolicy } from './record-retention.js';
-import {
-  createRetentionJob,
-  type RetentionJob,
-  type RetentionJobDeps,
-  SWEEP_INTERVAL_MS,
-} from './retention-job.js';
+import { createRetentionJob, type RetentionJobDeps, SWEEP_INTERVAL_MS } from './retention-job.js';
 import { storageTables } from './tables.js';
 
 export const IN_DELETION =
@@ -59,7 +55,7 @@ export class RetentionFixture {
     clickhouse?: RetentionJobDeps['clickhouse'];
     metrics?: Metrics;
     policy?: RetentionPolicy;
-  } = {}): RetentionJob {
+  } = {}): SweepJob<boolean> {
     return createRetentionJob({
       ...{ postgres: this.store.postgres, clickhouse, clock: this.clock, metrics, policy },
       log: { info: () => {}, warn: (...logged: unknown[]) => void this.warnings.push(logged) },

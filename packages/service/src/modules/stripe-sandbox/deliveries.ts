@@ -1,5 +1,6 @@
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import type { Postgres } from '../../platform/postgres/index.js';
+import { inBatches } from '../../platform/sweep-job.js';
 import { repeat, Wakeup } from '../../platform/wakeup.js';
 import { signatureHeader } from '../checkout/index.js';
 import { claimEvents, type DueEvent, deleteEvent, postponeEvent } from './sandbox-store.js';
@@ -36,9 +37,7 @@ export class SandboxDeliveries {
 
   /** Delivers events that are due until `signal` aborts; never rejects. */
   run(signal: AbortSignal): Promise<void> {
-    const deliverAllDue = async () => {
-      while ((await this.#deliverDue()) === EVENTS_AT_ONCE_MAX && !signal.aborted);
-    };
+    const deliverAllDue = () => inBatches(EVENTS_AT_ONCE_MAX, () => this.#deliverDue(), signal);
     return repeat(deliverAllDue, signal, {
       pollMs: POLL_MS,
       wakeup: this.#wakeup,

@@ -1,4 +1,4 @@
-import { repeat } from '../../platform/wakeup.js';
+import { createSweepJob } from '../../platform/sweep-job.js';
 import {
   createStripeProvider,
   type PaymentSandbox,
@@ -20,6 +20,12 @@ export function createSandbox(options: SandboxOptions): PaymentSandbox {
   const apiKey = `sk_test_${randomSecret()}`;
   const deliveries = new SandboxDeliveries({ ...options, webhookUrl: () => selfUrl() + webhookPath });
   const sessions = new SandboxSessions({ ...options, onEvent: () => deliveries.notify() });
+  const forgetting = createSweepJob({
+    sweep: (signal) => sessions.forgetEnded(signal),
+    pollMs: FORGET_POLL_MS,
+    log,
+    failureMessage: 'could not delete ended sandbox sessions',
+  });
   return {
     provider: createStripeProvider({ name: 'sandbox', apiKey, httpClient: sandboxHttpClient(selfUrl) }),
     successUrl: () => publicUrl() + returnPath('success'),
@@ -30,11 +36,7 @@ export function createSandbox(options: SandboxOptions): PaymentSandbox {
       registerSandboxPageRoutes(app, sessions, clock);
     },
     async run(signal) {
-      const forgetting = repeat(() => sessions.forgetEnded(signal), signal, {
-        pollMs: FORGET_POLL_MS,
-        onFailure: (err) => log.warn({ err }, 'could not delete ended sandbox sessions'),
-      });
-      await Promise.all([deliveries.run(signal), forgetting]);
+      await Promise.all([deliveries.run(signal), forgetting.run(signal)]);
     },
   };
 }

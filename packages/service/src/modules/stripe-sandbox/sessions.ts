@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import { newId } from '../../kernel/id.js';
 import { type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
+import { inBatches } from '../../platform/sweep-job.js';
 import * as store from './sandbox-store.js';
 import { type SandboxSession, stateOf } from './session.js';
 import { type Form, readSessionInput } from './session-request.js';
@@ -79,14 +80,11 @@ export class SandboxSessions {
   }
 
   /** Deletes sessions that ended long ago, with their keys; returns how many. */
-  async forgetEnded(signal: AbortSignal): Promise<number> {
+  async forgetEnded(signal?: AbortSignal): Promise<number> {
     const { postgres, clock } = this.deps;
-    let forgotten = 0;
-    for (let some = FORGOTTEN_AT_ONCE_MAX; some === FORGOTTEN_AT_ONCE_MAX && !signal.aborted; ) {
-      some = await store.deleteSessions(postgres.db, unixSeconds(clock) - KEPT_S, FORGOTTEN_AT_ONCE_MAX);
-      forgotten += some;
-    }
-    return forgotten;
+    const forgetNext = () =>
+      store.deleteSessions(postgres.db, unixSeconds(clock) - KEPT_S, FORGOTTEN_AT_ONCE_MAX);
+    return inBatches(FORGOTTEN_AT_ONCE_MAX, forgetNext, signal);
   }
 
   /** Commits the change of the session and its event together. */

@@ -1,7 +1,7 @@
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import type { Logger } from '../../platform/log/index.js';
 import type { Postgres } from '../../platform/postgres/index.js';
-import { repeat } from '../../platform/wakeup.js';
+import { createSweepJob, type SweepJob } from '../../platform/sweep-job.js';
 import {
   countUnpricedOfDay,
   lastUncountedDay,
@@ -15,28 +15,17 @@ export interface UnpricedDaysDeps {
   readonly log: Pick<Logger, 'info' | 'warn'>;
 }
 
-/**
- * Counts the unpriced events of days that were rated by a release which did not count them. Any number may
- * run on one database: each count is recorded once.
- */
-export interface UnpricedDaysJob {
-  /** Works until `signal` aborts; never rejects. */
-  run(signal: AbortSignal): Promise<void>;
-  /** Counts each such day once, the latest first; returns how many totals it completed. Rejects when a store does. */
-  sweep(signal?: AbortSignal): Promise<number>;
-}
-
 /** Poll interval for days that could not be counted, and for totals of processes that run an earlier release. */
 const POLL_MS = 10 * 60_000;
 /** After every day. */
 const LAST_DAY = 0x7fff_ffff;
 
-export function createUnpricedDaysJob({
-  postgres: { db },
-  clickhouse,
-  log,
-}: UnpricedDaysDeps): UnpricedDaysJob {
-  const sweep: UnpricedDaysJob['sweep'] = async (signal) => {
+/**
+ * Counts the unpriced events of days that were rated by a release which did not count them. A sweep counts each such
+ * day once, the latest first, and returns how many totals it completed. Each count is recorded once.
+ */
+export function createUnpricedDaysJob({ postgres: { db }, clickhouse, log }: UnpricedDaysDeps): SweepJob {
+  const sweep = async (signal?: AbortSignal) => {
     let recorded = 0;
     let day = await lastUncountedDay(db, LAST_DAY);
     while (day !== undefined && signal?.aborted !== true) {
@@ -51,16 +40,6 @@ export function createUnpricedDaysJob({
     if (recorded > 0) log.info({ recorded }, 'unpriced events of earlier days counted');
     return recorded;
   };
-  return {
-    sweep,
-    run: (signal) =>
-      repeat(() => sweep(signal), signal, {
-        pollMs: POLL_MS,
-        onFailure: (err) => {
-          if (signal.aborted) return;
-          log.warn({ err }, 'unpriced events of earlier days could not be counted; this is tried again');
-        },
-        failurePauseMs: () => POLL_MS,
-      }),
-  };
+  const failureMessage = 'unpriced events of earlier days could not be counted; this is tried again';
+  return createSweepJob({ sweep, pollMs: POLL_MS, log, failureMessage });
 }

@@ -1,7 +1,8 @@
 import { createMetrics } from '../../../platform/metrics/index.js';
+import type { SweepJob } from '../../../platform/sweep-job.js';
 import { everythingAdmitted } from '../../../testing/admission.js';
 import { createTestApi, type TestApi } from '../../../testing/api.js';
-import { createLeaseExpiryJob, type LeaseExpiryJob } from '../leases/expiry.js';
+import { createLeaseExpiryJob } from '../leases/expiry.js';
 import type { Leases } from '../leases/leases.js';
 import { catalogSource } from '../rules/catalog-store.js';
 import { LimitCatalog } from '../rules/index.js';
@@ -11,12 +12,12 @@ import { registerRealtimeLimitRoutes } from './realtime-routes.js';
 /** An application with the realtime snapshot, the check and leases, without the management of limits. */
 export interface TestLimits extends TestApi {
   readonly leases: Leases;
-  readonly expiry: LeaseExpiryJob;
+  readonly expiry: SweepJob;
   readonly url: string;
 }
 
 export async function createTestLimits(): Promise<TestLimits> {
-  let parts: { leases: Leases; expiry: LeaseExpiryJob } | undefined;
+  let parts: { leases: Leases; expiry: SweepJob } | undefined;
   const api = await createTestApi((app, { postgres, clock }) => {
     const catalog = new LimitCatalog({ source: catalogSource, freshMs: 0 });
     const deps = { postgres, clock, metrics: createMetrics() };

@@ -2,7 +2,7 @@ import { type Clock, unixSeconds } from '../../../kernel/clock.js';
 import type { Logger } from '../../../platform/log/index.js';
 import { Counter, Gauge, type Metrics } from '../../../platform/metrics/index.js';
 import { type Postgres, type Tx, transaction } from '../../../platform/postgres/index.js';
-import { repeat } from '../../../platform/wakeup.js';
+import { createSweepJob, inBatches, type SweepJob } from '../../../platform/sweep-job.js';
 import { WalletHolds } from '../../ledger/index.js';
 import { giveBackToWallets } from './decisions.js';
 import { ended, reservedAmountsOf, walletOf } from './lease.js';
@@ -25,66 +25,34 @@ export interface LeaseExpiryDeps {
   readonly metrics: Metrics;
 }
 
-/** Ends expired leases, and deletes those that ended long ago. Any number of jobs may run on one database. */
-export interface LeaseExpiryJob {
-  /** Works until `signal` aborts, then finishes the current transaction; never rejects. */
-  run(signal: AbortSignal): Promise<void>;
-  /**
-   * Ends all leases that are due and that no other job has locked; returns their number. Deletes a bounded number of
-   * old leases. Rejects when the database fails.
-   */
-  sweep(signal?: AbortSignal): Promise<number>;
-}
-
-export function createLeaseExpiryJob(deps: LeaseExpiryDeps): LeaseExpiryJob {
-  return new ExpiryJob(deps);
-}
-
-class ExpiryJob implements LeaseExpiryJob {
-  readonly #observer: ExpiryObserver;
-
-  constructor(private readonly deps: LeaseExpiryDeps) {
-    this.#observer = new ExpiryObserver(deps.metrics);
-  }
-
-  run(signal: AbortSignal): Promise<void> {
-    return repeat(() => this.sweep(signal), signal, {
-      pollMs: POLL_MS,
-      onFailure: (err) => {
-        this.#observer.failures.inc();
-        this.deps.log.warn({ err }, 'could not end or delete budget leases; will try again');
-      },
-    });
-  }
-
-  async sweep(signal?: AbortSignal): Promise<number> {
-    const { postgres, clock } = this.deps;
-    await this.#measure();
-    let total = 0;
-    while (signal?.aborted !== true) {
-      const count = await transaction(postgres, (tx) => expireSome(tx, clock));
-      this.#observer.expired.inc(count);
-      total += count;
-      if (count < LEASES_PER_TRANSACTION) break;
-    }
-    if (total > 0) await this.#measure();
-    const deleted = await deleteEndedBefore(
-      postgres.db,
-      unixSeconds(clock) - ENDED_KEPT_S,
-      DELETED_PER_SWEEP,
-    );
-    this.#observer.deleted.inc(deleted);
-    return total;
-  }
-
-  async #measure(): Promise<void> {
-    const { postgres, clock } = this.deps;
+/**
+ * Ends expired leases, and deletes those that ended long ago. A sweep ends all leases that are due and that no other
+ * job has locked, and returns their number; it deletes a bounded number of old leases.
+ */
+export function createLeaseExpiryJob({ postgres, clock, log, metrics }: LeaseExpiryDeps): SweepJob {
+  const observer = new ExpiryObserver(metrics);
+  const measure = async () => {
     const nowS = unixSeconds(clock);
     const { active, due, oldestDueAtS } = await measureLeases(postgres.db, nowS);
-    this.#observer.active.set(active);
-    this.#observer.due.set(due);
-    this.#observer.oldest.set(oldestDueAtS === null ? 0 : nowS - oldestDueAtS);
-  }
+    observer.active.set(active);
+    observer.due.set(due);
+    observer.oldest.set(oldestDueAtS === null ? 0 : nowS - oldestDueAtS);
+  };
+  const sweep = async (signal?: AbortSignal) => {
+    await measure();
+    const expireNext = async () => {
+      const count = await transaction(postgres, (tx) => expireSome(tx, clock));
+      observer.expired.inc(count);
+      return count;
+    };
+    const expired = await inBatches(LEASES_PER_TRANSACTION, expireNext, signal);
+    if (expired > 0) await measure();
+    const endedBefore = unixSeconds(clock) - ENDED_KEPT_S;
+    observer.deleted.inc(await deleteEndedBefore(postgres.db, endedBefore, DELETED_PER_SWEEP));
+    return expired;
+  };
+  const failureMessage = 'could not end or delete budget leases; will try again';
+  return createSweepJob({ sweep, pollMs: POLL_MS, log, failureMessage, failures: observer.failures });
 }
 
 async function expireSome(tx: Tx, clock: Clock): Promise<number> {
