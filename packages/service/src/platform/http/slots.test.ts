@@ -24,7 +24,7 @@ it('bounds what one key has, and what all have', () => {
   slots.take(key('a'), answer());
   expect(() => slots.take(key('a'), answer())).toThrow('A key may have 2 streams at once.');
   slots.take({ kind: 'service' }, answer());
-  expect(() => slots.take(key('b'), answer())).toThrow('The server has as many streams');
+  expect(() => slots.take(key('b'), answer())).toThrow('The server already has the maximum number of streams');
   expect([slots.taken, gone.aborted]).toEqual([3, false]);
   first.raw.emit('close');
   first.raw.emit('close');
@@ -37,7 +37,7 @@ it('leaves room for other tenants, however many keys one has', () => {
   const slots = new Slots({ what: 'streams', perKeyMax: 2, totalMax: 8 });
   const answers = Array.from({ length: 6 }, answer);
   for (const [index, each] of answers.entries()) slots.take(key(`a${index}`), each);
-  expect(() => slots.take(key('a6'), answer())).toThrow('The keys of the tenant have as many streams');
+  expect(() => slots.take(key('a6'), answer())).toThrow('The keys of the tenant already have its share');
   slots.take(key('b', 'ten_2'), answer());
   answers[0]?.raw.emit('close');
   answers[1]?.raw.emit('close');
