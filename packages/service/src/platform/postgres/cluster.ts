@@ -12,10 +12,10 @@ import type { ClusterPlacement } from './placement.js';
 export const SUPERUSER = 'tollgate';
 const INITDB_TIMEOUT_MS = 120_000;
 
-/** The environment of the server programs: nothing of ours, and no locale. */
+/** The environment of the server programs: nothing of the service's own, and no locale. */
 export const SERVER_ENV = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' } as const;
 
-/** Creates the cluster unless it exists. Durable on return; cut short, it is done anew by the next start. */
+/** Creates the cluster unless it exists. It is durable on return; when interrupted, the next start creates it again. */
 export async function ensureCluster(placement: ClusterPlacement, binaries: PostgresBinaries): Promise<void> {
   if (existsSync(placement.clusterFolder)) return assertVersion(placement.clusterFolder, binaries);
   const workFolder = join(placement.baseFolder, 'cluster.partial');
@@ -33,11 +33,11 @@ export async function ensureCluster(placement: ClusterPlacement, binaries: Postg
   }
   await runInitdb(workFolder, placement, binaries);
   await rename(workFolder, placement.clusterFolder);
-  // A power failure must not take the cluster's name away again: it would be initialised anew, over committed data.
+  // A power failure must not lose the cluster's name: it would be initialised again, over committed data.
   for (const folder of [placement.baseFolder, dirname(placement.baseFolder)]) await syncFolder(folder);
 }
 
-/** The superuser's password; the file is readable to PostgreSQL's account and root only. */
+/** Returns the superuser's password; only PostgreSQL's account and root can read the file. */
 export function readPassword(placement: ClusterPlacement): string {
   return readFileSync(placement.passwordFile, 'utf8');
 }

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { PostgresConnection } from './embedded.js';
 import type { Database } from './tables.js';
 
-/** A transaction on the system of record; what happens inside becomes visible, and durable, as one. */
+/** A transaction on PostgreSQL, the system of record: its changes become visible and durable together. */
 export type Tx = Transaction<Database>;
 
 /** Runs a statement: on any connection of the pool, or in an open transaction. */
@@ -15,17 +15,17 @@ export interface PostgresConfig {
   readonly connection: string | PostgresConnection;
   /** Shown in pg_stat_activity. */
   readonly applicationName: string;
-  /** Connections at most. */
+  /** Upper bound of the connections. */
   readonly poolMax: number;
   readonly log: Pick<Logger, 'warn'>;
 }
 
 /** A pool of connections to the system of record. */
 export interface Postgres {
-  /** For what Kysely does not offer: COPY-like inserts, locks of a session. */
+  /** For features that Kysely does not offer: binary parameters, locks of a session. */
   readonly pool: pg.Pool;
   readonly db: Kysely<Database>;
-  /** Ends the connections once they are idle. */
+  /** Closes the connections once they are idle. */
   close(): Promise<void>;
 }
 
@@ -36,7 +36,10 @@ const IDLE_TIMEOUT_MS = 30_000;
 const INT8_OID = 20;
 const INT8_ARRAY_OID = 1016;
 
-/** Opens no connection yet. bigint arrives as a number (its exactness asserted), numeric as text, bytea as a Buffer. */
+/**
+ * Creates a pool; opens no connection yet. bigint arrives as a number (its exactness is asserted), numeric as text,
+ * bytea as a Buffer.
+ */
 export function connectPostgres(config: PostgresConfig): Postgres {
   const { connection } = config;
   const pool = new pg.Pool({
@@ -48,13 +51,13 @@ export function connectPostgres(config: PostgresConfig): Postgres {
     keepAlive: true,
     types: { getTypeParser },
   });
-  // A connection that breaks between two queries of a transaction says so by its next query; the event on its own,
-  // without a listener, would end the process.
+  // A connection that breaks between two queries of a transaction fails its next query; without a listener, the event
+  // itself would end the process.
   pool.on('connect', (client) => client.on('error', () => undefined));
   let closing: Promise<void> | undefined;
-  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+  // The pool replaces an idle connection that breaks; without a listener the event would end the process.
   pool.on('error', (error: Error & { client?: unknown }) => {
-    // The server may end before it has read that we do.
+    // The server may end before it has read that we close the connection.
     if (closing !== undefined) return;
     delete error.client; // the whole connection, which would fill the log
     config.log.warn({ err: error }, 'an idle PostgreSQL connection broke');
@@ -73,8 +76,8 @@ export function connectPostgres(config: PostgresConfig): Postgres {
 }
 
 /**
- * Ends a connection that is still in a transaction; the pool then drops it. A rollback can fail, for example on a full
- * disk: the connection would refuse every later transaction.
+ * Closes a connection that is still in a transaction; the pool then drops it. A rollback can fail, for example on a
+ * full disk, and the connection would then refuse every later transaction.
  */
 function endUnlessIdle(client: PoolClient): void {
   if (client.getTransactionStatus() !== IDLE) void client.end().catch(() => {});
@@ -90,7 +93,7 @@ export function transaction<T>(postgres: Postgres, work: (tx: Tx) => Promise<T>)
 
 type TypeParser = (text: string) => unknown;
 
-/** The parsers that come with `pg`; its types name only some of the oids it knows. */
+/** The parsers that come with `pg`; its types name only some of the oids that it knows. */
 const defaultParser = pg.types.getTypeParser as (oid: number, format?: 'text' | 'binary') => TypeParser;
 const parseInt8Array = defaultParser(INT8_ARRAY_OID);
 

@@ -24,7 +24,7 @@ const isRoot = process.getuid?.() === 0;
 const NOBODY_ID = 65_534;
 const log = pino({ level: 'silent' });
 
-/** With a cluster that was started once, and stopped: making one takes seconds. */
+/** A data directory with a cluster that was started once and stopped, because creating one takes seconds. */
 let initialised: string;
 let dataDir: string;
 let server: EmbeddedPostgres | undefined;
@@ -52,7 +52,7 @@ function newDataDir(): string {
   return folder;
 }
 
-/** A start finds a cluster. */
+/** Copies the cluster, so that a start finds it. */
 function copyCluster(): void {
   copyDataDir(initialised, dataDir);
 }
@@ -73,7 +73,7 @@ async function ask(sql: string): Promise<unknown[]> {
   }
 }
 
-/** Starts PostgreSQL in a process that can be killed: prints the server's pid once a row is committed. */
+/** A program that starts PostgreSQL and can be killed; it prints the server's pid once a row is committed. */
 const SERVICE = `
   import { connectPostgres, startEmbeddedPostgres } from '{dist}platform/postgres/index.js';
   const log = { info() {}, warn() {}, error() {} };

@@ -26,28 +26,28 @@ export interface EmbeddedPostgresOptions {
   readonly onUnexpectedExit?: (reason: string) => void;
   /** Aborts the start with the signal's reason, and ends the processes that were started. */
   readonly signal?: AbortSignal | undefined;
-  /** Server settings that replace the defaults, e.g. `{ fsync: 'off' }` for a throw-away cluster. */
+  /** Server settings that replace the defaults, e.g. `{ fsync: 'off' }` for a temporary cluster. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
 export interface EmbeddedPostgres {
   readonly connection: PostgresConnection;
   readonly pid: number;
-  /** Folder of the cluster, and the server's own log. */
+  /** The folder of the cluster; `logFile` is the server's own log. */
   readonly clusterFolder: string;
   readonly logFile: string;
-  /** Account the server runs under, when that is not the caller's. */
+  /** The account that the server runs under, when it is not the caller's. */
   readonly accountName: string | undefined;
   /** Whether the cluster had to be placed outside the data directory, where the server's account can reach it. */
   readonly isOutsideDataDir: boolean;
-  /** Ends the server: in order, then at once, then by force. Safe to call twice. */
+  /** Stops the server: in order, then at once, then by force. Safe to call twice. */
   stop(): Promise<void>;
 }
 
 const DATABASE = 'tollgate';
-/** Names the socket file; nothing listens on TCP. */
+/** Part of the socket file's name; nothing listens on TCP. */
 const SOCKET_PORT = 5432;
-/** Replaying the log after a crash may take this long. */
+/** Timeout of a start, which may have to replay the log after a crash. */
 const START_TIMEOUT_MS = 300_000;
 const POLL_INTERVAL_MS = 10;
 const FAST_STOP_TIMEOUT_MS = 6_000;
@@ -69,7 +69,8 @@ const SETTINGS: Readonly<Record<string, string>> = {
   max_wal_size: '4GB',
   checkpoint_timeout: '15min',
   random_page_cost: '1.1',
-  // Short transactions of many workers: neither parallel plans nor compiled ones pay, and /dev/shm may be tiny.
+  // The workload is short transactions of many workers: neither parallel nor compiled plans pay, and /dev/shm may be
+  // tiny.
   max_parallel_workers_per_gather: '0',
   jit: 'off',
   timezone: 'UTC',
@@ -78,7 +79,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Starts PostgreSQL on the cluster of a data directory, creates the cluster if need be, and returns once the server
+ * Starts PostgreSQL on the cluster of a data directory, creates the cluster if needed, and returns once the server
  * accepts connections. Servers that a killed service left behind are ended first: the caller must hold the directory's
  * instance lock. If this process ends without `stop`, the server ends with it, as in a crash; only SIGKILL orphans it.
  * Throws PostgresUnavailableError if the programs are missing or fail.
@@ -130,7 +131,7 @@ function spawnServer(
   const settings = { ...SETTINGS, ...overrides, unix_socket_directories: placement.socketFolder };
   const size = statSync(placement.logFile, { throwIfNoEntry: false })?.size ?? 0;
   if (size > LOG_BYTES_MAX) renameSync(placement.logFile, `${placement.logFile}.1`);
-  // A file, not a pipe: the server must be able to write when the service is gone.
+  // A file, not a pipe: the server must be able to write after the service has ended.
   const logFd = openSync(placement.logFile, 'a', 0o600);
   const { account } = placement;
   try {
@@ -145,7 +146,8 @@ function spawnServer(
         ...(account === undefined ? {} : { uid: account.uid, gid: account.gid }),
         cwd: '/',
         env: SERVER_ENV,
-        // A session of its own: the terminal's Ctrl-C must reach the service alone, which then ends things in order.
+        // A session of its own: the terminal's Ctrl-C must reach the service only, which then stops everything in
+        // order.
         detached: true,
         stdio: ['ignore', logFd, logFd],
       },
@@ -174,7 +176,7 @@ class Server {
     process.once('exit', this.killAtExit);
   }
 
-  /** Why the server is no longer there; undefined while it runs. */
+  /** The reason why the server has ended; undefined while it runs. */
   get endReason(): string | undefined {
     return this.ending;
   }
@@ -211,7 +213,7 @@ class Server {
   }
 }
 
-/** Connects again and again, which also creates the database at the first start. */
+/** Tries to connect until it works; the first start also creates the database here. */
 async function waitUntilReady(
   server: Server,
   connection: PostgresConnection,
@@ -239,10 +241,10 @@ async function waitUntilReady(
 }
 
 const MISSING_DATABASE = '3D000';
-/** Not listening yet, or still replaying its log (cannot_connect_now). */
+/** The server does not listen yet, or still replays its log (cannot_connect_now). */
 const STARTING_UP = new Set(['ECONNREFUSED', 'ENOENT', 'ECONNRESET', '57P03']);
 
-/** Undefined when it worked, else the error's code. */
+/** Returns undefined when it worked, otherwise the error's code. */
 async function tryConnection(connection: PostgresConnection): Promise<string | undefined> {
   const client = new pg.Client(connection);
   client.on('error', () => undefined);

@@ -21,18 +21,20 @@ const UNAVAILABLE_SYSTEM_CODES = new Set([
   'ECONNRESET',
   'EHOSTUNREACH',
   'ENETUNREACH',
-  'ENOENT', // the unix socket is not there
+  'ENOENT', // the unix socket does not exist
   'ENOTFOUND',
   'EAI_AGAIN',
   'EPIPE',
   'ETIMEDOUT',
 ]);
 
-/** Messages of `pg`, without a code, when a connection goes away or none becomes free in time. */
+/** Messages of `pg`, without a code, when a connection breaks or none becomes free in time. */
 const UNAVAILABLE_MESSAGES =
   /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end)/;
 
-/** Whether PostgreSQL is away or cannot take work now: the caller gets `store_unavailable`, and may try again. */
+/**
+ * Whether PostgreSQL is unreachable or cannot take work now: the caller gets `store_unavailable`, and may try again.
+ */
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code, syscall } = error as { code?: unknown; syscall?: unknown };
@@ -47,18 +49,18 @@ export function isUnavailable(error: unknown): boolean {
 
 /**
  * Whether the error comes from the server itself: then the statement was not executed. After any other error the
- * statement may have been executed, or may yet be.
+ * statement may have been executed, or may still be.
  */
 export function isServerError(error: unknown): boolean {
   return error instanceof pg.DatabaseError;
 }
 
-/** Whether a row met a unique constraint, or the named one. */
+/** Whether a row violates a unique constraint, or the named one. */
 export function isUniqueViolation(error: unknown, constraint?: string): boolean {
   return isViolation(error, UNIQUE_VIOLATION, constraint);
 }
 
-/** Whether a row refers to one that is not there, or is still referred to. */
+/** Whether a row refers to a missing row, or is still referred to. */
 export function isForeignKeyViolation(error: unknown, constraint?: string): boolean {
   return isViolation(error, FOREIGN_KEY_VIOLATION, constraint);
 }

@@ -11,8 +11,8 @@ const IMMEDIATE_STOP_TIMEOUT_MS = 5_000;
 
 /**
  * Ends the processes that a killed service left running on a cluster, so that a new postmaster can start on it. Removes
- * a pid file whose pid now belongs to another program, because PostgreSQL would take it for a running server. Returns
- * the pids that were ended.
+ * a pid file whose pid now belongs to another program, because PostgreSQL would take that for a running server. Returns
+ * the pids of the ended processes.
  */
 export async function clearLeftover(dataFolder: string): Promise<number[]> {
   const pids = serverProcesses(dataFolder);
@@ -44,7 +44,7 @@ async function endServer(dataFolder: string, pids: readonly number[]): Promise<v
   );
 }
 
-/** The pid in postmaster.pid; another process may have it now. */
+/** Returns the pid in postmaster.pid; another process may have it now. */
 function recordedPid(dataFolder: string): number | undefined {
   try {
     const pid = Number.parseInt(readFileSync(join(dataFolder, 'postmaster.pid'), 'utf8'), 10);
@@ -54,13 +54,13 @@ function recordedPid(dataFolder: string): number | undefined {
   }
 }
 
-/** Pids of the postmaster and, on Linux, of every other server process of the cluster. */
+/** Returns the pids of the postmaster and, on Linux, of every other server process of the cluster. */
 export function serverProcesses(dataFolder: string): number[] {
   const folder = realpathSync(dataFolder);
   return process.platform === 'linux' ? processesWorkingIn(folder) : postmastersByCommand(folder);
 }
 
-/** Every PostgreSQL process works in its data folder: neither a recycled pid nor a lost pid file deceives this. */
+/** Every PostgreSQL process runs in its data folder, so neither a reused pid nor a lost pid file matters here. */
 function processesWorkingIn(folder: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -71,7 +71,7 @@ function processesWorkingIn(folder: string): number[] {
           basename(readlinkSync(`/proc/${pid}/exe`)).startsWith('postgres')
         );
       } catch {
-        return false; // gone meanwhile, or another user's
+        return false; // ended meanwhile, or another user's
       }
     })
     .map(Number);

@@ -11,7 +11,7 @@ import type { Postgres } from './connect.js';
 const LOCK_NAME = 'tollgate/migrations/postgres';
 
 /**
- * Brings the schema up to this release, one transaction for each migration; returns the names of those applied.
+ * Upgrades the schema to this release, in one transaction for each migration; returns the names of the applied ones.
  * Services that start at the same time wait for each other. Throws MigrationError.
  */
 export async function applyMigrations(

@@ -8,32 +8,35 @@ import { PostgresUnavailableError } from './binaries.js';
 
 /** The folders of an embedded cluster. */
 export interface ClusterPlacement {
-  /** Account that PostgreSQL runs under; undefined: the calling user. */
+  /** The account that PostgreSQL runs under; undefined for the calling user. */
   readonly account: Account | undefined;
-  /** Holds all the rest, except perhaps the socket. */
+  /** Contains all other folders, except perhaps that of the socket. */
   readonly baseFolder: string;
   /** PostgreSQL's own data directory. */
   readonly clusterFolder: string;
   readonly socketFolder: string;
   readonly passwordFile: string;
   readonly logFile: string;
-  /** Whether the account could not reach the data directory, so that all this is elsewhere. */
+  /** Whether the account could not reach the data directory, so that all folders are elsewhere. */
   readonly isOutsideDataDir: boolean;
 }
 
-/** Folder for what PostgreSQL's account could not reach in the data directory. Not under /tmp: this is the data. */
+/**
+ * The folder for clusters that PostgreSQL's account could not reach in the data directory. Not under /tmp, because it
+ * contains the data.
+ */
 const SYSTEM_FOLDER = '/var/lib/tollgate';
 const CLUSTER_FOLDER_NAME = 'cluster';
-/** Names, inside the data directory, the folder elsewhere that holds its cluster. */
+/** A file in the data directory that names the folder elsewhere that contains its cluster. */
 const POINTER_FILE_NAME = 'postgres-is-elsewhere';
-/** Names, in that folder, the data directory it belongs to. */
+/** A file in that folder that names the data directory to which it belongs. */
 const OWNER_FILE_NAME = 'belongs-to';
-/** sun_path holds 104 bytes on macOS, 108 on Linux, with the socket's own name of 14. */
+/** sun_path has 104 bytes on macOS and 108 on Linux, including the socket's own name of 14. */
 const SOCKET_FOLDER_BYTES_MAX = 85;
-/** PostgreSQL cuts longer paths off; its own files' names stay well below the rest of its 1,024 bytes. */
+/** PostgreSQL truncates longer paths; the names of its own files fit into the rest of its 1,024 bytes. */
 const CLUSTER_FOLDER_BYTES_MAX = 800;
 
-/** Decides where things go, and makes the folders. The data directory itself is created if need be. */
+/** Decides where the folders are, and creates them, including the data directory. */
 export async function placeCluster(dataDir: string): Promise<ClusterPlacement> {
   mkdirSync(dataDir, { recursive: true });
   const dataFolder = realpathSync(dataDir);
@@ -47,7 +50,7 @@ export async function placeCluster(dataDir: string): Promise<ClusterPlacement> {
   }
   const account = isRoot ? accountFor(clusterFolder) : undefined;
   await mkdir(baseFolder, { recursive: true });
-  // The account passes through, and reads nothing here but what it owns.
+  // The account may enter this folder, and read only what it owns.
   await chmod(baseFolder, isRoot ? 0o711 : 0o700);
   return {
     account,
@@ -60,7 +63,7 @@ export async function placeCluster(dataDir: string): Promise<ClusterPlacement> {
   };
 }
 
-/** An existing cluster keeps its owner, so that a service once run by a user can later be run by root. */
+/** An existing cluster keeps its owner, so that a service that was run by a user can later be run by root. */
 function accountFor(clusterFolder: string): Account {
   return (existsSync(clusterFolder) ? ownerOf(clusterFolder) : undefined) ?? unprivilegedAccount();
 }
@@ -71,7 +74,7 @@ async function chooseBaseFolder(dataFolder: string, isRoot: boolean): Promise<st
   const inside = join(dataFolder, 'postgres');
   const hasCluster = existsSync(join(inside, CLUSTER_FOLDER_NAME));
   if (!isRoot || hasCluster || canEnter(unprivilegedAccount(), dataFolder)) return inside;
-  // The random part keeps a new data directory from meeting the cluster of a deleted one of the same path.
+  // The random part keeps a new data directory from using the cluster of a deleted one with the same path.
   const hash = createHash('sha256').update(dataFolder).digest('hex').slice(0, 12);
   const elsewhere = join(SYSTEM_FOLDER, `${hash}-${randomBytes(3).toString('hex')}`);
   await mkdir(elsewhere, { recursive: true });
@@ -81,7 +84,7 @@ async function chooseBaseFolder(dataFolder: string, isRoot: boolean): Promise<st
   return elsewhere;
 }
 
-/** A copied data directory must not share the cluster of its original; a moved one takes its cluster along. */
+/** A copied data directory must not share the cluster of its original; a moved one keeps its cluster. */
 async function claimElsewhere(elsewhere: string, dataFolder: string): Promise<string> {
   const ownerFile = join(elsewhere, OWNER_FILE_NAME);
   if (!existsSync(ownerFile)) {
@@ -114,14 +117,14 @@ export async function forgetPlacement(
   return { baseFolder, clusterFolder: join(baseFolder, CLUSTER_FOLDER_NAME) };
 }
 
-/** Private to PostgreSQL's account (root passes anyway), emptied of what a killed server left. */
+/** Private to PostgreSQL's account (root can enter anyway); files that a killed server left are removed. */
 async function prepareSocketFolder(baseFolder: string, account: Account | undefined): Promise<string> {
   const inside = join(baseFolder, 'socket');
   // The server's setting is a list, in which commas and quotes have a meaning.
   const isUsable = Buffer.byteLength(inside) <= SOCKET_FOLDER_BYTES_MAX && !/[,"]/.test(inside);
   const folder = isUsable ? inside : shortSocketFolder(baseFolder);
   await rm(folder, { recursive: true, force: true });
-  // Fails if someone else put something there between the two calls.
+  // Fails if someone else has created it between the two calls.
   await mkdir(folder, { mode: 0o700 });
   if (account !== undefined) await chown(folder, account.uid, account.gid);
   return folder;
