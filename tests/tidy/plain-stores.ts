@@ -28,8 +28,8 @@ export const PLAIN_STORES: Readonly<Record<string, string>> = {
   'modules/limits/leases/recount-store.ts': 'recounts the leases of all projects',
   'modules/limits/leases/reserved-store.ts': 'the expiry job gives back what leases of many projects hold',
   'modules/limits/leases/store.ts': 'the expiry job ends leases of many projects',
-  'modules/limits/posting/lease-charge-store.ts': 'a batch charges leases of many projects',
-  'modules/limits/posting/posting-lock-store.ts': 'batches of all projects post one at a time',
+  'modules/limits/posting/store.ts':
+    'a batch charges the leases of many projects, and takes turns with all others',
   'modules/limits/rules/active-rules-store.ts': 'verify reads the limit rules of all projects',
   'modules/limits/rules/allowance-store.ts': 'not moved to a handle yet',
   'modules/limits/rules/catalog-store.ts': 'loads the limit rules of many projects',

@@ -3,8 +3,7 @@ import { sql } from 'kysely';
 import type { Db, Tx } from '../../platform/postgres/index.js';
 import type { Amount } from './amount.js';
 import { columnsOf } from './columns.js';
-import { assertBalanced, type LedgerTransaction } from './transaction.js';
-import type { LedgerEntry } from './wallet.js';
+import { assertBalanced, type LedgerEntry, type LedgerTransaction } from './wallet.js';
 import type { LedgerScope } from './wallet-store.js';
 
 /** Inserts transactions. The only way into the ledger: nothing is written unless every transaction adds up to zero. */

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { amountFromText, amountText } from './amount.js';
 import { columnsOf } from './columns.js';
 import { decodeEntryCursor, encodeEntryCursor } from './ledger-list.js';
-import { assertBalanced, type LedgerTransaction, UnbalancedTransactionError } from './transaction.js';
+import { assertBalanced, type LedgerTransaction, UnbalancedTransactionError } from './wallet.js';
 
 describe('assertBalanced', () => {
   const transaction: Omit<LedgerTransaction, 'entries'> = {

@@ -3,8 +3,14 @@ import type { Amount } from './amount.js';
 import { insertTransactions } from './ledger-store.js';
 import { settleWallets } from './settle-wallets.js';
 import { isExpiryDue } from './settlement.js';
-import type { LedgerTransaction } from './transaction.js';
-import { addToWallet, reservedAfter, type Wallet, type WalletKey, walletKeyText } from './wallet.js';
+import {
+  addToWallet,
+  type LedgerTransaction,
+  reservedAfter,
+  type Wallet,
+  type WalletKey,
+  walletKeyText,
+} from './wallet.js';
 import { openAndLock, updateWallets } from './wallet-store.js';
 
 /** The debit of one wallet for the usage of one batch. */

@@ -2,8 +2,7 @@ import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import type { Tx } from '../../platform/postgres/index.js';
 import { readNextExpiries, readReachedGrants, updateGrants } from './grant-store.js';
 import { settle } from './settlement.js';
-import type { LedgerTransaction } from './transaction.js';
-import { type Wallet, walletKeyText } from './wallet.js';
+import { type LedgerTransaction, type Wallet, walletKeyText } from './wallet.js';
 
 /** Wallets whose credits are up to date, and the transactions to write with them. */
 export interface SettledWallets {

@@ -1,8 +1,7 @@
 import type { Clock } from '../../kernel/clock.js';
 import { newId } from '../../kernel/id.js';
 import { type Amount, smallerAmount } from './amount.js';
-import type { LedgerTransaction } from './transaction.js';
-import { addToWallet, keyOf, type Wallet } from './wallet.js';
+import { addToWallet, keyOf, type LedgerTransaction, type Wallet } from './wallet.js';
 
 /** A credit with something left. */
 export interface LiveGrant {

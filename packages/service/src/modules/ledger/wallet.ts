@@ -1,5 +1,5 @@
-import type { LedgerAccount, WalletMode } from '@tollgate/contract';
-import { type Amount, smallerAmount } from './amount.js';
+import type { LedgerAccount, LedgerKind, WalletMode } from '@tollgate/contract';
+import { type Amount, amountText, smallerAmount } from './amount.js';
 
 /** Identifies a wallet: the balance of one account in one currency. */
 export interface WalletKey {
@@ -90,4 +90,33 @@ function linesBetween(before: Wallet, after: Wallet): LedgerEntry[] {
   if (kept !== 0n) lines.push({ ledgerAccount: 'wallet', amount: kept });
   if (owedLess !== 0n) lines.push({ ledgerAccount: 'receivable', amount: owedLess });
   return lines;
+}
+
+/** One immutable movement of one wallet. */
+export interface LedgerTransaction extends WalletKey {
+  /** `led_…`. */
+  readonly id: string;
+  readonly kind: LedgerKind;
+  readonly description: string | null;
+  readonly createdAtMs: number;
+  readonly entries: readonly LedgerEntry[];
+}
+
+/** A bug: nothing is written, and the database transaction ends. */
+export class UnbalancedTransactionError extends Error {
+  override readonly name = 'UnbalancedTransactionError';
+}
+
+/**
+ * Called before every write.
+ *
+ * @throws UnbalancedTransactionError unless there are lines, and they add up to zero
+ */
+export function assertBalanced({ id, kind, entries }: LedgerTransaction): void {
+  let sum = 0n;
+  for (const { amount } of entries) sum += amount;
+  if (sum === 0n && entries.length > 0) return;
+  throw new UnbalancedTransactionError(
+    `the ${entries.length} lines of ${kind} transaction ${id} add up to ${amountText(sum)}`,
+  );
 }

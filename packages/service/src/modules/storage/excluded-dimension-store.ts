@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { groupBy } from '../../kernel/group-by.js';
+import { groupBy } from '../../kernel/maps.js';
 import type { Db } from '../../platform/postgres/index.js';
 
 /** A dimension that a project's rollup lacks. */

@@ -1,5 +1,5 @@
 import { add, type Decimal, isZero, ZERO } from '../../kernel/decimal.js';
-import { groupBy } from '../../kernel/group-by.js';
+import { groupBy } from '../../kernel/maps.js';
 import { type Period, type WindowSettings, windowAt } from '../../kernel/period.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import type { ActiveRule, ActiveRules, WindowKey } from '../limits/index.js';

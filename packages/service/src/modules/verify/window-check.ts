@@ -1,5 +1,5 @@
 import { add, ZERO } from '../../kernel/decimal.js';
-import { groupBy } from '../../kernel/group-by.js';
+import { groupBy } from '../../kernel/maps.js';
 import { windowAt } from '../../kernel/period.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import type { ActiveLimitRule, ActiveRule, ActiveRules, CountedWindow } from '../limits/index.js';

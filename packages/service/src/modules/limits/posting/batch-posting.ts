@@ -1,3 +1,4 @@
+import { memoized } from '../../../kernel/maps.js';
 import type { Tx } from '../../../platform/postgres/index.js';
 import { postUsage } from '../../ledger/index.js';
 import { emit } from '../../webhooks/index.js';
@@ -5,12 +6,10 @@ import type { LimitCatalog } from '../rules/catalog.js';
 import { type SubjectUsage, subjectRef } from '../windows/subject-usage.js';
 import { countWindows } from '../windows/windows.js';
 import { AccountDebits, usageDebits } from './debits.js';
-import { BatchLeases } from './lease-charges.js';
-import { memoized } from './memoized.js';
-import { lockPosting } from './posting-lock-store.js';
+import { BatchLeases, releaseCharges } from './lease-charges.js';
 import type { EventPosting, PostingPlan } from './posting-plan.js';
 import { isPriced, type PostingScope, type RatedUsage, type UsageGroup } from './rated-usage.js';
-import { releaseCharges } from './release.js';
+import { lockPosting } from './store.js';
 
 type MissingSubject = Pick<SubjectUsage, 'scope' | 'subject'>;
 

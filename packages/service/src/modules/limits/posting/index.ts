@@ -7,7 +7,6 @@ export {
 } from '../windows/window-recount-store.js';
 export { BatchPosting, type PostingCatalog, type PreparedPostings } from './batch-posting.js';
 export type { WalletDebit } from './debits.js';
-export { lockPosting } from './posting-lock-store.js';
 export { type EventPosting, PostingPlan } from './posting-plan.js';
 export {
   NOT_POSTED,
@@ -16,3 +15,4 @@ export {
   type RatedUsage,
   type UsageGroup,
 } from './rated-usage.js';
+export { lockPosting } from './store.js';

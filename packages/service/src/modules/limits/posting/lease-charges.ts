@@ -1,8 +1,10 @@
 import type { Tx } from '../../../platform/postgres/index.js';
+import type { Release } from '../../ledger/index.js';
 import type { UsageEventRow } from '../../usage/index.js';
 import type { LimitedSubject } from '../check/limit-status.js';
-import { type LeaseCharge, type LeaseRef, readLeases } from './lease-charge-store.js';
+import { type HeldAmount, subtractReserved } from '../leases/reserved-store.js';
 import type { PostingScope, RatedUsage, UsageGroup } from './rated-usage.js';
+import { type AppliedCharge, chargeLeases, type LeaseCharge, type LeaseRef, readLeases } from './store.js';
 
 /** The form of a lease id; any other text names no lease. */
 const LEASE_ID = /^bl_[0-9a-f]{32}$/;
@@ -75,4 +77,45 @@ export function addToCharge(charge: LeaseCharge, { items }: RatedUsage): void {
   }
   charge.used += amount;
   if (amount > 0n) charge.spent += amount;
+}
+
+/**
+ * Charges leases, and releases what they no longer hold of the reserved amounts of their rules. Locks leases, then
+ * rules.
+ *
+ * @returns what to release of their wallets, one entry for each wallet
+ */
+export async function releaseCharges(tx: Tx, charges: readonly LeaseCharge[]): Promise<Release[]> {
+  const applied = (await chargeLeases(tx, charges)).filter(({ released }) => released > 0n);
+  await subtractReserved(tx, heldByRule(applied));
+  return heldByWallet(applied);
+}
+
+function heldByRule(applied: readonly AppliedCharge[]): HeldAmount[] {
+  const byRule = new Map<string, HeldAmount>();
+  for (const { scope, lease, released } of applied) {
+    const { projectNo } = scope;
+    const subject = { type: lease.subjectType, id: lease.subjectId };
+    for (const ruleNo of lease.ruleNos) {
+      const key = `${projectNo} ${ruleNo} ${subject.type} ${subject.id}`;
+      const before = byRule.get(key);
+      const amount = before === undefined ? released : before.amount + released;
+      byRule.set(key, { projectNo, subject, ruleNo, amount });
+    }
+  }
+  return [...byRule.values()];
+}
+
+function heldByWallet(applied: readonly AppliedCharge[]): Release[] {
+  const byWallet = new Map<string, Release>();
+  for (const { scope, lease, released } of applied) {
+    const { accountId, currency } = lease;
+    if (!lease.holdsWallet || accountId === null) continue;
+    const { tenantId, projectId } = scope;
+    const key = `${accountId} ${currency}`;
+    const before = byWallet.get(key);
+    const amount = before === undefined ? released : before.amount + released;
+    byWallet.set(key, { tenantId, projectId, accountId, currency, amount });
+  }
+  return [...byWallet.values()];
 }

@@ -1,10 +1,9 @@
 import { compareText } from '../../../kernel/compare-text.js';
-import { hasWindowSums, type SubjectUsage } from '../windows/subject-usage.js';
-import { UsageCounter } from '../windows/usage-counter.js';
+import { hasWindowSums, type SubjectUsage, UsageCounter } from '../windows/subject-usage.js';
 import type { AccountDebits, WalletDebit } from './debits.js';
-import type { LeaseCharge } from './lease-charge-store.js';
 import { addToCharge } from './lease-charges.js';
 import { isPriced, type PostedFields, type RatedUsage } from './rated-usage.js';
+import type { LeaseCharge } from './store.js';
 
 /** The posting of one event: the fields of its row, and the places where it is counted. */
 export interface EventPosting extends PostedFields {

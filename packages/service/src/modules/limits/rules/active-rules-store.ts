@@ -1,6 +1,6 @@
 import type { WeekStart } from '@tollgate/contract';
 import { sql } from 'kysely';
-import { groupBy } from '../../../kernel/group-by.js';
+import { groupBy } from '../../../kernel/maps.js';
 import type { Tx } from '../../../platform/postgres/index.js';
 import { type ActiveLimitRule, type ActiveRoute, ActiveRules, type RouteChange } from './active-rules.js';
 

@@ -1,5 +1,5 @@
 import { BoundedMap } from '../../../kernel/bounded-map.js';
-import { groupBy } from '../../../kernel/group-by.js';
+import { groupBy } from '../../../kernel/maps.js';
 import type { CompiledRule } from './rule.js';
 
 /** Upper bound of the metrics whose rules are cached. */

@@ -1,7 +1,10 @@
+import { memoized } from '../../../kernel/maps.js';
+import { type Period, type TimeWindow, type WindowSettings, windowAt } from '../../../kernel/period.js';
+import type { UsageItemRow } from '../../usage/index.js';
 import type { LimitedSubject, OpenRule } from '../check/limit-status.js';
 import type { AccountDebits } from '../posting/debits.js';
-import type { PostingScope } from '../posting/rated-usage.js';
-import type { CompiledRoute, SubjectRef } from '../rules/index.js';
+import type { PostingScope, RatedUsage } from '../posting/rated-usage.js';
+import type { CompiledRoute, CompiledRule, LimitRuleIndex, SubjectRef } from '../rules/index.js';
 
 /** The sum that one batch adds to one window of a subject. */
 export interface WindowSum extends OpenRule {
@@ -40,4 +43,109 @@ export function windowSums({ latest, all }: SubjectUsage): WindowSum[] {
 
 function isCounted(sum: WindowSum | undefined): sum is WindowSum {
   return sum !== undefined && sum.used !== 0n;
+}
+
+/**
+ * Counts charge items against the rules of their subjects, for one batch. It runs for every charge item and rule, so
+ * subjects share the functions that visit their rules, and an event in the same window as the one before, the usual
+ * case, costs one comparison.
+ */
+export class UsageCounter {
+  readonly #windows = new CalendarWindows();
+  readonly #places = new Map<LimitRuleIndex, ReadonlyMap<CompiledRule, number>>();
+  #at: Counting | undefined;
+
+  /** Counts the charge items of an event of the subject in all windows that they fall into. */
+  add(usage: SubjectUsage, event: RatedUsage): void {
+    const { rules } = usage.route;
+    const places = this.#placesOf(rules);
+    for (const item of event.items) {
+      this.#at = { usage, event, item, places };
+      rules.visit(item.metric, this.#textOf, this.#count);
+    }
+  }
+
+  readonly #textOf = (dimension: string): string | undefined => this.#at?.event.dimensions.get(dimension);
+
+  readonly #count = (rule: CompiledRule): void => {
+    if (this.#at === undefined) return;
+    const { usage, event, item, places } = this.#at;
+    if (rule.measure === 'amount' && item.currency !== rule.currency) return;
+    const place = places.get(rule);
+    // Stops the batch: with the place of another rule, the usage would count against another limit.
+    if (place === undefined) throw new Error(`rule ${rule.ruleNo} does not belong to its route`);
+    let sum = usage.latest[place];
+    if (sum === undefined || !windowContains(sum.window, event.occurredAt)) {
+      sum = this.#open(usage, rule, event.occurredAt, sum);
+      usage.latest[place] = sum;
+    }
+    sum.used += rule.measure === 'amount' ? item.amount : item.quantity;
+  };
+
+  /** @param latest the latest window of the rule, if there was one */
+  #open(usage: SubjectUsage, rule: CompiledRule, atS: number, latest: WindowSum | undefined): WindowSum {
+    const window = this.#windows.at(rule, usage.route.settings, atS);
+    if (latest === undefined && usage.all === undefined) return { usage, rule, window, used: 0n };
+    usage.all ??= new Map(usage.latest.flatMap((sum) => (sum === undefined ? [] : [[keyOf(sum), sum]])));
+    const known = usage.all.get(keyOf({ rule, window }));
+    if (known !== undefined) return known;
+    const sum = { usage, rule, window, used: 0n };
+    usage.all.set(keyOf(sum), sum);
+    return sum;
+  }
+
+  #placesOf(rules: LimitRuleIndex): ReadonlyMap<CompiledRule, number> {
+    let places = this.#places.get(rules);
+    if (places === undefined) {
+      places = new Map(rules.rules.map((rule, place) => [rule, place]));
+      this.#places.set(rules, places);
+    }
+    return places;
+  }
+}
+
+/** The event and subject that are being counted. */
+interface Counting {
+  readonly usage: SubjectUsage;
+  readonly event: RatedUsage;
+  readonly item: UsageItemRow;
+  readonly places: ReadonlyMap<CompiledRule, number>;
+}
+
+function keyOf({ rule, window }: Pick<WindowSum, 'rule' | 'window'>): string {
+  return `${rule.ruleNo} ${window.startS}`;
+}
+
+type CalendarUnit = Extract<Period, { kind: 'calendar' }>['unit'];
+
+/**
+ * Computes the windows that events fall into. Calendar windows are the same for all routes of a timezone, and cached.
+ */
+export class CalendarWindows {
+  /**
+   * By timezone, then by first day of the week, then by unit. Nested maps, because each window of a batch is looked up
+   * and a joined key would have to be built each time.
+   */
+  readonly #latest = new Map<string, Map<string, Map<CalendarUnit, TimeWindow>>>();
+
+  /** Returns the window of a rule that contains an instant (Unix seconds). */
+  at({ period }: CompiledRule, settings: WindowSettings, atS: number): TimeWindow {
+    if (period.kind !== 'calendar') return windowAt(period, settings, atS);
+    const known = this.#of(settings);
+    let window = known.get(period.unit);
+    if (window === undefined || !windowContains(window, atS)) {
+      window = windowAt(period, settings, atS);
+      known.set(period.unit, window);
+    }
+    return window;
+  }
+
+  #of({ timezone, weekStart }: WindowSettings): Map<CalendarUnit, TimeWindow> {
+    const ofZone = memoized(this.#latest, timezone, () => new Map<string, Map<CalendarUnit, TimeWindow>>());
+    return memoized(ofZone, weekStart, () => new Map<CalendarUnit, TimeWindow>());
+  }
+}
+
+export function windowContains({ startS, endS }: TimeWindow, atS: number): boolean {
+  return atS >= startS && (endS === undefined || atS < endS);
 }

@@ -1,5 +1,5 @@
 import { NAME_CHARS_MAX, type PricingAlias, type PricingRule } from '@tollgate/contract';
-import { groupBy } from '../../../kernel/group-by.js';
+import { groupBy } from '../../../kernel/maps.js';
 import { type ConvertedRow, convertRow, type PriceRow } from './convert-row.js';
 import { modelIs } from './match-expression.js';
 import { modelAliases, type PricedModel } from './model-aliases.js';

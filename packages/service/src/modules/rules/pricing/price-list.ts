@@ -1,6 +1,6 @@
 import type { PricingAlias } from '@tollgate/contract';
 import { compareText } from '../../../kernel/compare-text.js';
-import { groupBy } from '../../../kernel/group-by.js';
+import { groupBy } from '../../../kernel/maps.js';
 import { type DimensionValue, type ExpressionEnv, readsDimension } from '../expression/index.js';
 import { RatingFailure, stepsRanOut } from '../extract/index.js';
 import { DimensionAliases, type OwnedAlias } from './aliases.js';

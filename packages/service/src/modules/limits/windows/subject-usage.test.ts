@@ -3,7 +3,7 @@ import { AccountDebits } from '../posting/debits.js';
 import { ratedUsage } from '../posting/usage.testing.js';
 import { CompiledRoute, LimitRuleIndex } from '../rules/index.js';
 import { compiledRule } from '../rules/rule.testing.js';
-import { UsageCounter } from './usage-counter.js';
+import { UsageCounter } from './subject-usage.js';
 
 it('stops the batch rather than count usage under another rule', () => {
   const scope = { tenantId: 'ten_1', projectId: 'prj_1', projectNo: 1 };

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Tx } from '../../../platform/postgres/index.js';
+import { lockUntilCommit, type Tx } from '../../../platform/postgres/index.js';
 import { amountFromText, amountText } from '../../ledger/index.js';
 import type { PostingScope } from './rated-usage.js';
 
@@ -91,4 +91,15 @@ export async function chargeLeases(tx: Tx, charges: readonly LeaseCharge[]): Pro
     if (text === undefined) throw new Error(`lease ${charge.lease.id} does not exist any more`);
     return { ...charge, released: amountFromText(text) };
   });
+}
+
+/** Names the advisory lock under which batches lock leases, windows and wallets, one batch at a time. */
+const POSTING_LOCK = 'tollgate-posting';
+
+/**
+ * Waits until no other batch posts, and keeps others out until `tx` ends. All writers of windows take this lock first,
+ * so that a change reaches both the windows that exist and those that a batch is opening.
+ */
+export async function lockPosting(tx: Tx): Promise<void> {
+  await lockUntilCommit(tx, POSTING_LOCK);
 }
