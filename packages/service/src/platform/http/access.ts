@@ -12,21 +12,21 @@ import type { Access, App, SessionAuthenticator } from './types.js';
 export interface AccessPorts {
   readonly authenticator: Authenticator;
   readonly projects: ProjectResolver;
-  /** Finds the session of a person who is signed in to the console; without it nobody is. */
+  /** Finds the session of a person who is signed in to the console; without it nobody can sign in. */
   readonly sessions?: SessionAuthenticator;
 }
 
 type Refusal = DomainError | undefined;
 
 const BEARER_PREFIX = 'bearer ';
-/** A longer credential cannot be one of ours; it is refused unread. */
+/** A longer credential cannot be valid; it is refused unread. */
 const AUTHORIZATION_CHARS_MAX = 256;
 
 const unauthenticated = () => new DomainError('unauthenticated');
 /** A foreign project and an absent one get the same error, so that nobody learns which ids exist. */
 const notFound = () => new DomainError('not_found');
 
-/** The `Access` of a route; throws when it declares none, because a route must never be open by omission. */
+/** Returns the `Access` of a route; throws when it declares none, because a route must never be open by omission. */
 export function accessOf(route: RouteOptions): Access {
   const access = route.config?.access;
   if (access === undefined) {
@@ -41,7 +41,7 @@ export function accessOf(route: RouteOptions): Access {
   return access;
 }
 
-/** The request's getters of `principal` and `project`: reading one that was never set is a bug of the route. */
+/** Adds the request's getters `principal` and `project`: reading one that was never set is a bug of the route. */
 export function decorateAccess(app: App): void {
   app.decorateRequest('boundPrincipal', undefined);
   app.decorateRequest('boundProject', undefined);
@@ -60,9 +60,9 @@ export function decorateAccess(app: App): void {
 }
 
 /**
- * The check that guards one route; calls back with what is wrong, if anything. The order is the contract's: 401, then
- * 403 for the permission (before anything is looked up), then 404 for what is absent or belongs to somebody else.
- * Answers synchronously when the key and the project are cached.
+ * Returns the check that guards one route; it calls back with the refusal, if there is one. The order is the
+ * contract's: 401, then 403 for the permission (before anything is looked up), then 404 for resources that are absent
+ * or belong to somebody else. Returns synchronously when the key and the project are cached.
  */
 export function accessHook(access: Access, ports: AccessPorts) {
   return (request: FastifyRequest, done: (refusal?: Error) => void): void => {
@@ -78,7 +78,7 @@ export function accessHook(access: Access, ports: AccessPorts) {
   };
 }
 
-/** Whether who sent a request would still be let in. */
+/** Returns whether the sender of a request would still be admitted. */
 export function recheck(ports: AccessPorts) {
   return async (request: FastifyRequest): Promise<boolean> => {
     const access = request.routeOptions.config.access;
@@ -87,8 +87,8 @@ export function recheck(ports: AccessPorts) {
 }
 
 /**
- * The project, if a caller is let into it. Otherwise undefined, or a rejection: the access hook then finds
- * out, and says, what is wrong. A promise only if something must be looked up.
+ * Returns the project if a caller may use it. Otherwise returns undefined or rejects: the access hook then repeats the
+ * check and sends the refusal. Returns a promise only if something must be looked up.
  */
 export function projectFor(
   ports: AccessPorts,
@@ -109,7 +109,7 @@ function check(access: Access, ports: AccessPorts, request: FastifyRequest): Ref
   return whenReady(callerOf(ports, request), (principal) => authorize(access, ports, request, principal));
 }
 
-/** Finds the caller by the key that is sent or, for the console, by the session. */
+/** Finds the caller by the key of the request or, for the console, by the session. */
 function callerOf(
   { authenticator, sessions }: AccessPorts,
   { raw, headers }: FastifyRequest,
@@ -152,9 +152,8 @@ function authorize(
 }
 
 /**
- * The project, if the principal can see it: one of its own tenant, and its own if it is bound to one. A
- * foreign project takes the same steps as an absent one, so that the response time does not show the
- * difference.
+ * Returns the project if the principal can see it: one of its own tenant, and its own if it is bound to one. A foreign
+ * project takes the same steps as an absent one, so that the response time does not show the difference.
  */
 function visibleProject(
   { projects }: AccessPorts,
@@ -178,7 +177,7 @@ function bearerToken(header: string | undefined): string | undefined {
   return header.slice(BEARER_PREFIX.length).trim();
 }
 
-/** No id holds NUL, and PostgreSQL refuses text that does: such a path names nothing. */
+/** No id contains NUL, and PostgreSQL refuses text with it: such a path names nothing. */
 function hasUnusableParameter(request: FastifyRequest): boolean {
   const params = request.params as Record<string, string>;
   for (const name in params) if (params[name]?.includes('\0')) return true;

@@ -54,7 +54,7 @@ describe('errors', () => {
       code: 'ingest_backlog_full',
       details: [{ path: 'a', message: 'b' }],
     });
-    // A refusal under load is the client's news, not the operator's.
+    // A refusal under load matters to the client, not to the operator.
     expect(logged).toEqual([]);
   });
 

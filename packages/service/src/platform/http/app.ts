@@ -29,7 +29,7 @@ import { PATH_PARAMETER_CHARS_MAX, RouteTable } from './routing.js';
 import type { App } from './types.js';
 import { validatorCompiler } from './validation.js';
 
-/** A request, head and body, must have arrived within this time. */
+/** Timeout of a request's head and body together. */
 const REQUEST_MS_MAX = 60_000;
 const HEADERS_MS_MAX = 15_000;
 const KEEP_ALIVE_MS = 72_000;
@@ -43,20 +43,20 @@ export interface AppOptions extends AccessPorts {
   readonly version?: string;
   /** The URL of the service in the API description; default: the URL from which the description is read. */
   readonly publicUrl?: string | undefined;
-  /** Bytes of bodies that may be in memory at once; default BODIES_BYTES_MAX. */
+  /** Upper bound of the bytes of bodies in memory; default BODIES_BYTES_MAX. */
   readonly bodiesBytesMax?: number;
-  /** HTTP connections that may be open at once; default any number. */
+  /** Upper bound of the open HTTP connections; default any number. */
   readonly connectionsMax?: number;
   /** Whether plain requests may take the express lane; default true. */
   readonly expressLane?: boolean;
-  /** For tests: how long the express lane waits for a request to come whole. */
+  /** For tests: how long the express lane waits for a whole request. */
   readonly lanePatienceMs?: number;
   /** For tests: a response that differs from its documented schema becomes a 500. */
   readonly checkResponses?: boolean;
 }
 
 /**
- * The HTTP application without any module's routes: bodies, validation, access, errors, metrics, documentation.
+ * Creates the HTTP application without any module's routes: bodies, validation, access, errors, metrics, documentation.
  * Register routes on it before it listens; each must declare `config.access`.
  */
 export async function createApp(options: AppOptions): Promise<App> {
@@ -113,7 +113,7 @@ function bareApp({ log }: AppOptions, failures: FailureLog, requestId: ReturnTyp
   return fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
-    // A child logger per request costs more than the request's own work; entries name the request id themselves.
+    // A child logger per request costs more than the request's own work; entries contain the request id themselves.
     childLoggerFactory: (parent) => parent,
     genReqId: ({ headers }) => requestId(headers['x-request-id']),
     rewriteUrl: routedUrl,
@@ -122,10 +122,10 @@ function bareApp({ log }: AppOptions, failures: FailureLog, requestId: ReturnTyp
     requestTimeout: REQUEST_MS_MAX,
     keepAliveTimeout: KEEP_ALIVE_MS,
     forceCloseConnections: 'idle',
-    // A hook of ours responds to requests that arrive during shutdown.
+    // A hook of this service responds to requests that arrive during shutdown.
     return503OnClosing: false,
     routerOptions: { maxParamLength: PATH_PARAMETER_CHARS_MAX },
-    // A missing Host is refused by our own check, in the shape of every other error.
+    // A missing Host is refused by a check of this service, in the form of every other error.
     http: { maxHeaderSize: HEADER_BYTES_MAX, headersTimeout: HEADERS_MS_MAX, requireHostHeader: false },
     clientErrorHandler: answerUnparsable,
     frameworkErrors: (error, request, reply) => sendError(failures, error, request, reply),
@@ -140,8 +140,8 @@ interface Guards {
 }
 
 /**
- * The hooks of each route. They are merged into one per phase and know their route beforehand, because Fastify's way of
- * asking a request for its route builds an object each time.
+ * Adds the hooks of each route. They are merged into one per phase and bound to their route, because Fastify's way of
+ * finding the route of a request builds an object each time.
  */
 function guardRoutes(app: App, options: AppOptions, guards: Guards): void {
   const { readiness, budget, lane, connections } = guards;
@@ -197,11 +197,9 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Every registered route. */
     routeTable: RouteTable;
-    /** Ends every connection, also those with a request under way. */
+    /** Closes every connection, also those with a request in progress. */
     cutConnections(): void;
-    /**
-     * Checks again, during a long response, that the key is still valid and still has the permission of the route.
-     */
+    /** Checks again, during a long response, that the key is still valid and still has the permission of the route. */
     isStillAllowed: (request: FastifyRequest) => Promise<boolean>;
   }
 }

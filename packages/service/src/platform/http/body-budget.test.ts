@@ -44,7 +44,7 @@ beforeEach(async () => {
 });
 afterEach(() => app.close());
 
-/** A request whose body is still to come, and its response. */
+/** Sends a request whose body is still missing; returns it and its response. */
 function post() {
   const headers = { 'content-type': 'application/json', 'transfer-encoding': 'chunked' };
   const request = httpRequest({ port, host: '127.0.0.1', method: 'POST', path: '/any', headers });

@@ -18,7 +18,7 @@ export class BodyBudget {
     this.#bytesMax = bytesMax;
   }
 
-  /** Counts bytes that arrived, and says whether there was room for them. They count until they are released. */
+  /** Counts bytes that arrived; returns whether there was room for them. They count until they are released. */
   add(bytes: number): boolean {
     this.#bytes += bytes;
     return this.#bytes <= this.#bytesMax;
@@ -28,7 +28,7 @@ export class BodyBudget {
     this.#bytes -= bytes;
   }
 
-  /** Counts what arrives, not what was announced: a client that sends nothing holds nothing. */
+  /** Counts the bytes that arrive, not the announced length: a client that sends nothing takes nothing. */
   readonly hook: preParsingHookHandler = (_request, reply, payload, done) => {
     let bytes = 0;
     const count = (chunk: Buffer) => {
@@ -41,7 +41,7 @@ export class BodyBudget {
         .emit('error', new DomainError('server_busy', { retryAfterS: RETRY_AFTER_S }));
     };
     payload.on('data', count);
-    // Bytes that arrive after the response (for example of a body that was too large) are thrown away: nothing would
+    // Bytes that arrive after the response (for example of a body that was too large) are discarded: nothing would
     // release them.
     reply.raw.once('close', () => {
       payload.off('data', count);

@@ -9,7 +9,7 @@ import type { App } from './types.js';
 const SKIM_BOUNDS = { depthMax: JSON_DEPTH_MAX, valuesMax: JSON_VALUES_MAX };
 
 /**
- * Reads JSON bodies ourselves: Fastify's own parser refuses `__proto__`, which is ordinary data here, and keeps
+ * Installs a parser for JSON bodies. Fastify's own parser refuses `__proto__`, which is ordinary data here, and keeps
  * neither the bytes nor the position of an error. Depth is checked before JSON.parse, which would recurse.
  */
 export function installBodyParser(app: App): void {
@@ -25,7 +25,7 @@ export function installBodyParser(app: App): void {
   });
 }
 
-/** 415 before the body is read: it is compressed, or JSON in another encoding than UTF-8. */
+/** Returns a 415 before the body is read, if it is compressed, or JSON in another encoding than UTF-8. */
 export function refusalOfBody(request: FastifyRequest): DomainError | undefined {
   const { 'content-encoding': encoding, 'content-type': type } = request.headers;
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
@@ -37,7 +37,7 @@ export function refusalOfBody(request: FastifyRequest): DomainError | undefined 
   return new DomainError('unsupported_media_type', { message: 'JSON is accepted in UTF-8 only.' });
 }
 
-/** For routes that take no body: a field that would be ignored is refused like any unknown one. */
+/** For routes without a body: a field that would be ignored is refused like any unknown one. */
 export const refuseFields: preValidationHookHandler = ({ body }, _reply, done) => {
   const isEmpty =
     body === undefined || body === null || (typeof body === 'object' && Object.keys(body).length === 0);
@@ -53,10 +53,10 @@ function parseBody(request: FastifyRequest, bytes: Buffer): unknown {
 }
 
 /**
- * The value that a body holds.
+ * Returns the value of a body.
  *
  * @param arbitraryText as in a route's config
- * @throws DomainError for what is no JSON, or costs too much to read
+ * @throws DomainError for a body that is not JSON, or costs too much to read
  */
 export function readJson(bytes: Buffer, arbitraryText: boolean): unknown {
   if (!isUtf8(bytes)) {
@@ -83,7 +83,7 @@ export function skimBody(bytes: Buffer, unread: string): unknown {
   return skimJson(bytes, unread, SKIM_BOUNDS) ?? readJson(bytes, true);
 }
 
-/** A body that is cheap to send must be cheap to refuse: JSON.parse takes seconds for a body of brackets alone. */
+/** Refuses JSON that is expensive to parse: JSON.parse takes seconds for a body of brackets alone. */
 function refuseCostlyJson(bytes: Buffer): void {
   const { depthMax, valueCount } = scanJson(bytes);
   if (depthMax > JSON_DEPTH_MAX) {
@@ -99,8 +99,8 @@ function refuseCostlyJson(bytes: Buffer): void {
 }
 
 /**
- * The place of the syntax error, as line and column, without the caller's data. JSON.parse does not always give it, so
- * our own parser reads the text again.
+ * Returns the place of the syntax error, as line and column, without the client's data. JSON.parse does not always give
+ * it, so this service's parser reads the text again.
  */
 function describeSyntaxError(text: string): string {
   const offset = syntaxErrorOffset(text);

@@ -47,7 +47,7 @@ describe.each([
     await app.close();
   });
 
-  /** Opens connections that ask for nothing, and waits until the server counts them. */
+  /** Opens connections without requests, and waits until the server counts them. */
   async function occupy(count: number): Promise<void> {
     const before = await openConnections();
     for (let at = 0; at < count; at++) {
@@ -62,7 +62,7 @@ describe.each([
     return Number(/^tollgate_http_connections (\d+)$/m.exec(await metrics.metrics())?.[1]);
   }
 
-  /** On a connection of its own, which it would keep. */
+  /** Sends a request on a connection of its own, which is kept open. */
   async function ask(path: string) {
     const sent = request({
       port,

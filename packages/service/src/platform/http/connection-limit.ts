@@ -3,14 +3,14 @@ import type { Socket } from 'node:net';
 import type { Logger } from '../log/index.js';
 import { addReadGauge, Counter, type Metrics } from '../metrics/index.js';
 
-/** Connections beyond the limit that receive a 503 at once; any further one is closed without a response. */
+/** Number of connections beyond the limit that receive a 503 at once; any further one is closed without a response. */
 export const SURPLUS_CONNECTIONS_MAX = 32;
-/** Longest life of a surplus connection. */
+/** Upper bound of the lifetime of a surplus connection. */
 const SURPLUS_MS_MAX = 5_000;
 const LOG_INTERVAL_MS = 60_000;
 
 export interface ConnectionLimitOptions {
-  /** Connections that may be open at once. */
+  /** Upper bound of the open connections. */
   readonly connectionsMax: number;
   readonly log: Pick<Logger, 'warn'>;
   readonly metrics: Metrics;

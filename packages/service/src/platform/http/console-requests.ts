@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Requests of the console's pages: they carry a session cookie instead of a key. */
+/** Prefix of requests from the console's pages: they have a session cookie instead of a key. */
 const CONSOLE_PREFIX = '/api/';
-/** Below it the whole API is reachable: `/api/v1/me` is `/v1/me`. */
+/** The console reaches the whole API below it: `/api/v1/me` is `/v1/me`. */
 const API_PREFIXES = ['/api/v1/', '/api/admin/v1/'];
 
 const consoleRequests = new WeakSet<IncomingMessage>();
 
-/** The path that a request is routed by. Remembers which requests came from the console. */
+/** Returns the path by which a request is routed. Remembers which requests came from the console. */
 export function routedUrl(request: IncomingMessage): string {
   const url = request.url ?? '/';
   if (!url.startsWith(CONSOLE_PREFIX)) return url;

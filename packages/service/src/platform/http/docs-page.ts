@@ -5,7 +5,7 @@ import type { FastifyReply } from 'fastify';
 import { secured } from './secured.js';
 import type { App } from './types.js';
 
-/** The page loads its own script and the API description, nothing else: it works offline. */
+/** The page loads only its own script and the API description, so it works offline. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -19,7 +19,9 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Without these the page asks for fonts, reports its use, and sends test requests through a server of its makers. */
+/**
+ * Without these settings the page loads fonts, reports its use, and sends test requests through a server of its vendor.
+ */
 const SETTINGS = {
   withDefaultFonts: false,
   telemetry: false,

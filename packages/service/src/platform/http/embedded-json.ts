@@ -3,15 +3,15 @@ import { DomainError, invalidRequest } from '../../kernel/errors.js';
 import { readJson } from './body.js';
 import { validatorCompiler } from './validation.js';
 
-/** How refusals of a whole body begin. */
+/** The beginnings of refusals of a whole body. */
 const WHOLE_BODY = /^(?:The (?:body|JSON)|A JSON body) /;
 
-/** Reads one JSON text; `path` says where in the request it stands. */
+/** Reads one JSON text; `path` is its place in the request. */
 export type ReadEmbeddedJson<T> = (text: string, path: string) => T;
 
 /**
- * A reader of JSON that stands elsewhere than in a body, in a query string say: what it takes and refuses is
- * what a body of this schema would be, only that the places it names begin with the text's own.
+ * Returns a reader of JSON outside bodies, for example in a query string. It accepts and refuses the same as a body of
+ * this schema; the paths in its errors begin with the text's own path.
  */
 export function embeddedJson<S extends TSchema>(schema: S): ReadEmbeddedJson<Static<S>> {
   const validate = validatorCompiler({ schema, method: 'GET', url: '', httpPart: 'body' });
@@ -27,7 +27,7 @@ export function embeddedJson<S extends TSchema>(schema: S): ReadEmbeddedJson<Sta
   };
 }
 
-/** The same refusal of what is a part of the request only. */
+/** Returns the same refusal for a part of the request. */
 export function errorAtPath(path: string, error: DomainError): DomainError {
   const [first, ...others] = error.details ?? [];
   if (first === undefined)

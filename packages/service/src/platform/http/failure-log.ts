@@ -3,7 +3,7 @@ import type { Logger } from '../log/index.js';
 
 const OUTAGE_LOG_INTERVAL_MS = 1_000;
 
-/** The facts that are logged about a request that failed; a Fastify request has them. */
+/** The fields that are logged about a failed request; a Fastify request has them. */
 export interface FailedRequest {
   readonly id: string;
   readonly method: string;
@@ -11,7 +11,7 @@ export interface FailedRequest {
   readonly raw: { readonly readableAborted: boolean };
 }
 
-/** Writes down the failures that are ours. */
+/** Logs failures that the service causes. */
 export class FailureLog {
   readonly #log: Pick<Logger, 'error' | 'warn'>;
   readonly #monotonicMs: () => number;
@@ -24,14 +24,14 @@ export class FailureLog {
     this.#monotonicMs = monotonicMs;
   }
 
-  /** Nobody foresaw it. */
+  /** Logs an unexpected error. */
   defect(err: unknown, request: FailedRequest): void {
     this.#log.error({ ...placeOf(request), err }, 'internal_error');
   }
 
   /**
-   * While a store is away, every request fails for the same reason: one line a second says so, and how many others
-   * failed.
+   * Logs that a store is unreachable. Every request then fails for the same reason, so there is one line a second, with
+   * the number of other failures.
    */
   outage({ code, cause }: DomainError, request: FailedRequest): void {
     const nowMs = this.#monotonicMs();

@@ -10,8 +10,7 @@ import type { FailedRequest, FailureLog } from './failure-log.js';
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
 /**
- * Every response has this field: a browser must take its type as it is, and never run what a tenant wrote as a
- * script or page.
+ * Every response has this field: browsers must not guess its type, and never run a tenant's text as a script or page.
  */
 export const NO_SNIFFING = ['x-content-type-options', 'nosniff'] as const;
 
@@ -22,7 +21,7 @@ export interface ErrorAnswer {
   readonly body: string;
 }
 
-/** Turns a thrown value into an error of the registry. An unforeseen one becomes `internal_error`. */
+/** Converts a thrown value into an error of the registry. An unexpected one becomes `internal_error`. */
 function toDomainError(error: unknown, request: FailedRequest): DomainError {
   if (error instanceof DomainError) return error;
   const { code, statusCode } = (error ?? {}) as Partial<FastifyError>;
@@ -45,7 +44,7 @@ function toDomainError(error: unknown, request: FailedRequest): DomainError {
       return new DomainError('invalid_request', { message: 'The URL is malformed.' });
     case 'ECONNRESET':
     case 'ERR_STREAM_PREMATURE_CLOSE':
-      // A store may hang up just so.
+      // The error of a store that closed its connection can look the same.
       if (request.raw.readableAborted)
         return new DomainError('invalid_request', { message: 'The request was aborted.' });
   }
@@ -58,7 +57,7 @@ function toDomainError(error: unknown, request: FailedRequest): DomainError {
   return new DomainError('internal_error', { cause: error });
 }
 
-/** The response to a thrown value; failures that are ours are logged. */
+/** Returns the response to a thrown value; failures that the service causes are logged. */
 export function answerTo(error: unknown, request: FailedRequest, log: FailureLog): ErrorAnswer {
   const failure = toDomainError(error, request);
   const status = statusOf(failure);
@@ -86,18 +85,21 @@ export function sendError(
   reply.code(status).send(body);
 }
 
-/** A 503 of our own choice, under load or in shutdown: counted, but not logged a thousand times a second. */
+/**
+ * Whether the service refused the request on purpose, under load or during shutdown: such a 503 is counted, but not
+ * logged a thousand times a second.
+ */
 function isRefusal(status: number, { cause }: DomainError): boolean {
   return status === 503 && cause === undefined;
 }
 
-/** Connections that wait for earlier responses before the refusal, which is their last. */
+/** Connections that wait for earlier responses before the refusal, which is their last response. */
 const refusedLater = new WeakSet<Socket>();
 
 /**
- * Responds to bytes that Node's HTTP parser refuses before there is a request, in the shape of every other error.
- * Earlier requests of the connection get their responses first: they may have been served, and a client takes the
- * first response for that to its first request.
+ * Responds to bytes that Node's HTTP parser refuses before there is a request, in the form of every other error.
+ * Earlier requests of the connection get their responses first: they may have been served, and a client takes the first
+ * response for that of its first request.
  */
 export function answerUnparsable(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
@@ -140,9 +142,8 @@ function responseAhead(
 }
 
 /**
- * Responds to a request whose `Expect` field asks for something other than `100-continue`, in the same shape as
- * every other error. Node would send a bare 417. The body is not read, so the connection cannot serve another
- * request.
+ * Responds to a request whose `Expect` field asks for something other than `100-continue`, in the form of every other
+ * error. Node would send a bare 417. The body is not read, so the connection cannot serve another request.
  */
 export function refuseExpectation(
   { headers }: IncomingMessage,

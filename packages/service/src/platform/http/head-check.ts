@@ -2,12 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import { type DomainError, invalidRequest } from '../../kernel/errors.js';
 
 /**
- * Fields that may be sent once: of two, a proxy in front of the service and the service might each believe
+ * Fields that may be sent only once: with two, a proxy in front of the service and the service itself might each use
  * another one.
  */
 const SENT_ONCE = ['host', 'authorization'] as const;
 
-/** Returns why the head of a request is not served: `Host` is missing, or a field that counts is sent twice. */
+/** Returns why the head of a request is refused: `Host` is missing, or a field of `SENT_ONCE` is sent twice. */
 export function refusalOfHead({
   rawHeaders,
   headers,
@@ -22,7 +22,7 @@ export function refusalOfHead({
   return undefined;
 }
 
-/** Names and values take turns in `rawHeaders`, names as they were sent. */
+/** Names and values alternate in `rawHeaders`, names as they were sent. */
 function isRepeated(rawHeaders: readonly string[], name: string): boolean {
   let count = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {

@@ -1,7 +1,7 @@
 import { type Me, PERMISSIONS } from '@tollgate/contract';
 import type { Principal } from '../../kernel/principal.js';
 
-/** The tenant, project and permissions of the caller's key or session, as `GET /v1/me` returns them. */
+/** Returns the tenant, project and permissions of the caller's key or session, for `GET /v1/me`. */
 export function meOf(principal: Principal): Me {
   const key = principal.kind === 'key' ? principal : undefined;
   return {

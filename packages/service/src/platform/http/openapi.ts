@@ -18,13 +18,16 @@ list with the origin of every number (**Usage**) and sum over time and dimension
 
 /** Sections in the order in which a newcomer needs them. */
 const SECTIONS = [
-  ['Ingest', 'Accepts events: on disk before the answer, all of a batch or none.'],
+  [
+    'Ingest',
+    'Accepts events. They are on disk before the response; of a batch, all events are accepted or none.',
+  ],
   ['Usage', 'Rated and failed events, where each number came from, and reprocessing.'],
   ['Analysis', 'Exact sums per bucket, metric and group.'],
   ['Boards', 'Boards and charts: saved queries, and how they are drawn.'],
   ['Extractor rule sets', 'How raw JSON becomes a subject, dimensions and charge items.'],
-  ['Pricing rule sets', 'What charge items cost.'],
-  ['Rules', 'Rules are tried here, on one event or on past usage, before they are published.'],
+  ['Pricing rule sets', 'The prices of charge items.'],
+  ['Rules', 'Tests of rules on one event or on past usage, before they are published.'],
   ['Limits', 'Plans of usage limits, the subjects that they apply to, and limits of single subjects.'],
   [
     'Realtime limits',
@@ -32,11 +35,11 @@ const SECTIONS = [
   ],
   ['Budget leases', 'Amounts that are held for work, so that no limit is overshot.'],
   ['Wallets', 'Billing accounts, what they have in each currency, and every ledger entry.'],
-  ['Webhooks', 'Endpoints that are told what happens, and what became of telling them.'],
-  ['Plans', 'What a tenant can buy, how it is paid, and what the tenant may do by it.'],
-  ['Access', 'Who a key speaks for.'],
+  ['Webhooks', 'Endpoints that are notified of events, and the deliveries to them.'],
+  ['Plans', 'The plans that a tenant can buy, their payment, and what they allow.'],
+  ['Access', 'The tenant, project and permissions of a key.'],
   ['Tenants', 'Tenants, their projects and keys, and who changed what.'],
-  ['Operation', 'Health, metrics and checks for those who run the service.'],
+  ['Operation', 'Health, metrics and checks for operators of the service.'],
 ] as const;
 
 /** Deployment settings of the API description. */
@@ -68,7 +71,7 @@ export function installOpenApi(app: App, { version, publicUrl }: ApiIdentity): v
       },
     },
     handler: async (_request, reply) => {
-      // At the first request, and not at the start: few processes are asked for it.
+      // Built with the first request, and not at the start: few processes need it.
       text ??= JSON.stringify(
         describeApi({
           version,

@@ -9,7 +9,7 @@ export interface OperationDeps {
   readonly metrics: Metrics;
 }
 
-/** `/healthz`, `/readyz` and `/metrics`. */
+/** Registers `/healthz`, `/readyz` and `/metrics`. */
 export function registerOperationRoutes(app: App, { readiness, metrics }: OperationDeps): void {
   app.route({
     method: 'GET',

@@ -2,12 +2,12 @@ import type { Permission } from '@tollgate/contract';
 import { DomainError } from '../../kernel/errors.js';
 import { type Principal, principalPermits } from '../../kernel/principal.js';
 
-/** The 403 of a key that cannot be given what the operation needs. */
+/** Returns the 403 of a key that may not do what the operation needs. */
 export function permissionDenied(message: string): DomainError {
   return new DomainError('permission_denied', { message });
 }
 
-/** The 403 of a key that lacks permissions; names each of them. */
+/** Returns the 403 of a key that lacks permissions; names each of them. */
 export function lackingPermissions(
   principal: Principal,
   needed: Permission | readonly Permission[],
@@ -24,7 +24,7 @@ export function lackingPermissions(
   });
 }
 
-/** The 403 of an administrator's key that is bound to one project. */
+/** Returns the 403 of an administrator's key that is bound to one project. */
 export function boundToProject(): DomainError {
   return permissionDenied('This API key is bound to one project, so it cannot administer the tenant.');
 }

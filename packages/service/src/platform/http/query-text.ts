@@ -10,7 +10,7 @@ const INTEGER = /^-?(?:0|[1-9]\d{0,15})$/;
 const NUMBER = /^-?(?:0|[1-9]\d{0,15})(?:\.\d{1,18})?$/;
 
 /**
- * The query string with the numbers and booleans its schema asks for; text in any other shape stays text, so that the
+ * Returns the query string with the numbers and booleans of its schema; text in any other form stays text, so that the
  * schema refuses it. Deliberately narrower than Ajv's coercion, which reads `0x10`, `1e3` and ` 7 ` as numbers.
  */
 export function readQueryText(

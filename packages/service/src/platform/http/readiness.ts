@@ -2,18 +2,18 @@ import type { ReadinessProblem, ReadinessReport } from '@tollgate/contract';
 import { FlightCache } from '../flight-cache.js';
 import { resultWithin } from '../wait.js';
 
-/** A check of `/readyz`: throws (or rejects) when a part does not work. It may give up when the signal aborts. */
+/** A check of `/readyz`: throws (or rejects) when a part does not work. It may stop when the signal aborts. */
 export type ReadinessCheck = (signal: AbortSignal) => void | Promise<void>;
 
 export interface ReadinessCheckOptions {
-  /** Whether work can be accepted without the part; one that is not needed is only reported. */
+  /** Whether work cannot be accepted without the part; a part that is not needed is only reported. */
   readonly isNeeded?: boolean;
 }
 
 export interface ReadinessOptions {
-  /** A check began to fail, or fails for another reason than before. */
+  /** Called when a check starts to fail, or fails for another reason than before. */
   readonly onFailure?: (name: string, error: unknown) => void;
-  /** A check that failed does so no more. */
+  /** Called when a check that failed works again. */
   readonly onRecovery?: (name: string) => void;
   /** A clock that never goes back. */
   readonly nowMs?: () => number;
@@ -21,17 +21,20 @@ export interface ReadinessOptions {
 
 /** A check that takes longer counts as failed. */
 const READINESS_CHECK_MS_MAX = 2_000;
-/** However many ask, the checks run no more often: they write to disk, and everybody may ask. */
+/**
+ * Lower bound of the time between two runs of the checks, however many requests arrive: the checks write to disk, and
+ * anybody may request them.
+ */
 const REPORT_AGE_MS_MAX = 1_000;
 
 interface Part {
   readonly name: string;
   readonly isNeeded: boolean;
-  /** Undefined when the part works. */
+  /** Resolves to undefined when the part works. */
   readonly findProblem: () => Promise<ReadinessProblem | undefined>;
 }
 
-/** Whether the service can accept work: what that needs is there, and it is not shutting down. */
+/** Whether the service can accept work: all parts that it needs work, and it is not shutting down. */
 export class Readiness {
   readonly #parts: Part[] = [];
   readonly #reports: FlightCache<ReadinessReport>;
@@ -68,7 +71,7 @@ export class Readiness {
     this.#parts.push({ name, isNeeded, findProblem });
   }
 
-  /** Call first at shutdown: from this moment the service is not ready and takes no new request. */
+  /** Call it first at shutdown: from this moment the service is not ready and accepts no new request. */
   beginShutdown(): void {
     this.#shuttingDown = true;
   }
@@ -77,7 +80,7 @@ export class Readiness {
     return this.#shuttingDown;
   }
 
-  /** The report, at most a second old. */
+  /** Returns the report, at most a second old. */
   async report(): Promise<ReadinessReport> {
     if (this.#shuttingDown) return { ready: false, checks: {} };
     const report = await this.#reports.get('');
@@ -105,7 +108,7 @@ export class Readiness {
   }
 }
 
-/** One run at a time: what does not end is not begun once more with each question. */
+/** Runs a check one at a time: one that does not end is not started again with each request. */
 function oneAtOnce(check: ReadinessCheck): (signal: AbortSignal) => Promise<void> {
   let running: Promise<void> | undefined;
   return (signal) => {
@@ -135,7 +138,7 @@ class CheckTimeoutError extends Error {
   }
 }
 
-/** Codes of the system, and SQLSTATE codes of PostgreSQL. */
+/** Codes of the operating system, and SQLSTATE codes of PostgreSQL. */
 const PROBLEM_OF_CODE = new Map<unknown, ReadinessProblem>([
   ['ENOSPC', 'disk_full'],
   ['EDQUOT', 'disk_full'],

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 /** An incoming id is kept when it is plain and short, so that it cannot forge log lines or headers. */
 const PLAIN_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
-/** Ids of this process: a random prefix and a counter, far cheaper than a random id per request. */
+/** Returns a generator of request ids: a random prefix and a counter, far cheaper than a random id per request. */
 export function requestIds(): (incoming: string | string[] | undefined) => string {
   const prefix = randomBytes(9).toString('base64url');
   let count = 0;

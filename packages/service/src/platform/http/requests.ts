@@ -9,7 +9,7 @@ const SLOW_REQUEST_MS = 2_000;
 
 /**
  * Measures every request by its route's pattern, never by its path (ids must not become label values), and logs slow
- * ones. Nothing else is logged about a request that succeeded.
+ * ones. Nothing else is logged about a successful request.
  */
 export class RequestObserver {
   readonly #durations: DurationHistogram;

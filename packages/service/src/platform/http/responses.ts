@@ -1,14 +1,17 @@
 import { Ajv, type ValidateFunction } from 'ajv';
 import type { FastifySerializerCompiler } from 'fastify';
 
-/** Answers are written by JSON.stringify: what a handler sends is what goes out, no field dropped or converted. */
+/**
+ * Responses are written by JSON.stringify: they contain exactly what a handler returns, with no field dropped or
+ * converted.
+ */
 export function serializeResponse(data: unknown): string {
   return JSON.stringify(data);
 }
 
 /**
- * The same as `serializeResponse`, except that a response which its route's schema does not describe is an error. A
- * schema is compiled for its first response, because one test needs few of an application's schemas.
+ * As `serializeResponse`, but a response that its route's schema does not describe is an error. A schema is compiled
+ * with its first response, because a test needs few of an application's schemas.
  */
 export const responseChecker: FastifySerializerCompiler<object> = ({ schema, method, url, httpStatus }) => {
   let validate: ValidateFunction | undefined;

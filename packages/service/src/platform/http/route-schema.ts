@@ -3,7 +3,7 @@ import type { RouteOptions } from 'fastify';
 import type { JsonSchema } from './api-description/schema.js';
 import type { Access } from './types.js';
 
-/** A response that says its media types itself. */
+/** A response that declares its media types itself. */
 export interface MediaResponse {
   readonly description: string;
   readonly content: Readonly<Record<string, { readonly schema: JsonSchema }>>;
@@ -30,8 +30,8 @@ declare module 'fastify' {
 }
 
 /**
- * Completes a route's schema by its access: security, the permission in the description, and the errors that every
- * such route can return. Throws when the route does not document itself.
+ * Completes a route's schema by its access: security, the permission in the description, and the errors that every such
+ * route can return. Throws when the route is not documented.
  */
 export function completeSchema(route: RouteOptions, access: Access): void {
   const schema = (route.schema ?? {}) as Documented;

@@ -1,7 +1,7 @@
 import type { RouteOptions } from 'fastify';
 import type { App } from './types.js';
 
-/** Longest value of a path parameter; nothing that has an id is longer. */
+/** Upper bound of a path parameter's length; no id is longer. */
 export const PATH_PARAMETER_CHARS_MAX = 512;
 
 interface KnownPath {
@@ -9,7 +9,7 @@ interface KnownPath {
   readonly methods: Set<string>;
 }
 
-/** Remembers which methods each path takes, for 405, OPTIONS and tests that go over all routes. */
+/** Remembers the methods of each path, for 405, OPTIONS and tests of all routes. */
 export class RouteTable {
   readonly #paths = new Map<string, KnownPath>();
   readonly #routes: RouteOptions[] = [];
@@ -23,7 +23,7 @@ export class RouteTable {
     return this.#routes;
   }
 
-  /** The methods of the path of this URL, sorted; empty when no route has the path. */
+  /** Returns the methods of the path of this URL, sorted; empty when no route has the path. */
   methodsAt(url: string): string[] {
     const path = url.split('?', 1)[0] ?? '';
     const found = new Set<string>();

@@ -4,7 +4,7 @@ import type { Principal } from '../../kernel/principal.js';
 import { tenantShare } from '../../kernel/tenant-share.js';
 
 export interface SlotLimits {
-  /** The plural noun of the counted thing, for the refusal. */
+  /** The plural noun of the counted responses, for the refusal. */
   readonly what: string;
   /** For one key; the service key counts as one. */
   readonly perKeyMax: number;
@@ -12,7 +12,7 @@ export interface SlotLimits {
   readonly totalMax: number;
 }
 
-/** After so long a client that was refused may try again. */
+/** After this time a client that was refused may try again. */
 const RETRY_AFTER_S = 5;
 
 /** Bounds how many long responses are open at once: for one key, for all keys of one tenant, and in all. */
@@ -28,14 +28,14 @@ export class Slots {
     this.#limits = limits;
   }
 
-  /** How many are taken. */
+  /** Number of taken slots. */
   get taken(): number {
     return this.#total;
   }
 
   /**
-   * Takes a slot until the response has ended or was cut; the signal aborts then, or when all are ended.
-   * @throws DomainError 429 when the key or its tenant has as many as it may have, 503 when the process has
+   * Takes a slot until the response has ended or was cut; the signal aborts then, or when `end` is called.
+   * @throws DomainError 429 when the key or its tenant has the maximum, 503 when the process has
    */
   take(principal: Principal, { raw }: Pick<FastifyReply, 'raw'>): AbortSignal {
     const release = this.#take(principal);
@@ -75,7 +75,7 @@ export class Slots {
         retryAfterS: RETRY_AFTER_S,
       });
     }
-    // A tenant can make as many keys as it likes: all of them together leave room for others.
+    // A tenant can create any number of keys: all of them together must leave room for others.
     if (this.#byTenant.of(tenant) >= tenantShare(this.#total, totalMax)) {
       throw new DomainError('concurrency_limit_reached', {
         message: `The keys of the tenant already have its share of the server's ${what}. Try again later.`,
@@ -93,7 +93,7 @@ export class Slots {
   }
 }
 
-/** How many each has; who has none takes no memory. */
+/** Counts by key; a key with none takes no memory. */
 class Counts {
   readonly #counts = new Map<string, number>();
 

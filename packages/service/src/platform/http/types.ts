@@ -18,11 +18,11 @@ export type App = FastifyInstance<
 /**
  * Who may call a route. Every route declares one; a route without it is refused at start.
  * - `public`: no key.
- * - `any-key`: any valid key, the service key included.
- * - `project`: the path has `:project_id`; the key can see that project and holds the permission, or all of
- *   several. Sets `request.project`.
- * - `tenant`: the path has `:tenant_id`; the service key, or an admin key of that tenant. For another tenant,
- *   absent or not, an admin key gets 404, or 403 where `elsewhere` says so.
+ * - `any-key`: any valid key, including the service key.
+ * - `project`: the path has `:project_id`; the key can see that project and has the permission, or all of several. Sets
+ *   `request.project`.
+ * - `tenant`: the path has `:tenant_id`; the service key, or an admin key of that tenant. For another tenant, absent or
+ *   not, an admin key gets 404, or 403 where `elsewhere` says so.
  * - `service`: the service key only.
  */
 export type Access =
@@ -35,7 +35,7 @@ export type Access =
 /** Finds the principal that is signed in to the console. */
 export interface SessionAuthenticator {
   /**
-   * The principal of the request's cookie; undefined without a session, and for a change that lacks the
+   * Returns the principal of the request's cookie; undefined without a session, and for a change that lacks the
    * session's token.
    */
   authenticate(request: Pick<IncomingMessage, 'method' | 'headers'>): MaybePromise<Principal | undefined>;
@@ -45,8 +45,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     access: Access;
     /**
-     * The body's strings are the client's own data and may hold any JSON text, NUL and lone surrogates included.
-     * Default: such strings are a 400.
+     * The body's strings are the client's own data and may contain any JSON text, including NUL and lone surrogates. By
+     * default such strings are a 400.
      */
     arbitraryText?: boolean;
     /** The response lasts as long as the client wants: its duration is not measured, and it is not logged as slow. */
@@ -54,9 +54,9 @@ declare module 'fastify' {
   }
 
   interface FastifyRequest {
-    /** The caller; absent on public routes only, where reading it throws. */
+    /** The caller; reading it throws on public routes, where it is absent. */
     principal: Principal;
-    /** The project of the path; on routes with access kind `project`, elsewhere reading it throws. */
+    /** The project of the path on routes with access kind `project`; reading it throws on all others. */
     project: ProjectRef;
     /** The body's bytes as they were received; undefined without a body. */
     rawBody: Buffer | undefined;

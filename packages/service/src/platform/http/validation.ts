@@ -7,8 +7,8 @@ import { refuseUnusableText } from '../../kernel/usable-text.js';
 import { readQueryText } from './query-text.js';
 
 /**
- * All findings of an invalid request are listed when its JSON has at most this many values; in a larger one only the
- * first, because Ajv's complete list grows with the request.
+ * Upper bound of the values in a JSON for which all problems of an invalid request are listed; for a larger one only
+ * the first is, because Ajv's complete list grows with the request.
  */
 const COMPLETE_LIST_VALUES_MAX = 20_000;
 
@@ -21,12 +21,12 @@ const STRICT = {
 } as const;
 const firstFinding = new Ajv({ ...STRICT, allErrors: false });
 const allFindings = new Ajv({ ...STRICT, allErrors: true });
-/** Query strings: numbers and booleans were read beforehand, defaults are filled in. */
+/** For query strings: numbers and booleans were read before, defaults are filled in. */
 const queryFindings = new Ajv({ ...STRICT, allErrors: true, useDefaults: true });
 
 /**
- * Validates by a route's schemas: bodies and parameters unchanged, query strings after numbers and booleans are read.
- * A schema is compiled when it is first needed: to compile those of all routes would take a quarter of a start.
+ * Validates by a route's schemas: bodies and parameters as they are, query strings after numbers and booleans are read.
+ * A schema is compiled when it is first needed: compiling those of all routes would take a quarter of a start.
  */
 export const validatorCompiler: FastifySchemaCompiler<object> = ({ schema, httpPart }) => {
   if (httpPart === 'querystring' || httpPart === 'headers') return queryValidator(schema);
@@ -52,7 +52,7 @@ function bodyValidator(schema: object, isBody = true) {
 }
 
 /**
- * Checks what did not come with a request as the body of one.
+ * Checks data that did not come with a request as if it were a body.
  *
  * @throws DomainError `invalid_request`
  */
@@ -62,7 +62,7 @@ export function checkAsBody(schema: object, data: unknown): void {
   refuseUnusableText(data);
 }
 
-/** Says whether bodies fit a schema, by the same check as its route's, without the reasons. */
+/** Returns a function that says whether bodies fit a schema, by the same check as its route's, without the reasons. */
 export function bodyCheck(schema: object): (body: unknown) => boolean {
   const validate = firstFinding.compile(schema);
   return (body) => validate(body) === true;
@@ -93,11 +93,11 @@ function describeFindings(findings: readonly ErrorObject[], data: unknown): Erro
   const choices = findings.filter(isChoice);
   const details = new Map<string, ErrorDetail>();
   for (const [index, found] of findings.entries()) {
-    // Errors of the branches say nothing more than "must be one of".
+    // Errors of the branches add nothing to "must be one of".
     if (choices.some((choice) => found.schemaPath.startsWith(`${choice.schemaPath}/`))) continue;
     for (const finding of isChoice(found) ? insideChoice(findings, index) : [found]) {
       const detail = describeFinding(finding, data);
-      // One finding per place: a text that is too short need not also hear that it misses the pattern.
+      // One problem for each place: a text that is too short need not also be reported for its pattern.
       if (!details.has(detail.path)) details.set(detail.path, detail);
     }
     if (details.size >= ERROR_DETAILS_MAX) break;
@@ -110,8 +110,8 @@ function isChoice({ keyword }: ErrorObject): boolean {
 }
 
 /**
- * The errors of the one branch of a choice that accepts values of this type; if there is no such branch, the error of
- * the choice itself.
+ * Returns the errors of the one branch of a choice that accepts values of this type; if there is no such branch, the
+ * error of the choice itself.
  */
 function insideChoice(findings: readonly ErrorObject[], index: number): readonly ErrorObject[] {
   const choice = findings[index];
@@ -134,13 +134,13 @@ function insideChoice(findings: readonly ErrorObject[], index: number): readonly
   return fitting.length === 1 ? (fitting[0] ?? []) : [choice];
 }
 
-/** Keywords that say which kind of value a branch is for. */
+/** Keywords that say for which kind of value a branch is. */
 const OF_KIND: ReadonlySet<string> = new Set(['type', 'const', 'enum']);
 
 function describeFinding(finding: ErrorObject, data: unknown): ErrorDetail {
   const path = pathOfPointer(finding.instancePath, data);
   const { keyword, params, schema } = finding;
-  // JSON has numbers that JavaScript has not; they were read as Infinity.
+  // JSON has numbers that JavaScript does not have; they were parsed as Infinity.
   if (typeof finding.data === 'number' && !Number.isFinite(finding.data)) {
     return { path, message: 'the number is too large' };
   }

@@ -2,13 +2,13 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Db } from './connect.js';
 
 export interface RecountQuery {
-  /** A query with a row for each recounted thing: its name, and the columns `expected` and `found`. */
+  /** A query with one row for each recounted thing: its name, and the columns `expected` and `found`. */
   readonly compared: RawBuilder<unknown>;
-  /** A scalar query: how many were recounted. It may ask the table `compared`. */
+  /** A scalar query for the number of recounted things. It may use the table `compared`. */
   readonly total: RawBuilder<unknown>;
-  /** The columns that differences are listed by. */
+  /** The columns that differences are ordered by. */
   readonly order: RawBuilder<unknown>;
-  /** How many differences are listed; all are counted. */
+  /** Upper bound of the differences that are listed; all are counted. */
   readonly differencesMax: number;
 }
 
@@ -25,7 +25,7 @@ interface Counts {
   readonly is_difference: true | null;
 }
 
-/** Compares in one statement, and so on one snapshot: exact during any traffic. Changes nothing. */
+/** Compares in one statement, and so on one snapshot: exact under any traffic. Changes nothing. */
 export async function recount<Row extends object>(
   db: Db,
   { compared, total, order, differencesMax }: RecountQuery,

@@ -5,19 +5,19 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded.js';
 
-/** Memory as a file system: a cluster is a thousand files, and disks are slow at making and deleting so many. */
+/** A file system in memory: a cluster is a thousand files, and disks are slow at creating and deleting so many. */
 const MEMORY_FOLDER = '/dev/shm';
 const MEMORY_BYTES_MIN = 2 * 1_024 ** 3;
 
 /**
- * A cluster in a temporary folder that `stop` deletes: for tests and generators. It does not fsync, which
- * would only slow down data that nobody keeps; nothing about crash safety can be learnt from it.
+ * Starts a cluster in a temporary folder that `stop` deletes, for tests and generators. It does not fsync, which would
+ * only slow down data that nobody keeps; it says nothing about crash safety.
  */
 export function startTemporaryPostgres(): Promise<EmbeddedPostgres> {
   return startIn(temporaryFolder());
 }
 
-/** For clusters that nobody keeps: in memory, where there is room. */
+/** Returns a folder for clusters that nobody keeps: in memory, where there is room. */
 export function temporaryFolder(): string {
   return hasRoom(MEMORY_FOLDER) && runsPrograms(MEMORY_FOLDER) ? MEMORY_FOLDER : tmpdir();
 }
@@ -32,8 +32,8 @@ function hasRoom(folder: string): boolean {
 }
 
 /**
- * PostgreSQL's own are copied to its data where its account cannot read the package; containers mount memory
- * so that none runs from it.
+ * Whether programs can run from a folder. PostgreSQL's programs are copied to the cluster when its account cannot read
+ * the package; containers often mount memory without permission to run programs from it.
  */
 function runsPrograms(folder: string): boolean {
   let own: string | undefined;
@@ -63,7 +63,7 @@ async function startIn(folder: string): Promise<EmbeddedPostgres> {
   const remove = () => rmSync(dataDir, { recursive: true, force: true });
   try {
     const server = await startEmbeddedPostgres({ dataDir, log: pino({ level: 'error' }), settings });
-    // A run that is broken off leaves neither a server nor its files.
+    // An interrupted run leaves neither a server nor its files behind.
     const abandon = () => {
       process.kill(server.pid, 'SIGKILL');
       remove();

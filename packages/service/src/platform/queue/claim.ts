@@ -23,7 +23,7 @@ interface ClaimedRow {
   readonly project_ids: string[];
   readonly project_event_counts: number[];
   readonly byte_count: number;
-  /** These three, or the bytes. */
+  /** Either these three columns are set, or `bytes`. */
   readonly file_name: string | null;
   readonly file_offset: number | null;
   readonly file_crc32: number | null;
@@ -31,9 +31,9 @@ interface ClaimedRow {
 }
 
 /**
- * The SQL of `SegmentQueue.claim` and `claimDeferred`.
+ * Runs the SQL of `SegmentQueue.claim` and `claimDeferred`.
  *
- * @param files where the queue keeps large segments in files
+ * @param files where the queue stores large segments in files
  * @param deferredTenantId the tenant of the deferred segments to claim; undefined for segments that are not deferred
  */
 export async function claimSegments(
@@ -44,7 +44,7 @@ export async function claimSegments(
 ): Promise<ClaimedSegment[]> {
   const ids = await lockOldest(tx, eventsMax, deferredTenantId);
   if (ids.length === 0) return [];
-  // Base64 costs the client half the processor time of bytea's hexadecimal text.
+  // Decoding base64 costs the client half the processor time of bytea's hexadecimal text.
   const { rows } = await sql<ClaimedRow>`
     delete from segments where id = any(${ids})
     returning id, received_at_ms, event_count, project_ids, project_event_counts,
@@ -63,11 +63,14 @@ async function readFrame(row: ClaimedRow, files: SegmentFiles | undefined): Prom
   const place = placeOf(row);
   if (place === undefined) return Buffer.from(row.base64 ?? '', 'base64');
   if (files !== undefined) return files.read(place);
-  // Not damaged, only out of reach: it must not be taken off the queue.
+  // The segment is not damaged, but out of reach: it must not be taken off the queue.
   throw new Error(`a segment is in the file ${place.fileName} of the data directory of an embedded database`);
 }
 
-/** A segment that cannot be read would be claimed for ever, and stop all behind it: it is kept elsewhere. */
+/**
+ * Decodes a segment. One that cannot be read would be claimed again and again, and block all behind it, so it is moved
+ * to another table.
+ */
 async function decodeOrSetAside(tx: Tx, row: ClaimedRow, frame: Buffer): Promise<ClaimedSegment> {
   const segment = { id: row.id, receivedAtMs: row.received_at_ms, eventCount: row.event_count };
   try {
@@ -93,7 +96,7 @@ function placeOf({ file_name, file_offset, file_crc32, byte_count }: ClaimedRow)
 
 /**
  * Locks the oldest segments that no other worker holds, up to the bounds. Rows are locked in chunks sized by what is
- * still wanted, because a locked row that is not claimed would be kept from other workers.
+ * still wanted, because a row that is locked and not claimed is withheld from other workers.
  */
 async function lockOldest(
   tx: Tx,
@@ -139,7 +142,7 @@ async function lockChunk(
   return (await query.execute(tx)).rows;
 }
 
-/** Rows that, at the size seen so far, hold the events still wanted. */
+/** Returns how many rows contain the events still wanted, at the average so far. */
 function nextChunkRows(rows: number, events: number, eventsMax: number): number {
   const wanted = Math.ceil(((eventsMax - events) * rows) / events);
   return Math.max(1, Math.min(CHUNK_ROWS_MAX, wanted));

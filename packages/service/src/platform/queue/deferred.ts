@@ -16,7 +16,7 @@ export async function deferredAmong(tx: Tx, tenantIds: readonly string[]): Promi
   return new Set(rows.map(({ id }) => id));
 }
 
-/** The next tenant with deferred segments after another one, in a circle of ids; undefined if there is none. */
+/** Returns the next tenant with deferred segments after another one, in a circle of ids; undefined if there is none. */
 export async function nextDeferredTenant(tx: Tx, after: string): Promise<string | undefined> {
   const { rows } = await sql<{ id: string | null }>`
     select coalesce(
@@ -27,7 +27,7 @@ export async function nextDeferredTenant(tx: Tx, after: string): Promise<string 
   return rows[0]?.id ?? undefined;
 }
 
-/** Requests as deferred segments hold them: those of one project and of one month, a few in each. */
+/** Groups requests into deferred segments: a few requests of one project and one month in each. */
 export function deferredChunks(records: readonly SegmentRecord[]): SegmentRecord[][] {
   const chunks: SegmentRecord[][] = [];
   const open = new Map<string, { records: SegmentRecord[]; events: number; bytes: number }>();
@@ -52,7 +52,7 @@ export function deferredChunks(records: readonly SegmentRecord[]): SegmentRecord
   return chunks;
 }
 
-/** Writes a statement with its parameters in `tx`. */
+/** Runs a statement with its parameters in `tx`. */
 export async function executeRaw(tx: Tx, text: string, values: readonly unknown[]): Promise<void> {
   await tx.executeQuery(CompiledQuery.raw(text, [...values]));
 }

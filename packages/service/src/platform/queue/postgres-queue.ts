@@ -7,16 +7,16 @@ import type { Backlog, BacklogSize, ClaimedSegment, Companion, SegmentQueue } fr
 import { encodeSegment, recordBytes, type SegmentRecord, segmentPieces } from './segment.js';
 import { type SegmentFiles, SegmentWriteError } from './segment-files.js';
 
-/** An append without a response for so long counts as failed: its outcome is unknown. */
+/** An append without a response after this time counts as failed: its result is unknown. */
 const APPEND_TIMEOUT_MS = 10_000;
 
 /**
- * From so many bytes on a segment goes to a file: written and synced once, not written twice and cut into
- * pieces of 2 kB. Below, a second sync costs more.
+ * From this size on a segment goes to a file, where it is written and synced once. In a row it would be written twice
+ * and cut into pieces of 2 kB. Below this size, a second sync costs more.
  */
 const IN_FILE_BYTES_MIN = 64 * 1_024;
 
-/** Columns of an append, in the order of its parameters: the bytes come last. */
+/** Columns of an append, in the order of its parameters; the bytes come last. */
 const SEGMENT_COLUMNS = [
   'received_at_ms',
   'event_count',
@@ -35,20 +35,20 @@ const appendFrom = (first: number) => `insert into segments
   (${SEGMENT_COLUMNS.join(', ')})
   values (${SEGMENT_COLUMNS.map((_, at) => `$${first + at}`).join(', ')})`;
 const APPEND = appendFrom(1);
-/** The same as `APPEND`, with the tenant whose earlier requests the segment waits for. */
+/** As `APPEND`, with the tenant behind whose earlier requests the segment waits. */
 const DEFER = `insert into segments (${SEGMENT_COLUMNS.join(', ')}, deferred_tenant_id)
   values (${[...SEGMENT_COLUMNS, ''].map((_, at) => `$${1 + at}`).join(', ')})`;
 
 interface Append {
   readonly name: string;
   readonly text: string;
-  /** All parameters but those that say where the bytes are. */
+  /** All parameters except those for the place of the bytes. */
   readonly values: readonly unknown[];
   readonly pieces: readonly Buffer[];
 }
 
 /**
- * The usage queue in the `segments` table. With `files`, large segments that clients send are stored there, unless the
+ * The usage queue in the `segments` table. With `files`, large segments from clients are stored there, unless the
  * append is part of a longer transaction.
  */
 export class PostgresSegmentQueue implements SegmentQueue<Tx> {
@@ -57,7 +57,7 @@ export class PostgresSegmentQueue implements SegmentQueue<Tx> {
     private readonly files?: SegmentFiles,
   ) {}
 
-  /** One statement, hence one commit, for all of `records`. */
+  /** Appends all `records` with one statement, and so one commit. */
   async append(records: readonly SegmentRecord[]): Promise<void> {
     const pieces = segmentPieces(records);
     const append = { name: 'append-segment', text: APPEND, values: countsOf(records), pieces };
@@ -151,7 +151,7 @@ export class PostgresSegmentQueue implements SegmentQueue<Tx> {
   }
 
   private async appendInFile({ text, name, values, pieces }: Append, files: SegmentFiles): Promise<void> {
-    // Connected first: what could not be sent would leave its file in doubt.
+    // Connects first: after an error while sending, it is unknown whether a row points at the file.
     const client = await this.postgres.pool.connect();
     let isUsable = true;
     try {
@@ -180,20 +180,20 @@ async function appendInRow(
   await connection.query(query);
 }
 
-/** All parameters of a segment that is in its row. */
+/** Returns all parameters of a segment whose bytes are in its row. */
 function rowOf(records: readonly SegmentRecord[]): unknown[] {
   const bytes = encodeSegment(records);
   return [...countsOf(records), ...inRow(bytes.length), bytes];
 }
 
-/** The parameters of a segment in its row, its bytes aside. */
+/** Returns the parameters for the place of a segment in its row, without its bytes. */
 function inRow(byteCount: number): unknown[] {
   return [byteCount, null, null, null];
 }
 
 /**
- * The columns of a segment's row that describe its records: the oldest arrival, all events, the events that
- * count as accepted of each project, and the events and bytes of each tenant.
+ * Returns the columns of a segment's row that describe its records: the oldest arrival, the number of events, the
+ * accepted events of each project, and the events and bytes of each tenant.
  */
 function countsOf(records: readonly SegmentRecord[]): unknown[] {
   if (records.length === 0) throw new RangeError('a segment needs at least one record');

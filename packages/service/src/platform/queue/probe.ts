@@ -3,7 +3,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Postgres } from '../postgres/index.js';
 
-/** Larger than a page of a table or a block of a file, so that on a full disk it does not fit into the last one. */
+/** Larger than a page of a table or a block of a file, so that it never fits into the last free one on a full disk. */
 const PROBE_BYTES = 16 * 1_024;
 /** Timeout of each statement on the server, so that a waiting probe ends soon. */
 const STATEMENT_TIMEOUT_MS = 1_000;
@@ -18,8 +18,8 @@ insert into segments (received_at_ms, event_count, project_ids, project_event_co
 delete from segments where id = lastval()`;
 
 /**
- * Proves that segments can be appended to the queue: commits, as an append does, a row in its table that is
- * deleted in the same transaction. Throws what PostgreSQL says when that is not possible.
+ * Proves that segments can be appended to the queue: inserts a row into its table, deletes it in the same transaction,
+ * and commits, as an append does. Throws PostgreSQL's error when that is not possible.
  */
 export async function probeQueue({ pool }: Pick<Postgres, 'pool'>): Promise<void> {
   // `query_timeout` is a field of pg's queries that its types leave out.
@@ -28,13 +28,13 @@ export async function probeQueue({ pool }: Pick<Postgres, 'pool'>): Promise<void
 }
 
 /**
- * Proves that large segments can be kept in the folder: writes and syncs a file there, and deletes it. Throws
- * what the system says when that is not possible.
+ * Proves that large segments can be stored in the folder: writes and syncs a file there, and deletes it. Throws the
+ * system's error when that is not possible.
  */
 export async function probeSegmentFolder(folder: string): Promise<void> {
   const file = join(folder, PROBE_FILE);
   try {
-    // Bytes that no file system can make smaller.
+    // Random bytes, which no file system can compress.
     await writeFile(file, randomBytes(PROBE_BYTES), { flush: true, mode: 0o600 });
   } finally {
     await rm(file, { force: true });

@@ -264,7 +264,10 @@ describe('a file of segments', () => {
   });
 });
 
-/** Files whose syncs call `onSync` with the number of syncs so far, this one included, and of closed files. */
+/**
+ * Creates files whose syncs call `onSync` with the number of syncs so far, this one included, and which count closed
+ * files.
+ */
 async function faulty(
   onSync: (sync: () => Promise<void>, syncs: number) => Promise<void>,
 ): Promise<{ files: SegmentFiles; closed: () => number }> {

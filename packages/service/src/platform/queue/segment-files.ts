@@ -7,13 +7,13 @@ import { syncFolder } from '../sync-folder.js';
 import { resultWithin } from '../wait.js';
 import { SegmentFormatError } from './segment.js';
 
-/** A file takes segments until it has this size. */
+/** A file takes segments until it reaches this size. */
 const FILE_BYTES_MAX = 64 * 1_048_576;
-/** A write that takes longer counts as failed. */
+/** A longer write counts as failed. */
 const WRITE_TIMEOUT_MS = 10_000;
 const FILE_NAME = /^[0-9a-f-]{36}\.segments$/;
 
-/** The file of a segment, and its place in it. */
+/** The file of a segment, and its position in it. */
 export interface SegmentPlace {
   readonly fileName: string;
   readonly offset: number;
@@ -34,22 +34,22 @@ export type AppendableFile = Pick<FileHandle, 'writev' | 'datasync' | 'close'>;
 
 export interface SegmentFilesOptions {
   readonly fileBytesMax?: number;
-  /** Makes a file, and its entry in the folder durable. */
+  /** Creates a file, and makes its entry in the folder durable. */
   readonly create?: (folder: string, name: string) => Promise<AppendableFile>;
 }
 
-/** A file that this process writes, or may still point at. */
+/** A file that this process writes to, or to which rows may still point. */
 class GrowingFile {
   readonly name: string;
-  /** Segments that are being put. */
+  /** Number of segments that are being put. */
   unsettled = 0;
-  /** Whether a row may yet appear that points at it. */
+  /** Whether a row that points at it may still appear. */
   isInDoubt = false;
   #end = 0;
   readonly #file: Promise<AppendableFile>;
   /**
-   * Rejected for ever after the first failure: then it is unknown which bytes are on disk, and of several concurrent
-   * syncs the system reports the failure to one only.
+   * Stays rejected after the first failure: it is then unknown which bytes are on disk, and the system reports the
+   * failure to only one of several concurrent syncs.
    */
   #written: Promise<unknown>;
 
@@ -64,7 +64,7 @@ class GrowingFile {
     return this.#end;
   }
 
-  /** Answers where the segment begins, once it is on disk. */
+  /** Appends a segment; returns where it begins, and a promise that it is on disk. */
   append(pieces: readonly Buffer[], byteCount: number): { offset: number; written: Promise<void> } {
     const offset = this.#end;
     this.#end += byteCount;
@@ -84,14 +84,13 @@ class GrowingFile {
 }
 
 /**
- * Keeps large segments in files on the machine of the database, where a commit would write them twice and cut
- * them into hundreds of rows. Segments are appended to one file after the other; a file goes when no row of
- * the queue points at it. One object per folder may append and sweep; a process that claims may have another one to
- * read.
+ * Stores large segments in files on the machine of the database, where a commit would write them twice and cut them
+ * into hundreds of rows. Segments are appended to one file after the other; a file is deleted when no row of the queue
+ * points at it. One object per folder may append and sweep; a process that claims may have another one to read.
  */
 export class SegmentFiles {
   #current: GrowingFile | undefined;
-  /** Names of what must not be swept. */
+  /** Names of files that must not be swept. */
   readonly #kept = new Set<string>();
 
   private constructor(
@@ -108,7 +107,7 @@ export class SegmentFiles {
 
   /**
    * Writes the segment to disk and then calls `point`, which writes the row that points at it. Throws the error of
-   * `point`; unless that error comes from the database itself, the row may yet appear, and the file stays until the
+   * `point`. Unless that error comes from the database itself, the row may still appear, and the file stays until the
    * service starts again.
    *
    * @throws SegmentWriteError with no row written
@@ -122,7 +121,7 @@ export class SegmentFiles {
       await this.#written(file, written);
       await this.#pointed(file, point({ fileName: file.name, offset, byteCount, crc32: checksum(pieces) }));
     } finally {
-      // The file stays open until its last write ends, also when nothing waits for that write any more.
+      // The file stays open until its last write ends, even when nothing waits for that write any more.
       const settle = () => {
         file.unsettled -= 1;
         return this.#letGo(file);
@@ -131,7 +130,7 @@ export class SegmentFiles {
     }
   }
 
-  /** The bytes of a segment that are there: none when its file is missing. See `checkPlaced`. */
+  /** Returns the bytes of a segment as far as they exist: none when its file is missing. See `checkPlaced`. */
   async read({ fileName, offset, byteCount }: SegmentPlace): Promise<Buffer> {
     if (!FILE_NAME.test(fileName)) return Buffer.of();
     const file = await openIfThere(join(this.folder, fileName));
@@ -149,10 +148,10 @@ export class SegmentFiles {
   }
 
   /**
-   * Deletes the files that no row points at, those of earlier runs too. The next segment begins a new file, so that
-   * the following sweep can delete the bytes of rated events.
+   * Deletes the files that no row points at, including those of earlier runs. The next segment starts a new file, so
+   * that the following sweep can delete the bytes of rated events.
    *
-   * @param pointedAt which of these files a row points at, as of now
+   * @param pointedAt returns which of these files rows point at now
    */
   async sweep(pointedAt: (fileNames: readonly string[]) => Promise<ReadonlySet<string>>): Promise<void> {
     await this.close();
@@ -164,7 +163,7 @@ export class SegmentFiles {
     for (const name of names) if (!used.has(name)) await unlink(join(this.folder, name));
   }
 
-  /** Closes the file that grows. */
+  /** Closes the current file. */
   async close(): Promise<void> {
     const file = this.#current;
     this.#current = undefined;
@@ -191,7 +190,7 @@ export class SegmentFiles {
         () => new Error(`it took longer than ${WRITE_TIMEOUT_MS} ms`),
       );
     } catch (cause) {
-      // The next segment begins another file.
+      // The next segment starts another file.
       if (this.#current === file) this.#current = undefined;
       throw new SegmentWriteError(file.name, { cause });
     }
@@ -207,8 +206,8 @@ export class SegmentFiles {
   }
 
   /**
-   * Closes a file that takes no more segments, once all of its own are settled, and leaves it to the sweep.
-   * Never rejects.
+   * Closes a file that takes no more segments once none of them is being put, and leaves it to the sweep. Never
+   * rejects.
    */
   async #letGo(file: GrowingFile): Promise<void> {
     if (file === this.#current || file.unsettled > 0) return;
@@ -228,7 +227,7 @@ export function checkPlaced(
   throw new SegmentFormatError(`${there}, in ${fileName} from ${offset} on`);
 }
 
-/** A new file whose entry in its folder is on disk. */
+/** Creates a file whose entry in its folder is on disk. */
 async function createDurably(folder: string, name: string): Promise<FileHandle> {
   const file = await open(join(folder, name), 'wx', 0o600);
   try {

@@ -1,24 +1,24 @@
 /**
- * The frame of a segment: one queue row that holds many requests of many projects.
+ * The frame of a segment: one queue row with many requests of many projects.
  *
- *     u32 version · u32 headerLength · header JSON {"scopes": [...]}
- *     then per request:
- *     u32 scope · u64 receivedAtMs · u32 eventCount · eventCount × 16 id bytes · u32 bodyLength · body
+ * u32 version · u32 headerLength · header JSON {"scopes": [...]}
+ * then per request:
+ * u32 scope · u64 receivedAtMs · u32 eventCount · eventCount × 16 id bytes · u32 bodyLength · body
  *
- * Integers are little-endian. Bodies are the bytes as they were received, so that accepting an event
- * costs a copy and no serialisation.
+ * Integers are little-endian. Bodies are the bytes as they were received, so that accepting an event costs a copy and
+ * no serialisation.
  */
 
 export type SegmentKind = 'single' | 'batch' | 'reprocess';
 
-/** Whom a request belongs to, and how its body is to be read. */
+/** The owner of a request, and how its body is read. */
 export interface SegmentScope {
-  /** `single`, `batch`: the body of that operation. `reprocess`: no body, the ids name stored events. */
+  /** `single`, `batch`: the body of that operation. `reprocess`: no body; the ids name stored events. */
   readonly kind: SegmentKind;
   readonly tenantId: string;
   readonly projectId: string;
   readonly projectNo: number;
-  /** The kind of tables that hold the project's usage; it never changes. */
+  /** Whether the project's usage is in shared tables or in tables of its own; it never changes. */
   readonly storage: 'shared' | 'dedicated';
   /** The rule set of a single event; null where the events name their own. */
   readonly extractorRuleSetId: string | null;
@@ -34,7 +34,7 @@ export interface SegmentRecord {
   readonly body: Buffer;
 }
 
-/** A request to rate stored events of a project anew; `ids` are 32 hex digits each. */
+/** Returns a request to rate stored events of a project again; `ids` have 32 hex digits each. */
 export function reprocessRecord(
   { tenantId, projectId, projectNo, storage }: Omit<SegmentScope, 'kind' | 'extractorRuleSetId'>,
   ids: readonly string[],
@@ -63,17 +63,17 @@ const VERSION = 1;
 const PREAMBLE_BYTES = 8;
 /** scope, receivedAtMs, eventCount, bodyLength. */
 const RECORD_FIXED_BYTES = 4 + 8 + 4 + 4;
-/** Below it a copy costs less than one more piece to write. */
+/** Below this size a copy costs less than one more piece to write. */
 const PIECE_BYTES_MIN = 16_384;
 const TWO_POW_32 = 2 ** 32;
 const KINDS: ReadonlySet<string> = new Set<SegmentKind>(['single', 'batch', 'reprocess']);
 
-/** Bytes that `record` takes in a segment, its scope in the header aside. */
+/** Returns the number of bytes of `record` in a segment, without its scope in the header. */
 export function recordBytes(record: SegmentRecord): number {
   return RECORD_FIXED_BYTES + record.ids.length + record.body.length;
 }
 
-/** Frames `records` as one segment. Requests of one scope share its entry in the header. */
+/** Encodes `records` as one segment. Requests of one scope share its entry in the header. */
 export function encodeSegment(records: readonly SegmentRecord[]): Buffer {
   return Buffer.concat(segmentPieces(records));
 }
@@ -96,7 +96,7 @@ export function segmentPieces(records: readonly SegmentRecord[]): Buffer[] {
   at += header.copy(frames, at);
   records.forEach((record, index) => {
     const scope = scopeOf[index];
-    // Taken for the first scope, the request would be charged to another project.
+    // With the scope of another request, this one would be charged to another project.
     if (scope === undefined) throw new Error(`request ${index} has no scope`);
     at = frames.writeUInt32LE(scope, at);
     at = frames.writeUInt32LE(record.receivedAtMs % TWO_POW_32, at);
@@ -120,7 +120,7 @@ function isPiece({ body }: SegmentRecord): boolean {
 }
 
 /**
- * Reads a segment back. `ids` and `body` are views of `segment`, not copies.
+ * Decodes a segment. `ids` and `body` are views of `segment`, not copies.
  *
  * @throws SegmentFormatError for anything that `encodeSegment` cannot have written.
  */
@@ -166,7 +166,7 @@ function decodeRecord(segment: Buffer, start: number, scopes: readonly SegmentSc
 
 function encodeHeader(records: readonly SegmentRecord[]): { header: Buffer; scopeOf: number[] } {
   const scopes: SegmentScope[] = [];
-  // Comparing costs a tenth of encoding, and of a thousand records few have a scope of their own.
+  // Comparing costs a tenth of encoding, and few of a thousand records have a scope of their own.
   const byProject = new Map<string, number[]>();
   const scopeOf = records.map(({ scope }) => {
     const known = byProject.get(scope.projectId);

@@ -15,13 +15,13 @@ export interface DescriptionParts {
   /** Sections in the order in which they are shown, each with its description. */
   readonly sections: readonly (readonly [name: string, description: string])[];
   readonly routes: readonly RouteOptions[];
-  /** Schemas that may have a name, by it. */
+  /** Schemas that may have a name, by their names. */
   readonly types: Readonly<Record<string, unknown>>;
-  /** Values of named schemas: each is shown wherever a body is of that schema. */
+  /** Values of named schemas: each is shown wherever a body has that schema. */
   readonly examples: Readonly<Record<string, unknown>>;
 }
 
-/** Describes all routes but hidden ones as OpenAPI 3.1. */
+/** Describes all routes, except hidden ones, as OpenAPI 3.1. */
 export function describeApi(parts: DescriptionParts): object {
   const writer = new OperationWriter(parts);
   const paths: Record<string, Record<string, object>> = {};
@@ -88,7 +88,7 @@ class OperationWriter {
     };
   }
 
-  /** Schemas that operations refer to. */
+  /** The schemas and examples that operations refer to. */
   get components(): object {
     const examples = [...this.#usedExamples]
       .sort()
@@ -129,7 +129,7 @@ class OperationWriter {
     return { description, content: { [JSON_MEDIA]: this.#media(response) } };
   }
 
-  /** A body already has its description next to it. */
+  /** The description is omitted: a body already has it next to it. */
   #media(body: JsonSchema): object {
     const { $ref, ...rest } = this.#schemas.write(body);
     if ($ref === undefined) return { schema: rest };

@@ -1,7 +1,7 @@
 import { ERRORS, type ErrorBody, ErrorBodySchema, type ErrorCode } from '@tollgate/contract';
 import type { JsonSchema } from './schema.js';
 
-/** An error status: its name among the shared responses, its meaning, and a code that has it. */
+/** An error status: its name among the shared responses, its meaning, and one of its codes. */
 interface ErrorResponse {
   readonly name: string;
   readonly description: string;
@@ -85,7 +85,7 @@ const RESPONSES: Readonly<Record<number, ErrorResponse>> = {
   },
 };
 
-/** The responses that operations share, in the use of one API description. */
+/** The responses that operations of one API description share. */
 export class ErrorResponses {
   readonly #writeSchema: (schema: object) => JsonSchema;
   readonly #used = new Map<number, object>();
@@ -94,7 +94,11 @@ export class ErrorResponses {
     this.#writeSchema = writeSchema;
   }
 
-  /** A reference to the response of an error status. @throws Error for a status that no error has */
+  /**
+   * Returns a reference to the response of an error status.
+   *
+   * @throws Error for a status that no error has
+   */
   refer(status: number): object {
     const response = RESPONSES[status];
     if (response === undefined) throw new Error(`The status ${status} has no shared response.`);
@@ -102,7 +106,7 @@ export class ErrorResponses {
     return { $ref: `#/components/responses/${response.name}` };
   }
 
-  /** Shared responses that were referred to, by name, and the header fields that they have. */
+  /** The shared responses that were referred to, by name, and their header fields. */
   get components(): { readonly responses: object; readonly headers: object } {
     const used = [...this.#used].sort(([a], [b]) => a - b);
     const names = used.flatMap(([status]) => headersOf(RESPONSES[status]));

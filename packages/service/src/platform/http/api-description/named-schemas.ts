@@ -3,9 +3,9 @@ import { type JsonSchema, mapInside, nonNullType, orNull, simplifySchema } from 
 const COMPONENTS = '#/components/schemas/';
 
 /**
- * Writes schemas for the API description: one that has a name stands there once and is referred to everywhere
- * else. A schema is known by its structure and not by its identity, because TypeBox and spreading copy
- * schemas; its description does not count, so that a field can say what it means by a type.
+ * Writes schemas for the API description: a schema with a name is written once, and referred to everywhere else.
+ * Schemas are compared by structure and not by identity, because TypeBox and spreading copy them. Descriptions are not
+ * compared, so that a field can describe its own use of a type.
  */
 export class NamedSchemas {
   readonly #plain = new WeakMap<object, JsonSchema>();
@@ -15,9 +15,9 @@ export class NamedSchemas {
   readonly #used = new Map<string, JsonSchema>();
 
   /**
-   * @param types what may have a name, by the name of its export; what is no schema, or too simple for a
-   *   name, is passed over
-   * @throws Error when two names stand for one structure
+   * @param types values that may have a name, by the name of their export; values that are not schemas, or are too
+   * simple for a name, are ignored
+   * @throws Error when two names have one structure
    */
   constructor(types: Readonly<Record<string, unknown>>) {
     for (const [exported, type] of Object.entries(types)) {
@@ -32,12 +32,12 @@ export class NamedSchemas {
     }
   }
 
-  /** The schemas that were referred to, by name. */
+  /** Returns the schemas that were referred to, by name. */
   get components(): Readonly<Record<string, JsonSchema>> {
     return Object.fromEntries([...this.#used].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 
-  /** The name of a written schema that is a reference. */
+  /** Returns the name of a written schema that is a reference. */
   static nameOf({ $ref }: JsonSchema): string | undefined {
     return $ref?.slice(COMPONENTS.length);
   }
@@ -78,8 +78,8 @@ export class NamedSchemas {
   }
 
   /**
-   * The same text for schemas of the same structure, and a short one, or those of large schemas would be
-   * longer at each level.
+   * Returns the same short text for schemas of the same structure. It is short because the texts of nested schemas
+   * would grow with each level.
    */
   #structureOf(plain: JsonSchema): string {
     let structure = this.#structures.get(plain);
@@ -97,7 +97,7 @@ export class NamedSchemas {
   }
 }
 
-/** Objects, maps and choices; a text or a number is as well said in place. */
+/** Whether a schema gets a name: objects, maps and choices do; texts and numbers are written in place. */
 function deservesName(schema: JsonSchema): boolean {
   if (nonNullType(schema) !== undefined) return false;
   const { properties, additionalProperties, anyOf } = schema;

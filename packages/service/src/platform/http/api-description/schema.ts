@@ -1,4 +1,4 @@
-/** A JSON Schema, as far as the contract uses the language. */
+/** A JSON Schema, limited to the keywords that the contract uses. */
 export interface JsonSchema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -15,7 +15,7 @@ export interface JsonSchema {
   readonly maximum?: number;
 }
 
-/** The schema with each schema right inside it replaced. */
+/** Returns the schema with each of its direct subschemas replaced. */
 export function mapInside(schema: JsonSchema, replace: (inside: JsonSchema) => JsonSchema): JsonSchema {
   const { properties, additionalProperties, items, anyOf } = schema;
   return {
@@ -32,9 +32,9 @@ export function mapInside(schema: JsonSchema, replace: (inside: JsonSchema) => J
 const INT32_MAX = 2_147_483_647;
 
 /**
- * The same schema in the keywords that client generators know. A choice of texts is an `enum`, a single text too. An
- * integer has a width, because many generators assume 32 bits without one. A default is mentioned in the description
- * only, because some generators make a field with a default a required field of requests.
+ * Returns the same schema in the keywords that client generators know. A choice of texts, or a single text, becomes an
+ * `enum`. An integer gets a width, because many generators assume 32 bits without one. A default is mentioned in the
+ * description only, because some generators turn a request field with a default into a required one.
  */
 export function simplifySchema(schema: JsonSchema): JsonSchema {
   return withTypeOfChoice(withWidth(withDefaultInDescription(withoutEmptyParts(schema))));
@@ -74,15 +74,15 @@ function isPlainTextChoice(schema: JsonSchema): boolean {
 
 const NULL = 'null';
 
-/** The type of a value that may be null; undefined if it cannot be null, or has several other types. */
+/** Returns the type of a value that may be null; undefined if it cannot be null, or has several other types. */
 export function nonNullType({ anyOf }: JsonSchema): JsonSchema | undefined {
   if (anyOf?.length !== 2 || anyOf[1]?.type !== NULL) return undefined;
   return anyOf[0];
 }
 
 /**
- * A value of the schema, or null. A simple schema gets two types. A named schema gets a choice, and so does a list,
- * because the page at `/docs` does not show the entries of a list that has two types.
+ * Returns a schema for a value of this schema, or null. A simple schema gets two types. A named schema gets a choice,
+ * and so does a list, because the page at `/docs` does not show the entries of a list that has two types.
  */
 export function orNull(schema: JsonSchema, description: string | undefined): JsonSchema {
   const { description: own, ...rest } = schema;

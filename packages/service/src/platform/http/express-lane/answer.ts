@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { ErrorAnswer } from '../failures.js';
 
 /**
- * A response, byte for byte as Node would write it.
+ * Returns a response, byte for byte as Node would write it.
  *
  * @param keepAliveMs how long the connection then waits for the next request; undefined when it is to be closed
  */
@@ -25,7 +25,7 @@ export function answerText(
 let dateSecond = 0;
 let dateText = '';
 
-/** The time as HTTP writes it, made once a second. */
+/** Returns the time as HTTP writes it, computed once a second. */
 function dateNow(): string {
   const second = Math.floor(Date.now() / 1_000);
   if (second !== dateSecond) {

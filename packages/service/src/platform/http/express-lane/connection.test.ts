@@ -19,7 +19,7 @@ function connections(): Promise<number> {
   return new Promise((resolve) => fixture.app.server.getConnections((_error, count) => resolve(count)));
 }
 
-/** The statuses of all responses until the connection is closed. */
+/** Returns the statuses of all responses until the connection is closed. */
 async function statusesOf(wire: Wire): Promise<number[]> {
   const statuses: number[] = [];
   for (let next = await wire.answer(); next !== undefined; next = await wire.answer())
@@ -63,7 +63,7 @@ test('requests that are sent ahead are answered in their order, whoever answers 
 
 test('a connection goes on after a request that was handed back and refused unread', async () => {
   let looks = 0;
-  // The key is revoked between the two looks at the request.
+  // The key is revoked between the two checks of the request.
   fixture.authenticate = () => {
     looks += 1;
     return looks === 2 ? undefined : { kind: 'service' };

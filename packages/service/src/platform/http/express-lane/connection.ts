@@ -11,21 +11,26 @@ export interface LanePorts {
   readonly budget: BodyBudget;
   readonly failures: FailureLog;
   readonly requestId: (incoming: string | undefined) => string;
-  /** Whom the lane would serve; undefined or a rejection for what is Node's and Fastify's. */
+  /**
+   * Returns the route and project of a request that the lane may serve; undefined or a rejection for those that Node
+   * and Fastify serve.
+   */
   readonly admit: (head: PlainHead) => MaybePromise<Admission | undefined>;
   /** Node's own handler of a new connection. */
   readonly handOver: (socket: Socket) => void;
-  /** No more requests are let in. */
+  /** Whether the lane has stopped taking requests. */
   readonly isClosed: () => boolean;
-  /** A request that is not whole after so long goes to Node, which has deadlines and error responses of its own. */
+  /**
+   * A request that is not complete after this time goes to Node, which has deadlines and error responses of its own.
+   */
   readonly patienceMs: number;
   /** How long a connection may be idle between two requests. */
   readonly keepAliveMs: number;
-  /** The connection ended, or is Node's now. */
+  /** Called when the connection has ended, or belongs to Node now. */
   readonly left: (connection: LaneConnection) => void;
 }
 
-/** Node waits as long: a request that is sent at the last moment still finds the connection open. */
+/** As long as Node waits in addition: a request that is sent at the last moment still finds the connection open. */
 const KEEP_ALIVE_GRACE_MS = 1_000;
 
 interface Request extends Admission {
@@ -33,10 +38,10 @@ interface Request extends Admission {
 }
 
 /**
- * A connection that carries plain requests only, one after the other. Node gets the connection for good with the first
- * request that is not plain, that does not arrive whole in time, or that is sent before the response to the one ahead
- * of it. It gets all bytes of that request, as if nobody had read them. Once the operation of a request is called, its
- * response is sent from here, because the operation must not run twice.
+ * A connection that carries plain requests only, one after the other. Node gets the connection for ever with the first
+ * request that is not plain, that does not arrive completely in time, or that is sent before the response to the
+ * previous one. Node gets all bytes of that request, as if nobody had read them. Once the operation of a request is
+ * called, its response is sent from here, because the operation must not run twice.
  */
 export class LaneConnection {
   readonly #socket: Socket;
@@ -45,11 +50,11 @@ export class LaneConnection {
   #pieces: Buffer[] = [];
   #receivedBytes = 0;
   #startedAtMs = 0;
-  /** The request whose body is awaited. */
+  /** The request whose body has not arrived yet. */
   #request: Request | undefined;
-  /** Bytes of the request under way; they and the received ones are counted in the body budget. */
+  /** Bytes of the current request; together with received ones they count in the body budget. */
   #answeredBytes = 0;
-  /** Something is awaited other than the client. */
+  /** Whether the lane waits for something other than the client. */
   #isBusy = false;
   #isEnded = false;
   #isPatient = false;
@@ -61,14 +66,14 @@ export class LaneConnection {
     socket.on('error', ignore).on('timeout', this.#onTimeout).setTimeout(ports.patienceMs);
   }
 
-  /** Accepts no more requests: ends the connection when it is idle, or after the response that is under way. */
+  /** Accepts no more requests: closes the connection when it is idle, or after the current response. */
   close(): void {
     if (this.#isBusy) return;
     if (this.#receivedBytes === 0) this.#socket.destroy();
     else this.#leave();
   }
 
-  /** Closes the connection at once, also with a request under way. */
+  /** Closes the connection at once, also with a request in progress. */
   cut(): void {
     this.#socket.destroy();
   }
@@ -78,7 +83,7 @@ export class LaneConnection {
     this.#pieces.push(piece);
     this.#receivedBytes += piece.length;
     const hasRoom = this.#ports.budget.add(piece.length);
-    // Sent ahead: it waits for the response, and no more is read until then.
+    // The client sent ahead: these bytes wait for the response, and no more are read until then.
     if (this.#isBusy) this.#socket.pause();
     else this.#advance(hasRoom);
   };
@@ -102,7 +107,7 @@ export class LaneConnection {
     else this.#leave();
   };
 
-  /** Goes on with what has arrived. */
+  /** Continues with the bytes that have arrived. */
   #advance(hasRoom: boolean): void {
     const isLate = performance.now() - this.#startedAtMs > this.#ports.patienceMs;
     if (!hasRoom || isLate || this.#ports.isClosed()) this.#leave();
@@ -161,7 +166,7 @@ export class LaneConnection {
       return;
     }
     this.#bePatient();
-    // Releases the pieces: otherwise the body would be held twice until the response.
+    // Releases the pieces: otherwise the body would be in memory twice until the response.
     this.#pieces = [];
     this.#answeredBytes = this.#receivedBytes;
     this.#receivedBytes = 0;
@@ -207,12 +212,12 @@ export class LaneConnection {
     else if (this.#isEnded || this.#receivedBytes > 0 || socket.writableNeedDrain) this.#leave();
   }
 
-  /** Cuts the connection when `work` fails: after a defect of ours nothing else would close it. */
+  /** Closes the connection when `work` fails: after a bug of this service nothing else would close it. */
   #orCut(work: Promise<void>): void {
     work.catch(() => this.#socket.destroy());
   }
 
-  /** Within a request, Node's deadlines are to begin soon. */
+  /** Waits for the rest of a request, with a short timeout after which Node's deadlines apply. */
   #awaitMore(): void {
     if (this.#isEnded) {
       this.#end();
@@ -222,7 +227,7 @@ export class LaneConnection {
     this.#socket.setTimeout(this.#ports.patienceMs);
   }
 
-  /** Between requests a client may take its time. */
+  /** Waits for the next request, for which a client may take its time. */
   #bePatient(): void {
     if (this.#isPatient) return;
     this.#isPatient = true;
@@ -233,8 +238,8 @@ export class LaneConnection {
   #leave(): void {
     const socket = this.#socket,
       ports = this.#ports;
-    // Nothing can be put back into a stream that has ended. Node, too, sends no response to a client that ends its
-    // side before it is admitted.
+    // Nothing can be put back into a stream that has ended. Node, too, sends no response to a client that ends its side
+    // before it is admitted.
     if (this.#isEnded) {
       socket.end();
       return;
@@ -250,7 +255,7 @@ export class LaneConnection {
     socket.resume();
   }
 
-  /** The client has said its last, and it is not a whole request. */
+  /** The client has ended its side, in the middle of a request or between two. */
   #end(): void {
     if (this.#receivedBytes > 0) answerUnparsable(new Error('half a request'), this.#socket);
     else this.#socket.end();

@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.stop());
 
-/** A connection to a fixture with other deadlines, from both sides. */
+/** Opens a connection to a fixture with other deadlines, seen from both sides. */
 async function openWith(deadlines: Parameters<typeof ExpressFixture.start>[0]) {
   await fixture.stop();
   fixture = await ExpressFixture.start(deadlines);

@@ -18,7 +18,7 @@ const post = (body: string | Buffer = GOOD, headers: Headers = {}, path = PATH):
 const to = (path: string) => post(GOOD, {}, path);
 const as = (headers: Headers) => post(GOOD, headers);
 
-/** A request written by hand. */
+/** A request with hand-written headers. */
 const raw = (line: string, ...headers: string[]): Buffer => {
   const fixed = [`Authorization: ${AUTHORIZATION}`, 'Content-Type: application/json'];
   return Buffer.from([line, ...fixed, ...headers, '', GOOD].join('\r\n'));

@@ -26,7 +26,7 @@ export interface ExpressLaneOptions extends AccessPorts {
 }
 
 interface PathRoute extends LaneRoute {
-  /** Matches its paths; one group per name. */
+  /** Matches the route's paths, with one group for each name. */
   readonly path: RegExp;
   readonly names: readonly string[];
   readonly permission: Permission | readonly Permission[];
@@ -47,7 +47,11 @@ export class ExpressLane {
     this.#options = options;
   }
 
-  /** Serves a route that `registerExpressRoute` has registered. @throws Error for one that it cannot serve */
+  /**
+   * Serves a route that `registerExpressRoute` has registered.
+   *
+   * @throws Error for a route that it cannot serve
+   */
   add(route: RouteOptions, observe: ObserveRequest): void {
     const { url, bodyLimit, config, schema } = route;
     const access = accessOf(route);
@@ -71,7 +75,8 @@ export class ExpressLane {
   /**
    * Puts the lane between the server and Node's handler of its connections.
    *
-   * @param admit whether a new connection may be served; one that may not is Node's, which refuses what it asks
+   * @param admit returns whether a new connection may be served; other connections go to Node, which refuses their
+   * requests
    */
   open(server: Server, admit: (socket: Socket) => boolean): void {
     const [node, ...others] = server.listeners('connection') as ((socket: Socket) => void)[];
@@ -94,13 +99,13 @@ export class ExpressLane {
     this.#isOpen = true;
   }
 
-  /** Gives new connections to Fastify; open ones end after the request that is under way. */
+  /** Gives new connections to Fastify; open ones are closed after their current request. */
   close(): void {
     this.#isOpen = false;
     for (const connection of this.#connections) connection.close();
   }
 
-  /** Ends all connections at once. */
+  /** Closes all connections at once. */
   cut(): void {
     for (const connection of this.#connections) connection.cut();
   }

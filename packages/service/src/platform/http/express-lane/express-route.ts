@@ -4,20 +4,20 @@ import type { ProjectRef } from '../../../kernel/scope.js';
 import { JSON_TYPE } from '../failures.js';
 import type { Access, App } from '../types.js';
 
-/** A request that was let in, has arrived whole, and fits its route's schema. */
+/** An admitted request that has arrived completely and is valid by its route's schema. */
 export interface ExpressRequest<Params = Readonly<Record<string, string>>, Body = unknown> {
   readonly project: ProjectRef;
   readonly params: Params;
   readonly body: Body;
-  /** The bytes that `body` was read from. */
+  /** The bytes that `body` was parsed from. */
   readonly rawBody: Buffer;
 }
 
-/** An operation, the same over the lane and over Fastify. */
+/** An operation, the same on the lane and on Fastify. */
 export interface ExpressOperation<Params = Readonly<Record<string, string>>, Body = unknown> {
   /**
-   * Throws when a request is refused regardless of its body. Runs before the body is parsed: a client that retries
-   * at once must cost less to refuse than to serve.
+   * Throws when a request is refused regardless of its body. Runs before the body is parsed: refusing a client that
+   * retries at once must cost less than serving it.
    */
   precheck(project: ProjectRef): void;
   /** Resolves to the JSON of the response. */
@@ -38,9 +38,8 @@ export interface ExpressRoute<Params extends TSchema, Body extends TSchema>
 }
 
 /**
- * Registers an operation that is called far more often than any other. The express lane serves its plain
- * requests, Fastify the rest; clients see no difference. The lane does not run hooks that only some routes
- * have.
+ * Registers an operation that is called far more often than any other. The express lane serves its plain requests,
+ * Fastify the rest; clients see no difference. The lane does not run hooks that only some routes have.
  */
 export function registerExpressRoute<Params extends TSchema, Body extends TSchema>(
   app: App,
@@ -73,8 +72,8 @@ declare module 'fastify' {
     express?: ExpressOperation;
     /**
      * Member of the body, or of the objects in a list of the body, that the operation reads from the bytes itself: if
-     * its value is an object or a list, the parsed body may hold an empty one. Needs `arbitraryText`, because the
-     * texts in it are not checked.
+     * its value is an object or a list, the parsed body may have an empty one in its place. Needs `arbitraryText`,
+     * because texts inside it are not checked.
      */
     unread?: string;
   }

@@ -23,11 +23,11 @@ afterAll(async () => {
 interface Sent {
   readonly text: string;
   readonly cuts: readonly number[];
-  /** Whether the operation returns its answer later, so that what follows has arrived by then. */
+  /** Whether the operation returns its answer late, so that later bytes have arrived by then. */
   readonly isSlow: boolean;
 }
 
-/** Completes any request that has come in part, and is none itself: the connection is closed after it. */
+/** Completes any request that has partly arrived, and is not a request itself: the connection is closed after it. */
 const JUNK = `\r\n\r\n${'!'.repeat(BODY_LIMIT)}\r\n\r\n`;
 
 const later = <Value>(value: Value) =>
@@ -35,7 +35,7 @@ const later = <Value>(value: Value) =>
     setImmediate(() => resolve(value));
   });
 
-/** Everything a client and the operation get until the connection is closed. */
+/** Returns everything that a client and the operation get until the connection is closed. */
 async function outcome(fixture: ExpressFixture, { text, cuts, isSlow }: Sent) {
   fixture.answered.length = 0;
   fixture.answer = async () => (isSlow ? later(ANSWER) : ANSWER);
@@ -58,7 +58,7 @@ async function outcome(fixture: ExpressFixture, { text, cuts, isSlow }: Sent) {
   return { answers, bodies: fixture.answered.map(({ rawBody }) => rawBody.toString('latin1')) };
 }
 
-/** Returns when the server has read so many bytes, or needs no more: so each packet is read by itself. */
+/** Returns when the server has read this many bytes, or needs no more, so that each packet is read by itself. */
 async function received(connection: () => Socket | undefined, byteCount: number): Promise<void> {
   for (;;) {
     const socket = connection();
@@ -179,7 +179,7 @@ const chunkedBody = fc
   )
   .map((parts) => parts.join(''));
 
-/** Headers beyond the required ones: a second one of any kind, or so much of them that the head is refused. */
+/** Headers beyond the required ones: a second one of any kind, or so many that the head is refused. */
 const fields = fc.oneof(
   { weight: 6, arbitrary: fc.constant<string[]>([]) },
   {

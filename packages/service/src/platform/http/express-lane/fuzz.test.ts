@@ -72,22 +72,21 @@ const request = fc
   )
   .map((parts) => parts.join(''));
 
-/** The plain request that most others are, but for something in them. */
+/** The plain request from which most others are made by changes. */
 const USUAL = `POST ${PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer service\r\nContent-Type: application/json\r\nContent-Length: 13\r\n\r\n${GOOD}`;
 
-/** Ends any request that has come in part, and is none itself: the connection is closed behind it. */
+/** Ends any request that has partly arrived, and is not a request itself: the connection is closed after it. */
 const JUNK = `\r\n\r\n${'!'.repeat(100)}\r\n\r\n`;
 
 interface Sent {
-  /** How many plain requests the connection has carried before. */
+  /** Number of plain requests that the connection has carried before. */
   readonly before: number;
   readonly text: string;
   /** Where the text is cut into two packets, as a share of its length. */
   readonly cut: number;
   /**
-   * Whether keys and answers are waited for, so that the parser meets all of a packet before the first
-   * answer. The text then ends with junk. Otherwise the client ends its side; Node would send it no answer
-   * that comes later.
+   * Whether keys and answers arrive late, so that the parser sees a whole packet before the first answer. The text then
+   * ends with junk. Otherwise the client ends its side; Node would send it no later answer.
    */
   readonly isSlow: boolean;
 }
@@ -103,7 +102,7 @@ function setPace(isSlow: boolean): void {
   fixture.answer = async () => (isSlow ? later(ANSWER) : ANSWER);
 }
 
-/** All bytes of the responses until the connection is closed, and the bodies that the operation got. */
+/** Returns all bytes of the responses until the connection is closed, and the bodies that the operation got. */
 async function outcome(port: number, { before, text, cut, isSlow }: Sent) {
   fixture.answered.length = 0;
   setPace(isSlow);
@@ -134,7 +133,8 @@ const sent: fc.Arbitrary<Sent> = fc.record({
 });
 
 /**
- * The last byte is no part of the request: its refusal once replaced the request's own response, one way only.
+ * The last byte is not part of the request: its refusal once replaced the request's own response, on one of the two
+ * ways only.
  */
 const ONE_BYTE_LEFT: Sent = {
   before: 0,

@@ -61,7 +61,7 @@ describe('heads of one connection', () => {
         [longer, 12],
         [text, 1],
       ] as const) {
-        // Above the most, it is not plain.
+        // A longer head is not plain.
         if (head.length > 4_096) expect(readIn(reader, head)).toBeUndefined();
         else expect(readIn(reader, head)).toMatchObject({ headBytes: head.length, bodyBytes });
       }
@@ -93,7 +93,7 @@ describe('heads of one connection', () => {
       remove: fc.nat(3),
       insert: fc.constantFrom('', '0', '1', '99', '\r', '\r\n', 'x', ' ', 'é'),
     });
-    /** The same once more, a little different, and cut somewhere. */
+    /** The same text again, slightly changed, and cut somewhere. */
     const variation = fc.tuple(fc.option(edit), fc.option(fc.nat()), fc.constantFrom('', '{}', '{"a":"b"}'));
     fc.assert(
       fc.property(

@@ -1,32 +1,32 @@
-/** The facts of a plain head; nothing else in it makes a difference. */
+/** The fields of a plain head that matter; nothing else in it makes a difference. */
 export interface PlainHead {
   readonly path: string;
-  /** Length of the head, with the empty line behind it. */
+  /** Length of the head, including the empty line after it. */
   readonly headBytes: number;
-  /** The length that the head states. */
+  /** The stated length of the body. */
   readonly bodyBytes: number;
   readonly authorization: string | undefined;
   readonly requestId: string | undefined;
 }
 
-/** A head that is longer is not plain. */
+/** A longer head is not plain. */
 const PLAIN_HEAD_BYTES_MAX = 4_096;
-/** A head that is longer is not remembered: each connection may hold one. */
+/** A longer head is not remembered, because each connection may remember one. */
 const KNOWN_HEAD_BYTES_MAX = 1_024;
 
 const METHOD = 'POST /';
 const REQUEST_LINE = /^POST (\/[A-Za-z0-9/_-]*) HTTP\/1\.1\r\n/;
 /**
- * A field that every reader reads alike: one blank at most behind the colon, further blanks within the value only, no
- * folding, ASCII alone.
+ * A field that every parser reads alike: at most one space after the colon, other spaces within the value only, no
+ * folding, ASCII only.
  */
 const FIELD = /([A-Za-z0-9_-]+): ?((?:[!-~](?:[ -~]*[!-~])?)?)\r\n/y;
 const END = '\r\n\r\n';
 const LINE_END_BYTES = 2;
 const JSON_IN_UTF8 = /^application\/json(?:; ?charset=utf-8)?$/i;
-/** The whole of a field's value. */
+/** The complete value of a field. */
 const LENGTH = /^[1-9][0-9]{0,8}(?=\r|$)/;
-/** Longest text of a length and the end of its line. */
+/** Upper bound of the text of a length and the end of its line. */
 const LENGTH_BYTES_MAX = 10;
 
 /** Fields that decide about a plain request; a request that sends one of them twice is not plain. */
@@ -38,7 +38,7 @@ const TOLD: ReadonlySet<string> = new Set<DecidingField>([
   'authorization',
   'x-request-id',
 ]);
-/** Fields that change how a message or its connection is to be read. */
+/** Fields that change how a message or its connection is read. */
 const DISPUTED: ReadonlySet<string> = new Set([
   'content-encoding',
   'expect',
@@ -49,7 +49,7 @@ const DISPUTED: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** A head that was read, and where its content-length stands. */
+/** A head that was read, and the place of its content-length. */
 interface KnownHead {
   readonly head: PlainHead;
   readonly bytes: Buffer;
@@ -58,14 +58,14 @@ interface KnownHead {
 }
 
 /**
- * Reads the heads of one connection: POSTs with a JSON body of a stated length, as HTTP/1.1 defines them, that nobody
- * could read in another way. There is no leniency: Node's own parser reads or refuses anything that is unusual.
+ * Reads the heads of one connection: POSTs with a JSON body of a stated length, as HTTP/1.1 defines them, that no
+ * parser could read in another way. There is no leniency: Node's own parser reads or refuses anything unusual.
  */
 export class PlainHeadReader {
-  /** Clients mostly send the same head again, but for its content-length: then only that is read. */
+  /** Clients usually send the same head again with another content-length: then only that is read. */
   private known: KnownHead | undefined;
 
-  /** @returns `incomplete` while the head may still become plain; undefined when it will not */
+  /** @returns `incomplete` while the head may still become plain; undefined when it cannot */
   read(bytes: Buffer): PlainHead | 'incomplete' | undefined {
     const again = this.known && sameButForLength(this.known, bytes);
     if (again !== undefined) return again;
@@ -79,7 +79,7 @@ export class PlainHeadReader {
   }
 }
 
-/** Undefined when the bytes are not the whole known head; its `content-length` may differ. */
+/** Returns undefined when the bytes are not the whole known head; its `content-length` may differ. */
 function sameButForLength(known: KnownHead, bytes: Buffer): PlainHead | undefined {
   const { lengthStart, lengthEnd } = known;
   if (bytes.length < known.bytes.length || known.bytes.compare(bytes, 0, lengthStart, 0, lengthStart) !== 0)
@@ -94,7 +94,7 @@ function sameButForLength(known: KnownHead, bytes: Buffer): PlainHead | undefine
   return { path, headBytes, bodyBytes: Number(length), authorization, requestId };
 }
 
-/** Whether more bytes can make the text a plain head. If not, it should not wait: it may be no HTTP at all. */
+/** Whether more bytes can turn the text into a plain head. If not, it must not wait: it may not be HTTP at all. */
 function mayBecomePlain(text: string): boolean {
   if (text.length === PLAIN_HEAD_BYTES_MAX) return false;
   return text.includes('\n') ? REQUEST_LINE.test(text) : text.startsWith(METHOD) || METHOD.startsWith(text);

@@ -14,7 +14,7 @@ export interface LaneRoute {
   readonly observe: ObserveRequest;
 }
 
-/** A request that the lane serves if its body is as good as its head. */
+/** A request that the lane serves if its body is valid. */
 export interface Admission {
   readonly route: LaneRoute;
   readonly project: ProjectRef;
@@ -22,7 +22,7 @@ export interface Admission {
 }
 
 /**
- * Returns the function that serves a request which has arrived whole; undefined when its body is not valid.
+ * Returns the function that serves a request that has arrived completely; undefined when its body is not valid.
  *
  * @param readBody joins the pieces of the body; called once the precheck has passed
  */
@@ -41,7 +41,7 @@ export function workOf(
   return body === undefined ? undefined : () => operation.answer({ project, params, body, rawBody });
 }
 
-/** Undefined for a body that Fastify refuses; no JSON means that. */
+/** Returns undefined for a body that Fastify refuses; JSON values are never undefined. */
 function validBody({ unread, arbitraryText, isValid }: LaneRoute, rawBody: Buffer): unknown {
   try {
     const body = unread === undefined ? readJson(rawBody, arbitraryText) : skimBody(rawBody, unread);

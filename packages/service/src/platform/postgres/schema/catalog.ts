@@ -11,17 +11,17 @@ export interface Table {
 
 export interface Column {
   readonly name: string;
-  /** As format_type words it, e.g. `bigint`, `text[]`. */
+  /** In the words of format_type, e.g. `bigint`, `text[]`. */
   readonly type: string;
   readonly isNullable: boolean;
   readonly defaultSql: string | null;
   readonly identity: 'always' | 'by default' | null;
   readonly isGenerated: boolean;
-  /** Storage that differs from the type's own, e.g. `external`. */
+  /** Storage that differs from the type's default, e.g. `external`. */
   readonly storage: string | null;
 }
 
-/** Every table of the public schema, by name; columns in their order. */
+/** Returns every table of the public schema, ordered by name; columns in their order. */
 export async function readCatalog(pool: pg.Pool): Promise<Table[]> {
   const { rows } = await pool.query<Table>(`
     select

@@ -8,7 +8,7 @@ import { startTemporaryPostgres } from '../temporary.js';
 import { readCatalog } from './catalog.js';
 import { renderSql, renderTypes } from './render.js';
 
-/** Writes, or with --check compares, what is generated from the migrated catalog. */
+/** Writes, or with --check compares, the files that are generated from the migrated catalog. */
 async function main(isCheck: boolean): Promise<void> {
   const stale = (await generate()).filter(({ path, text }) => readIfPresent(path) !== text);
   if (!isCheck) for (const { path, text } of stale) writeFileSync(path, text);

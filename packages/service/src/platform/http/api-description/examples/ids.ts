@@ -1,4 +1,4 @@
-/** Ids that examples share, so that they form one story: a customer of Acme uses a large model. */
+/** Ids that examples share, so that they tell one story: a customer of Acme uses a large model. */
 export const TENANT = 'ten_0198a4f0c1d27a3b8c4d5e6f70819203';
 export const PROJECT = 'prj_0198a4f0c2e37b4c9d5e6f7081920314';
 export const EXTRACTOR_RULE_SET = 'ers_0198a4f0c3f47c5dae6f708192031425';

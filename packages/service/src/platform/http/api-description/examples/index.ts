@@ -3,7 +3,7 @@ import { RULE_EXAMPLES } from './rules.js';
 import { TENANT_EXAMPLES } from './tenants.js';
 import { USAGE_EXAMPLES } from './usage.js';
 
-/** An example of each type that readers of the API description are likely to look at, by the type's name. */
+/** Examples, by the name of their type, of all types that readers of the API description are likely to look at. */
 export const EXAMPLES: Readonly<Record<string, unknown>> = {
   ...TENANT_EXAMPLES,
   ...RULE_EXAMPLES,

@@ -19,7 +19,7 @@ export const RAW_JSON = {
   usage: { input_tokens: 1200, output_tokens: 340 },
 };
 
-/** One charge item, and how its numbers came about. */
+/** Returns one charge item, with the origin of its numbers. */
 function item(
   name: string,
   path: string,
