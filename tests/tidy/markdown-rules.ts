@@ -10,10 +10,7 @@ const FRAGMENT = /(?:^|[.!?] )(?:\s*(?:[-*+>]+|\d+\.) )?(?:\*\*)?(Of|What|Whose|
 const ENDS_SENTENCE = /(^|[.!?:|])(\*\*)?$/;
 
 /** Documents whose sentences are not rewritten yet; the list only shrinks. */
-const NOT_REWRITTEN: readonly string[] = [
-  'CHANGELOG.md',
-  'packages/service/src/kernel/json/README.md',
-];
+const NOT_REWRITTEN: readonly string[] = ['CHANGELOG.md', 'packages/service/src/kernel/json/README.md'];
 
 /** Documents that people can read: lines not too wide, and made of sentences. */
 export function markdownFindings(file: TextFile): Finding[] {
