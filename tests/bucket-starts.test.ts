@@ -34,7 +34,7 @@ const MOMENTS = [
 ];
 
 describe.each(ZONES)('the buckets that the console draws in %s', (timezone) => {
-  it.each(MOMENTS)('are those that the service answers, around %s', (day) => {
+  it.each(MOMENTS)('are those that the service returns, around %s', (day) => {
     const middleS = Date.parse(`${day}T12:34:56Z`) / 1_000;
     for (const size of SIZES) expectSameBuckets(middleS, 3 * DAY_S, size, timezone);
     for (const size of MONTHS) expectSameBuckets(middleS, 500 * DAY_S, size, timezone);

@@ -83,7 +83,7 @@ describe('a purchase that is given back', () => {
     return tenantId;
   }
 
-  it('ends its plan, is found correct by tollgate verify, and another purchase starts anew', async () => {
+  it('ends its plan, is found correct by tollgate verify, and another purchase starts over', async () => {
     const refunded = await paid('growth');
     const disputed = await paid('launch');
     const kept = await paid('launch');

@@ -75,7 +75,7 @@ async function usageOf({ projectId, key }: SampleProject): Promise<unknown> {
   return (await call(service, 'POST', `/v1/projects/${projectId}/analysis/query`, { key, body })).body.rows;
 }
 
-it('a project with tables of its own loses nothing and counts nothing twice, killed at any time beside one that shares', async () => {
+it('a project with tables of its own loses nothing and counts nothing twice, killed at any time next to one that shares', async () => {
   const asOwner = { key: own.key };
   const { projects } = (await call(service, 'GET', '/v1/projects', asOwner)).body;
   expect(projects).toMatchObject([{ id: own.projectId, kind: 'release', storage: 'dedicated' }]);

@@ -53,7 +53,7 @@ describe('every documented operation, fed with hostile input', () => {
   });
   afterAll(() => service?.stop());
 
-  it('answers as documented, and never with a 5xx', async () => {
+  it('responds as documented, and never with a 5xx', async () => {
     expect(operations.length).toBeGreaterThan(25);
     for (const { method, path, operation } of operations) {
       await fc.assert(

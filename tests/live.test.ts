@@ -30,7 +30,7 @@ async function* follow({ projectId, key }: SampleProject): AsyncGenerator<string
 }
 
 describe('a stream of the running service', () => {
-  it('tells what came in by itself, and ends in order with the service', async () => {
+  it('sends changes by itself, and ends in order with the service', async () => {
     service = await startService();
     const project = await createSampleProject(service);
     const events = follow(project);

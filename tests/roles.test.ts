@@ -111,7 +111,7 @@ describe('roles in processes of their own, on one PostgreSQL and one ClickHouse'
     expect(await totalsOf(other)).toMatchObject([{ item_count: 350 }]);
   });
 
-  it('tell of their health, and of nothing else, without the api role', async () => {
+  it('serve their health, and nothing else, without the api role', async () => {
     expect((await call(worker, 'GET', '/readyz')).status).toBe(200);
     expect((await call(worker, 'GET', '/metrics')).text).toContain('tollgate_pipeline_events_total');
     expect((await call(worker, 'GET', `${project}/usage/ingest-status`, { key: sample.key })).status).toBe(

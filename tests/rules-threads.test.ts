@@ -120,7 +120,7 @@ describe('rules of a megabyte', () => {
     expect(answered.at(-1)).toBe('loud');
   });
 
-  it('that are being tested when the service is told to stop do not hold it up', async () => {
+  it('that are being tested when the service stops do not hold it up', async () => {
     const testing = Array.from({ length: 16 }, () =>
       ask('POST', '/rules/test', {
         extractor_rule_set_id: sample.ruleSetId,

@@ -258,7 +258,7 @@ describe('every method, against the service', () => {
     await closed(receiver);
   });
 
-  it('asks for operations that are documented, and is answered as they say', async () => {
+  it('sends operations that are documented, and gets documented responses', async () => {
     const asked = await requests.operationsOf(service.url);
     expect(asked.size).toBe(operationCount(project));
   });

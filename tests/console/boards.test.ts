@@ -105,7 +105,7 @@ describe.runIf(hasBrowser)('boards', () => {
     expect(asked.filter((url) => url.endsWith('/analysis/query'))).toEqual([]);
   });
 
-  it('tell what a stream does not, when there is none', async () => {
+  it('show what a stream would, when there is none', async () => {
     await page.route(STREAM, (route) =>
       route.fulfill({ status: 429, json: { error: 'Too many streams.', code: 'too_many_streams' } }),
     );
@@ -121,7 +121,7 @@ describe.runIf(hasBrowser)('boards', () => {
     expect(opened.problems.splice(0)).toEqual([expect.stringContaining('429')]);
   });
 
-  it('share a crosshair, and tell the exact numbers of its bucket', async () => {
+  it('share a crosshair, and show the exact numbers of its bucket', async () => {
     await page.goto(boardPath());
     const plot = chart('Requests by model').getByRole('img');
     await chart('Tokens by kind').locator('canvas').waitFor();

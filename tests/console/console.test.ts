@@ -104,7 +104,7 @@ describe.runIf(hasBrowser)('the console', () => {
     expect(opened.problems.splice(0)).not.toEqual([]);
   });
 
-  it('draws the charts of a board, and tells their numbers as a table', async () => {
+  it('draws the charts of a board, and shows their numbers as a table', async () => {
     await page.getByRole('link', { name: /LLM usage/ }).click();
     const chart = page.getByRole('region', { name: 'Requests by model' });
     await chart.locator('canvas').waitFor();

@@ -79,7 +79,7 @@ describe.runIf(hasBrowser)('the first minute', () => {
     await page.getByRole('link', { name: HOSTILE_NAME }).waitFor();
   });
 
-  it('tells of an event that failed, and why', async () => {
+  it('shows an event that failed, and why', async () => {
     await page.getByText('Waiting for the first event').waitFor();
     await page.getByRole('button', { name: 'Create API key' }).click();
     await page.getByText('The command contains a new API key').waitFor();

@@ -24,7 +24,7 @@ describe.runIf(hasBrowser)('limits in the console', () => {
   };
   const rule = (name: string) => page.getByRole('listitem', { name, exact: true });
 
-  it('tells what is wrong with a plan at its field, and saves it as a draft', async () => {
+  it('says what is wrong with a plan at its field, and saves it as a draft', async () => {
     await tab('Limit plans');
     await page.getByRole('button', { name: 'New limit plan' }).click();
     await page.getByLabel('Title').fill(TITLE);
@@ -171,7 +171,7 @@ describe.runIf(hasBrowser)('limits in the console', () => {
     await page.getByRole('heading', { name: 'No route, so no limits' }).waitFor();
   });
 
-  it('tells of a limit that usage crosses', async () => {
+  it('shows a limit that usage crosses', async () => {
     await opened.goTo('Limits');
     await page.getByLabel('Subject type').fill('customer');
     await page.getByLabel('Subject ID').fill(SUBJECT);

@@ -46,7 +46,7 @@ describe.runIf(hasBrowser)('money in the console', () => {
     await wallet().getByText('prepaid', { exact: true }).waitFor();
   });
 
-  it('gives a credit that ends, and tells that it does', async () => {
+  it('gives a credit that ends, and says when', async () => {
     await page.getByRole('button', { name: 'Add credit' }).click();
     await dialog().getByLabel('Amount').fill('100.000000000000000001');
     await dialog().getByLabel('Description').fill('Welcome');

@@ -74,7 +74,7 @@ describe.runIf(hasBrowser)('settings in the console', () => {
     await row.waitFor({ state: 'detached' });
   });
 
-  it('tells who changed what, and from what to what', async () => {
+  it('shows who changed what, and from what to what', async () => {
     const { webhookEndpoints } = opened.client.project(opened.tenant.projectId);
     const first = { url: 'https://hooks.example.com/a', event_types: ['*'] };
     const { id } = await webhookEndpoints.create(first);
@@ -194,7 +194,7 @@ describe.runIf(hasBrowser)('settings in the console', () => {
     await page.unroute('**/v1/plans');
   });
 
-  it('tells of an address that leads nowhere', async () => {
+  it('reports an address that leads nowhere', async () => {
     await page.goto(`${opened.service.url}/p/${opened.tenant.projectId}/nowhere`);
     await page.getByRole('heading', { name: 'Page not found' }).waitFor();
     expect(await page.title()).toMatch(/^Page not found · .* · Tollgate$/);

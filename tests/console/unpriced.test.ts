@@ -75,7 +75,7 @@ describe.runIf(hasBrowser)('usage without a price in the console', () => {
     expect(new URL(page.url()).searchParams.get('pricing_source')).toBe('unpriced');
   });
 
-  it('moves no row under the pointer while it is counted anew for another filter', async () => {
+  it('moves no row under the pointer while it is counted again for another filter', async () => {
     const held = await hold(
       ({ searchParams: asked }) => asked.get('count') === 'unpriced' && asked.has('pricing_source'),
     );

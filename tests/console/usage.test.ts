@@ -126,7 +126,7 @@ describe.runIf(hasBrowser)('usage in the console', () => {
     await page.keyboard.press('Escape');
   });
 
-  it('has all failures that fit rated again, and tells how far that is', async () => {
+  it('has all failures that fit rated again, and shows the progress', async () => {
     const failures = page.getByRole('region', { name: 'Failures by reason' });
     await failures.getByRole('button', { name: /decimal_out_of_range/ }).click();
     await failures.getByRole('button', { name: /dimension_missing/ }).click();

@@ -159,7 +159,7 @@ describe('failures', () => {
     await expect(client.me()).rejects.toMatchObject({ retryAfterS: 7, isTransient: true });
   });
 
-  it('of something else than Tollgate are told apart', async () => {
+  it('that come from somewhere else than Tollgate are recognised', async () => {
     const { client } = await clientOf(() => ({ status: 502, body: '<html>Bad gateway</html>' }));
     await expect(client.me()).rejects.toMatchObject({
       status: 502,

@@ -24,7 +24,7 @@ describe('a message', () => {
     expect(verify(new Headers(HEADERS), new TextEncoder().encode(BODY))).toEqual(verify());
   });
 
-  it('is verified while two secrets sign, and beside signatures of other kinds', () => {
+  it('is verified while two secrets sign, and among signatures of other kinds', () => {
     const signature = `v1a,xyz v1,AAAA ${HEADERS['webhook-signature']} v2,${'A'.repeat(44)}`;
     expect(verify({ ...HEADERS, 'webhook-signature': signature })).toEqual(verify());
   });

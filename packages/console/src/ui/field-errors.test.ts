@@ -19,7 +19,7 @@ describe('what a refused request said', () => {
     expect(errors.rest).toBeUndefined();
   });
 
-  it('is told by itself where no field is meant, without what stands at one', () => {
+  it('stands by itself where no field is meant, without those of fields', () => {
     const { rest } = fieldErrorsOf(refused('title', 'elsewhere'), ['title']);
     expect((rest as ApiError).details).toEqual([{ path: 'elsewhere', message: 'wrong elsewhere' }]);
     const conflict = new ApiError(409, 'name_taken', 'The name is taken.');

@@ -37,7 +37,7 @@ describe('newId', () => {
 });
 
 describe('timeOfId', () => {
-  it('tells when an id was made', () => {
+  it('returns when an id was made', () => {
     for (const ms of [0, 1_760_000_000_123, 2 ** 48 - 1]) {
       expect(timeOfId('led', newId('led', new ManualClock(ms)))).toBe(ms);
     }

@@ -199,7 +199,7 @@ describe('over all routes', () => {
     }
   });
 
-  test('the API description names each once, with its answers', async () => {
+  test('the API description names each once, with its responses', async () => {
     const document = (await app.inject('/openapi.json')).json();
     const operations = Object.values<Record<string, Operation>>(document.paths).flatMap((path) =>
       Object.values(path),

@@ -54,7 +54,7 @@ const test = (doing: string, tenantId = 'ten_a') =>
   threads.testRules(projectOf(tenantId), Buffer.from(doing));
 
 describe('a test of rules', () => {
-  it('that takes too long is refused, naming the time, and the next is answered', async () => {
+  it('that takes too long is refused, naming the time, and the next one runs', async () => {
     open({ jobSecondsMax: 5 });
     await expect(test('spin')).rejects.toMatchObject({
       code: 'rules_time_limit_exceeded',
@@ -64,7 +64,7 @@ describe('a test of rules', () => {
     expect(await test('answer')).toEqual({ charge_items: [] });
   });
 
-  it('whose thread ends fails alone, and the next is answered', async () => {
+  it('whose thread ends fails alone, and the next one runs', async () => {
     open();
     const failing = expect(test('exit')).rejects.toMatchObject({
       code: 'internal_error',

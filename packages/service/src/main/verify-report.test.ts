@@ -162,7 +162,7 @@ it('names every difference of what was posted', () => {
   expect(lines[2]).toContain('2 differences');
 });
 
-it('tells a window that is missing from one that has counted something else', () => {
+it('separates a missing window from one with another count', () => {
   const window = {
     ...{ tenant_id: 'ten_1', project_id: 'prj_1', account_id: null, currency: 'USD' },
     ...{ subject_type: 'user', subject_id: 'u1', limit_rule_no: 7, window_start: 60 },

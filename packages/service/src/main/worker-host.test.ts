@@ -37,7 +37,7 @@ const ON_NEWS = `import { parentPort } from 'node:worker_threads';
   });`;
 
 describe('the rating thread', () => {
-  test('is told of news at once, and of more that comes meanwhile once later', async () => {
+  test('is notified of news at once, and once later of more that came meanwhile', async () => {
     const { host: thread, committed } = host(ON_NEWS);
     thread.notify();
     await waitFor(() => committed() === 1);
@@ -62,7 +62,7 @@ describe('the rating thread', () => {
   test.each([
     ['ends', ''],
     ['throws', "throw new Error('too late')"],
-  ])('that %s when it is told to stop is not reported', async (_what, script) => {
+  ])('that %s when it is stopped is not reported', async (_what, script) => {
     const { host: thread, reasons } = host(ON_STOP.replace('%s', script));
     await thread.stop();
     expect(reasons).toEqual([]);

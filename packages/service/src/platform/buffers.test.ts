@@ -62,7 +62,7 @@ describe('bytes in pieces', () => {
     );
   });
 
-  it('tell what stops them in the middle', async () => {
+  it('report what stops them in the middle', async () => {
     await expect(written(slow(2, 4), [Buffer.from('abcdef')])).rejects.toThrow('no space left');
     await expect(written(slow(0), [Buffer.from('abcdef')])).rejects.toThrow('nothing was written of 6 bytes');
   });

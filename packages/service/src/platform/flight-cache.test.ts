@@ -29,7 +29,7 @@ describe('a flight cache', () => {
     expect(cache.get('a')).toBe('A');
   });
 
-  test('never answers with what is older than its age, counted from the question', async () => {
+  test('never returns a value older than its age, counted from the call', async () => {
     const { cache, asked, answers, time } = cacheUnderTest();
     const first = cache.get('a');
     time.nowMs = 400;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Turns } from './turns.js';
 
-it('is over after its time, and begins anew after a rest that knows how long it was', async () => {
+it('is over after its time, and restarts after a rest of known length', async () => {
   let ms = 0;
   const rested: number[] = [];
   const turns = new Turns(

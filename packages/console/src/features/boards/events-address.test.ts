@@ -58,7 +58,7 @@ describe('the events that a series sums', () => {
     expect(selected({ split_by: [] }, [row({})], 'Total', 'item_count')).toEqual({ status: 'processed' });
   });
 
-  it('have the values of its group beside the conditions of the chart', () => {
+  it('have the values of its group in addition to the conditions of the chart', () => {
     const query: ChartQuery = {
       ...BY_MODEL,
       ...{ group_by: ['bucket', 'model', 'team'], subject_type: 'customer' },
@@ -130,7 +130,7 @@ describe('the events of all others', () => {
   ])('%s', (_how, rows, filters, expected) => expect(filtersOf(rows, filters)).toEqual(expected));
 
   it.each([
-    ['beside events without a value', [model('a'), model(null), others()], {}],
+    ['next to events without a value', [model('a'), model(null), others()], {}],
     ['that must have a value', [model('a'), others()], { model: { exists: true } }],
     ['of more than an address holds', [model('x'.repeat(4_000)), model('y'.repeat(100)), others()], {}],
   ])('cannot be selected %s', (_why, rows, filters) => expect(filtersOf(rows, filters)).toBeUndefined());

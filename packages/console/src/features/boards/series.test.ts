@@ -107,7 +107,7 @@ describe('the series of a chart', () => {
     texts.map((amount, index) => row({ group: { model: `m${index}` }, amount }));
   const namesOf = ({ series }: SeriesSet) => series.map(({ label, total }) => [label, total]);
 
-  it('sum as others what would show as zero beside the largest', () => {
+  it('sum as others what would show as zero next to the largest', () => {
     const set = seriesOf(result(amounts('12.5', '0.009', '0.01', '0', '0.0001')), 'amount');
     expect(namesOf(set)).toEqual([
       ['m0', '12.5'],
@@ -166,7 +166,7 @@ describe('the series of a chart', () => {
   });
 });
 
-describe('what is told of a chart', () => {
+describe('changes of a chart', () => {
   const a = row({ group: { model: 'a' }, amount: '0.1' });
   const b = row({ group: { model: 'b' }, amount: '0.2' });
   const told = (
@@ -221,7 +221,7 @@ describe('what is told of a chart', () => {
     expect(withBuckets(chartDataOf(result([a])), told([], [], { bucket_size: '2h' }))).toBeUndefined();
   });
 
-  it('moves on with time though nothing is told', () => {
+  it('moves on with time though no change is sent', () => {
     const maker = new SeriesMaker();
     const data = chartDataOf(result([a]));
     const { times } = maker.make(slidTo(data, data.toldAtS + HOUR_S), 'amount');
@@ -246,7 +246,7 @@ describe('what is told of a chart', () => {
     expect([...followed(data, told([], [], later)).rows.keys()]).toEqual([FIRST + HOUR_S]);
   });
 
-  it('comes to what is made anew, whatever is told and however far time moves on', () => {
+  it('equals a new read, whatever changes are sent and however far time moves on', () => {
     const group = fc.record({
       metric: fc.constantFrom('tokens', 'calls'),
       group: fc.record({ model: fc.constantFrom('a', 'b', null) }),

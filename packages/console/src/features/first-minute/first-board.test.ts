@@ -30,7 +30,7 @@ describe('firstCharts', () => {
     expect(first).not.toHaveProperty('metrics');
   });
 
-  it('tells cost apart by the dimension that most metrics have', () => {
+  it('splits cost by the dimension that most metrics have', () => {
     const currencies = ['USD'];
     const [cost] = firstCharts([
       used('in', { currencies, dimensions: [dimension('tier', 1), dimension('model', 1)] }),

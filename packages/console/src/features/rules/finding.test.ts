@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { inExpression, withoutField } from './finding.js';
 
 describe('inExpression', () => {
-  it('marks the word at the place that is told', () => {
+  it('marks the word at the given place', () => {
     expect(inExpression('item.quantity * foo', 'line 1, column 17: unknown variable: foo')).toEqual({
       from: 16,
       to: 19,
@@ -20,7 +20,7 @@ describe('inExpression', () => {
     expect(inExpression('', 'line 1, column 1: x')).toMatchObject({ from: 0, to: 0 });
   });
 
-  it('marks all of it where no place is told', () => {
+  it('marks all of it without a place', () => {
     expect(inExpression('abc', 'must not be longer')).toEqual({
       from: 0,
       to: 3,
@@ -29,7 +29,7 @@ describe('inExpression', () => {
   });
 });
 
-it('tells apart what the form has no field for', () => {
+it('separates what the form has no field for', () => {
   const paths = [
     'name',
     'subject.id_path',

@@ -59,7 +59,7 @@ const UNLIMITED: Entitlement = {
   features: { budgets: true },
 };
 
-describe('a plan beside what the tenant has', () => {
+describe('a plan next to what the tenant has', () => {
   it('takes nothing away where it gives the same', () => {
     expect(lossesOf(ON_LAUNCH, LAUNCH)).toEqual([]);
     expect(new Set(comparePlan(ON_LAUNCH, LAUNCH).map(({ change }) => change))).toEqual(new Set(['same']));

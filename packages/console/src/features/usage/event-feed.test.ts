@@ -15,7 +15,7 @@ it('keeps what is new apart, and takes in place what has changed', () => {
   expect(feedOf([b, failed], [c, b, a])).toEqual({ rows: [b, a], arrived: [c], hasGap: false });
 });
 
-it('tells that more has arrived than one read shows', () => {
+it('says that more has arrived than one read shows', () => {
   expect(feedOf([a], [c, b])).toEqual({ rows: [a], arrived: [c, b], hasGap: true });
   expect(feedOf([], [b])).toEqual({ rows: [], arrived: [b], hasGap: false });
 });

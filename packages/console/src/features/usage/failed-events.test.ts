@@ -9,7 +9,7 @@ const failed = (raw_event_id: string, code: string, processed_at = 1) =>
     failure: { code, message: `${code} of ${raw_event_id}`, path: null },
   }) as UsageEvent;
 
-it('counts failures by their code, and says what the newest tells', () => {
+it('counts failures by their code, with the message of the newest', () => {
   const events = [failed('a', 'x'), failed('b', 'constructor'), failed('c', 'x')];
   expect(groupFailures(events)).toEqual([
     { code: 'x', count: 2, message: 'x of a' },
@@ -17,7 +17,7 @@ it('counts failures by their code, and says what the newest tells', () => {
   ]);
 });
 
-it('tells what became of failed events', () => {
+it('shows what became of failed events', () => {
   const asked = [failed('mended', 'x'), failed('again', 'x'), failed('waits', 'x')];
   const still = [failed('again', 'y', 2), failed('waits', 'x'), failed('other', 'x', 2)];
   expect(progressOf(asked, asked)).toEqual({ rated: 0, failedAgain: 0 });

@@ -57,7 +57,7 @@ describe('jsonMistake', () => {
     expect(jsonMistake('{"a": 1')?.from).toBe(7);
   });
 
-  it('tells of texts that only look like JSON', () => {
+  it('recognises texts that only look like JSON', () => {
     expect(jsonMistake('{"a": "\\x"}')).toMatchObject({ message: expect.any(String) });
   });
 });

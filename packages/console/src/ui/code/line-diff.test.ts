@@ -5,11 +5,11 @@ const told = (before: string, after: string) =>
   diffLines(before, after).map(({ kind, text }) => `${{ same: ' ', removed: '-', added: '+' }[kind]}${text}`);
 
 describe('diffLines', () => {
-  it('tells nothing of equal texts', () => {
+  it('returns nothing for equal texts', () => {
     expect(told('a\nb', 'a\nb')).toEqual([' a', ' b']);
   });
 
-  it('tells what was removed before what was added in its place', () => {
+  it('returns what was removed before what was added in its place', () => {
     expect(told('a\nb\nc', 'a\nx\nc')).toEqual([' a', '-b', '+x', ' c']);
   });
 
@@ -41,7 +41,7 @@ describe('diffLines', () => {
     }
   });
 
-  it('tells of texts that are too large to be compared as one block', () => {
+  it('returns texts that are too large to be compared as one block', () => {
     const many = (word: string) => Array.from({ length: 2_100 }, (_, index) => `${word}${index}`).join('\n');
     const lines = diffLines(`top\n${many('a')}`, `top\n${many('b')}`);
     expect(lines.map(({ kind }) => kind)).toEqual([

@@ -104,7 +104,7 @@ describe('selectJson', () => {
     }
   });
 
-  it('begins where it is told to, and reads no further than the value', () => {
+  it('begins at the given place, and reads no further than the value', () => {
     const bytes = Buffer.from('{"a":{"b":1}}garbage');
     expect(selectJson(bytes, members({ b: ALL }), 5)).toEqual({ b: 1 });
   });

@@ -39,7 +39,7 @@ it('names what the rules do not say, by key and model', () => {
   ]);
 });
 
-it('names sizes of the prompt that the bands of the templates do not tell apart', () => {
+it('names sizes of the prompt that the bands of the templates do not separate', () => {
   const table = {
     a: {
       mode: 'embedding',

@@ -219,7 +219,7 @@ describe('an analysis query', () => {
     ]);
   });
 
-  it('raises a bucket that would give too many points, and answers them', async () => {
+  it('raises a bucket that would give too many points, and returns them', async () => {
     const answer = await analyze(store.clickhouse, CLOCK, SCOPE, {
       ...everything(),
       time_range: { from: 1_740_000_000, to: 1_740_000_000 + 1_500 * HOUR_S },

@@ -53,7 +53,7 @@ it('leaves a null empty, and quotes an empty text', () => {
   expect(second).toBe('1750000000,llm.tokens,token,USD,"",2,12.5,-0.01');
 });
 
-it('tells rows of other groups from those without the dimension', () => {
+it('separates rows of other groups from those without the dimension', () => {
   const rows = [
     { ...row, group: { model: null }, other: false },
     { ...row, group: { model: null }, other: true },

@@ -122,7 +122,7 @@ describe('a hostile analysis query', () => {
     ]);
   });
 
-  it('whose answer would be longer than 64 MiB is refused, and one a little shorter answered', async () => {
+  it('whose result would be longer than 64 MiB is refused, and one a little shorter returned', async () => {
     const { tenantId, projectId } = api;
     const names = Array.from({ length: ANALYSIS_GROUP_BY_MAX }, (_, index) => `long_${index}`);
     const rows = Array.from({ length: 4_400 }, (_, index) => {

@@ -20,7 +20,7 @@ describe('normalizeQuery', () => {
     expect(normalized()).toMatchObject({ from: NOW_S + 1 - HOUR_S, to: NOW_S + 1, timezone: 'UTC' });
   });
 
-  it('answers each measure once, in the order asked for, all of them by default', () => {
+  it('returns each measure once, in the requested order, all of them by default', () => {
     expect(normalized().measures).toEqual(['item_count', 'quantity', 'amount']);
     expect(normalized({ measures: ['amount', 'item_count', 'amount'] }).measures).toEqual([
       'amount',

@@ -38,7 +38,7 @@ it('refuses more of one project than may wait, and lets others in', async () => 
   await again;
 });
 
-it('answers what the work throws, and goes on', async () => {
+it('rejects with the error of the work, and continues', async () => {
   const queue = new QueryQueue();
   await expect(queue.run('a', 'q', async () => Promise.reject(new Error('no')))).rejects.toThrow('no');
   await expect(queue.run('a', 'q', async () => 1)).resolves.toBe(1);

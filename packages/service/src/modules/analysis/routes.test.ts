@@ -68,7 +68,7 @@ const query = {
 };
 
 describe('POST …/analysis/query', () => {
-  it('answers rows by bucket, metric, unit, currency and group', async () => {
+  it('returns rows by bucket, metric, unit, currency and group', async () => {
     const answer = await api.call('POST', queryUrl, query);
     expect(answer.status).toBe(200);
     const first = FROM_S - (FROM_S % 3_600);
@@ -117,7 +117,7 @@ describe('POST …/analysis/query', () => {
     });
   });
 
-  it('answers only the asked measures, and null where an item has no unit or currency', async () => {
+  it('returns only the requested measures, and null where an item has no unit or currency', async () => {
     const answer = await api.call('POST', queryUrl, {
       ...query,
       metrics: ['llm.calls'],
@@ -145,7 +145,7 @@ describe('POST …/analysis/query', () => {
     expect(last.json()).toMatchObject({ from: now - 59, to: now + 1, bucket_size: '1m', rows: [] });
   });
 
-  it('answers CSV to whom asks for it', async () => {
+  it('returns CSV on request', async () => {
     const response = await api.app.inject({
       method: 'POST',
       url: queryUrl,
@@ -281,7 +281,7 @@ describe('access', () => {
     expect((await call(foreigner, api.projectId)).status).toBe(404);
   });
 
-  it('answers 503 while ClickHouse is away', async () => {
+  it('returns 503 while ClickHouse is away', async () => {
     const clickhouse = connectClickHouse({ url: NOWHERE });
     const away = await createTestApi((app, { clock }) =>
       registerAnalysisRoutes(app, { clickhouse, history: everythingKept, clock, names: namesOf(clickhouse) }),

@@ -92,7 +92,7 @@ async function answersOf(scope: UsageScope, { range, ...query }: Question) {
   };
 }
 
-test('the same events have the same answers in shared and in dedicated tables, however much is kept', async () => {
+test('the same events give the same results in shared and in dedicated tables, however much is kept', async () => {
   await fc.assert(
     fc.asyncProperty(questions, boundary, async (question, retainedFrom) => {
       const shared = await answersOf(scopeOf('shared', retainedFrom), question);
@@ -102,7 +102,7 @@ test('the same events have the same answers in shared and in dedicated tables, h
   );
 }, 120_000);
 
-test('a question that begins before the boundary is answered as if there had never been anything before it', async () => {
+test('a query that begins before the boundary returns nothing from before it', async () => {
   const later = await createTestClickHouse();
   try {
     const retainedFrom = FROM_S + 13 * DAY_S;

@@ -19,7 +19,7 @@ const asked = {
 };
 
 describe('a chart that is saved', () => {
-  it('is answered with the metrics and dimensions that no usage has', async () => {
+  it('returns the metrics and dimensions that no usage has', async () => {
     const { report_id: board_id } = await api.makeBoard();
     const created = await saved('POST', `/boards/${board_id}/charts`, { ...asked, board_id });
     expect(created.warnings).toEqual([

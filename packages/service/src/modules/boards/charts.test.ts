@@ -17,7 +17,7 @@ const replace = (chartId: string, body: object, status = 200) =>
   api.must(status, 'PUT', `/charts/${chartId}`, { ...CHART, board_id: boardId, ...body });
 
 describe('a chart', () => {
-  it('sends a query that is answered, for every range', async () => {
+  it('sends a valid query for every range', async () => {
     const { query } = await create({
       subject_type: 'user',
       bucket_size: '1m',
@@ -54,7 +54,7 @@ describe('a chart', () => {
     expect(moved).toEqual({ ...chart, query: { ...chart.query, timezone: 'Asia/Tokyo' } });
   });
 
-  it('tells who follows it what it asks, and the range of its board; within its project only', async () => {
+  it('shows followers its query and the range of its board, within its project only', async () => {
     const { report_id } = await api.makeBoard({
       timezone: 'Asia/Tokyo',
       default_time_range_seconds: 604_800,

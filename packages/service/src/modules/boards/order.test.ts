@@ -20,7 +20,7 @@ const layout = async (boardId: string) =>
   (await api.shown(boardId)).charts.map(({ chart_id, position, size }) => [chart_id, position, size]);
 
 describe('a reorder', () => {
-  it('puts every chart at its place, and answers the board as it is then', async () => {
+  it('puts every chart at its place, and returns the new board', async () => {
     const { boardId, ids } = await boardWith(3);
     const [a, b, c] = ids as [string, string, string];
     api.clock.advanceMs(1_000);

@@ -76,7 +76,7 @@ describe('a checkout', () => {
     });
   });
 
-  it('is answered alike for the same key until its 36 minutes are over, to the second', async () => {
+  it('gets the same response for the same key until its 36 minutes are over, to the second', async () => {
     const first = await checkout.buy({ key: 'k' });
     checkout.clock.advanceMs(36 * MINUTE_MS - 1);
     const again = await checkout.buy({ key: 'k' });
@@ -122,7 +122,7 @@ describe('a checkout', () => {
     ]);
   });
 
-  it('answers that a key was used for another plan before anything else', async () => {
+  it('says first that a key was used for another plan', async () => {
     await checkout.buy({ key: 'k' });
     expect(verdict(await checkout.buy({ key: 'k', planId: 'growth' }))).toBe('409 idempotency_key_conflict');
     checkout.clock.advanceMs(36 * MINUTE_MS);
@@ -199,7 +199,7 @@ describe('an order without a page', () => {
     expect(checkout.provider.requests[1]?.expiresAt).toBe(startS + 36 * 60);
   });
 
-  it('is abandoned after five minutes: its key has expired, others begin anew', async () => {
+  it('is abandoned after five minutes: its key has expired, others start over', async () => {
     checkout.provider.failOnce('before');
     await checkout.buy({ key: 'k' });
     checkout.clock.advanceMs(5 * MINUTE_MS);

@@ -123,7 +123,7 @@ describe('a refund', () => {
     expect(await grants()).toEqual([['launch', null]]);
   });
 
-  it('is written to the log for whoever runs the service', async () => {
+  it('is written to the log for the operator', async () => {
     const payment = await pay();
     await deliver(refund(payment, 500));
     expect(checkout.warnings.at(-1)).toMatchObject({

@@ -79,7 +79,7 @@ describe('a payment', () => {
     }
   });
 
-  it('settles once, however often it is told of', async () => {
+  it('settles once, however often it is notified', async () => {
     const event = await checkout.paid(await newOrder());
     await checkout.deliver(event);
     const once = await state();
@@ -141,7 +141,7 @@ describe('a payment', () => {
     expect(verdict(await checkout.deliver(event))).toBe('400 payment_mismatch');
   });
 
-  it('whose quota cannot be set up is granted, and told of again until it can', async () => {
+  it('whose quota cannot be set up is granted, and notified again until it can', async () => {
     checkout.quota.failures = 2;
     const event = await checkout.paid(await newOrder());
     expect(verdict(await checkout.deliver(event))).toBe('503 quota_initialization_failed');

@@ -17,10 +17,10 @@ describe('a signature', () => {
   it.each([
     ['alone', `t=${NOW_S},v1=${good}`],
     [
-      'beside others of the scheme',
+      'among others of the scheme',
       `t=${NOW_S},v1=${hex('whsec_other', body)},v1=${good},v1=${'0'.repeat(64)}`,
     ],
-    ['beside other schemes', `t=${NOW_S},v0=${hex('x', body)},v1=${good},v9=abc`],
+    ['among other schemes', `t=${NOW_S},v0=${hex('x', body)},v1=${good},v9=abc`],
     ['before the time', `v1=${good},t=${NOW_S}`],
   ])('is accepted %s', (_where, header) => {
     expect(check(header)).toBe(true);

@@ -135,7 +135,7 @@ describe('a storm of deliveries', () => {
     expect(new Set(checkout.quota.tried).size).toBe(PAYMENTS);
   });
 
-  it('of one tenant beside its checkouts waits for nobody in a circle, and grants what was paid', async () => {
+  it('of one tenant during its checkouts causes no deadlock, and grants what was paid', async () => {
     await checkout.anew();
     const ROUNDS = 20;
     const statuses = new Set<number>();

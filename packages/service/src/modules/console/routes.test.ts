@@ -121,7 +121,7 @@ describe('signing in', () => {
 });
 
 describe('a session', () => {
-  it('tells who is signed in, and is told the token of changes', async () => {
+  it('returns who is signed in, with the token of changes', async () => {
     const { key, tenantId, keyId } = await makeKey();
     const { headers } = await signIn(key);
     const { cookie } = headers;
@@ -137,7 +137,7 @@ describe('a session', () => {
     });
   });
 
-  it('is told of as none where nobody is signed in', async () => {
+  it('is null where nobody is signed in', async () => {
     const answer = await call('GET', '/api/session');
     expect([answer.status, answer.json()]).toEqual([200, { csrf_token: null, me: null }]);
     expect(answer.headers['cache-control']).toBe('no-store');

@@ -70,7 +70,7 @@ const outcomeOf = (work: Promise<void>) =>
   );
 
 describe('GroupCommit', () => {
-  it('answers nobody before the write has ended', async () => {
+  it('responds to nobody before the write has ended', async () => {
     const queue = new HeldQueue();
     const commit = new GroupCommit({ quotas: queue });
     let answered = false;
@@ -98,7 +98,7 @@ describe('GroupCommit', () => {
     await Promise.all(rest);
   });
 
-  it('writes what is large beside another segment, and no third', async () => {
+  it('writes a large segment at the same time as another one, and no third', async () => {
     const queue = new HeldQueue();
     const commit = new GroupCommit({ quotas: queue });
     const first = commit.accept(record(), ENTITLEMENT);

@@ -70,7 +70,7 @@ describe('an invalid event', () => {
     expect(nul.json().details[0].path).toBe('events[0].extractor_rule_set_id');
   });
 
-  it('is told by its time to the second', async () => {
+  it('names its time to the second', async () => {
     const now = Math.floor(api.clock.nowMs() / 1000);
     for (const [occurredAt, status] of [
       [now - 3_650 * DAY_S, 202],

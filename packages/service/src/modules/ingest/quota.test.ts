@@ -80,7 +80,7 @@ describe('the event quota', () => {
     expect(await used()).toBe(5);
   });
 
-  it('begins anew with the first second of the month, without anybody doing anything', async () => {
+  it('restarts with the first second of the month by itself', async () => {
     entitlement = limitedTo(1);
     goTo(JUNE_END_S - 1);
     expect((await api.sendSingle(eventAt(nowS()))).status).toBe(202);

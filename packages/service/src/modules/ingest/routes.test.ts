@@ -28,7 +28,7 @@ async function expectNothingQueued(): Promise<void> {
 }
 
 describe('single ingest', () => {
-  it('answers 202 with the id, and has queued the bytes as they came', async () => {
+  it('returns 202 with the id, and has queued the bytes as they came', async () => {
     const body = `{ "source":"s",\n"occurred_at": ${TEST_NOW_S}, "raw_json": {"n": 0.1000000000000000000001} }`;
     const accepted = await api.sendSingle(body);
     expect(accepted.status).toBe(202);
@@ -99,7 +99,7 @@ describe('single ingest', () => {
     await expectNothingQueued();
   });
 
-  it('tells an absent and a foreign rule set apart by nothing', async () => {
+  it('treats an absent and a foreign rule set alike', async () => {
     expect((await api.sendSingle(api.event, foreignId)).text).toBe(
       (await api.sendSingle(api.event, 'ers_none')).text,
     );
@@ -161,7 +161,7 @@ describe('single ingest', () => {
 });
 
 describe('batch ingest', () => {
-  it('answers 202 with the ids in order, the same one for a repeated event', async () => {
+  it('returns 202 with the ids in order, the same one for a repeated event', async () => {
     const events = [
       api.item({ idempotency_key: 'a' }),
       api.item({ idempotency_key: 'b' }),

@@ -88,7 +88,7 @@ describe('raw_event_id', () => {
 });
 
 describe('IngestService', () => {
-  it('knows an inexact number from the exact one beside it', async () => {
+  it('separates an inexact number from the exact one next to it', async () => {
     const { service } = createIngest();
     const send = (percent: string, metadata = '{}') => {
       const text = `{"source":"s","occurred_at":${NOW_S},"raw_json":{},"metadata":${metadata},

@@ -115,7 +115,7 @@ describe("a tenant's share of the backlog", () => {
     expect(await send('ten_loud', 1)).toBe('202');
   });
 
-  it('counts events that wait to be rated anew', async () => {
+  it('counts events that wait to be rated again', async () => {
     const ids = Array.from({ length: 310 }, (_, n) => n.toString(16).padStart(32, '0'));
     await queue.append([reprocessRecord(projectOf('ten_loud'), ids, NOW_S * 1_000)]);
     expect(await send('ten_loud', 1)).toBe(FULL);

@@ -116,7 +116,7 @@ describe('the expiry of credits', () => {
     expect(await fixture.recount()).toMatchObject({ difference_count: 0 });
   });
 
-  it('goes on after a failure, counts it, and ends when it is told to', async () => {
+  it('continues after a failure, counts it, and stops on request', async () => {
     await expiredWallets(1);
     const metrics = createMetrics();
     const warnings: unknown[] = [];
@@ -139,7 +139,7 @@ describe('the expiry of credits', () => {
     expect(text).toContain('tollgate_credit_expiry_due_wallets 0');
   });
 
-  it('tells what waits, and for how long', async () => {
+  it('returns how many wait, and for how long', async () => {
     await expiredWallets(2);
     fixture.clock.advanceMs(7_000);
     const metrics = createMetrics();

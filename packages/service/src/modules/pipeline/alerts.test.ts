@@ -105,7 +105,7 @@ describe('alerts of a batch', () => {
     expect(await sent()).toHaveLength(4);
   });
 
-  it('sends a failure once though the event is rated anew and fails again', async () => {
+  it('sends a failure once though the event is rated again and fails again', async () => {
     const event = failing('a');
     await fixture.accept(batchRecord(fixture.project, [event]));
     await fixture.worker().drain();

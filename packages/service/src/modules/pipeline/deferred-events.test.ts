@@ -137,7 +137,7 @@ describe("events of a tenant's slow rules", () => {
     expect(await arrivals()).toEqual([{ tenant_id: 'ten_a', event_count: 18 }]);
   });
 
-  it('that are rated anew wait like others, and those that had no turn stay failed', async () => {
+  it('that are rated again wait like others, and those that had no turn stay failed', async () => {
     const failing = slowEvents('bad', 8, {});
     await fixture.accept(batchRecord(fixture.project, failing));
     await fixture.worker().drain();

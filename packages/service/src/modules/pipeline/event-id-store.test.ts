@@ -54,7 +54,7 @@ describe('the ids of rated events', () => {
     expect(await record([])).toEqual(new Set());
   });
 
-  it('tell which were rated before, and the new ones of the same batch are recorded', async () => {
+  it('show which were rated before, and the new ones of the same batch are recorded', async () => {
     await record(keys(2, 4));
     const batch = keys(1, 2, 3, 4, 5);
     expect(await record(batch)).toEqual(new Set([batch[1], batch[3]]));

@@ -135,7 +135,7 @@ describe('EventBody', () => {
     expect(expected.map((_, index) => String(body.envelope(index).rawJsonText))).toEqual(expected);
   });
 
-  it('prints raw_json without losing a digit where its bytes cannot be told apart', () => {
+  it('prints raw_json without losing a digit where its bytes cannot be separated', () => {
     const { rawJsonText } = single('{"raw\\u005fjson":{"n":12345678901234567890}}').envelope(0);
     expect(rawJsonText).toBe('{"n":12345678901234567890}');
   });

@@ -42,7 +42,7 @@ async function project(killAfter?: ProjectionStage): Promise<void> {
 const told = () => fixture.rows('select project_id, spans, at_ms from projections order by position');
 
 describe('the end of a group', () => {
-  it('tells the minutes of its charge items, per project', async () => {
+  it('reports the minutes of its charge items, per project', async () => {
     const other = await createProject(fixture.postgres, 'ten_a', 'prj_b');
     await rate([DAY_START_S + 5, DAY_START_S + 61, DAY_START_S + 600]);
     await rate([DAY_START_S + 130]);
@@ -62,7 +62,7 @@ describe('the end of a group', () => {
     expect(await told()).toHaveLength(2);
   });
 
-  it('tells one span where there would be too many', async () => {
+  it('reports one span where there would be too many', async () => {
     for (let batch = 0; batch < 5; batch++) {
       await rate(Array.from({ length: 16 }, (_, n) => DAY_START_S + (16 * batch + n) * 600));
     }
@@ -76,13 +76,13 @@ describe('the end of a group', () => {
     ]);
   });
 
-  it('tells of no failed event, which has no charge items', async () => {
+  it('reports no failed event, which has no charge items', async () => {
     await rate([DAY_START_S], fixture.project, { raw_json: {} });
     await project();
     expect(await told()).toEqual([]);
   });
 
-  it('tells once, with the end, whatever it dies after', async () => {
+  it('reports once, with the end, whatever it dies after', async () => {
     await rate([DAY_START_S]);
     await expect(project('insert')).rejects.toThrow('killed');
     expect(await told()).toEqual([]);
@@ -92,7 +92,7 @@ describe('the end of a group', () => {
     expect(await told()).toHaveLength(1);
   });
 
-  it('forgets what was told long ago, but for the last of it, which says from where on nothing is missing', async () => {
+  it('deletes old reports except the last, which says from where on nothing is missing', async () => {
     const times: number[] = [];
     for (let n = 0; n < 3; n++) {
       times.push(clock.nowMs());

@@ -152,7 +152,7 @@ describe('projector', () => {
     await expectProjected();
   });
 
-  it('puts an event that was rated anew in the place of its failed row', async () => {
+  it('replaces the failed row of an event that was rated again', async () => {
     const failing = testEvent('bad', { raw_json: {} });
     const queue = new PostgresSegmentQueue(test.postgres);
     await queue.append([batchRecord(project, [failing])]);

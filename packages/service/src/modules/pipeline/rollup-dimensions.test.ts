@@ -67,7 +67,7 @@ it('leaves nothing out while combinations are few, however many the events', asy
   expect(committed).toEqual([]);
 });
 
-it('counts anew every so many events: a dimension may grow slowly', async () => {
+it('counts again every so many events: a dimension may grow slowly', async () => {
   const { committed, rollup, rateMany } = fixture({ windowEvents: 1_000 });
   await rollup.prepare([SCOPE]);
   rateMany(0, 10_000, (i) => ({ release: `v${Math.floor(i / 100)}` }));

@@ -10,7 +10,7 @@ describe('StorageTurns', () => {
     expect(had).toEqual([null, 3, 7, null, 3, 7]);
   });
 
-  it('goes on from where it was, whoever has come and gone', () => {
+  it('continues from its place, however the storages changed', () => {
     const turns = new StorageTurns();
     expect(turns.next([null, 3], 0)).toEqual({ storage: null });
     expect(turns.next([null, 2, 9], 0)).toEqual({ storage: 2 });

@@ -100,7 +100,7 @@ describe('BatchTotals', () => {
   it.each<['processed' | 'failed', { processed: number; failed: number }]>([
     ['processed', { processed: 1, failed: -1 }],
     ['failed', { processed: 0, failed: 0 }],
-  ])('moves an event that was rated anew and %s', (status, moved) => {
+  ])('moves an event that was rated again and %s', (status, moved) => {
     const totals = new BatchTotals();
     totals.addRow(usageRow({ occurredAt: 0, status }), true);
     expect(totals.eventTotals()).toMatchObject([moved]);

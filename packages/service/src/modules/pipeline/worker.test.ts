@@ -129,7 +129,7 @@ describe('pipeline worker', () => {
     ]);
   });
 
-  it('keeps a failed event whole, and puts a processed one in its place when it is rated anew', async () => {
+  it('keeps a failed event whole, and replaces it by a processed one when it is rated again', async () => {
     const rawJson = '{ "big": 12345678901234567890.10, "text": "\\u00e9\\u0000" }';
     const failing = testEvent('bad', { metadata: { a: 1 } });
     const body = JSON.stringify({ source: 'gateway', events: [failing] }).replace('{"tokens":1}', rawJson);

@@ -97,7 +97,7 @@ describe('appending within quotas', () => {
     expect([await usedBy('ten_1'), await queued()]).toEqual([0, 0]);
   });
 
-  it('begins anew with the calendar month of the arrival, within one write too', async () => {
+  it('restarts with the calendar month of the arrival, within one write too', async () => {
     const limit = 3;
     const last = { limit, receivedAtMs: JULY_S * 1_000 - 1 };
     const first = { limit, receivedAtMs: JULY_S * 1_000 };

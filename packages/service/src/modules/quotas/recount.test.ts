@@ -39,7 +39,7 @@ const recount = () => recountQuotas(fixture.postgres, DIFFERENCES_MAX);
 const quotas = () =>
   fixture.rows('select tenant_id, month_start, used from event_quotas order by month_start, used');
 
-describe('quotas, counted anew', () => {
+describe('quotas, counted again', () => {
   it('are what rating has got, duplicates too, and what waits for it', async () => {
     const repeated = batchRecord(first, eventsOf(2), { receivedAtMs: JULY_MS - 1 });
     await fixture.accept(repeated, repeated);

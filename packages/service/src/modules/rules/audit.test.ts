@@ -66,7 +66,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  it('tells what a published version changed of prices, and what its archiving ended', async () => {
+  it('shows the prices that a published version changed, and those that its archiving ended', async () => {
     const { id: extractorId } = await done('POST', extractorsUrl, {});
     const bound = { extractor_rule_set_id: extractorId, effective_from: TEST_NOW_S };
     const { id } = await done('POST', pricingsUrl, { ...bound, rules: [rule('dec("0.1")')] });

@@ -79,7 +79,7 @@ describe('checkBilling', () => {
       '{"items": [{"metric": "m", "quantity": "1,5"}]}',
       'expected a decimal such as 12.5, of at most 400 digits',
     ],
-  ])('tells what is wrong with %s', (json, message) => {
+  ])('says what is wrong with %s', (json, message) => {
     const messages: string[] = [];
     checkBilling(parseLossless(json) as never, 'x-billing', (_, said) => messages.push(said));
     expect(messages).toEqual([expect.stringContaining(message)]);

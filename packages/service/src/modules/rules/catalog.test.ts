@@ -86,7 +86,7 @@ describe('RuleCatalog', () => {
     expect(source.rulesReads).toBe(2);
   });
 
-  it('answers at once what it has loaded', async () => {
+  it('returns at once what it has loaded', async () => {
     const source = new FakeSource();
     source.publish('ers_1', 0);
     const rules = await refreshed(new RuleCatalog(source, UNBOUNDED));

@@ -76,7 +76,7 @@ describe('the changes between two versions', () => {
         },
       ],
     ],
-  ])('tell %s', (_, before, after, changes) => {
+  ])('show %s', (_, before, after, changes) => {
     expect(diffConfigs(before, after)).toEqual(changes);
   });
 

@@ -53,7 +53,7 @@ it('is shared by all charge items of the event, and named where it ends', () => 
   expect(message(rated)).toContain(`(EVENT_STEPS_MAX); they ran out at ${path}.`);
 });
 
-it('begins anew with every event', () => {
+it('restarts with every event', () => {
   const config = items({});
   const pricings = [pricingOf({ rules: rules(20, COSTLY) })];
   for (let event = 0; event < 3; event += 1) expect(rate(config, EVENT, {}, pricings).ok).toBe(true);

@@ -199,7 +199,7 @@ describe('update', () => {
 });
 
 describe('publish', () => {
-  it('answers the published version', async () => {
+  it('returns the published version', async () => {
     const id = await create();
     const published = await publish(id);
     expect(published.status).toBe(200);

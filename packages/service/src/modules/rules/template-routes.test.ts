@@ -68,7 +68,7 @@ describe('a rule set of a template', () => {
     expect(created.json()).toMatchObject({ subject: {}, dimensions: own, charge_item_extractors });
   });
 
-  it('fails events without a price where the input says so, beside what the template says', async () => {
+  it('fails events without a price where the input says so, in addition to the template', async () => {
     const own = { template_id: template.id, on_unpriced: 'fail' };
     const created = (await api.call('POST', url, own)).json();
     expect(created).toMatchObject({ on_unpriced: 'fail', charge_item_extractors });
@@ -119,7 +119,7 @@ describe('less_paths', () => {
   const create = (lessPaths: unknown) =>
     api.call('POST', url, { charge_item_extractors: [{ ...item, less_paths: lessPaths }] });
 
-  it('are answered as they were sent', async () => {
+  it('are returned as they were sent', async () => {
     const created = await create(['cached', '$.audio']);
     expect(created.json().charge_item_extractors).toEqual([{ ...item, less_paths: ['cached', '$.audio'] }]);
   });

@@ -11,7 +11,7 @@ beforeAll(async () => {
 
 afterAll(() => store.drop());
 
-it('remembers each dimension once, with what may stand in a name, and tells those who read history', async () => {
+it('stores each dimension once, with any characters of a name, and shows readers of history', async () => {
   const project = await createProject(store.postgres, 'ten_1', 'prj_1');
   const { db } = store.postgres;
   let nowMs = 0;

@@ -82,7 +82,7 @@ describe.each(['shared', 'dedicated'] as const)('history in %s tables', (storage
     expect(await fixture.daysLeft(project)).toEqual(['2028-03-01']);
   });
 
-  it('is not touched before its boundary is known to everybody, whoever dies in between', async () => {
+  it('is not touched before its boundary is known everywhere, whatever process dies in between', async () => {
     const project = await fixture.newProject('ten_a', storage);
     await fixture.insert(project, ...TIMES);
     fixture.retentionDays = { ten_a: 10 };
@@ -155,7 +155,7 @@ describe('sweeps', () => {
     expect(await fixture.job().sweep()).toBe(true);
   });
 
-  it('delete failed events by the day, whoever reprocesses some', async () => {
+  it('delete failed events by the day, also during reprocessing', async () => {
     const project = await fixture.newProject('ten_a');
     const keep = async (second: number) =>
       fixture.store.postgres.pool.query(
@@ -198,7 +198,7 @@ describe('sweeps', () => {
     expect(await fixture.daysLeft(project)).toEqual([]);
   });
 
-  it('go on after a failure, and tell what they do', async () => {
+  it('continue after a failure, and report what they do', async () => {
     const project = await fixture.newProject('ten_a', 'dedicated');
     await fixture.insert(project, '2028-01-15T00:00:00Z', '2028-02-15T00:00:00Z');
     fixture.retentionDays = { ten_a: 10 };

@@ -85,7 +85,7 @@ describe("the sandbox, by Stripe's own library", () => {
     expect(await client().checkout.sessions.retrieve(session.id)).toEqual(session);
   });
 
-  it('answers a repeated request with the same session, also at once, also later', async () => {
+  it('returns the same session for a repeated request, also at once, also later', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => create()));
     expect(new Set(answers.map(({ id }) => id)).size).toBe(1);
     // Later, when such a session could not be opened any more, and also after it has ended.

@@ -33,7 +33,7 @@ describe('a page', () => {
     expect(contentSecurityPolicy).toContain(`form-action 'self' https://shop.example;`);
   });
 
-  it('tells the shop which session was paid', () => {
+  it('notifies the shop which session was paid', () => {
     expect(completePage(session).html).toContain('session=cs_test_1"');
   });
 });

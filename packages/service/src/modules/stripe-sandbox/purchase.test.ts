@@ -71,7 +71,7 @@ describe('a purchase at the sandbox', () => {
     expect(await rows('select 1 from sandbox_events')).toEqual([]);
   });
 
-  it('that is declined can be paid afterwards, and tells of both', async () => {
+  it('that is declined can be paid afterwards, and sends both events', async () => {
     const tenantId = await shop.makeTenant();
     const { body } = await buy(tenantId, 'k');
     const declined = await submit(`${body.session_url}/decline`);
@@ -96,7 +96,7 @@ describe('a purchase at the sandbox', () => {
     await waitFor(async () => (await orderOf(tenantId)).status === 'paid', { what: 'the payment' });
   });
 
-  it('is told of again until it was received, also by the process that comes after', async () => {
+  it('is sent again until it was received, also by the next process', async () => {
     const tenantId = await shop.makeTenant();
     const { body } = await buy(tenantId, 'k');
     await submit(`${body.session_url}/pay`);

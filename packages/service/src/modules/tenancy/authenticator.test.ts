@@ -37,7 +37,7 @@ describe('the authenticator', () => {
     expect(lookUps).toEqual([]);
   });
 
-  test('looks a key up once, by its hash, and then answers at once', async () => {
+  test('looks a key up once, by its hash, and then returns at once', async () => {
     const text = generateApiKey('live');
     const { authenticator, lookUps } = authenticatorOf({ [text]: STORED });
     expect(await authenticator.authenticate(text)).toBe(STORED.principal);

@@ -19,7 +19,7 @@ describe('tenants', () => {
     expect(list).toMatchObject({ total_count: list.tenants.length, limit: 100, offset: 0 });
   });
 
-  test('a page past the end is empty and still tells the whole count', async () => {
+  test('a page past the end is empty and still has the whole count', async () => {
     await node.makeTenant();
     const list = (await node.call('GET', '/admin/v1/tenants?offset=10000', node.serviceKey)).json();
     expect(list).toMatchObject({ tenants: [], limit: 20, offset: 10_000 });

@@ -12,7 +12,7 @@ afterAll(() => fixture.close());
 afterEach(() => fixture.openGate());
 
 describe('a large backtest', () => {
-  it('answers 202, shows its progress, then its result', async () => {
+  it('returns 202, shows its progress, then its result', async () => {
     const id = await fixture.startJob();
     expect(await fixture.read(id)).toMatchObject({
       status: 'running',

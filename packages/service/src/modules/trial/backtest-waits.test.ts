@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.close());
 
-it('a small backtest that does not end soon answers 202, and goes on', async () => {
+it('a small backtest that does not end soon returns 202, and continues', async () => {
   fixture.closeGate();
   const { httpStatus, answer } = await fixture.backtest({});
   expect([httpStatus, answer.status]).toEqual([202, 'running']);

@@ -18,7 +18,7 @@ async function backtest(body: object) {
 }
 
 describe('a small backtest', () => {
-  it('answers at once what the rules would change', async () => {
+  it('returns at once what the rules would change', async () => {
     const answer = await backtest({ pricing: PRICING });
     expect(answer).toMatchObject({
       status: 'succeeded',
@@ -71,7 +71,7 @@ describe('a small backtest', () => {
     expect(await fixture.read(first.id)).toMatchObject({ id: first.id, result: first.result });
   });
 
-  it('tells what would newly fail', async () => {
+  it('shows what would newly fail', async () => {
     const extractor = { dimensions: [{ name: 'x', path: 'x', type: 'string', required: true }] };
     const { result } = await backtest({ extractor });
     expect(result).toMatchObject({

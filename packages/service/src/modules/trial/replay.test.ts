@@ -72,7 +72,7 @@ describe('a replay', () => {
     expect(result.cut_by).toEqual(['time']);
   });
 
-  it('tells its progress after every page at the latest', async () => {
+  it('reports its progress after every page at the latest', async () => {
     const done: number[] = [];
     await replayed({ pageEventsMax: 2 }, { onProgress: async (events) => void done.push(events) });
     expect(done).toEqual(expect.arrayContaining([2, 4, 6, 8, EVENTS]));

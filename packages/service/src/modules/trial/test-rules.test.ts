@@ -189,7 +189,7 @@ describe('POST …/rules/test', () => {
     expect(long).toMatchObject({ subject: null, charge_items: [{ amount: '2' }] });
   });
 
-  it('tells what fails the event, with what was resolved', async () => {
+  it('says what fails the event, with what was resolved', async () => {
     const pricing = { rules: [{ metric: 'llm.tokens', unit_price_expr: 'dec(dimensions.model)' }] };
     const { errors, ...resolved } = await tried({ extractor: EXTRACTOR, pricing, event });
     expect(errors).toEqual([

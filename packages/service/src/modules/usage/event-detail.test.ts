@@ -109,7 +109,7 @@ describe('GET …/usage/events/:raw_event_id', () => {
     });
   });
 
-  it('answers the same 404 for what is malformed, absent or foreign', async () => {
+  it('returns the same 404 for a malformed, absent or foreign id', async () => {
     const foreignRow = usageRow({ tenantId: 'ten_other', projectId: 'prj_other' });
     await insertUsageRows(store.clickhouse, [foreignRow]);
     const ids = [
@@ -175,7 +175,7 @@ describe('GET …/usage/events/:raw_event_id', () => {
   });
 });
 
-it('answers whoever waits for an event when the service ends', async () => {
+it('responds to a request that waits for an event when the service ends', async () => {
   const ending = await openEventsFixture();
   const absent = usageRow({ tenantId: ending.api.tenantId, projectId: ending.api.projectId });
   const waiting = ending.api.call('GET', `${ending.url}/${textOf(absent)}?wait_seconds=10`);

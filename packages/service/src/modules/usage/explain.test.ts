@@ -126,7 +126,7 @@ describe('explainEvent', () => {
     });
   });
 
-  it('finds what priced a quantity that was sent beside the raw JSON, though it read none', () => {
+  it('finds what priced a quantity that was sent outside of the raw JSON, though it read none', () => {
     const [explained] = explain({
       source: 'x_billing',
       extractor_name: null,
@@ -136,7 +136,7 @@ describe('explainEvent', () => {
     expect(explained?.unit_price.expression).toBe('dec("0.001")');
   });
 
-  it('has no path for a quantity that was sent beside the raw JSON', () => {
+  it('has no path for a quantity that was sent outside of the raw JSON', () => {
     const [explained] = explain({ source: 'x_billing', extractor_name: null }).charge_items;
     expect(explained?.quantity).toMatchObject({ path: null, type: null, source: 'x_billing' });
   });

@@ -101,7 +101,7 @@ async function events(query: string): Promise<UsageEvent[]> {
 }
 
 describe('GET …/usage/events/export', () => {
-  it('answers the events of the list, oldest first, whatever the filter', async () => {
+  it('returns the events of the list, oldest first, for any filter', async () => {
     const { tenantId, projectId } = api;
     const rows = Object.values(fixture.rows).map((row) => ({ ...row, tenantId, projectId }));
     expect(rows.length).toBe(5);
@@ -144,7 +144,7 @@ describe('GET …/usage/events/export', () => {
     expect(await events('from=0&to=10')).toEqual([]);
   });
 
-  it('shows of an event that was rated anew its last attempt, wherever a page ends', async () => {
+  it('shows the last attempt of an event that was rated again, wherever a page ends', async () => {
     const at = FROM_S + 300_000;
     const of = { tenantId: api.tenantId, projectId: api.projectId, occurredAt: at };
     const rows = Array.from({ length: PAGE_EVENTS }, () => usageRow(of));
@@ -239,7 +239,7 @@ describe('an export', () => {
     expect(clickhouse.asked).toBe(4);
   });
 
-  it('breaks the connection when it fails halfway, and answers an error when it fails at once', async () => {
+  it('breaks the connection when it fails halfway, and returns an error when it fails at once', async () => {
     clickhouse.gate = (query) => {
       if (query === 5) throw new Error('away');
     };

@@ -92,7 +92,7 @@ describe('POST …/usage/events/:raw_event_id/reprocess', () => {
     expect(await queued()).toEqual([]);
   });
 
-  it('answers the same 404 for what is malformed, absent or foreign', async () => {
+  it('returns the same 404 for a malformed, absent or foreign id', async () => {
     const foreign = await addFailed(1, { project: await api.makeProject(api.tenantId) });
     const answers = await Promise.all(
       ['nonsense', `evt_${idAt(9)}`, `evt_${foreign}`].map((id) =>
@@ -211,7 +211,7 @@ describe('GET …/usage/ingest-status', () => {
     });
   });
 
-  it('adds up what is done and what waits, of this project only, and what is rated anew once', async () => {
+  it('adds up what is done and what waits, of this project only, and events rated again once', async () => {
     const other = await api.makeProject(api.tenantId);
     await api.postgres.pool.query(
       `insert into ingest_totals (tenant_id, project_id, processed_count, failed_count, duplicate_count)
@@ -237,7 +237,7 @@ describe('GET …/usage/ingest-status', () => {
     });
   });
 
-  it('counts pending events that are deferred, of this project only, and those rated anew not at all', async () => {
+  it('counts pending events that are deferred, of this project only, and none that is rated again', async () => {
     const other = await api.makeProject(api.tenantId);
     const nowMs = TEST_NOW_S * 1000;
     await queue.append([record('batch', 4, nowMs - 20_000)]);
@@ -253,7 +253,7 @@ describe('GET …/usage/ingest-status', () => {
     });
   });
 
-  it('tells the age of the oldest event that is not queryable, wherever it waits', async () => {
+  it('returns the age of the oldest event that is not queryable, wherever it waits', async () => {
     const nowMs = TEST_NOW_S * 1000;
     await queue.append([record('batch', 1, nowMs - 1_500)]);
     expect(await status()).toMatchObject({ lag_seconds: 2, oldest_received_at: TEST_NOW_S - 2 });

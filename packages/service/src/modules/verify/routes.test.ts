@@ -23,7 +23,7 @@ afterAll(async () => {
   await store.drop();
 });
 
-it('answers the report to the service key, the same to all who ask at once', async () => {
+it('returns the report to the service key, the same for concurrent requests', async () => {
   const answers = await Promise.all([1, 2, 3].map(() => api.call('POST', '/admin/v1/verify')));
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
   expect(answers[0]?.json()).toMatchObject({ status: 'equal', difference_count: 0 });

@@ -106,7 +106,7 @@ describe('an event', () => {
     expect(receiver.received).toEqual([]);
   });
 
-  it('is not told when its transaction does not commit', async () => {
+  it('is not sent when its transaction does not commit', async () => {
     await hooks.makeEndpoint(receiver.url);
     const { tenantId, projectId } = hooks;
     await transaction(hooks.postgres, async (tx) => {
@@ -116,7 +116,7 @@ describe('an event', () => {
     expect(await hooks.dispatcher.drain()).toBe(0);
   });
 
-  it('that happens once is told once: in one statement, in two, and in two at the same time', async () => {
+  it('that happens once is sent once: in one statement, in two, and in two at the same time', async () => {
     await hooks.makeEndpoint(receiver.url);
     const event = { dedupeKey: 'limit 1, window 2, 80 %' };
     await hooks.emit(
@@ -133,7 +133,7 @@ describe('an event', () => {
     expect(bodies).not.toContain('second');
   });
 
-  it('is told once in each project that has the same key', async () => {
+  it('is sent once in each project that has the same key', async () => {
     const projectId = await hooks.makeProject(hooks.tenantId);
     await hooks.emit({ dedupeKey: 'k' }, { dedupeKey: 'k', projectId });
     const { rows } = await hooks.postgres.pool.query('select project_id from webhook_messages');

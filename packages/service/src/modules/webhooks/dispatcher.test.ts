@@ -112,7 +112,7 @@ describe('a running dispatcher', () => {
     });
   });
 
-  it('tells of its attempts and of what waits', async () => {
+  it('measures its attempts and what waits', async () => {
     const refused = await startReceiver(() => 500);
     await hooks.makeEndpoint(receiver.url);
     await hooks.makeEndpoint(refused.url);
@@ -129,7 +129,7 @@ describe('a running dispatcher', () => {
     await refused.close();
   });
 
-  it('tells for how long what is not fanned out has waited', async () => {
+  it('measures how long messages have waited to be fanned out', async () => {
     await hooks.emit({ atMs: hooks.clock.nowMs() - 7_000 });
     const { messages, oldestMessageAgeMs } = await readBacklog(hooks.postgres.db, hooks.clock.nowMs());
     expect([messages, oldestMessageAgeMs]).toEqual([1, 7_000]);
@@ -141,7 +141,7 @@ describe('a running dispatcher', () => {
 });
 
 describe('an attempt whose process was killed', () => {
-  it('is made again when its lease has ended, by whoever comes first', async () => {
+  it('is made again when its lease has ended, by one dispatcher', async () => {
     const held = new HeldSend();
     const { id } = await hooks.makeEndpoint(receiver.url);
     await hooks.emit({});
@@ -234,7 +234,7 @@ describe('an endpoint that does not answer', () => {
     for (const { end } of held.begun) end({ status: 200 });
   });
 
-  it('is told as one that timed out', async () => {
+  it('is reported as one that timed out', async () => {
     const silent = await startReceiver(() => undefined);
     const { id } = await hooks.makeEndpoint(silent.url);
     await hooks.emit({});

@@ -123,7 +123,7 @@ it('every message reaches a receiver that refuses half of them, at least once', 
 });
 
 describe('an endpoint', () => {
-  it('that answers 410 is disabled, and what waits for it is cancelled', async () => {
+  it('that returns 410 is disabled, and its waiting deliveries are cancelled', async () => {
     const { id } = await hooks.makeEndpoint(receiver.url);
     const other = await hooks.makeEndpoint(receiver.url.replace('/hook', '/other'));
     await hooks.emit({ type: 'first' });

@@ -49,7 +49,7 @@ describe('an endpoint', () => {
     await hooks.at('DELETE', shown.id);
   });
 
-  it('is answered with the events that nothing sends, when it is created and when it is replaced', async () => {
+  it('warns of events that nothing sends, when it is created and when it is replaced', async () => {
     const event_types = [
       'usage_limit.exceeded',
       'usage_limit.exeeded',

@@ -52,7 +52,7 @@ describe('posting', () => {
     ]);
   });
 
-  it.each([200, 202, 299, 400, 410, 500, 503])('answers the status %i', async (status) => {
+  it.each([200, 202, 299, 400, 410, 500, 503])('returns the status %i', async (status) => {
     expect(await send((await receiver(() => status)).url)).toEqual({ status });
   });
 
@@ -98,7 +98,7 @@ describe('posting', () => {
     ['nothing', '', 'no_answer: ECONNRESET'],
     ['headers without end', `HTTP/1.1 200 OK\r\na: ${'x'.repeat(20_000)}`, 'no_answer: HPE_HEADER_OVERFLOW'],
     ['another protocol', 'HTTP/1.1 101 x\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n', 'no_answer'],
-  ])('tells when the answer is %s', async (_kind, answer, error) => {
+  ])('reports a response that is %s', async (_kind, answer, error) => {
     const server = createServer((socket) => socket.on('error', () => {}).end(answer)).listen(0, '127.0.0.1');
     await once(server, 'listening');
     closers.push(async () => void server.close());
@@ -106,7 +106,7 @@ describe('posting', () => {
     expect(await send(`http://127.0.0.1:${port}/`)).toEqual({ error });
   });
 
-  it('tells when nobody listens, or a name leads nowhere', async () => {
+  it('reports when nobody listens, or a name leads nowhere', async () => {
     const port = await freePort();
     expect(await send(`http://127.0.0.1:${port}/`)).toEqual({ error: 'connection_failed: ECONNREFUSED' });
     const resolve = async () => {
@@ -123,7 +123,7 @@ describe('posting', () => {
     await expect(sending).rejects.toThrow('ending');
   });
 
-  it('over TLS, checks who answers', async () => {
+  it('over TLS, checks the certificate', async () => {
     const { port, received } = await receiver(() => 200, { tls: TEST_TLS });
     const resolve = async () => ['127.0.0.1'];
     const to = (name: string, ca?: string) =>

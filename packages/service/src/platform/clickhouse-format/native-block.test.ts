@@ -112,7 +112,7 @@ describe('a block in the Native format', () => {
     }
   });
 
-  it('writes a text anew that was the last before it started over', async () => {
+  it('writes a text again that was the last before it started over', async () => {
     const column = new DictionaryColumn();
     column.string('a');
     column.clear();

@@ -68,7 +68,7 @@ describe('embedded only', () => {
       `SELECT toString(number + sleepEachRow(0.1)) AS secret FROM numbers(100)
        SETTINGS max_block_size = 1, max_execution_time = 1`,
     ],
-  ])('what a query that %s has answered until then reaches nobody', async (_, sql) => {
+  ])('rows that a query has returned before it %s reach nobody', async (_, sql) => {
     const failed = expect(clickhouse.query(sql)).rejects.toThrow();
     const next = clickhouse.query('SELECT 7 AS own');
     await failed;
@@ -76,7 +76,7 @@ describe('embedded only', () => {
     expect(await clickhouse.query('SELECT 8 AS own')).toEqual([{ own: 8 }]);
   });
 
-  test('what a query that is ended has answered until then reaches nobody', async () => {
+  test('rows that a query has returned before it is ended reach nobody', async () => {
     const stop = new AbortController();
     const sql = `SELECT toString(number + sleepEachRow(0.05)) AS secret FROM numbers(1000) SETTINGS max_block_size = 1`;
     const ended = expect(clickhouse.query(sql, {}, { signal: stop.signal })).rejects.toThrow('enough');

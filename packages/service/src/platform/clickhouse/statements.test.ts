@@ -6,7 +6,7 @@ test('statements end at a semicolon that ends a line; comments of whole lines ar
   expect(splitStatements(sql)).toEqual([`SELECT ';' AS a,\n  2`, 'SELECT 3']);
 });
 
-test('tables are found where they are made, and named anew as whole words', () => {
+test('tables are found where they are made, and renamed as whole words', () => {
   const sql = `CREATE TABLE IF NOT EXISTS usage (n Int8);\nCREATE MATERIALIZED VIEW IF NOT EXISTS usage_view TO sums AS
     SELECT usage_n FROM usage;\nALTER TABLE usage ADD COLUMN IF NOT EXISTS m Int8`;
   const tables = tablesOf([{ version: 1, name: 'init', sql, checksum: '' }]);

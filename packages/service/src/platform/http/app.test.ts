@@ -120,7 +120,7 @@ describe('errors', () => {
     expect([answer.statusCode, answer.json().code]).toEqual([404, 'not_found']);
   });
 
-  test('OPTIONS tells the methods; HEAD answers like GET without a body', async () => {
+  test('OPTIONS returns the methods; HEAD responds like GET without a body', async () => {
     const options = await app.inject({ method: 'OPTIONS', url: '/healthz' });
     expect([options.statusCode, options.headers.allow]).toEqual([204, 'GET, HEAD, OPTIONS']);
     const head = await app.inject({ method: 'HEAD', url: '/healthz' });

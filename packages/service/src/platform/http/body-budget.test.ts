@@ -60,7 +60,7 @@ async function statusOfWhole(): Promise<number | undefined> {
   return (await answer).resume().statusCode;
 }
 
-test('bodies that arrive at once are bounded together, and what was let in is answered', async () => {
+test('bodies that arrive at once are bounded together, and those admitted get a response', async () => {
   const first = post();
   first.request.write(PIECE);
   await waitFor(() => bytesReceived === PIECE.length);
@@ -75,7 +75,7 @@ test('bodies that arrive at once are bounded together, and what was let in is an
   expect((await first.answer).resume().statusCode).toBe(200);
 });
 
-test('what was answered makes room for the next', async () => {
+test('a finished request makes room for the next', async () => {
   for (let round = 0; round < 3; round++) expect(await statusOfWhole()).toBe(200);
 });
 

@@ -87,7 +87,7 @@ describe.each([
     expect(logged).toEqual([]);
   });
 
-  test('past it are told so once, while health is answered as ever; one line a minute says so', async () => {
+  test('past it get one response that says so, while health is still served; one line a minute is logged', async () => {
     await occupy(CONNECTIONS_MAX);
     const refused = await ask('/guarded');
     expect(refused).toMatchObject({ status: 503, connection: 'close', retryAfter: expect.any(String) });

@@ -66,7 +66,7 @@ describe('readiness', () => {
     expect(runs).toBe(2);
   });
 
-  test('a check without an end counts as failed, is told to give up, and is not run again beside itself', async () => {
+  test('a check without an end counts as failed, is aborted, and is not run twice at once', async () => {
     vi.useFakeTimers();
     let runs = 0;
     let signal: AbortSignal | undefined;

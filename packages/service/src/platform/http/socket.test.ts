@@ -62,7 +62,7 @@ describe('on a socket', () => {
     ],
     ['an unknown expectation', 'POST /healthz HTTP/1.1\r\nHost: x\r\nExpect: a-miracle\r\n\r\n', 417],
     ['headers that are too large', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(20_000)}\r\n\r\n`, 431],
-  ])('%s is answered in our shape', async (_what, text, status) => {
+  ])('%s gets an error in our shape', async (_what, text, status) => {
     const answer = await rawAnswer(await listen(), text);
     const [head = '', body = ''] = answer.split('\r\n\r\n');
     expect(head).toContain(`HTTP/1.1 ${status} `);

@@ -23,7 +23,7 @@ test('durations are a Prometheus histogram: buckets that add up, sum and count',
   expect(await metrics.getSingleMetricAsString('tollgate_x_seconds')).toContain('_count{route="/a\\"b"} 0');
 });
 
-test('a gauge that is read tells what is so when it is looked at', async () => {
+test('a gauge that is read shows the current value', async () => {
   const metrics = createMetrics();
   let count = 1;
   addReadGauge(metrics, 'tollgate_x', 'How many.', () => count);

@@ -32,7 +32,7 @@ function packageWithoutLinks(): { folder: string; version: string } {
 }
 
 test.each(['win32-x64', 'sunos-x64'])(
-  '%s is told in one sentence that it has no embedded PostgreSQL',
+  '%s reads in one sentence that it has no embedded PostgreSQL',
   (platform) => {
     expect(() => locateBinaryPackage(platform)).toThrow(
       `There is no embedded PostgreSQL for ${platform}; set TOLLGATE_DATABASE_URL to use a PostgreSQL server instead.`,
@@ -83,7 +83,7 @@ test('the account is postgres, or else nobody, and never root', () => {
   expect(unprivilegedAccount('')).toMatchObject({ uid: 65_534, gid: 65_534 });
 });
 
-test('what an account may enter and read is told from the modes of every folder above', () => {
+test('what an account may enter and read follows from the modes of every folder above', () => {
   const stranger = { uid: 54_321, gid: 54_321, name: 'stranger' };
   expect(canEnter(stranger, folder)).toBe(true);
   chmodSync(folder, 0o711);

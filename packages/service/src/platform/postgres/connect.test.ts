@@ -82,7 +82,7 @@ describe('transaction', () => {
 });
 
 describe('errors', () => {
-  test('violations are told apart and name their constraint', async () => {
+  test('kinds of violations are recognised and name their constraint', async () => {
     const insert = (id: string) => store.postgres.db.insertInto('tenants').values(tenant(id)).execute();
     await insert('ten_twice');
     const unique = await failureOf(insert('ten_twice'));

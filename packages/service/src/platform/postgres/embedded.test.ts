@@ -104,7 +104,7 @@ describe('a first start', () => {
     expect(await ask('select 1')).toEqual([1]);
   });
 
-  test('an initialisation that was cut short is done anew', async () => {
+  test('an initialisation that was cut short is repeated', async () => {
     mkdirSync(join(dataDir, 'postgres', 'cluster.partial'), { recursive: true });
     writeFileSync(join(dataDir, 'postgres', 'cluster.partial', 'PG_VERSION'), '18\n');
     await start();

@@ -98,7 +98,7 @@ describe.each(['its row', 'files'])('PostgresSegmentQueue with large segments in
     ]);
   });
 
-  it('puts back and refuses, whatever the size, in the transaction that it is told to', async () => {
+  it('puts back and refuses, whatever the size, in the given transaction', async () => {
     const limited = { record: large('prj_a'), monthlyEventLimit: 1_000 };
     const tooMany = {
       record: { ...large('prj_a', 400), receivedAtMs: RECEIVED_AT_MS + 1 },
@@ -115,7 +115,7 @@ describe.each(['its row', 'files'])('PostgresSegmentQueue with large segments in
     expect((await claim(2_000)).flatMap((segment) => segment.records)).toEqual(records);
   });
 
-  it('tells how many events of which project a segment holds', async () => {
+  it('returns how many events of which project a segment holds', async () => {
     await queue.append([record('prj_a', 2), record('prj_b', 3), record('prj_a', 1)]);
     const { rows } = await store.postgres.pool.query(
       'select event_count, received_at_ms, project_ids, project_event_counts from segments',

@@ -102,7 +102,7 @@ describe('jobs of several owners', () => {
     expect(gate.arrived.slice(0, 3)).toEqual(['loud 0', 'quiet', 'loud 1']);
   });
 
-  it('of one owner run one after the other, beside one of another', async () => {
+  it('of one owner run one after the other, at the same time as one of another', async () => {
     openPool();
     const gate = new Gate();
     const loud = [wait(gate, 'loud', 'loud 0'), wait(gate, 'loud', 'loud 1')];

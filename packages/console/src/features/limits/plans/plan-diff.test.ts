@@ -58,7 +58,7 @@ describe('what changes between two versions', () => {
     expect(diffOf(plan(rule('a')), plan(changed)).rules).toMatchObject([{ kind: 'changed', effect }]);
   });
 
-  it('tells fields before and after', () => {
+  it('shows fields before and after', () => {
     const [change] = diffOf(plan(rule('a')), plan(rule('a', { limit_amount: '2000' }))).rules;
     expect(change).toMatchObject({ fields: [{ label: 'Limit', before: '1,000', after: '2,000' }] });
   });

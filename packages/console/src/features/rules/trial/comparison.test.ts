@@ -32,7 +32,7 @@ describe('changeOf', () => {
     expect(changeOf(before, after).difference).toBe(difference);
   });
 
-  it('tells what changed', () => {
+  it('shows what changed', () => {
     expect([isChanged(changeOf('1', '1.0')), isChanged(changeOf('1', '2'))]).toEqual([false, true]);
   });
 });
@@ -46,7 +46,7 @@ it.each([
 });
 
 describe('compareItems', () => {
-  it('sums what is alike, and tells what came and what is gone', () => {
+  it('sums what is alike, and shows what came and what is gone', () => {
     const before = [item('in', '1', '0.1'), item('in', '2', '0.2'), item('gone', '1', '1')];
     const after = [item('in', '3', '0.6'), item('new', '5', '0', null)];
     expect(

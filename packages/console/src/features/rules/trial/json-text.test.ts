@@ -22,7 +22,7 @@ describe('readJsonObject', () => {
     });
   });
 
-  it('tells the line and the column where JSON ends', () => {
+  it('returns the line and the column where JSON ends', () => {
     expect(readJsonObject('{\n  "a": 1,\n  b\n}')).toEqual({
       isObject: false,
       message: 'Not JSON yet: line 3, column 3.',
@@ -30,7 +30,7 @@ describe('readJsonObject', () => {
     });
   });
 
-  it('tells the end of what is not finished', () => {
+  it('returns the end of what is not finished', () => {
     const text = '{"a": ';
     expect(readJsonObject(text)).toMatchObject({ isObject: false, offset: text.length });
   });

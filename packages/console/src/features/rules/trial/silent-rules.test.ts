@@ -31,7 +31,7 @@ describe('silentExtractors', () => {
     ],
   };
 
-  it('tells where there was nothing', () => {
+  it('says where there was nothing', () => {
     expect(silentExtractors(body, [item({ extractor_name: 'In' })])).toEqual([
       { name: 'tokens.out', reason: 'usage.out is missing in the event' },
     ]);
@@ -44,7 +44,7 @@ describe('silentExtractors', () => {
     expect(at({ ...added, path: 'n' })).toBe('n, a[*].n, b is missing in the event');
   });
 
-  it('tells of items that the event brought itself', () => {
+  it('shows items that the event brought itself', () => {
     const brought = item({ metric: 'tokens.out', source: 'x_billing' });
     expect(silentExtractors(body, [item({ extractor_name: 'In' }), brought])).toEqual([
       { name: 'tokens.out', reason: expect.stringContaining('x-billing') },
@@ -57,7 +57,7 @@ describe('silentExtractors', () => {
 });
 
 describe('silentPricingRules', () => {
-  it('tells why each rule gave no price, in the order in which they are asked', () => {
+  it('says why each rule gave no price, in the order in which they are tried', () => {
     const body = {
       rules: [
         { name: 'last', metric: 'tokens', priority: 9 },
@@ -81,7 +81,7 @@ describe('silentPricingRules', () => {
   it.each([
     ['hint', 'a price in the event goes first'],
     ['extractor', 'a price of the extractor goes first'],
-  ] as const)('tells what goes before every rule: %s', (pricing_source, reason) => {
+  ] as const)('says what goes before every rule: %s', (pricing_source, reason) => {
     const body = { rules: [{ name: 'rule', metric: 'tokens' }] };
     expect(silentPricingRules(body, [item({ pricing_source })])).toEqual([{ name: 'rule', reason }]);
   });

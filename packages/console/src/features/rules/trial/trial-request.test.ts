@@ -50,7 +50,7 @@ describe('trialBody', () => {
     );
   });
 
-  it('sends what comes beside raw_json, escaped', () => {
+  it('sends the fields next to raw_json, escaped', () => {
     const body = trialBody(
       { extractor_rule_set_id: 'ers_1' },
       { rawJson: '{}', billing: '{"items":[]}', subjectType: 'user', subjectId: '"u"\n' },

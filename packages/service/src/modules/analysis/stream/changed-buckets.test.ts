@@ -23,7 +23,7 @@ describe('changedBuckets', () => {
     ]);
   });
 
-  it('finds nothing beside the range, and keeps to it', () => {
+  it('finds nothing outside of the range', () => {
     const range = { time_range: { from: 100, to: 5_000 } };
     expect(changed(range, [0, 100], [5_000, 6_000])).toEqual([]);
     expect(changed(range, [0, 120])).toEqual([{ from: 100, to: HOUR_S, starts: [0] }]);

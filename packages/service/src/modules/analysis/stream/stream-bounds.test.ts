@@ -43,7 +43,7 @@ async function eventsOf(queries: readonly AnalysisQuery[]): Promise<ReceivedEven
   return events;
 }
 
-it('has a query asked anew of which too many rows changed, and that query only', async () => {
+it('asks for a new read of a query with too many changed rows, and of that query only', async () => {
   await useOf(STREAM_ROWS_MAX);
   const events = await eventsOf([query, { ...query, group_by: [] }]);
   expect(events).toMatchObject([
@@ -52,7 +52,7 @@ it('has a query asked anew of which too many rows changed, and that query only',
   ]);
 });
 
-it('sends a client so much in one tick, and has the rest asked anew', async () => {
+it('sends a client so much in one tick, and asks for a new read of the rest', async () => {
   await useOf(STREAM_ROWS_MAX - 1);
   const queries = Array.from({ length: 8 }, (_, n) => ({ ...query, limit: STREAM_ROWS_MAX + n }));
   const events = await eventsOf(queries);

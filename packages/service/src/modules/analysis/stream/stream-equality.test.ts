@@ -85,7 +85,7 @@ class ReservedAmount {
   }
 }
 
-it('tells exactly what makes the answers of the past those of the present', async () => {
+it('sends exactly the changes between the past results and the present ones', async () => {
   let told = 0;
   await fc.assert(
     fc.asyncProperty(

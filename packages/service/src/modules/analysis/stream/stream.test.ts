@@ -30,7 +30,7 @@ async function isReady(client: EventClient): Promise<void> {
 }
 
 describe('GET …/analysis/stream', () => {
-  it('tells buckets that changed, as the query answers them', async () => {
+  it('sends changed buckets, as the query returns them', async () => {
     await fixture.use(hour, hour - 5 * HOUR_S);
     const client = await fixture.follow({ queries: [query] });
     expect(client.answer.headers).toMatchObject({
@@ -59,7 +59,7 @@ describe('GET …/analysis/stream', () => {
     expect(applied(held, next.data)).toEqual((await fixture.ask(query)).rows);
   });
 
-  it('tells several queries, each as it is asked, and the position with the last of them', async () => {
+  it('sends the changes of several queries, and the position with the last of them', async () => {
     const totals: AnalysisQuery = { ...query, bucket_size: 'none', group_by: [] };
     const top: AnalysisQuery = { ...query, group_by: ['subject_id'], limit: 1, bucket_size: '12h' };
     const elsewhere: AnalysisQuery = { ...query, time_range: { from: 0, to: HOUR_S } };
@@ -77,7 +77,7 @@ describe('GET …/analysis/stream', () => {
     expect(second.data.buckets.length).toBeGreaterThan(1);
   });
 
-  it('slides with a range that ends now, and tells the bucket that it cuts', async () => {
+  it('slides with a range that ends now, and sends the bucket that it cuts', async () => {
     const sliding: AnalysisQuery = {
       metrics: ['llm.tokens'],
       time_range: { last_seconds: HOUR_S },
@@ -97,7 +97,7 @@ describe('GET …/analysis/stream', () => {
     expect(applied(held, data)).toEqual(now.rows);
   });
 
-  it('resumes after the last event that was received, and begins anew where too much was forgotten', async () => {
+  it('resumes after the last received event, and starts over where too much was deleted', async () => {
     const client = await fixture.follow({ queries: [query] });
     await isReady(client);
     await fixture.use(hour);
@@ -158,7 +158,7 @@ describe('GET …/analysis/stream', () => {
     expect(client.events).toHaveLength(1);
   });
 
-  it('tells again what a failing store kept from being told', async () => {
+  it('sends again the changes that a failing store held back', async () => {
     const client = await fixture.follow({ queries: [query] });
     await isReady(client);
     await fixture.use(hour);

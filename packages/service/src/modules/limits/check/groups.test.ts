@@ -86,7 +86,7 @@ test('a bounded number waits; room is made by what ends', async () => {
   expect(await third).toBe('b1!');
 });
 
-test('tells how many items wait, since when, and how many were refused or failed together', async () => {
+test('returns how many items wait, since when, and how many were refused or failed together', async () => {
   let nowMs = 1_000;
   const { groups, end } = controlled({ waitingMax: 2, monotonicMs: () => nowMs });
   const state = () => [groups.depth, groups.oldestAgeMs, groups.refusedCount, groups.failedCount];

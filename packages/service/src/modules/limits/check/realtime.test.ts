@@ -148,7 +148,7 @@ describe('the snapshot', () => {
     });
   });
 
-  it('shows what leases hold beside what is used', async () => {
+  it('shows the reserved amount next to the used one', async () => {
     const body = { subject_type: 'user', subject_id: 'u3', amount: '4', currency: 'USD', ttl_seconds: 60 };
     expect((await api.call('POST', `${api.url}/budget-leases`, body)).status).toBe(201);
     const [month] = (await snapshot('u3')).json().limits;

@@ -49,7 +49,7 @@ describe('a lease', () => {
     expect((await calls.get(lease.id)).json()).toEqual(closed.json());
   });
 
-  it('is refused where it does not fit beside what is used and reserved, and then holds nothing', async () => {
+  it('is refused if it does not fit next to the used and reserved amounts, and then holds nothing', async () => {
     const { subjectId, route } = await calls.makeSubject();
     const ruleNo = await makeLimit(api, route, { key: 'b1', amount: '10', period: 'lifetime' });
     await makeLimit(api, route, { key: 'b2', amount: '100' });
@@ -165,7 +165,7 @@ describe('a lease', () => {
     expect((await calls.close(lease.id)).json()).toMatchObject({ status: 'closed', remaining_amount: '0' });
   });
 
-  it('expires at its time for whoever looks, and gives back when the job has come by', async () => {
+  it('expires at its time for every reader, and is given back when the job has run', async () => {
     const { subjectId, route } = await calls.makeSubject();
     await makeLimit(api, route, { key: 'g1', amount: '10' });
     const lease = await calls.grant(subjectId, { amount: '10', ttl_seconds: 1 });

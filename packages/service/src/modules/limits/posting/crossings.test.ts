@@ -24,7 +24,7 @@ describe('crossing a limit', () => {
   const sent = (...percents: number[]) =>
     percents.map((percent) => `limit ${ruleNo} ${TODAY_S} ${percent} user u1`).sort();
 
-  it('tells each share once, in the transaction that reaches it', async () => {
+  it('reports each percentage once, in the transaction that reaches it', async () => {
     await fixture.post([cost('4.999999999999999999')]);
     expect(await fixture.crossings()).toEqual([]);
     await fixture.post([cost('0.000000000000000001')]);
@@ -37,7 +37,7 @@ describe('crossing a limit', () => {
     expect(await fixture.crossings()).toEqual(sent(50, 80, 100));
   });
 
-  it('tells where the limit stands', async () => {
+  it('reports the status of the limit', async () => {
     await fixture.lease({ amount: '3', ruleNos: [ruleNo ?? 0] });
     await fixture.post([cost('12')]);
     const messages = await fixture.rows(
@@ -87,7 +87,7 @@ describe('crossing a limit', () => {
     ]);
   });
 
-  it('tells nothing of a batch that fails, and tells it once when the batch comes again', async () => {
+  it('reports nothing for a batch that fails, and once when the batch is repeated', async () => {
     const die = () => Promise.reject(new Error('killed'));
     await expect(fixture.post([cost('9')], die)).rejects.toThrow('killed');
     expect(await fixture.crossings()).toEqual([]);
@@ -97,7 +97,7 @@ describe('crossing a limit', () => {
     expect(await fixture.crossings()).toEqual(sent(50, 80));
   });
 
-  it('tells nothing twice when a refund is used up again', async () => {
+  it('reports nothing twice when a refund is used up again', async () => {
     await fixture.post([cost('10')]);
     await fixture.post([cost('-9')]);
     await fixture.post([cost('20')]);
@@ -105,7 +105,7 @@ describe('crossing a limit', () => {
     expect(await fixture.windows()).toMatchObject([{ used: '21' }]);
   });
 
-  it('tells of each window and subject by itself, of a past one too', async () => {
+  it('reports each window and subject by itself, a past one too', async () => {
     await fixture.post([
       cost('5'),
       cost('5', NOW_S - DAY_S),

@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => fixture.drop());
 
 it(
-  'counts, debits and tells what a plain reading of the rules does',
+  'counts, debits and reports as a plain reading of the rules does',
   async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: STEPS_MAX }), async (steps) => {

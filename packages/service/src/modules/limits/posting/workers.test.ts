@@ -80,7 +80,7 @@ describe('workers that post', () => {
     await expectPosted(5);
   });
 
-  it('post an event that is rated anew once it has a price', async () => {
+  it('post an event that is rated again once it has a price', async () => {
     const failing = Array.from({ length: 5 * SUBJECTS }, (_, index) => eventOf(index, { raw_json: {} }));
     await pipeline.accept(batchRecord(pipeline.project, failing));
     await pipeline.worker().drain();

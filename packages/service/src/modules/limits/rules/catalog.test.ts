@@ -74,7 +74,7 @@ describe('resolution', () => {
     expect(found.map((route) => route?.routeId)).toEqual(routes.map(({ id }) => id));
   });
 
-  it('tells the account and where windows lie', async () => {
+  it('returns the account and the place of windows', async () => {
     const route = await routeOf('a', { timezone: 'Asia/Tokyo', week_start: 'sunday', usage_limit_anchor: 5 });
     expect(await find(createWorkerCatalog(), 'a')).toMatchObject({
       account: { id: route.account_id, externalId: null },

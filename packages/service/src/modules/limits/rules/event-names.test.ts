@@ -31,7 +31,7 @@ describe('the events of rules', () => {
 });
 
 describe('a route that is saved', () => {
-  it('is answered with a subject type that neither usage nor extractors have', async () => {
+  it('warns of a subject type that neither usage nor extractors have', async () => {
     const subject = { subject_type: UNKNOWN_SUBJECT_TYPE, subject_id: '*' };
     const created = await api.must(201, 'POST', '/subject-routes', subject);
     expect(created.warnings).toMatchObject([{ code: 'unknown_subject_type', name: UNKNOWN_SUBJECT_TYPE }]);

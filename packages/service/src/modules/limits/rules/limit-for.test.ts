@@ -112,7 +112,7 @@ describe('direct limits', () => {
     expect([await limits(-1), await limits()]).toEqual([{ spend: 4n }, { spend: 4n }]);
   });
 
-  it('of another period are that of the change at once: it begins to count anew', async () => {
+  it('of another period are those of the change at once: counting restarts', async () => {
     const { id: routeId } = await api.makeRoute({ subject_id: subjectId });
     const { id } = await api.must(201, 'POST', `/subject-routes/${routeId}/limits`, hourly('1'));
     api.clock.advanceMs(5_000);

@@ -65,7 +65,7 @@ describe('the current windows of a subject', () => {
     expect(windows.used).toEqual(['2.000000000000000000', '4.000000000000000000']);
   });
 
-  it('tell each share once', () => {
+  it('report each percentage once', () => {
     const windows = new CurrentWindows(usage);
     windows.open(windowAt(2, '1'));
     expect(windows.add(sumAt(2, '3.999999999999999999'))).toBeUndefined();

@@ -33,7 +33,7 @@ describe('the crossings of a window', () => {
     expect(firstAlertAt({ notifyAt: [1] }, 101n)).toBe(2n);
   });
 
-  it('tells each percentage once on any way up and down', () => {
+  it('reports each percentage once on any way up and down', () => {
     const deltas = fc.array(fc.bigInt({ min: -30n, max: 60n }), { maxLength: 40 });
     const percents = fc.uniqueArray(fc.integer({ min: 1, max: 99 }), { maxLength: 5 });
     fc.assert(

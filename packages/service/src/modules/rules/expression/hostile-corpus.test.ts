@@ -11,7 +11,7 @@ it.each(HOSTILE_EXPRESSIONS)('$name: $outcome', ({ source, kind, outcome }) => {
   expect(evaluated(source, kind, env)).toContain(outcome);
 });
 
-it('counts anew for every evaluation', () => {
+it('restarts counting for every evaluation', () => {
   const source = `[${'0,'.repeat(450)}0].exists(x, x > 1)`;
   const compiled = compileExpression(source, { kind: 'match' });
   if (!compiled.ok) throw new Error(compiled.issue.message);

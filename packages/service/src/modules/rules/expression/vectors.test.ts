@@ -29,8 +29,8 @@ it('agrees with the conformance tests of CEL', () => {
 describe('as CEL has it', () => {
   it.each([
     ['a double that is an int past 2^53', 'double(9223372036854775807) == 9223372036854775808.0'],
-    ['an int beside such a double', '!(dyn(9223372036854775807) < 9223372036854775808.0)'],
-    ['such a double beside an int', 'dyn(9223372036854775808.0) <= 9223372036854775807'],
+    ['an int next to such a double', '!(dyn(9223372036854775807) < 9223372036854775808.0)'],
+    ['such a double next to an int', 'dyn(9223372036854775808.0) <= 9223372036854775807'],
     ['a double without a digit before the point', '.5 == 0.5 && 1.5 - .25 == 1.25 && [.5][0] > -.5'],
     ['has() of an empty map', '!has({}.a)'],
     ['has() of a map that is written out', 'has({"a": {"b": 1}}.a.b) && !has({"a": 1}.b)'],

@@ -38,7 +38,7 @@ describe('sum_paths of a dimension', () => {
     expect(read(SUM, rawJson)).toBe(size);
   });
 
-  it('need no path beside them', () => {
+  it('need no further path', () => {
     expect(read({ sum_paths: ['l[*].n'] }, '{"l": [{"n": 2}, {"n": 0.5}]}')).toBe('2.5');
     expect(read({ sum_paths: ['l[*].n'] }, '{"l": []}')).toBeUndefined();
   });

@@ -111,7 +111,7 @@ describe('sum_paths', () => {
     ]);
   });
 
-  it('need no path beside them', () => {
+  it('need no further path', () => {
     const alone = {
       charge_item_extractors: [{ metric: 'm', type: 'number' as const, sum_paths: ['l[*].n'] }],
     };

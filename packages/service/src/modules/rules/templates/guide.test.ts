@@ -38,7 +38,7 @@ function dimensionsLine({ dimensions }: ExtractorTemplate): string {
 }
 
 describe('the guide to templates', () => {
-  it.each(TEMPLATES)('tells of $id what it charges and what it reads', (template) => {
+  it.each(TEMPLATES)('says what $id charges and reads', (template) => {
     const section = sectionOf(template);
     expect(tableOf(section)).toEqual(chargeItemTable(template));
     const unwrapped = section.replace(/(?<=\S)\n(?=\S)/g, ' ');

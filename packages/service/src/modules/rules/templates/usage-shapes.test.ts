@@ -27,7 +27,7 @@ const someOf = (quantities: Readonly<Record<string, number>>) =>
   Object.fromEntries(Object.entries(quantities).filter(([, quantity]) => quantity !== 0));
 
 /** Recorded responses of providers, where they are available; the shapes that differ most stand below as well. */
-it('charges recorded answers as the SDKs of their providers count them', () => {
+it('charges recorded responses as the SDKs of their providers count them', () => {
   const cases = existsSync(VECTORS)
     ? (JSON.parse(readFileSync(VECTORS, 'utf8')) as { cases: Vector[] }).cases
     : [];
@@ -45,13 +45,13 @@ const cached = (count: number) => ({ prompt_tokens_details: { cached_tokens: cou
 it.each<[string, object, Record<string, number>, string[]]>([
   ['reasoning within', chat(10, 30, 40, reasoning(20)), { input: 10, output: 10, reasoning: 20 }, []],
   [
-    'reasoning beside, and less',
+    'reasoning apart, and less',
     chat(10, 30, 60, reasoning(20)),
     { input: 10, output: 30, reasoning: 20 },
     ['quantity_parts_beside llm.output_tokens'],
   ],
   [
-    'reasoning beside, and more',
+    'reasoning apart, and more',
     chat(10, 3, 33, reasoning(20)),
     { input: 10, output: 3, reasoning: 20 },
     ['quantity_parts_beside llm.output_tokens'],

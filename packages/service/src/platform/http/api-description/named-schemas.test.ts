@@ -73,7 +73,7 @@ describe('in the words of client generators', () => {
     });
   });
 
-  test('a default is told by the description', () => {
+  test('a default is named in the description', () => {
     const written = write(Type.Integer({ default: 20, description: 'Page size.' }));
     expect(written).toEqual({ type: 'integer', format: 'int64', description: 'Page size. Default: `20`.' });
   });

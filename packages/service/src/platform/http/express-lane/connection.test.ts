@@ -48,7 +48,7 @@ test.each([
   wire.socket.destroy();
 });
 
-test('requests that are sent ahead are answered in their order, whoever answers them', async () => {
+test('requests that are sent ahead get their responses in order, from the lane or from Node', async () => {
   const release = fixture.holdAnswer();
   const wire = await Wire.open(fixture.ways.express);
   const requests = [fixture.post(), fixture.post('{'), fixture.post(), fixture.post()];
@@ -93,7 +93,7 @@ test.each<[string, (wire: Wire) => unknown]>([
   },
 );
 
-test('bodies that have no room beside each other are refused by Fastify, and later ones find room', async () => {
+test('bodies without room for both are refused by Fastify, and later ones find room', async () => {
   const holders = [await Wire.open(fixture.ways.express), await Wire.open(fixture.ways.fastify)];
   for (const wire of holders) await wire.write(incomplete());
   await waitFor(async () => {
@@ -161,7 +161,7 @@ describe.each(['express', 'fastify'] as const)('bytes that are no HTTP (%s)', (w
   test.each<[string, () => Buffer[], number[]]>([
     ['behind two requests', () => [fixture.post(), fixture.post()], [202, 202, 400]],
     ['behind the last request', () => [fixture.post(undefined, { connection: 'close' })], [202]],
-  ])('are not refused before the answers: %s', async (_what, requests, statuses) => {
+  ])('are not refused before earlier responses: %s', async (_what, requests, statuses) => {
     const release = fixture.holdAnswer();
     const wire = await Wire.open(fixture.ways[way]);
     await wire.write(Buffer.concat([...requests(), Buffer.from('x')]));
@@ -178,7 +178,7 @@ describe.each(['express', 'fastify'] as const)('bytes that are no HTTP (%s)', (w
   });
 });
 
-test('a client that does not read its answers is left to Node', async () => {
+test('a client that does not read its responses is left to Node', async () => {
   const connection = fixture.nextConnection();
   const wire = await Wire.open(fixture.ways.express);
   wire.socket.pause();

@@ -22,7 +22,7 @@ async function openWith(deadlines: Parameters<typeof ExpressFixture.start>[0]) {
   return { wire, connection };
 }
 
-test('what was let in before a shutdown is answered, and the connection then closed', async () => {
+test('a request admitted before a shutdown gets its response, and the connection is then closed', async () => {
   const release = fixture.holdAnswer();
   const wire = await Wire.open(fixture.ways.express);
   await wire.write(fixture.post());
@@ -84,7 +84,7 @@ test('at a shutdown, what was sent ahead is not served', async () => {
   expect(fixture.seenByFastify).toBe(0);
 });
 
-test('a shutdown during a look-up is told by Fastify', async () => {
+test('a shutdown during a look-up is reported by Fastify', async () => {
   const lookUp = fixture.holdLookUp();
   const wire = await Wire.open(fixture.ways.express);
   await wire.write(fixture.post());

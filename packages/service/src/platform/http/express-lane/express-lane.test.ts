@@ -121,7 +121,7 @@ test.each<[string, Buffer, number]>([
   expect(fixture.answered).toEqual([]);
 });
 
-test('a client that waits to be told to go on is told so, and served by Fastify', async () => {
+test('a client that waits for 100 Continue gets it, and is served by Fastify', async () => {
   const wire = await Wire.open(fixture.ways.express);
   await wire.write(as({ expect: '100-continue' }));
   expect((await wire.answer())?.status).toBe(100);
@@ -153,7 +153,7 @@ test.each<[string, () => unknown, number]>([
   expect(fixture.answered).toHaveLength(4);
 });
 
-test('what is refused whatever it says is answered unparsed, and the connection goes on', async () => {
+test('a request that is refused regardless of its body is not parsed, and the connection continues', async () => {
   fixture.precheck = () => {
     throw new DomainError('ingest_backlog_full', { retryAfterS: 5 });
   };
@@ -199,7 +199,7 @@ test('an answer may be larger than a packet, and hold any text', async () => {
   expect(await fixture.compare(post())).toMatchObject({ by: 'lane', body });
 });
 
-test('requests are counted by route and status, whoever answers', async () => {
+test('requests are counted by route and status, over the lane and over Fastify', async () => {
   for (const body of [GOOD, GOOD, '{']) await fixture.compare(post(body));
   const route = '/v1/projects/:project_id/meters/:id/readings';
   const count = (status: number) => `_count{method="POST",route="${route}",status="${status}"}`;
@@ -218,7 +218,7 @@ test('a plain request id is kept, and every other request gets one of its own', 
   expect(fixture.seenByFastify).toBe(0);
 });
 
-test('is not entered when it is switched off, and the same requests get the same answers', async () => {
+test('is not entered when it is switched off, and the same requests get the same responses', async () => {
   const off = await ExpressFixture.start({ expressLane: false });
   try {
     for (const bytes of [post(), post('{"reading":'), to(PATH.replace('m-1', 'm-2'))]) {

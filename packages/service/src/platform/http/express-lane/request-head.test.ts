@@ -68,7 +68,7 @@ describe('heads of one connection', () => {
     },
   );
 
-  it('tell of each what it would tell alone, whichever came before', () => {
+  it('read each as they would read it alone, whichever came before', () => {
     const part = fc.constantFrom(
       'Host: here',
       'host: there',

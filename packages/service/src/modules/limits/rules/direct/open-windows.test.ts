@@ -91,7 +91,7 @@ describe('another amount of a direct limit', () => {
     expect(await limits()).toEqual(['u2 0 5', 'u3 0 5']);
   });
 
-  it('tells, with the next usage, what usage is beyond by now', async () => {
+  it('reports, with the next usage, the percentages that are exceeded by now', async () => {
     await use('10');
     await change({ limit_amount: '12', effective: 'now' });
     expect(await sentAlerts()).toEqual([]);
@@ -102,7 +102,7 @@ describe('another amount of a direct limit', () => {
     expect(await sentAlerts()).toEqual([80, 100]);
   });
 
-  it('tells no share twice in a window, even when the outbox has forgotten the first time', async () => {
+  it('reports no percentage twice in a window, even when the outbox has deleted the first message', async () => {
     await use('80');
     expect(await sentAlerts()).toEqual([80]);
     await api.postgres.pool.query('truncate webhook_messages cascade');
@@ -116,7 +116,7 @@ describe('another amount of a direct limit', () => {
     expect(await sentAlerts()).toEqual([100]);
   });
 
-  it('is exact in the shares it tells, however many digits it has', async () => {
+  it('is exact in the percentages that it reports, however many digits it has', async () => {
     await use('1');
     // 80 % has 19 fraction digits: it is reached with the next number that has 18.
     await change({ limit_amount: '12345678901234567890.000000000000000002', effective: 'now' });

@@ -33,7 +33,7 @@ const FULL: LimitRuleInput = ruleOf({
 });
 
 describe('create', () => {
-  it('answers the limit', async () => {
+  it('returns the limit', async () => {
     const limit = await post(FULL);
     expect(limit).toEqual({
       id: expect.stringMatching(/^racl_[0-9a-f]{32}$/),

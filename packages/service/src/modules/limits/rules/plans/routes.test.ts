@@ -17,7 +17,7 @@ const restore = (id: string, status = 200) => api.must(status, 'POST', `${PLANS}
 const versions = async (id: string) => (await api.must(200, 'GET', `${PLANS}/${id}/versions`)).versions;
 
 describe('create', () => {
-  it('answers the management view of a draft', async () => {
+  it('returns the management view of a draft', async () => {
     const body = { name: 'free', title: 'Free', description: 'For trying', rules: [ruleOf()] };
     expect(await api.must(201, 'POST', PLANS, body)).toEqual({
       id: expect.stringMatching(/^ulp_[0-9a-f]{32}$/),
@@ -115,7 +115,7 @@ describe('update', () => {
     expect((await put(id, { rules: [] })).draft.rules).toEqual([]);
   });
 
-  it('opens a draft beside what is in force', async () => {
+  it('opens a draft next to the active version', async () => {
     const id = await api.makePlan([ruleOf()]);
     const opened = await put(id, {});
     expect(opened).toMatchObject({ status: 'published', current_revision: 1 });
@@ -137,7 +137,7 @@ describe('update', () => {
 });
 
 describe('publish', () => {
-  it('answers the new version', async () => {
+  it('returns the new version', async () => {
     const id = await api.makePlan([ruleOf({ notify_at: [50, 90], webhook_event: 'spend.high' })], false);
     api.clock.advanceMs(1_000);
     const at = api.clock.nowMs() / 1000;

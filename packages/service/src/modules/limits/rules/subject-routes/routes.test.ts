@@ -24,7 +24,7 @@ async function accounts(): Promise<{ id: string; name: string }[]> {
 }
 
 describe('create', () => {
-  it('answers the route, with defaults where nothing was said', async () => {
+  it('returns the route, with defaults for missing fields', async () => {
     const before = await accounts();
     const route = await post({ subject_type: 'user', subject_id: 'ada' });
     expect(route).toEqual({
