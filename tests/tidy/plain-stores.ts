@@ -7,9 +7,6 @@ import type { CodeFile, Import } from './source.js';
  * project or tenant (`ProjectDb`, `TenantDb`). A store leaves this list when no function in it needs the plain handle.
  */
 export const PLAIN_STORES: Readonly<Record<string, string>> = {
-  'modules/analysis/known-names-store.ts': 'not moved to a handle yet',
-  'modules/analysis/metrics-store.ts': 'not moved to a handle yet',
-  'modules/analysis/store.ts': 'not moved to a handle yet',
   'modules/analysis/stream/projection-store.ts':
     'one statement asks for the changes of all followed projects',
   'modules/catalog/grant-store.ts': 'not moved to a handle yet',
@@ -60,12 +57,9 @@ export const PLAIN_STORES: Readonly<Record<string, string>> = {
   'modules/tenancy/project-lock-store.ts': 'not moved to a handle yet',
   'modules/tenancy/store.ts': 'finds the tenants and projects that a handle is confined to',
   'modules/trial/backtest-sweep-store.ts': 'deletes old backtests of all projects',
-  'modules/usage/event-store.ts': 'not moved to a handle yet',
   'modules/usage/failed-store.ts': 'not moved to a handle yet',
-  'modules/usage/replay-store.ts': 'not moved to a handle yet',
   'modules/usage/status-store.ts': 'not moved to a handle yet',
   'modules/usage/unpriced-days-store.ts': 'a job counts the days of all projects',
-  'modules/usage/unpriced-store.ts': 'not moved to a handle yet',
   'modules/verify/history-store.ts': 'recounts the rows of all projects',
   'modules/verify/posting-history-store.ts': 'recounts the rows of all projects',
   'modules/verify/totals-store.ts': 'recounts the rows of all projects',

@@ -25,7 +25,12 @@ import {
 } from '../modules/limits/index.js';
 import { registerQuotaRoutes } from '../modules/quotas/index.js';
 import { isDefaultSubjectType, type RuleSets } from '../modules/rules/index.js';
-import { createUsageHistory, provisionStorage, type UsageHistory } from '../modules/storage/index.js';
+import {
+  createUsageHistory,
+  ProjectHistory,
+  provisionStorage,
+  type UsageHistory,
+} from '../modules/storage/index.js';
 import { createTenancy, registerTenancyRoutes, type TenancyService } from '../modules/tenancy/index.js';
 import { registerExportRoutes, registerUsageRoutes } from '../modules/usage/index.js';
 import { registerVerifyRoutes } from '../modules/verify/index.js';
@@ -210,7 +215,9 @@ function explainedBy(ruleSets: RuleSets, { answerAliases, findUnpriced }: RulesT
 }
 
 function knownNames(clickhouse: Stores['clickhouse'], history: UsageHistory): KnownNames {
-  return new KnownNames({ read: async (project) => usedNames(clickhouse, await history.scopeOf(project)) });
+  return new KnownNames({
+    read: async (project) => usedNames(new ProjectHistory(clickhouse, await history.scopeOf(project))),
+  });
 }
 
 /** One catalog for both: what is changed on this node counts here at once. */

@@ -12,6 +12,7 @@ import {
   usageItem,
   usageRow,
 } from '../../testing/index.js';
+import { ProjectHistory } from '../storage/index.js';
 import type { UsageEventRow } from '../usage/index.js';
 import { normalizeQuery } from './normalize.js';
 import {
@@ -64,7 +65,10 @@ describe('an analysis query', () => {
           answered += Math.sign(expected.length);
           const planned = planQuery(normalizeQuery(query, 0), SCOPE);
           for (const sources of otherSources(query)) {
-            const same = await analysisRows(store.clickhouse, SCOPE, { ...planned, sources });
+            const same = await analysisRows(new ProjectHistory(store.clickhouse, SCOPE), {
+              ...planned,
+              sources,
+            });
             expect(same.rows).toEqual(answer.rows);
           }
         }),

@@ -31,7 +31,7 @@ const COLUMNS = [
 const HOSTILE = [
   "' OR '1'='1",
   "') OR 1 = 1 --",
-  '{tenant0:String}',
+  '{tenant:String}',
   '{metrics1:Array(String)}',
   '`tenant_id`',
   'dimensions',

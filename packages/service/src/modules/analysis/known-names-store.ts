@@ -1,6 +1,4 @@
-import type { ClickHouse } from '../../platform/clickhouse/index.js';
-import { storageTables } from '../storage/index.js';
-import type { AnalysisScope } from './query-sql.js';
+import { isKept, OWN_ROWS, type ProjectHistory } from '../storage/index.js';
 import { RESOLUTIONS_S } from './source.js';
 
 /** So many names of each kind are read of a project; of one that has more, every name passes for known. */
@@ -15,21 +13,14 @@ export interface UsedNames {
 
 const NO_NAMES: UsedNames = { metrics: [], dimensions: [], subject_types: [] };
 
-export async function usedNames(
-  clickhouse: Pick<ClickHouse, 'query'>,
-  scope: AnalysisScope,
-): Promise<UsedNames> {
-  const [names = NO_NAMES] = await clickhouse.query<UsedNames>(
+export async function usedNames(history: ProjectHistory): Promise<UsedNames> {
+  const [names = NO_NAMES] = await history.query<UsedNames>(
     `SELECT groupUniqArray({max:UInt32})(toString(metric)) AS metrics,
        groupUniqArray({max:UInt32})(toString(subject_type)) AS subject_types,
        groupUniqArrayArray({max:UInt32})(arrayConcat(mapKeys(dimensions), raw_only)) AS dimensions
-     FROM ${storageTables(scope).rollup}
-     WHERE tenant_id = {tenant:String} AND project_id = {project:String} AND resolution = {resolution:UInt16}
-       AND bucket >= toDateTime({retained_from:UInt32}, 'UTC')`,
+     FROM ${history.tables.rollup}
+     WHERE ${OWN_ROWS} AND resolution = {resolution:UInt16} AND ${isKept('bucket')}`,
     {
-      tenant: scope.tenantId,
-      project: scope.projectId,
-      retained_from: scope.retainedFrom,
       resolution: RESOLUTIONS_S.usage_rollup_1h,
       max: KNOWN_NAMES_MAX,
     },

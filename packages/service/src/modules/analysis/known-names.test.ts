@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ProjectRef } from '../../kernel/scope.js';
 import { createTestClickHouse, insertUsageRows, type TestClickHouse, usageRow } from '../../testing/index.js';
+import { ProjectHistory } from '../storage/index.js';
 import { KnownNames } from './known-names.js';
 import { KNOWN_NAMES_MAX, type UsedNames, usedNames } from './known-names-store.js';
 
@@ -63,11 +64,15 @@ describe('the names that usage has', () => {
 
   it('are those of the project, from when its usage is kept', async () => {
     const scope = { ...project('prj_1'), retainedFrom: 0, excludedDimensions: [] };
-    const { metrics, dimensions, subject_types } = await usedNames(store.clickhouse, scope);
+    const { metrics, dimensions, subject_types } = await usedNames(
+      new ProjectHistory(store.clickhouse, scope),
+    );
     expect(metrics).toEqual(['llm.tokens']);
     expect([...dimensions].sort()).toEqual(['model', 'region']);
     expect(subject_types).toEqual(expect.arrayContaining(['team', 'user']));
-    const later = await usedNames(store.clickhouse, { ...scope, retainedFrom: 1_751_000_000 });
+    const later = await usedNames(
+      new ProjectHistory(store.clickhouse, { ...scope, retainedFrom: 1_751_000_000 }),
+    );
     expect(later).toEqual({ metrics: [], dimensions: [], subject_types: [] });
   });
 });

@@ -1,7 +1,5 @@
 import { METRICS_LISTED_MAX, type MetricsResponse, SAMPLE_VALUES_MAX } from '@tollgate/contract';
-import type { ClickHouse } from '../../platform/clickhouse/index.js';
-import { storageTables } from '../storage/index.js';
-import type { AnalysisScope } from './query-sql.js';
+import { isKept, OWN_ROWS, type ProjectHistory } from '../storage/index.js';
 import { RESOLUTIONS_S } from './source.js';
 
 type Metric = MetricsResponse['metrics'][number];
@@ -34,13 +32,10 @@ const RAW_ITEMS_MAX = 1_000_000;
 const VALUE_BYTES_MAX = 256;
 
 /** The metrics that a project has used, with what they can be grouped and filtered by. */
-export async function usedMetrics(
-  clickhouse: Pick<ClickHouse, 'query'>,
-  scope: AnalysisScope,
-): Promise<Metric[]> {
-  const metrics = await metricSummaries(clickhouse, scope);
+export async function usedMetrics(history: ProjectHistory): Promise<Metric[]> {
+  const metrics = await metricSummaries(history);
   if (metrics.length === 0) return [];
-  const samples = await dimensionSamples(clickhouse, scope, metrics);
+  const samples = await dimensionSamples(history, metrics);
   const dimensionsOf = new Map<string, Metric['dimensions']>();
   for (const { metric, unit, name, cardinality, sample_values } of samples) {
     const key = JSON.stringify([metric, unit]);
@@ -60,21 +55,17 @@ export async function usedMetrics(
   }));
 }
 
-function metricSummaries(
-  clickhouse: Pick<ClickHouse, 'query'>,
-  scope: AnalysisScope,
-): Promise<MetricSummary[]> {
-  return clickhouse.query<MetricSummary>(
+function metricSummaries(history: ProjectHistory): Promise<MetricSummary[]> {
+  return history.query<MetricSummary>(
     `SELECT metric, unit, arraySort(groupUniqArrayIf(currency, currency != '')) AS currencies,
        arraySort(groupUniqArrayIf(subject_type, subject_type != '')) AS subject_types,
        sumIf(item_count, currency = '') AS unpriced_item_count,
        arraySort(groupUniqArrayArray(raw_only)) AS raw_only,
        toUnixTimestamp(min(first_seen_at)) AS first_seen_s, toUnixTimestamp(max(last_seen_at)) AS last_seen_s
-     FROM ${storageTables(scope).rollup}
-     WHERE tenant_id = {tenant:String} AND project_id = {project:String} AND resolution = {resolution:UInt16}
-       AND bucket >= toDateTime({retained_from:UInt32}, 'UTC')
+     FROM ${history.tables.rollup}
+     WHERE ${OWN_ROWS} AND resolution = {resolution:UInt16} AND ${isKept('bucket')}
      GROUP BY metric, unit ORDER BY metric, unit LIMIT {limit:UInt32}`,
-    { ...scopeParams(scope), limit: METRICS_LISTED_MAX },
+    { resolution: RESOLUTIONS_S.usage_rollup_1h, limit: METRICS_LISTED_MAX },
   );
 }
 
@@ -83,18 +74,16 @@ function metricSummaries(
  * however many values there are, and is nearly always within 2 %.
  */
 function dimensionSamples(
-  clickhouse: Pick<ClickHouse, 'query'>,
-  scope: AnalysisScope,
+  history: ProjectHistory,
   metrics: readonly MetricSummary[],
 ): Promise<DimensionSample[]> {
   const lastSeen = new Map<string, number>();
   for (const { metric, last_seen_s } of metrics) {
     lastSeen.set(metric, Math.max(last_seen_s, lastSeen.get(metric) ?? 0));
   }
-  const tables = storageTables(scope);
+  const { tables } = history;
   const isSampled = (time: string, metric: string) =>
-    `tenant_id = {tenant:String} AND project_id = {project:String}
-       AND ${time} >= toDateTime({retained_from:UInt32}, 'UTC') AND ${metric} IN {metrics:Array(String)}
+    `${OWN_ROWS} AND ${isKept(time)} AND ${metric} IN {metrics:Array(String)}
        AND toUnixTimestamp(${time}) >= transform(toString(${metric}), {metrics:Array(String)}, {since:Array(UInt32)}, 0)`;
   const ofRollup = `SELECT metric, unit, name, value
      FROM ${tables.rollup} ARRAY JOIN mapKeys(dimensions) AS name, mapValues(dimensions) AS value
@@ -107,12 +96,12 @@ function dimensionSamples(
      ) ARRAY JOIN mapKeys(dimensions) AS name, mapValues(dimensions) AS value
      WHERE has(raw_only, name)`;
   const sources = metrics.some(({ raw_only }) => raw_only.length > 0) ? [ofRollup, ofEvents] : [ofRollup];
-  return clickhouse.query<DimensionSample>(
+  return history.query<DimensionSample>(
     `SELECT metric, unit, name, uniqCombined(14)(value) AS cardinality,
        arraySort(groupUniqArrayIf({values:UInt32})(value, length(value) <= {bytes:UInt32})) AS sample_values
      FROM (${sources.join(' UNION ALL ')}) GROUP BY metric, unit, name ORDER BY metric, unit, name`,
     {
-      ...scopeParams(scope),
+      resolution: RESOLUTIONS_S.usage_rollup_1h,
       values: SAMPLE_VALUES_MAX,
       bytes: VALUE_BYTES_MAX,
       items: RAW_ITEMS_MAX,
@@ -120,9 +109,4 @@ function dimensionSamples(
       since: [...lastSeen.values()].map((lastSeenS) => Math.max(0, lastSeenS - SAMPLED_S)),
     },
   );
-}
-
-function scopeParams({ tenantId, projectId, retainedFrom }: AnalysisScope) {
-  const resolution = RESOLUTIONS_S.usage_rollup_1h;
-  return { tenant: tenantId, project: projectId, retained_from: retainedFrom, resolution };
 }

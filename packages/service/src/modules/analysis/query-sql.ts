@@ -1,5 +1,5 @@
 import type { Measure } from '@tollgate/contract';
-import { type HistoryScope, type StorageTables, storageTables } from '../storage/index.js';
+import { type HistoryScope, OWN_ROWS, type StorageTables } from '../storage/index.js';
 import { type DimensionCondition, filterSql, StatementParams } from '../usage/index.js';
 import { RESOLUTIONS_S, type SourcePart, type TimeSpan } from './source.js';
 
@@ -86,12 +86,12 @@ export function addsUnits({
  * Sums per bucket, kind and group, ordered by them; one row more than `rowsMax`, if there is one. Where quantities of
  * several units may be added up, each row has the first and the last of its units.
  */
-export function analysisStatement(scope: AnalysisScope, query: PlannedQuery): Statement {
+export function analysisStatement(tables: StorageTables, query: PlannedQuery): Statement {
   const params = new StatementParams();
   const { dimensions, measures } = query;
   const bucket = bucketSql(params, query.bucketStarts);
   const flagsOtherGroups = query.groupsMax !== undefined;
-  const items = itemsSql(params, scope, query);
+  const items = itemsSql(params, tables, query);
   const kinds = kindsOf(query);
   const columns = [
     ...(bucket === undefined ? [] : [`${bucket} AS bucket_start`]),
@@ -118,14 +118,10 @@ export function analysisStatement(scope: AnalysisScope, query: PlannedQuery): St
  * events. A row of the rollup that goes without a named dimension is left out, and its events are read in its
  * place.
  */
-function itemsSql(params: StatementParams, scope: AnalysisScope, query: PlannedQuery): string {
+function itemsSql(params: StatementParams, tables: StorageTables, query: PlannedQuery): string {
   const shared: SharedSql = {
-    tables: storageTables(scope),
-    conditions: [
-      `tenant_id = ${params.add('tenant', 'String', scope.tenantId)}`,
-      `project_id = ${params.add('project', 'String', scope.projectId)}`,
-      ...query.filters.map((condition) => filterSql(params, condition)),
-    ],
+    tables,
+    conditions: [OWN_ROWS, ...query.filters.map((condition) => filterSql(params, condition))],
     itemConditions:
       query.metrics === undefined
         ? []

@@ -9,7 +9,7 @@ import { Type } from 'typebox';
 import type { Clock } from '../../kernel/clock.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import type { App } from '../../platform/http/index.js';
-import type { UsageHistory } from '../storage/index.js';
+import { ProjectHistory, type UsageHistory } from '../storage/index.js';
 import { toCsv } from './csv.js';
 import type { KnownNames } from './known-names.js';
 import { usedMetrics } from './metrics-store.js';
@@ -89,7 +89,7 @@ export function registerAnalysisRoutes(app: App, { clickhouse, clock, history, n
     handler: async (request) => {
       const { project } = request;
       const metrics = await queue.run(project.projectId, 'metrics', async () =>
-        usedMetrics(clickhouse, await history.scopeOf(project)),
+        usedMetrics(new ProjectHistory(clickhouse, await history.scopeOf(project))),
       );
       return { metrics };
     },

@@ -2,6 +2,7 @@ import type { AnalysisQuery, AnalysisResult } from '@tollgate/contract';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import { DomainError } from '../../kernel/errors.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
+import { ProjectHistory } from '../storage/index.js';
 import { type NormalizedQuery, normalizeQuery, resultGroupBy, resultSplitBy } from './normalize.js';
 import type { AnalysisScope, PlannedQuery } from './query-sql.js';
 import { planSources } from './source.js';
@@ -21,7 +22,10 @@ export async function analyze(
   query: AnalysisQuery,
 ): Promise<Omit<AnalysisResult, 'warnings'>> {
   const normalized = normalizeQuery(query, unixSeconds(clock));
-  const { rows, addedUnits } = await analysisRows(clickhouse, scope, planQuery(normalized, scope));
+  const { rows, addedUnits } = await analysisRows(
+    new ProjectHistory(clickhouse, scope),
+    planQuery(normalized, scope),
+  );
   refuseUnlikeUnits(addedUnits);
   return {
     bucket_size: normalized.buckets.text,

@@ -10,7 +10,7 @@ import {
   usageItem,
   usageRow,
 } from '../../testing/index.js';
-import { provisionStorage, storageTables } from '../storage/index.js';
+import { ProjectHistory, provisionStorage, storageTables } from '../storage/index.js';
 import { readInputs, type UsageEventRow, type UsageScope } from '../usage/index.js';
 import { analyze, usedMetrics } from './index.js';
 
@@ -87,8 +87,8 @@ async function answersOf(scope: UsageScope, { range, ...query }: Question) {
       metrics: ['llm.tokens', 'llm.calls'],
       time_range: range,
     }),
-    metrics: await usedMetrics(clickhouse, scope),
-    events: await readInputs(clickhouse, scope, selection, undefined, PAGE, NEVER),
+    metrics: await usedMetrics(new ProjectHistory(clickhouse, scope)),
+    events: await readInputs(new ProjectHistory(clickhouse, scope), selection, undefined, PAGE, NEVER),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { AnalysisRow } from '@tollgate/contract';
 import { parseDecimal, toText } from '../../kernel/decimal.js';
-import type { ClickHouse } from '../../platform/clickhouse/index.js';
-import { type AnalysisScope, addsUnits, analysisStatement, type PlannedQuery } from './query-sql.js';
+import type { ProjectHistory } from '../storage/index.js';
+import { addsUnits, analysisStatement, type PlannedQuery } from './query-sql.js';
 
 /** A row as ClickHouse returns it: 64-bit integers and decimals are strings. */
 type StoredRow = Readonly<Record<string, string | number | null>>;
@@ -15,14 +15,10 @@ export interface FoundRows {
 }
 
 /** Returns the rows of an analysis query. */
-export async function analysisRows(
-  clickhouse: Pick<ClickHouse, 'query'>,
-  scope: AnalysisScope,
-  query: PlannedQuery,
-): Promise<FoundRows> {
+export async function analysisRows(history: ProjectHistory, query: PlannedQuery): Promise<FoundRows> {
   if (query.sources.length === 0) return { rows: [], addedUnits: [] };
-  const { sql, params } = analysisStatement(scope, query);
-  const rows = await clickhouse.query<StoredRow>(sql, { ...params });
+  const { sql, params } = analysisStatement(history.tables, query);
+  const rows = await history.query<StoredRow>(sql, { ...params });
   const units = addsUnits(query)
     ? rows.flatMap((row) => [String(row.first_unit), String(row.last_unit)])
     : [];

@@ -16,7 +16,7 @@ import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import type { Logger } from '../../platform/log/index.js';
 import { isUniqueViolation, type Postgres, ProjectDb } from '../../platform/postgres/index.js';
 import { endsWithin } from '../../platform/wait.js';
-import type { UsageHistory } from '../storage/index.js';
+import { ProjectHistory, type UsageHistory } from '../storage/index.js';
 import { countInputs, inputBytes, type ReplaySelection, resolveTimeRange } from '../usage/index.js';
 import type { BacktestRating, BacktestWork } from './backtest-rating.js';
 import { type BacktestSlotBounds, BacktestSlots } from './backtest-slots.js';
@@ -166,11 +166,11 @@ export class Backtests {
   }
 
   async #measure({ scope, selection }: BacktestWork): Promise<{ eventsTotal: number; isSmall: boolean }> {
-    const { clickhouse } = this.deps;
+    const history = new ProjectHistory(this.deps.clickhouse, scope);
     const { eventsMax, atOnceEventsMax } = this.#bounds;
-    const eventsTotal = await countInputs(clickhouse, scope, selection, eventsMax);
+    const eventsTotal = await countInputs(history, selection, eventsMax);
     const isFew = eventsTotal <= atOnceEventsMax;
-    const isSmall = isFew && (await inputBytes(clickhouse, scope, selection)) <= BACKTEST_AT_ONCE_BYTES_MAX;
+    const isSmall = isFew && (await inputBytes(history, selection)) <= BACKTEST_AT_ONCE_BYTES_MAX;
     return { eventsTotal, isSmall };
   }
 

@@ -3,6 +3,7 @@ import type { Clock } from '../../kernel/clock.js';
 import { parseJson } from '../../kernel/json/json.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import { type RatingRules, rateEvent, ratingInputOf } from '../rules/index.js';
+import { ProjectHistory } from '../storage/index.js';
 import { type ReplaySelection, readInputs, type StoredInput, type UsageScope } from '../usage/index.js';
 import { RatingComparison } from './comparison.js';
 import { outcomeOf, type RatingOutcome, storedOutcome } from './outcome.js';
@@ -59,6 +60,7 @@ export async function replay(
   signal: AbortSignal,
   onProgress: OnProgress,
 ): Promise<BacktestResult> {
+  const history = new ProjectHistory(clickhouse, scope);
   const { eventsMax, secondsMax, pageEventsMax, pageBytesMax } = { ...DEFAULT_BOUNDS, ...bounds };
   const endMs = clock.nowMs() + secondsMax * 1_000;
   const comparison = new RatingComparison();
@@ -75,7 +77,7 @@ export async function replay(
     // One more than may be rated shows whether anything is left out.
     const left = eventsMax - comparison.eventCount;
     const page = { eventsMax: Math.min(pageEventsMax, left + 1), bytesMax: pageBytesMax };
-    const events = await readInputs(clickhouse, scope, selection, after, page, signal);
+    const events = await readInputs(history, selection, after, page, signal);
     if (events.length === 0) break;
     after = events.at(-1)?.id;
     for (const event of events) {

@@ -2,6 +2,7 @@ import { LIST_LIMIT_DEFAULT, type UsageEventList, type UsageEventsQuery } from '
 import { compareText } from '../../kernel/compare-text.js';
 import { invalidCursor, ListCursors } from '../../kernel/cursor.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
+import { ProjectHistory } from '../storage/index.js';
 import { meetsCondition } from './dimension-conditions.js';
 import type { EventFilter } from './event-filter.js';
 import { eventsById, matchingIds, type StoredEvent, type UsageScope } from './event-store.js';
@@ -27,15 +28,16 @@ export async function listEvents(
   scope: UsageScope,
   { limit = LIST_LIMIT_DEFAULT, cursor, count, ...filter }: EventFilter & PageQuery,
 ): Promise<UsageEventList> {
+  const history = new ProjectHistory(clickhouse, scope);
   const query = cursorQuery(scope, filter);
   let after = cursor === undefined ? undefined : CURSORS.decode(cursor, query)?.toString('hex');
   if (cursor !== undefined && after === undefined) throw invalidCursor();
   const found: StoredEvent[] = [];
   let chunkRows = limit + 1;
   for (let round = 0; round < ROUNDS_MAX && found.length <= limit; round++) {
-    const { ids, isEnd } = await matchingIds(clickhouse, scope, filter, after, chunkRows);
+    const { ids, isEnd } = await matchingIds(history, filter, after, chunkRows);
     if (ids.length > 0) {
-      const events = await eventsById(clickhouse, scope, ids);
+      const events = await eventsById(history, ids);
       found.push(...events.filter((event) => matches(event, filter)));
       after = ids.at(-1);
     }
@@ -45,7 +47,7 @@ export async function listEvents(
     }
     chunkRows = Math.min(chunkRows * CHUNK_GROWTH, CHUNK_ROWS_MAX);
   }
-  const counted = count === undefined ? {} : { unpriced: await unpricedUsage(clickhouse, scope, filter) };
+  const counted = count === undefined ? {} : { unpriced: await unpricedUsage(history, filter) };
   const events = found.slice(0, limit);
   const last = found.length > limit ? events.at(-1)?.id : after;
   return {

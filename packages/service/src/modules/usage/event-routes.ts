@@ -19,7 +19,7 @@ import { parseRawEventId } from '../../kernel/id.js';
 import { parseLossless } from '../../kernel/json/json.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import { type App, embeddedJson, Slots } from '../../platform/http/index.js';
-import type { UsageHistory } from '../storage/index.js';
+import { ProjectHistory, type UsageHistory } from '../storage/index.js';
 import { eventDetailJson } from './event-detail.js';
 import { withConditions } from './event-filter.js';
 import { listEvents } from './event-list.js';
@@ -120,7 +120,8 @@ export function registerEventRoutes(app: App, deps: EventRouteDeps): void {
       const id = parseRawEventId(request.params.raw_event_id);
       const scope = await history.scopeOf(request.project);
       const waitMs = (request.query.wait_seconds ?? 0) * 1_000;
-      const lookUp = async () => (id === undefined ? undefined : eventDetail(clickhouse, scope, id));
+      const own = new ProjectHistory(clickhouse, scope);
+      const lookUp = async () => (id === undefined ? undefined : eventDetail(own, id));
       const wait = async () => {
         const signal = waits.take(request.principal, reply);
         const found = await lookUpUntil(lookUp, { waitMs, signal });

@@ -1,7 +1,6 @@
 import { ANY_NOTE } from '@tollgate/contract';
 import { timeOfId } from '../../kernel/id.js';
-import type { ClickHouse } from '../../platform/clickhouse/index.js';
-import { type HistoryScope, storageTables } from '../storage/index.js';
+import { type HistoryScope, isKept, OWN_ROWS, type ProjectHistory } from '../storage/index.js';
 import type { EventFilter } from './event-filter.js';
 import { filterSql, StatementParams } from './filter-sql.js';
 import type { EVENT_STATUSES, ITEM_SOURCES, LEASE_STATUSES, POSTINGS, PRICING_SOURCES } from './row.js';
@@ -78,8 +77,8 @@ export const EVENT_COLUMNS = `
   item.rule_set_id AS item_rule_set_id, item.rule_set_version AS item_rule_set_version, item.rule_name AS item_rule_name,
   item.ledger_transaction_id AS item_ledger_transaction_id`;
 
-export const IN_SCOPE = `tenant_id = {tenant:String} AND project_id = {project:String}
-  AND occurred_at >= toDateTime({retained_from:UInt32}, 'UTC')`;
+/** The condition that an event is one of those that the project keeps. */
+export const IN_SCOPE = `${OWN_ROWS} AND ${isKept('occurred_at')}`;
 
 const CONDITIONS = {
   from: "occurred_at >= toDateTime({from:UInt32}, 'UTC')",
@@ -130,9 +129,9 @@ interface Selection {
 }
 
 /** The rows that a filter selects; undefined where no row can match. */
-export function rowSelection(scope: UsageScope, filter: EventFilter): Selection | undefined {
+export function rowSelection(filter: EventFilter): Selection | undefined {
   const conditions = [IN_SCOPE];
-  const params: Record<string, unknown> = scopeParams(scope);
+  const params: Record<string, unknown> = {};
   if (filter.ledger_transaction_id !== undefined) {
     // The ids of a batch's transactions carry the time at which its events were processed.
     const postedAtMs = timeOfId('led', filter.ledger_transaction_id);
@@ -167,15 +166,14 @@ function oneItemFits(asked: readonly ItemFilter[]): string {
  * limit, and `eventsById` finds the current row of each event.
  */
 export async function matchingIds(
-  clickhouse: Pick<ClickHouse, 'query'>,
-  scope: UsageScope,
+  history: ProjectHistory,
   filter: EventFilter,
   after: string | undefined,
   limit: number,
   order: keyof typeof ORDERS = 'newest',
 ): Promise<Candidates> {
   const { direction, follows, reaches } = ORDERS[order];
-  const selection = rowSelection(scope, filter);
+  const selection = rowSelection(filter);
   if (selection === undefined) return { ids: [], bytes: new Map(), isEnd: true };
   const { conditions, params } = selection;
   params.limit = limit;
@@ -187,8 +185,8 @@ export async function matchingIds(
     );
     Object.assign(params, { after, after_s: secondsOfId(after) });
   }
-  const rows = await clickhouse.query<{ id: string; bytes: string }>(
-    `SELECT lower(hex(raw_event_id)) AS id, byteSize(dimensions) AS bytes FROM ${storageTables(scope).events} WHERE ${conditions.join(' AND ')}
+  const rows = await history.query<{ id: string; bytes: string }>(
+    `SELECT lower(hex(raw_event_id)) AS id, byteSize(dimensions) AS bytes FROM ${history.tables.events} WHERE ${conditions.join(' AND ')}
      ORDER BY occurred_at ${direction}, raw_event_id ${direction} LIMIT {limit:UInt32}`,
     params,
   );
@@ -198,39 +196,30 @@ export async function matchingIds(
 }
 
 /** The row of each event that stands: that of the last attempt. Newest first. */
-export function eventsById(
-  clickhouse: Pick<ClickHouse, 'query'>,
-  scope: UsageScope,
-  ids: readonly string[],
-): Promise<StoredEvent[]> {
-  return clickhouse.query<StoredEvent>(
-    `SELECT ${EVENT_COLUMNS} FROM ${storageTables(scope).events}
+export function eventsById(history: ProjectHistory, ids: readonly string[]): Promise<StoredEvent[]> {
+  return history.query<StoredEvent>(
+    `SELECT ${EVENT_COLUMNS} FROM ${history.tables.events}
      WHERE ${IN_SCOPE} AND (occurred_at, raw_event_id) IN (
        SELECT toDateTime(reinterpretAsUInt32(reverse(substring(bytes, 1, 4))), 'UTC'), toFixedString(bytes, 16)
        FROM (SELECT unhex(arrayJoin({ids:Array(String)})) AS bytes))
      ORDER BY occurred_at DESC, raw_event_id DESC, attempt DESC LIMIT 1 BY raw_event_id`,
-    { ...scopeParams(scope), ids },
+    { ids },
   );
 }
 
 /** One event with all that was sent; undefined when the project has no such event. */
 export async function eventDetail(
-  clickhouse: Pick<ClickHouse, 'query'>,
-  scope: UsageScope,
+  history: ProjectHistory,
   id: string,
 ): Promise<StoredEventDetail | undefined> {
-  const rows = await clickhouse.query<StoredEventDetail>(
-    `SELECT ${EVENT_COLUMNS}, raw_json, metadata, x_billing, subject_is_sent FROM ${storageTables(scope).events}
+  const rows = await history.query<StoredEventDetail>(
+    `SELECT ${EVENT_COLUMNS}, raw_json, metadata, x_billing, subject_is_sent FROM ${history.tables.events}
      WHERE ${IN_SCOPE} AND occurred_at = toDateTime({at:UInt32}, 'UTC')
        AND raw_event_id = toFixedString(unhex({id:String}), 16)
      ORDER BY attempt DESC LIMIT 1`,
-    { ...scopeParams(scope), id, at: secondsOfId(id) },
+    { id, at: secondsOfId(id) },
   );
   return rows[0];
-}
-
-export function scopeParams({ tenantId, projectId, retainedFrom }: UsageScope) {
-  return { tenant: tenantId, project: projectId, retained_from: retainedFrom };
 }
 
 /** An id begins with its `occurred_at`: the key of its row is known without a look-up. */

@@ -1,5 +1,6 @@
 import type { UsageEvent } from '@tollgate/contract';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
+import { ProjectHistory } from '../storage/index.js';
 import type { EventFilter } from './event-filter.js';
 import { matches } from './event-list.js';
 import { type Candidates, eventsById, matchingIds, type UsageScope } from './event-store.js';
@@ -19,11 +20,12 @@ export async function* eventPages(
   scope: UsageScope,
   filter: EventFilter,
 ): AsyncGenerator<UsageEvent[], undefined> {
+  const history = new ProjectHistory(clickhouse, scope);
   let after: string | undefined;
   for (;;) {
-    const page = await matchingIds(clickhouse, scope, filter, after, EXPORT_PAGE_EVENTS, 'oldest');
+    const page = await matchingIds(history, filter, after, EXPORT_PAGE_EVENTS, 'oldest');
     for (const ids of portionsOf(page)) {
-      const events = await eventsById(clickhouse, scope, ids);
+      const events = await eventsById(history, ids);
       const kept = events.filter((event) => matches(event, filter));
       if (kept.length > 0) yield kept.reverse().map(toUsageEvent);
     }

@@ -11,7 +11,7 @@ import {
   type TestPostgres,
   usageRow,
 } from '../../testing/index.js';
-import { createUsageHistory, provisionStorage, storageTables } from '../storage/index.js';
+import { createUsageHistory, ProjectHistory, provisionStorage, storageTables } from '../storage/index.js';
 import { listEvents } from './event-list.js';
 import { eventDetail } from './event-store.js';
 import { eventState, failedEventIds } from './failed-store.js';
@@ -67,8 +67,10 @@ it('neither lists, shows nor reprocesses events that are not kept, deleted or no
     });
     expect(events.map(({ occurred_at }) => occurred_at)).toEqual([KEPT_S + 2, KEPT_S]);
     expect(next_cursor).toBeNull();
-    expect(await eventDetail(house.clickhouse, scope, idOf(gone))).toBeUndefined();
-    expect(await eventDetail(house.clickhouse, scope, idOf(kept))).toMatchObject({ id: idOf(kept) });
+    expect(await eventDetail(new ProjectHistory(house.clickhouse, scope), idOf(gone))).toBeUndefined();
+    expect(await eventDetail(new ProjectHistory(house.clickhouse, scope), idOf(kept))).toMatchObject({
+      id: idOf(kept),
+    });
     expect(await eventState(store.postgres.db, scope, idOf(goneFailed))).toBe('absent');
     expect(await eventState(store.postgres.db, scope, idOf(keptFailed))).toBe('failed');
     const range = { from: 0, to: KEPT_S * 2, code: undefined };

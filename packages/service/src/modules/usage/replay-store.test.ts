@@ -8,6 +8,7 @@ import {
   type TestClickHouse,
   usageRow,
 } from '../../testing/index.js';
+import { ProjectHistory } from '../storage/index.js';
 import { countInputs, inputBytes, type ReplaySelection, readInputs } from './replay-store.js';
 import type { UsageEventRow } from './row.js';
 
@@ -16,10 +17,12 @@ const all: ReplaySelection = { extractorRuleSetId: 'ers_1', from: FROM, to: FROM
 const signal = new AbortController().signal;
 
 let store: TestClickHouse;
+let history: ProjectHistory;
 let rows: UsageEventRow[];
 
 beforeAll(async () => {
   store = await createTestClickHouse();
+  history = new ProjectHistory(store.clickhouse, TEST_SCOPE);
   rows = Array.from({ length: 60 }, (_, i) =>
     usageRow({
       // Several events share a second.
@@ -50,14 +53,7 @@ async function readAll(selection: ReplaySelection, eventsMax: number, bytesMax =
   const pages: string[][] = [];
   let after: string | undefined;
   for (;;) {
-    const page = await readInputs(
-      store.clickhouse,
-      TEST_SCOPE,
-      selection,
-      after,
-      { eventsMax, bytesMax },
-      signal,
-    );
+    const page = await readInputs(history, selection, after, { eventsMax, bytesMax }, signal);
     const last = page.at(-1);
     if (last === undefined) return pages;
     pages.push(page.map(({ id }) => id));
@@ -75,14 +71,7 @@ describe('stored events that are read again', () => {
   });
 
   it('come as their last attempt left them, with all that was sent', async () => {
-    const page = await readInputs(
-      store.clickhouse,
-      TEST_SCOPE,
-      all,
-      undefined,
-      { eventsMax: 100, bytesMax: 1_000_000 },
-      signal,
-    );
+    const page = await readInputs(history, all, undefined, { eventsMax: 100, bytesMax: 1_000_000 }, signal);
     const [first, second] = rows.slice(0, 2).map((row) => page.find(({ id }) => id === idOf(row)));
     expect(first).toMatchObject({
       status: 'processed',
@@ -101,13 +90,13 @@ describe('stored events that are read again', () => {
   });
 
   it('are counted, up to a bound, and measured', async () => {
-    expect(await countInputs(store.clickhouse, TEST_SCOPE, all, 1_000)).toBe(60);
-    expect(await countInputs(store.clickhouse, TEST_SCOPE, all, 10)).toBeLessThanOrEqual(10);
-    const bytes = await inputBytes(store.clickhouse, TEST_SCOPE, all);
+    expect(await countInputs(history, all, 1_000)).toBe(60);
+    expect(await countInputs(history, all, 10)).toBeLessThanOrEqual(10);
+    const bytes = await inputBytes(history, all);
     expect(bytes).toBeGreaterThan(60 * 512);
     const none = { ...all, from: FROM + 50 };
-    expect(await countInputs(store.clickhouse, TEST_SCOPE, none, 10)).toBe(0);
-    expect(await inputBytes(store.clickhouse, TEST_SCOPE, none)).toBe(0);
+    expect(await countInputs(history, none, 10)).toBe(0);
+    expect(await inputBytes(history, none)).toBe(0);
     expect(await readAll(none, 10)).toEqual([]);
   });
 
@@ -118,7 +107,7 @@ describe('stored events that are read again', () => {
     expect(more).toEqual(expect.arrayContaining(some));
     expect(more.length).toBeGreaterThan(some.length);
     expect(more.length).toBeLessThan(60);
-    expect(await countInputs(store.clickhouse, TEST_SCOPE, { ...all, share: 0.7 }, 100)).toBe(more.length);
+    expect(await countInputs(history, { ...all, share: 0.7 }, 100)).toBe(more.length);
     expect((await sampled(0.000_001)).length).toBe(0);
   });
 });

@@ -1,13 +1,5 @@
-import type { ClickHouse } from '../../platform/clickhouse/index.js';
-import { storageTables } from '../storage/index.js';
-import {
-  EVENT_COLUMNS,
-  IN_SCOPE,
-  type StoredInput,
-  scopeParams,
-  secondsOfId,
-  type UsageScope,
-} from './event-store.js';
+import type { ProjectHistory } from '../storage/index.js';
+import { EVENT_COLUMNS, IN_SCOPE, type StoredInput, secondsOfId } from './event-store.js';
 
 /** Which stored events are read again. Times are Unix seconds. */
 export interface ReplaySelection {
@@ -37,29 +29,24 @@ const SAMPLE_SPACE = 2 ** 32;
 
 /** Events of the selection, counted up to `eventsMax`. */
 export async function countInputs(
-  clickhouse: Pick<ClickHouse, 'query'>,
-  scope: UsageScope,
+  history: ProjectHistory,
   selection: ReplaySelection,
   eventsMax: number,
 ): Promise<number> {
-  const [row] = await clickhouse.query<{ events: string }>(
+  const [row] = await history.query<{ events: string }>(
     `SELECT uniqExact(id) AS events FROM (
-       SELECT raw_event_id AS id FROM ${storageTables(scope).events} WHERE ${SELECTED}
+       SELECT raw_event_id AS id FROM ${history.tables.events} WHERE ${SELECTED}
        ORDER BY occurred_at, raw_event_id LIMIT {limit:UInt32})`,
-    { ...paramsOf(scope, selection), limit: eventsMax },
+    { ...paramsOf(selection), limit: eventsMax },
   );
   return Number(row?.events ?? 0);
 }
 
 /** About what the events of the selection take together. Reads all that was sent: for few events. */
-export async function inputBytes(
-  clickhouse: Pick<ClickHouse, 'query'>,
-  scope: UsageScope,
-  selection: ReplaySelection,
-): Promise<number> {
-  const [row] = await clickhouse.query<{ bytes: string }>(
-    `SELECT sum(${BYTES}) AS bytes FROM ${storageTables(scope).events} WHERE ${SELECTED}`,
-    paramsOf(scope, selection),
+export async function inputBytes(history: ProjectHistory, selection: ReplaySelection): Promise<number> {
+  const [row] = await history.query<{ bytes: string }>(
+    `SELECT sum(${BYTES}) AS bytes FROM ${history.tables.events} WHERE ${SELECTED}`,
+    paramsOf(selection),
   );
   return Number(row?.bytes ?? 0);
 }
@@ -69,8 +56,7 @@ export async function inputBytes(
  * end. Reads no further than the page: rows of one event lie together, so the older ones are dropped here.
  */
 export async function readInputs(
-  clickhouse: Pick<ClickHouse, 'query'>,
-  scope: UsageScope,
+  history: ProjectHistory,
   selection: ReplaySelection,
   after: string | undefined,
   { eventsMax, bytesMax }: PageBounds,
@@ -81,20 +67,20 @@ export async function readInputs(
       ? ''
       : `AND occurred_at >= toDateTime({after_s:UInt32}, 'UTC')
          AND (occurred_at, raw_event_id) > (toDateTime({after_s:UInt32}, 'UTC'), toFixedString(unhex({after:String}), 16))`;
-  const rows = await clickhouse.query<StoredInput>(
+  const rows = await history.query<StoredInput>(
     `SELECT * EXCEPT (bytes, attempt_no, bytes_before) FROM (
        SELECT *, sum(bytes) OVER (ORDER BY occurred_at_s, id, attempt_no DESC
          ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS bytes_before
        FROM (
          SELECT ${EVENT_COLUMNS}, raw_json, x_billing, subject_is_sent, attempt AS attempt_no, ${BYTES} AS bytes
-         FROM ${storageTables(scope).events} WHERE ${SELECTED} ${isAfter}
+         FROM ${history.tables.events} WHERE ${SELECTED} ${isAfter}
          ORDER BY occurred_at, raw_event_id, attempt DESC LIMIT {limit:UInt32}))
      WHERE bytes_before < {bytes_max:UInt64}
      ORDER BY occurred_at_s, id, attempt_no DESC
      -- A backtest is in no hurry: one core is left to those who are.
      SETTINGS max_threads = 1`,
     {
-      ...paramsOf(scope, selection),
+      ...paramsOf(selection),
       ...(after === undefined ? {} : { after, after_s: secondsOfId(after) }),
       limit: eventsMax,
       bytes_max: bytesMax,
@@ -104,7 +90,7 @@ export async function readInputs(
   return rows.filter((row, index) => row.id !== rows[index - 1]?.id);
 }
 
-function paramsOf(scope: UsageScope, { extractorRuleSetId, from, to, share }: ReplaySelection) {
+function paramsOf({ extractorRuleSetId, from, to, share }: ReplaySelection) {
   const shareEnd = Math.ceil(share * SAMPLE_SPACE);
-  return { ...scopeParams(scope), rule_set: extractorRuleSetId, from, to, share_end: shareEnd };
+  return { rule_set: extractorRuleSetId, from, to, share_end: shareEnd };
 }

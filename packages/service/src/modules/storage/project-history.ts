@@ -1,0 +1,34 @@
+import type { ClickHouse } from '../../platform/clickhouse/index.js';
+import type { HistoryScope } from './history.js';
+import { type StorageTables, storageTables } from './tables.js';
+
+/** The condition that a row is of the project whose history is read. Every statement of `ProjectHistory` contains it. */
+export const OWN_ROWS = 'tenant_id = {tenant:String} AND project_id = {project:String}';
+
+/** The condition that a row's time is one of which history is shown. */
+export function isKept(time: string): string {
+  return `${time} >= toDateTime({retained_from:UInt32}, 'UTC')`;
+}
+
+/** The history of one project. Binds tenant, project and retention, and refuses statements without `OWN_ROWS`. */
+export class ProjectHistory {
+  readonly tables: StorageTables;
+  readonly #clickhouse: Pick<ClickHouse, 'query'>;
+  readonly #params: Readonly<Record<string, unknown>>;
+
+  constructor(clickhouse: Pick<ClickHouse, 'query'>, scope: HistoryScope) {
+    this.tables = storageTables(scope);
+    this.#clickhouse = clickhouse;
+    this.#params = {
+      tenant: scope.tenantId,
+      project: scope.projectId,
+      retained_from: scope.retainedFrom,
+    };
+  }
+
+  /** Runs a SELECT and returns its rows. @throws when it contains no `OWN_ROWS` */
+  async query<Row>(...[sql, params, options]: Parameters<ClickHouse['query']>): Promise<Row[]> {
+    if (!sql.includes(OWN_ROWS)) throw new Error(`This statement names no tenant and project: ${sql.trim()}`);
+    return this.#clickhouse.query<Row>(sql, { ...params, ...this.#params }, options);
+  }
+}
