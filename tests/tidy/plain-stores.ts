@@ -57,8 +57,6 @@ export const PLAIN_STORES: Readonly<Record<string, string>> = {
   'modules/tenancy/project-lock-store.ts': 'not moved to a handle yet',
   'modules/tenancy/store.ts': 'finds the tenants and projects that a handle is confined to',
   'modules/trial/backtest-sweep-store.ts': 'deletes old backtests of all projects',
-  'modules/usage/failed-store.ts': 'not moved to a handle yet',
-  'modules/usage/status-store.ts': 'not moved to a handle yet',
   'modules/usage/unpriced-days-store.ts': 'a job counts the days of all projects',
   'modules/verify/history-store.ts': 'recounts the rows of all projects',
   'modules/verify/posting-history-store.ts': 'recounts the rows of all projects',

@@ -2,7 +2,7 @@ import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import type { HistoryScope } from './history.js';
 import { type StorageTables, storageTables } from './tables.js';
 
-/** The condition that a row is of the project whose history is read. Every statement of `ProjectHistory` contains it. */
+/** The condition that a row is of the project whose history is read. `ProjectHistory` runs no statement without it. */
 export const OWN_ROWS = 'tenant_id = {tenant:String} AND project_id = {project:String}';
 
 /** The condition that a row's time is one of which history is shown. */

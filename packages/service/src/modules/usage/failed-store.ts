@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Db } from '../../platform/postgres/index.js';
+import type { ProjectDb } from '../../platform/postgres/index.js';
 import { secondsOfId, type UsageScope } from './event-store.js';
 
 /** Which failed events; by their `occurred_at` in Unix seconds. */
@@ -20,43 +20,40 @@ interface Position {
 
 /** An event that was accepted but not rated yet, or is not kept any more, counts as absent. `id`: 32 hex digits. */
 export async function eventState(
-  db: Db,
-  { tenantId, projectId, projectNo, retainedFrom }: UsageScope,
+  db: ProjectDb,
+  { projectNo, retainedFrom }: Pick<UsageScope, 'projectNo' | 'retainedFrom'>,
   id: string,
 ): Promise<EventState> {
   if (secondsOfId(id) < retainedFrom) return 'absent';
-  const { rows } = await sql<{ failed: boolean; known: boolean }>`
+  const row = await db.row<{ failed: boolean; known: boolean }>`
     select
       exists (
         select from failed_events
-        where tenant_id = ${tenantId} and project_id = ${projectId} and raw_event_id = ${id}::uuid
+        where ${db.isOwn()} and raw_event_id = ${id}::uuid
       ) as failed,
       exists (
         select from usage_event_ids where project_no = ${projectNo} and raw_event_id = ${id}::uuid
-      ) as known
-  `.execute(db);
-  const row = rows[0];
+      ) as known`;
   if (row?.failed === true) return 'failed';
   return row?.known === true ? 'processed' : 'absent';
 }
 
 /** Ids (32 hex digits) of failed events in chunks of at most `chunkIds`, oldest event first. */
 export async function* failedEventIds(
-  db: Db,
-  { tenantId, projectId, retainedFrom }: UsageScope,
+  db: ProjectDb,
+  { retainedFrom }: Pick<UsageScope, 'retainedFrom'>,
   { from, to, code }: FailedEventRange,
   chunkIds: number,
 ): AsyncGenerator<string[]> {
   let after: Position = { occurred_at: Math.max(from, retainedFrom), id: '0'.repeat(32) };
   while (true) {
     // The all-zero id stands before every real one, so the first page needs no condition of its own.
-    const { rows } = await sql<Position>`
+    const rows = await db.rows<Position>`
       select occurred_at, encode(uuid_send(raw_event_id), 'hex') as id from failed_events
-      where tenant_id = ${tenantId} and project_id = ${projectId} and occurred_at < ${to}
+      where ${db.isOwn()} and occurred_at < ${to}
         and (occurred_at, raw_event_id) > (${after.occurred_at}::bigint, ${after.id}::uuid)
         ${code === undefined ? sql`` : sql`and failure_code = ${code}`}
-      order by occurred_at, raw_event_id limit ${chunkIds}
-    `.execute(db);
+      order by occurred_at, raw_event_id limit ${chunkIds}`;
     const last = rows.at(-1);
     if (last === undefined) return;
     yield rows.map((row) => row.id);

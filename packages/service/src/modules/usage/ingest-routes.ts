@@ -8,6 +8,7 @@ import {
 import { DomainError, invalidRequest } from '../../kernel/errors.js';
 import { parseRawEventId } from '../../kernel/id.js';
 import type { App } from '../../platform/http/index.js';
+import { ProjectDb } from '../../platform/postgres/index.js';
 import { EventParams } from './event-routes.js';
 import { type ReprocessDeps, reprocessEvent, reprocessEvents } from './reprocess.js';
 import { ingestCounts } from './status-store.js';
@@ -40,8 +41,7 @@ function registerStatusRoute(app: App, deps: ReprocessDeps): void {
     },
     handler: async (request) => {
       const { oldestReceivedAtMs, oldestDeferredAtMs, unpriced, deferred, ...counts } = await ingestCounts(
-        deps.postgres.db,
-        request.project,
+        new ProjectDb(deps.postgres.db, request.project),
       );
       const { processed, failed, duplicates, pending } = counts;
       const nowMs = deps.clock.nowMs();

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ProjectRef } from '../../kernel/scope.js';
+import { ProjectDb } from '../../platform/postgres/index.js';
 import {
   createProject,
   createTestClickHouse,
@@ -71,11 +72,12 @@ it('neither lists, shows nor reprocesses events that are not kept, deleted or no
     expect(await eventDetail(new ProjectHistory(house.clickhouse, scope), idOf(kept))).toMatchObject({
       id: idOf(kept),
     });
-    expect(await eventState(store.postgres.db, scope, idOf(goneFailed))).toBe('absent');
-    expect(await eventState(store.postgres.db, scope, idOf(keptFailed))).toBe('failed');
+    expect(await eventState(new ProjectDb(store.postgres.db, scope), scope, idOf(goneFailed))).toBe('absent');
+    expect(await eventState(new ProjectDb(store.postgres.db, scope), scope, idOf(keptFailed))).toBe('failed');
     const range = { from: 0, to: KEPT_S * 2, code: undefined };
     const found: string[] = [];
-    for await (const ids of failedEventIds(store.postgres.db, scope, range, 10)) found.push(...ids);
+    for await (const ids of failedEventIds(new ProjectDb(store.postgres.db, scope), scope, range, 10))
+      found.push(...ids);
     expect(found).toEqual([idOf(keptFailed)]);
   }
 });

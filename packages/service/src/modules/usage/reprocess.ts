@@ -1,7 +1,7 @@
 import type { Clock } from '../../kernel/clock.js';
 import { DomainError } from '../../kernel/errors.js';
 import type { ProjectRef } from '../../kernel/scope.js';
-import type { Postgres, Tx } from '../../platform/postgres/index.js';
+import { type Postgres, ProjectDb, type Tx } from '../../platform/postgres/index.js';
 import { reprocessRecord, type SegmentQueue } from '../../platform/queue/index.js';
 import type { UsageHistory } from '../storage/index.js';
 import { eventState, type FailedEventRange, failedEventIds } from './failed-store.js';
@@ -21,7 +21,8 @@ export interface ReprocessDeps {
  * @throws DomainError `not_found`, `event_not_failed`
  */
 export async function reprocessEvent(deps: ReprocessDeps, project: ProjectRef, id: string): Promise<void> {
-  const state = await eventState(deps.postgres.db, await deps.history.scopeOf(project), id);
+  const db = new ProjectDb(deps.postgres.db, project);
+  const state = await eventState(db, await deps.history.scopeOf(project), id);
   if (state === 'absent') throw new DomainError('not_found');
   if (state !== 'failed') {
     throw new DomainError('event_not_failed', {
@@ -44,8 +45,9 @@ export async function reprocessEvents(
   range: FailedEventRange,
 ): Promise<number> {
   let count = 0;
+  const db = new ProjectDb(deps.postgres.db, project);
   const scope = await deps.history.scopeOf(project);
-  for await (const ids of failedEventIds(deps.postgres.db, scope, range, REPROCESS_CHUNK_EVENTS_MAX)) {
+  for await (const ids of failedEventIds(db, scope, range, REPROCESS_CHUNK_EVENTS_MAX)) {
     await deps.queue.append([reprocessRecord(project, ids, deps.clock.nowMs())]);
     count += ids.length;
   }

@@ -1,6 +1,4 @@
-import { sql } from 'kysely';
-import type { Db } from '../../platform/postgres/index.js';
-import type { UsageScope } from './event-store.js';
+import type { ProjectDb } from '../../platform/postgres/index.js';
 
 /** Counts of a project's accepted events by outcome, at one moment. */
 export interface IngestCounts {
@@ -22,11 +20,9 @@ export interface IngestCounts {
  * One statement, hence one snapshot: an event on its way from the queue into the totals is in exactly one of them.
  * Segments hold more than one project's events, and reprocessed ones with a count of 0.
  */
-export async function ingestCounts(
-  db: Db,
-  { tenantId, projectId }: Pick<UsageScope, 'tenantId' | 'projectId'>,
-): Promise<IngestCounts> {
-  const { rows } = await sql<IngestCounts>`
+export async function ingestCounts(db: ProjectDb): Promise<IngestCounts> {
+  const { projectId } = db.scope;
+  const counts = await db.row<IngestCounts>`
     select coalesce(total.processed_count, 0) as processed, coalesce(total.failed_count, 0) as failed,
       coalesce(total.duplicate_count, 0) as duplicates, coalesce(queued.pending, 0)::bigint as pending,
       coalesce(queued.deferred, 0)::bigint as deferred, queued.oldest_deferred_ms as "oldestDeferredAtMs",
@@ -46,11 +42,9 @@ export async function ingestCounts(
     ) batched
     cross join (
       select coalesce(sum(unpriced_count), 0)::bigint as unpriced from usage_event_totals
-      where tenant_id = ${tenantId} and project_id = ${projectId}
+      where ${db.isOwn()}
     ) counted
-    left join ingest_totals total on total.tenant_id = ${tenantId} and total.project_id = ${projectId}
-  `.execute(db);
-  const counts = rows[0];
+    left join ingest_totals total on ${db.isOwn('total')}`;
   if (counts === undefined) throw new Error('aggregates answered no row');
   return counts;
 }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLog } from '../../platform/log/index.js';
 import { readMigrations } from '../../platform/migration-files.js';
+import { ProjectDb } from '../../platform/postgres/index.js';
 import {
   createProject,
   createTestClickHouse,
@@ -37,7 +38,7 @@ const log = createLog({ level: 'silent' });
 const sweep = (clickhouse: Pick<TestClickHouse['clickhouse'], 'query'> = store.clickhouse) =>
   createUnpricedDaysJob({ postgres: postgres.postgres, clickhouse, log }).sweep();
 const unpricedOf = async (tenantId: string, projectId: string) =>
-  (await ingestCounts(postgres.postgres.db, { tenantId, projectId })).unpriced;
+  (await ingestCounts(new ProjectDb(postgres.postgres.db, { tenantId, projectId }))).unpriced;
 
 const FREE = usageItem({ currency: '', pricingSource: 'unpriced', metric: 'llm.calls' });
 
