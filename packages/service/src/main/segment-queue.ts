@@ -56,16 +56,15 @@ export async function openQueue(
 
 /** Tells the worker of this process at once what others would notice by polling. */
 class NotifyingQueue extends PostgresSegmentQueue {
-  constructor(
-    postgres: Stores['postgres'],
-    files: SegmentFiles | undefined,
-    private readonly onAppended: () => void,
-  ) {
+  readonly #onAppended: () => void;
+
+  constructor(postgres: Stores['postgres'], files: SegmentFiles | undefined, onAppended: () => void) {
     super(postgres, files);
+    this.#onAppended = onAppended;
   }
 
   override async append(records: readonly SegmentRecord[]): Promise<void> {
     await super.append(records);
-    this.onAppended();
+    this.#onAppended();
   }
 }

@@ -24,6 +24,7 @@ import { waitFor } from './wait-for.js';
  * a test sets.
  */
 export class PipelineFixture {
+  readonly #test: TestPostgres;
   static readonly nowMs = 1_750_000_100_000;
 
   /** Whether the rules were mended: then nothing fails. */
@@ -44,12 +45,13 @@ export class PipelineFixture {
   readonly quotas: EventQuotas;
 
   private constructor(
-    private readonly test: TestPostgres,
+    test: TestPostgres,
     readonly project: TestProject,
     /** The spool's. */
     readonly folder: string,
     readonly spool: Spool,
   ) {
+    this.#test = test;
     this.postgres = test.postgres;
     this.queue = new PostgresSegmentQueue(test.postgres);
     this.quotas = new EventQuotas(test.postgres, this.queue);
@@ -63,7 +65,7 @@ export class PipelineFixture {
   }
 
   async drop(): Promise<void> {
-    await this.test.drop();
+    await this.#test.drop();
     await rm(this.folder, { recursive: true });
   }
 
@@ -145,10 +147,10 @@ export class PipelineFixture {
   async cutWhileRunning(count: number): Promise<void> {
     const atWork = "datname = current_database() and pid <> pg_backend_pid() and state <> 'idle'";
     await waitFor(async () => {
-      await this.test.beside(`select pg_terminate_backend(pid) from pg_stat_activity where ${atWork}`);
+      await this.#test.beside(`select pg_terminate_backend(pid) from pg_stat_activity where ${atWork}`);
       return this.failures.length >= count;
     });
-    await waitFor(async () => (await this.test.beside('select 1 from segments limit 1')).length === 0);
+    await waitFor(async () => (await this.#test.beside('select 1 from segments limit 1')).length === 0);
   }
 
   usageTotals(): Promise<unknown[]> {

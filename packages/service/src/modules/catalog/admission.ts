@@ -23,7 +23,11 @@ const OF_KIND = {
 
 /** Enforces the entitlements of tenants; main passes it to the modules that need it. */
 export class TenantAdmission {
-  constructor(private readonly entitlements: Pick<Entitlements, 'current' | 'currentWithin'>) {}
+  readonly #entitlements: Pick<Entitlements, 'current' | 'currentWithin'>;
+
+  constructor(entitlements: Pick<Entitlements, 'current' | 'currentWithin'>) {
+    this.#entitlements = entitlements;
+  }
 
   /** Implements the port of tenancy. */
   async admitProject(
@@ -62,14 +66,14 @@ export class TenantAdmission {
    * @throws DomainError `entitlement_limit_reached` when the tenant's plan has no budgets
    */
   async admitBudgetLease(tenantId: string): Promise<void> {
-    const entitlement = await this.entitlements.current(tenantId);
+    const entitlement = await this.#entitlements.current(tenantId);
     if (entitlement.limits.features.budgets === true) return;
     throw limitReached(entitlement, { path: 'features.budgets', message: 'is off' });
   }
 
   /** Implements the port of ingest. Returns without a promise when the tenant's grants are cached. */
   eventEntitlementOf(tenantId: string): EventEntitlement | Promise<EventEntitlement> {
-    const entitlement = this.entitlements.current(tenantId);
+    const entitlement = this.#entitlements.current(tenantId);
     return entitlement instanceof Promise
       ? entitlement.then(eventEntitlement)
       : eventEntitlement(entitlement);
@@ -87,7 +91,7 @@ export class TenantAdmission {
     added: number,
     count: () => Promise<number>,
   ): Promise<Entitlement> {
-    const entitlement = await this.entitlements.currentWithin(tx, tenantId);
+    const entitlement = await this.#entitlements.currentWithin(tx, tenantId);
     const most = entitlement.limits[COUNTED[limit]];
     if (most === UNLIMITED) return entitlement;
     await lockAllowance(tx, tenantId, limit);

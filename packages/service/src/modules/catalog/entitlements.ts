@@ -30,9 +30,11 @@ export interface EntitlementsOptions {
 
 /** The entitlements of tenants. A grant begins and ends at its exact second, even when it comes from the cache. */
 export class Entitlements {
+  readonly #options: EntitlementsOptions;
   readonly #grants: FlightCache<readonly PlanGrant[]>;
 
-  constructor(private readonly options: EntitlementsOptions) {
+  constructor(options: EntitlementsOptions) {
+    this.#options = options;
     const { postgres, clock, monotonicMs = () => performance.now() } = options;
     this.#grants = new FlightCache({
       lookUp: (tenantId) => openGrants(postgres.db, tenantId, unixSeconds(clock)),
@@ -50,8 +52,8 @@ export class Entitlements {
   }
 
   /** Returns for how long the tenant's history is shown and kept now, read from `db` without the cache. */
-  async historyRetention(tenantId: string, db: Db = this.options.postgres.db): Promise<HistoryRetention> {
-    const { clock, baseline } = this.options;
+  async historyRetention(tenantId: string, db: Db = this.#options.postgres.db): Promise<HistoryRetention> {
+    const { clock, baseline } = this.#options;
     const nowS = unixSeconds(clock);
     const grants = await openGrants(db, tenantId, nowS - HISTORY_GRACE_S);
     return historyRetention(grants, baseline, nowS);
@@ -59,7 +61,7 @@ export class Entitlements {
 
   /** As `current`, but read inside `tx`. */
   async currentWithin(tx: Tx, tenantId: string): Promise<Entitlement> {
-    const nowS = unixSeconds(this.options.clock);
+    const nowS = unixSeconds(this.#options.clock);
     return this.#at(tenantId, await openGrants(tx, tenantId, nowS));
   }
 
@@ -68,7 +70,7 @@ export class Entitlements {
    * active plan says, and the caches of this node are cleared. Repeating it changes nothing.
    */
   async applyGrants(tenantId: string): Promise<void> {
-    const { postgres, clock, history } = this.options;
+    const { postgres, clock, history } = this.#options;
     await openQuota(postgres, tenantId, utcMonthAt(unixSeconds(clock)).startS);
     const policy: RetentionPolicy = { retentionOf: (tx, id) => this.historyRetention(id, tx) };
     await recordRetention({ postgres, clock, policy }, tenantId);
@@ -77,7 +79,7 @@ export class Entitlements {
   }
 
   #at(tenantId: string, grants: readonly PlanGrant[]): Entitlement {
-    const { baseline, clock } = this.options;
+    const { baseline, clock } = this.#options;
     return entitlementAt(tenantId, grants, baseline, unixSeconds(clock));
   }
 }

@@ -48,37 +48,39 @@ const NOBODY: ReadonlySet<string> = new Set();
  * all are refused.
  */
 export class BacklogGate {
-  private readonly max: BacklogSize;
-  private latest: Backlog = {
+  readonly #options: BacklogGateOptions;
+  readonly #max: BacklogSize;
+  #latest: Backlog = {
     segments: 0,
     events: 0,
     bytes: 0,
     deferredEvents: 0,
     oldestReceivedAtMs: undefined,
   };
-  private overShare = NOBODY;
-  private readonly stopRefreshing: () => void;
+  #overShare = NOBODY;
+  readonly #stopRefreshing: () => void;
 
-  constructor(private readonly options: BacklogGateOptions) {
-    this.max = {
+  constructor(options: BacklogGateOptions) {
+    this.#options = options;
+    this.#max = {
       events: options.eventsMax ?? BACKLOG_EVENTS_MAX_DEFAULT,
       bytes: options.bytesMax ?? BACKLOG_BYTES_MAX_DEFAULT,
       segments: BACKLOG_SEGMENTS_MAX,
     };
-    this.stopRefreshing = options.scheduler.every(BACKLOG_REFRESH_INTERVAL_MS, () => this.refresh());
+    this.#stopRefreshing = options.scheduler.every(BACKLOG_REFRESH_INTERVAL_MS, () => this.#refresh());
   }
 
   /** The queue of all nodes together, as last measured. */
   get backlog(): Backlog {
-    return this.latest;
+    return this.#latest;
   }
 
   /** @throws DomainError `ingest_backlog_full`. */
   check(tenantId: string): void {
-    if (!isBelow(this.latest, this.max)) {
+    if (!isBelow(this.#latest, this.#max)) {
       throw new DomainError('ingest_backlog_full', { retryAfterS: RETRY_AFTER_S });
     }
-    if (this.overShare.has(tenantId)) {
+    if (this.#overShare.has(tenantId)) {
       throw new DomainError('ingest_backlog_full', {
         message: OVER_SHARE_MESSAGE,
         retryAfterS: RETRY_AFTER_S,
@@ -87,14 +89,14 @@ export class BacklogGate {
   }
 
   stop(): void {
-    this.stopRefreshing();
+    this.#stopRefreshing();
   }
 
-  private async refresh(): Promise<void> {
+  async #refresh(): Promise<void> {
     try {
-      const latest = await this.options.queue.backlog();
-      this.overShare = await this.tenantsOverShare(latest);
-      this.latest = latest;
+      const latest = await this.#options.queue.backlog();
+      this.#overShare = await this.#tenantsOverShare(latest);
+      this.#latest = latest;
     } catch {
       // PostgreSQL is unreachable, so appends fail with errors of their own; the last figures are kept until it is
       // back.
@@ -102,8 +104,8 @@ export class BacklogGate {
   }
 
   /** Queries for tenants only while one of them can hold more than a share, which is rare. */
-  private async tenantsOverShare(backlog: Backlog): Promise<ReadonlySet<string>> {
-    const { max } = this;
+  async #tenantsOverShare(backlog: Backlog): Promise<ReadonlySet<string>> {
+    const max = this.#max;
     const share = {
       events: tenantShare(backlog.events, max.events),
       bytes: tenantShare(backlog.bytes, max.bytes),
@@ -111,7 +113,7 @@ export class BacklogGate {
     };
     // A full backlog refuses everybody anyway.
     if (isBelow(backlog, share) || !isBelow(backlog, max)) return NOBODY;
-    return new Set(await this.options.queue.tenantsHolding(share));
+    return new Set(await this.#options.queue.tenantsHolding(share));
   }
 }
 

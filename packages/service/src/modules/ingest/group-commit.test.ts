@@ -11,14 +11,14 @@ const LARGE_BYTES = 256 * 1_024;
 /** A queue whose appends end when the test says so. */
 class HeldQueue {
   readonly segments: (readonly QuotaRecord[])[] = [];
-  private readonly ends: {
+  readonly #ends: {
     resolve: (refusals: readonly QuotaRefusal[]) => void;
     reject: (error: Error) => void;
   }[] = [];
 
   appendWithinQuota(records: readonly QuotaRecord[]): Promise<readonly QuotaRefusal[]> {
     this.segments.push(records);
-    return new Promise((resolve, reject) => this.ends.push({ resolve, reject }));
+    return new Promise((resolve, reject) => this.#ends.push({ resolve, reject }));
   }
 
   async appended(count: number): Promise<void> {
@@ -26,11 +26,11 @@ class HeldQueue {
   }
 
   release(refusals: readonly QuotaRefusal[] = []): void {
-    this.ends.shift()?.resolve(refusals);
+    this.#ends.shift()?.resolve(refusals);
   }
 
   fail(): void {
-    this.ends.shift()?.reject(new Error('Connection terminated unexpectedly'));
+    this.#ends.shift()?.reject(new Error('Connection terminated unexpectedly'));
   }
 }
 

@@ -48,23 +48,23 @@ export interface GroupCommitOptions {
  * ended.
  */
 export class GroupCommit {
-  private readonly quotas: GroupCommitOptions['quotas'];
-  private readonly pendingBytesMax: number;
-  private readonly segmentBytesMax: number;
-  private waiting: Waiter[] = [];
-  private waitingBytes = 0;
+  readonly #quotas: GroupCommitOptions['quotas'];
+  readonly #pendingBytesMax: number;
+  readonly #segmentBytesMax: number;
+  #waiting: Waiter[] = [];
+  #waitingBytes = 0;
   /** Bytes of all requests without a response, waiting or being written. */
-  private pendingBytes = 0;
-  private readonly pendingBytesOfTenants = new Map<string, number>();
-  private readonly flushing = new Set<Promise<void>>();
-  private isBeginning = false;
-  private closed = false;
-  private readonly spentQuotas = new SpentQuotas();
+  #pendingBytes = 0;
+  readonly #pendingBytesOfTenants = new Map<string, number>();
+  readonly #flushing = new Set<Promise<void>>();
+  #isBeginning = false;
+  #closed = false;
+  readonly #spentQuotas = new SpentQuotas();
 
   constructor(options: GroupCommitOptions) {
-    this.quotas = options.quotas;
-    this.pendingBytesMax = options.pendingBytesMax ?? PENDING_BYTES_MAX;
-    this.segmentBytesMax = options.segmentBytesMax ?? SEGMENT_BYTES_MAX;
+    this.#quotas = options.quotas;
+    this.#pendingBytesMax = options.pendingBytesMax ?? PENDING_BYTES_MAX;
+    this.#segmentBytesMax = options.segmentBytesMax ?? SEGMENT_BYTES_MAX;
   }
 
   /**
@@ -76,98 +76,98 @@ export class GroupCommit {
    * `close` was called.
    */
   accept(record: SegmentRecord, entitlement: EventEntitlement): Promise<void> {
-    if (this.closed) return Promise.reject(new DomainError('shutting_down'));
-    const used = this.spentQuotas.usedWithoutRoom(record, entitlement.monthlyEventLimit);
+    if (this.#closed) return Promise.reject(new DomainError('shutting_down'));
+    const used = this.#spentQuotas.usedWithoutRoom(record, entitlement.monthlyEventLimit);
     if (used !== undefined) return Promise.reject(quotaExceeded(record, entitlement, used));
     const bytes = recordBytes(record);
     const { tenantId } = record.scope;
-    const ofTenant = this.pendingBytesOfTenants.get(tenantId) ?? 0;
-    if (!this.hasRoom(bytes, ofTenant)) {
+    const ofTenant = this.#pendingBytesOfTenants.get(tenantId) ?? 0;
+    if (!this.#hasRoom(bytes, ofTenant)) {
       return Promise.reject(new DomainError('ingest_backlog_full', { retryAfterS: 1 }));
     }
-    this.pendingBytes += bytes;
-    this.pendingBytesOfTenants.set(tenantId, ofTenant + bytes);
-    this.waitingBytes += bytes;
+    this.#pendingBytes += bytes;
+    this.#pendingBytesOfTenants.set(tenantId, ofTenant + bytes);
+    this.#waitingBytes += bytes;
     return new Promise((resolve, reject) => {
-      this.waiting.push({ record, entitlement, bytes, resolve, reject });
-      if (this.mayBegin()) this.beginSoon();
+      this.#waiting.push({ record, entitlement, bytes, resolve, reject });
+      if (this.#mayBegin()) this.#beginSoon();
     });
   }
 
   /** Refuses new requests; resolves when all earlier ones have their result. */
   async close(): Promise<void> {
-    this.closed = true;
-    this.begin();
-    while (this.flushing.size > 0) await Promise.all(this.flushing);
+    this.#closed = true;
+    this.#begin();
+    while (this.#flushing.size > 0) await Promise.all(this.#flushing);
   }
 
   /** @param ofTenant bytes that the tenant has pending already */
-  private hasRoom(bytes: number, ofTenant: number): boolean {
+  #hasRoom(bytes: number, ofTenant: number): boolean {
     // A single record is always accepted: otherwise a bound below the largest body would refuse it for ever.
-    if (this.pendingBytes === 0) return true;
-    if (this.pendingBytes + bytes > this.pendingBytesMax) return false;
-    return ofTenant < tenantShare(this.pendingBytes, this.pendingBytesMax);
+    if (this.#pendingBytes === 0) return true;
+    if (this.#pendingBytes + bytes > this.#pendingBytesMax) return false;
+    return ofTenant < tenantShare(this.#pendingBytes, this.#pendingBytesMax);
   }
 
-  private release({ record, bytes }: Waiter): void {
+  #release({ record, bytes }: Waiter): void {
     const { tenantId } = record.scope;
-    const rest = (this.pendingBytesOfTenants.get(tenantId) ?? 0) - bytes;
+    const rest = (this.#pendingBytesOfTenants.get(tenantId) ?? 0) - bytes;
     if (rest < 0) throw new Error('more bytes of a tenant were released than were pending');
-    if (rest === 0) this.pendingBytesOfTenants.delete(tenantId);
-    else this.pendingBytesOfTenants.set(tenantId, rest);
-    this.pendingBytes -= bytes;
+    if (rest === 0) this.#pendingBytesOfTenants.delete(tenantId);
+    else this.#pendingBytesOfTenants.set(tenantId, rest);
+    this.#pendingBytes -= bytes;
   }
 
   /** Starts flushing in the next turn, so that requests of the same turn of the event loop share a segment. */
-  private beginSoon(): void {
-    if (this.isBeginning) return;
-    this.isBeginning = true;
+  #beginSoon(): void {
+    if (this.#isBeginning) return;
+    this.#isBeginning = true;
     setImmediate(() => {
-      this.isBeginning = false;
-      this.begin();
+      this.#isBeginning = false;
+      this.#begin();
     });
   }
 
   /** Starts as many flushes as are allowed. */
-  private begin(): void {
-    while (this.waiting.length > 0 && this.mayBegin()) {
-      const flush = this.flush(this.takeSegment()).then(() => {
-        this.flushing.delete(flush);
-        this.begin();
+  #begin(): void {
+    while (this.#waiting.length > 0 && this.#mayBegin()) {
+      const flush = this.#flush(this.#takeSegment()).then(() => {
+        this.#flushing.delete(flush);
+        this.#begin();
       });
-      this.flushing.add(flush);
+      this.#flushing.add(flush);
     }
   }
 
   /** Whether another flush may start now. Otherwise the next flush starts when the current one ends. */
-  private mayBegin(): boolean {
-    return this.flushing.size < (this.waitingBytes >= SECOND_FLUSH_BYTES_MIN ? FLUSHES_MAX : 1);
+  #mayBegin(): boolean {
+    return this.#flushing.size < (this.#waitingBytes >= SECOND_FLUSH_BYTES_MIN ? FLUSHES_MAX : 1);
   }
 
   /** Takes waiting requests of one month, so that the queue can be counted by the month of its segments. */
-  private takeSegment(): Waiter[] {
+  #takeSegment(): Waiter[] {
     let bytes = 0;
     let events = 0;
     let taken = 0;
-    const { startS, endS } = utcMonthAt((this.waiting[0]?.record.receivedAtMs ?? 0) / 1_000);
-    for (const { bytes: size, record } of this.waiting) {
+    const { startS, endS } = utcMonthAt((this.#waiting[0]?.record.receivedAtMs ?? 0) / 1_000);
+    for (const { bytes: size, record } of this.#waiting) {
       bytes += size;
       events += record.eventCount;
-      if (taken > 0 && (bytes > this.segmentBytesMax || events > SEGMENT_EVENTS_MAX)) break;
+      if (taken > 0 && (bytes > this.#segmentBytesMax || events > SEGMENT_EVENTS_MAX)) break;
       if (record.receivedAtMs < startS * 1_000 || record.receivedAtMs >= endS * 1_000) break;
       taken += 1;
     }
-    const rest = this.waiting.slice(taken);
-    const segment = taken === this.waiting.length ? this.waiting : this.waiting.slice(0, taken);
-    this.waiting = rest;
-    this.waitingBytes = rest.reduce((sum, waiter) => sum + waiter.bytes, 0);
+    const rest = this.#waiting.slice(taken);
+    const segment = taken === this.#waiting.length ? this.#waiting : this.#waiting.slice(0, taken);
+    this.#waiting = rest;
+    this.#waitingBytes = rest.reduce((sum, waiter) => sum + waiter.bytes, 0);
     return segment;
   }
 
-  private async flush(segment: readonly Waiter[]): Promise<void> {
+  async #flush(segment: readonly Waiter[]): Promise<void> {
     let refusals: readonly QuotaRefusal[];
     try {
-      refusals = await this.quotas.appendWithinQuota(
+      refusals = await this.#quotas.appendWithinQuota(
         segment.map(({ record, entitlement: { monthlyEventLimit } }) => ({ record, monthlyEventLimit })),
       );
     } catch (cause) {
@@ -177,11 +177,11 @@ export class GroupCommit {
       for (const waiter of segment) waiter.reject(error);
       return;
     } finally {
-      for (const waiter of segment) this.release(waiter);
+      for (const waiter of segment) this.#release(waiter);
     }
     for (const { index, used } of refusals) {
       const { record, entitlement, reject } = segment[index] as Waiter;
-      this.spentQuotas.remember(record, used);
+      this.#spentQuotas.remember(record, used);
       reject(quotaExceeded(record, entitlement, used));
     }
     // Does nothing for requests that were refused before.

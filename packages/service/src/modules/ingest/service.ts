@@ -33,10 +33,12 @@ const REFUSALS = {
  * use, and with the write the tenant's quota.
  */
 export class IngestService {
-  private readonly gate: BacklogGate;
-  private readonly commit: GroupCommit;
+  readonly #deps: IngestDeps;
+  readonly #gate: BacklogGate;
+  readonly #commit: GroupCommit;
 
-  constructor(private readonly deps: IngestDeps) {
+  constructor(deps: IngestDeps) {
+    this.#deps = deps;
     const {
       queue,
       quotas,
@@ -45,18 +47,18 @@ export class IngestService {
       backlogBytesMax,
       pendingBytesMax,
     } = deps;
-    this.gate = new BacklogGate({
+    this.#gate = new BacklogGate({
       queue,
       scheduler,
       ...(backlogEventsMax === undefined ? {} : { eventsMax: backlogEventsMax }),
       ...(backlogBytesMax === undefined ? {} : { bytesMax: backlogBytesMax }),
     });
-    this.commit = new GroupCommit({ quotas, ...(pendingBytesMax === undefined ? {} : { pendingBytesMax }) });
+    this.#commit = new GroupCommit({ quotas, ...(pendingBytesMax === undefined ? {} : { pendingBytesMax }) });
   }
 
   /** The queue as last measured, for metrics. */
   get backlog(): Backlog {
-    return this.gate.backlog;
+    return this.#gate.backlog;
   }
 
   /**
@@ -66,7 +68,7 @@ export class IngestService {
    * @throws DomainError `ingest_backlog_full`
    */
   checkRoom({ tenantId }: ProjectRef): void {
-    this.gate.check(tenantId);
+    this.#gate.check(tenantId);
   }
 
   /**
@@ -80,46 +82,46 @@ export class IngestService {
     event: IngestEvent,
     rawBody: Buffer,
   ): Promise<string> {
-    const entitlement = await this.eventEntitlementOf(project);
-    new EventCheck(event, rawBody, entitlement.window, this.deps.clock).single(event);
-    const { publications } = this.deps;
+    const entitlement = await this.#eventEntitlementOf(project);
+    new EventCheck(event, rawBody, entitlement.window, this.#deps.clock).single(event);
+    const { publications } = this.#deps;
     if (!publications.isKnownPublished(project, ruleSetId)) {
       const publication = (await publications.read(project, [ruleSetId])).get(ruleSetId) ?? 'absent';
       if (publication !== 'published') throw new DomainError(REFUSALS[publication]);
     }
     const { tenantId, projectId } = project;
     const id = rawEventHex(tenantId, projectId, event.occurred_at, event.idempotency_key);
-    await this.append('single', project, entitlement, ruleSetId, [id], rawBody);
+    await this.#append('single', project, entitlement, ruleSetId, [id], rawBody);
     return id;
   }
 
   /** As `acceptSingle`, for all events of a batch or none; the ids are in the order of the events. */
   async acceptBatch(project: ProjectRef, batch: BatchIngest, rawBody: Buffer): Promise<string[]> {
-    const entitlement = await this.eventEntitlementOf(project);
-    new EventCheck(batch, rawBody, entitlement.window, this.deps.clock).batch(batch);
+    const entitlement = await this.#eventEntitlementOf(project);
+    new EventCheck(batch, rawBody, entitlement.window, this.#deps.clock).batch(batch);
     const { tenantId, projectId } = project;
-    await this.checkRuleSets(project, batch.events);
+    await this.#checkRuleSets(project, batch.events);
     const ids = batch.events.map((event) =>
       rawEventHex(tenantId, projectId, event.occurred_at, event.idempotency_key),
     );
-    await this.append('batch', project, entitlement, null, ids, rawBody);
+    await this.#append('batch', project, entitlement, null, ids, rawBody);
     return ids;
   }
 
   /** Refuses new events; resolves when all earlier ones are durable or refused. */
   async close(): Promise<void> {
-    this.gate.stop();
-    await this.commit.close();
+    this.#gate.stop();
+    await this.#commit.close();
   }
 
   /** @throws DomainError `ingest_backlog_full`, `no_entitlement` */
-  private eventEntitlementOf(project: ProjectRef): EventEntitlement | Promise<EventEntitlement> {
+  #eventEntitlementOf(project: ProjectRef): EventEntitlement | Promise<EventEntitlement> {
     this.checkRoom(project);
-    const entitlement = this.deps.admission.eventEntitlementOf(project.tenantId);
+    const entitlement = this.#deps.admission.eventEntitlementOf(project.tenantId);
     return entitlement instanceof Promise ? entitlement.then(entitled) : entitled(entitlement);
   }
 
-  private append(
+  #append(
     kind: SegmentKind,
     project: ProjectRef,
     entitlement: EventEntitlement,
@@ -130,16 +132,16 @@ export class IngestService {
     const { tenantId, projectId, projectNo, storage } = project;
     const record = {
       scope: { kind, tenantId, projectId, projectNo, storage, extractorRuleSetId },
-      receivedAtMs: this.deps.clock.nowMs(),
+      receivedAtMs: this.#deps.clock.nowMs(),
       eventCount: ids.length,
       ids: Buffer.from(ids.join(''), 'hex'),
       body,
     };
-    return this.commit.accept(record, entitlement);
+    return this.#commit.accept(record, entitlement);
   }
 
-  private async checkRuleSets(project: ProjectRef, events: readonly BatchIngestItem[]): Promise<void> {
-    const { publications } = this.deps;
+  async #checkRuleSets(project: ProjectRef, events: readonly BatchIngestItem[]): Promise<void> {
+    const { publications } = this.#deps;
     const uses = firstUses(events);
     for (const ruleSetId of uses.keys()) {
       if (publications.isKnownPublished(project, ruleSetId)) uses.delete(ruleSetId);

@@ -24,91 +24,90 @@ const TEXT_FIELDS = ['source', 'idempotency_key', 'external_event_id', 'subject_
 
 /** Checks events that are valid by the schema. Create one for each request. */
 export class EventCheck {
-  private readonly findings = new Findings();
-  private readonly earliest: number;
-  private readonly latest: number;
+  readonly #body: IngestEvent | BatchIngest;
+  readonly #rawBody: Buffer;
+  readonly #findings = new Findings();
+  readonly #earliest: number;
+  readonly #latest: number;
   /** In UTF-8, only an escape can bring NUL or a lone surrogate into a string. */
-  private readonly mayHoldUnusableText: boolean;
-  private readonly mayHoldLargeMetadata: boolean;
-  private lossless: unknown;
-  private readonly report = (path: string, message: string): void =>
-    this.findings.add('invalid_request', path, message);
+  readonly #mayHoldUnusableText: boolean;
+  readonly #mayHoldLargeMetadata: boolean;
+  #lossless: unknown;
+  readonly #report = (path: string, message: string): void =>
+    this.#findings.add('invalid_request', path, message);
 
   /** @param rawBody the bytes that `body` was parsed from */
-  constructor(
-    private readonly body: IngestEvent | BatchIngest,
-    private readonly rawBody: Buffer,
-    window: EventWindow,
-    clock: Clock,
-  ) {
+  constructor(body: IngestEvent | BatchIngest, rawBody: Buffer, window: EventWindow, clock: Clock) {
+    this.#body = body;
+    this.#rawBody = rawBody;
     const now = unixSeconds(clock);
-    this.earliest = Math.max(0, now - window.ageDaysMax * SECONDS_PER_DAY);
-    this.latest = Math.min(OCCURRED_AT_MAX, now + window.aheadDaysMax * SECONDS_PER_DAY);
-    this.mayHoldUnusableText = rawBody.includes('\\u');
-    this.mayHoldLargeMetadata = rawBody.length > METADATA_BYTES_MAX;
+    this.#earliest = Math.max(0, now - window.ageDaysMax * SECONDS_PER_DAY);
+    this.#latest = Math.min(OCCURRED_AT_MAX, now + window.aheadDaysMax * SECONDS_PER_DAY);
+    this.#mayHoldUnusableText = rawBody.includes('\\u');
+    this.#mayHoldLargeMetadata = rawBody.length > METADATA_BYTES_MAX;
   }
 
   /** @throws DomainError with every problem, up to a bound. */
   single(event: IngestEvent): void {
-    this.checkEvent(event, undefined);
-    this.findings.throwIfAny({ inBatch: false });
+    this.#checkEvent(event, undefined);
+    this.#findings.throwIfAny({ inBatch: false });
   }
 
   /** @throws DomainError that names the first invalid item as `events[i]`. */
   batch(batch: BatchIngest): void {
     const { events, source } = batch;
-    if (source !== undefined && this.mayHoldUnusableText) this.checkText(source, '', 'source');
-    for (let index = 0; index < events.length && !this.findings.isFull; index += 1) {
+    if (source !== undefined && this.#mayHoldUnusableText) this.#checkText(source, '', 'source');
+    for (let index = 0; index < events.length && !this.#findings.isFull; index += 1) {
       const event = events[index] as BatchIngestItem;
       if (event.source === undefined && source === undefined) {
-        this.add(index, 'source', 'is required, because the batch has no source');
+        this.#add(index, 'source', 'is required, because the batch has no source');
       }
-      this.checkEvent(event, index);
+      this.#checkEvent(event, index);
     }
-    this.findings.throwIfAny({ inBatch: true });
+    this.#findings.throwIfAny({ inBatch: true });
   }
 
-  private checkEvent(event: Event, index: number | undefined): void {
-    if (this.mayHoldUnusableText) this.checkTexts(event, index);
+  #checkEvent(event: Event, index: number | undefined): void {
+    if (this.#mayHoldUnusableText) this.#checkTexts(event, index);
     if ((event.subject_type === undefined) !== (event.subject_id === undefined)) {
       const missing = event.subject_type === undefined ? 'subject_type' : 'subject_id';
       const path = placeOf(index) + missing;
-      this.findings.add('subject_pair_incomplete', path, 'is required, because the other one is there');
+      this.#findings.add('subject_pair_incomplete', path, 'is required, because the other one is there');
     }
     const occurredAt = event.occurred_at;
-    if (!(occurredAt >= this.earliest && occurredAt <= this.latest)) {
-      const message = `must lie between ${this.earliest} and ${this.latest}`;
-      this.findings.add('occurred_at_out_of_range', `${placeOf(index)}occurred_at`, message);
+    if (!(occurredAt >= this.#earliest && occurredAt <= this.#latest)) {
+      const message = `must lie between ${this.#earliest} and ${this.#latest}`;
+      this.#findings.add('occurred_at_out_of_range', `${placeOf(index)}occurred_at`, message);
     }
     if (event['x-billing'] !== undefined) {
-      const billing = this.exact(index)['x-billing'] as XBilling;
-      checkBilling(billing, `${placeOf(index)}x-billing`, this.report);
+      const billing = this.#exact(index)['x-billing'] as XBilling;
+      checkBilling(billing, `${placeOf(index)}x-billing`, this.#report);
     }
-    if (this.mayHoldLargeMetadata && event.metadata !== undefined) this.checkMetadata(index);
+    if (this.#mayHoldLargeMetadata && event.metadata !== undefined) this.#checkMetadata(index);
   }
 
-  private checkTexts(event: Event, index: number | undefined): void {
+  #checkTexts(event: Event, index: number | undefined): void {
     const place = placeOf(index);
     if ('extractor_rule_set_id' in event) {
-      this.checkText(event.extractor_rule_set_id, place, 'extractor_rule_set_id');
+      this.#checkText(event.extractor_rule_set_id, place, 'extractor_rule_set_id');
     }
     for (const field of TEXT_FIELDS) {
       const text = event[field];
-      if (text !== undefined) this.checkText(text, place, field);
+      if (text !== undefined) this.#checkText(text, place, field);
     }
     const leaseId = event['x-usage-control']?.budget_lease_id;
-    if (leaseId !== undefined) this.checkText(leaseId, place, 'x-usage-control.budget_lease_id');
+    if (leaseId !== undefined) this.#checkText(leaseId, place, 'x-usage-control.budget_lease_id');
   }
 
-  private checkText(text: string, place: string, field: string): void {
+  #checkText(text: string, place: string, field: string): void {
     if (isUsableText(text)) return;
-    this.findings.add('invalid_request', place + field, 'text must not contain NUL or a lone surrogate');
+    this.#findings.add('invalid_request', place + field, 'text must not contain NUL or a lone surrogate');
   }
 
-  private checkMetadata(index: number | undefined): void {
-    const bytes = Buffer.byteLength(stringifyLossless(this.exact(index).metadata));
+  #checkMetadata(index: number | undefined): void {
+    const bytes = Buffer.byteLength(stringifyLossless(this.#exact(index).metadata));
     if (bytes <= METADATA_BYTES_MAX) return;
-    this.add(
+    this.#add(
       index,
       'metadata',
       `is ${bytes} bytes; at most ${METADATA_BYTES_MAX} (METADATA_BYTES_MAX) are accepted`,
@@ -118,16 +117,16 @@ export class EventCheck {
   /**
    * Returns the event with every number as exact as it was sent. Parses the body again only if a double lost digits.
    */
-  private exact(index: number | undefined): Event {
-    this.lossless ??= scanJson(this.rawBody).hasInexactNumber
-      ? parseLossless(this.rawBody.toString('utf8'))
-      : this.body;
-    if (index === undefined) return this.lossless as IngestEvent;
-    return (this.lossless as BatchIngest).events[index] as BatchIngestItem;
+  #exact(index: number | undefined): Event {
+    this.#lossless ??= scanJson(this.#rawBody).hasInexactNumber
+      ? parseLossless(this.#rawBody.toString('utf8'))
+      : this.#body;
+    if (index === undefined) return this.#lossless as IngestEvent;
+    return (this.#lossless as BatchIngest).events[index] as BatchIngestItem;
   }
 
-  private add(index: number | undefined, field: string, message: string): void {
-    this.findings.add('invalid_request', placeOf(index) + field, message);
+  #add(index: number | undefined, field: string, message: string): void {
+    this.#findings.add('invalid_request', placeOf(index) + field, message);
   }
 }
 
@@ -137,26 +136,26 @@ function placeOf(index: number | undefined): string {
 
 /** The problems of a request: the first one decides the error code, and all are listed up to a bound. */
 export class Findings {
-  private code: ErrorCode | undefined;
-  private readonly details: ErrorDetail[] = [];
+  #code: ErrorCode | undefined;
+  readonly #details: ErrorDetail[] = [];
 
   get isFull(): boolean {
-    return this.details.length >= ERROR_DETAILS_MAX;
+    return this.#details.length >= ERROR_DETAILS_MAX;
   }
 
   add(code: ErrorCode, path: string, message: string): void {
-    this.code ??= code;
-    if (!this.isFull) this.details.push({ path, message });
+    this.#code ??= code;
+    if (!this.isFull) this.#details.push({ path, message });
   }
 
   /** @throws DomainError when there is any; its message names the first place. */
   throwIfAny(options: { readonly inBatch: boolean }): void {
-    const first = this.details[0];
-    if (this.code === undefined || first === undefined) return;
-    const summary = ERRORS[this.code].message.replace(/\.$/, '');
-    throw new DomainError(this.code, {
+    const first = this.#details[0];
+    if (this.#code === undefined || first === undefined) return;
+    const summary = ERRORS[this.#code].message.replace(/\.$/, '');
+    throw new DomainError(this.#code, {
       message: `${summary}: ${first.path}: ${first.message}.`,
-      details: this.details,
+      details: this.#details,
       inBody: options.inBatch,
     });
   }

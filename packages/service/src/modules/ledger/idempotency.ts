@@ -35,14 +35,14 @@ export async function once<Answer extends object>(
 
 /** The keys of requests that one transaction carries out one after the other. */
 export class RequestKeys<Answer extends object> {
+  readonly #scope: KeyScope;
+  readonly #earlier: ReadonlyMap<string, KeyUse>;
   readonly #taken: ReadonlySet<string>;
   readonly #kept = new Map<string, KeyUse>();
 
-  private constructor(
-    private readonly scope: KeyScope,
-    keys: ReadonlySet<string>,
-    private readonly earlier: ReadonlyMap<string, KeyUse>,
-  ) {
+  private constructor(scope: KeyScope, keys: ReadonlySet<string>, earlier: ReadonlyMap<string, KeyUse>) {
+    this.#scope = scope;
+    this.#earlier = earlier;
     this.#taken = new Set([...keys].filter((key) => !earlier.has(key)));
   }
 
@@ -66,7 +66,7 @@ export class RequestKeys<Answer extends object> {
    * @throws DomainError `idempotency_key_conflict` when the key was used for something else
    */
   answerTo({ key, asked }: KeyedRequest): Answer | undefined {
-    const use = key === undefined ? undefined : (this.#kept.get(key) ?? this.earlier.get(key));
+    const use = key === undefined ? undefined : (this.#kept.get(key) ?? this.#earlier.get(key));
     if (use === undefined) return undefined;
     if (!use.requestHash.equals(hashOf(asked))) throw new DomainError('idempotency_key_conflict');
     return use.answer as Answer;
@@ -80,8 +80,8 @@ export class RequestKeys<Answer extends object> {
   /** Stores the noted answers; the other keys are free again. */
   async write(tx: Tx): Promise<void> {
     const unused = [...this.#taken].filter((key) => !this.#kept.has(key));
-    if (this.#kept.size > 0) await storeResponses(tx, this.scope, [...this.#kept.values()]);
-    if (unused.length > 0) await freeKeys(tx, this.scope, unused);
+    if (this.#kept.size > 0) await storeResponses(tx, this.#scope, [...this.#kept.values()]);
+    if (unused.length > 0) await freeKeys(tx, this.#scope, unused);
   }
 }
 

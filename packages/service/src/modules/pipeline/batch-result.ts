@@ -38,6 +38,7 @@ export interface BatchResultOptions {
 
 /** Collects the result of a batch, event by event, and checks it when it is complete. */
 export class BatchResultBuilder {
+  readonly #options: BatchResultOptions;
   readonly #deferred = new DeferredEvents();
   readonly #posting = new PostingPlan();
   readonly #totals = new BatchTotals();
@@ -50,7 +51,8 @@ export class BatchResultBuilder {
   #failed = 0;
   #reprocessed = 0;
 
-  constructor(private readonly options: BatchResultOptions) {
+  constructor(options: BatchResultOptions) {
+    this.#options = options;
     this.#sections = new BatchSections(options.block);
   }
 
@@ -86,7 +88,7 @@ export class BatchResultBuilder {
     rated: BatchEvent,
     posting: EventPosting | undefined,
   ): void {
-    const { rollup, processedAtMs, onDefect } = this.options;
+    const { rollup, processedAtMs, onDefect } = this.#options;
     const excludedDimensions =
       rated.items.length === 0 ? [] : rollup.excludedDimensionsOf(group.projectId, rated.dimensions);
     const row = addOrFail(

@@ -9,9 +9,12 @@ export interface RuleVersionSource {
 
 /** The rules as one batch sees them: each rule set is refreshed once, when the batch first needs it. */
 export class BatchRules {
+  readonly #rules: RuleVersionSource;
   readonly #rulesByProject = new Map<string, Map<string, PublishedRules | undefined>>();
 
-  constructor(private readonly rules: RuleVersionSource) {}
+  constructor(rules: RuleVersionSource) {
+    this.#rules = rules;
+  }
 
   /** Loads these rule sets for `at`. */
   async prepare(projectId: string, ruleSetIds: ReadonlySet<string>): Promise<void> {
@@ -23,7 +26,7 @@ export class BatchRules {
     const missing: RuleSetRef[] = [];
     for (const ruleSetId of ruleSetIds) if (!known.has(ruleSetId)) missing.push({ projectId, ruleSetId });
     if (missing.length === 0) return;
-    const found = await this.rules.refresh(missing);
+    const found = await this.#rules.refresh(missing);
     for (const { ruleSetId } of missing) known.set(ruleSetId, undefined);
     for (const { ruleSetId, rules } of found) known.set(ruleSetId, rules);
   }

@@ -7,15 +7,18 @@ const TENANTS_MAX = 10_000;
 
 /** Chooses which tenant with deferred events has the next turn, and how many events it rates. */
 export class DeferredTurns {
+  readonly #batchEventsMax: number;
   /** The tenant that had the last turn. */
   after = '';
   readonly #eventsMax = new BoundedMap<string, number>(TENANTS_MAX);
 
   /** @param eventsMax upper bound for every turn */
-  constructor(private readonly eventsMax: number) {}
+  constructor(batchEventsMax: number) {
+    this.#batchEventsMax = batchEventsMax;
+  }
 
   eventsOf(tenantId: string): number {
-    return this.#eventsMax.get(tenantId) ?? Math.min(TURN_EVENTS_FIRST, this.eventsMax);
+    return this.#eventsMax.get(tenantId) ?? Math.min(TURN_EVENTS_FIRST, this.#batchEventsMax);
   }
 
   /**
@@ -24,7 +27,7 @@ export class DeferredTurns {
    */
   learn(tenantId: string, counts: { readonly claimed: number; readonly deferred: number }): void {
     const rated = Math.max(1, counts.claimed - counts.deferred);
-    const next = counts.deferred > 0 ? rated : Math.min(this.eventsMax, this.eventsOf(tenantId) * 2);
+    const next = counts.deferred > 0 ? rated : Math.min(this.#batchEventsMax, this.eventsOf(tenantId) * 2);
     this.#eventsMax.set(tenantId, next);
   }
 }

@@ -26,17 +26,19 @@ export interface EventTimeOptions {
 
 /** The thread time that the events of one batch take in one stage, tenant by tenant. */
 export class StageTime {
+  readonly #options: EventTimeOptions;
   readonly #tenants = new Map<string, TenantTime>();
   readonly #timer: WorkTimer;
 
-  constructor(private readonly options: EventTimeOptions) {
+  constructor(options: EventTimeOptions) {
+    this.#options = options;
     this.#timer = new WorkTimer(options.thread);
   }
 
   of(tenantId: string): TenantTime {
     let time = this.#tenants.get(tenantId);
     if (time === undefined) {
-      time = new TenantTime(tenantId, this.options.tenantMs);
+      time = new TenantTime(tenantId, this.#options.tenantMs);
       this.#tenants.set(tenantId, time);
     }
     return time;
@@ -59,13 +61,13 @@ export class StageTime {
    */
   end(time: TenantTime): boolean {
     time.add(this.#timer.lapMs());
-    if (time.isSpent) this.options.slowTenants.add(time.tenantId);
-    return this.options.turns.isOverAt(this.#timer.atMs);
+    if (time.isSpent) this.#options.slowTenants.add(time.tenantId);
+    return this.#options.turns.isOverAt(this.#timer.atMs);
   }
 
   /** Lets other work run for a moment. */
   async pause(): Promise<void> {
-    await this.options.turns.pause();
+    await this.#options.turns.pause();
     this.#timer.resume();
   }
 }
@@ -97,10 +99,12 @@ export class TenantTime {
  * events would count as slow on a busy machine, and be deferred.
  */
 export class WorkTimer {
+  readonly #thread: ThreadTime;
   #atMs = 0;
   #waitedMs = 0;
 
-  constructor(private readonly thread: ThreadTime) {
+  constructor(thread: ThreadTime) {
+    this.#thread = thread;
     this.resume();
   }
 
@@ -111,13 +115,13 @@ export class WorkTimer {
 
   /** Starts a piece of work, after other work used the thread. */
   resume(): void {
-    this.#waitedMs = this.thread.waitedMs();
+    this.#waitedMs = this.#thread.waitedMs();
     this.start();
   }
 
   /** Starts a piece of work. */
   start(): void {
-    this.#atMs = this.thread.nowMs();
+    this.#atMs = this.#thread.nowMs();
   }
 
   /**
@@ -126,11 +130,11 @@ export class WorkTimer {
    * @returns milliseconds of thread time
    */
   lapMs(): number {
-    const nowMs = this.thread.nowMs();
+    const nowMs = this.#thread.nowMs();
     const lastedMs = nowMs - this.#atMs;
     this.#atMs = nowMs;
     if (lastedMs < LONG_PIECE_MS) return lastedMs;
-    const waitedMs = this.thread.waitedMs();
+    const waitedMs = this.#thread.waitedMs();
     const tookMs = lastedMs - (waitedMs - this.#waitedMs);
     this.#waitedMs = waitedMs;
     return Math.max(0, tookMs);

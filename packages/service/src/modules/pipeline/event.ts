@@ -67,21 +67,30 @@ const BODIES = {
 
 /** The body of one request. It was validated when it was accepted; anything unexpected throws here. */
 export class EventBody {
+  readonly #bytes: Buffer;
+  readonly #kind: 'single' | 'batch';
+  readonly #eventCount: number;
+  readonly #extractorRuleSetId: string | null;
   #events: readonly Fields[] | undefined;
   #source = '';
 
   constructor(
-    private readonly bytes: Buffer,
-    private readonly kind: 'single' | 'batch',
-    private readonly eventCount: number,
-    private readonly extractorRuleSetId: string | null,
-  ) {}
+    bytes: Buffer,
+    kind: 'single' | 'batch',
+    eventCount: number,
+    extractorRuleSetId: string | null,
+  ) {
+    this.#bytes = bytes;
+    this.#kind = kind;
+    this.#eventCount = eventCount;
+    this.#extractorRuleSetId = extractorRuleSetId;
+  }
 
   envelope(index: number): Envelope {
     const fields = this.#fields(index);
     const control = (fields['x-usage-control'] ?? {}) as Fields;
     return {
-      extractorRuleSetId: this.extractorRuleSetId ?? text(fields, 'extractor_rule_set_id'),
+      extractorRuleSetId: this.#extractorRuleSetId ?? text(fields, 'extractor_rule_set_id'),
       source: text(fields, 'source') || this.#source,
       externalEventId: text(fields, 'external_event_id'),
       idempotencyKey: text(fields, 'idempotency_key'),
@@ -98,7 +107,7 @@ export class EventBody {
     const { raw_json: rawJson } = this.#fields(index);
     if (!(rawJson instanceof JsonSpan)) return rawJson;
     const { start, end } = rawJson;
-    return selectJson(this.bytes, selection, start) ?? parseJson(this.bytes.subarray(start, end));
+    return selectJson(this.#bytes, selection, start) ?? parseJson(this.#bytes.subarray(start, end));
   }
 
   /**
@@ -107,12 +116,12 @@ export class EventBody {
    * event only.
    */
   storedText(index: number): string {
-    if (this.kind === 'single') return this.bytes.toString('utf8');
+    if (this.#kind === 'single') return this.#bytes.toString('utf8');
     let fields: Fields;
     try {
       fields = this.#fields(index);
     } catch {
-      return index === 0 ? this.bytes.toString('utf8') : '{}';
+      return index === 0 ? this.#bytes.toString('utf8') : '{}';
     }
     const { raw_json: _, ...rest } = fields;
     const rawJson = this.#rawJsonText(fields);
@@ -134,18 +143,18 @@ export class EventBody {
   }
 
   #parse(): readonly Fields[] {
-    const body = selectJson(this.bytes, BODIES[this.kind]) ?? parseJson(this.bytes);
+    const body = selectJson(this.#bytes, BODIES[this.#kind]) ?? parseJson(this.#bytes);
     if (!isFields(body)) throw new TypeError('the body is not an object');
-    const events = this.kind === 'single' ? [body] : body.events;
-    if (!Array.isArray(events) || events.length !== this.eventCount) {
-      throw new TypeError(`the body does not contain ${this.eventCount} events`);
+    const events = this.#kind === 'single' ? [body] : body.events;
+    if (!Array.isArray(events) || events.length !== this.#eventCount) {
+      throw new TypeError(`the body does not contain ${this.#eventCount} events`);
     }
     this.#source = text(body, 'source');
     return events;
   }
 
   #rawJsonText({ raw_json: rawJson = null }: Fields): Uint8Array | string {
-    if (rawJson instanceof JsonSpan) return this.bytes.subarray(rawJson.start, rawJson.end);
+    if (rawJson instanceof JsonSpan) return this.#bytes.subarray(rawJson.start, rawJson.end);
     return stringifyLossless(rawJson);
   }
 }

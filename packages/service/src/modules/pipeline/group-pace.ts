@@ -33,12 +33,16 @@ export const USE_WINDOW_MS = 5_000;
 
 /** How soon one group may follow another. */
 export class GroupPace {
+  readonly #useOfThread: () => number;
+
   /** @param useOfThread share of the last window in which this thread was busy */
-  constructor(private readonly useOfThread: () => number = measureUse()) {}
+  constructor(useOfThread: () => number = measureUse()) {
+    this.#useOfThread = useOfThread;
+  }
 
   /** Returns how long after the start of a group of `events` events the next one of its storage may start. */
   intervalMs(events: number): number {
-    const paces = this.useOfThread() > BUSY_SHARE ? BUSY : CALM;
+    const paces = this.#useOfThread() > BUSY_SHARE ? BUSY : CALM;
     return paces.find((pace) => events < pace.events)?.intervalMs ?? 0;
   }
 }

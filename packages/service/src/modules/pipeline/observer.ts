@@ -53,14 +53,17 @@ export interface ProjectorObserver {
 
 /** Measures consecutive stages. */
 export class StageClock<Stage extends string> {
+  readonly #report: (stage: Stage, durationMs: number) => void;
   #last = performance.now();
 
-  constructor(private readonly report: (stage: Stage, durationMs: number) => void) {}
+  constructor(report: (stage: Stage, durationMs: number) => void) {
+    this.#report = report;
+  }
 
   /** Ends the current stage. */
   end(stage: Stage): void {
     const now = performance.now();
-    this.report(stage, now - this.#last);
+    this.#report(stage, now - this.#last);
     this.#last = performance.now();
   }
 }

@@ -44,7 +44,11 @@ export interface ProjectionGroup {
  * active, and this one cannot write any more.
  */
 export class ProjectorSession {
-  private constructor(private readonly client: PoolClient) {}
+  readonly #client: PoolClient;
+
+  private constructor(client: PoolClient) {
+    this.#client = client;
+  }
 
   /** Returns undefined when another session holds the lock. */
   static async open(postgres: Pick<Postgres, 'pool'>): Promise<ProjectorSession | undefined> {
@@ -72,17 +76,17 @@ export class ProjectorSession {
    */
   async close(): Promise<void> {
     try {
-      await this.client.query('select pg_advisory_unlock(hashtextextended($1, 0))', [PROJECTOR_LOCK]);
+      await this.#client.query('select pg_advisory_unlock(hashtextextended($1, 0))', [PROJECTOR_LOCK]);
     } catch {
       // The server releases the lock when the connection ends.
     } finally {
-      this.client.release(true);
+      this.#client.release(true);
     }
   }
 
   /** Returns the oldest group that was formed and is not finished, except those of `heldBack`. */
   async begunGroup(heldBack: readonly number[]): Promise<ProjectionGroup | undefined> {
-    const { rows } = await this.client.query<{
+    const { rows } = await this.#client.query<{
       id: number;
       event_count: number;
       spool_file: string | null;
@@ -108,7 +112,7 @@ export class ProjectorSession {
 
   /** Returns the oldest batches of each storage that are in no group yet. */
   async waitingBatches(limitPerStorage: number): Promise<UnprojectedBatch[]> {
-    const { rows } = await this.client.query<UnprojectedBatch>(
+    const { rows } = await this.#client.query<UnprojectedBatch>(
       `select id, event_count as "eventCount", spool_file as "spoolFile",
         coalesce(octet_length(bytes), 0) as "columnBytes", dedicated_to as "dedicatedTo"
       from (
@@ -123,7 +127,7 @@ export class ProjectorSession {
 
   /** Joins batches to a group, permanently: a repeated insert must send the same block with the same token. */
   async formGroup(ids: readonly [number, ...number[]]): Promise<void> {
-    const { rowCount } = await this.client.query(
+    const { rowCount } = await this.#client.query(
       'update usage_batches set insert_group = $1 where id = any($2::bigint[]) and insert_group is null',
       [ids[0], ids],
     );
@@ -136,7 +140,7 @@ export class ProjectorSession {
    * from which none is missing.
    */
   async endGroup({ group, batches }: ProjectionGroup, nowMs: number): Promise<void> {
-    const { rows } = await this.client.query<{ deleted: number }>(
+    const { rows } = await this.#client.query<{ deleted: number }>(
       `with ended as (
         delete from usage_batches where insert_group = $1 returning project_ids, touched
       ), told as (

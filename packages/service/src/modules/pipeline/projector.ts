@@ -46,6 +46,7 @@ export function createProjector(deps: ProjectorDeps): Projector {
 }
 
 class GroupProjector implements Projector {
+  readonly #deps: ProjectorDeps;
   readonly #wakeup = new Wakeup();
   readonly #turns = new StorageTurns();
   readonly #pace = new GroupPace();
@@ -54,7 +55,9 @@ class GroupProjector implements Projector {
   /** Groups that cannot be projected now, and when to try them again. */
   readonly #heldBack = new Map<number, number>();
 
-  constructor(private readonly deps: ProjectorDeps) {}
+  constructor(deps: ProjectorDeps) {
+    this.#deps = deps;
+  }
 
   notify(): void {
     this.#wakeup.notify();
@@ -65,7 +68,7 @@ class GroupProjector implements Projector {
     while (!signal.aborted) {
       this.#inHand = undefined;
       try {
-        const session = await ProjectorSession.open(this.deps.postgres);
+        const session = await ProjectorSession.open(this.#deps.postgres);
         if (session === undefined) {
           await pause(STANDBY_POLL_MS, signal);
           continue;
@@ -74,7 +77,7 @@ class GroupProjector implements Projector {
           failures = 0;
         });
       } catch (error) {
-        this.deps.observer.groupFailed(error);
+        this.#deps.observer.groupFailed(error);
         this.#setAside();
         await pause(retryPauseMs(++failures), signal);
       }
@@ -82,7 +85,7 @@ class GroupProjector implements Projector {
   }
 
   async drain(): Promise<number> {
-    const session = await ProjectorSession.open(this.deps.postgres);
+    const session = await ProjectorSession.open(this.#deps.postgres);
     if (session === undefined) throw new Error('another projector is active');
     try {
       let events = 0;
@@ -112,7 +115,7 @@ class GroupProjector implements Projector {
   /** Projects the next group of a storage that need not wait at `nowMs`. */
   async #projectNext(session: ProjectorSession, nowMs: number): Promise<Outcome> {
     const started = performance.now();
-    const stages = new StageClock<ProjectionStage>((stage, ms) => this.deps.observer.stage(stage, ms));
+    const stages = new StageClock<ProjectionStage>((stage, ms) => this.#deps.observer.stage(stage, ms));
     for (;;) {
       const found = await this.#nextGroup(session, nowMs);
       if ('kind' in found) return found;
@@ -122,12 +125,12 @@ class GroupProjector implements Projector {
         const events = await this.#project(session, found, stages);
         const intervalMs = this.#pace.intervalMs(events);
         if (intervalMs > 0) this.#turns.pause(found.dedicatedTo, started + intervalMs);
-        this.deps.observer.group(events, performance.now() - started);
+        this.#deps.observer.group(events, performance.now() - started);
         return { kind: 'projected', events };
       } catch (error) {
         if (!(error instanceof SpoolCorruptError)) throw error;
         this.#holdBack(found, CORRUPT_RETRY_MS);
-        this.deps.observer.spoolCorrupt(error);
+        this.#deps.observer.spoolCorrupt(error);
       }
     }
   }
@@ -136,7 +139,7 @@ class GroupProjector implements Projector {
     session: ProjectorSession,
     nowMs: number,
   ): Promise<ProjectionGroup | Exclude<Outcome, { kind: 'projected' }>> {
-    const clockMs = this.deps.clock.nowMs();
+    const clockMs = this.#deps.clock.nowMs();
     for (const [group, retryAtMs] of this.#heldBack) if (retryAtMs <= clockMs) this.#heldBack.delete(group);
     const heldBack = [...this.#heldBack.keys()];
     const begun = await session.begunGroup(heldBack);
@@ -163,7 +166,7 @@ class GroupProjector implements Projector {
   }
 
   #holdBack({ group }: ProjectionGroup, forMs: number): void {
-    this.#heldBack.set(group, this.deps.clock.nowMs() + forMs);
+    this.#heldBack.set(group, this.#deps.clock.nowMs() + forMs);
   }
 
   async #project(
@@ -171,13 +174,13 @@ class GroupProjector implements Projector {
     group: ProjectionGroup,
     stages: StageClock<ProjectionStage>,
   ): Promise<number> {
-    const { clickhouse, spool } = this.deps;
+    const { clickhouse, spool } = this.#deps;
     const events = group.batches.reduce((sum, { eventCount }) => sum + eventCount, 0);
     const rows = await this.#rowsOf(group);
     stages.end('read');
     await clickhouse.insertRows(tableOf(group), USAGE_EVENT_COLUMNS, rows, events, group.token);
     stages.end('insert');
-    await session.endGroup(group, this.deps.clock.nowMs());
+    await session.endGroup(group, this.#deps.clock.nowMs());
     stages.end('delete');
     // A file that remains after a crash here has no row, and the next sweep removes it.
     for (const { location } of group.batches) await spool.remove(location);
@@ -189,7 +192,7 @@ class GroupProjector implements Projector {
    * Reads every batch, which checks that it is undamaged. A group with a single file is then inserted from that file.
    */
   async #rowsOf({ batches }: ProjectionGroup): Promise<BlockData> {
-    const { spool } = this.deps;
+    const { spool } = this.#deps;
     const parts: Buffer[] = [];
     for (const { location } of batches) parts.push(await spool.read(location));
     const only = batches.length === 1 ? batches[0] : undefined;

@@ -49,10 +49,12 @@ const FNV_PRIME = 0x01000193;
  * each row states what was left out of it.
  */
 export class RollupDimensions {
+  readonly #options: RollupDimensionsOptions;
   readonly #projects: BoundedMap<string, ProjectDimensions>;
   #decided: ExcludedDimension[] = [];
 
-  constructor(private readonly options: RollupDimensionsOptions) {
+  constructor(options: RollupDimensionsOptions) {
+    this.#options = options;
     this.#projects = new BoundedMap(options.projectsMax ?? PROJECTS_MAX);
   }
 
@@ -61,7 +63,7 @@ export class RollupDimensions {
    * decided.
    */
   async prepare(scopes: Iterable<Scope>): Promise<void> {
-    const { store, delayMs = DELAY_MS, nowMs } = this.options;
+    const { store, delayMs = DELAY_MS, nowMs } = this.#options;
     // Decisions that are made while these are committed wait for the next call.
     const decided = [...this.#decided];
     if (decided.length > 0) {
@@ -80,7 +82,7 @@ export class RollupDimensions {
     const committed = await store.load([...unknown.keys()]);
     for (const { tenantId, projectId } of unknown.values()) {
       const decide = (name: string) => this.#decided.push({ tenantId, projectId, name });
-      const project = new ProjectDimensions(this.options, decide);
+      const project = new ProjectDimensions(this.#options, decide);
       // Readers may not know yet what another process has just committed.
       for (const { name, ageMs } of committed.get(projectId) ?? []) {
         project.leaveOut(name, nowMs() + delayMs - ageMs);
@@ -98,6 +100,7 @@ export class RollupDimensions {
 }
 
 class ProjectDimensions {
+  readonly #decide: (name: string) => void;
   readonly #leftOut = new Set<string>();
   /** Committed dimensions, with the time from which on they are left out. */
   readonly #waiting = new Map<string, number>();
@@ -112,8 +115,9 @@ class ProjectDimensions {
 
   constructor(
     { combinationsMax = COMBINATIONS_MAX, windowEvents = WINDOW_EVENTS }: RollupDimensionsOptions,
-    private readonly decide: (name: string) => void,
+    decide: (name: string) => void,
   ) {
+    this.#decide = decide;
     this.#combinationsMax = combinationsMax;
     this.#windowEvents = windowEvents;
   }
@@ -164,7 +168,7 @@ class ProjectDimensions {
       if (size > (this.#values.get(most)?.size ?? 0)) most = name;
     }
     this.#decided.add(most);
-    this.decide(most);
+    this.#decide(most);
     this.#startWindow();
   }
 

@@ -22,15 +22,18 @@ interface OwnRows {
 
 /** Sorts the rows of a batch by the tables they go to. */
 export class BatchSections {
+  readonly #shared: UsageBlock;
   /** By project number. */
   readonly #own = new Map<number, OwnRows>();
 
   /** @param shared for the shared tables */
-  constructor(private readonly shared: UsageBlock) {}
+  constructor(shared: UsageBlock) {
+    this.#shared = shared;
+  }
 
   /** Returns the block for the rows of a group. */
   blockOf({ storage, projectId, projectNo }: EventGroup): UsageBlock {
-    if (storage === 'shared') return this.shared;
+    if (storage === 'shared') return this.#shared;
     let own = this.#own.get(projectNo);
     if (own === undefined) {
       own = { projectId, block: new UsageBlock() };
@@ -43,7 +46,7 @@ export class BatchSections {
   all(projects: readonly ChangedProject[]): BatchSection[] {
     const owners = new Set(Array.from(this.#own.values(), ({ projectId }) => projectId));
     const sharing = projects.filter(({ projectId }) => !owners.has(projectId));
-    const sections = [sectionOf(null, this.shared, sharing)];
+    const sections = [sectionOf(null, this.#shared, sharing)];
     for (const [projectNo, { projectId, block }] of this.#own) {
       const own = projects.filter((project) => project.projectId === projectId);
       sections.push(sectionOf(projectNo, block, own));

@@ -62,13 +62,14 @@ interface PostedSlice {
 }
 
 class BatchStages {
+  readonly #input: StagesInput;
+  readonly #result: BatchResultBuilder;
   readonly #ratingTime: StageTime;
   readonly #encodingTime: StageTime;
 
-  constructor(
-    private readonly input: StagesInput,
-    private readonly result: BatchResultBuilder,
-  ) {
+  constructor(input: StagesInput, result: BatchResultBuilder) {
+    this.#input = input;
+    this.#result = result;
     this.#ratingTime = new StageTime(input);
     this.#encodingTime = new StageTime(input);
   }
@@ -78,13 +79,13 @@ class BatchStages {
     const ratedSlice: RatedEvents[] = [];
     this.#ratingTime.resume();
     for (const { group, events } of slice) {
-      if (this.input.slowTenants.has(group.tenantId)) {
-        this.result.deferGroup(group, events);
+      if (this.#input.slowTenants.has(group.tenantId)) {
+        this.#result.deferGroup(group, events);
         continue;
       }
-      this.result.addDuplicates(group, group.events.length - events.length);
+      this.#result.addDuplicates(group, group.events.length - events.length);
       const rated = await this.#rateGroup(group, events);
-      this.result.deferEvents(group, events.slice(rated.length));
+      this.#result.deferEvents(group, events.slice(rated.length));
       ratedSlice.push({ group, events, rated });
     }
     return ratedSlice;
@@ -93,7 +94,7 @@ class BatchStages {
   /** Finds the account, the limits and the lease of rated events. */
   async post(slice: readonly RatedEvents[]): Promise<PostedSlice> {
     const usage = slice.map(({ group, rated }) => ({ scope: group, events: rated.filter(isProcessed) }));
-    return { slice, postings: await this.input.posting.prepare(usage) };
+    return { slice, postings: await this.#input.posting.prepare(usage) };
   }
 
   /** Adds posted events to the result, as rows; defers those for which their tenant has no time left. */
@@ -103,11 +104,11 @@ class BatchStages {
       const time = this.#encodingTime.of(group.tenantId);
       for (const [index, ratedEvent] of rated.entries()) {
         if (time.isSpent) {
-          this.result.deferEvents(group, events.slice(index, rated.length));
+          this.#result.deferEvents(group, events.slice(index, rated.length));
           break;
         }
         const posting = isProcessed(ratedEvent) ? postings.of(group, ratedEvent) : undefined;
-        this.result.addEvent(group, present(events[index], 'a rated event'), ratedEvent, posting);
+        this.#result.addEvent(group, present(events[index], 'a rated event'), ratedEvent, posting);
         if (this.#encodingTime.end(time)) await this.#encodingTime.pause();
       }
       group.body.close();
@@ -116,7 +117,7 @@ class BatchStages {
 
   /** Rates the events of a group until the tenant's time ends; returns their results. */
   async #rateGroup(group: BatchGroup, events: readonly AcceptedEvent[]): Promise<BatchEvent[]> {
-    const { rules, onDefect, slowTenants } = this.input;
+    const { rules, onDefect, slowTenants } = this.#input;
     const { tenantId, projectId } = group;
     const envelopes = events.map((event) => readEnvelope(group, event, onDefect));
     await rules.prepare(projectId, new Set(envelopes.flatMap((known) => known?.extractorRuleSetId ?? [])));

@@ -19,7 +19,6 @@ const LINGER_MS = 120;
 const IDLE_POLL_MS = 200;
 /** Batches that run at the same time: while the database works on one, this thread works on the other. */
 const LOOPS = 2;
-
 const CONNECTIONS_PER_LOOP = 2;
 /** A turn of a tenant with deferred events needs one more connection, and shares those that read rules. */
 const DEFERRED_CONNECTIONS = 1;
@@ -70,6 +69,8 @@ export function createPipelineWorker(
 }
 
 class LoopWorker implements PipelineWorker {
+  readonly #deps: PipelineWorkerDeps;
+  readonly #options: PipelineWorkerOptions;
   readonly #eventsMax: number;
   readonly #lingerMs: number;
   readonly #loops: number;
@@ -101,10 +102,9 @@ class LoopWorker implements PipelineWorker {
   /** Whether the last claim left events behind, as far as that is known. */
   #lastClaim: 'full' | 'partial' | 'empty' = 'full';
 
-  constructor(
-    private readonly deps: PipelineWorkerDeps,
-    private readonly options: PipelineWorkerOptions,
-  ) {
+  constructor(deps: PipelineWorkerDeps, options: PipelineWorkerOptions) {
+    this.#deps = deps;
+    this.#options = options;
     const {
       batchEventsMax = BATCH_EVENTS_MAX,
       lingerMs = LINGER_MS,
@@ -162,7 +162,7 @@ class LoopWorker implements PipelineWorker {
       } catch (error) {
         endTurn();
         this.#stats.failures++;
-        this.deps.observer.batchFailed(error);
+        this.#deps.observer.batchFailed(error);
         await pause(retryPauseMs(++failures), signal);
         // The failed transaction may have left a file that no row points at.
         await this.#sweepUntilDone(signal);
@@ -220,7 +220,7 @@ class LoopWorker implements PipelineWorker {
         else await turns.pause();
       } catch (error) {
         this.#stats.failures++;
-        this.deps.observer.batchFailed(error);
+        this.#deps.observer.batchFailed(error);
         await pause(retryPauseMs(++failures), signal);
         await this.#sweepUntilDone(signal);
       }
@@ -229,7 +229,7 @@ class LoopWorker implements PipelineWorker {
 
   /** Runs the turn of the next tenant with deferred events; undefined if none can be claimed. */
   async #deferredBatch(block: UsageBlock, turns: Turns): Promise<BatchCounts | undefined> {
-    const { postgres, queue } = this.deps;
+    const { postgres, queue } = this.#deps;
     const { after } = this.#deferredTurns;
     const tenantId = await transaction(postgres, (tx) => queue.nextDeferredTenant(tx, after));
     this.#mayBeDeferred = tenantId !== undefined;
@@ -258,20 +258,20 @@ class LoopWorker implements PipelineWorker {
     readonly turns: Turns;
     readonly onClaimed: (events: number) => void;
   }): Promise<BatchCounts | undefined> {
-    const { postgres, observer, onCommitted } = this.deps;
+    const { postgres, observer, onCommitted } = this.#deps;
     const started = performance.now();
     const stages = new StageClock<BatchStage>((stage, durationMs) => observer.stage(stage, durationMs));
     const options = {
       ...batch,
-      reprocessBytesMax: this.options.reprocessBytesMax,
-      unprojectedBytesMax: this.options.unprojectedBytesMax,
+      reprocessBytesMax: this.#options.reprocessBytesMax,
+      unprojectedBytesMax: this.#options.unprojectedBytesMax,
       rollup: this.#rollup,
       eventIds: this.#eventIds,
       thread: this.#thread,
       slowTenants: batch.source.kind === 'new' ? this.#slowTenants : new Set<string>(),
       stages,
     };
-    const counts = await transaction(postgres, (tx) => processBatch(tx, this.deps, options)).finally(() =>
+    const counts = await transaction(postgres, (tx) => processBatch(tx, this.#deps, options)).finally(() =>
       batch.block.clear(),
     );
     if (counts === undefined) return undefined;
@@ -290,9 +290,9 @@ class LoopWorker implements PipelineWorker {
   async #sweepUntilDone(signal: AbortSignal): Promise<void> {
     for (let failures = 1; !signal.aborted; failures++) {
       try {
-        return await sweepSpool(this.deps.postgres, this.deps.spool);
+        return await sweepSpool(this.#deps.postgres, this.#deps.spool);
       } catch (error) {
-        this.deps.observer.batchFailed(error);
+        this.#deps.observer.batchFailed(error);
         await pause(retryPauseMs(failures), signal);
       }
     }

@@ -16,13 +16,15 @@ const SPENT_QUOTAS_MAX = 10_000;
 
 /** Appends requests to the queue as far as the quotas of their tenants have room. */
 export class EventQuotas {
+  readonly #postgres: Pick<Postgres, 'pool'>;
+  readonly #queue: Pick<SegmentQueue<never>, 'appendWith'>;
   /** Quotas that had no room lately, by `chargeKey`. */
   readonly #spent = new BoundedMap<string, true>(SPENT_QUOTAS_MAX);
 
-  constructor(
-    private readonly postgres: Pick<Postgres, 'pool'>,
-    private readonly queue: Pick<SegmentQueue<never>, 'appendWith'>,
-  ) {}
+  constructor(postgres: Pick<Postgres, 'pool'>, queue: Pick<SegmentQueue<never>, 'appendWith'>) {
+    this.#postgres = postgres;
+    this.#queue = queue;
+  }
 
   /**
    * Appends requests as one segment, and counts their events in the same statement. Durable once it resolves; after a
@@ -34,7 +36,7 @@ export class EventQuotas {
     const charges = quotaCharges(records);
     if (!this.#isSpent(charges)) {
       try {
-        await this.queue.appendWith(countingOf(charges), records.map(recordOf));
+        await this.#queue.appendWith(countingOf(charges), records.map(recordOf));
         return [];
       } catch (error) {
         if (!isOverQuota(error)) throw error;
@@ -56,10 +58,10 @@ export class EventQuotas {
     records: readonly QuotaRecord[],
     charges: readonly QuotaCharge[],
   ): Promise<readonly QuotaRefusal[]> {
-    return withQuotasLocked(this.postgres, charges, async (used, client) => {
+    return withQuotasLocked(this.#postgres, charges, async (used, client) => {
       const { admitted, refusals } = admitInOrder(records, charges, used);
       if (admitted.length > 0) {
-        await this.queue.appendWith(countingOf(quotaCharges(admitted)), admitted.map(recordOf), client);
+        await this.#queue.appendWith(countingOf(quotaCharges(admitted)), admitted.map(recordOf), client);
       }
       return refusals;
     });

@@ -26,9 +26,12 @@ export interface SandboxDeliveriesDeps {
 
 /** Delivers the sandbox's events, each until it is received. Any number of processes share the work. */
 export class SandboxDeliveries {
+  readonly #deps: SandboxDeliveriesDeps;
   readonly #wakeup = new Wakeup();
 
-  constructor(private readonly deps: SandboxDeliveriesDeps) {}
+  constructor(deps: SandboxDeliveriesDeps) {
+    this.#deps = deps;
+  }
 
   /** Call it after an event was stored. */
   notify(): void {
@@ -41,13 +44,13 @@ export class SandboxDeliveries {
     return repeat(deliverAllDue, signal, {
       pollMs: POLL_MS,
       wakeup: this.#wakeup,
-      onFailure: (err) => this.deps.log.warn({ err }, 'could not read sandbox events'),
+      onFailure: (err) => this.#deps.log.warn({ err }, 'could not read sandbox events'),
     });
   }
 
   /** Tries every event that is due once, up to a bound; returns how many it tried. */
   async #deliverDue(): Promise<number> {
-    const { postgres, clock } = this.deps;
+    const { postgres, clock } = this.#deps;
     const nowMs = clock.nowMs();
     const events = await claimEvents(postgres.db, nowMs, nowMs + LEASE_MS, EVENTS_AT_ONCE_MAX);
     await Promise.all(events.map((event) => this.#deliver(event)));
@@ -55,7 +58,7 @@ export class SandboxDeliveries {
   }
 
   async #deliver(event: DueEvent): Promise<void> {
-    const { postgres, clock, log } = this.deps;
+    const { postgres, clock, log } = this.#deps;
     const problem = await this.#post(event);
     if (problem === undefined) return deleteEvent(postgres.db, event.id);
     const nowMs = clock.nowMs();
@@ -71,7 +74,7 @@ export class SandboxDeliveries {
   /** Returns why the event was not received; undefined when it was. */
   async #post({ body }: DueEvent): Promise<string | undefined> {
     const bytes = Buffer.from(body);
-    const { webhookUrl, webhookSecret, clock } = this.deps;
+    const { webhookUrl, webhookSecret, clock } = this.#deps;
     try {
       const answer = await fetch(webhookUrl(), {
         method: 'POST',

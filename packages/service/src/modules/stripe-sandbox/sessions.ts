@@ -27,7 +27,11 @@ export interface SandboxSessionsDeps {
 
 /** The checkouts of the sandbox. */
 export class SandboxSessions {
-  constructor(private readonly deps: SandboxSessionsDeps) {}
+  readonly #deps: SandboxSessionsDeps;
+
+  constructor(deps: SandboxSessionsDeps) {
+    this.#deps = deps;
+  }
 
   /**
    * Opens a session, or returns the one that the key has opened.
@@ -35,7 +39,7 @@ export class SandboxSessions {
    * @throws StripeShapedError
    */
   async create(form: Form, idempotencyKey: string): Promise<SandboxSession> {
-    const { postgres, clock } = this.deps;
+    const { postgres, clock } = this.#deps;
     const requestHash = createHash('sha256')
       .update(JSON.stringify([...form].sort()))
       .digest();
@@ -60,7 +64,7 @@ export class SandboxSessions {
   }
 
   find(id: string): Promise<SandboxSession | undefined> {
-    return store.findSession(this.deps.postgres.db, id);
+    return store.findSession(this.#deps.postgres.db, id);
   }
 
   /** Pays an open session; a paid one stays as it is. Returns the session afterwards. */
@@ -81,7 +85,7 @@ export class SandboxSessions {
 
   /** Deletes sessions that ended long ago, with their keys; returns how many. */
   async forgetEnded(signal?: AbortSignal): Promise<number> {
-    const { postgres, clock } = this.deps;
+    const { postgres, clock } = this.#deps;
     const forgetNext = () =>
       store.deleteSessions(postgres.db, unixSeconds(clock) - KEPT_S, FORGOTTEN_AT_ONCE_MAX);
     return inBatches(FORGOTTEN_AT_ONCE_MAX, forgetNext, signal);
@@ -93,7 +97,7 @@ export class SandboxSessions {
     outcome: PaymentOutcome,
     change: (tx: Tx, session: SandboxSession) => Promise<SandboxSession>,
   ): Promise<SandboxSession | undefined> {
-    const { postgres, clock, onEvent } = this.deps;
+    const { postgres, clock, onEvent } = this.#deps;
     const changed = await transaction(postgres, async (tx) => {
       const session = await store.lockSession(tx, id);
       const nowS = unixSeconds(clock);

@@ -2,6 +2,7 @@ import type { ClickHouse } from '../../platform/clickhouse/index.js';
 
 /** Passes queries on; each can be watched, failed and held up. */
 export class ChangedClickHouse {
+  readonly #clickhouse: () => Pick<ClickHouse, 'query'>;
   asked = 0;
   signals: (AbortSignal | undefined)[] = [];
   /** Waited for by each query, by its number from 1. */
@@ -9,13 +10,15 @@ export class ChangedClickHouse {
   /** Changes each event of the response. */
   change: (event: Record<string, unknown>) => Record<string, unknown> = (event) => event;
 
-  constructor(private readonly clickhouse: () => Pick<ClickHouse, 'query'>) {}
+  constructor(clickhouse: () => Pick<ClickHouse, 'query'>) {
+    this.#clickhouse = clickhouse;
+  }
 
   query: ClickHouse['query'] = async <Row>(...[sql, params, options]: Parameters<ClickHouse['query']>) => {
     this.asked += 1;
     this.signals.push(options?.signal);
     await this.gate(this.asked);
-    const rows = await this.clickhouse().query<Row>(sql, params, options);
+    const rows = await this.#clickhouse().query<Row>(sql, params, options);
     return rows.map((row) => ('status' in (row as object) ? (this.change(row as never) as Row) : row));
   };
 

@@ -160,19 +160,22 @@ function lookWhileHeld(
 
 /** The way of committed batches to ClickHouse. */
 class Projection {
+  readonly #waitMsMax: number;
   /** Batches that did not arrive in time; verification does not wait for them again. */
   readonly #stuck = new Set<number>();
 
-  constructor(private readonly waitMsMax: number) {}
+  constructor(waitMsMax: number) {
+    this.#waitMsMax = waitMsMax;
+  }
 
   /** Answers the projects whose batches are still not in ClickHouse when the time is up. */
-  async wait(db: Db, batches: readonly PendingBatch[], msMax = this.waitMsMax): Promise<Set<string>> {
+  async wait(db: Db, batches: readonly PendingBatch[], msMax = this.#waitMsMax): Promise<Set<string>> {
     let left = batches;
     const isDone = async () => {
       left = await stillPending(db, left);
       return left.every(({ id }) => this.#stuck.has(id));
     };
-    await holdsWithin(isDone, Math.min(msMax, this.waitMsMax), PROJECTION_POLL_MS);
+    await holdsWithin(isDone, Math.min(msMax, this.#waitMsMax), PROJECTION_POLL_MS);
     for (const { id } of left) this.#stuck.add(id);
     return new Set(left.flatMap(({ projectIds }) => projectIds));
   }

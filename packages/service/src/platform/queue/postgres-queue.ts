@@ -52,16 +52,19 @@ interface Append {
  * append is part of a longer transaction.
  */
 export class PostgresSegmentQueue implements SegmentQueue<Tx> {
-  constructor(
-    private readonly postgres: Pick<Postgres, 'pool'>,
-    private readonly files?: SegmentFiles,
-  ) {}
+  readonly #postgres: Pick<Postgres, 'pool'>;
+  readonly #files: SegmentFiles | undefined;
+
+  constructor(postgres: Pick<Postgres, 'pool'>, files?: SegmentFiles) {
+    this.#postgres = postgres;
+    this.#files = files;
+  }
 
   /** Appends all `records` with one statement, and so one commit. */
   async append(records: readonly SegmentRecord[]): Promise<void> {
     const pieces = segmentPieces(records);
     const append = { name: 'append-segment', text: APPEND, values: countsOf(records), pieces };
-    await appendInRow(append, this.postgres.pool);
+    await appendInRow(append, this.#postgres.pool);
   }
 
   async appendWith(
@@ -76,9 +79,10 @@ export class PostgresSegmentQueue implements SegmentQueue<Tx> {
       values: [...values, ...countsOf(records)],
       pieces: segmentPieces(records),
     };
-    const { files, postgres } = this;
+    const files = this.#files,
+      postgres = this.#postgres;
     const isLarge = totalBytes(append.pieces) >= IN_FILE_BYTES_MIN;
-    if (files !== undefined && isLarge && client === undefined) await this.appendInFile(append, files);
+    if (files !== undefined && isLarge && client === undefined) await this.#appendInFile(append, files);
     else await appendInRow(append, client ?? postgres.pool);
   }
 
@@ -101,15 +105,15 @@ export class PostgresSegmentQueue implements SegmentQueue<Tx> {
   }
 
   claim(tx: Tx, eventsMax: number): Promise<ClaimedSegment[]> {
-    return claimSegments(tx, eventsMax, this.files);
+    return claimSegments(tx, eventsMax, this.#files);
   }
 
   claimDeferred(tx: Tx, tenantId: string, eventsMax: number): Promise<ClaimedSegment[]> {
-    return claimSegments(tx, eventsMax, this.files, tenantId);
+    return claimSegments(tx, eventsMax, this.#files, tenantId);
   }
 
   async backlog(): Promise<Backlog> {
-    const { rows } = await this.postgres.pool.query<{
+    const { rows } = await this.#postgres.pool.query<{
       segments: number;
       events: number;
       bytes: number;
@@ -128,7 +132,7 @@ export class PostgresSegmentQueue implements SegmentQueue<Tx> {
   }
 
   async tenantsHolding({ events, bytes, segments }: BacklogSize): Promise<string[]> {
-    const { rows } = await this.postgres.pool.query<{ tenant_id: string }>(
+    const { rows } = await this.#postgres.pool.query<{ tenant_id: string }>(
       `select part.tenant_id from segments
         cross join lateral unnest(tenant_ids, tenant_event_counts, tenant_byte_counts)
           as part (tenant_id, event_count, byte_count)
@@ -141,8 +145,8 @@ export class PostgresSegmentQueue implements SegmentQueue<Tx> {
 
   /** Deletes the files of segments that have left the queue. */
   async sweepFiles(): Promise<void> {
-    await this.files?.sweep(async (fileNames) => {
-      const { rows } = await this.postgres.pool.query<{ file_name: string }>(
+    await this.#files?.sweep(async (fileNames) => {
+      const { rows } = await this.#postgres.pool.query<{ file_name: string }>(
         'select distinct file_name from segments where file_name = any($1)',
         [fileNames],
       );
@@ -150,9 +154,9 @@ export class PostgresSegmentQueue implements SegmentQueue<Tx> {
     });
   }
 
-  private async appendInFile({ text, name, values, pieces }: Append, files: SegmentFiles): Promise<void> {
+  async #appendInFile({ text, name, values, pieces }: Append, files: SegmentFiles): Promise<void> {
     // Connects first: after an error while sending, it is unknown whether a row points at the file.
-    const client = await this.postgres.pool.connect();
+    const client = await this.#postgres.pool.connect();
     let isUsable = true;
     try {
       await files.put(pieces, async ({ byteCount, fileName, offset, crc32 }) => {

@@ -89,14 +89,16 @@ class GrowingFile {
  * points at it. One object per folder may append and sweep; a process that claims may have another one to read.
  */
 export class SegmentFiles {
+  readonly #folder: string;
+  readonly #options: Required<SegmentFilesOptions>;
   #current: GrowingFile | undefined;
   /** Names of files that must not be swept. */
   readonly #kept = new Set<string>();
 
-  private constructor(
-    private readonly folder: string,
-    private readonly options: Required<SegmentFilesOptions>,
-  ) {}
+  private constructor(folder: string, options: Required<SegmentFilesOptions>) {
+    this.#folder = folder;
+    this.#options = options;
+  }
 
   static async open(folder: string, options: SegmentFilesOptions = {}): Promise<SegmentFiles> {
     await mkdir(folder, { recursive: true });
@@ -133,7 +135,7 @@ export class SegmentFiles {
   /** Returns the bytes of a segment as far as they exist: none when its file is missing. See `checkPlaced`. */
   async read({ fileName, offset, byteCount }: SegmentPlace): Promise<Buffer> {
     if (!FILE_NAME.test(fileName)) return Buffer.of();
-    const file = await openIfThere(join(this.folder, fileName));
+    const file = await openIfThere(join(this.#folder, fileName));
     if (file === undefined) return Buffer.of();
     try {
       const bytes = Buffer.allocUnsafe(byteCount);
@@ -155,12 +157,12 @@ export class SegmentFiles {
    */
   async sweep(pointedAt: (fileNames: readonly string[]) => Promise<ReadonlySet<string>>): Promise<void> {
     await this.close();
-    const names = (await readdir(this.folder)).filter(
+    const names = (await readdir(this.#folder)).filter(
       (name) => FILE_NAME.test(name) && !this.#kept.has(name),
     );
     if (names.length === 0) return;
     const used = await pointedAt(names);
-    for (const name of names) if (!used.has(name)) await unlink(join(this.folder, name));
+    for (const name of names) if (!used.has(name)) await unlink(join(this.#folder, name));
   }
 
   /** Closes the current file. */
@@ -172,10 +174,10 @@ export class SegmentFiles {
 
   #fileFor(byteCount: number): GrowingFile {
     const current = this.#current;
-    const { fileBytesMax, create } = this.options;
+    const { fileBytesMax, create } = this.#options;
     if (current !== undefined && current.end + byteCount <= fileBytesMax) return current;
     const name = `${randomUUID()}.segments`;
-    const file = new GrowingFile(name, create(this.folder, name));
+    const file = new GrowingFile(name, create(this.#folder, name));
     this.#current = file;
     this.#kept.add(name);
     if (current !== undefined) void this.#letGo(current);

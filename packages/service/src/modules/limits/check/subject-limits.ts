@@ -43,13 +43,15 @@ const TOGETHER = '';
 
 /** The current limit status of subjects. */
 export class SubjectLimits {
+  readonly #deps: SubjectLimitsDeps;
   /**
    * Requests that arrive while a statement runs share the next one: the more there are at once, the less each costs.
    */
   readonly #counted: Groups<CountedQuery, CountedRules>;
   readonly #available: Groups<WalletKey, Amount | undefined>;
 
-  constructor(private readonly deps: SubjectLimitsDeps) {
+  constructor(deps: SubjectLimitsDeps) {
+    this.#deps = deps;
     const { postgres } = deps;
     this.#counted = new Groups(async (asks) => (await readCounted(postgres, asks)).map(toOutcome));
     this.#available = new Groups(async (keys) => (await prepaidAvailable(postgres, keys)).map(toOutcome));
@@ -62,7 +64,7 @@ export class SubjectLimits {
 
   /** Returns the route of a subject; undefined without one. At most as old as the catalog's cache. */
   async routeOf(projectId: string, subject: LimitedSubject): Promise<CompiledRoute | undefined> {
-    const { postgres, catalog } = this.deps;
+    const { postgres, catalog } = this.#deps;
     const ref = { projectId, subjectType: subject.type, subjectId: subject.id };
     return (await catalog.read(postgres.db, [ref])).resolve(projectId, subject.type, subject.id);
   }
@@ -112,7 +114,7 @@ export class SubjectLimits {
     rules: readonly CompiledRule[],
   ): Promise<LimitStatus[]> {
     if (rules.length === 0) return [];
-    const open = openRules(route, rules, unixSeconds(this.deps.clock));
+    const open = openRules(route, rules, unixSeconds(this.#deps.clock));
     const counted = await this.#counted.run(TOGETHER, { projectNo, subject, rules: open });
     return limitStatusesOf(route, open, counted);
   }

@@ -46,12 +46,22 @@ export async function decideLeaseRequests(
 }
 
 class LeaseGroup {
+  readonly #deps: LeaseGroupDeps;
+  readonly #project: ProjectRef;
+  readonly #subject: LimitedSubject;
+  readonly #route: CompiledRoute | undefined;
+
   constructor(
-    private readonly deps: LeaseGroupDeps,
-    private readonly project: ProjectRef,
-    private readonly subject: LimitedSubject,
-    private readonly route: CompiledRoute | undefined,
-  ) {}
+    deps: LeaseGroupDeps,
+    project: ProjectRef,
+    subject: LimitedSubject,
+    route: CompiledRoute | undefined,
+  ) {
+    this.#deps = deps;
+    this.#project = project;
+    this.#subject = subject;
+    this.#route = route;
+  }
 
   async answer(requests: readonly Request[]): Promise<GroupResult<BudgetLease>[]> {
     const refused = await this.#refuseAtOnce(requests);
@@ -59,7 +69,7 @@ class LeaseGroup {
     const decided: Outcomes =
       others.length === 0
         ? new Map()
-        : await transaction(this.deps.postgres, (tx) => this.#decide(tx, others));
+        : await transaction(this.#deps.postgres, (tx) => this.#decide(tx, others));
     return requests.flatMap((request) => refused.get(request) ?? decided.get(request) ?? []);
   }
 
@@ -70,11 +80,12 @@ class LeaseGroup {
   async #refuseAtOnce(requests: readonly Request[]): Promise<Outcomes> {
     const refused: Outcomes = new Map();
     const rules = rulesOf(requests);
-    if (this.route === undefined || rules.length === 0 || requests.some(({ do: kind }) => kind === 'close'))
+    if (this.#route === undefined || rules.length === 0 || requests.some(({ do: kind }) => kind === 'close'))
       return refused;
-    const { route, subject } = this;
-    const { limits } = this.deps;
-    const statuses = byRuleNo(await limits.statuses(this.project, subject, route, rules));
+    const route = this.#route,
+      subject = this.#subject;
+    const { limits } = this.#deps;
+    const statuses = byRuleNo(await limits.statuses(this.#project, subject, route, rules));
     for (const request of requests) {
       if (request.do === 'close' || request.key !== undefined) continue;
       const ofRequest = request.rules.flatMap(({ ruleNo }) => statuses.get(ruleNo) ?? []);
@@ -96,8 +107,10 @@ class LeaseGroup {
 
   /** Locks and reads everything that the requests are about, in the order that all transactions use. */
   async #lock(tx: Tx, requests: readonly Request[]): Promise<LeaseState> {
-    const { project, subject, route } = this;
-    const { clock } = this.deps;
+    const project = this.#project,
+      subject = this.#subject,
+      route = this.#route;
+    const { clock } = this.#deps;
     const { tenantId, projectId, projectNo } = project;
     const grants = requests.filter((request) => request.do === 'grant');
     const scope = { tenantId, projectId, operation: 'budget_lease' };
@@ -113,16 +126,16 @@ class LeaseGroup {
   }
 
   async #statuses(tx: Tx, rules: readonly CompiledRule[]): Promise<LimitStatus[]> {
-    if (this.route === undefined) return [];
-    const open = openRules(this.route, rules, unixSeconds(this.deps.clock));
-    const { projectNo } = this.project;
-    const counted = await readCountedIn(tx, { projectNo, subject: this.subject, rules: open });
-    return limitStatusesOf(this.route, open, counted);
+    if (this.#route === undefined) return [];
+    const open = openRules(this.#route, rules, unixSeconds(this.#deps.clock));
+    const { projectNo } = this.#project;
+    const counted = await readCountedIn(tx, { projectNo, subject: this.#subject, rules: open });
+    return limitStatusesOf(this.#route, open, counted);
   }
 
   #walletsOf(grants: readonly OpenLeaseRequest[], leases: readonly Lease[]): WalletKey[] {
-    const { tenantId, projectId } = this.project;
-    const accountId = this.route?.account.id;
+    const { tenantId, projectId } = this.#project;
+    const accountId = this.#route?.account.id;
     return [
       ...leases.flatMap((lease) => walletOf(lease) ?? []),
       ...(accountId === undefined
@@ -134,7 +147,7 @@ class LeaseGroup {
   async #write(tx: Tx, { keys, wallets }: LeaseState, decisions: LeaseDecisions): Promise<void> {
     const { granted, nowS } = decisions;
     const closed = [...decisions.closed.values()];
-    const heldBy = (lease: Lease) => reservedAmountsOf(lease, this.project.projectNo);
+    const heldBy = (lease: Lease) => reservedAmountsOf(lease, this.#project.projectNo);
     await changeReserved(tx, [...granted.flatMap(heldBy), ...closed.flatMap(heldBy).map(negated)]);
     await wallets.write(tx);
     await store.insertLeases(tx, granted);

@@ -21,10 +21,12 @@ interface Waiting {
 
 /** Budget leases of all subjects. README.md states what always holds. */
 export class Leases {
+  readonly #deps: LeaseGroupDeps;
   /** Requests of one subject need the same rows: those that arrive together share a transaction. */
   readonly #groups: Groups<Waiting, BudgetLease>;
 
-  constructor(private readonly deps: LeaseGroupDeps) {
+  constructor(deps: LeaseGroupDeps) {
+    this.#deps = deps;
     this.#groups = new Groups(async (waiting) => {
       const [first] = waiting;
       if (first === undefined) return [];
@@ -53,9 +55,9 @@ export class Leases {
 
   /** @throws DomainError `not_found` */
   async get(scope: store.LeaseScope, id: string): Promise<BudgetLease> {
-    const lease = await store.findLease(this.deps.postgres.db, scope, id);
+    const lease = await store.findLease(this.#deps.postgres.db, scope, id);
     if (lease === undefined) throw new DomainError('not_found');
-    return toBudgetLease(lease, unixSeconds(this.deps.clock));
+    return toBudgetLease(lease, unixSeconds(this.#deps.clock));
   }
 
   /**
@@ -64,9 +66,9 @@ export class Leases {
    * @throws DomainError `not_found`, `server_busy`
    */
   async close(project: ProjectRef, id: string): Promise<BudgetLease> {
-    const lease = await store.findLease(this.deps.postgres.db, project, id);
+    const lease = await store.findLease(this.#deps.postgres.db, project, id);
     if (lease === undefined) throw new DomainError('not_found');
-    if (lease.status !== 'active') return toBudgetLease(lease, unixSeconds(this.deps.clock));
+    if (lease.status !== 'active') return toBudgetLease(lease, unixSeconds(this.#deps.clock));
     return this.#run({ project, subject: lease.subject, request: { do: 'close', id } });
   }
 
@@ -76,8 +78,8 @@ export class Leases {
     filter: { readonly subject: LimitedSubject; readonly status: LeaseStatus | undefined },
     page: Page,
   ): Promise<{ budget_leases: BudgetLease[]; total_count: number }> {
-    const nowS = unixSeconds(this.deps.clock);
-    const { leases, total } = await store.listLeases(this.deps.postgres.db, scope, filter, nowS, page);
+    const nowS = unixSeconds(this.#deps.clock);
+    const { leases, total } = await store.listLeases(this.#deps.postgres.db, scope, filter, nowS, page);
     return { budget_leases: leases.map((lease) => toBudgetLease(lease, nowS)), total_count: total };
   }
 

@@ -63,18 +63,18 @@ interface KnownHead {
  */
 export class PlainHeadReader {
   /** Clients usually send the same head again with another content-length: then only that is read. */
-  private known: KnownHead | undefined;
+  #known: KnownHead | undefined;
 
   /** @returns `incomplete` while the head may still become plain; undefined when it cannot */
   read(bytes: Buffer): PlainHead | 'incomplete' | undefined {
-    const again = this.known && sameButForLength(this.known, bytes);
+    const again = this.#known && sameButForLength(this.#known, bytes);
     if (again !== undefined) return again;
     const text = bytes.toString('latin1', 0, Math.min(bytes.length, PLAIN_HEAD_BYTES_MAX));
     const end = text.indexOf(END);
     if (end < 0) return mayBecomePlain(text) ? 'incomplete' : undefined;
     const known = plainHead(text.slice(0, end + END.length));
     if (known === undefined) return undefined;
-    if (known.bytes.length <= KNOWN_HEAD_BYTES_MAX) this.known = known;
+    if (known.bytes.length <= KNOWN_HEAD_BYTES_MAX) this.#known = known;
     return known.head;
   }
 }
