@@ -126,15 +126,15 @@ describe.runIf(hasBrowser)('boards', () => {
     const plot = chart('Requests by model').getByRole('img');
     await chart('Tokens by kind').locator('canvas').waitFor();
     expect(await plot.getAttribute('aria-label')).toMatch(/^Stacked bars from .*: gpt-5/);
-    const note = chart('Requests by model').getByText('1 h buckets, UTC');
+    const note = chart('Requests by model').getByText('1 h intervals, UTC');
     await note.waitFor();
     await plot.scrollIntoViewIfNeeded();
     const box = await plot.boundingBox();
     if (box === null) throw new Error('the plot is not shown');
-    // The last bucket holds all of the events; it is not over yet.
+    // The last bucket holds all of the events; it is in progress.
     await page.mouse.move(box.x + box.width - 25, box.y + 60);
-    await chart('Requests by model').getByText('not over yet').waitFor();
-    await chart('Tokens by kind').getByText('not over yet').waitFor();
+    await chart('Requests by model').getByText('in progress').waitFor();
+    await chart('Tokens by kind').getByText('in progress').waitFor();
     await page.mouse.move(0, 0);
     await note.waitFor();
   });
@@ -151,9 +151,9 @@ describe.runIf(hasBrowser)('boards', () => {
       if (box === null) throw new Error('the plot is not shown');
       const end = { x: box.x + box.width - 25, y: box.y + 60 };
       await phone.drag({ x: end.x - 120, y: end.y }, end);
-      await card.getByText('not over yet').waitFor();
+      await card.getByText('in progress').waitFor();
       await phone.lift();
-      await card.getByText('not over yet').waitFor({ state: 'detached' });
+      await card.getByText('in progress').waitFor({ state: 'detached' });
       const before = (await card.boundingBox())?.y ?? 0;
       await phone.drag({ x: end.x, y: end.y + 80 }, end);
       await phone.lift();
@@ -218,15 +218,15 @@ describe.runIf(hasBrowser)('boards', () => {
     await page.getByRole('button', { name: 'Last 7 days' }).click();
     await page.getByLabel('From', { exact: true }).fill('2026-03-29T00:00');
     await page.getByLabel('To', { exact: true }).fill('2026-03-28T00:00');
-    await page.getByText('The end lies before the start.').waitFor();
+    await page.getByText('The end must be after the start.').waitFor();
     await page.getByLabel('To', { exact: true }).fill('2026-03-30T00:00');
-    await page.getByRole('button', { name: 'Show', exact: true }).click();
+    await page.getByRole('button', { name: 'Apply', exact: true }).click();
     await chart('Cost by model').getByText('No usage in this range').waitFor();
     const range = new URL(page.url()).searchParams;
     expect([range.get('from'), range.get('to')]).toEqual(['1774742400', '1774828800']);
     await page.reload();
     await page.getByRole('button', { name: '29 Mar 2026, 00:00 to 30 Mar 2026, 00:00' }).waitFor();
-    await chart('Cost by model').getByRole('button', { name: 'Show when it was last used' }).click();
+    await chart('Cost by model').getByRole('button', { name: 'Show last usage' }).click();
     await chart('Cost by model').locator('canvas').waitFor();
   });
 
@@ -254,9 +254,9 @@ describe.runIf(hasBrowser)('boards', () => {
     await choose('Tokens by kind', 'Duplicate');
     const editor = page.getByRole('dialog', { name: 'New chart' });
     await editor.getByLabel('Title').fill('Tokens of few');
-    await editor.getByRole('button', { name: 'Add condition' }).click();
+    await editor.getByRole('button', { name: 'Add filter' }).click();
     const dimension = await editor.getByLabel('Dimension').inputValue();
-    const value = editor.getByLabel(`Add a value of ${dimension}`);
+    const value = editor.getByLabel(`Add value for ${dimension}`);
     for (const text of ['one, and two', 'three', 'not this']) {
       await value.fill(text);
       await value.press('Enter');
@@ -265,8 +265,8 @@ describe.runIf(hasBrowser)('boards', () => {
     await value.and(page.locator(':focus')).waitFor();
     // Held down until nothing is written any more, and on, it takes away no value.
     for (const key of ['x', 'Backspace', 'Backspace', 'Backspace']) await page.keyboard.down(key);
-    await editor.getByRole('button', { name: 'Add condition' }).click();
-    await editor.getByLabel('Condition', { exact: true }).last().selectOption('is not there');
+    await editor.getByRole('button', { name: 'Add filter' }).click();
+    await editor.getByLabel('Condition', { exact: true }).last().selectOption('is not set');
     // A value that is not added yet counts as well.
     await value.fill('four');
     const posted = page.waitForRequest((request) => request.url().endsWith('/charts'));

@@ -138,7 +138,7 @@ describe.runIf(hasBrowser)('the amounts of charts', () => {
     const place = title === 'Bars' ? (at.bucket + 0.5) / HOURS : at.bucket / (HOURS - 1);
     const y = box.y + box.height * (1 - at.value / (at.top * HEADROOM));
     await page.mouse.move(box.x + box.width * place, y);
-    await card(title).getByText('click for the events of').waitFor();
+    await card(title).getByText('click to view events of').waitFor();
     await page.mouse.click(box.x + box.width * place, y);
   }
 

@@ -55,9 +55,9 @@ describe.runIf(hasBrowser)('charts', () => {
     await page.getByRole('button', { name: 'Add chart' }).first().click();
     const editor = page.getByRole('dialog', { name: 'New chart' });
     const legend = editor.getByRole('list', { name: 'Legend' });
-    await editor.getByLabel('Metrics', { exact: true }).selectOption('All metrics, one by one');
+    await editor.getByLabel('Metrics', { exact: true }).selectOption('All metrics, separately');
     await legend.getByRole('button', { name: 'llm.input_tokens', exact: true }).waitFor();
-    await editor.getByLabel('Metrics', { exact: true }).selectOption('Chosen metrics, one by one');
+    await editor.getByLabel('Metrics', { exact: true }).selectOption('Chosen metrics, separately');
     await editor.getByRole('button', { name: 'llm.output_tokens', exact: true }).first().click();
     await legend
       .getByRole('button', { name: 'llm.input_tokens', exact: true })
@@ -73,7 +73,7 @@ describe.runIf(hasBrowser)('charts', () => {
   it('show a calendar month by the clock of the board', async () => {
     await addChart({ title: 'By month', bucket_size: '1mo' });
     await openBoard();
-    await chart('By month').getByText('1 month buckets, Asia/Kathmandu').waitFor();
+    await chart('By month').getByText('1 month intervals, Asia/Kathmandu').waitFor();
     await page.getByRole('button', { name: 'Last 24 hours' }).click();
     const asked = page.waitForRequest((request) => request.url().endsWith('/analysis/query'));
     await page.getByRole('button', { name: 'Last month' }).click();

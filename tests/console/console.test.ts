@@ -132,7 +132,7 @@ describe.runIf(hasBrowser)('the console', () => {
   it('makes a chart from what was used, shows it beforehand, and deletes it', async () => {
     const editor = page.getByRole('dialog', { name: 'New chart' });
     await editor.getByLabel('Title').fill('<img src=x onerror=alert(1)>');
-    await editor.getByLabel('Metrics', { exact: true }).selectOption('Chosen metrics, one by one');
+    await editor.getByLabel('Metrics', { exact: true }).selectOption('Chosen metrics, separately');
     await editor.getByRole('button', { name: 'llm.output_tokens', exact: true }).first().click();
     await editor.getByRole('button', { name: 'model', exact: true }).click();
     await editor.getByRole('region', { name: 'Preview' }).locator('canvas').waitFor();

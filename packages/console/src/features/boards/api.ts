@@ -16,9 +16,9 @@ import type {
 import type { ProjectClient } from '@tollgate/sdk/browser';
 import { nowS } from '../../clock.js';
 import { useProjectClient } from '../../project.js';
-import type { Tellings } from './change-notices.js';
 import { type ChartData, chartDataOf } from './chart-data.js';
 import type { TimeRange } from './time-range.js';
+import type { UpdateBuffer } from './update-buffer.js';
 
 const BOARDS = 'boards';
 
@@ -30,7 +30,7 @@ export function useBoards() {
   });
 }
 
-/** Every change of boards; each makes the list be read anew. */
+/** Changes of boards. After each of them, the list is fetched again. */
 export function useBoardChanges() {
   const { projectId, boards } = useProjectClient();
   const client = useQueryClient();
@@ -55,7 +55,7 @@ export function useBoardChanges() {
   };
 }
 
-/** How often a chart that ends now is asked anew, when nobody tells it what changes. */
+/** Poll interval of a chart whose range ends now and that no stream updates. */
 const POLL_MS = 5_000;
 
 export function chartDataKey(
@@ -68,17 +68,17 @@ export function chartDataKey(
 }
 
 export interface ChartDataOptions {
-  /** Undefined asks nothing. */
+  /** Undefined disables the query. */
   readonly query: ChartQuery | undefined;
   readonly timezone: string;
   readonly range: TimeRange;
-  /** Whether a stream tells what changes. */
+  /** Whether a stream updates the chart. */
   readonly isFollowed?: boolean;
-  readonly tellings: Tellings;
+  readonly updates: UpdateBuffer;
 }
 
-/** The numbers of a chart. Those that are shown stay until the next ones are here. */
-export function useChartData({ query, timezone, range, isFollowed = false, tellings }: ChartDataOptions) {
+/** The data of a chart. Previous data stays until new data has arrived. */
+export function useChartData({ query, timezone, range, isFollowed = false, updates }: ChartDataOptions) {
   const { projectId, analysis } = useProjectClient();
   const isMoving = 'last_seconds' in range || range.to > nowS();
   const queryKey = chartDataKey(projectId, query ?? { metrics: [] }, timezone, range);
@@ -86,7 +86,7 @@ export function useChartData({ query, timezone, range, isFollowed = false, telli
     chartDataOf(await analysis.query(analysisQuery(query, timezone, range), { signal }));
   return useQuery<ChartData>({
     queryKey,
-    queryFn: ({ signal }) => tellings.during(queryKey, () => ask(signal)),
+    queryFn: ({ signal }) => updates.during(queryKey, () => ask(signal)),
     enabled: query !== undefined,
     placeholderData: keepPreviousData,
     structuralSharing: false,
@@ -99,7 +99,7 @@ function analysisQuery(query: ChartQuery | undefined, timezone: string, range: T
   return { ...query, timezone, time_range: range };
 }
 
-/** The rows of a chart as a file, just as the service writes it. */
+/** The rows of a chart as a CSV file of the service. */
 export async function chartCsv(
   { analysis }: ProjectClient,
   query: ChartQuery,

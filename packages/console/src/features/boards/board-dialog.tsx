@@ -20,7 +20,7 @@ const RANGE_OPTIONS = PRESETS.map(({ seconds, label }) => ({ value: String(secon
 
 const FIELDS = ['name', 'description', 'timezone'];
 
-/** Makes a board, or changes what `board` says of itself. */
+/** Form to create a board, or to edit `board`. */
 export function BoardDialog({
   board,
   isOpen,
@@ -121,7 +121,7 @@ function BoardFields({
         )}
       </Field>
       <div className="grid gap-4 sm:grid-cols-2">
-        <Field label="Timezone" error={errors.at('timezone')} hint="Days begin at its midnight.">
+        <Field label="Timezone" error={errors.at('timezone')} hint="Days start at midnight here.">
           {(control) => (
             <Select
               {...control}
@@ -132,7 +132,7 @@ function BoardFields({
             />
           )}
         </Field>
-        <Field label="Opens with">
+        <Field label="Default time range">
           {(control) => (
             <Select
               {...control}

@@ -9,26 +9,26 @@ import type { ChartAction } from './chart-menu.js';
 import type { TimeRange } from './time-range.js';
 
 /** The action on the board or one of its charts that a dialog is open for. */
-export type Doing =
+export type BoardAction =
   | { readonly what: 'edit-board' | 'delete-board' | 'new-chart' }
   | { readonly what: ChartAction; readonly chart: Chart };
 
-/** What is done on a board beside looking. */
+/** The dialogs that change a board or its charts. */
 export function BoardDialogs({
   board,
-  doing,
+  action,
   range,
   onDone,
 }: {
   readonly board: Board;
-  readonly doing: Doing;
+  readonly action: BoardAction;
   readonly range: TimeRange;
   readonly onDone: () => void;
 }) {
   const changes = useBoardChanges();
   const { id } = useProject();
   const [, navigate] = useLocation();
-  switch (doing.what) {
+  switch (action.what) {
     case 'edit-board':
       return <BoardDialog board={board} isOpen onClose={onDone} />;
     case 'delete-board':
@@ -47,7 +47,7 @@ export function BoardDialogs({
             changes.remove.mutate(board.report_id, { onSuccess: () => navigate(`/p/${id}/boards`) })
           }
         >
-          The board and its charts are gone for good. Usage stays as it is.
+          The board and its charts are deleted permanently. Usage data is kept.
         </ConfirmDialog>
       );
     case 'delete-chart':
@@ -55,23 +55,23 @@ export function BoardDialogs({
         <ConfirmDialog
           title={
             <>
-              Delete “<bdi>{doing.chart.title}</bdi>”?
+              Delete “<bdi>{action.chart.title}</bdi>”?
             </>
           }
           action="Delete chart"
           change={changes.removeChart}
           isOpen
           onClose={onDone}
-          onConfirm={() => changes.removeChart.mutate(doing.chart.chart_id, { onSuccess: onDone })}
+          onConfirm={() => changes.removeChart.mutate(action.chart.chart_id, { onSuccess: onDone })}
         >
-          Usage stays as it is.
+          Usage data is kept.
         </ConfirmDialog>
       );
     case 'new-chart':
       return <ChartEditor board={board} range={range} onClose={onDone} />;
     case 'edit-chart':
-      return <ChartEditor board={board} chart={doing.chart} range={range} onClose={onDone} />;
+      return <ChartEditor board={board} chart={action.chart} range={range} onClose={onDone} />;
     case 'duplicate-chart':
-      return <ChartEditor board={board} chart={doing.chart} isCopy range={range} onClose={onDone} />;
+      return <ChartEditor board={board} chart={action.chart} isCopy range={range} onClose={onDone} />;
   }
 }

@@ -14,15 +14,15 @@ import { EmptyState, Skeleton } from '../../ui/states.js';
 import { useNowS } from '../../use-now.js';
 import { UnpricedBanner } from '../usage/unpriced-banner.js';
 import { useBoards } from './api.js';
-import type { Doing } from './board-dialogs.js';
+import type { BoardAction } from './board-dialogs.js';
 import { useBoardStream } from './board-stream.js';
-import { Tellings } from './change-notices.js';
 import { ChartGrid } from './chart-grid.js';
 import { LiveMark } from './live-mark.js';
 import { RangePicker } from './range-picker.js';
 import { addressOf, type RangeChoice, rangeAt, rangeBounds, rangeOf, type TimeRange } from './time-range.js';
+import { UpdateBuffer } from './update-buffer.js';
 
-/** Whoever looks needs none of it. */
+/** Loaded on first use, because viewing a board does not need it. */
 const BoardDialogs = lazy(async () => ({ default: (await import('./board-dialogs.js')).BoardDialogs }));
 
 export function BoardPage({ boardId }: { readonly boardId: string }) {
@@ -38,14 +38,14 @@ export function BoardPage({ boardId }: { readonly boardId: string }) {
 
 function OpenBoard({ board, charts }: BoardWithCharts) {
   const { choice, range, setChoice } = useRange(board);
-  const [doing, setDoing] = useState<Doing>();
-  const [tellings] = useState(() => new Tellings());
+  const [action, setAction] = useState<BoardAction>();
+  const [updates] = useState(() => new UpdateBuffer());
   const mayChange = useMay('analytics:write');
-  const stream = useBoardStream(charts, board.timezone, range, tellings);
+  const stream = useBoardStream(charts, board.timezone, range, updates);
   const usage = useMemo(() => rangeBounds(range, nowS()), [range]);
   const { id } = useProject();
   const newChart = mayChange && (
-    <Button look="primary" onClick={() => setDoing({ what: 'new-chart' })}>
+    <Button look="primary" onClick={() => setAction({ what: 'new-chart' })}>
       <Plus size={15} />
       Add chart
     </Button>
@@ -57,10 +57,10 @@ function OpenBoard({ board, charts }: BoardWithCharts) {
         title={board.name}
         actions={
           <>
-            {charts.length > 0 && <LiveMark liveness={stream.liveness} />}
+            {charts.length > 0 && <LiveMark liveStatus={stream.liveStatus} />}
             <RangePicker range={choice} timezone={board.timezone} onChange={setChoice} />
             {newChart}
-            {mayChange && <BoardMenu onDo={setDoing} />}
+            {mayChange && <BoardMenu onDo={setAction} />}
           </>
         }
       />
@@ -70,19 +70,19 @@ function OpenBoard({ board, charts }: BoardWithCharts) {
       {charts.length === 0 ? (
         <EmptyState icon={<ChartColumn size={20} />} title="No charts yet" action={newChart}>
           {mayChange
-            ? 'Choose a metric, and see it as it happens.'
-            : 'This key may look at charts only; adding one needs analytics:write.'}
+            ? 'Add a chart to see usage as it happens.'
+            : 'To add charts, sign in with a key that has the permission analytics:write.'}
         </EmptyState>
       ) : (
         <ChartGrid
-          {...{ board, charts, range, stream, tellings }}
+          {...{ board, charts, range, stream, updates }}
           onRange={setChoice}
-          onDo={mayChange ? (what, chart) => setDoing({ what, chart }) : undefined}
+          onDo={mayChange ? (what, chart) => setAction({ what, chart }) : undefined}
         />
       )}
-      {doing !== undefined && (
+      {action !== undefined && (
         <Suspense fallback={<DialogLoading />}>
-          <BoardDialogs board={board} doing={doing} onDone={() => setDoing(undefined)} range={range} />
+          <BoardDialogs board={board} action={action} onDone={() => setAction(undefined)} range={range} />
         </Suspense>
       )}
     </>
@@ -107,7 +107,7 @@ function useRange(board: Board): {
   return { choice, range, setChoice: (chosen) => setAddress(addressOf(chosen)) };
 }
 
-function BoardMenu({ onDo }: { readonly onDo: (doing: Doing) => void }) {
+function BoardMenu({ onDo }: { readonly onDo: (action: BoardAction) => void }) {
   return (
     <Menu
       trigger={

@@ -6,7 +6,7 @@ import { nowS } from '../../clock.js';
 import { useProjectClient } from '../../project.js';
 import { usePageVisible } from '../../visibility.js';
 import { chartDataKey } from './api.js';
-import type { Tellings } from './change-notices.js';
+import type { UpdateBuffer } from './update-buffer.js';
 import { type ChartData, withBuckets } from './chart-data.js';
 import type { TimeRange } from './time-range.js';
 
@@ -17,58 +17,58 @@ const RETRY_MS_MAX = 30_000;
 /** The time after which streams of the same key may have ended. */
 const NO_SLOT_RETRY_MS = 30_000;
 
-/** How the charts of a board learn of new usage. */
-export type Liveness =
-  /** The range has ended: there is nothing to learn. */
+/** How the charts of a board get new usage. */
+export type LiveStatus =
+  /** The range has ended, so there are no updates. */
   | 'none'
   | 'connecting'
   | 'live'
-  /** By asking again and again, because there is no stream. */
+  /** The charts poll, because there is no stream. */
   | 'polling';
 
 export interface BoardStream {
-  readonly liveness: Liveness;
-  /** Charts that need not ask: they are told. */
+  readonly liveStatus: LiveStatus;
+  /** Charts that the stream updates, so that they need not poll. */
   readonly followed: ReadonlySet<string>;
 }
 
 const NONE_FOLLOWED: ReadonlySet<string> = new Set();
 
-/** Follows the charts of an open board while anybody can see it, and puts what is told into what they show. */
+/** Follows the charts of a board while its page is visible, and applies updates to their data. */
 export function useBoardStream(
   charts: readonly Chart[],
   timezone: string,
   range: TimeRange,
-  tellings: Tellings,
+  updates: UpdateBuffer,
 ): BoardStream {
   const project = useProjectClient();
   const client = useQueryClient();
   const isVisible = usePageVisible();
-  const [liveness, setLiveness] = useState<Liveness>('connecting');
-  // Whatever is asked is asked after this position, so a stream for another range goes on from it, too.
+  const [liveStatus, setLiveStatus] = useState<LiveStatus>('connecting');
+  // Data is always queried after this position, so a stream for another range can resume from it, too.
   const position = useRef<string>(undefined);
   const followed = charts.slice(0, FOLLOWED_MAX);
   const seconds = 'last_seconds' in range ? range.last_seconds : undefined;
-  const what = followed.map(({ chart_id, updated_at }) => `${chart_id} ${updated_at}`).join();
+  const chartsText = followed.map(({ chart_id, updated_at }) => `${chart_id} ${updated_at}`).join();
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `what` stands for the charts
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `chartsText` stands for the charts
   useEffect(() => {
-    if (seconds === undefined || what === '' || !isVisible) return;
+    if (seconds === undefined || chartsText === '' || !isVisible) return;
     const keys = followed.map(({ query }) => chartDataKey(project.projectId, query, timezone, range));
     const query = { chart_id: followed.map(({ chart_id }) => chart_id), last_seconds: seconds };
-    const gone = new AbortController();
-    const apply = new Application(client, keys, tellings);
+    const controller = new AbortController();
+    const updater = new ChartUpdater(client, keys, updates);
     const follow = (options: FollowOptions) => project.analysis.follow(query, options);
-    void keepFollowing(follow, gone.signal, position, apply, setLiveness);
-    return () => gone.abort();
-  }, [client, project, what, timezone, seconds, isVisible, tellings]);
+    void keepFollowing(follow, controller.signal, position, updater, setLiveStatus);
+    return () => controller.abort();
+  }, [client, project, chartsText, timezone, seconds, isVisible, updates]);
 
-  if (seconds === undefined) return { liveness: isOver(range) ? 'none' : 'polling', followed: NONE_FOLLOWED };
-  const isTold = liveness === 'live';
-  return { liveness, followed: isTold ? new Set(followed.map(({ chart_id }) => chart_id)) : NONE_FOLLOWED };
+  if (seconds === undefined) return { liveStatus: isOver(range) ? 'none' : 'polling', followed: NONE_FOLLOWED };
+  const isLive = liveStatus === 'live';
+  return { liveStatus, followed: isLive ? new Set(followed.map(({ chart_id }) => chart_id)) : NONE_FOLLOWED };
 }
 
-/** Whether nothing new can happen in a range. */
+/** Whether a range is in the past. */
 function isOver(range: TimeRange): boolean {
   return 'to' in range && range.to <= nowS();
 }
@@ -77,8 +77,8 @@ async function keepFollowing(
   follow: (options: FollowOptions) => AsyncIterable<StreamMessage>,
   signal: AbortSignal,
   position: { current: string | undefined },
-  apply: Application,
-  onLiveness: (liveness: Liveness) => void,
+  updater: ChartUpdater,
+  onLiveStatus: (liveStatus: LiveStatus) => void,
 ): Promise<void> {
   let failures = 0;
   while (!signal.aborted) {
@@ -87,15 +87,15 @@ async function keepFollowing(
     try {
       for await (const message of follow({ position: position.current, signal })) {
         failures = 0;
-        onLiveness('live');
-        apply.message(message, isResumed);
+        onLiveStatus('live');
+        updater.handle(message, isResumed);
         position.current = message.position ?? position.current;
       }
     } catch (error) {
       if (signal.aborted) return;
-      onLiveness('polling');
+      onLiveStatus('polling');
       const status = error instanceof ApiError ? error.status : 0;
-      // Nothing but another board, key or range changes that.
+      // Retrying is useless until the board, key or range changes.
       if (status >= 400 && status < 500 && status !== 429) return;
       if (status === 429) pauseMs = NO_SLOT_RETRY_MS;
     }
@@ -104,35 +104,35 @@ async function keepFollowing(
   }
 }
 
-/** Puts what a stream tells into the data of the charts it follows. */
-class Application {
+/** Applies the messages of a stream to the data of its charts. */
+class ChartUpdater {
   constructor(
     private readonly client: QueryClient,
-    /** By the number of the chart in the stream. */
+    /** By index of the chart in the stream. */
     private readonly keys: readonly QueryKey[],
-    private readonly tellings: Tellings,
+    private readonly updates: UpdateBuffer,
   ) {}
 
-  message(message: StreamMessage, isResumed: boolean): void {
+  handle(message: StreamMessage, isResumed: boolean): void {
     const { type } = message;
-    if (type === 'buckets') this.#tell(message.data);
-    else if (type === 'reset') this.#askAnew(message.data.query);
-    // What is shown may have been asked before the stream began; one that is resumed has told everything since.
-    else if (type === 'ready' && !isResumed) this.#askAnew(null);
+    if (type === 'buckets') this.#update(message.data);
+    else if (type === 'reset') this.#refetch(message.data.query);
+    // Data may be older than a new stream. A resumed stream has sent all updates in between.
+    else if (type === 'ready' && !isResumed) this.#refetch(null);
   }
 
-  #tell(told: StreamBuckets): void {
-    const queryKey = this.keys[told.query];
+  #update(update: StreamBuckets): void {
+    const queryKey = this.keys[update.query];
     if (queryKey === undefined) return;
-    this.tellings.tell(queryKey, told);
+    this.updates.add(queryKey, update);
     const data = this.client.getQueryData<ChartData>(queryKey);
     if (data === undefined) return;
-    const merged = withBuckets(data, told);
-    if (merged === undefined) this.#askAnew(told.query);
+    const merged = withBuckets(data, update);
+    if (merged === undefined) this.#refetch(update.query);
     else this.client.setQueryData<ChartData>(queryKey, merged);
   }
 
-  #askAnew(query: number | null): void {
+  #refetch(query: number | null): void {
     const keys = query === null ? this.keys : this.keys.slice(query, query + 1);
     for (const queryKey of keys) void this.client.invalidateQueries({ queryKey, exact: true });
   }

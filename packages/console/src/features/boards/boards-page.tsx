@@ -9,7 +9,7 @@ import { ReadFailure, Skeleton } from '../../ui/states.js';
 import { useBoards } from './api.js';
 import { BoardDialog } from './board-dialog.js';
 
-/** It is seen once or twice, and comes with much of the rules. */
+/** Loaded on first use, because it is rarely shown and includes much code of the rules. */
 const FirstMinute = lazy(async () => ({
   default: (await import('../first-minute/first-minute.js')).FirstMinute,
 }));
@@ -19,7 +19,7 @@ export function BoardsPage() {
   const boards = useBoards();
   const [isCreating, setCreating] = useState(false);
   const [, navigate] = useLocation();
-  const mayMake = useMay('analytics:write');
+  const mayCreate = useMay('analytics:write');
   const isEmpty = boards.data?.length === 0;
   const create = (
     <Button look={isEmpty ? 'plain' : 'primary'} onClick={() => setCreating(true)}>
@@ -38,7 +38,7 @@ export function BoardsPage() {
                 First steps
               </Link>
             )}
-            {mayMake && create}
+            {mayCreate && create}
           </>
         }
       />

@@ -9,7 +9,7 @@ const MONDAY_S = 4 * DAY_S;
 /** The length of a bucket: seconds, or calendar months of its timezone. */
 export type BucketSize = number | { readonly months: number };
 
-/** A bucket size as it is answered: `15m`, `1d`, `1mo`; undefined for `none`. */
+/** Parses a bucket size of a response: `15m`, `1d`, `1mo`; undefined for `none`. */
 export function bucketSizeOf(text: string): BucketSize | undefined {
   const [, digits, unit = ''] = SIZE.exec(text) ?? [];
   if (digits === undefined) return undefined;
@@ -23,8 +23,8 @@ export function bucketLabel(size: string): string {
   return `${digits} ${UNIT_LABELS[unit] ?? unit}`;
 }
 
-/** A stretch of time in which buckets are counted from its start: a local day, or one bucket of days or months. */
-interface Stretch {
+/** An interval from whose start buckets are counted: a local day, or one bucket of days or months. */
+interface Interval {
   readonly startS: number;
   readonly endS: number;
 }
@@ -36,20 +36,20 @@ interface Stretch {
  */
 export function bucketStarts(fromS: number, toS: number, size: BucketSize, timezone: string): number[] {
   const starts: number[] = [];
-  let stretch = stretchAt(fromS, size, timezone);
-  let startS = stretch.startS;
+  let interval = intervalAt(fromS, size, timezone);
+  let startS = interval.startS;
   if (isWithinDay(size)) startS += Math.floor((fromS - startS) / size) * size;
   while (startS < toS) {
     starts.push(startS);
-    startS = isWithinDay(size) ? Math.min(startS + size, stretch.endS) : stretch.endS;
-    if (startS >= stretch.endS) stretch = stretchAt(startS, size, timezone);
+    startS = isWithinDay(size) ? Math.min(startS + size, interval.endS) : interval.endS;
+    if (startS >= interval.endS) interval = intervalAt(startS, size, timezone);
   }
   return starts;
 }
 
-/** Where the bucket that begins at `startS` ends. */
+/** The end of the bucket that starts at `startS`. */
 export function bucketEnd(startS: number, size: BucketSize, timezone: string): number {
-  const { endS } = stretchAt(startS, size, timezone);
+  const { endS } = intervalAt(startS, size, timezone);
   return isWithinDay(size) ? Math.min(startS + size, endS) : endS;
 }
 
@@ -57,22 +57,22 @@ function isWithinDay(size: BucketSize): size is number {
   return typeof size === 'number' && size < DAY_S;
 }
 
-/** The calendar month of a timezone that a moment lies in, and those `later` or before it. */
-export function monthAt(unixS: number, timezone: string, later = 0): Stretch {
+/** The calendar month of a moment in a timezone, shifted by `later` months. */
+export function monthAt(unixS: number, timezone: string, later = 0): Interval {
   const index = monthIndex(unixS, timezone) + later;
   return { startS: monthStart(index, timezone), endS: monthStart(index + 1, timezone) };
 }
 
-function stretchAt(unixS: number, size: BucketSize, timezone: string): Stretch {
+function intervalAt(unixS: number, size: BucketSize, timezone: string): Interval {
   if (typeof size === 'number') return daysAt(unixS, Math.max(size, DAY_S), timezone);
   const first = Math.floor(monthIndex(unixS, timezone) / size.months) * size.months;
   return { startS: monthStart(first, timezone), endS: monthStart(first + size.months, timezone) };
 }
 
-function daysAt(unixS: number, lengthS: number, timezone: string): Stretch {
+function daysAt(unixS: number, lengthS: number, timezone: string): Interval {
   let index = Math.floor((wallTime(unixS, timezone) - MONDAY_S) / lengthS);
-  const startOf = (at: number) => rememberedInstant(MONDAY_S + at * lengthS, timezone);
-  // Where a clock is set back over midnight, the new day goes on.
+  const startOf = (at: number) => cachedInstant(MONDAY_S + at * lengthS, timezone);
+  // If a clock is set back over midnight, the new day continues.
   while (startOf(index + 1) <= unixS) index++;
   while (startOf(index) > unixS) index--;
   return { startS: startOf(index), endS: startOf(index + 1) };
@@ -88,14 +88,14 @@ function monthIndex(unixS: number, timezone: string): number {
 }
 
 function monthStart(index: number, timezone: string): number {
-  return rememberedInstant(Date.UTC(1970, index) / 1_000, timezone);
+  return cachedInstant(Date.UTC(1970, index) / 1_000, timezone);
 }
 
-/** The same few midnights are asked for whenever a chart moves on, and the browser takes its time to tell them. */
+/** Cache of instants. Charts need the same few midnights again and again, and computing them is slow. */
 const instants = new Map<string, number>();
 const INSTANTS_MAX = 20_000;
 
-function rememberedInstant(wallS: number, timezone: string): number {
+function cachedInstant(wallS: number, timezone: string): number {
   const key = `${wallS} ${timezone}`;
   let instant = instants.get(key);
   if (instant === undefined) {

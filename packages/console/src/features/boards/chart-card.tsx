@@ -6,7 +6,6 @@ import { Skeleton } from '../../ui/states.js';
 import { useSeen } from '../../visibility.js';
 import { useChartData } from './api.js';
 import { bucketLabel } from './buckets.js';
-import type { Tellings } from './change-notices.js';
 import type { ChartData } from './chart-data.js';
 import { type ChartAction, ChartMenu } from './chart-menu.js';
 import { ChartFailure, ChartWarnings, NoUsage } from './chart-states.js';
@@ -18,6 +17,7 @@ import { MeasureChoice } from './measure-choice.js';
 import { preferredMeasure } from './measures.js';
 import type { SeriesSet } from './series.js';
 import type { TimeRange } from './time-range.js';
+import type { UpdateBuffer } from './update-buffer.js';
 import { useSeries } from './use-series.js';
 
 const PLOT_HEIGHT_PX = 208;
@@ -27,20 +27,20 @@ export interface ChartCardProps {
   readonly timezone: string;
   readonly range: TimeRange;
   readonly isFollowed: boolean;
-  readonly tellings: Tellings;
-  /** Undefined where the key may not change boards. */
+  readonly updates: UpdateBuffer;
+  /** Undefined if the key may not change boards. */
   readonly onDo: ((action: ChartAction) => void) | undefined;
   readonly onRange: (range: TimeRange) => void;
-  /** What the card is moved by. */
+  /** The drag handle of the card. */
   readonly handle?: ReactNode;
 }
 
 export function ChartCard(props: ChartCardProps) {
-  const { chart, timezone, range, isFollowed, tellings, handle, onDo, onRange } = props;
+  const { chart, timezone, range, isFollowed, updates, handle, onDo, onRange } = props;
   const card = useRef<HTMLElement>(null);
   const isSeen = useSeen(card);
   const query = isSeen ? chart.query : undefined;
-  const data = useChartData({ query, timezone, range, isFollowed, tellings });
+  const data = useChartData({ query, timezone, range, isFollowed, updates });
   const [measure, setMeasure] = useState<Measure>(preferredMeasure(chart.measures));
   const [isTable, setTable] = useState(false);
   const [hover] = useState(() => new Hover());
@@ -85,7 +85,7 @@ export function ChartCard(props: ChartCardProps) {
       {data.data !== undefined && <ChartWarnings warnings={data.data.warnings} />}
       {data.data?.isTruncated === true && (
         <p className="px-4 pb-3 text-xs text-warn">
-          There is more than can be drawn. Choose a shorter range, or show the largest groups only.
+          There is too much data to draw. Choose a shorter range or show only the top groups.
         </p>
       )}
     </section>
@@ -118,7 +118,7 @@ function Body({ chart, set, hasRows, isTable, range, onRange, ...shown }: BodyPr
   );
 }
 
-/** Text that says that a click shows the events under the pointer. */
+/** A note that a click opens the events under the pointer. */
 function eventsNote(
   set: SeriesSet | undefined,
   links: EventLinks | undefined,
@@ -127,10 +127,10 @@ function eventsNote(
 ): string {
   const one = set?.series.find(({ key }) => key === series);
   if (one === undefined || index === undefined || links?.ofBucket(one, index) === undefined) return '';
-  return ` · click for the events of ${one.label}`;
+  return ` · click to view events of ${one.label}`;
 }
 
-/** The bucket that is pointed at, or how time is cut. */
+/** The bucket at the pointer or, without one, the length of the buckets. */
 function momentNote(
   data: ChartData | undefined,
   set: SeriesSet | undefined,
@@ -139,8 +139,8 @@ function momentNote(
   if (data === undefined || set === undefined) return '';
   const { timezone, bucketSize } = data;
   const time = index === undefined ? undefined : set.times[index];
-  if (time === undefined) return `${bucketLabel(bucketSize)} buckets, ${timezone}`;
-  const isFirst = index === 0 && set.isFirstCut;
-  const isLast = index === set.times.length - 1 && set.isLastCut;
-  return `${dateMinute(time, timezone)}${isFirst ? ' · begins within it' : ''}${isLast ? ' · not over yet' : ''}`;
+  if (time === undefined) return `${bucketLabel(bucketSize)} intervals, ${timezone}`;
+  const isFirst = index === 0 && set.isFirstPartial;
+  const isLast = index === set.times.length - 1 && set.isLastPartial;
+  return `${dateMinute(time, timezone)}${isFirst ? ' · partial' : ''}${isLast ? ' · in progress' : ''}`;
 }

@@ -2,12 +2,11 @@ import type { AnalysisResult, AnalysisRow, Measure, StreamBuckets, Warning } fro
 import { nowS } from '../../clock.js';
 import { bucketSizeOf, bucketStarts } from './buckets.js';
 
-/** Where the rows of an answer without buckets stand. */
+/** Key of the rows of a response without buckets. */
 const TOTALS = 0;
 
 /**
- * What a chart asked and was answered, and what was told of it since. It never changes: each telling makes a
- * new one.
+ * The query parameters and rows of a chart. The object is immutable: each update creates a new one.
  */
 export interface ChartData {
   readonly bucketSize: string;
@@ -15,14 +14,14 @@ export interface ChartData {
   readonly from: number;
   readonly to: number;
   readonly measures: readonly Measure[];
-  /** More rows exist than were answered. */
+  /** Whether more rows exist than the response has. */
   readonly isTruncated: boolean;
-  /** Names that no usage has had so far. */
+  /** Warnings about names that no usage has. */
   readonly warnings: readonly Warning[];
-  /** By the start of their bucket; an array stays the same for as long as nothing in its bucket changes. */
+  /** By start of their bucket. An array stays the same object while nothing in its bucket changes. */
   readonly rows: ReadonlyMap<number, readonly AnalysisRow[]>;
-  /** When the service said so, by the clock of this browser: its own may differ. */
-  readonly toldAtS: number;
+  /** Time of the response by the clock of this browser, which may differ from the service's. */
+  readonly receivedAtS: number;
 }
 
 export function chartDataOf(result: AnalysisResult): ChartData {
@@ -35,21 +34,21 @@ export function chartDataOf(result: AnalysisResult): ChartData {
     isTruncated: result.truncated,
     warnings: result.warnings,
     rows: byBucket(result.rows),
-    toldAtS: nowS(),
+    receivedAtS: nowS(),
   };
 }
 
-/** The data with the told buckets in the place of what was there; undefined when the chart has to be asked anew. */
-export function withBuckets(data: ChartData, told: StreamBuckets): ChartData | undefined {
-  if (told.bucket_size !== data.bucketSize) return undefined;
+/** Replaces the buckets of an update in the data; undefined if the chart has to be fetched again. */
+export function withBuckets(data: ChartData, update: StreamBuckets): ChartData | undefined {
+  if (update.bucket_size !== data.bucketSize) return undefined;
   const rows = new Map(data.rows);
-  for (const bucket of told.buckets) rows.delete(bucket ?? TOTALS);
-  for (const [bucket, fresh] of byBucket(told.rows)) rows.set(bucket, fresh);
-  // A board stays open for weeks: what its range has left behind is forgotten.
-  const oldest = firstBucket(told.from, data) ?? TOTALS;
+  for (const bucket of update.buckets) rows.delete(bucket ?? TOTALS);
+  for (const [bucket, fresh] of byBucket(update.rows)) rows.set(bucket, fresh);
+  // Removes buckets before the range, because a board may stay open for weeks.
+  const oldest = firstBucket(update.from, data) ?? TOTALS;
   for (const bucket of rows.keys()) if (bucket < oldest) rows.delete(bucket);
-  const warnings = data.warnings.filter((warning) => !told.rows.some((row) => isSeen(row, warning)));
-  return { ...data, from: told.from, to: told.to, warnings, rows, toldAtS: nowS() };
+  const warnings = data.warnings.filter((warning) => !update.rows.some((row) => isSeen(row, warning)));
+  return { ...data, from: update.from, to: update.to, warnings, rows, receivedAtS: nowS() };
 }
 
 /** Whether a row shows that some usage has the name of a warning. */
@@ -57,11 +56,11 @@ function isSeen({ metric, group }: AnalysisRow, { code, name }: Warning): boolea
   return code === 'unknown_metric' ? metric === name : group[name] != null;
 }
 
-/** The data as they stand at `atS`: a range that ends now has moved on since it was told of. */
-export function slidTo(data: ChartData, atS: number): ChartData {
-  const passedS = Math.max(atS - data.toldAtS, 0);
+/** Moves the range of the data to `atS`, for ranges that end now. */
+export function advancedTo(data: ChartData, atS: number): ChartData {
+  const passedS = Math.max(atS - data.receivedAtS, 0);
   if (passedS === 0) return data;
-  return { ...data, from: data.from + passedS, to: data.to + passedS, toldAtS: atS };
+  return { ...data, from: data.from + passedS, to: data.to + passedS, receivedAtS: atS };
 }
 
 export function rowsOf({ rows }: ChartData): AnalysisRow[] {

@@ -15,12 +15,12 @@ const GROUPS_SHOWN = 10;
 export const METRICS_MODES = ['all-added', 'all-split', 'chosen-added', 'chosen-split'] as const;
 export type MetricsMode = (typeof METRICS_MODES)[number];
 
-/** A chart as it is being edited. */
+/** The state of the chart editor. */
 export interface ChartDraft {
   readonly title: string;
   readonly chartType: ChartType;
   readonly size: ChartSize;
-  /** Which metrics are drawn, and whether they are added up. */
+  /** Selects the metrics, and whether they are summed. */
   readonly metricsMode: MetricsMode;
   /** The chosen metrics, which are kept while all metrics are drawn, in case the user switches back. */
   readonly metrics: readonly string[];
@@ -28,7 +28,7 @@ export interface ChartDraft {
   readonly groupBy: readonly string[];
   readonly bucketSize: string;
   readonly filters: Readonly<Record<string, DimensionFilter>>;
-  /** How many groups stand for themselves; undefined for all. */
+  /** Number of groups that are drawn separately; undefined for all. */
   readonly limit: number | undefined;
 }
 
@@ -66,17 +66,17 @@ function modeOf({ metrics, split_by: splitBy }: Chart): MetricsMode {
   return splitBy.includes('metric') ? 'chosen-split' : 'chosen-added';
 }
 
-/** Whether some metrics are to be chosen, in place of all. */
+/** Whether the user chooses metrics, instead of all. */
 export function hasChosenMetrics({ metricsMode }: Pick<ChartDraft, 'metricsMode'>): boolean {
   return metricsMode === 'chosen-added' || metricsMode === 'chosen-split';
 }
 
-/** Whether it can be asked for. */
-export function isWhole(draft: ChartDraft): boolean {
+/** Whether the draft is complete enough for a query. */
+export function isComplete(draft: ChartDraft): boolean {
   return draft.measures.length > 0 && (!hasChosenMetrics(draft) || draft.metrics.length > 0);
 }
 
-/** The same as another chart, under a name that tells them apart. */
+/** A copy of a chart with another title. */
 export function copyChart(chart: Chart): ChartDraft {
   return {
     ...chartDraft(chart),
@@ -86,7 +86,7 @@ export function copyChart(chart: Chart): ChartDraft {
 
 const COPY = ' (copy)';
 
-/** A limit means something only where there are groups. */
+/** The limit, if the chart has groups. */
 function limitOf({ limit, groupBy }: ChartDraft): { limit?: number } {
   return limit === undefined || groupBy.length === 0 ? {} : { limit };
 }
@@ -99,13 +99,13 @@ function metricsOf(draft: ChartDraft): Pick<ChartQuery, 'metrics' | 'split_by'> 
   };
 }
 
-/** Without the conditions that have no value yet: they are none. */
+/** The filters without conditions that have no value yet. */
 function filtersOf({ filters }: ChartDraft): ChartDraft['filters'] {
-  const isWhole = ({ in: some, not_in: none }: DimensionFilter) => (some ?? none)?.length !== 0;
-  return Object.fromEntries(Object.entries(filters).filter(([, filter]) => isWhole(filter)));
+  const hasValue = ({ in: some, not_in: none }: DimensionFilter) => (some ?? none)?.length !== 0;
+  return Object.fromEntries(Object.entries(filters).filter(([, filter]) => hasValue(filter)));
 }
 
-/** What is sent. What the editor does not show of the chart is kept. */
+/** The request body. Properties of the chart that the editor does not show are kept. */
 export function chartInput(draft: ChartDraft, boardId: string, chart?: Chart, isCopy = false): ChartInput {
   return {
     board_id: boardId,
@@ -125,7 +125,7 @@ export function chartInput(draft: ChartDraft, boardId: string, chart?: Chart, is
   };
 }
 
-/** What the preview asks. */
+/** The query of the preview. */
 export function queryOf(draft: ChartDraft, chart?: Chart): ChartQuery {
   return {
     ...metricsOf(draft),

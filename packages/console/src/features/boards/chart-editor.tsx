@@ -21,7 +21,7 @@ import {
   chartInput,
   copyChart,
   EMPTY_DRAFT,
-  isWhole,
+  isComplete,
   queryOf,
 } from './chart-draft.js';
 import { ChartPreview } from './chart-preview.js';
@@ -35,21 +35,21 @@ const TYPES: readonly { readonly value: ChartType; readonly label: string }[] = 
   { value: 'bar', label: 'Stacked bars' },
 ];
 const SIZES: readonly { readonly value: ChartSize; readonly label: string }[] = [
-  { value: 'half', label: 'Half a row' },
-  { value: 'full', label: 'A whole row' },
+  { value: 'half', label: 'Half width' },
+  { value: 'full', label: 'Full width' },
 ];
 const BUCKETS = ['auto', '1m', '5m', '15m', '30m', '1h', '2h', '4h', '6h', '12h', '1d', '7d', '1mo'];
 
 export interface ChartEditorProps {
   readonly board: Board;
   readonly chart?: Chart;
-  /** Makes another chart like this one. */
+  /** Whether to create a copy of the chart. */
   readonly isCopy?: boolean;
   readonly range: TimeRange;
   readonly onClose: () => void;
 }
 
-/** Makes or changes a chart, and shows at once what it will look like. */
+/** Form to create or edit a chart, with a preview. */
 export function ChartEditor({ board, chart, isCopy = false, range, onClose }: ChartEditorProps) {
   const [before] = useState(() => {
     if (chart === undefined) return EMPTY_DRAFT;
@@ -61,9 +61,9 @@ export function ChartEditor({ board, chart, isCopy = false, range, onClose }: Ch
   const isNew = chart === undefined || isCopy;
   const saving = isNew ? changes.createChart : changes.updateChart;
   const edit = (change: Partial<ChartDraft>) => setDraft({ ...draft, ...change });
-  const isAskable = isWhole(draft);
+  const isQueryable = isComplete(draft);
   const query = useSettled(
-    useMemo(() => (isAskable ? queryOf(draft, chart) : undefined), [isAskable, draft, chart]),
+    useMemo(() => (isQueryable ? queryOf(draft, chart) : undefined), [isQueryable, draft, chart]),
   );
   const errors = fieldErrorsOf(saving.error, ['title']);
   const submit = (event: FormEvent) => {
@@ -90,7 +90,7 @@ export function ChartEditor({ board, chart, isCopy = false, range, onClose }: Ch
           {metrics.isError && <ReadFailure of={metrics} />}
           {metrics.data?.length === 0 && (
             <p className="mb-3 text-[13px] text-ink-soft">
-              No metric has been used yet: they are here once the first event has arrived.
+              No metrics yet. They appear after the first event.
             </p>
           )}
           <ChartPreview query={query} type={draft.chartType} timezone={board.timezone} range={range} />
@@ -105,7 +105,7 @@ export function ChartEditor({ board, chart, isCopy = false, range, onClose }: Ch
               type="submit"
               look="primary"
               isBusy={saving.isPending}
-              disabled={!isAskable || draft.title.trim() === ''}
+              disabled={!isQueryable || draft.title.trim() === ''}
             >
               {isNew ? 'Add chart' : 'Save'}
             </Button>
@@ -135,7 +135,7 @@ function TitleField({ draft, error, onEdit }: FieldsProps & { readonly error: st
 
 const GROUPS = ['all', '5', '10', '20', '50', String(CHART_GROUPS_MAX)];
 
-/** The choices, and whatever else the chart has. */
+/** The options, including the current value of the chart. */
 function optionsOf(values: readonly string[], chosen: string, labelOf: (value: string) => string) {
   const all = values.includes(chosen) ? values : [...values, chosen];
   return all.map((value) => ({ value, label: labelOf(value) }));
@@ -154,7 +154,7 @@ function LookFields({ draft, onEdit }: FieldsProps) {
   return (
     <div className="grid grid-cols-2 gap-3">
       {draft.groupBy.length > 0 && (
-        <Field label="Groups" hint="The others are summed as one." className="col-span-2">
+        <Field label="Groups" hint="All other groups are summed as one." className="col-span-2">
           {(control) => (
             <Select
               {...control}
@@ -188,7 +188,7 @@ function LookFields({ draft, onEdit }: FieldsProps) {
           />
         )}
       </Field>
-      <Field label="Bucket">
+      <Field label="Interval">
         {(control) => (
           <Select
             {...control}

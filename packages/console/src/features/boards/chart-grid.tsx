@@ -5,10 +5,10 @@ import { classes } from '../../ui/classes.js';
 import { SortableArea, useSortableItem } from '../../ui/sortable.js';
 import { useBoardChanges } from './api.js';
 import type { BoardStream } from './board-stream.js';
-import type { Tellings } from './change-notices.js';
 import { ChartCard } from './chart-card.js';
 import type { ChartAction } from './chart-menu.js';
 import type { TimeRange } from './time-range.js';
+import type { UpdateBuffer } from './update-buffer.js';
 
 export interface ChartGridProps {
   readonly board: Board;
@@ -16,16 +16,16 @@ export interface ChartGridProps {
   readonly range: TimeRange;
   readonly onRange: (range: TimeRange) => void;
   readonly stream: BoardStream;
-  readonly tellings: Tellings;
-  /** Undefined where the key may not change boards. */
+  readonly updates: UpdateBuffer;
+  /** Undefined if the key may not change boards. */
   readonly onDo: ((action: ChartAction, chart: Chart) => void) | undefined;
 }
 
-/** The charts in their order, two in a row where there is room; they are moved by pointer or keyboard. */
+/** The charts in their order, two in a row on wide screens. They are sorted by pointer or keyboard. */
 export function ChartGrid({ charts, ...rest }: ChartGridProps) {
   const { board } = rest;
   const { reorder } = useBoardChanges();
-  // What was just moved stays where it was put, while the service is told.
+  // Keeps the new order until the service has saved it.
   const [moved, setMoved] = useState<readonly string[]>();
   const shown = inOrder(charts, moved);
   const items = shown.map(({ chart_id, title }) => ({ id: chart_id, name: title }));
@@ -58,7 +58,7 @@ function SortableChart({
   range,
   onRange,
   stream,
-  tellings,
+  updates,
   onDo,
 }: Omit<ChartGridProps, 'charts'> & { readonly chart: Chart }) {
   const { ref, style, isDragging, handle } = useSortableItem({ id: chart.chart_id, name: chart.title });
@@ -77,7 +77,7 @@ function SortableChart({
         timezone={board.timezone}
         range={range}
         isFollowed={stream.followed.has(chart.chart_id)}
-        tellings={tellings}
+        updates={updates}
         handle={onDo === undefined ? undefined : <div className="-my-1 -ml-2.5">{handle}</div>}
         onDo={onDo && ((action) => onDo(action, chart))}
         onRange={onRange}

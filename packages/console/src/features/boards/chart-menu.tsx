@@ -21,10 +21,10 @@ export interface ChartMenuProps {
   readonly chart: Chart;
   readonly timezone: string;
   readonly range: TimeRange;
-  /** How time is cut, in words. */
+  /** The length of the buckets, as text. */
   readonly note: string;
   readonly set: SeriesSet | undefined;
-  /** Where the chart is drawn. */
+  /** The element with the chart. */
   readonly card: RefObject<HTMLElement | null>;
   readonly isTable: boolean;
   readonly onTable: () => void;
@@ -57,7 +57,7 @@ export function ChartMenu({
   };
   const picture = () => {
     const plot = card.current?.querySelector('canvas');
-    if (plot == null || set === undefined) throw new Error('There is no chart to make a picture of.');
+    if (plot == null || set === undefined) throw new Error('There is no chart to export.');
     const legend = colored(set.series, theme).map(({ label, total, unit, color }) => ({
       ...{ label, color },
       value: `${decimalSignificant(total)} ${unit}`.trim(),

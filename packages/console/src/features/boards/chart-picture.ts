@@ -1,4 +1,4 @@
-/** What is drawn of a chart beside its canvas. */
+/** The parts of a chart image. */
 export interface Picture {
   readonly title: string;
   /** The range, the buckets and the timezone. */
@@ -15,17 +15,17 @@ const HEAD = MARGIN + TITLE_PX + LINE + 8;
 const SWATCH = 10;
 const LEGEND_MAX = 50;
 
-/** The chart as an image, with all that it takes to understand it, in the colours of the theme. */
+/** The chart as an image, with title and legend, in the colours of the theme. */
 export async function pictureOf({ title, note, plot, legend }: Picture): Promise<Blob> {
   const scale = plot.width / plot.clientWidth;
-  const told = legend.slice(0, LEGEND_MAX);
+  const entries = legend.slice(0, LEGEND_MAX);
   const width = plot.clientWidth + 2 * MARGIN;
-  const height = HEAD + plot.clientHeight + 12 + told.length * LINE + MARGIN;
+  const height = HEAD + plot.clientHeight + 12 + entries.length * LINE + MARGIN;
   const canvas = document.createElement('canvas');
   canvas.width = Math.round(width * scale);
   canvas.height = Math.round(height * scale);
   const context = canvas.getContext('2d');
-  if (context === null) throw new Error('This browser draws no pictures.');
+  if (context === null) throw new Error('This browser cannot create images.');
   const style = getComputedStyle(document.documentElement);
   const color = (role: string) => style.getPropertyValue(role);
   context.scale(scale, scale);
@@ -40,7 +40,7 @@ export async function pictureOf({ title, note, plot, legend }: Picture): Promise
   const inner = width - 2 * MARGIN;
   write(title, MARGIN, MARGIN + TITLE_PX, `600 ${TITLE_PX}px`, '--ink', inner);
   write(note, MARGIN, MARGIN + TITLE_PX + LINE, `${TEXT_PX}px`, '--ink-faint', inner);
-  for (const [index, line] of told.entries()) {
+  for (const [index, line] of entries.entries()) {
     const y = HEAD + plot.clientHeight + 12 + index * LINE + TEXT_PX;
     context.fillStyle = line.color;
     context.fillRect(MARGIN, y - SWATCH + 1, SWATCH, SWATCH);
@@ -50,7 +50,7 @@ export async function pictureOf({ title, note, plot, legend }: Picture): Promise
     write(line.value, width - MARGIN - valueWidth, y, `${TEXT_PX}px`, '--ink', valueWidth + 1);
   }
   return new Promise((resolve, reject) => {
-    canvas.toBlob((blob) => (blob === null ? reject(new Error('The picture is too large.')) : resolve(blob)));
+    canvas.toBlob((blob) => (blob === null ? reject(new Error('The image is too large.')) : resolve(blob)));
   });
 }
 

@@ -3,19 +3,19 @@ import { useState } from 'react';
 import { nowS } from '../../clock.js';
 import { Skeleton } from '../../ui/states.js';
 import { useChartData } from './api.js';
-import { Tellings } from './change-notices.js';
 import { ChartFailure, ChartWarnings, NoUsage } from './chart-states.js';
 import { ChartView } from './chart-view.js';
 import { Hover } from './hover.js';
 import { preferredMeasure } from './measures.js';
 import type { PlotType } from './plot.js';
 import type { TimeRange } from './time-range.js';
+import { UpdateBuffer } from './update-buffer.js';
 import { useSeries } from './use-series.js';
 
 const HEIGHT_PX = 260;
 
 export interface ChartPreviewProps {
-  /** Undefined while there is nothing to ask for yet. */
+  /** Undefined while the draft is incomplete. */
   readonly query: ChartQuery | undefined;
   readonly type: PlotType;
   readonly timezone: string;
@@ -27,7 +27,7 @@ export function ChartPreview({ query, ...rest }: ChartPreviewProps) {
     <section aria-label="Preview" className="min-h-96 rounded-lg border border-line bg-page pt-3">
       {query === undefined ? (
         <p className="flex h-72 items-center justify-center text-[13px] text-ink-faint">
-          Choose a metric and a measure to see the chart here.
+          Choose a metric and a measure to preview the chart.
         </p>
       ) : (
         <Preview query={query} {...rest} />
@@ -37,9 +37,9 @@ export function ChartPreview({ query, ...rest }: ChartPreviewProps) {
 }
 
 function Preview({ query, type, timezone, range }: ChartPreviewProps & { readonly query: ChartQuery }) {
-  const [tellings] = useState(() => new Tellings());
+  const [updates] = useState(() => new UpdateBuffer());
   const [hover] = useState(() => new Hover());
-  const data = useChartData({ query, timezone, range, tellings });
+  const data = useChartData({ query, timezone, range, updates });
   const measure = preferredMeasure(query.measures ?? []);
   const set = useSeries(data.data, measure, range);
   if (data.isError) return <ChartFailure of={data} />;

@@ -11,7 +11,7 @@ import type { TimeRange } from './time-range.js';
 
 const HEIGHT = 'h-72';
 
-/** There is nothing to draw: says whether that is so in this range alone, and what to do. */
+/** Shown when there is nothing to draw: whether the range is the reason, and what to do. */
 export function NoUsage({
   metrics,
   isUnpriced,
@@ -19,7 +19,7 @@ export function NoUsage({
 }: {
   /** Undefined for all metrics. */
   readonly metrics: readonly string[] | undefined;
-  /** There is some, and none of it has the price that is to be drawn. */
+  /** Whether there is usage, but none with a price to draw. */
   readonly isUnpriced: boolean;
   readonly onWiden: ((range: TimeRange) => void) | undefined;
 }) {
@@ -33,21 +33,21 @@ export function NoUsage({
     >
       {used.data?.length === 0 ? (
         <>
-          <p>No events have arrived yet.</p>
+          <p>No events yet.</p>
           <Link href={`/p/${id}/start`} className="font-medium text-accent hover:underline">
-            Send the first one
+            Send your first event
           </Link>
         </>
       ) : (
         <>
           <p>
             {isUnpriced
-              ? 'Nothing here has a price in this range.'
+              ? 'No priced usage in this range.'
               : `No usage${metrics === undefined ? '' : ` of ${metrics.join(', ')}`} in this range.`}
           </p>
           {onWiden !== undefined && lastS > 0 && (
             <Button size="small" onClick={() => onWiden({ from: lastS - AROUND_S, to: lastS + 60 })}>
-              Show when it was last used
+              Show last usage
             </Button>
           )}
         </>
@@ -59,7 +59,7 @@ export function NoUsage({
 /** A day up to the last usage. */
 const AROUND_S = 86_400;
 
-/** Names that the chart asks for, and that no usage has. */
+/** Warnings about names in the query that no usage has. */
 export function ChartWarnings({ warnings }: { readonly warnings: readonly Warning[] }) {
   if (warnings.length === 0) return null;
   return (
@@ -77,13 +77,13 @@ export function ChartWarnings({ warnings }: { readonly warnings: readonly Warnin
 
 const ADVICE: Readonly<Record<string, string>> = {
   analysis_busy:
-    'Many charts are being asked at once. It is tried again by itself; a shorter range is faster.',
-  store_unavailable: 'This took too long. A shorter range, or fewer dimensions to split by, will be faster.',
-  unlike_units: 'Show the metrics one by one, or choose metrics of one unit.',
-  forbidden: 'This key may not read charts: it needs analytics:read.',
+    'Many charts are loading at once. This one is retried automatically; a shorter range loads faster.',
+  store_unavailable: 'The query took too long. Choose a shorter range or fewer dimensions.',
+  unlike_units: 'Show the metrics separately, or choose metrics with the same unit.',
+  forbidden: 'To view charts, sign in with a key that has the permission analytics:read.',
 };
 
-/** A chart could not be read: what the service said, and what helps. */
+/** Shows why a chart could not be loaded, with advice. */
 export function ChartFailure({ of }: { readonly of: FailedRead }) {
   const { error } = of;
   const advice = error instanceof ApiError ? ADVICE[error.code] : undefined;

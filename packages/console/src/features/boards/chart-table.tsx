@@ -5,13 +5,13 @@ import { Button } from '../../ui/button.js';
 import type { EventLinks } from './event-links.js';
 import type { SeriesSet } from './series.js';
 
-/** Cells that are shown at once, and more of them at each wish: a page of 50,000 would not move any more. */
+/** Cells to show at first and with each click on the button. A page with 50,000 cells would be too slow. */
 const CELLS_MAX = 3_000;
 
-/** The numbers of a chart, the latest first, for who would rather read them or cannot see it. */
+/** The numbers of a chart as a table, latest first. */
 export function ChartTable({
   title,
-  set: { times, series, isFirstCut, isLastCut },
+  set: { times, series, isFirstPartial, isLastPartial },
   timezone,
   links,
 }: {
@@ -24,7 +24,8 @@ export function ChartTable({
   const [shown, setShown] = useState(step);
   const first = Math.max(times.length - shown, 0);
   const indexes = Array.from({ length: times.length - first }, (_, place) => times.length - 1 - place);
-  const isCut = (index: number) => (index === 0 && isFirstCut) || (index === times.length - 1 && isLastCut);
+  const isPartial = (index: number) =>
+    (index === 0 && isFirstPartial) || (index === times.length - 1 && isLastPartial);
   return (
     <section
       aria-label={`${title} as a table`}
@@ -50,7 +51,7 @@ export function ChartTable({
             <tr key={times[index]} className="border-t border-line">
               <th scope="row" className="px-3 py-1 text-left font-normal whitespace-nowrap text-ink-soft">
                 {dateMinute(times[index] ?? 0, timezone)}
-                {isCut(index) && <span className="text-ink-faint"> (in part)</span>}
+                {isPartial(index) && <span className="text-ink-faint"> (partial)</span>}
               </th>
               {series.map((one) => (
                 <td key={one.key} className="px-3 py-1 text-right" title={one.exact[index]}>
@@ -67,7 +68,7 @@ export function ChartTable({
       {first > 0 && (
         <div className="p-2 text-center">
           <Button size="small" onClick={() => setShown(shown + step)}>
-            Show earlier ones
+            Show earlier
           </Button>
         </div>
       )}
@@ -75,7 +76,7 @@ export function ChartTable({
   );
 }
 
-/** A number that leads to the events that it sums, where there is such a list. */
+/** A number with a link to the events that it sums, if a link exists. */
 function EventsLink({ href, children }: { readonly href: string | undefined; readonly children: string }) {
   if (href === undefined) return children;
   return (

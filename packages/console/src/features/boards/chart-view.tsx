@@ -30,7 +30,7 @@ const WORDS: Readonly<Record<PlotType, string>> = {
   bar: 'Stacked bars',
 };
 
-/** A plot with its legend. Currencies and other units have each a plot of their own, and one is shown. */
+/** A plot with its legend. Each currency or other unit has its own plot, of which one is shown. */
 export function ChartView(props: ChartViewProps) {
   const { type, set, measure, timezone, untilS, syncKey, height, hover, links } = props;
   const theme = useTheme();
@@ -74,7 +74,7 @@ export function ChartView(props: ChartViewProps) {
   );
 }
 
-/** Money adds up whatever it was for; other numbers only within a metric. */
+/** The total of the shown series. Amounts are summed over metrics, other measures only within one. */
 function totalOf(shown: readonly ColoredSeries[], measure: Measure) {
   const metrics = new Set(shown.map(({ metric }) => metric));
   if (shown.length < 2 || (measure !== 'amount' && metrics.size > 1)) return undefined;
@@ -92,11 +92,11 @@ function summaryOf(
 ): string {
   const [first, last] = [times[0], times.at(-1)];
   if (first === undefined || last === undefined) return WORDS[type];
-  const told = shown
+  const texts = shown
     .slice(0, SUMMED_MAX)
     .map(({ label, total, unit }) => `${label} ${decimalSignificant(total)} ${unit}`.trim());
-  const more = shown.length > told.length ? ` and ${shown.length - told.length} more` : '';
-  return `${WORDS[type]} from ${dateMinute(first, timezone)} to ${dateMinute(last, timezone)}: ${told.join(', ')}${more}.`;
+  const more = shown.length > texts.length ? ` and ${shown.length - texts.length} more` : '';
+  return `${WORDS[type]} from ${dateMinute(first, timezone)} to ${dateMinute(last, timezone)}: ${texts.join(', ')}${more}.`;
 }
 
 function Units({

@@ -1,17 +1,17 @@
-/** Hands a file to the browser, which asks or knows where to put it. */
+/** Downloads a file. */
 export function saveFile(file: Blob, name: string): void {
   const url = URL.createObjectURL(file);
   const link = document.createElement('a');
   link.href = url;
   link.download = name;
   link.click();
-  // The browser has taken it by the next turn.
+  // The browser has started the download by then.
   setTimeout(() => URL.revokeObjectURL(url));
 }
 
 const NAME_CHARS_MAX = 80;
 
-/** A title as a file can be named everywhere. */
+/** Derives a file name from a title that is valid on all systems. */
 export function fileName(title: string, extension: string): string {
   const plain = title
     .normalize('NFKD')

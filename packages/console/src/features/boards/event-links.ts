@@ -4,7 +4,7 @@ import { useProject } from '../../project.js';
 import { between, bucketBounds, type Drawn, selectionOf, selectionOfAll } from './events-address.js';
 import type { Series, SeriesSet } from './series.js';
 
-/** Links from the numbers of a chart to the list of events that they sum; undefined if no filters select these. */
+/** Links from the numbers of a chart to the events that they sum; undefined if no filters select exactly these. */
 export interface EventLinks {
   /** @param index of the bucket */
   ofBucket(one: Series, index: number): string | undefined;
@@ -14,17 +14,17 @@ export interface EventLinks {
   ofAll(one: Series): string | undefined;
 }
 
-/** The links of a chart, for a key that may look at events. */
+/** The links of a chart, for keys that may read events. */
 export function useEventLinks(
   { query, data, measure }: Omit<Drawn, 'series' | 'data'> & { readonly data: Drawn['data'] | undefined },
   set: SeriesSet | undefined,
 ): EventLinks | undefined {
   const { id } = useProject();
-  const mayLook = useMay('usage:read');
+  const mayRead = useMay('usage:read');
   return useMemo(() => {
-    if (!mayLook || data === undefined || set === undefined) return undefined;
+    if (!mayRead || data === undefined || set === undefined) return undefined;
     return linksOf(`/p/${id}/usage`, { query, data, measure, series: set.series }, set.times);
-  }, [mayLook, id, query, data, measure, set]);
+  }, [mayRead, id, query, data, measure, set]);
 }
 
 function linksOf(path: string, drawn: Drawn, times: readonly number[]): EventLinks {

@@ -50,7 +50,7 @@ export function selectionOf(drawn: Drawn, one: Series): URLSearchParams | undefi
   });
 }
 
-/** The same for all series together that have the unit of this one. */
+/** The same for all series with the unit of this one together. */
 export function selectionOfAll(drawn: Drawn, { unit }: Series): URLSearchParams | undefined {
   const { query, measure, series } = drawn;
   const alike = series.filter((each) => each.unit === unit);
@@ -59,7 +59,7 @@ export function selectionOfAll(drawn: Drawn, { unit }: Series): URLSearchParams 
   return addressOf(query, metrics, currencyOf(measure, unit), { ...query.filters });
 }
 
-/** The selection, between two moments. */
+/** Adds a time range to a selection. */
 export function between(selection: URLSearchParams, { from, to }: Bounds): URLSearchParams {
   return new URLSearchParams([...selection, ['from', String(from)], ['to', String(to)]]);
 }
@@ -71,7 +71,7 @@ function addressOf(
   conditions: Conditions,
 ): URLSearchParams | undefined {
   const address = new URLSearchParams({ status: 'processed' });
-  // No usage has another: names would run together.
+  // Other names cannot be metrics, and would break the list.
   const named = metrics.filter((metric) => METRIC.test(metric));
   if (named.length > 0) address.set('metric', named.join(', '));
   if (currency !== undefined) address.set('currency', currency);
@@ -91,7 +91,7 @@ function isTooMuch(conditions: [string, DimensionFilter][], text: string): boole
   );
 }
 
-/** One type or id of subjects has a field of its own, unless that would trim it. */
+/** A single subject type or ID has its own parameter, unless that would trim the value. */
 function isField(address: URLSearchParams, name: string, { in: values }: DimensionFilter): boolean {
   const [value, ...others] = values ?? [];
   if (name !== 'subject_type' && name !== 'subject_id') return false;
@@ -140,22 +140,22 @@ function conditionOf(drawn: Drawn, one: Series, name: string): DimensionFilter |
   const isPastLimit = one.parts.some(({ group }) => group === undefined);
   if (!isPastLimit && !own.includes(null)) return { in: own.filter((value) => value !== null) };
   if (isPastLimit && !isRankedOnce(drawn, one)) return undefined;
-  // All but those that are drawn by themselves: a condition can leave out values, but no events without one.
-  const beside = drawn.series.filter(
+  // Excludes the groups that are drawn separately. A condition can exclude values, but not events without a value.
+  const separate = drawn.series.filter(
     ({ key, metric, unit }) => key !== one.key && metric === one.metric && unit === one.unit,
   );
-  const leftOut = valuesOf(beside.flatMap(({ parts }) => parts));
+  const excluded = valuesOf(separate.flatMap(({ parts }) => parts));
   const filter = drawn.query.filters?.[name];
-  if (filter?.in !== undefined) return some(filter.in.filter((value) => !leftOut.includes(value)));
-  if (leftOut.includes(null) || filter?.exists === true) return undefined;
-  return { not_in: [...new Set([...(filter?.not_in ?? []), ...leftOut.filter((value) => value !== null)])] };
+  if (filter?.in !== undefined) return some(filter.in.filter((value) => !excluded.includes(value)));
+  if (excluded.includes(null) || filter?.exists === true) return undefined;
+  return { not_in: [...new Set([...(filter?.not_in ?? []), ...excluded.filter((value) => value !== null)])] };
 }
 
 function some(values: readonly string[]): DimensionFilter | undefined {
   return values.length === 0 ? undefined : { in: [...values] };
 }
 
-/** The list of usage knows no units: one of several that a metric has cannot be selected. */
+/** The usage list has no filter for units, so one of several units of a metric cannot be selected. */
 function hasOneUnit({ measure, series }: Drawn, one: Series): boolean {
   return (
     measure !== 'quantity' || series.every(({ metric, unit }) => metric !== one.metric || unit === one.unit)
@@ -163,8 +163,8 @@ function hasOneUnit({ measure, series }: Drawn, one: Series): boolean {
 }
 
 /**
- * Groups are ranked within their metric, unit and currency: a series of several may have others of several
- * rankings.
+ * Groups are ranked within their metric, unit and currency. A series of several of these may contain the others of
+ * several rankings, which no filter selects.
  */
 function isRankedOnce({ data, measure }: Drawn, one: Series): boolean {
   const rankings = rowsOf(data)

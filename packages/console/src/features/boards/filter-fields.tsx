@@ -10,12 +10,12 @@ type Filters = Readonly<Record<string, DimensionFilter>>;
 const CONDITIONS = [
   { value: 'in', label: 'is one of' },
   { value: 'not_in', label: 'is none of' },
-  { value: 'exists', label: 'is there' },
-  { value: 'absent', label: 'is not there' },
+  { value: 'exists', label: 'is set' },
+  { value: 'absent', label: 'is not set' },
 ] as const;
 type Condition = (typeof CONDITIONS)[number]['value'];
 
-/** Conditions that usage must meet, one per dimension. */
+/** Filters of a chart, one per dimension. */
 export function FilterFields({
   metrics,
   names,
@@ -32,7 +32,7 @@ export function FilterFields({
     Object.fromEntries(Object.entries(filters).filter(([each]) => each !== name));
   return (
     <fieldset className="flex flex-col gap-2">
-      <legend className="mb-1.5 text-[13px] font-medium">Only where</legend>
+      <legend className="mb-1.5 text-[13px] font-medium">Filters</legend>
       {Object.entries(filters).map(([name, filter]) => (
         <FilterRow
           key={name}
@@ -53,7 +53,7 @@ export function FilterFields({
           onClick={() => onChange({ ...filters, [free]: { in: [] } })}
         >
           <Plus size={14} />
-          Add condition
+          Add filter
         </Button>
       )}
     </fieldset>
@@ -88,7 +88,7 @@ function FilterRow({ name, names, filter, suggestions, onRename, onChange, onRem
         options={CONDITIONS}
         onChange={(how) => onChange(filterOf(how, values))}
       />
-      <IconButton label={`Remove the condition on ${name}`} onClick={onRemove}>
+      <IconButton label={`Remove filter on ${name}`} onClick={onRemove}>
         <X size={14} />
       </IconButton>
       {filter.exists === undefined && (

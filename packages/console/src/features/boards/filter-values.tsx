@@ -2,7 +2,7 @@ import { X } from 'lucide-react';
 import { type KeyboardEvent, useId, useRef, useState } from 'react';
 import { TextInput } from '../../ui/field.js';
 
-/** Values, each whole whatever it holds: Enter adds what is written, and so does going on to another field. */
+/** A list of text values. Enter or leaving the field adds the input as a value. */
 export function FilterValues({
   name,
   values,
@@ -17,17 +17,17 @@ export function FilterValues({
   const listId = useId();
   const [written, setWritten] = useState('');
   const input = useRef<HTMLInputElement>(null);
-  // A suggestion is taken as it is: the spaces at its ends are its own.
+  // A suggestion is not trimmed, because it may begin or end with spaces.
   const value = suggestions.includes(written) ? written : written.trim();
   const add = () => {
     setWritten('');
     if (value !== '' && !values.includes(value)) onChange([...values, value]);
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    // What is still being put together, as in Japanese, is not written yet: its Enter only ends that.
+    // During composition, as in Japanese, Enter only ends the composition.
     if (event.nativeEvent.isComposing) return;
     if (event.key === 'Enter' && value !== '') {
-      // Another Enter sends the form.
+      // With an empty input, Enter submits the form.
       event.preventDefault();
       add();
     } else if (event.key === 'Backspace' && !event.repeat && written === '' && values.length > 0) {
@@ -36,14 +36,14 @@ export function FilterValues({
   };
   const remove = (gone: string) => {
     onChange(values.filter((each) => each !== gone));
-    // The button that had the focus goes with its value.
+    // The focused button disappears with its value.
     input.current?.focus();
   };
   return (
     <div className="col-span-3 flex flex-col gap-1.5">
       <TextInput
         ref={input}
-        aria-label={`Add a value of ${name}`}
+        aria-label={`Add value for ${name}`}
         placeholder="Type a value and press Enter"
         list={listId}
         value={written}
@@ -63,7 +63,7 @@ export function FilterValues({
   );
 }
 
-/** Has its row before there is a value: leaving the field by a button adds one, and must not move the button away. */
+/** Takes up its row even without values: leaving the field by a click on a button adds a value and must not move the button. */
 function Values({
   name,
   values,
@@ -74,7 +74,7 @@ function Values({
   readonly onRemove: (value: string) => void;
 }) {
   return (
-    <ul aria-label={`Values of ${name}`} className="flex min-h-7.5 flex-wrap gap-1.5">
+    <ul aria-label={`Values for ${name}`} className="flex min-h-7.5 flex-wrap gap-1.5">
       {values.map((value) => (
         <li
           key={value}

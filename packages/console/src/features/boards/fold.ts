@@ -1,7 +1,7 @@
 import { exactSum } from '../../exact-sum.js';
 import { type Line, type LineStep, moved, newLine, put } from './line.js';
 
-/** Lines of one currency that are summed as others, because beside the largest they would show as zero. */
+/** Lines of one currency that are summed as others, because next to the largest they would show as zero. */
 export interface Fold {
   readonly members: readonly Line[];
   readonly line: Line;

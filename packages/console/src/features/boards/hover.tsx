@@ -37,7 +37,7 @@ export class Hover {
   }
 }
 
-/** A text that follows the pointer; it is written into the page past React, which writes nothing into it. */
+/** A text that follows the pointer. It is written directly into the DOM, without rendering by React. */
 export function HoverText({
   hover,
   textOf,

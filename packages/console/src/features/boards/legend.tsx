@@ -8,7 +8,7 @@ import type { ColoredSeries } from './palette.js';
 export interface LegendProps {
   readonly series: readonly ColoredSeries[];
   readonly hidden: ReadonlySet<string>;
-  /** What all series come to that are shown: where they can be added up. */
+  /** The total of the shown series; undefined if they cannot be summed. */
   readonly total: { readonly exact: string; readonly at: (index: number) => string } | undefined;
   readonly hover: Hover;
   readonly links: EventLinks | undefined;
@@ -17,11 +17,11 @@ export interface LegendProps {
   readonly onIsolate: (key: string) => void;
 }
 
-/** Rows that fit without scrolling; more of them go beside each other sooner, where their names are short. */
+/** Rows that fit without scrolling. More rows with short names are shown in two columns. */
 const ONE_COLUMN_MAX = 6;
 const SHORT_CHARS_MAX = 18;
 
-/** Name and total of each colour: over the range, or in the bucket under the pointer. */
+/** The name and total of each series, for the range or for the bucket at the pointer. */
 export function Legend({ series, hidden, total, hover, links, onToggle, onIsolate }: LegendProps) {
   const [first] = series;
   return (
@@ -111,7 +111,7 @@ interface ValueProps {
   readonly sum: string;
   readonly unit: string;
   readonly at: (index: number) => string;
-  /** The list of its events. */
+  /** Link to its events. */
   readonly href: string | undefined;
 }
 
@@ -132,7 +132,7 @@ function Value({ hover, sum, unit, at, href }: ValueProps) {
       {shown}
     </span>
   ) : (
-    <Link href={href} className={classes(className, 'hover:underline')} title={`${exact}: show the events`}>
+    <Link href={href} className={classes(className, 'hover:underline')} title={`${exact}. View events`}>
       {shown}
     </Link>
   );

@@ -2,7 +2,7 @@ import type { Measure } from '@tollgate/contract';
 import { classes } from '../../ui/classes.js';
 import { MEASURE_LABELS } from './measures.js';
 
-/** Which of the measures of a chart is drawn: one axis has room for one. */
+/** Selects the measure that a chart draws. */
 export function MeasureChoice({
   measures,
   chosen,

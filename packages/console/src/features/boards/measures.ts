@@ -6,7 +6,7 @@ export const MEASURE_LABELS: Readonly<Record<Measure, string>> = {
   amount: 'Amount',
 };
 
-/** Money first, where it is asked for. */
+/** The measure to draw first: the amount, if the chart has it. */
 export function preferredMeasure(measures: readonly Measure[]): Measure {
   return (
     (['amount', 'quantity', 'item_count'] as const).find((measure) => measures.includes(measure)) ?? 'amount'

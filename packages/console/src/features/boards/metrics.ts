@@ -4,7 +4,7 @@ import { useProjectClient } from '../../project.js';
 
 export type UsedMetric = MetricsResponse['metrics'][number];
 
-/** What the project has used: what can be drawn, grouped and filtered by. */
+/** The metrics and dimensions of the project's usage. */
 export function useMetrics() {
   const project = useProjectClient();
   return useQuery({
@@ -13,7 +13,7 @@ export function useMetrics() {
   });
 }
 
-/** Names that all of the chosen metrics, or any of them, can be grouped by. */
+/** The dimensions by which at least one of the chosen metrics can be grouped. */
 export function dimensionsOf(metrics: readonly UsedMetric[], chosen: readonly string[]): string[] {
   const names = metrics
     .filter(({ metric }) => chosen.includes(metric))
@@ -24,7 +24,7 @@ export function dimensionsOf(metrics: readonly UsedMetric[], chosen: readonly st
   return [...new Set(names)].sort();
 }
 
-/** Values that were seen of a dimension. */
+/** Known values of a dimension. */
 export function valuesOf(metrics: readonly UsedMetric[], name: string): string[] {
   const values = metrics.flatMap(({ dimensions }) =>
     dimensions.filter((dimension) => dimension.name === name).flatMap(({ sample_values }) => sample_values),

@@ -1,7 +1,7 @@
 import type { Theme } from '../../theme.js';
 import type { Series } from './series.js';
 
-/** Twelve that differ for every kind of colour vision, and stand out from the panel that they are drawn on. */
+/** Twelve colours that differ for every kind of colour vision and have contrast with the panel. */
 export const COLORS: Readonly<Record<Theme, readonly string[]>> = {
   light: [
     ...['#0f766e', '#248fe1', '#f16307', '#8659fc', '#28a25c', '#6f044c'],
@@ -12,10 +12,10 @@ export const COLORS: Readonly<Record<Theme, readonly string[]>> = {
     ...['#f9c8fe', '#fddd4e', '#7960a1', '#3da007', '#7a6c1e', '#76feab'],
   ],
 };
-/** All others have no colour of their own. */
+/** The colour of all others. */
 export const OTHER: Readonly<Record<Theme, string>> = { light: '#6b7280', dark: '#9aa3b0' };
 
-/** A line of a chart, with the colour that it keeps while others are hidden. */
+/** A series with its colour, which stays the same while other series are hidden. */
 export interface ColoredSeries extends Series {
   readonly color: string;
 }

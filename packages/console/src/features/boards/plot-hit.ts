@@ -19,10 +19,10 @@ export function seriesAt(
   let nearest: number | undefined;
   let least = REACH_PX;
   for (const [index, top] of tops.entries()) {
-    const ground = type === 'line' ? top : index === 0 ? bottom : (tops[index - 1] ?? bottom);
+    const base = type === 'line' ? top : index === 0 ? bottom : (tops[index - 1] ?? bottom);
     // A series without usage in this bucket has no band.
-    if (type !== 'line' && top === ground) continue;
-    const [upper, lower] = top < ground ? [top, ground] : [ground, top];
+    if (type !== 'line' && top === base) continue;
+    const [upper, lower] = top < base ? [top, base] : [base, top];
     const away = Math.max(upper - pointerY, pointerY - lower, 0);
     if (away < least) {
       least = away;

@@ -2,11 +2,11 @@ import type uPlot from 'uplot';
 
 export type PlotType = 'line' | 'area' | 'bar';
 
-/** Of the room that a bucket has, the part that its bar takes. */
+/** Width of a bar as a share of its bucket. */
 const BAR_SHARE = 0.7;
 const BAR_PX_MAX = 64;
 
-/** Where values lie on the canvas: computed once for a series, because there are many points. */
+/** Functions from values to canvas positions, prepared once per series because there are many points. */
 function placesIn({ bbox, scales }: uPlot) {
   const [x, y] = [scales.x, scales.y];
   const [xMin, yMin] = [x?.min ?? 0, y?.min ?? 0];
@@ -20,7 +20,7 @@ function placesIn({ bbox, scales }: uPlot) {
   };
 }
 
-/** Stacked values lie on those of the series before; the first lies on the ground. */
+/** The values of the series below in a stack; undefined for the lowest series. */
 function belowOf({ data }: uPlot, seriesIndex: number): ArrayLike<number | null | undefined> | undefined {
   return seriesIndex > 1 ? data[seriesIndex - 1] : undefined;
 }
@@ -52,7 +52,7 @@ function lineOf(plot: uPlot, seriesIndex: number, first: number, last: number): 
   return line;
 }
 
-/** Bars on those of the series below, about the start of their bucket. */
+/** Stacked bars, centred on the start of their bucket. */
 export const barPaths: uPlot.Series.PathBuilder = (plot, seriesIndex, first, last) => {
   const times = plot.data[0];
   const values = plot.data[seriesIndex] ?? [];
@@ -68,19 +68,19 @@ export const barPaths: uPlot.Series.PathBuilder = (plot, seriesIndex, first, las
   return { fill };
 };
 
-/** Seconds from one bucket to the next: of the first two, because those of a day differ by an hour at most. */
+/** Seconds between the first two buckets. Daily buckets differ by an hour at most. */
 function stepOf(times: ArrayLike<number>): number {
   const [first = 0, second = first] = [times[0], times[1]];
   return second - first;
 }
 
-const CUT_ALPHA = '14';
+const HATCH_ALPHA = '14';
 const HATCH_PX = 6;
 
-/** Hatches the room of buckets that hold only part of their usage, so that nobody takes their fall for one. */
-export function hatchCut(
+/** Hatches partial buckets, so that their lower values are not read as a drop. */
+export function hatchPartial(
   plot: uPlot,
-  cut: { readonly isFirstCut: boolean; readonly isLastCut: boolean },
+  partial: { readonly isFirstPartial: boolean; readonly isLastPartial: boolean },
   type: PlotType,
   ink: string,
 ): void {
@@ -94,8 +94,8 @@ export function hatchCut(
     return type === 'bar' ? [at - half, at + half] : [Math.min(at, next), Math.max(at, next)];
   };
   const rooms = [
-    ...(cut.isFirstCut ? [room(0, 1)] : []),
-    ...(cut.isLastCut ? [room(count - 1, count - 2)] : []),
+    ...(partial.isFirstPartial ? [room(0, 1)] : []),
+    ...(partial.isLastPartial ? [room(count - 1, count - 2)] : []),
   ];
   const { ctx, bbox } = plot;
   ctx.save();
@@ -111,7 +111,7 @@ export function hatchCut(
     ctx.beginPath();
     ctx.rect(left, bbox.top, right - left, bbox.height);
     ctx.clip();
-    ctx.strokeStyle = ink + CUT_ALPHA;
+    ctx.strokeStyle = ink + HATCH_ALPHA;
     ctx.lineWidth = 2 * devicePixelRatio;
     ctx.stroke(lines);
     ctx.restore();

@@ -1,5 +1,5 @@
 import { useEffect, useEffectEvent, useRef } from 'react';
-// First: the library after it asks for the browser's language as it is loaded.
+// This import must come first, because the next one reads the browser's language while it loads.
 import '../../browser-language.js';
 import uPlot from 'uplot';
 import { useLocation } from 'wouter';
@@ -8,23 +8,23 @@ import { type Theme, useTheme } from '../../theme.js';
 import type { Hover } from './hover.js';
 import type { ColoredSeries } from './palette.js';
 import { seriesAt } from './plot-hit.js';
-import { areaPaths, barPaths, hatchCut, linePaths, type PlotType } from './plot-paths.js';
+import { areaPaths, barPaths, hatchPartial, linePaths, type PlotType } from './plot-paths.js';
 import type { Series, SeriesSet } from './series.js';
 
 export type { PlotType } from './plot-paths.js';
 
 export interface PlotProps {
   readonly type: PlotType;
-  /** The times, and which buckets hold only part of their usage. */
+  /** The times, and which buckets are partial. */
   readonly frame: Omit<SeriesSet, 'series'>;
   readonly series: readonly ColoredSeries[];
   readonly timezone: string;
-  /** The last moment on the axis, where that is later than the last bucket: a range that goes on into the future. */
+  /** The end of the axis if it is later than the last bucket: for ranges that end in the future. */
   readonly untilS?: number | undefined;
-  /** Plots of one name share their crosshair. */
+  /** Plots with the same key share their crosshair. */
   readonly syncKey: string;
   readonly height: number;
-  /** What is seen, for who cannot see it. */
+  /** Text alternative. */
   readonly summary: string;
   readonly hover: Hover;
   /** The link of a click on a series in a bucket. */
@@ -36,22 +36,21 @@ const X_AXIS_PX = 32;
 const Y_AXIS_PX = 52;
 const AREA_ALPHA = '59';
 /**
- * With more series than this, points and broad lines would hide what they belong to, and cost a browser more
- * than all else.
+ * With more series than this, points and thick lines would hide each other and make drawing slow.
  */
 const FEW_MAX = 12;
 const LINE_PX = 1.5;
 const THIN_LINE_PX = 1;
-/** An area among many has no line on top of it: it stands out by itself. */
+/** Opacity of areas without a line on top, for many series. */
 const CROWDED_AREA_ALPHA = 'c0';
 const FONT_PX = 11;
 const FONT_FAMILY = '"Inter Variable", system-ui, sans-serif';
 const FONT = `${FONT_PX}px ${FONT_FAMILY}`;
-/** Room above the values for their unit. */
+/** Space above the values for their unit. */
 const UNIT_PX = 10;
 const UNIT_GAP_PX = 5;
 
-/** Draws the series on a canvas. Its numbers can be read from the legend and the table beside it. */
+/** Draws the series on a canvas. The legend and the table show its numbers as text. */
 export function Plot(props: PlotProps) {
   const host = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(null);
@@ -62,18 +61,18 @@ export function Plot(props: PlotProps) {
     ...[type, theme, timezone, syncKey, height, frame.times.length === 1],
     ...series.map(({ key, color, unit }) => key + color + unit),
   ].join('\0');
-  // What is drawn can be newer than the plot that draws it.
+  // Callbacks of the plot read the latest props.
   const latest = useEffectEvent(() => props);
   const drawn = useRef<PlotProps>(undefined);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `shape` is all that a new plot is made for
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `shape` has everything that requires a new plot
   useEffect(() => {
     const element = host.current;
     if (element === null) return;
     let width = element.clientWidth;
     const made = new uPlot(optionsOf(latest, theme, width), columnsOf(latest()), element);
     followFinger(made);
-    leadToEvents(made, latest, navigate);
+    openEventsOnClick(made, latest, navigate);
     plot.current = made;
     drawn.current = latest();
     const observer = new ResizeObserver(() => {
@@ -88,11 +87,11 @@ export function Plot(props: PlotProps) {
       plot.current = null;
     };
   }, [shape]);
-  // New numbers of the same series move what is drawn; nothing is built anew, so nothing flickers.
+  // New numbers of the same series update the plot in place, so that nothing flickers.
   useEffect(() => {
     const before = drawn.current;
     if (before?.frame === frame && before.series === series && before.untilS === untilS) return;
-    // In a task of its own: that in which React has written the page is long enough.
+    // In a task of its own, because the task in which React renders is long already.
     const request = requestAnimationFrame(() => {
       drawn.current = latest();
       plot.current?.setData(columnsOf(latest()));
@@ -102,22 +101,22 @@ export function Plot(props: PlotProps) {
   return <div ref={host} role="img" aria-label={summary} style={{ height }} />;
 }
 
-/** Sideways a finger moves the crosshair, and the plot takes it for a mouse; up and down it scrolls the page. */
+/** On touch screens, a horizontal move moves the crosshair, as a mouse does; a vertical move scrolls the page. */
 function followFinger({ over }: uPlot): void {
   over.style.touchAction = 'pan-y pinch-zoom';
-  const tell = (type: string) => (event: PointerEvent) => {
+  const forward = (type: string) => (event: PointerEvent) => {
     if (event.pointerType !== 'touch') return;
     const { left, right } = over.getBoundingClientRect();
     const clientX = Math.min(Math.max(event.clientX, left), right);
     over.dispatchEvent(new MouseEvent(type, { clientX, clientY: event.clientY }));
   };
-  over.addEventListener('pointermove', tell('mousemove'));
-  over.addEventListener('pointerup', tell('mouseleave'));
-  over.addEventListener('pointercancel', tell('mouseleave'));
+  over.addEventListener('pointermove', forward('mousemove'));
+  over.addEventListener('pointerup', forward('mouseleave'));
+  over.addEventListener('pointercancel', forward('mouseleave'));
 }
 
-/** A click on a series opens its events, as a click on a link would: with the control or command key in another tab. */
-function leadToEvents(plot: uPlot, latest: () => PlotProps, navigate: (href: string) => void): void {
+/** A click on a series opens its events like a link: with the control or command key, in a new tab. */
+function openEventsOnClick(plot: uPlot, latest: () => PlotProps, navigate: (href: string) => void): void {
   const { over } = plot;
   const { hover } = latest();
   const linkUnder = (event: MouseEvent) => {
@@ -147,7 +146,7 @@ function leadToEvents(plot: uPlot, latest: () => PlotProps, navigate: (href: str
   });
 }
 
-/** Lines as they are; areas and bars each on top of those before. */
+/** The columns of the plot: values for lines, stacked sums for areas and bars. */
 function columnsOf({ type, frame: { times }, series }: PlotProps): uPlot.AlignedData {
   if (type === 'line') return [Float64Array.from(times), ...series.map(({ values }) => values)];
   let below: Float64Array | undefined;
@@ -208,7 +207,7 @@ function optionsOf(latest: () => PlotProps, theme: Theme, width: number): uPlot.
     hooks: {
       drawAxes: [
         (plot) => writeUnit(plot, unit, ink),
-        (plot) => hatchCut(plot, latest().frame, type, theme === 'dark' ? '#ffffff' : '#000000'),
+        (plot) => hatchPartial(plot, latest().frame, type, theme === 'dark' ? '#ffffff' : '#000000'),
       ],
       setCursor: [({ cursor }) => hover.set(cursor.idx ?? undefined)],
     },
@@ -227,7 +226,7 @@ function writeUnit({ ctx, bbox }: uPlot, unit: string, ink: string): void {
   ctx.restore();
 }
 
-/** Bars are centred on their time, as a single bucket is, so the outermost ones need room for the other half. */
+/** The range of the x axis. Bars and a single bucket are centred on their time and need half a bucket more. */
 function timeRange(
   plot: uPlot,
   min: number,
@@ -236,7 +235,7 @@ function timeRange(
 ): [number, number] {
   const times = plot.data[0];
   const [only = min] = times;
-  // For a single bucket the library makes up a range.
+  // For a single bucket, the library would choose a range of its own.
   const [first, last] = times.length < 2 ? [only, only] : [min, max];
   const half = type === 'bar' || times.length < 2 ? (stepS || 60) / 2 : 0;
   return [first - half, Math.max(last, untilS - stepS) + half];

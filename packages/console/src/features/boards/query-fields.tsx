@@ -7,10 +7,10 @@ import { MEASURE_LABELS } from './measures.js';
 import { dimensionsOf, type UsedMetric } from './metrics.js';
 
 const MODE_LABELS: Readonly<Record<MetricsMode, string>> = {
-  'all-added': 'All metrics, added up',
-  'all-split': 'All metrics, one by one',
-  'chosen-added': 'Chosen metrics, added up',
-  'chosen-split': 'Chosen metrics, one by one',
+  'all-added': 'All metrics, summed',
+  'all-split': 'All metrics, separately',
+  'chosen-added': 'Chosen metrics, summed',
+  'chosen-split': 'Chosen metrics, separately',
 };
 const MODES = METRICS_MODES.map((value) => ({ value, label: MODE_LABELS[value] }));
 
@@ -61,7 +61,7 @@ export function QueryFields({
       {dimensions.length > 0 && (
         <>
           <Choices
-            label="Split by"
+            label="Group by"
             names={dimensions}
             chosen={draft.groupBy}
             max={ANALYSIS_GROUP_BY_MAX}

@@ -27,7 +27,7 @@ const CHOICES: readonly { readonly choice: RangeChoice; readonly label: string }
   ...MONTHS.map(({ month, label }) => ({ choice: { month }, label })),
 ];
 
-/** Chooses what part of time is shown: one that follows the clock or the calendar, or from one moment to another. */
+/** Selects the time range: a relative range, a calendar month, or a custom range. */
 export function RangePicker({ range, timezone, onChange }: RangePickerProps) {
   const [isOpen, setOpen] = useState(false);
   const choose = (chosen: RangeChoice) => {
@@ -102,7 +102,7 @@ function CustomRange({
           />
         )}
       </Field>
-      <Field label="To" error={problem} hint={`In the time of the board: ${timezone}.`}>
+      <Field label="To" error={problem} hint={`In the board’s timezone, ${timezone}.`}>
         {(control) => (
           <TextInput
             {...control}
@@ -114,7 +114,7 @@ function CustomRange({
         )}
       </Field>
       <Button type="submit" look="primary" disabled={problem !== undefined}>
-        Show
+        Apply
       </Button>
     </form>
   );

@@ -1,7 +1,7 @@
 import type { AnalysisResult, AnalysisRow, Measure, StreamBuckets } from '@tollgate/contract';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type ChartData, chartDataOf, slidTo, withBuckets } from './chart-data.js';
+import { advancedTo, type ChartData, chartDataOf, withBuckets } from './chart-data.js';
 import { SeriesMaker, type SeriesSet } from './series.js';
 
 const FROM = 1_790_000_100;
@@ -55,9 +55,12 @@ describe('the series of a chart', () => {
   });
 
   it('say which of their ends are cut by the range', () => {
-    expect(seriesOf(result([row({})]), 'amount')).toMatchObject({ isFirstCut: true, isLastCut: false });
+    expect(seriesOf(result([row({})]), 'amount')).toMatchObject({
+      isFirstPartial: true,
+      isLastPartial: false,
+    });
     const whole = { ...result([row({})]), from: FIRST, to: FIRST + HOUR_S + 60 };
-    expect(seriesOf(whole, 'amount')).toMatchObject({ isFirstCut: false, isLastCut: true });
+    expect(seriesOf(whole, 'amount')).toMatchObject({ isFirstPartial: false, isLastPartial: true });
   });
 
   it('add exactly, and never over currencies or metrics that are to be seen', () => {
@@ -224,7 +227,7 @@ describe('changes of a chart', () => {
   it('moves on with time though no change is sent', () => {
     const maker = new SeriesMaker();
     const data = chartDataOf(result([a]));
-    const { times } = maker.make(slidTo(data, data.toldAtS + HOUR_S), 'amount');
+    const { times } = maker.make(advancedTo(data, data.receivedAtS + HOUR_S), 'amount');
     expect(times).toEqual([1, 2, 3].map((hours) => FIRST + hours * HOUR_S));
   });
 
@@ -265,7 +268,7 @@ describe('changes of a chart', () => {
         let data = chartDataOf(result([a, b], 6));
         let before = maker.make(data, 'amount');
         for (const { passedS, bucket, rows } of happenings) {
-          data = slidTo(data, data.toldAtS + passedS);
+          data = advancedTo(data, data.receivedAtS + passedS);
           const { from, to } = data;
           const at = from - (from % HOUR_S) + bucket * HOUR_S;
           const fresh = rows.map((fields) => row({ bucket: at, ...fields }));

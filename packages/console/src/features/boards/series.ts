@@ -7,22 +7,22 @@ import { type Line, type LineStep, moved, newLine, put, textsAt } from './line.j
 
 /** One line, area or row of bars. */
 export interface Series {
-  /** The same for the same line of every answer. */
+  /** Identifies the series across responses. */
   readonly key: string;
-  /** Null where metrics are added up. */
+  /** Null if metrics are summed. */
   readonly metric: string | null;
   readonly label: string;
-  /** A currency, or what a quantity is counted in. Only what has the same unit is drawn on one axis. */
+  /** The currency of an amount or the unit of a quantity. Only series with the same unit share an axis. */
   readonly unit: string;
-  /** Whether it sums groups: those past the limit of the chart, and those too small to be seen beside the others. */
+  /** Whether it sums other groups: those past the limit of the chart, and those too small to be visible. */
   readonly isOther: boolean;
-  /** The metrics and groups that it sums: one, unless it sums others. */
+  /** The metrics and groups that it sums: several for a sum of others, otherwise one. */
   readonly parts: readonly SeriesPart[];
-  /** By index of the times; 0 where nothing happened. For drawing only: a double holds no money. */
+  /** By index of the times; 0 without usage. For drawing only, because doubles are not exact. */
   readonly values: Float64Array;
-  /** The same, exact; undefined where nothing happened. */
+  /** The same as exact decimals; undefined without usage. */
   readonly exact: readonly (string | undefined)[];
-  /** Exact. */
+  /** An exact decimal. */
   readonly total: string;
 }
 
@@ -34,26 +34,26 @@ export interface SeriesPart {
 }
 
 export interface SeriesSet {
-  /** Starts of the buckets up to the end of the answer, Unix seconds, ascending. */
+  /** Starts of the buckets in Unix seconds, ascending. */
   readonly times: readonly number[];
   /** Length of the first bucket in seconds; others differ only for months and clock changes. */
   readonly stepS: number;
   /**
-   * Whether the range begins within the first bucket, and ends within the last: these hold only part of their
-   * usage.
+   * Whether the range starts within the first bucket or ends within the last one, so that the bucket has only
+   * part of its usage.
    */
-  readonly isFirstCut: boolean;
-  readonly isLastCut: boolean;
-  /** The greatest first, as they were when they were first drawn; all others past the limit come last. */
+  readonly isFirstPartial: boolean;
+  readonly isLastPartial: boolean;
+  /** In the order of their first totals, largest first. Sums of others come last. */
   readonly series: readonly Series[];
 }
 
-/** What a set was made of: the next one is made of it and of what has changed since. */
-interface Made {
+/** The previous set and its inputs, from which the next set is computed incrementally. */
+interface Previous {
   readonly data: ChartData;
   readonly measure: Measure;
   readonly set: SeriesSet;
-  /** What the series were made of, in their order. */
+  /** The lines of the series, in their order. */
   readonly lines: readonly Line[];
   readonly folds: readonly Fold[];
 }
@@ -64,22 +64,22 @@ interface Made {
  * line, except amounts too small to be seen, which are summed as others.
  */
 export class SeriesMaker {
-  #made: Made | undefined;
+  #previous: Previous | undefined;
 
   /** @param untilS buckets that begin at this time or later are not drawn, because the future is not zero */
   make(data: ChartData, measure: Measure, untilS = Number.POSITIVE_INFINITY): SeriesSet {
-    const made = this.#made?.measure === measure ? this.#made : undefined;
+    const previous = this.#previous?.measure === measure ? this.#previous : undefined;
     const frame = frameOf(data, Math.min(data.to, untilS));
-    const step = stepOf(made, data, frame.times);
-    if (made !== undefined && step.come.length === 0 && step.gone.length === 0) {
-      const set = isSameCut(made.set, frame) ? made.set : { ...made.set, ...frame };
-      this.#made = { ...made, data, set };
+    const step = stepOf(previous, data, frame.times);
+    if (previous !== undefined && step.come.length === 0 && step.gone.length === 0) {
+      const set = hasSamePartial(previous.set, frame) ? previous.set : { ...previous.set, ...frame };
+      this.#previous = { ...previous, data, set };
       return set;
     }
-    const lines = linesOf(made?.lines ?? [], step, data, measure, frame.times);
-    const folds = measure === 'amount' ? foldsOf(lines, made?.folds ?? [], step) : [];
+    const lines = linesOf(previous?.lines ?? [], step, data, measure, frame.times);
+    const folds = measure === 'amount' ? foldsOf(lines, previous?.folds ?? [], step) : [];
     const set = { ...frame, series: seriesOf(lines, folds, measure) };
-    this.#made = { data, measure, set, lines, folds };
+    this.#previous = { data, measure, set, lines, folds };
     return set;
   }
 }
@@ -89,32 +89,32 @@ type Frame = Omit<SeriesSet, 'series'>;
 function frameOf({ bucketSize, from, timezone, rows }: ChartData, to: number): Frame {
   const size = bucketSizeOf(bucketSize);
   if (size === undefined)
-    return { times: [...rows.keys()], stepS: to - from, isFirstCut: false, isLastCut: false };
+    return { times: [...rows.keys()], stepS: to - from, isFirstPartial: false, isLastPartial: false };
   const times = bucketStarts(from, to, size, timezone);
   const [first, last] = [times[0], times.at(-1)];
   return {
     times,
     stepS: first === undefined ? 0 : bucketEnd(first, size, timezone) - first,
-    isFirstCut: first !== undefined && first < from,
-    isLastCut: last !== undefined && bucketEnd(last, size, timezone) > to,
+    isFirstPartial: first !== undefined && first < from,
+    isLastPartial: last !== undefined && bucketEnd(last, size, timezone) > to,
   };
 }
 
-function isSameCut(a: Frame, b: Frame): boolean {
-  return a.isFirstCut === b.isFirstCut && a.isLastCut === b.isLastCut;
+function hasSamePartial(a: Frame, b: Frame): boolean {
+  return a.isFirstPartial === b.isFirstPartial && a.isLastPartial === b.isLastPartial;
 }
 
-function stepOf(made: Made | undefined, { rows }: ChartData, times: readonly number[]): LineStep {
-  const before = new Map(made?.set.times.map((time, index) => [time, index]));
+function stepOf(previous: Previous | undefined, { rows }: ChartData, times: readonly number[]): LineStep {
+  const before = new Map(previous?.set.times.map((time, index) => [time, index]));
   const kept = times.map((time) =>
-    made?.data.rows.get(time) === rows.get(time) ? before.get(time) : undefined,
+    previous?.data.rows.get(time) === rows.get(time) ? before.get(time) : undefined,
   );
   const come = kept.flatMap((from, index) => (from === undefined ? [index] : []));
   const staying = new Set(kept);
   return { kept, come, gone: [...before.values()].filter((index) => !staying.has(index)) };
 }
 
-/** The lines after a step, those that were there before in the order they had, because with it goes their colour. */
+/** The lines after a step. Existing lines keep their order, and with it their colour. */
 function linesOf(
   before: readonly Line[],
   step: LineStep,
@@ -186,7 +186,7 @@ function isDrawn({ currency }: AnalysisRow, measure: Measure): boolean {
 function keyOf(row: AnalysisRow, measure: Measure): string {
   let key = `${row.metric}\n${unitOf(row, measure)}`;
   if (row.other === true) return `${key}\nother`;
-  // A null is the absence of the dimension, and another group than that of an empty text.
+  // Null stands for a missing dimension, which is not the same group as an empty text.
   for (const name in row.group) {
     const value = row.group[name];
     key += value == null ? '\n-' : `\n=${value.length}:${value}`;

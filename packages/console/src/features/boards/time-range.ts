@@ -2,10 +2,10 @@ import { BOARD_TIME_RANGES_S } from '@tollgate/contract';
 import { count, dateMinute } from '../../format.js';
 import { monthAt } from './buckets.js';
 
-/** The last so many seconds up to now, or a stretch of time: Unix seconds, `to` exclusive. */
+/** The last N seconds, or a fixed range in Unix seconds, `to` exclusive. */
 export type TimeRange = { readonly last_seconds: number } | { readonly from: number; readonly to: number };
 
-/** A range that is chosen: one that is asked for as it is, or a calendar month by the clock of the board. */
+/** The chosen range: a time range, or a calendar month in the board's timezone. */
 export type RangeChoice = TimeRange | { readonly month: MonthName };
 type MonthName = 'this' | 'last';
 
@@ -25,10 +25,10 @@ const LABELS: Readonly<Record<(typeof BOARD_TIME_RANGES_S)[number], string>> = {
 
 export const PRESETS = BOARD_TIME_RANGES_S.map((seconds) => ({ seconds, label: LABELS[seconds] }));
 
-/** Latest moment that can be asked for: what 32 bits hold. */
+/** Latest supported time: the limit of 32 bits. */
 const UNIX_S_MAX = 4_294_967_295;
 
-/** The range that a choice means at a moment. This month is whole, with the days of it that are to come. */
+/** Resolves a choice at a moment. This month includes its remaining days. */
 export function rangeAt(choice: RangeChoice, nowS: number, timezone: string): TimeRange {
   if (!('month' in choice)) return choice;
   const { startS, endS } = monthAt(nowS, timezone, choice.month === 'last' ? -1 : 0);
@@ -51,7 +51,7 @@ const UNITS = [
   { unit: 'second', lengthS: 1 },
 ] as const;
 
-/** All of a duration, as people say it: `16 hours 29 minutes`, and of one alone `minute`. */
+/** A duration in words: `16 hours 29 minutes`, or just `minute` for a single unit. */
 function durationWords(durationS: number): string {
   let restS = durationS;
   const parts = UNITS.flatMap(({ unit, lengthS }) => {
@@ -64,7 +64,7 @@ function durationWords(durationS: number): string {
   return parts.join(' ');
 }
 
-/** The range that an address names; undefined when it names none, or one that cannot be. */
+/** Reads the range from the address; undefined if it has none or an invalid one. */
 export function rangeOf(address: URLSearchParams): RangeChoice | undefined {
   const named = MONTHS.find(({ month }) => month === address.get('month'));
   if (named !== undefined) return { month: named.month };
@@ -79,7 +79,7 @@ export function addressOf(range: RangeChoice): Record<string, string> {
   return { last: String(range.last_seconds) };
 }
 
-/** The seconds that a range means at a moment; without an end where it ends with the clock. */
+/** The bounds of a range at a moment. A relative range has no end. */
 export function rangeBounds(range: TimeRange, nowS: number): { readonly from: number; readonly to?: number } {
   return 'from' in range ? range : { from: Math.max(nowS - range.last_seconds, 0) };
 }
@@ -89,9 +89,9 @@ function seconds(text: string | null): number | undefined {
   return Number(text) <= UNIX_S_MAX ? Number(text) : undefined;
 }
 
-/** What is wrong with a range that was typed: undefined for nothing. */
+/** The validation error of a custom range; undefined if it is valid. */
 export function rangeProblem(from: number | undefined, to: number | undefined): string | undefined {
   if (from === undefined || to === undefined) return undefined;
   if (from < 0 || to > UNIX_S_MAX) return 'Choose times from 1970 to 2106.';
-  return from < to ? undefined : 'The end lies before the start.';
+  return from < to ? undefined : 'The end must be after the start.';
 }

@@ -1,14 +1,14 @@
 import type { Measure } from '@tollgate/contract';
 import { useMemo, useState } from 'react';
 import { useNowS } from '../../use-now.js';
-import { type ChartData, slidTo } from './chart-data.js';
+import { advancedTo, type ChartData } from './chart-data.js';
 import { SeriesMaker, type SeriesSet } from './series.js';
 import type { TimeRange } from './time-range.js';
 
-/** How often a chart moves on with time by itself: its shortest bucket is a minute. */
+/** Interval at which charts move with time. Their shortest bucket is a minute. */
 const SLIDE_MS = 5_000;
 
-/** What is drawn of the data of a chart, as time goes on. */
+/** The series of a chart, updated as time passes. */
 export function useSeries(
   data: ChartData | undefined,
   measure: Measure,
@@ -19,6 +19,6 @@ export function useSeries(
   const isSliding = 'last_seconds' in range;
   return useMemo(() => {
     if (data === undefined) return undefined;
-    return isSliding ? maker.make(slidTo(data, atS), measure) : maker.make(data, measure, atS);
+    return isSliding ? maker.make(advancedTo(data, atS), measure) : maker.make(data, measure, atS);
   }, [maker, data, measure, isSliding, atS]);
 }
