@@ -64,9 +64,9 @@ describe.runIf(hasBrowser)('the first minute', () => {
     const pasted = await chatCompletion(opened);
     const editor = page.getByRole('textbox', { name: 'Sample event as JSON' });
     await replaceText(editor, '{"nobody": "reads this"}');
-    await page.getByText('No template reads this event').waitFor();
+    await page.getByText('No template matches this event').waitFor();
     await replaceText(editor, pasted);
-    await page.getByRole('button', { name: /^OpenAI Chat Completions .*reads it best/ }).waitFor();
+    await page.getByRole('button', { name: /^OpenAI Chat Completions .*best match/ }).waitFor();
     const preview = page.getByRole('region', { name: 'OpenAI Chat Completions' });
     await preview.getByRole('row', { name: 'Output tokens 10 token' }).waitFor();
     await page.getByLabel('Name').fill(HOSTILE_NAME);
@@ -121,8 +121,8 @@ describe.runIf(hasBrowser)('the first minute', () => {
     await replaceText(editor, '{"model": "typed", "usage": {"completion_tokens": 9007199254740993}}');
     await result().getByText('9,007,199,254,740,993').waitFor();
     await replaceText(editor, '{"model": ');
-    await page.getByText('Not JSON yet').waitFor();
-    await page.getByLabel('Take an event that was received').selectOption({ index: 2 });
+    await page.getByText('Invalid JSON at').waitFor();
+    await page.getByLabel('Received events').selectOption({ index: 2 });
     await result().getByText('dimension_missing').first().waitFor();
     await editor.getByText('12345678901234567890.5').waitFor();
   });
@@ -130,7 +130,7 @@ describe.runIf(hasBrowser)('the first minute', () => {
   it('compares with what is published', async () => {
     await replaceText(page.getByRole('textbox', { name: 'Event as JSON' }), await chatCompletion(opened));
     await page.getByRole('button', { name: 'Compare with the published version' }).click();
-    await page.getByText('Both come to the same.').waitFor();
+    await page.getByText('The results are the same.').waitFor();
   });
 
   it('rates stored usage by the draft before it is published', async () => {

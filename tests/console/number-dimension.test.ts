@@ -27,8 +27,8 @@ describe.runIf(hasBrowser)('a dimension of the type number in the console', () =
     expect(await page.getByLabel('Bands').count()).toBe(0);
     await dimension.getByLabel('Type', { exact: true }).selectOption('Number');
     await dimension.getByLabel('Path', { exact: true }).fill('usage.input_tokens');
-    await button('Add up a list or another number').click();
-    await page.getByLabel('Plus every number at (1)').fill('usage.cached_tokens');
+    await button('Add a list or another number').click();
+    await page.getByLabel('Plus numbers at (1)').fill('usage.cached_tokens');
     await page.getByLabel('Bands').fill('128001, 2k');
     await page.getByText('Band 2: expected a decimal above 0').waitFor();
     await page.getByLabel('Bands').fill('128001, 200001, ');

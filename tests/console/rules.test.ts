@@ -46,7 +46,7 @@ describe.runIf(hasBrowser)('the rules in the console', () => {
     await page.getByLabel('Search rule sets').fill('model');
     await group.getByRole('link', { name: 'Model prices' }).waitFor();
     await page.getByLabel('Status').selectOption('Archived');
-    await page.getByRole('heading', { name: 'Nothing matches' }).waitFor();
+    await page.getByRole('heading', { name: 'No matching rule sets' }).waitFor();
     await page.getByLabel('Status').selectOption('Not archived');
   });
 
@@ -65,8 +65,8 @@ describe.runIf(hasBrowser)('the rules in the console', () => {
     await page.getByRole('region', { name: 'Dimensions' }).getByLabel('Path', { exact: true }).fill('model');
     await button('Add charge item').click();
     await page.getByLabel('Metric').fill('llm.tokens');
-    await page.getByLabel('Path of the quantity').fill('usage.tokens');
-    await editor('Price of one unit').fill('dec("0.5") * item.cost');
+    await page.getByLabel('Quantity path').fill('usage.tokens');
+    await editor('Unit price').fill('dec("0.5") * item.cost');
     await page.getByText(/^line 1, column 19: .*cost/).waitFor();
     const mark = page.locator('.cm-lintRange-error');
     expect(await mark.allTextContents()).toEqual(['cost']);
@@ -82,7 +82,7 @@ describe.runIf(hasBrowser)('the rules in the console', () => {
   });
 
   it('completes an expression, and lets Tab and Enter be', async () => {
-    const price = editor('Price of one unit');
+    const price = editor('Unit price');
     await price.fill('');
     await price.pressSequentially('dec_m');
     await page.getByRole('option', { name: /^dec_mul/ }).waitFor();
@@ -90,7 +90,7 @@ describe.runIf(hasBrowser)('the rules in the console', () => {
     await price.fill('dec("0.5")');
     await price.press('Enter');
     await price.press('Tab');
-    await page.getByLabel('Units of the price').and(page.locator(':focus')).waitFor();
+    await page.getByLabel('Pricing unit').and(page.locator(':focus')).waitFor();
     expect(await price.textContent()).toBe('dec("0.5")');
   });
 
@@ -118,7 +118,7 @@ describe.runIf(hasBrowser)('the rules in the console', () => {
 
     await button('JSON').click();
     await json.fill('{ "name": ');
-    await page.getByText('The form is back once this is JSON.').waitFor();
+    await page.getByText('The form is available once this is valid JSON.').waitFor();
     expect(await button('Form').isDisabled()).toBe(true);
     expect(await button('Save draft').isDisabled()).toBe(true);
     await button('Discard').click();
@@ -135,20 +135,20 @@ describe.runIf(hasBrowser)('the rules in the console', () => {
     await button('Create draft').click();
     await button('Add charge item').click();
     await page.getByLabel('Metric').fill('llm.output_tokens');
-    await button('Add up a list or another quantity').click();
-    await page.getByLabel('Plus every number at (1)').fill('usage.iterations[*].output_tokens[');
+    await button('Add a list or another quantity').click();
+    await page.getByLabel('Plus numbers at (1)').fill('usage.iterations[*].output_tokens[');
     await page.getByText(/column \d+: expected a JSON path/).waitFor();
-    await page.getByLabel('Plus every number at (1)').fill('usage.iterations[*].output_tokens');
-    expect(await page.getByLabel('If more is subtracted than the quantity').count()).toBe(0);
+    await page.getByLabel('Plus numbers at (1)').fill('usage.iterations[*].output_tokens');
+    expect(await page.getByLabel('If the result is negative').count()).toBe(0);
     const title = page.getByTitle('llm.output_tokens', { exact: true });
     expect(await title.evaluate((element) => element.scrollWidth <= element.clientWidth)).toBe(true);
     await button('Subtract another quantity').click();
-    await page.getByLabel('Less the quantity at (1)').fill('usage.reasoning_tokens');
-    await page.getByLabel('If more is subtracted than the quantity').selectOption('Charge 0, with a note');
+    await page.getByLabel('Minus quantity at (1)').fill('usage.reasoning_tokens');
+    await page.getByLabel('If the result is negative').selectOption('Charge 0, with a note');
     await button('Check against a total in the event').click();
-    await page.getByLabel('Path of the total').fill('usage.total_tokens');
-    await button('Add a count that it includes').click();
-    await page.getByLabel('It also includes (1)').fill('usage.input_tokens');
+    await page.getByLabel('Total path').fill('usage.total_tokens');
+    await button('Add an included count').click();
+    await page.getByLabel('Also includes (1)').fill('usage.input_tokens');
     await button('Save draft').click();
     await status('unsaved changes').waitFor({ state: 'detached' });
     await button('JSON').click();
@@ -170,7 +170,7 @@ describe.runIf(hasBrowser)('the rules in the console', () => {
   });
 
   it('asks before unsaved changes are left behind', async () => {
-    await page.getByLabel('Type where there is none').fill('customer');
+    await page.getByLabel('Default type').fill('customer');
     await opened.choose('Limits');
     await page
       .getByRole('dialog', { name: 'Leave without saving?' })
@@ -178,17 +178,17 @@ describe.runIf(hasBrowser)('the rules in the console', () => {
       .click();
     await tab('Versions').click();
     await tab('Edit').click();
-    expect(await page.getByLabel('Type where there is none').inputValue()).toBe('customer');
+    expect(await page.getByLabel('Default type').inputValue()).toBe('customer');
   });
 
   it('publishes, and says beforehand what a later version changes', async () => {
     await publish(1);
-    await editor('Price of one unit').fill('dec("0.25")');
+    await editor('Unit price').fill('dec("0.25")');
     await button('Publish…').click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText('charge_item_extractors[llm.tokens].unit_price_expr').waitFor();
     await dialog.getByText('dec("0.25")').waitFor();
-    expect(await dialog.getByLabel('From now on').isChecked()).toBe(true);
+    expect(await dialog.getByLabel('Immediately').isChecked()).toBe(true);
     await dialog.getByRole('link', { name: 'run a backtest first' }).waitFor();
     await dialog.getByRole('button', { name: 'Publish version 2' }).click();
     await status('published v2').waitFor();
@@ -208,7 +208,10 @@ describe.runIf(hasBrowser)('the rules in the console', () => {
 
   it('prices it by a rule set that is bound to it, with rules in their order', async () => {
     await opened.goTo('Rules');
-    await page.getByRole('region', { name: NAME }).getByRole('button', { name: 'Add one' }).click();
+    await page
+      .getByRole('region', { name: NAME })
+      .getByRole('button', { name: 'Add pricing rule set' })
+      .click();
     await page.getByRole('dialog').getByLabel('Name').fill('Contract');
     await button('Create draft').click();
     await page.getByRole('link', { name: NAME }).waitFor();
@@ -265,10 +268,10 @@ describe.runIf(hasBrowser)('the rules in the console', () => {
     await page.getByRole('menuitem', { name: 'Archive…' }).click();
     await page
       .getByRole('dialog')
-      .getByText(`In force for it: ${isolated('Contract')}.`)
+      .getByText(`Its pricing rule sets stay active: ${isolated('Contract')}.`)
       .waitFor();
-    await button('Archive for good').click();
-    await page.getByText('Archived: it can be looked at, not changed.').waitFor();
+    await button('Archive permanently').click();
+    await page.getByText('Archived rule sets cannot be changed.').waitFor();
     expect(await button('Save draft').count()).toBe(0);
   });
 

@@ -128,7 +128,7 @@ describe.runIf(hasBrowser)('usage without a price in the console', () => {
   it('is explained there, too, where a subject was entered before the newest event was there', async () => {
     const held = await hold(({ pathname }) => pathname.endsWith(`/usage/events/${eventId}`));
     await page.reload();
-    await page.getByText('What comes with it: subject, x-billing').click();
+    await page.getByText('Subject and x-billing (optional)').click();
     await page.getByLabel('Subject type').fill('customer');
     await page.getByLabel('Subject ID').fill(CUSTOMER);
     await held.asked;

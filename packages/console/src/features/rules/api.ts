@@ -11,10 +11,10 @@ import type { ProjectClient } from '@tollgate/sdk/browser';
 import { everyPage } from '../../api/every-page.js';
 import { useProjectClient } from '../../project.js';
 
-/** What queries of rule sets begin with; any change of one makes all be read anew. */
+/** First part of the query keys of rule sets. After any change of a rule set, all of them are fetched again. */
 export const RULES = 'rules';
 
-/** Rule sets are found by their names, so all of them are read. */
+/** All rule sets are fetched, because they are searched by name. */
 const ENTRIES_MAX = Number.POSITIVE_INFINITY;
 
 export type RuleSetKind = 'extractor' | 'pricing';
@@ -23,7 +23,7 @@ export type RuleSet = ExtractorRuleSet | PricingRuleSet;
 export type RuleSetVersion = ExtractorRuleSetVersion | PricingRuleSetVersion;
 export type RuleSetBody = ExtractorRuleSetInput | PricingRuleSetInput;
 
-/** The requests about rule sets of one kind. */
+/** The API operations of one kind of rule sets. */
 interface RuleSets {
   create(body: RuleSetBody): Promise<RuleSet>;
   get(id: string): Promise<RuleSet>;
@@ -41,7 +41,7 @@ export function ruleSetsOf(project: ProjectClient, kind: RuleSetKind): RuleSets 
   return kind === 'extractor' ? project.extractorRuleSets : project.pricingRuleSets;
 }
 
-/** Every extractor rule set of the project by its newest version, newest first. */
+/** The newest versions of all extractor rule sets of the project, newest first. */
 export function useExtractorRuleSets() {
   const { projectId, extractorRuleSets } = useProjectClient();
   return useQuery({
@@ -55,7 +55,7 @@ export function useExtractorRuleSets() {
   });
 }
 
-/** Every pricing rule set of the project by its newest version, newest first. */
+/** The newest versions of all pricing rule sets of the project, newest first. */
 export function usePricingRuleSets() {
   const { projectId, pricingRuleSets } = useProjectClient();
   return useQuery({
@@ -69,7 +69,7 @@ export function usePricingRuleSets() {
   });
 }
 
-/** A rule set by its newest version, be it a draft. */
+/** The newest version of a rule set, which may be a draft. */
 export function useRuleSet(kind: RuleSetKind, id: string) {
   const project = useProjectClient();
   return useQuery({
@@ -78,7 +78,7 @@ export function useRuleSet(kind: RuleSetKind, id: string) {
   });
 }
 
-/** Its versions, newest first. */
+/** The versions of a rule set, newest first. */
 export function useVersions(kind: RuleSetKind, id: string) {
   const project = useProjectClient();
   return useQuery({
@@ -92,7 +92,7 @@ export function useVersions(kind: RuleSetKind, id: string) {
   });
 }
 
-/** Makes a rule set. What it answers is a draft. */
+/** Creates a rule set as a draft. */
 export function useCreateRuleSet(kind: RuleSetKind) {
   const project = useProjectClient();
   const client = useQueryClient();
@@ -102,31 +102,31 @@ export function useCreateRuleSet(kind: RuleSetKind) {
   });
 }
 
-/** What can be done with a rule set. */
+/** Changes of a rule set. */
 export function useRuleSetChanges(kind: RuleSetKind, id: string) {
   const project = useProjectClient();
   const client = useQueryClient();
   const ruleSets = ruleSetsOf(project, kind);
-  const told = {
+  const handlers = {
     onSuccess: (changed: RuleSet) => {
       client.setQueryData([RULES, project.projectId, kind, id], changed);
     },
-    // What is shown elsewhere follows, and nobody waits for it. What was refused may have been saved before that.
+    // Refreshes other views in the background, also after an error, because the draft may have been saved before it.
     onSettled: () => {
       void client.invalidateQueries({ queryKey: [RULES, project.projectId] });
     },
   };
   const save = (body: RuleSetBody) => ruleSets.update(id, body);
   return {
-    save: useMutation({ mutationFn: save, ...told }),
+    save: useMutation({ mutationFn: save, ...handlers }),
     publish: useMutation({
-      /** Saves first where there is something to save. */
+      /** Saves the body first, if there is one. */
       mutationFn: async (body: RuleSetBody | undefined) => {
         if (body !== undefined) await save(body);
         return ruleSets.publish(id);
       },
-      ...told,
+      ...handlers,
     }),
-    archive: useMutation({ mutationFn: () => ruleSets.archive(id), ...told }),
+    archive: useMutation({ mutationFn: () => ruleSets.archive(id), ...handlers }),
   };
 }

@@ -6,7 +6,7 @@ import { useBoundPricings } from './bindings.js';
 import { titleOf } from './rule-set-list.js';
 import { publishedVersion } from './status.js';
 
-/** Says what archiving ends, and what it does not, before it is done for good. */
+/** Explains what archiving ends, and archives after confirmation. It cannot be undone. */
 export function ArchiveDialog({
   kind,
   ruleSet,
@@ -25,57 +25,57 @@ export function ArchiveDialog({
           Archive <bdi>{titleOf(ruleSet)}</bdi>?
         </>
       }
-      action="Archive for good"
+      action="Archive permanently"
       change={change}
       isOpen
       onClose={onClose}
       onConfirm={() => change.mutate(undefined, { onSuccess: onClose })}
     >
       {kind === 'extractor' ? (
-        <ExtractorEnd extractor={ruleSet as ExtractorRuleSet} />
+        <ExtractorConsequences extractor={ruleSet as ExtractorRuleSet} />
       ) : (
-        <PricingEnd pricing={ruleSet as PricingRuleSet} />
+        <PricingConsequences pricing={ruleSet as PricingRuleSet} />
       )}
     </ConfirmDialog>
   );
 }
 
-function ExtractorEnd({ extractor }: { readonly extractor: ExtractorRuleSet }) {
+function ExtractorConsequences({ extractor }: { readonly extractor: ExtractorRuleSet }) {
   const bound = useBoundPricings(extractor.id).filter((each) => publishedVersion(each) !== undefined);
   return (
     <>
-      Ingest for it ends at once: events that name it are refused. What was accepted before is still rated.
-      There is no way back.
+      Ingest stops immediately: events that name this rule set are rejected. Events already accepted are still
+      rated. This cannot be undone.
       {bound.length > 0 && (
         <span className="mt-3 block">
-          In force for it: {titlesOf(bound)}. What prices it is not archived with it, and can still be mended
-          for events that failed.
+          Its pricing rule sets stay active: {titlesOf(bound)}. You can still correct them to reprocess failed
+          events.
         </span>
       )}
     </>
   );
 }
 
-function PricingEnd({ pricing }: { readonly pricing: PricingRuleSet }) {
+function PricingConsequences({ pricing }: { readonly pricing: PricingRuleSet }) {
   const others = useBoundPricings(pricing.extractor_rule_set_id).filter(
     (each) => each.id !== pricing.id && publishedVersion(each) !== undefined,
   );
   if (publishedVersion(pricing) === undefined)
-    return <>It was never published, so no price changes. There is no way back.</>;
+    return <>It was never published, so no price changes. This cannot be undone.</>;
   return (
     <>
-      It prices nothing that occurs from now on; what occurred before is still priced by it. There is no way
-      back.
+      It prices no events that occur from now on. Earlier events are still priced by it. This cannot be
+      undone.
       <span className="mt-3 block">
         {others.length > 0
-          ? `Still in force: ${titlesOf(others)}.`
-          : 'No other pricing rule set is in force: charge items without a price of their own will be unpriced.'}
+          ? `Still active: ${titlesOf(others)}.`
+          : 'No other pricing rule set is active, so charge items without a price of their own become unpriced.'}
       </span>
     </>
   );
 }
 
-/** One after another, each held apart: none turns the next. */
+/** The titles as a list, each isolated so that its text direction does not affect the next one. */
 function titlesOf(ruleSets: readonly RuleSet[]): string {
   return ruleSets.map((each) => isolated(titleOf(each))).join(', ');
 }

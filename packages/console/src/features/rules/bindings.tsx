@@ -6,7 +6,7 @@ import { type RuleSet, type RuleSetKind, useExtractorRuleSets, usePricingRuleSet
 import { titleOf } from './rule-set-list.js';
 import { publishedVersion } from './status.js';
 
-/** What a rule set is bound to, or what is bound to it. */
+/** The extractor rule set that a pricing rule set prices, or the pricing rule sets of an extractor rule set. */
 export function Bindings({ kind, ruleSet }: { readonly kind: RuleSetKind; readonly ruleSet: RuleSet }) {
   return kind === 'pricing' ? (
     <BoundTo pricing={ruleSet as PricingRuleSet} />
@@ -33,11 +33,11 @@ function PricedBy({ extractor }: { readonly extractor: ExtractorRuleSet }) {
   const { id: projectId } = useProject();
   const bound = useBoundPricings(extractor.id);
   const isPublished = (pricing: PricingRuleSet) => publishedVersion(pricing) !== undefined;
-  const inForce = bound.filter(isPublished);
+  const published = bound.filter(isPublished);
   const drafts = bound.filter((pricing) => !isPublished(pricing));
   return (
     <>
-      <PricingLinks label="priced by" pricings={inForce} projectId={projectId} />
+      <PricingLinks label="priced by" pricings={published} projectId={projectId} />
       <PricingLinks label="not published yet:" pricings={drafts} projectId={projectId} />
     </>
   );
@@ -82,7 +82,7 @@ export function useBoundPricings(extractorId: string): readonly PricingRuleSet[]
   );
 }
 
-/** Names of dimensions that an expression can ask for: of the rule set itself, or of what it is bound to. */
+/** The dimensions that expressions can use: those of the extractor rule set, or of the one that is priced. */
 export function useDimensionNames(kind: RuleSetKind, ruleSet: RuleSet, body: unknown): readonly string[] {
   const { data: extractors } = useExtractorRuleSets();
   const extractor =
@@ -90,12 +90,12 @@ export function useDimensionNames(kind: RuleSetKind, ruleSet: RuleSet, body: unk
       ? body
       : extractors?.find(({ id }) => id === (ruleSet as PricingRuleSet).extractor_rule_set_id);
   const names = namesIn(extractor);
-  // The same list as long as it has the same names: a body is new with each letter typed.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the names are what counts
+  // Returns the same array for the same names, although the body changes with every key.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the text stands for the names
   return useMemo(() => names, [names.join('\n')]);
 }
 
-/** Of a body that need not be whole. */
+/** The names in a body, which may be incomplete. */
 function namesIn(body: unknown): string[] {
   const dimensions = (body as Partial<ExtractorRuleSet> | null | undefined)?.dimensions;
   if (!Array.isArray(dimensions)) return [];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { unshownPlace, withField } from './body.js';
+import { unsupportedPath, withField } from './body.js';
 
 describe('withField', () => {
   it('sets a field in its place, or leaves it out', () => {
@@ -8,12 +8,12 @@ describe('withField', () => {
   });
 });
 
-describe('unshownPlace', () => {
+describe('unsupportedPath', () => {
   it.each([
     ['extractor', {}, undefined],
     ['extractor', { name: 'x', colour: 'red', dimensions: [{ name: 'a', path: 'b' }] }, undefined],
-    ['extractor', [], 'the whole of it'],
-    ['extractor', null, 'the whole of it'],
+    ['extractor', [], 'the top level'],
+    ['extractor', null, 'the top level'],
     ['extractor', { subject: 5 }, 'subject'],
     ['extractor', { subject: { required: 'yes' } }, 'subject.required'],
     ['extractor', { dimensions: { name: 'a' } }, 'dimensions'],
@@ -39,5 +39,5 @@ describe('unshownPlace', () => {
     ['pricing', { rules: [{ pricing_unit: 1.5 }] }, 'rules[0].pricing_unit'],
     ['pricing', { rules: [{ priority: 1.5 }] }, 'rules[0].priority'],
     ['pricing', { rules: [{ match_expr: null }] }, 'rules[0].match_expr'],
-  ] as const)('of %s rules %j is %s', (kind, body, place) => expect(unshownPlace(kind, body)).toBe(place));
+  ] as const)('of %s rules %j is %s', (kind, body, place) => expect(unsupportedPath(kind, body)).toBe(place));
 });

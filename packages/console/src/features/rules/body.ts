@@ -9,7 +9,7 @@ import type {
 } from '@tollgate/contract';
 import type { RuleSet, RuleSetKind } from './api.js';
 
-/** What update takes of an extractor rule set, every field of it there. */
+/** The request body of an extractor rule set, with all of its fields. */
 export interface ExtractorBody {
   readonly name: string;
   readonly template_id?: string;
@@ -20,7 +20,7 @@ export interface ExtractorBody {
   readonly on_unpriced: ExtractorRuleSet['on_unpriced'];
 }
 
-/** The same of a pricing rule set. */
+/** The request body of a pricing rule set, with all of its fields. */
 export interface PricingBody {
   readonly extractor_rule_set_id: string;
   readonly name: string;
@@ -30,7 +30,7 @@ export interface PricingBody {
   readonly aliases: readonly PricingAlias[];
 }
 
-/** What is sent to save a rule set as it is. */
+/** The request body that saves a rule set without changes. */
 export function bodyOf(ruleSet: RuleSet): ExtractorBody | PricingBody {
   return isPricing(ruleSet) ? pricingBody(ruleSet) : extractorBody(ruleSet);
 }
@@ -61,7 +61,7 @@ export function jsonOf(body: unknown): string {
   return JSON.stringify(body, null, 2);
 }
 
-/** A value of an object set, or left out; the others stay, in their order. */
+/** Sets a field of an object, or removes it if the value is undefined. Other fields keep their order. */
 export function withField<T extends object, K extends keyof T>(
   object: T,
   key: K,
@@ -101,7 +101,7 @@ const PRICES = {
   amount_expr: 'string',
 } as const;
 
-/** What the form shows; a field that it does not know stays as it is, out of sight. */
+/** The fields that the form shows. Other fields are kept but not shown. */
 const SHAPES: Readonly<Record<RuleSetKind, Fields>> = {
   extractor: {
     name: 'string',
@@ -134,10 +134,10 @@ const SHAPES: Readonly<Record<RuleSetKind, Fields>> = {
 };
 
 /**
- * The first place of a body that the form could not show as it is, `the whole of it` included; undefined
- * where it can.
+ * The path of the first value that the form cannot show, or `the top level` for the body itself. Undefined if
+ * the form can show the whole body.
  */
-export function unshownPlace(kind: RuleSetKind, body: unknown): string | undefined {
+export function unsupportedPath(kind: RuleSetKind, body: unknown): string | undefined {
   return misfit(body, SHAPES[kind], '');
 }
 
@@ -155,7 +155,7 @@ function misfit(value: unknown, shape: Shape, path: string): string | undefined 
     if (!Array.isArray(value)) return path;
     return firstOf(value, (entry, index) => misfit(entry, shape[0], `${path}[${index}]`));
   }
-  if (!isObject(value)) return path === '' ? 'the whole of it' : path;
+  if (!isObject(value)) return path === '' ? 'the top level' : path;
   const prefix = path === '' ? '' : `${path}.`;
   return firstOf(Object.entries(shape), ([name, inner]) =>
     Object.hasOwn(value, name) ? misfit(value[name], inner, `${prefix}${name}`) : undefined,

@@ -3,7 +3,7 @@ import { Badge } from '../../ui/badge.js';
 
 const TONES = { added: 'good', removed: 'bad', changed: 'accent', moved: 'neutral' } as const;
 
-/** What differs between two versions, entry by entry. */
+/** The differences between two versions, entry by entry. */
 export function ChangeList({
   changes,
   omitted,
@@ -12,7 +12,7 @@ export function ChangeList({
   readonly omitted: number;
 }) {
   if (changes.length === 0 && omitted === 0)
-    return <p className="text-[13px] text-ink-soft">Nothing differs.</p>;
+    return <p className="text-[13px] text-ink-soft">No differences.</p>;
   return (
     <ul className="divide-y divide-line rounded-lg border border-line bg-panel text-[13px]">
       {changes.map((change) => (
@@ -21,7 +21,7 @@ export function ChangeList({
             <Badge tone={TONES[change.change]}>{change.change}</Badge>
             <code className="min-w-0 font-mono text-xs break-all">{change.path}</code>
             {change.change === 'moved' && change.position !== undefined && (
-              <span className="text-xs text-ink-faint">to place {change.position + 1}</span>
+              <span className="text-xs text-ink-faint">to position {change.position + 1}</span>
             )}
           </span>
           {change.before !== undefined && <Value sign="−" look="text-bad" value={change.before} />}

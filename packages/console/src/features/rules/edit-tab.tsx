@@ -3,14 +3,14 @@ import { lazy, type ReactNode, Suspense, useMemo } from 'react';
 import { Button } from '../../ui/button.js';
 import { messageOf, Skeleton } from '../../ui/states.js';
 import type { RuleSetKind } from './api.js';
-import { type ExtractorBody, type PricingBody, unshownPlace } from './body.js';
+import { type ExtractorBody, type PricingBody, unsupportedPath } from './body.js';
 import { type Finding, withoutField } from './finding.js';
 import { RulesFormContext } from './form/context.js';
 import { ExtractorForm } from './form/extractor-form.js';
 import { PricingForm } from './form/pricing-form.js';
 import type { Editing } from './use-editing.js';
 
-/** It comes with a parser of JSON, which finds the places in it. */
+/** Loaded on first use, because it includes a JSON parser. */
 const JsonView = lazy(async () => ({ default: (await import('./json-view.js')).JsonView }));
 
 export type EditView = 'form' | 'json';
@@ -22,38 +22,42 @@ export interface EditTabProps
   readonly onView: (view: EditView) => void;
 }
 
-/** The rule set as a form or as JSON: two views of one text. */
+/** Edits the rule set as a form or as JSON; both views edit the same text. */
 export function EditTab({ view, onView, ...props }: EditTabProps) {
   const { kind, copy, findings, failure } = props;
-  const unshown = useMemo(
-    () => (copy.body === undefined ? 'JSON' : unshownPlace(kind, copy.body)),
+  const unsupported = useMemo(
+    () => (copy.body === undefined ? 'JSON' : unsupportedPath(kind, copy.body)),
     [kind, copy.body],
   );
-  const isForm = view === 'form' && unshown === undefined;
-  const told = isForm ? withoutField(kind, findings) : findings;
+  const isForm = view === 'form' && unsupported === undefined;
+  const shown = isForm ? withoutField(kind, findings) : findings;
   return (
     <div className="flex flex-col gap-4 px-4 pb-10 sm:px-6">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
         <fieldset className="flex gap-1">
           <legend className="sr-only">View</legend>
-          <ViewButton isChosen={isForm} isDisabled={unshown !== undefined} onChoose={() => onView('form')}>
+          <ViewButton
+            isChosen={isForm}
+            isDisabled={unsupported !== undefined}
+            onChoose={() => onView('form')}
+          >
             <ListTree size={14} /> Form
           </ViewButton>
           <ViewButton isChosen={!isForm} onChoose={() => onView('json')}>
             <Braces size={14} /> JSON
           </ViewButton>
         </fieldset>
-        {unshown !== undefined && (
+        {unsupported !== undefined && (
           <p className="text-xs text-ink-faint">
             {copy.body === undefined
-              ? 'The form is back once this is JSON.'
-              : `The form cannot show what stands at ${unshown}.`}
+              ? 'The form is available once this is valid JSON.'
+              : `The form cannot show the value at ${unsupported}.`}
           </p>
         )}
       </div>
       <div role="status" className="empty:hidden">
         {failure != null && <p className="mb-2 text-[13px] text-bad">{messageOf(failure)}</p>}
-        {told.length > 0 && <Problems findings={told} />}
+        {shown.length > 0 && <Problems findings={shown} />}
       </div>
       {isForm ? (
         <Form {...props} />

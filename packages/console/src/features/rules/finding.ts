@@ -1,17 +1,17 @@
 import type { CodeFinding } from '../../ui/code/code-editor-props.js';
 import { offsetOf } from '../../ui/code/text-place.js';
 
-/** Something that is wrong with a body, as the service tells it. */
+/** An error in a rule set, as reported by the service. */
 export interface Finding {
   /** `charge_item_extractors[1].amount_expr`; empty for the body as a whole. */
   readonly path: string;
   readonly message: string;
 }
 
-/** How a message begins that tells a place in an expression. */
+/** The start of a message with a position in an expression. */
 export const PLACED = /^line (\d+), column (\d+): ([\s\S]*)$/;
 
-/** What is wrong within an expression, at its place there; of a message without a place, the whole of it. */
+/** Locates an error within an expression. Without a position, it covers the whole expression. */
 export function inExpression(source: string, message: string): CodeFinding {
   const [, line, column, reason] = PLACED.exec(message) ?? [];
   if (reason === undefined) return { from: 0, to: source.length, message };
@@ -35,7 +35,7 @@ const FIELDS: Readonly<Record<'extractor' | 'pricing', readonly RegExp[]>> = {
   ],
 };
 
-/** What the form has no field for: it is told above it. */
+/** The errors for which the form has no field, shown above the form. */
 export function withoutField(kind: 'extractor' | 'pricing', findings: readonly Finding[]): Finding[] {
   return findings.filter(({ path }) => {
     const general = path.replace(/\[\d+\]/g, '[]');

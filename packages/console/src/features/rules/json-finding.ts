@@ -2,7 +2,7 @@ import type { CodeFinding } from '../../ui/code/code-editor-props.js';
 import { placeInJson, placeInLiteral } from '../../ui/code/json-place.js';
 import { type Finding, inExpression, PLACED } from './finding.js';
 
-/** What is wrong with a body, at its places in the JSON text of it. */
+/** Locates errors of a body in its JSON text. */
 export function inJson(text: string, findings: readonly Finding[]): CodeFinding[] {
   return findings.flatMap(({ path, message }) => {
     const place = placeInJson(text, path);

@@ -6,7 +6,7 @@ import { inJson } from './json-finding.js';
 
 const MIN_HEIGHT = 480;
 
-/** The body as it is sent, with what is wrong marked where it stands. */
+/** The body as JSON text, with errors marked at their position. */
 export function JsonView({
   text,
   findings,
@@ -19,8 +19,8 @@ export function JsonView({
   readonly onChange: (text: string) => void;
 }) {
   const mistake = useMemo(() => jsonMistake(text), [text]);
-  // New findings, not every letter that is typed, set the marks anew: in between the editor moves them along.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: findings are about the text as it was when they came
+  // Only new errors set the marks again. In between, the editor moves them with the text.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: findings are about the text at that time
   const marks = useMemo(
     () => (mistake === undefined ? inJson(text, findings) : [mistake]),
     [findings, mistake === undefined, mistake?.from],

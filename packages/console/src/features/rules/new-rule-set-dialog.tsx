@@ -13,13 +13,13 @@ import { titleOf } from './rule-set-list.js';
 
 interface NewRuleSetDialogProps {
   readonly kind: RuleSetKind;
-  /** What a pricing rule set is bound to, as it was chosen already. */
+  /** The preselected extractor rule set for a pricing rule set. */
   readonly extractorId?: string;
   readonly extractors: readonly ExtractorRuleSet[];
   readonly onClose: () => void;
 }
 
-/** Makes an empty rule set, and leads to where it is filled in. */
+/** Form to create an empty rule set, which it then opens. */
 export function NewRuleSetDialog({ kind, extractorId, extractors, onClose }: NewRuleSetDialogProps) {
   const { id: projectId } = useProject();
   const [, navigate] = useLocation();
@@ -39,16 +39,20 @@ export function NewRuleSetDialog({ kind, extractorId, extractors, onClose }: New
       <form onSubmit={submit} className="flex flex-col gap-4">
         <NameField
           error={errors.at('name')}
-          hint={isPricing ? 'Say, list prices or a contract.' : 'Say, what sends the events.'}
+          hint={
+            isPricing
+              ? 'For example list prices or a contract.'
+              : 'For example the system that sends the events.'
+          }
           value={name}
           onChange={setName}
           autoFocus
         />
         {isPricing && (
           <Field
-            label="Prices the charge items of"
+            label="Extractor rule set to price"
             error={errors.at('extractor_rule_set_id')}
-            hint="It stays bound to this rule set for good."
+            hint="Cannot be changed later."
           >
             {(control) => (
               <Select

@@ -23,20 +23,20 @@ import { titleOf } from './rule-set-list.js';
 
 interface PublishDialogProps {
   readonly kind: RuleSetKind;
-  /** With its draft saved. */
+  /** The rule set, whose draft is saved. */
   readonly ruleSet: RuleSet;
   readonly change: ReturnType<typeof useRuleSetChanges>['publish'];
   readonly onClose: () => void;
 }
 
-/** Shows what a draft changes, and from when on, before it is in force for good. */
+/** Shows the changes of a draft and its effective time, and publishes it after confirmation. */
 export function PublishDialog(props: PublishDialogProps) {
   const { kind, ruleSet, onClose } = props;
   const versions = useVersions(kind, ruleSet.id);
   const draft = versions.data?.find(({ version }) => version === ruleSet.version);
   const before = versions.data?.find(({ version }) => version === ruleSet.version - 1);
-  // What was read before the draft was saved says nothing of it; once the form is shown, reading again does
-  // not take it away.
+  // Versions fetched before the draft was saved are outdated, so the form waits for a fresh fetch. Later fetches do
+  // not hide the form again.
   const [isReady, setReady] = useState(false);
   if (!isReady && draft !== undefined && !versions.isFetching) setReady(true);
   return (
@@ -46,7 +46,7 @@ export function PublishDialog(props: PublishDialogProps) {
           Publish <bdi>{titleOf(ruleSet)}</bdi>, version {ruleSet.version}
         </>
       }
-      description="A published version never changes: what comes later is another version."
+      description="Published versions cannot be changed. Later changes create a new version."
       isOpen
       onClose={onClose}
       isWide
@@ -72,7 +72,7 @@ function PublishForm({
   readonly before: RuleSetVersion | undefined;
 }) {
   const { id: projectId } = useProject();
-  // As the version before has it, the draft says nothing of its own of when it begins.
+  // If the draft has the same effective time as the previous version, nobody has chosen one.
   const [start, setStart] = useState<Start>(
     before?.effective_from === draft.effective_from ? 'now' : 'draft',
   );
@@ -87,9 +87,9 @@ function PublishForm({
   };
   return (
     <form onSubmit={submit} className="flex flex-col gap-6">
-      <section aria-label="What changes">
+      <section aria-label="Changes">
         <h3 className="mb-2 text-[13px] font-semibold">
-          {before === undefined ? 'What begins' : `What changes against version ${before.version}`}
+          {before === undefined ? 'First version' : `Changes since version ${before.version}`}
         </h3>
         {draft.changes === null ? (
           <p className="text-[13px] text-ink-soft">{firstVersion(kind, ruleSet)}</p>
@@ -97,7 +97,7 @@ function PublishForm({
           <ChangeList changes={draft.changes} omitted={draft.changes_omitted} />
         )}
         <p className="mt-2 text-xs text-ink-faint">
-          What it would have come to on stored usage:{' '}
+          To see the effect on stored usage,{' '}
           <Link
             href={`/p/${projectId}/rules/${kind}/${ruleSet.id}/backtest`}
             onClick={onClose}
@@ -139,9 +139,9 @@ function StartChoice({
   readonly onMoment: (moment: string) => void;
 }) {
   const choices: readonly (readonly [Start, string])[] = [
-    ['now', 'From now on'],
-    ['draft', `As the draft says: ${dateTime(draft.effective_from, 'UTC')} UTC`],
-    ['other', 'From another moment (UTC)'],
+    ['now', 'Immediately'],
+    ['draft', `As set in the draft: ${dateTime(draft.effective_from, 'UTC')} UTC`],
+    ['other', 'At another time (UTC)'],
   ];
   return (
     <fieldset className="flex flex-col gap-2 text-[13px]">
@@ -170,7 +170,7 @@ function StartChoice({
         />
       )}
       <p className="text-xs text-ink-faint">
-        It is for events that occur from then on. What was rated already stays as it is.
+        Applies to events that occur from this time. Events already rated do not change.
       </p>
     </fieldset>
   );
@@ -179,10 +179,10 @@ function StartChoice({
 function firstVersion(kind: RuleSetKind, ruleSet: RuleSet): string {
   if (kind === 'pricing') {
     const { rules, currency } = ruleSet as PricingRuleSet;
-    return `The first version: ${rules.length} pricing ${rules.length === 1 ? 'rule' : 'rules'} in ${currency}.`;
+    return `${rules.length} pricing ${rules.length === 1 ? 'rule' : 'rules'} in ${currency}.`;
   }
   const { charge_item_extractors: items, dimensions } = ruleSet as ExtractorRuleSet;
-  return `The first version: events are accepted for it, with ${items.length} charge ${
+  return `Events will be accepted with ${items.length} charge ${
     items.length === 1 ? 'item' : 'items'
   } and ${dimensions.length} ${dimensions.length === 1 ? 'dimension' : 'dimensions'}.`;
 }

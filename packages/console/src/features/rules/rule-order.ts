@@ -2,7 +2,7 @@ import type { PricingRule } from '@tollgate/contract';
 
 const priorityOf = ({ priority = 0 }: PricingRule) => priority;
 
-/** As the rules are tried: by priority, those of equal priority as they stand. */
+/** The order in which rules are tried: by priority, then by position. */
 export function inOrder(rules: readonly PricingRule[]): PricingRule[] {
   return rules.toSorted((a, b) => priorityOf(a) - priorityOf(b));
 }
@@ -15,8 +15,8 @@ export function isInOrder(rules: readonly PricingRule[]): boolean {
 }
 
 /**
- * A rule moved to another place, where it takes the priority of the neighbour that it would not stand beside
- * otherwise, so that it is also tried there.
+ * Moves a rule to another position. If its priority does not fit there, it takes that of a neighbour, so that it
+ * is also tried at that position.
  */
 export function moveRule(rules: readonly PricingRule[], from: number, to: number): PricingRule[] {
   const rule = rules[from];

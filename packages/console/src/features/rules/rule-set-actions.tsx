@@ -13,7 +13,7 @@ export interface RuleSetActionsProps extends Pick<Editing, 'copy' | 'changes' | 
   readonly ruleSet: RuleSet;
 }
 
-/** What can be done with a rule set: of saving and publishing the one that comes next stands out. */
+/** The actions on a rule set. The next step, saving or publishing, is the primary button. */
 export function RuleSetActions({ kind, ruleSet, copy, changes, findings, save }: RuleSetActionsProps) {
   const [asking, setAsking] = useState<'publish' | 'archive' | 'discard'>();
   const isDraft = ruleSet.status === 'draft';
@@ -36,7 +36,7 @@ export function RuleSetActions({ kind, ruleSet, copy, changes, findings, save }:
       <Button
         look={isDraft && !copy.isDirty ? 'primary' : 'plain'}
         disabled={!(isDraft || isSavable) || findings.length > 0 || copy.body === undefined}
-        title={isDraft || copy.isDirty ? undefined : 'There is no draft: what is shown is published.'}
+        title={isDraft || copy.isDirty ? undefined : 'There is no draft to publish.'}
         onClick={() => void publish()}
       >
         Publish…
@@ -56,9 +56,9 @@ export function RuleSetActions({ kind, ruleSet, copy, changes, findings, save }:
         <ArchiveDialog kind={kind} ruleSet={ruleSet} change={changes.archive} onClose={close} />
       )}
       <ConfirmDialog
-        title="Discard the changes?"
+        title="Discard changes?"
         action="Discard"
-        change={NOTHING_BEGUN}
+        change={NO_REQUEST}
         isOpen={asking === 'discard'}
         onClose={close}
         onConfirm={() => {
@@ -67,11 +67,11 @@ export function RuleSetActions({ kind, ruleSet, copy, changes, findings, save }:
           close();
         }}
       >
-        What was changed since the last save is lost.
+        All changes since the last save are lost.
       </ConfirmDialog>
     </>
   );
 }
 
-/** Discarding asks nobody. */
-const NOTHING_BEGUN = { isPending: false, isError: false, error: null };
+/** Discarding sends no request. */
+const NO_REQUEST = { isPending: false, isError: false, error: null };

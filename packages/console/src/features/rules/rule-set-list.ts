@@ -4,7 +4,7 @@ import { publishedVersion } from './status.js';
 
 export type StatusFilter = 'current' | 'published' | 'draft' | 'archived' | 'all';
 
-/** An extractor rule set with what prices its charge items. */
+/** An extractor rule set with its pricing rule sets. */
 export interface RuleSetGroup {
   readonly extractor: ExtractorRuleSet;
   readonly pricings: readonly PricingRuleSet[];
@@ -15,14 +15,15 @@ export interface ListFilters {
   readonly search: string;
 }
 
-/** A name need not be given; the id always is there. */
+/** The name of a rule set or, without one, its ID. */
 export function titleOf({ name, id }: Pick<RuleSet, 'name' | 'id'>): string {
   return name.trim() === '' ? id : name;
 }
 
 /**
- * What passes the filters, in the order of the extractor rule sets. One that does not pass stands there for the pricing
- * rule sets of it that do; one whose name is searched for brings all of its own that have the status.
+ * The rule sets that match the filters, grouped by extractor rule set. A group is also shown if only one of its
+ * pricing rule sets matches. If the extractor rule set matches the search, all of its pricing rule sets with the
+ * status are shown.
  */
 export function grouped(
   extractors: readonly ExtractorRuleSet[],

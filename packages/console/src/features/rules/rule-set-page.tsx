@@ -18,7 +18,7 @@ import { BacktestPanel, TestPanel } from './trial/index.js';
 import { type Editing, useEditing } from './use-editing.js';
 import { VersionsTab } from './versions-tab.js';
 
-/** One rule set: what it says, what it said, and what can be done with it. */
+/** One rule set: its editor, versions, test and backtest. */
 export function RuleSetPage({ kind, id }: { readonly kind: RuleSetKind; readonly id: string }) {
   const { id: projectId } = useProject();
   const ruleSet = useRuleSet(kind, id);
@@ -36,7 +36,7 @@ function LoadedPage({ kind, ruleSet }: { readonly kind: RuleSetKind; readonly ru
   return (
     <>
       <UnsavedGuard isDirty={copy.isDirty} keptBelow={base} />
-      {/* What one scrolls through is long: saving stays at hand. */}
+      {/* Sticky, so that saving stays visible on long pages. */}
       <div className="lg:sticky lg:top-0 lg:z-20 lg:bg-page">
         <PageHeader
           above={{ label: 'Rules', href: `/p/${projectId}/rules` }}
@@ -44,7 +44,7 @@ function LoadedPage({ kind, ruleSet }: { readonly kind: RuleSetKind; readonly ru
           actions={!editing.isReadOnly && <RuleSetActions kind={kind} ruleSet={ruleSet} {...editing} />}
         />
       </div>
-      <LimitStatus kind={kind} ruleSet={ruleSet} copy={copy} mayWrite={mayWrite} />
+      <RuleSetStatus kind={kind} ruleSet={ruleSet} copy={copy} mayWrite={mayWrite} />
       <Tabs
         label="Rule set"
         tabs={[
@@ -59,7 +59,7 @@ function LoadedPage({ kind, ruleSet }: { readonly kind: RuleSetKind; readonly ru
   );
 }
 
-/** What is shown below the tabs. What is edited outlives going from one to another. */
+/** The content of the current tab. Edits are kept while switching tabs. */
 function TabContent({
   kind,
   ruleSet: { id },
@@ -106,8 +106,8 @@ function TabContent({
   );
 }
 
-/** Where the rule set stands, and what it belongs to. */
-function LimitStatus({
+/** The status of the rule set, and the rule sets that it is connected with. */
+function RuleSetStatus({
   kind,
   ruleSet,
   copy,
@@ -115,7 +115,7 @@ function LimitStatus({
 }: {
   readonly kind: RuleSetKind;
   readonly ruleSet: RuleSet;
-  readonly copy: { readonly isDirty: boolean; readonly isOutrun: boolean };
+  readonly copy: { readonly isDirty: boolean; readonly isStale: boolean };
   readonly mayWrite: boolean;
 }) {
   return (
@@ -125,13 +125,16 @@ function LimitStatus({
         {copy.isDirty && <Badge tone="accent">unsaved changes</Badge>}
         <Bindings kind={kind} ruleSet={ruleSet} />
       </div>
-      {copy.isOutrun && (
+      {copy.isStale && (
         <p role="status" className="text-warn">
-          It was saved elsewhere since you began. Saving replaces that; Discard shows it.
+          This rule set was saved elsewhere while you edited it. Save to replace that version, or discard your
+          changes to see it.
         </p>
       )}
-      {ruleSet.status === 'archived' && <p>Archived: it can be looked at, not changed.</p>}
-      {!mayWrite && ruleSet.status !== 'archived' && <p>This key may read rules, not change them.</p>}
+      {ruleSet.status === 'archived' && <p>Archived rule sets cannot be changed.</p>}
+      {!mayWrite && ruleSet.status !== 'archived' && (
+        <p>This key lacks the permission rules:write, so you cannot change rules.</p>
+      )}
     </div>
   );
 }

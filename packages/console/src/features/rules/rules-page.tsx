@@ -24,14 +24,16 @@ const FILTERS: readonly { readonly value: StatusFilter; readonly label: string }
   { value: 'all', label: 'All' },
 ];
 
-/** What is being made: a rule set of one kind, perhaps bound to one that was chosen. */
-type Making = { readonly kind: 'extractor' } | { readonly kind: 'pricing'; readonly extractorId?: string };
+/** The kind of rule set to create, and optionally the extractor rule set that it prices. */
+type NewRuleSetChoice =
+  | { readonly kind: 'extractor' }
+  | { readonly kind: 'pricing'; readonly extractorId?: string };
 
-/** Every rule set: what reads events, and under each what prices them. */
+/** All rule sets: extractor rule sets, each with its pricing rule sets. */
 export function RulesPage() {
   const [status, setStatus] = useState<StatusFilter>('current');
   const [search, setSearch] = useState('');
-  const [making, setMaking] = useState<Making>();
+  const [creating, setCreating] = useState<NewRuleSetChoice>();
   const extractors = useExtractorRuleSets();
   const pricings = usePricingRuleSets();
   const failed = [extractors, pricings].find(({ isError }) => isError);
@@ -42,8 +44,8 @@ export function RulesPage() {
     <>
       <PageHeader
         title="Rules"
-        lead="A rule set reads what is charged from raw events; the pricing rule sets below it say what that costs."
-        actions={<NewButtons onMake={setMaking} hasExtractor={(extractors.data?.length ?? 0) > 0} />}
+        lead="Rule sets extract charge items from raw events. The pricing rule sets below them set the prices."
+        actions={<NewButtons onCreate={setCreating} hasExtractor={(extractors.data?.length ?? 0) > 0} />}
       />
       <div className="flex flex-col gap-4 px-4 pb-10 sm:px-6">
         {!hasNone && (
@@ -62,21 +64,21 @@ export function RulesPage() {
         {!isRead && failed === undefined && <Skeleton className="h-64" />}
         {hasNone && <NoRules />}
         {isRead && !hasNone && groups.length === 0 && (
-          <EmptyState title="Nothing matches">Choose another status, or search for less.</EmptyState>
+          <EmptyState title="No matching rule sets">Change the status or the search.</EmptyState>
         )}
         {groups.map((group) => (
           <Group
             key={group.extractor.id}
             group={group}
-            onPrice={(extractorId) => setMaking({ kind: 'pricing', extractorId })}
+            onPrice={(extractorId) => setCreating({ kind: 'pricing', extractorId })}
           />
         ))}
       </div>
-      {making !== undefined && (
+      {creating !== undefined && (
         <NewRuleSetDialog
-          {...making}
+          {...creating}
           extractors={extractors.data ?? []}
-          onClose={() => setMaking(undefined)}
+          onClose={() => setCreating(undefined)}
         />
       )}
     </>
@@ -84,19 +86,23 @@ export function RulesPage() {
 }
 
 function NewButtons({
-  onMake,
+  onCreate,
   hasExtractor,
 }: {
-  readonly onMake: (making: Making) => void;
+  readonly onCreate: (choice: NewRuleSetChoice) => void;
   readonly hasExtractor: boolean;
 }) {
   const { id } = useProject();
   const [, navigate] = useLocation();
   if (!useMay('rules:write'))
-    return <span className="text-xs text-ink-faint">This key may read rules, not change them.</span>;
+    return (
+      <span className="text-xs text-ink-faint">
+        This key lacks the permission rules:write, so you cannot change rules.
+      </span>
+    );
   return (
     <>
-      {hasExtractor && <Button onClick={() => onMake({ kind: 'pricing' })}>New pricing rule set</Button>}
+      {hasExtractor && <Button onClick={() => onCreate({ kind: 'pricing' })}>New pricing rule set</Button>}
       <Menu
         trigger={
           <Button look="primary">
@@ -105,7 +111,7 @@ function NewButtons({
         }
         items={[
           { label: 'From a template', onSelect: () => navigate(`/p/${id}/rules/new`) },
-          { label: 'Blank', onSelect: () => onMake({ kind: 'extractor' }) },
+          { label: 'Blank', onSelect: () => onCreate({ kind: 'extractor' }) },
         ]}
       />
     </>
@@ -120,7 +126,7 @@ function NoRules() {
       title="No rules yet"
       action={<InlineLink href={`/p/${id}/rules/new`}>Start from a template</InlineLink>}
     >
-      A rule set says how raw events become charge items: who used what, how much of it, and what it costs.
+      A rule set turns raw events into charge items: who used what, how much, and at what price.
     </EmptyState>
   );
 }
@@ -144,10 +150,10 @@ function Group({
       ))}
       {pricings.length === 0 && (
         <p className="flex flex-wrap items-center gap-x-2 border-t border-line py-2 pr-4 pl-9 text-xs text-ink-faint">
-          No pricing rule set is bound to it.
+          No pricing rule set yet.
           {mayWrite && extractor.status !== 'archived' && (
             <Button look="quiet" size="small" onClick={() => onPrice(extractor.id)}>
-              Add one
+              Add pricing rule set
             </Button>
           )}
         </p>
@@ -187,7 +193,7 @@ function Entry({
       <StatusBadges {...ruleSet} />
       <span className="tabular text-xs whitespace-nowrap text-ink-faint sm:w-56 sm:text-right">
         {ruleSet.published_at === null
-          ? `opened ${dateTime(ruleSet.created_at, 'UTC')}`
+          ? `created ${dateTime(ruleSet.created_at, 'UTC')}`
           : `published ${dateTime(ruleSet.published_at, 'UTC')}`}
       </span>
     </div>
@@ -196,7 +202,7 @@ function Entry({
 
 function extractorSummary({ charge_item_extractors: extractors, dimensions }: ExtractorRuleSet): string {
   const metrics = [...new Set(extractors.map(({ metric }) => metric))];
-  const parts = [metrics.length === 0 ? 'charges nothing yet' : `charges ${metrics.join(', ')}`];
+  const parts = [metrics.length === 0 ? 'no charge items yet' : `charges ${metrics.join(', ')}`];
   if (dimensions.length > 0) parts.push(`by ${dimensions.map(({ name }) => name).join(', ')}`);
   return parts.join(' ');
 }

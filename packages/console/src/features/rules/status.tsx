@@ -1,7 +1,7 @@
 import { Badge } from '../../ui/badge.js';
 import type { RuleSet } from './api.js';
 
-/** What of a rule set is in force, and what is being prepared. */
+/** Badges for the published version and the draft of a rule set. */
 export function StatusBadges({ status, version }: Pick<RuleSet, 'status' | 'version'>) {
   return (
     <span className="inline-flex flex-wrap gap-1.5">

@@ -7,7 +7,7 @@ import type { Finding } from './finding.js';
 
 const NONE: readonly Finding[] = [];
 
-/** What is wrong with a body as it is typed: the service compiles it as saving would, and keeps nothing of it. */
+/** The errors of a body while it is edited. The service compiles it as for saving, but stores nothing. */
 export function useCheck(
   kind: RuleSetKind,
   { text, body }: { readonly text: string; readonly body: unknown },
@@ -18,7 +18,7 @@ export function useCheck(
   const check = useQuery({
     queryKey: ['rules-check', project.projectId, kind, settled],
     queryFn: ({ signal }) => findingsOf(project, kind, settled, signal),
-    // What has not settled yet is not asked for.
+    // Waits until the text has settled.
     enabled: isEnabled && body !== undefined && settled === text,
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
@@ -27,7 +27,7 @@ export function useCheck(
   return isEnabled && body !== undefined ? (check.data ?? NONE) : NONE;
 }
 
-/** Rules are compiled before they rate the event, which is as small as one can be. */
+/** Compiles the rules by testing them on an empty event. */
 async function findingsOf(
   { ruleTrials }: ProjectClient,
   kind: RuleSetKind,
@@ -45,7 +45,7 @@ async function findingsOf(
   }
 }
 
-/** What a refusal found in the body itself, whose fields stand behind `prefix` in the request. */
+/** The errors of a rejected request in the body, whose fields have `prefix` in the request. */
 export function findingsIn(error: unknown, prefix = ''): readonly Finding[] {
   if (!(error instanceof ApiError) || error.status !== 400) return NONE;
   return error.details.map(({ path, message }) => ({

@@ -7,19 +7,19 @@ import type { Finding } from './finding.js';
 import { findingsIn, useCheck } from './use-check.js';
 import { useWorkingCopy, type WorkingCopy } from './use-working-copy.js';
 
-/** A rule set under one's hands. */
+/** The editing state of a rule set. */
 export interface Editing {
   /** Address of the page that edits it. */
   readonly base: string;
   readonly copy: WorkingCopy;
   readonly changes: ReturnType<typeof useRuleSetChanges>;
   readonly isReadOnly: boolean;
-  /** What is wrong with it as it is now. */
+  /** The errors of the current text. */
   readonly findings: readonly Finding[];
-  /** What saving failed with, other than findings. */
+  /** The error of saving, if it is not about the text. */
   readonly failure: unknown;
   readonly dimensionNames: readonly string[];
-  /** Yields what is saved now; undefined where it was refused, which is then shown where it is wrong. */
+  /** Saves and returns the rule set. If the service rejects it, returns undefined and shows the errors. */
   readonly save: () => Promise<RuleSet | undefined>;
 }
 
@@ -31,7 +31,7 @@ export function useEditing(kind: RuleSetKind, ruleSet: RuleSet, isReadOnly: bool
   const checked = useCheck(kind, copy, !isReadOnly && copy.isDirty);
   const { error, isError, variables } = changes.save;
   const refused = useMemo(() => findingsIn(error), [error]);
-  // A refusal is about what was sent: what is typed after it is checked anew.
+  // A rejection applies only to the text that was sent; later edits are checked again.
   const isRefused = isError && variables === copy.body;
   const save = async () => {
     if (!copy.isDirty) return ruleSet;

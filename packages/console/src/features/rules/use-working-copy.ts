@@ -2,23 +2,23 @@ import { useCallback, useMemo, useState } from 'react';
 import type { RuleSet } from './api.js';
 import { bodyOf, jsonOf } from './body.js';
 
-/** A rule set as it is being edited: one text, which the form and the JSON view both change. */
+/** The edited text of a rule set, which the form and the JSON view both change. */
 export interface WorkingCopy {
   readonly text: string;
-  /** What the text says; undefined while it is no JSON. */
+  /** The parsed text; undefined while it is not valid JSON. */
   readonly body: unknown;
   readonly isDirty: boolean;
-  /** Somebody else has saved the rule set since the editing began. */
-  readonly isOutrun: boolean;
+  /** Whether the rule set was saved elsewhere since editing began. */
+  readonly isStale: boolean;
   readonly editText: (text: string) => void;
   readonly edit: (body: unknown) => void;
   readonly discard: () => void;
-  /** `sent` was saved and is now `saved`; what was typed meanwhile stays. */
+  /** Takes over the result of saving `sent`. Edits made in the meantime are kept. */
   readonly adopt: (sent: string, saved: RuleSet) => void;
 }
 
 interface Copy {
-  /** What was saved when the editing began. */
+  /** The saved text when editing began. */
   readonly base: string;
   readonly text: string;
 }
@@ -26,12 +26,12 @@ interface Copy {
 export function useWorkingCopy(ruleSet: RuleSet): WorkingCopy {
   const saved = useMemo(() => jsonOf(bodyOf(ruleSet)), [ruleSet]);
   const [copy, setCopy] = useState<Copy>({ base: saved, text: saved });
-  // Nothing was changed here: what is saved is what is shown.
+  // Without local edits, the saved rule set is shown.
   const { base, text } = copy.text === copy.base ? { base: saved, text: saved } : copy;
   const body = useMemo(() => parsed(text), [text]);
   const isDirty = useMemo(() => body === undefined || jsonOf(body) !== base, [body, base]);
   return {
-    ...{ text, body, isDirty, isOutrun: isDirty && base !== saved },
+    ...{ text, body, isDirty, isStale: isDirty && base !== saved },
     editText: useCallback((edited) => setCopy({ base, text: edited }), [base]),
     edit: useCallback((edited) => setCopy({ base, text: jsonOf(edited) }), [base]),
     discard: useCallback(() => setCopy({ base: saved, text: saved }), [saved]),

@@ -14,12 +14,12 @@ export interface VersionsTabProps {
   readonly kind: RuleSetKind;
   readonly id: string;
   readonly isReadOnly: boolean;
-  /** What is edited would be lost by restoring. */
+  /** Whether there are unsaved edits, which restoring would overwrite. */
   readonly isDirty: boolean;
   readonly onRestore: (body: unknown) => void;
 }
 
-/** Every version with what it changed; any two of them side by side. */
+/** All versions with their changes, and a comparison of any two of them. */
 export function VersionsTab({ kind, id, isReadOnly, isDirty, onRestore }: VersionsTabProps) {
   const versions = useVersions(kind, id);
   const [restoring, setRestoring] = useState<RuleSetVersion>();
@@ -34,7 +34,7 @@ export function VersionsTab({ kind, id, isReadOnly, isDirty, onRestore }: Versio
   const [newest] = versions.data;
   const restore = (version: RuleSetVersion) => {
     setRestoring(undefined);
-    // When it begins is the matter of the draft, not of what is restored into it.
+    // The effective time belongs to the draft and is not restored.
     onRestore({ ...bodyOf(version), effective_from: newest?.effective_from });
   };
   return (
@@ -52,13 +52,13 @@ export function VersionsTab({ kind, id, isReadOnly, isDirty, onRestore }: Versio
       {versions.data.length > 1 && <Comparison versions={versions.data} />}
       <ConfirmDialog
         title="Replace unsaved changes?"
-        action="Replace them"
+        action="Replace changes"
         change={{ isPending: false, isError: false, error: null }}
         isOpen={restoring !== undefined}
         onClose={() => setRestoring(undefined)}
         onConfirm={() => restoring !== undefined && restore(restoring)}
       >
-        What was changed since the last save is lost, and version {restoring?.version} stands in its place.
+        All changes since the last save are lost and replaced by version {restoring?.version}.
       </ConfirmDialog>
     </div>
   );
@@ -89,16 +89,16 @@ function Version({
         )}
       </div>
       <dl className="mt-1.5 flex flex-wrap gap-x-5 gap-y-1 text-xs text-ink-soft">
-        <Moment term="Opened" at={version.created_at} />
+        <Moment term="Created" at={version.created_at} />
         {version.published_at !== null && <Moment term="Published" at={version.published_at} />}
         <Moment term="Effective from" at={version.effective_from} />
       </dl>
       {changes === null ? (
-        <p className="mt-2 text-xs text-ink-faint">The first version.</p>
+        <p className="mt-2 text-xs text-ink-faint">First version.</p>
       ) : (
         <details className="mt-2">
           <summary className="w-fit cursor-pointer text-xs text-ink-soft hover:text-ink">
-            {count === 1 ? '1 change' : `${count} changes`} against version {version.version - 1}
+            {count === 1 ? '1 change' : `${count} changes`} since version {version.version - 1}
           </summary>
           <div className="mt-2">
             <ChangeList changes={changes} omitted={omitted} />

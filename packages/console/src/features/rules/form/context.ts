@@ -1,11 +1,11 @@
 import { createContext, useContext } from 'react';
 import type { Finding } from '../finding.js';
 
-/** What every field of the form needs to know. */
+/** Shared state of all form fields. */
 export interface RulesForm {
   readonly findings: readonly Finding[];
   readonly isReadOnly: boolean;
-  /** Offered behind `dimensions.` in expressions. */
+  /** Completions after `dimensions.` in expressions. */
   readonly dimensionNames: readonly string[];
 }
 
@@ -19,7 +19,7 @@ export function useRulesForm(): RulesForm {
   return useContext(RulesFormContext);
 }
 
-/** What is wrong at a place of the body itself. */
+/** The error at a path of the body. */
 export function useFindingAt(path: string): string | undefined {
   return useRulesForm().findings.find((finding) => finding.path === path)?.message;
 }

@@ -10,19 +10,19 @@ import { FieldGrid } from './section.js';
 const TYPES = [
   { value: 'string', label: 'Text' },
   { value: 'number', label: 'Number' },
-  { value: 'boolean', label: 'True or false' },
+  { value: 'boolean', label: 'Boolean' },
 ];
 
 type Bands = NonNullable<DimensionConfig['bands']>;
 
-/** A dimension in one line. */
+/** One-line summary of a dimension. */
 export function summaryOfDimension(dimension: DimensionConfig): string {
   const { type, bands, required } = dimension;
   const kind = [type, bands !== undefined && 'in bands', required === true && 'required'].filter(Boolean);
   return `${summaryOfPaths(dimension)}  ${kind.join(', ')}`;
 }
 
-/** Where a dimension is; of a number also what is added to it, and the bands that it falls into. */
+/** The fields of a dimension. Numbers also have paths to sum and bands. */
 export function DimensionFields(part: FormPart<DimensionConfig>) {
   const { value, path, onChange } = part;
   const { sum_paths: sumPaths = [] } = value;
@@ -35,7 +35,7 @@ export function DimensionFields(part: FormPart<DimensionConfig>) {
           {...part}
           name="path"
           label="Path"
-          {...(sumPaths.length > 0 && { hint: 'May be empty: the paths below are enough.' })}
+          {...(sumPaths.length > 0 && { hint: 'Optional if there are paths below.' })}
           isRequired={sumPaths.length === 0}
           isCode
           placeholder="request.model"
@@ -47,9 +47,9 @@ export function DimensionFields(part: FormPart<DimensionConfig>) {
         <PathList
           path={`${path}.sum_paths`}
           paths={sumPaths}
-          label="Plus every number at"
-          addLabel="Add up a list or another number"
-          addHint="For a number in several parts, such as the cached and the other tokens of a prompt."
+          label="Plus numbers at"
+          addLabel="Add a list or another number"
+          addHint="For a number in several parts, such as cached and other tokens of a prompt."
           onChange={(paths) => onChange(withPaths(value, 'sum_paths', paths))}
         />
       )}
@@ -58,7 +58,7 @@ export function DimensionFields(part: FormPart<DimensionConfig>) {
   );
 }
 
-/** The bands as one line of text, kept as it is typed for as long as it says what the dimension has. */
+/** The bands as one line of text. Typed text is kept as long as it means the same bands. */
 function BandsField({ value, path, onChange }: FormPart<DimensionConfig>) {
   const { isReadOnly } = useRulesForm();
   const [typed, setTyped] = useState('');
@@ -67,7 +67,7 @@ function BandsField({ value, path, onChange }: FormPart<DimensionConfig>) {
   return (
     <Field
       label="Bands"
-      hint="Lower bounds in ascending order, such as 128001, 200001. The value is the greatest that it reaches, or 0. Empty: the number itself."
+      hint="Lower bounds in ascending order, such as 128001, 200001. The value becomes the highest bound reached, or 0. Empty: the number itself."
       error={useBandsFinding(`${path}.bands`, bands)}
     >
       {(control) => (
@@ -88,7 +88,7 @@ function BandsField({ value, path, onChange }: FormPart<DimensionConfig>) {
   );
 }
 
-/** What is wrong with the bands; one that is wrong is told apart by its place. */
+/** The error of the bands, with the number of the wrong band. */
 function useBandsFinding(path: string, bands: Bands): string | undefined {
   const { findings } = useRulesForm();
   for (const { path: place, message } of findings) {
@@ -101,7 +101,7 @@ function useBandsFinding(path: string, bands: Bands): string | undefined {
 
 const WHOLE_NUMBER = /^[1-9][0-9]{0,11}$/;
 
-/** The bands in a text: whole numbers as such, everything else as it was written. */
+/** Parses bands from text: whole numbers as numbers, anything else as text. */
 function bandsIn(text: string): Bands {
   const entries = text.split(/[,\s]+/).filter((entry) => entry !== '');
   return entries.map((entry) => (WHOLE_NUMBER.test(entry) ? Number(entry) : entry));

@@ -11,15 +11,15 @@ import { useFindingAt, useRulesForm } from './context.js';
 import type { FormPart } from './fields.js';
 
 export interface EntryListProps<T extends object> {
-  /** Of one entry, in small letters: `charge item`. */
+  /** Name of one entry in lower case: `charge item`. */
   readonly noun: string;
   readonly path: string;
   readonly entries: readonly T[];
   readonly max: number;
   readonly titleOf: (entry: T) => string;
-  /** Beside the title while the entry is closed. */
+  /** Shown next to the title while the entry is closed. */
   readonly summaryOf: (entry: T) => string;
-  /** Said while there is none. */
+  /** Shown if there are no entries. */
   readonly nothing: string;
   readonly makeEntry: () => T;
   readonly move?: (entries: readonly T[], from: number, to: number) => readonly T[];
@@ -27,7 +27,7 @@ export interface EntryListProps<T extends object> {
   readonly children: (part: FormPart<T>) => ReactNode;
 }
 
-/** Entries that are opened one by one: hundreds of them are no more than lines. */
+/** A sortable list of entries that open one by one. Closed entries are single lines, so hundreds of them stay fast. */
 export function EntryList<T extends object>(props: EntryListProps<T>) {
   const { noun, path, entries, max, nothing, makeEntry, onChange, children } = props;
   const { isReadOnly, findings } = useRulesForm();
@@ -76,7 +76,7 @@ export function EntryList<T extends object>(props: EntryListProps<T>) {
           size="small"
           className="self-start text-accent"
           disabled={entries.length >= max}
-          title={entries.length >= max ? `There may be ${max} at most.` : undefined}
+          title={entries.length >= max ? `At most ${max} are allowed.` : undefined}
           onClick={() => add(makeEntry(), entries.length)}
         >
           <Plus size={14} /> Add {noun}
@@ -89,8 +89,8 @@ export function EntryList<T extends object>(props: EntryListProps<T>) {
 type Action = 'toggle' | 'up' | 'down' | 'duplicate' | 'remove';
 
 /**
- * Which entries are open, and what can be done with each. `act` stays the same, so that lines that do not
- * change are not drawn anew.
+ * The open entries and the actions on entries. `act` is always the same function, so that unchanged lines are not
+ * rendered again.
  */
 function useEntries<T extends object>({ entries, move = moved, onChange }: EntryListProps<T>) {
   const { keys, permute } = useKeys(entries.length);
@@ -125,11 +125,11 @@ function useEntries<T extends object>({ entries, move = moved, onChange }: Entry
 
 interface Problems {
   readonly count: number;
-  /** What is wrong with the entry as a whole. */
+  /** The error of the entry as a whole. */
   readonly own: string | undefined;
 }
 
-/** What is wrong within each entry of a list. */
+/** The errors within each entry of a list. */
 function problemsOf(findings: readonly Finding[], list: string): ReadonlyMap<number, Problems> {
   const problems = new Map<number, Problems>();
   for (const { path, message } of findings) {
@@ -144,8 +144,8 @@ function problemsOf(findings: readonly Finding[], list: string): ReadonlyMap<num
   return problems;
 }
 
-/** Where an entry stands, and what it is taken by to stand elsewhere. */
-function Place({
+/** The list item of an entry, with its drag handle. */
+function SortableEntry({
   isReadOnly,
   children,
   ...sortable
@@ -172,16 +172,16 @@ interface EntryProps {
   readonly finding: string | undefined;
   readonly problemCount: number;
   readonly act: (action: Action, index: number) => void;
-  /** The fields of an open entry; false of a closed one. */
+  /** The fields of an open entry; false for a closed one. */
   readonly children: ReactNode;
 }
 
-/** An entry in its place, which is drawn anew only when it changes itself. */
+/** An entry, rendered again only when it changes itself. */
 const Entry = memo(function Entry({ id, ...entry }: EntryProps & { readonly id: number }) {
   return (
-    <Place id={id} name={entry.title} isReadOnly={entry.isReadOnly}>
+    <SortableEntry id={id} name={entry.title} isReadOnly={entry.isReadOnly}>
       <EntryContent {...entry} />
-    </Place>
+    </SortableEntry>
   );
 });
 
@@ -225,7 +225,7 @@ function EntryContent({ title, index, finding, problemCount, act, ...entry }: En
           </span>
         </button>
         {problemCount > 0 && (
-          <Badge tone="bad">{problemCount === 1 ? '1 problem' : `${problemCount} problems`}</Badge>
+          <Badge tone="bad">{problemCount === 1 ? '1 error' : `${problemCount} errors`}</Badge>
         )}
         {!isReadOnly && (
           <Menu
@@ -248,13 +248,13 @@ function EntryContent({ title, index, finding, problemCount, act, ...entry }: En
   );
 }
 
-let keysMade = 0;
+let keysCreated = 0;
 function nextKey(): number {
-  keysMade += 1;
-  return keysMade;
+  keysCreated += 1;
+  return keysCreated;
 }
 
-/** A key for each entry that stays with it wherever it is moved; entries themselves are new with each letter typed. */
+/** A stable key for each entry, which moves with it. Entries are new objects after every edit. */
 function useKeys(length: number) {
   const [kept, permute] = useState<readonly number[]>([]);
   const keys = kept.length === length ? kept : fitted(kept, length);

@@ -19,11 +19,11 @@ const DIMENSIONS_MAX = 32;
 const EXTRACTORS_MAX = 100;
 
 const ON_UNPRICED = [
-  { value: 'accept', label: 'Accept the event, amount 0' },
+  { value: 'accept', label: 'Accept the event with amount 0' },
   { value: 'fail', label: 'Fail the event' },
 ];
 
-/** Every field of an extractor rule set. */
+/** All fields of an extractor rule set. */
 export function ExtractorForm({ value, onChange }: Omit<FormPart<ExtractorBody>, 'path'>) {
   const { subject = {}, dimensions = [], charge_item_extractors: extractors = [] } = value;
   return (
@@ -35,7 +35,7 @@ export function ExtractorForm({ value, onChange }: Omit<FormPart<ExtractorBody>,
       </FormSection>
       <FormSection
         title="Subject"
-        hint="Who used it. Not asked of an event that is sent with its subject. Paths lead into the raw JSON of the event."
+        hint="Who used it. Paths refer to the raw JSON of the event. Not used for events sent with a subject."
       >
         <SubjectFields
           value={subject}
@@ -51,7 +51,7 @@ export function ExtractorForm({ value, onChange }: Omit<FormPart<ExtractorBody>,
           max={DIMENSIONS_MAX}
           titleOf={({ name }) => name}
           summaryOf={summaryOfDimension}
-          nothing="None yet: usage can only be grouped by metric."
+          nothing="No dimensions. Usage can be grouped only by metric."
           makeEntry={() => ({ name: '', path: '', type: 'string' })}
           onChange={(next) => onChange({ ...value, dimensions: next })}
         >
@@ -60,7 +60,7 @@ export function ExtractorForm({ value, onChange }: Omit<FormPart<ExtractorBody>,
       </FormSection>
       <FormSection
         title="Charge items"
-        hint="What is charged: a quantity of the event, as a metric. Without prices here, pricing rule sets price it."
+        hint="Quantities of the event to charge, each as a metric. Without a price here, pricing rule sets apply."
       >
         <EntryList<ChargeItemExtractor>
           noun="charge item"
@@ -73,7 +73,7 @@ export function ExtractorForm({ value, onChange }: Omit<FormPart<ExtractorBody>,
               .filter(Boolean)
               .join('  × ')
           }
-          nothing="None yet: events are counted, and nothing is charged."
+          nothing="No charge items. Events are counted but not charged."
           makeEntry={() => ({ metric: '', path: '', type: 'number' })}
           onChange={(next) => onChange({ ...value, charge_item_extractors: next })}
         >
@@ -99,10 +99,10 @@ function SubjectFields(part: FormPart<SubjectConfig>) {
   return (
     <>
       <FieldGrid>
-        <TextField {...part} name="id_path" label="Path of its id" isCode placeholder="user.id" />
-        <TextField {...part} name="default_id" label="Id where there is none" />
-        <TextField {...part} name="type_path" label="Path of its type" isCode placeholder="user.type" />
-        <TextField {...part} name="default_type" label="Type where there is none" placeholder="customer" />
+        <TextField {...part} name="id_path" label="ID path" isCode placeholder="user.id" />
+        <TextField {...part} name="default_id" label="Default ID" />
+        <TextField {...part} name="type_path" label="Type path" isCode placeholder="user.type" />
+        <TextField {...part} name="default_type" label="Default type" placeholder="customer" />
       </FieldGrid>
       <RequiredField {...part} label="Required: fail events without a subject" />
     </>
@@ -127,8 +127,8 @@ function ChargeItemFields(part: FormPart<ChargeItemExtractor>) {
       <ExpressionField
         {...part}
         name="unit_price_expr"
-        label="Price of one unit"
-        hint="A Decimal. Left empty, with the amount, the price comes from pricing rule sets."
+        label="Unit price"
+        hint="A Decimal. If this and the amount are empty, pricing rule sets set the price."
         placeholder='dec("0.000002")'
       />
       <PricingUnitField {...part} />
@@ -136,7 +136,7 @@ function ChargeItemFields(part: FormPart<ChargeItemExtractor>) {
         {...part}
         name="amount_expr"
         label="Amount"
-        hint="A Decimal. Left empty it is the quantity times the price of one unit."
+        hint="A Decimal. Empty: quantity × unit price."
         placeholder="dec_mul(item.quantity, item.unit_price)"
       />
     </>

@@ -6,7 +6,7 @@ import { withField } from '../body.js';
 import { inExpression } from '../finding.js';
 import { useFindingAt, useRulesForm } from './context.js';
 
-/** A part of the body, and where it stands in it. */
+/** A part of the body with its path. */
 export interface FormPart<T extends object> {
   readonly value: T;
   readonly path: string;
@@ -21,8 +21,8 @@ interface PartFieldProps<T extends object> extends FormPart<T> {
   readonly hint?: string;
 }
 
-/** The place of a field of a part. */
-export function placeOf(path: string, name: string): string {
+/** The path of a field of a part. */
+export function pathOf(path: string, name: string): string {
   return path === '' ? name : `${path}.${name}`;
 }
 
@@ -30,7 +30,7 @@ function textOf<T extends object>(value: T, name: TextKey<T>): string {
   return String(value[name] ?? '');
 }
 
-/** What is empty is left out of the body, unless it has to be there. */
+/** Sets a text field. An empty text removes an optional field. */
 function withText<T extends object>(value: T, name: TextKey<T>, text: string, isRequired: boolean): T {
   return withField(value, name, text === '' && !isRequired ? undefined : (text as T[typeof name]));
 }
@@ -47,13 +47,13 @@ export function TextField<T extends object>({
   placeholder,
 }: PartFieldProps<T> & {
   readonly isRequired?: boolean;
-  /** A path or a name of code. */
+  /** Whether the text is a path or a name in code. */
   readonly isCode?: boolean;
   readonly placeholder?: string;
 }) {
   const { isReadOnly } = useRulesForm();
   return (
-    <Field label={label} hint={hint} error={useFindingAt(placeOf(path, name))}>
+    <Field label={label} hint={hint} error={useFindingAt(pathOf(path, name))}>
       {(control) => (
         <TextInput
           {...control}
@@ -83,15 +83,15 @@ export function PricingUnitField<T extends { readonly pricing_unit?: string | nu
       path={path}
       onChange={(next) => onChange({ ...value, pricing_unit: next.pricing_unit })}
       name="pricing_unit"
-      label="Units of the price"
-      hint="Number of units that the price is for, such as 1000000. Empty: one unit."
+      label="Pricing unit"
+      hint="Number of units that the price is for, such as 1000000. Empty: 1."
       placeholder="1"
       isCode
     />
   );
 }
 
-/** Whether an event fails without what the part reads. */
+/** Whether events without this value fail. */
 export function RequiredField<T extends { required?: boolean }>({
   value,
   onChange,
@@ -121,7 +121,7 @@ export function ChoiceField<T extends object>({
   const chosen = textOf(value, name);
   const isKnown = options.some((option) => option.value === chosen);
   return (
-    <Field label={label} hint={hint} error={useFindingAt(placeOf(path, name))}>
+    <Field label={label} hint={hint} error={useFindingAt(pathOf(path, name))}>
       {(control) => (
         <Select
           {...control}
@@ -136,7 +136,7 @@ export function ChoiceField<T extends object>({
   );
 }
 
-/** An expression, with what is wrong marked where it is. */
+/** An expression field that marks errors at their position. */
 export function ExpressionField<T extends object>({
   value,
   path,
@@ -148,9 +148,9 @@ export function ExpressionField<T extends object>({
 }: PartFieldProps<T> & { readonly placeholder: string }) {
   const { isReadOnly, dimensionNames } = useRulesForm();
   const source = textOf(value, name);
-  const message = useFindingAt(placeOf(path, name));
-  // A new finding, not every letter that is typed, sets the marks anew: in between the editor moves them along.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the message is about the source as it was when it came
+  const message = useFindingAt(pathOf(path, name));
+  // Only a new error sets the marks again. In between, the editor moves them with the text.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the message is about the source at that time
   const findings = useMemo(() => (message === undefined ? [] : [inExpression(source, message)]), [message]);
   return (
     <Field label={label} hint={hint} error={message}>

@@ -9,7 +9,7 @@ interface General {
   readonly effective_from?: number;
 }
 
-/** What rule sets of both kinds have. */
+/** The fields that both kinds of rule sets have. */
 export function GeneralFields<T extends General>({ value, onChange }: Omit<FormPart<T>, 'path'>) {
   const { isReadOnly } = useRulesForm();
   const general: FormPart<General> = { value, path: '', onChange: (next) => onChange(next as T) };
@@ -19,7 +19,7 @@ export function GeneralFields<T extends General>({ value, onChange }: Omit<FormP
       <TextField {...general} name="name" label="Name" isRequired />
       <Field
         label="Effective from (UTC)"
-        hint="Rates events that occur from then on. It can be chosen anew when the draft is published."
+        hint="Applies to events that occur from this time. You can change it when you publish."
         error={useFindingAt('effective_from')}
       >
         {(control) => (

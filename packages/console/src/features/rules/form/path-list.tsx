@@ -5,7 +5,7 @@ import { useRulesForm } from './context.js';
 
 const PATHS_MAX = 8;
 
-/** All paths whose numbers are added up, in one line. */
+/** One-line summary of all paths whose numbers are summed. */
 export function summaryOfPaths(part: { readonly path?: string; readonly sum_paths?: string[] }): string {
   return [part.path, ...(part.sum_paths ?? [])].filter(Boolean).join(' + ');
 }
@@ -32,7 +32,7 @@ export function PathList({
     <div className="flex flex-col gap-2">
       {paths.map((each, index) => (
         <div
-          // biome-ignore lint/suspicious/noArrayIndexKey: a path is told apart by its place alone
+          // biome-ignore lint/suspicious/noArrayIndexKey: a path is identified only by its position
           key={index}
           className="flex items-end gap-1"
         >
@@ -54,7 +54,7 @@ export function PathList({
           </Field>
           {!isReadOnly && (
             <IconButton
-              label={`Remove ${each || 'the path'}`}
+              label={`Remove ${each || 'path'}`}
               onClick={() => onChange(paths.toSpliced(index, 1))}
             >
               <X size={16} />

@@ -13,7 +13,7 @@ import { FieldGrid, FormSection } from './section.js';
 const RULES_MAX = 500;
 const ALIASES_MAX = 1_000;
 
-/** Every field of a pricing rule set. */
+/** All fields of a pricing rule set. */
 export function PricingForm({ value, onChange }: Omit<FormPart<PricingBody>, 'path'>) {
   const { isReadOnly } = useRulesForm();
   const { rules = [], aliases = [] } = value;
@@ -29,7 +29,7 @@ export function PricingForm({ value, onChange }: Omit<FormPart<PricingBody>, 'pa
             onChange={onChange}
             name="currency"
             label="Currency"
-            hint="Of all its prices: USD, EUR or a unit of your own."
+            hint="Currency of all prices: USD, EUR or a custom unit."
             isRequired
             isCode
           />
@@ -37,14 +37,12 @@ export function PricingForm({ value, onChange }: Omit<FormPart<PricingBody>, 'pa
       </FormSection>
       <FormSection
         title="Rules"
-        hint="Tried from the top; the first of the metric whose condition is true gives the price."
+        hint="Tried from top to bottom. The first rule of the metric whose condition is true sets the price."
         actions={
           !isReadOnly &&
           !isInOrder(rules) && (
             <div className="flex flex-col items-start gap-1.5">
-              <p className="text-xs text-warn">
-                Their priorities say another order, in which they are saved.
-              </p>
+              <p className="text-xs text-warn">The rules will be saved in the order of their priorities.</p>
               <Button size="small" onClick={() => setRules(inOrder(rules))}>
                 Sort by priority
               </Button>
@@ -59,7 +57,7 @@ export function PricingForm({ value, onChange }: Omit<FormPart<PricingBody>, 'pa
           max={RULES_MAX}
           titleOf={({ name, metric }) => name ?? metric}
           summaryOf={summaryOfRule}
-          nothing="None yet: charge items without a price of their own stay unpriced."
+          nothing="No rules. Charge items without a price of their own stay unpriced."
           makeEntry={() => ({ metric: '' })}
           move={(entries, from, to) => moveRule(entries, from, to)}
           onChange={setRules}
@@ -77,21 +75,26 @@ function RuleFields(part: FormPart<PricingRule>) {
     <>
       <FieldGrid>
         <TextField {...part} name="metric" label="Metric" isRequired isCode placeholder="llm.input_tokens" />
-        <TextField {...part} name="name" label="Name" hint="Shown with what it prices; else the metric." />
+        <TextField
+          {...part}
+          name="name"
+          label="Name"
+          hint="Shown with its charge items. Default: the metric."
+        />
         <PriorityField {...part} />
       </FieldGrid>
       <ExpressionField
         {...part}
         name="match_expr"
         label="Condition"
-        hint="True or false. Left empty the rule prices all of its metric."
+        hint="True or false. Empty: matches all charge items of the metric."
         placeholder='dimensions.model == "gpt-5"'
       />
       <ExpressionField
         {...part}
         name="unit_price_expr"
-        label="Price"
-        hint="A Decimal. This, the amount or both are needed."
+        label="Unit price"
+        hint="A Decimal. A unit price, an amount or both are required."
         placeholder='dec("0.000002")'
       />
       <PricingUnitField {...part} />
@@ -99,7 +102,7 @@ function RuleFields(part: FormPart<PricingRule>) {
         {...part}
         name="amount_expr"
         label="Amount"
-        hint="A Decimal. Left empty it is the quantity times the price of one unit."
+        hint="A Decimal. Empty: quantity × unit price."
         placeholder="dec_mul(item.quantity, item.unit_price)"
       />
     </>
@@ -116,7 +119,7 @@ function Aliases({
   return (
     <FormSection
       title="Aliases"
-      hint="Other names for dimension values, such as a model with a release date. * matches any text. A rule that matches the original value comes first."
+      hint="Other names for dimension values, such as a model with a release date. * matches any text. A rule that matches the original value takes precedence."
     >
       <EntryList<PricingAlias>
         noun="alias"
@@ -125,7 +128,7 @@ function Aliases({
         max={ALIASES_MAX}
         titleOf={({ pattern }) => pattern}
         summaryOf={({ dimension, value: name }) => `→ ${name} · ${dimension}`}
-        nothing="None yet: rules see the values of the event."
+        nothing="No aliases. Rules match the values of the event."
         makeEntry={() => ({ dimension: 'model', pattern: '', value: '' })}
         onChange={onChange}
       >
@@ -156,7 +159,7 @@ function PriorityField({ value, path, onChange }: FormPart<PricingRule>) {
   return (
     <Field
       label="Priority"
-      hint="Lower ones are tried first; equal ones as they stand."
+      hint="Lower values are tried first. Equal values keep their order."
       error={useFindingAt(`${path}.priority`)}
     >
       {(control) => (

@@ -7,8 +7,8 @@ import { PathList } from './path-list.js';
 import { FieldGrid } from './section.js';
 
 const QUANTITY_TYPES = [
-  { value: 'number', label: 'A JSON number' },
-  { value: 'decimal_string', label: 'A decimal in a string' },
+  { value: 'number', label: 'JSON number' },
+  { value: 'decimal_string', label: 'Decimal in a string' },
 ];
 const ON_NEGATIVE = [
   { value: 'fail', label: 'Fail the event' },
@@ -30,28 +30,28 @@ export function QuantityFields(part: FormPart<ChargeItemExtractor>) {
         <TextField
           {...part}
           name="path"
-          label="Path of the quantity"
-          {...(sumPaths.length > 0 && { hint: 'May be empty: the paths below are enough.' })}
+          label="Quantity path"
+          {...(sumPaths.length > 0 && { hint: 'Optional if there are paths below.' })}
           isRequired={sumPaths.length === 0}
           isCode
           placeholder="usage.tokens"
         />
-        <ChoiceField {...part} name="type" label="The quantity is" options={QUANTITY_TYPES} />
+        <ChoiceField {...part} name="type" label="Quantity format" options={QUANTITY_TYPES} />
       </FieldGrid>
       <PathList
         path={`${path}.sum_paths`}
         paths={sumPaths}
-        label="Plus every number at"
-        addLabel="Add up a list or another quantity"
-        addHint="For counts in a list, such as usage.iterations[*].input_tokens: every number found is added."
+        label="Plus numbers at"
+        addLabel="Add a list or another quantity"
+        addHint="For counts in a list, such as usage.iterations[*].input_tokens: all numbers found are summed."
         onChange={setPaths('sum_paths')}
       />
       <PathList
         path={`${path}.less_paths`}
         paths={lessPaths}
-        label="Less the quantity at"
+        label="Minus quantity at"
         addLabel="Subtract another quantity"
-        addHint="For a quantity that includes others which are charged on their own, such as cached tokens."
+        addHint="For a quantity that includes others that are charged separately, such as cached tokens."
         onChange={setPaths('less_paths')}
       />
       {(lessPaths.length > 0 || value.on_negative !== undefined) && (
@@ -60,7 +60,7 @@ export function QuantityFields(part: FormPart<ChargeItemExtractor>) {
             {...part}
             value={{ ...value, on_negative: value.on_negative ?? 'fail' }}
             name="on_negative"
-            label="If more is subtracted than the quantity"
+            label="If the result is negative"
             hint="Providers sometimes report counts that do not add up."
             options={ON_NEGATIVE}
           />
@@ -95,7 +95,7 @@ function StatedTotalFields({
         look="quiet"
         size="small"
         className="self-start"
-        title="For providers that may or may not include these counts in the quantity: their total decides."
+        title="For providers that may or may not include these counts in the quantity. Their total decides."
         onClick={() => onChange({ path: '' })}
       >
         Check against a total in the event
@@ -115,7 +115,7 @@ function StatedTotalFields({
           path={path}
           onChange={onChange}
           name="path"
-          label="Path of the total"
+          label="Total path"
           isRequired
           isCode
           placeholder="usage.total_tokens"
@@ -124,16 +124,16 @@ function StatedTotalFields({
       <PathList
         path={`${path}.other_paths`}
         paths={value.other_paths ?? []}
-        label="It also includes"
-        addLabel="Add a count that it includes"
-        addHint="A count that is neither the quantity nor subtracted from it, such as the tokens of the prompt."
+        label="Also includes"
+        addLabel="Add an included count"
+        addHint="A count that is neither the quantity nor subtracted from it, such as prompt tokens."
         onChange={(paths) =>
           onChange(withField(value, 'other_paths', paths.length === 0 ? undefined : [...paths]))
         }
       />
       {!isReadOnly && (
         <Button look="quiet" size="small" className="self-start" onClick={() => onChange(undefined)}>
-          Remove the check
+          Remove check
         </Button>
       )}
     </fieldset>

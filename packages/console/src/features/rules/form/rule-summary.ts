@@ -1,7 +1,7 @@
 import type { PricingRule } from '@tollgate/contract';
 import { priceText } from '../../../expressions.js';
 
-/** What the name of a pricing rule does not say already, in one line. */
+/** One-line summary of a pricing rule, without what its name already says. */
 export function summaryOfRule(rule: PricingRule): string {
   const { name, metric, priority = 0, match_expr, unit_price_expr, pricing_unit, amount_expr } = rule;
   const isNamed = (name ?? metric).includes(metric);
@@ -17,7 +17,7 @@ export function summaryOfRule(rule: PricingRule): string {
   ].join(' ');
 }
 
-/** An expression that is no more than a number, as that number. */
+/** Shortens an expression that is only a number to that number. */
 function plainly(expression: string): string {
   return /^dec\("([^"]*)"\)$/.exec(expression.trim())?.[1] ?? expression;
 }

@@ -1,6 +1,6 @@
 import { type ReactNode, useId } from 'react';
 
-/** A part of the form, with what it is about. */
+/** A section of the form with a title and a hint. */
 export function FormSection({
   title,
   hint,
@@ -30,7 +30,7 @@ export function FormSection({
   );
 }
 
-/** Fields side by side where there is room. */
+/** Fields in two columns on wide screens. */
 export function FieldGrid({ children }: { readonly children: ReactNode }) {
   return <div className="grid gap-4 sm:grid-cols-2">{children}</div>;
 }

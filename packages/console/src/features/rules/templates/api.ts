@@ -8,7 +8,7 @@ import { EMPTY_EVENT, trialBody } from '../trial/trial-request.js';
 import { matchesOf, type TemplateMatch } from './match.js';
 import { startingPrices } from './starting-prices.js';
 
-/** The templates; they change with the release only. */
+/** The templates, which change only with a release. */
 export function useTemplates() {
   return useQuery({
     queryKey: ['templates'],
@@ -19,12 +19,12 @@ export function useTemplates() {
 
 export interface Matching {
   readonly matches: readonly TemplateMatch[];
-  /** Whether templates are still being tried. */
+  /** Whether templates are still being tested. */
   readonly isPending: boolean;
   readonly error: unknown;
 }
 
-/** Every template tried on a text; those that fit, best first. Asks nothing while it is no JSON object. */
+/** Tests every template on a text and returns the matches, best first. Idle while the text is not a JSON object. */
 export function useMatches(text: string): Matching {
   const { projectId, ruleTrials } = useProjectClient();
   const templates = useTemplates().data ?? [];
@@ -54,16 +54,16 @@ export function useMatches(text: string): Matching {
 export interface NewRuleSet {
   readonly template: ExtractorTemplate;
   readonly name: string;
-  /** By metric, empty for none. */
+  /** Prices by metric; an empty text for none. */
   readonly prices: ReadonlyMap<string, string>;
   readonly currency: string;
   readonly isPublished: boolean;
 }
 
 /**
- * Makes a rule set of a template and, where there are prices, a pricing rule set that is bound to it. They
- * are for events of any time: nothing was there before. Prices are published first, so that no event is rated
- * without them.
+ * Creates a rule set from a template and, if there are prices, a pricing rule set for it. Both apply to events of
+ * any time, because nothing existed before. The prices are published first, so that no event is rated without
+ * them.
  */
 export function useCreateFromTemplate() {
   const { projectId, extractorRuleSets, pricingRuleSets } = useProjectClient();
@@ -78,7 +78,7 @@ export function useCreateFromTemplate() {
       }
       return isPublished ? extractorRuleSets.publish(ruleSet.id) : ruleSet;
     },
-    // Whatever was reached before a refusal is there.
+    // Also after an error, because earlier steps may have succeeded.
     onSettled: () => queries.invalidateQueries({ queryKey: [RULES, projectId] }),
   });
 }

@@ -11,7 +11,7 @@ import { isPrice, metricsOf } from './starting-prices.js';
 
 const CURRENCY = /^[A-Z][A-Z0-9_]{1,11}$/;
 
-/** Makes a rule set of the template. Prices may wait: without them usage is counted, and costs nothing yet. */
+/** Form to create a rule set from a template. Prices are optional; without them, usage is counted but unpriced. */
 export function CreateForm({
   template,
   isAlwaysPublished,
@@ -27,17 +27,17 @@ export function CreateForm({
   const [prices, setPrices] = useState<ReadonlyMap<string, string>>(new Map());
   const [currency, setCurrency] = useState('USD');
   const [isPublished, setPublished] = useState(isAlwaysPublished);
-  const hasWrongPrice = [...prices.values()].some((price) => price !== '' && !isPrice(price));
-  const isWrong = hasWrongPrice || !CURRENCY.test(currency);
+  const hasInvalidPrice = [...prices.values()].some((price) => price !== '' && !isPrice(price));
+  const isInvalid = hasInvalidPrice || !CURRENCY.test(currency);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (isWrong) return;
+    if (isInvalid) return;
     create.mutate({ template, name: name.trim(), prices, currency, isPublished }, { onSuccess: onCreated });
   };
   if (!mayWrite) {
     return (
       <p className="border-t border-line pt-5 text-[13px] text-ink-soft">
-        Making a rule set needs the permission rules:write, which this key does not have.
+        To create a rule set, sign in with a key that has the permission rules:write.
       </p>
     );
   }
@@ -49,20 +49,20 @@ export function CreateForm({
         prices={prices}
         onPrices={setPrices}
         currency={currency}
-        isCurrencyWrong={!CURRENCY.test(currency)}
+        isCurrencyInvalid={!CURRENCY.test(currency)}
         onCurrency={setCurrency}
       />
       {!isAlwaysPublished && (
         <Checkbox
-          label="Publish it at once"
-          hint="Events can be sent to a published rule set."
+          label="Publish immediately"
+          hint="Only published rule sets accept events."
           isChecked={isPublished}
           onChange={setPublished}
         />
       )}
       {create.isError && <FailureNote error={create.error} />}
       <div>
-        <Button type="submit" look="primary" isBusy={create.isPending} disabled={isWrong}>
+        <Button type="submit" look="primary" isBusy={create.isPending} disabled={isInvalid}>
           Create rule set
         </Button>
       </div>

@@ -1,6 +1,6 @@
 import type { ExtractorTemplate, RulesTestResult } from '@tollgate/contract';
 
-/** What a template made of a pasted event; no result while there is none, or where it was refused. */
+/** The result of a template for a pasted event; undefined while it is running or if the request failed. */
 export interface TemplateTrial {
   readonly template: ExtractorTemplate;
   readonly result: RulesTestResult | undefined;
@@ -12,9 +12,8 @@ export interface TemplateMatch {
 }
 
 /**
- * Templates that make charge items of the event, the one that reads most of it first. Payloads of providers
- * resemble each other; where two templates read as much, the one whose samples have more of the event's own
- * fields is meant.
+ * The templates that extract charge items from the event, those that extract most first. Payloads of providers are
+ * similar, so ties go to the template whose samples have more fields of the event.
  */
 export function matchesOf(
   event: Readonly<Record<string, unknown>>,

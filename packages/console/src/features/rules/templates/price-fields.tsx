@@ -1,33 +1,33 @@
 import { Field, TextInput } from '../../../ui/field.js';
 import { isPrice, type PricedMetric } from './starting-prices.js';
 
-/** A first price for each metric, for who knows it already. */
+/** Optional fields for a first price of each metric. */
 export function PriceFields({
   metrics,
   prices,
   onPrices,
   currency,
-  isCurrencyWrong,
+  isCurrencyInvalid,
   onCurrency,
 }: {
   readonly metrics: readonly PricedMetric[];
   readonly prices: ReadonlyMap<string, string>;
   readonly onPrices: (prices: ReadonlyMap<string, string>) => void;
   readonly currency: string;
-  readonly isCurrencyWrong: boolean;
+  readonly isCurrencyInvalid: boolean;
   readonly onCurrency: (currency: string) => void;
 }) {
   return (
     <details className="text-[13px]">
       <summary className="cursor-pointer font-medium">
         Prices{' '}
-        <span className="font-normal text-ink-soft">(optional; they can be set later, by model too)</span>
+        <span className="font-normal text-ink-soft">(optional; you can set them later, also per model)</span>
       </summary>
       <div className="mt-3 grid gap-4 sm:grid-cols-2 xl:grid-cols-3">
         <Field
           label="Currency"
-          error={isCurrencyWrong ? 'A code in capitals, such as USD.' : undefined}
-          hint="ISO 4217, or a unit of your own."
+          error={isCurrencyInvalid ? 'Enter an uppercase code such as USD.' : undefined}
+          hint="ISO 4217 code, or a custom unit."
         >
           {(control) => (
             <TextInput
@@ -43,7 +43,7 @@ export function PriceFields({
             <Field
               key={metric}
               label={name}
-              error={price === '' || isPrice(price) ? undefined : 'A number such as 0.000003.'}
+              error={price === '' || isPrice(price) ? undefined : 'Enter a number such as 0.000003.'}
               hint={`Per ${unit}.`}
             >
               {(control) => (

@@ -7,7 +7,7 @@ const PROVIDERS: readonly (readonly [prefix: string, name: string])[] = [
   ['aws_', 'Amazon'],
 ];
 
-/** Whose payload a template reads; templates of a kind of usage belong to nobody. */
+/** The provider whose payload a template reads. Generic templates have none. */
 export function providerOf({ id }: Pick<ExtractorTemplate, 'id'>): string {
   return PROVIDERS.find(([prefix]) => id.startsWith(prefix))?.[1] ?? 'Any provider';
 }

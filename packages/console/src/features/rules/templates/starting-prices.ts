@@ -1,10 +1,10 @@
 import type { ExtractorTemplate, PricingRuleSetInput } from '@tollgate/contract';
 
-/** What is charged for, once per metric: that is what a price is for. */
+/** A metric of a template that can have a price. */
 export interface PricedMetric {
   readonly metric: string;
   readonly unit: string;
-  /** As the template calls it. */
+  /** Display name of the template. */
   readonly name: string;
 }
 
@@ -24,9 +24,9 @@ export function isPrice(text: string): boolean {
 }
 
 /**
- * A pricing rule set of one price per unit of each metric that has one; undefined where none has.
+ * A pricing rule set with a unit price for each metric that has one; undefined if none has.
  *
- * @param prices by metric; texts that are empty are no price, all others `isPrice`
+ * @param prices by metric; an empty text means no price, all others are valid by `isPrice`
  */
 export function startingPrices(
   extractorRuleSetId: string,

@@ -12,16 +12,16 @@ const PASTE_HEIGHT_PX = 180;
 
 export interface CreatedFromTemplate {
   readonly ruleSet: ExtractorRuleSet;
-  /** What was pasted, where the template reads it. */
+  /** The pasted event, if the template matches it. */
   readonly sample: string | undefined;
 }
 
-/** Chooses a template by what it makes of a pasted event, or by its name, and makes a rule set of it. */
+/** Finds a template by a pasted event or by name, and creates a rule set from it. */
 export function TemplateChooser({
   isAlwaysPublished = false,
   onCreated,
 }: {
-  /** Otherwise it is asked. */
+  /** Publishes without asking. */
   readonly isAlwaysPublished?: boolean;
   readonly onCreated: (created: CreatedFromTemplate) => void;
 }) {
@@ -50,14 +50,14 @@ export function TemplateChooser({
             text={text}
             onChange={paste}
             minHeight={PASTE_HEIGHT_PX}
-            placeholder="What your provider answered, as JSON"
+            placeholder="A response of your provider, as JSON"
             hint={<PasteState text={text} isTrying={isPending || settled !== text} fits={matches.length} />}
           />
           {error !== null && <FailureNote error={error} />}
         </section>
         <section aria-label="Templates">
           <h2 className="mb-2 text-[13px] font-semibold">
-            {matches.length > 0 ? 'Templates that read it' : 'Or choose a template'}
+            {matches.length > 0 ? 'Matching templates' : 'Or choose a template'}
           </h2>
           {templates.data === undefined ? (
             <Skeleton className="h-96" />
@@ -77,7 +77,7 @@ export function TemplateChooser({
         preview={
           shown !== undefined && <TemplatePreview template={shown} match={match} onUseSample={setText} />
         }
-        isSought={chosenId !== undefined}
+        isChosenByHand={chosenId !== undefined}
         isAlwaysPublished={isAlwaysPublished}
         onCreated={(ruleSet) => onCreated({ ruleSet, sample: match === undefined ? undefined : settled })}
       />
@@ -88,29 +88,27 @@ export function TemplateChooser({
 function Chosen({
   template,
   preview,
-  isSought,
+  isChosenByHand,
   isAlwaysPublished,
   onCreated,
 }: {
   readonly template: ExtractorTemplate | undefined;
   readonly preview: ReactNode;
-  /** It was chosen by hand, not by what was pasted. */
-  readonly isSought: boolean;
+  /** Whether the user chose the template in the list. */
+  readonly isChosenByHand: boolean;
   readonly isAlwaysPublished: boolean;
   readonly onCreated: (ruleSet: ExtractorRuleSet) => void;
 }) {
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    // On a narrow screen it begins below the list: who chose it there would not see it come.
+    // On narrow screens it is below the list, so it is scrolled into view.
     const top = place.current?.getBoundingClientRect().top ?? 0;
-    if (isSought && top > window.innerHeight) place.current?.scrollIntoView();
-  }, [isSought]);
+    if (isChosenByHand && top > window.innerHeight) place.current?.scrollIntoView();
+  }, [isChosenByHand]);
   if (template === undefined) {
     return (
       <div className="hidden min-h-72 items-center self-start justify-center rounded-xl border border-dashed border-line-strong p-8 text-center text-[13px] text-ink-soft lg:flex">
-        <p className="max-w-xs">
-          Paste an event, and see here which template reads it and what it would charge.
-        </p>
+        <p className="max-w-xs">Paste an event to see which template matches and what it would charge.</p>
       </div>
     );
   }
@@ -132,17 +130,15 @@ function PasteState({
   readonly fits: number;
 }) {
   if (text.trim() === '') {
-    return 'Every template is tried on it. It is sent to this service alone, and not stored.';
+    return 'All templates are tested on the event. It is sent only to this service and not stored.';
   }
-  if (isTrying) return 'Trying the templates…';
+  if (isTrying) return 'Testing templates…';
   if (fits === 0) {
     return (
       <span className="text-warn">
-        No template reads this event. Make an empty rule set under Rules, and say there what is charged.
+        No template matches this event. Create a blank rule set under Rules instead.
       </span>
     );
   }
-  return fits === 1
-    ? 'One template reads it.'
-    : `${fits} templates read it; the one that reads most is shown.`;
+  return fits === 1 ? 'One template matches.' : `${fits} templates match. The best match is shown.`;
 }

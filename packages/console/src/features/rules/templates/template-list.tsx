@@ -6,7 +6,7 @@ import { classes } from '../../../ui/classes.js';
 import type { TemplateMatch } from './match.js';
 import { providerOf } from './provider.js';
 
-/** Templates by name and provider: those that read the pasted event or, where none does or somebody asks, all. */
+/** The matching templates or, if none matches or on request, all templates. */
 export function TemplateList({
   templates,
   matches,
@@ -79,7 +79,7 @@ function Template({
         {fit !== 'none' && (
           <span className="ml-auto">
             <Badge tone={fit === 'best' ? 'good' : 'neutral'}>
-              {fit === 'best' ? 'reads it best' : 'reads it'}
+              {fit === 'best' ? 'best match' : 'match'}
             </Badge>
           </span>
         )}

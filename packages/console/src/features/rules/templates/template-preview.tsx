@@ -5,12 +5,12 @@ import { decimal } from '../../../format.js';
 import { Button } from '../../../ui/button.js';
 import { CodeEditor } from '../../../ui/code/code-editor.js';
 import { Select } from '../../../ui/field.js';
-import { silentExtractors } from '../trial/silent-rules.js';
 import { TrialResult } from '../trial/trial-result.js';
+import { unusedExtractors } from '../trial/unused-rules.js';
 import type { TemplateMatch } from './match.js';
 import { providerOf } from './provider.js';
 
-/** What a template reads: of the pasted event or, without one, of its samples. */
+/** The charge items that a template extracts from the pasted event or, without one, from its samples. */
 export function TemplatePreview({
   template,
   match,
@@ -28,7 +28,7 @@ export function TemplatePreview({
           {title} <span className="font-normal text-ink-soft">{providerOf(template)}</span>
         </h2>
         <p className="mt-1 max-w-prose text-[13px] text-ink-soft">
-          <span className="font-medium text-ink">What to send:</span> {payload}
+          <span className="font-medium text-ink">Payload:</span> {payload}
         </p>
         <a
           href={documentation_url}
@@ -36,7 +36,7 @@ export function TemplatePreview({
           rel="noreferrer"
           className="mt-1 inline-flex items-center gap-1 text-[13px] text-accent hover:underline"
         >
-          The shape of the payload
+          Payload documentation
           <ExternalLink size={12} aria-hidden />
         </a>
       </div>
@@ -45,8 +45,8 @@ export function TemplatePreview({
       ) : (
         <TrialResult
           result={match.result}
-          silent={silentExtractors(template, match.result.charge_items)}
-          silentTitle="Extractors without a charge item"
+          unused={unusedExtractors(template, match.result.charge_items)}
+          unusedTitle="Extractors without a charge item"
           isOld={false}
         />
       )}
@@ -95,8 +95,8 @@ function Samples({
 
 function SampleItems({ sample }: { readonly sample: ExtractorTemplateSample }) {
   return (
-    <section aria-label="What is read of the sample">
-      <h3 className="mb-1.5 text-[13px] font-semibold">What is read of it</h3>
+    <section aria-label="Charge items of the sample">
+      <h3 className="mb-1.5 text-[13px] font-semibold">Charge items of the sample</h3>
       <ul className="grid gap-x-8 gap-y-1 text-[13px] sm:grid-cols-2">
         {sample.charge_items.map(({ metric, unit, quantity }) => (
           <li key={`${metric} ${quantity}`} className="tabular flex justify-between gap-4">

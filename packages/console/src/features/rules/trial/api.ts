@@ -7,15 +7,15 @@ import { parseExactly } from '../../usage/exact-json.js';
 import { RULES, type RuleSetKind, ruleSetsOf } from '../api.js';
 import { type EventDraft, type GivenEvent, isComplete, type TrialRules, trialBody } from './trial-request.js';
 
-/** What was tried, and what came of it. */
+/** The rules of a test and its result. */
 export interface Trial {
   readonly rules: TrialRules;
   readonly result: RulesTestResult;
 }
 
 /**
- * What rules make of an event; the last answer stays until the next is here. Nothing is asked while there is
- * no event.
+ * Tests rules on an event. The last result stays until the next one arrives. Idle while the event is
+ * incomplete.
  */
 export function useTrial(rules: TrialRules | undefined, event: EventDraft) {
   const project = useProjectClient();
@@ -34,8 +34,7 @@ export function useTrial(rules: TrialRules | undefined, event: EventDraft) {
 }
 
 /**
- * The event that the rules of a rule set are tried on. It outlives going to another page, and is forgotten
- * with the session.
+ * The test event of a rule set. It is kept while the user visits other pages, until the session ends.
  */
 export function useKeptEvent(ruleSetId: string | undefined) {
   const { projectId } = useProjectClient();
@@ -57,7 +56,7 @@ export function useKeptEvent(ruleSetId: string | undefined) {
 
 const RECENT_SHOWN = 20;
 
-/** The last events of a rule set. */
+/** The latest events of a rule set. */
 export function useRecentEvents(ruleSetId: string | undefined) {
   const project = useProjectClient();
   const mayRead = useMay('usage:read');
@@ -73,7 +72,7 @@ export function useRecentEvents(ruleSetId: string | undefined) {
   });
 }
 
-/** Reads an event whose numbers keep the digits that they were sent with. */
+/** Fetches an event and keeps the digits of its numbers as they were sent. */
 export function useReadEvent() {
   const project = useProjectClient();
   return useMutation({
@@ -83,7 +82,7 @@ export function useReadEvent() {
   });
 }
 
-/** The newest version that was published; null where none is, or none any more. */
+/** The published version; null if there is none or the rule set is archived. */
 export function usePublishedVersion(kind: RuleSetKind, ruleSetId: string | undefined) {
   const project = useProjectClient();
   return useQuery({
@@ -99,8 +98,8 @@ export function usePublishedVersion(kind: RuleSetKind, ruleSetId: string | undef
 }
 
 /**
- * Versions that can price the items of an extractor rule set: of each pricing rule set the published one, and
- * a newer draft.
+ * Versions that can price the charge items of an extractor rule set: the published version and a newer draft of
+ * each pricing rule set.
  */
 export function useBoundPrices(extractorRuleSetId: string | undefined) {
   const project = useProjectClient();
@@ -133,7 +132,7 @@ export function useBacktests() {
   });
 }
 
-/** One backtest; while it runs it is read again and again. */
+/** One backtest, polled while it runs. */
 export function useBacktest(id: string | undefined) {
   const project = useProjectClient();
   return useQuery({

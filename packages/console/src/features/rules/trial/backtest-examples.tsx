@@ -4,11 +4,11 @@ import { signed } from './comparison.js';
 
 type Side = BacktestExample['before'];
 
-/** Events that change most, each with what it came to and what it would. */
+/** The events with the largest changes, each with the charged items and the new ones. */
 export function BacktestExamples({ examples }: { readonly examples: readonly BacktestExample[] }) {
   return (
     <section aria-label="Examples">
-      <h4 className="mb-2 text-[13px] font-semibold">Events that change most</h4>
+      <h4 className="mb-2 text-[13px] font-semibold">Events with the largest changes</h4>
       <ul className="divide-y divide-line overflow-hidden rounded-xl border border-line bg-panel">
         {examples.map((example) => (
           <li key={`${example.raw_event_id} ${example.currency}`}>
@@ -29,15 +29,15 @@ function Example({ example }: { readonly example: BacktestExample }) {
           <span>{dateTime(occurred_at, 'UTC')} UTC</span>
           <span className="tabular font-medium">
             {currency === null
-              ? 'differs, at the same amount'
+              ? 'changed, same amount'
               : `${signed(decimalExact(amount_difference))} ${currency}`}
           </span>
         </span>
       </summary>
       <p className="mt-2 font-mono text-xs break-all text-ink-faint">{raw_event_id}</p>
       <div className="mt-2 grid gap-4 sm:grid-cols-2">
-        <SideItems title="As it came to" side={before} />
-        <SideItems title="By these rules" side={after} />
+        <SideItems title="Charged" side={before} />
+        <SideItems title="With these rules" side={after} />
       </div>
     </details>
   );
@@ -56,7 +56,7 @@ function SideItems({ title, side }: { readonly title: string; readonly side: Sid
         </p>
       )}
       {failure === null && charge_items.length === 0 && (
-        <p className="mt-1 text-ink-soft">Charged for nothing.</p>
+        <p className="mt-1 text-ink-soft">No charge items.</p>
       )}
       <ul className="mt-1 flex flex-col gap-1">
         {charge_items.map((item, index) => (

@@ -19,7 +19,7 @@ export function BacktestBadge({ status }: { readonly status: Status }) {
   return <Badge tone={TONES[status]}>{status}</Badge>;
 }
 
-/** Backtests of the project, whoever began them, of whichever rules. */
+/** All backtests of the project, of any rules and user. */
 export function BacktestList({
   shownId,
   onShow,
@@ -45,7 +45,7 @@ export function BacktestList({
     { title: 'Status', cell: ({ status }) => <BacktestBadge status={status} /> },
     { title: 'Events', isNumber: true, cell: ({ progress }) => count(progress.events_done) },
     {
-      title: 'Took',
+      title: 'Duration',
       isNumber: true,
       cell: ({ created_at, finished_at }) =>
         finished_at === null ? '—' : `${count(Math.max(0, finished_at - created_at))} s`,
@@ -58,7 +58,7 @@ export function BacktestList({
       {backtests.isPending && <Skeleton className="h-24" />}
       {backtests.data?.length === 0 && (
         <p className="text-[13px] text-ink-soft">
-          None in the last week. One shows what a change would have cost before it is published.
+          No backtests in the last week. A backtest shows the effect of a change before you publish it.
         </p>
       )}
       {backtests.data !== undefined && backtests.data.length > 0 && (

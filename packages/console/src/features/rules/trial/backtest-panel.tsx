@@ -9,13 +9,13 @@ import { BacktestReport } from './backtest-report.js';
 import { backtestBody, PERIODS, type Period, SHARES, type Share } from './backtest-request.js';
 import type { PanelProps } from './test-panel.js';
 
-/** What stored usage would have come to by the draft. */
+/** Rates stored usage with the draft, and compares it with what was charged. */
 export function BacktestPanel(props: PanelProps) {
   const mayRead = useMay('usage:read');
   if (!mayRead) {
     return (
-      <EmptyState title="Not with this key">
-        A backtest reads stored usage, which needs the permission usage:read.
+      <EmptyState title="You cannot run backtests">
+        This key lacks the permission usage:read, which backtests need.
       </EmptyState>
     );
   }
@@ -37,7 +37,7 @@ function Backtests({ kind, ruleSetId, draft }: PanelProps) {
   return (
     <div className="flex flex-col gap-6">
       <form onSubmit={submit} className="flex flex-wrap items-end gap-3">
-        <Field label="Usage of">
+        <Field label="Time range">
           {(control) => <Select {...control} options={PERIODS} value={period} onChange={setPeriod} />}
         </Field>
         <Field label="Events">
@@ -53,9 +53,9 @@ function Backtests({ kind, ruleSetId, draft }: PanelProps) {
         </Button>
       </form>
       <p className="max-w-prose text-[13px] text-ink-soft">
-        Stored events are rated anew by the rules as they are edited here, and compared with what they came
-        to. Nothing is changed.
-        {body === undefined && ' The rules are not JSON at the moment.'}
+        Rates stored events with the rules as edited here and compares the result with what was charged.
+        Nothing is changed.
+        {body === undefined && ' The rules are not valid JSON.'}
       </p>
       {start.isError && <FailureNote error={start.error} />}
       {cancel.isError && <FailureNote error={cancel.error} />}

@@ -10,12 +10,12 @@ import { type Change, changeOf, isChanged, signed } from './comparison.js';
 
 const PERCENT = 100;
 const CUT_BY: Readonly<Record<BacktestResult['cut_by'][number], string>> = {
-  events: 'There are more events than one backtest rates: later ones were left out.',
-  time: 'The time of one backtest was over: later events were left out.',
-  totals: 'There are more metrics, units and currencies than are shown.',
+  events: 'There are more events than one backtest can rate. Later events were left out.',
+  time: 'The backtest reached its time limit. Later events were left out.',
+  totals: 'There are more metrics, units and currencies than shown.',
 };
 
-/** One backtest: how far it is, then what it found. */
+/** One backtest: its progress, then its result. */
 export function BacktestReport({
   backtest,
   isCancelling,
@@ -36,7 +36,7 @@ export function BacktestReport({
       {status === 'running' && (
         <Progress backtest={backtest} isCancelling={isCancelling} onCancel={onCancel} />
       )}
-      {status === 'cancelled' && <p className="text-[13px] text-ink-soft">It was cancelled.</p>}
+      {status === 'cancelled' && <p className="text-[13px] text-ink-soft">The backtest was cancelled.</p>}
       {failure !== null && (
         <p role="alert" className="rounded-lg bg-bad-soft px-3.5 py-2.5 text-[13px] text-bad">
           {failure.message}
@@ -85,7 +85,7 @@ function Result({ result }: { readonly result: BacktestResult }) {
   return (
     <>
       <p className="text-[13px]">
-        <strong className="font-semibold">{said(changed_count, 'event')}</strong> of {count(event_count)}{' '}
+        <strong className="font-semibold">{counted(changed_count, 'event')}</strong> of {count(event_count)}{' '}
         would change.
         {event_count === 0 && ' There was no usage in this time.'}
       </p>
@@ -94,15 +94,15 @@ function Result({ result }: { readonly result: BacktestResult }) {
           {CUT_BY[bound]}
         </p>
       ))}
-      <Failures title="Would fail now" counts={newly_failed} isBad />
-      <Failures title="Would not fail any more" counts={newly_succeeded} />
+      <Failures title="Would newly fail" counts={newly_failed} isBad />
+      <Failures title="Would no longer fail" counts={newly_succeeded} />
       {totals.length > 0 && <Totals totals={totals} />}
       {examples.length > 0 && <BacktestExamples examples={examples} />}
     </>
   );
 }
 
-function said(number: number, noun: string): string {
+function counted(number: number, noun: string): string {
   return `${count(number)} ${noun}${number === 1 ? '' : 's'}`;
 }
 
@@ -122,7 +122,7 @@ function Failures({
       <ul>
         {counts.map(({ code, count: events }) => (
           <li key={code}>
-            {said(events, 'event')}, <code className="font-mono text-xs">{code}</code>
+            {counted(events, 'event')}, <code className="font-mono text-xs">{code}</code>
           </li>
         ))}
       </ul>
@@ -130,7 +130,7 @@ function Failures({
   );
 }
 
-/** By metric, unit and currency, which are never added up. What changes comes first. */
+/** Totals by metric, unit and currency. Changed rows come first. */
 function Totals({ totals }: { readonly totals: readonly BacktestTotal[] }) {
   const rows = totals
     .map((total) => ({
@@ -143,22 +143,26 @@ function Totals({ totals }: { readonly totals: readonly BacktestTotal[] }) {
   const columns: readonly Column<Row>[] = [
     { title: 'Metric', cell: ({ metric }) => <span className="font-medium">{metric}</span> },
     {
-      title: 'Quantity now',
+      title: 'Quantity charged',
       isNumber: true,
       cell: ({ quantity, unit }) => `${decimalExact(quantity.before)} ${unit ?? ''}`,
     },
-    { title: 'Difference', isNumber: true, cell: ({ quantity }) => <Difference of={quantity} /> },
     {
-      title: 'Amount now',
+      title: 'Quantity difference',
+      isNumber: true,
+      cell: ({ quantity }) => <Difference change={quantity} />,
+    },
+    {
+      title: 'Amount charged',
       isNumber: true,
       cell: ({ amount, currency }) => <Amount text={amount.before} currency={currency} />,
     },
     {
-      title: 'Amount by these rules',
+      title: 'New amount',
       isNumber: true,
       cell: ({ amount, currency }) => <Amount text={amount.after} currency={currency} />,
     },
-    { title: 'Difference of amount', isNumber: true, cell: ({ amount }) => <Difference of={amount} /> },
+    { title: 'Amount difference', isNumber: true, cell: ({ amount }) => <Difference change={amount} /> },
   ];
   return (
     <Table
@@ -182,7 +186,7 @@ function Amount({ text, currency }: { readonly text: string; readonly currency: 
   );
 }
 
-function Difference({ of }: { readonly of: Change }) {
-  if (!isChanged(of)) return <span className="text-ink-faint">—</span>;
-  return <span className="font-medium">{signed(decimalExact(of.difference))}</span>;
+function Difference({ change }: { readonly change: Change }) {
+  if (!isChanged(change)) return <span className="text-ink-faint">—</span>;
+  return <span className="font-medium">{signed(decimalExact(change.difference))}</span>;
 }

@@ -31,13 +31,13 @@ describe('backtestBody', () => {
 });
 
 it.each([
-  [{ extractor: {}, time_range: { last_seconds: 86_400 } }, 'Extractor draft, usage of the last 24 hours'],
+  [{ extractor: {}, time_range: { last_seconds: 86_400 } }, 'Extractor draft, last 24 hours'],
   [
     { pricing: {}, time_range: { last_seconds: 604_800 }, sample: 0.1 },
-    'Pricing draft, usage of the last 7 days, a share of 0.1',
+    'Pricing draft, last 7 days, sample of 0.1',
   ],
-  [{ time_range: { from: 1, to: 2 } }, 'Saved rules, usage of a range of its own'],
-  [null, 'Saved rules, usage of a range of its own'],
+  [{ time_range: { from: 1, to: 2 } }, 'Saved rules, custom range'],
+  [null, 'Saved rules, custom range'],
 ])('describes %j', (request, expected) => {
   expect(describeRequest(request)).toBe(expected);
 });

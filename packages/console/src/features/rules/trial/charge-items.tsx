@@ -4,7 +4,7 @@ import { totalsOf } from '../../../exact-sum.js';
 import { priceText, quantityText } from '../../../expressions.js';
 import { decimalExact } from '../../../format.js';
 
-/** What an event is charged for: each number to its last digit, and below it what gave it. */
+/** The charge items of an event, with all digits and the origin of each number. */
 export function ChargeItems({
   items,
   explanation,
@@ -93,7 +93,7 @@ function Numbers({ item }: { readonly item: UsageChargeItem }) {
   );
 }
 
-/** Multiplies quantity and unit price, which is what everybody expects: it needs no words. */
+/** The default amount, quantity × unit price, which is not shown. */
 const AMOUNT_EXPRESSION_DEFAULT = 'dec_mul(item.quantity, item.unit_price)';
 
 function unitPriceOf(explanation: UsageItemExplanation | undefined): string | null {
@@ -101,7 +101,7 @@ function unitPriceOf(explanation: UsageItemExplanation | undefined): string | nu
   return expression === null ? null : priceText(expression, unit);
 }
 
-/** Where the quantity was read, and who said what it costs, by which expressions. */
+/** The origin of a charge item: the path of its quantity, and the rule and expressions of its price. */
 function Origin({
   item,
   explanation,

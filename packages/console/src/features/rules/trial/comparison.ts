@@ -1,7 +1,7 @@
 import type { UsageChargeItem } from '@tollgate/contract';
 import { exactSum, negated } from '../../../exact-sum.js';
 
-/** What one metric comes to in one currency, by two sets of rules. */
+/** The totals of one metric in one currency by two sets of rules. */
 export interface ComparedTotal {
   readonly metric: string;
   readonly unit: string | null;
@@ -10,7 +10,7 @@ export interface ComparedTotal {
   readonly amount: Change;
 }
 
-/** Exact decimals; `difference` is after less before. */
+/** Exact decimals; `difference` is `after` minus `before`. */
 export interface Change {
   readonly before: string;
   readonly after: string;
@@ -30,16 +30,16 @@ export function signed(difference: string): string {
   return difference === '0' || difference.startsWith('-') ? difference : `+${difference}`;
 }
 
-/** Charge items of two ratings of one event, by metric, unit and currency, in the order in which they first come. */
+/** Compares the charge items of two ratings of an event, by metric, unit and currency in order of appearance. */
 export function compareItems(
   before: readonly UsageChargeItem[],
   after: readonly UsageChargeItem[],
 ): ComparedTotal[] {
   const keys = new Map([...after, ...before].map((item) => [keyOf(item), item]));
   return [...keys].map(([key, { metric, unit, currency }]) => {
-    const mine = (items: readonly UsageChargeItem[]) => items.filter((item) => keyOf(item) === key);
+    const own = (items: readonly UsageChargeItem[]) => items.filter((item) => keyOf(item) === key);
     const sum = (items: readonly UsageChargeItem[], field: 'quantity' | 'amount') =>
-      exactSum(mine(items).map((item) => item[field]));
+      exactSum(own(items).map((item) => item[field]));
     return {
       ...{ metric, unit, currency },
       quantity: changeOf(sum(before, 'quantity'), sum(after, 'quantity')),

@@ -9,7 +9,7 @@ import type { EventDraft } from './trial-request.js';
 const RAW_HEIGHT_PX = 320;
 const BILLING_HEIGHT_PX = 96;
 
-/** An event as it is written down: pasted, or one that was received. */
+/** Editor for the test event, which is pasted or taken from received events. */
 export function EventEditor({
   event,
   onChange,
@@ -29,15 +29,15 @@ export function EventEditor({
         label="Event as JSON"
         text={event.rawJson}
         minHeight={RAW_HEIGHT_PX}
-        placeholder="Paste what a client sends as raw_json"
+        placeholder="Paste the raw_json of an event"
         onChange={(rawJson) => onChange({ ...event, rawJson })}
       />
       <details className="group text-[13px]">
         <summary className="cursor-pointer text-ink-soft hover:text-ink">
-          What comes with it: subject, x-billing
+          Subject and x-billing (optional)
         </summary>
         <div className="mt-3 grid gap-4 sm:grid-cols-2">
-          <Field label="Subject type" hint="Together with the id; they go before what the rules find.">
+          <Field label="Subject type" hint="Used with the ID. Overrides the subject that the rules extract.">
             {(control) => (
               <TextInput
                 {...control}
@@ -46,7 +46,7 @@ export function EventEditor({
               />
             )}
           </Field>
-          <Field label="Subject id">
+          <Field label="Subject ID">
             {(control) => (
               <TextInput
                 {...control}
@@ -86,9 +86,9 @@ function RecentEvents({
   return (
     <>
       <Select
-        aria-label="Take an event that was received"
+        aria-label="Received events"
         className="max-w-64 min-w-0"
-        options={[{ value: '', label: 'Take a received event' }, ...options]}
+        options={[{ value: '', label: 'Use a received event' }, ...options]}
         value={read.variables ?? ''}
         onChange={choose}
       />
@@ -102,7 +102,7 @@ function nameOf({ occurred_at, subject_type, subject_id, status }: UsageEvent): 
   return `${dateTime(occurred_at, 'UTC')} UTC${who}${status === 'failed' ? ' · failed' : ''}`;
 }
 
-/** A received event as text again. */
+/** Converts a received event to text. */
 export function eventDraft(detail: {
   readonly raw_json: unknown;
   readonly 'x-billing': unknown;

@@ -5,7 +5,7 @@ import { readJsonObject } from './json-text.js';
 
 const HEIGHT_PX_MAX = 440;
 
-/** A JSON object that is being written or pasted. A long one is scrolled, so that what stands below stays in sight. */
+/** An input for a JSON object. Long text scrolls, so that the content below stays visible. */
 export function JsonText({
   label,
   text,
@@ -18,7 +18,7 @@ export function JsonText({
   readonly text: string;
   readonly minHeight: number;
   readonly placeholder: string;
-  /** Below it, as long as nothing is wrong. */
+  /** Shown below, unless there is an error. */
   readonly hint?: ReactNode;
   readonly onChange: (text: string) => void;
 }) {

@@ -25,7 +25,7 @@ describe('readJsonObject', () => {
   it('returns the line and the column where JSON ends', () => {
     expect(readJsonObject('{\n  "a": 1,\n  b\n}')).toEqual({
       isObject: false,
-      message: 'Not JSON yet: line 3, column 3.',
+      message: 'Invalid JSON at line 3, column 3.',
       offset: 14,
     });
   });

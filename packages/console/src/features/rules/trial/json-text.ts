@@ -1,11 +1,11 @@
 import { offsetOf } from '../../../ui/code/text-place.js';
 
-/** Text that should be a JSON object: what it says, or where it stops being one. */
+/** The parsed JSON object of a text, or an error with its position. */
 export type JsonReading =
   | { readonly isObject: true; readonly value: Readonly<Record<string, unknown>> }
   | { readonly isObject: false; readonly message: string; readonly offset: number };
 
-/** Reads what somebody is typing. The message is in plain words; `offset` counts UTF-16 units from the start. */
+/** Parses a JSON object from user input. `offset` of an error is in UTF-16 units. */
 export function readJsonObject(text: string): JsonReading {
   if (text.trim() === '') return { isObject: false, message: 'Paste an event as JSON.', offset: 0 };
   let value: unknown;
@@ -15,7 +15,7 @@ export function readJsonObject(text: string): JsonReading {
     return { isObject: false, ...placeOf(error, text) };
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return { isObject: false, message: 'An event is a JSON object: it begins with {.', offset: 0 };
+    return { isObject: false, message: 'An event must be a JSON object that begins with {.', offset: 0 };
   }
   return { isObject: true, value: value as Record<string, unknown> };
 }
@@ -23,11 +23,11 @@ export function readJsonObject(text: string): JsonReading {
 const AT_POSITION = /at position (\d+)/;
 const AT_LINE = /line (\d+) column (\d+)/;
 
-/** Browsers tell the place in words of their own, or not at all: then it is the end. */
+/** Finds the position in the browser's error message; without one, it is the end of the text. */
 function placeOf(error: unknown, text: string): { readonly message: string; readonly offset: number } {
-  const said = error instanceof Error ? error.message : '';
-  const position = AT_POSITION.exec(said)?.[1];
-  const [, line, column] = AT_LINE.exec(said) ?? [];
+  const reason = error instanceof Error ? error.message : '';
+  const position = AT_POSITION.exec(reason)?.[1];
+  const [, line, column] = AT_LINE.exec(reason) ?? [];
   const offset =
     position !== undefined
       ? Number(position)
@@ -35,7 +35,7 @@ function placeOf(error: unknown, text: string): { readonly message: string; read
         ? offsetOf(text, Number(line), Number(column))
         : text.length;
   const place = placeIn(text, offset);
-  return { message: `Not JSON yet: line ${place.line}, column ${place.column}.`, offset };
+  return { message: `Invalid JSON at line ${place.line}, column ${place.column}.`, offset };
 }
 
 function placeIn(text: string, offset: number): { readonly line: number; readonly column: number } {

@@ -10,12 +10,12 @@ import type { EventDraft, TrialRules } from './trial-request.js';
 
 interface ComparisonProps {
   readonly draft: TrialRules | undefined;
-  /** Undefined where nothing is published. */
+  /** Undefined if no version is published. */
   readonly published: TrialRules | undefined;
   readonly event: EventDraft;
 }
 
-/** The same event by the rules that are in force, for who asks. */
+/** On request, compares the result of the draft with that of the published version. */
 export function PublishedComparison({ draft, published, event }: ComparisonProps) {
   const [isOpen, setOpen] = useState(false);
   return (
@@ -26,7 +26,7 @@ export function PublishedComparison({ draft, published, event }: ComparisonProps
         title={published === undefined ? 'No version is published.' : undefined}
         onClick={() => setOpen(!isOpen)}
       >
-        {isOpen ? 'Hide the comparison' : 'Compare with the published version'}
+        {isOpen ? 'Hide comparison' : 'Compare with the published version'}
       </Button>
       {published === undefined && (
         <p className="mt-1.5 text-xs text-ink-faint">No version is published yet.</p>
@@ -57,9 +57,11 @@ function Comparison({ draft, published, event }: ComparisonProps) {
       className={classes('mt-4 transition-opacity', isOld && 'opacity-50')}
     >
       {failure !== undefined && (
-        <p className="mb-3 text-[13px] text-bad">As published, the event fails: {failure.message}</p>
+        <p className="mb-3 text-[13px] text-bad">
+          With the published version, the event fails: {failure.message}
+        </p>
       )}
-      {isSame && <p className="mb-3 text-[13px] text-ink-soft">Both come to the same.</p>}
+      {isSame && <p className="mb-3 text-[13px] text-ink-soft">The results are the same.</p>}
       {totals.length > 0 && <ComparisonTable totals={totals} />}
     </section>
   );
@@ -92,7 +94,7 @@ function ComparisonTable({ totals }: { readonly totals: readonly ComparedTotal[]
   );
 }
 
-/** Of what has a price the amount, of all else the quantity; where the quantity differs, both. */
+/** Compares the amount of priced items and the quantity of others, and both if the quantity differs. */
 function ComparisonRow({ total }: { readonly total: ComparedTotal }) {
   const { metric, unit, currency, quantity, amount } = total;
   const rows = [

@@ -15,7 +15,6 @@ import {
 } from './api.js';
 import { EventEditor, eventDraft } from './event-editor.js';
 import { PublishedComparison } from './published-comparison.js';
-import { silentExtractors, silentPricingRules } from './silent-rules.js';
 import {
   afterChange,
   afterPreset,
@@ -30,15 +29,16 @@ import {
   type TrialRules,
 } from './trial-request.js';
 import { TrialResult } from './trial-result.js';
+import { unusedExtractors, unusedPricingRules } from './unused-rules.js';
 
 export interface PanelProps {
   readonly kind: RuleSetKind;
   readonly ruleSetId: string;
-  /** The body as it is edited now; undefined while it is no JSON. */
+  /** The body as edited; undefined while it is not valid JSON. */
   readonly draft: unknown;
 }
 
-/** Tries the draft on an event, and shows what comes of it as one types in either. */
+/** Tests the draft on an event, and shows the result while the user edits either. */
 export function TestPanel({ kind, ruleSetId, draft }: PanelProps) {
   const extractorId = kind === 'extractor' ? ruleSetId : boundTo(draft);
   const [event, setEvent] = usePresetEvent(extractorId, draft);
@@ -53,7 +53,7 @@ export function TestPanel({ kind, ruleSetId, draft }: PanelProps) {
           <h3 className="mr-auto text-[13px] font-semibold">Result</h3>
           {prices.options.length > 1 && (
             <Select
-              aria-label="Prices of the trial"
+              aria-label="Prices for the test"
               className="max-w-80 min-w-0"
               options={prices.options}
               value={prices.value}
@@ -63,18 +63,18 @@ export function TestPanel({ kind, ruleSetId, draft }: PanelProps) {
         </div>
         {prices.publishedCount > 1 && (
           <p className="text-xs text-ink-faint">
-            {prices.publishedCount} published pricing rule sets price these items together. A draft is tried
-            with one of them.
+            {prices.publishedCount} published pricing rule sets price these items together. A test uses only
+            one of them.
           </p>
         )}
-        <Outcome kind={kind} rules={rules.draft} event={event} />
+        <TestResult kind={kind} rules={rules.draft} event={event} />
         <PublishedComparison draft={rules.draft} published={rules.published} event={event} />
       </section>
     </div>
   );
 }
 
-function Outcome({
+function TestResult({
   kind,
   rules,
   event,
@@ -93,7 +93,7 @@ function Outcome({
     return (
       <>
         <p role="status" className="text-[13px] text-warn">
-          The rules are not JSON at the moment.
+          The rules are not valid JSON.
         </p>
         {last !== undefined && <Shown kind={kind} trial={last} isOld />}
       </>
@@ -102,7 +102,7 @@ function Outcome({
   if (!isComplete(event)) {
     return (
       <>
-        <p className="text-[13px] text-ink-soft">Paste an event, and see here what these rules make of it.</p>
+        <p className="text-[13px] text-ink-soft">Paste an event to test these rules.</p>
         {last !== undefined && <Shown kind={kind} trial={last} isOld />}
       </>
     );
@@ -125,36 +125,39 @@ function Shown({
   readonly trial: Trial;
   readonly isOld: boolean;
 }) {
-  // Where the event fails, rating has stopped, and says nothing of the rules that come after.
+  // If the event fails, rating stops, so nothing is known about later rules.
   const isRated = result.errors.length === 0;
-  const silent = !isRated
+  const unused = !isRated
     ? []
     : kind === 'extractor'
-      ? silentExtractors(rules.extractor, result.charge_items)
-      : silentPricingRules(rules.pricing, result.charge_items);
+      ? unusedExtractors(rules.extractor, result.charge_items)
+      : unusedPricingRules(rules.pricing, result.charge_items);
   return (
     <TrialResult
       result={result}
-      silent={silent}
-      silentTitle={kind === 'extractor' ? 'Extractors without a charge item' : 'Rules that priced nothing'}
+      unused={unused}
+      unusedTitle={kind === 'extractor' ? 'Extractors without a charge item' : 'Unused pricing rules'}
       isOld={isOld}
     />
   );
 }
 
-/** The last answer there was: a mistake that is being typed does not take it away. */
+/** The last result, which stays while the input is invalid. */
 function useLastTrial(trial: Trial | undefined): Trial | undefined {
   const [last, setLast] = useState(trial);
   if (trial !== undefined && trial !== last) setLast(trial);
   return trial ?? last;
 }
 
-interface RulesToTry {
+interface RulesToTest {
   readonly draft: TrialRules | undefined;
   readonly published: TrialRules | undefined;
 }
 
-function useTrialRules({ kind, ruleSetId, draft }: PanelProps, prices: PricesChoice | undefined): RulesToTry {
+function useTrialRules(
+  { kind, ruleSetId, draft }: PanelProps,
+  prices: PricesChoice | undefined,
+): RulesToTest {
   const published = usePublishedVersion(kind, ruleSetId).data ?? undefined;
   const extractorId = boundTo(draft);
   const extractorVersion = usePublishedVersion('extractor', kind === 'pricing' ? extractorId : undefined);
@@ -178,7 +181,7 @@ function useTrialRules({ kind, ruleSetId, draft }: PanelProps, prices: PricesCho
 
 const NO_PRICES = 'none';
 
-/** What prices an extractor's items in the trial: the first that is published, until another is chosen. */
+/** The pricing rule sets to choose from for a test of an extractor. The default is the first published one. */
 function usePrices(extractorRuleSetId: string | undefined) {
   const bound = useBoundPrices(extractorRuleSetId);
   const [value, choose] = useState<string>();
@@ -199,7 +202,7 @@ function usePrices(extractorRuleSetId: string | undefined) {
 
 const NOTHING: GivenEvent = {};
 
-/** Begins with the newest event of the rule set or, where there is none, with a sample of its template. */
+/** The test event. By default the newest event of the rule set or, without events, a sample of its template. */
 function usePresetEvent(extractorId: string | undefined, draft: unknown) {
   const [given = NOTHING, change] = useKeptEvent(extractorId);
   const recent = useRecentEvents(extractorId);
@@ -210,7 +213,7 @@ function usePresetEvent(extractorId: string | undefined, draft: unknown) {
   const sample = templates.data?.find(({ id }) => id === templateId)?.samples[0]?.raw_json;
   const hasNoEvents = recent.data !== undefined ? recent.data.length === 0 : recent.fetchStatus === 'idle';
   const { mutate } = read;
-  // A subject that is typed before the event is there does not stand in its way.
+  // A subject that was entered before the event is loaded does not prevent loading it.
   const hasEvent = given.rawJson !== undefined;
   useEffect(() => {
     if (newest === undefined || hasEvent) return;

@@ -1,6 +1,6 @@
 import { readJsonObject } from './json-text.js';
 
-/** What is written down of an event, as text. */
+/** The state of the event editor: texts. */
 export interface EventDraft {
   readonly rawJson: string;
   readonly subjectType: string;
@@ -11,12 +11,11 @@ export interface EventDraft {
 
 export const EMPTY_EVENT: EventDraft = { rawJson: '', subjectType: '', subjectId: '', billing: '' };
 
-/** The parts of an event that were entered or preset. One that was emptied is there, as an empty text. */
+/** The parts of an event that were entered or preset. A part that was cleared is an empty text. */
 export type GivenEvent = Partial<EventDraft>;
 
 /**
- * The parts that are given once somebody has changed the event: those that nobody has touched stay open for
- * the preset.
+ * The given parts after a change of the event. Parts that the user has not touched stay open for the preset.
  */
 export function afterChange(given: GivenEvent, event: EventDraft): GivenEvent {
   return Object.fromEntries(
@@ -24,22 +23,21 @@ export function afterChange(given: GivenEvent, event: EventDraft): GivenEvent {
   );
 }
 
-/** Fills the parts that are open, unless somebody has entered an event meanwhile. */
+/** Fills the open parts with the preset, unless the user has entered an event in the meantime. */
 export function afterPreset(given: GivenEvent, preset: EventDraft): GivenEvent {
   return given.rawJson === undefined ? { ...preset, ...given } : given;
 }
 
-/** Whether the texts of an event are JSON; otherwise nothing is asked. */
+/** Whether the texts of an event are valid JSON, so that it can be sent. */
 export function isComplete({ rawJson, billing }: EventDraft): boolean {
   return readJsonObject(rawJson).isObject && (billing.trim() === '' || readJsonObject(billing).isObject);
 }
 
-/** Whose rules are tried, as `rules/test` names them. */
+/** The rules of a test, as fields of a `rules/test` request. */
 export type TrialRules = Readonly<Record<string, unknown>>;
 
 /**
- * The body of `rules/test` as text. The event is put in as it was written: a number of more digits than a double holds
- * arrives whole.
+ * The body of `rules/test` as text. The event is inserted as it was written, so that its numbers keep all digits.
  *
  * @param event one that `isComplete`
  */
@@ -52,18 +50,18 @@ export function trialBody(rules: TrialRules, event: EventDraft): string {
   return `{${named}${named === '' ? '' : ','}"event":{${fields.join(',')}}}`;
 }
 
-/** What prices a charge item that the extractor leaves without a price. */
+/** The pricing rule set that prices charge items without a price of the extractor. */
 export interface PricesChoice {
   readonly ruleSetId: string;
   readonly version: number;
 }
 
-/** The rules of an extractor draft: with the prices that were chosen, or none. */
+/** The rules to test an extractor draft, with the chosen prices or none. */
 export function extractorTrial(draft: unknown, prices: PricesChoice | undefined): TrialRules {
   return { extractor: draft, ...pricesOf(prices) };
 }
 
-/** The same for a version that was saved. */
+/** The rules to test a saved version. */
 export function savedExtractorTrial(
   ruleSetId: string,
   version: number,
@@ -78,7 +76,7 @@ function pricesOf(prices: PricesChoice | undefined): TrialRules {
     : { pricing_rule_set_id: prices.ruleSetId, pricing_version: prices.version };
 }
 
-/** The extractor rule set that a pricing draft is bound to; undefined while it names none. */
+/** The extractor rule set that a pricing draft prices; undefined while it names none. */
 export function boundTo(draft: unknown): string | undefined {
   if (typeof draft !== 'object' || draft === null) return undefined;
   const id = (draft as { readonly extractor_rule_set_id?: unknown }).extractor_rule_set_id;

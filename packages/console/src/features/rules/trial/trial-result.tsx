@@ -5,18 +5,18 @@ import { EventNotes } from '../../../ui/event-notes.js';
 import { Fact, Facts } from '../../../ui/facts.js';
 import { UnpricedNotes } from '../../../ui/unpriced-notes.js';
 import { ChargeItems } from './charge-items.js';
-import type { SilentRule } from './silent-rules.js';
+import type { UnusedRule } from './unused-rules.js';
 
-/** What rules made of an event. Dimmed while a newer answer is on its way. */
+/** The result of a test. Dimmed while a newer result is loading. */
 export function TrialResult({
   result,
-  silent,
-  silentTitle,
+  unused,
+  unusedTitle,
   isOld,
 }: {
   readonly result: RulesTestResult;
-  readonly silent: readonly SilentRule[];
-  readonly silentTitle: string;
+  readonly unused: readonly UnusedRule[];
+  readonly unusedTitle: string;
   readonly isOld: boolean;
 }) {
   const { subject, dimensions, charge_items, errors, notes, explanation, unpriced } = result;
@@ -42,7 +42,7 @@ export function TrialResult({
       <EventNotes notes={notes} />
       <Facts>
         <Fact name="Subject">
-          {subject === null ? <span className="text-ink-faint">none</span> : `${subject.type}/${subject.id}`}
+          {subject === null ? <span className="text-ink-faint">None</span> : `${subject.type}/${subject.id}`}
         </Fact>
         {Object.entries(dimensions).map(([name, value]) => (
           <Fact key={name} name={name}>
@@ -54,15 +54,15 @@ export function TrialResult({
       <UnpricedNotes items={unpriced} />
       {charge_items.length === 0 && errors.length === 0 && (
         <p className="rounded-lg bg-warn-soft px-3.5 py-2.5 text-[13px] text-warn">
-          The event would be processed, and charged for nothing.
+          The event would be processed without charge items.
         </p>
       )}
-      {silent.length > 0 && <SilentRules title={silentTitle} rules={silent} />}
+      {unused.length > 0 && <UnusedRules title={unusedTitle} rules={unused} />}
     </div>
   );
 }
 
-/** The answer in a sentence, for those who hear that it has come. */
+/** Summary of the result for screen readers. */
 function summaryOf({ charge_items, errors }: RulesTestResult): string {
   const [failure] = errors;
   if (failure !== undefined) return `The event fails: ${failure.message}`;
@@ -71,12 +71,12 @@ function summaryOf({ charge_items, errors }: RulesTestResult): string {
   return [items, ...totals].join(', ');
 }
 
-/** More than these are shown to who asks. */
-const SILENT_SHOWN = 6;
+/** More unused rules than this are collapsed. */
+const UNUSED_SHOWN = 6;
 
-function SilentRules({ title, rules }: { readonly title: string; readonly rules: readonly SilentRule[] }) {
+function UnusedRules({ title, rules }: { readonly title: string; readonly rules: readonly UnusedRule[] }) {
   return (
-    <details open={rules.length <= SILENT_SHOWN} className="text-[13px]">
+    <details open={rules.length <= UNUSED_SHOWN} className="text-[13px]">
       <summary className="cursor-pointer font-semibold">
         {title} <span className="tabular font-normal text-ink-soft">({rules.length})</span>
       </summary>

@@ -1,6 +1,6 @@
 import type { UsageChargeItem } from '@tollgate/contract';
 import { describe, expect, it } from 'vitest';
-import { silentExtractors, silentPricingRules } from './silent-rules.js';
+import { unusedExtractors, unusedPricingRules } from './unused-rules.js';
 
 function item(change: Partial<UsageChargeItem>): UsageChargeItem {
   return {
@@ -23,7 +23,7 @@ function item(change: Partial<UsageChargeItem>): UsageChargeItem {
 const pricedBy = (rule_name: string, metric = 'tokens') =>
   item({ metric, pricing_source: 'pricing_rule_set', rule_name });
 
-describe('silentExtractors', () => {
+describe('unusedExtractors', () => {
   const body = {
     charge_item_extractors: [
       { name: 'In', metric: 'tokens.in', path: 'usage.in', type: 'number' },
@@ -32,31 +32,31 @@ describe('silentExtractors', () => {
   };
 
   it('says where there was nothing', () => {
-    expect(silentExtractors(body, [item({ extractor_name: 'In' })])).toEqual([
-      { name: 'tokens.out', reason: 'usage.out is missing in the event' },
+    expect(unusedExtractors(body, [item({ extractor_name: 'In' })])).toEqual([
+      { name: 'tokens.out', reason: 'usage.out is missing' },
     ]);
   });
 
   it('names every place that was looked at', () => {
     const added = { metric: 'm', sum_paths: ['a[*].n', 'b'] };
-    const at = (entry: object) => silentExtractors({ charge_item_extractors: [entry] }, [])[0]?.reason;
-    expect(at(added)).toBe('a[*].n, b is missing in the event');
-    expect(at({ ...added, path: 'n' })).toBe('n, a[*].n, b is missing in the event');
+    const at = (entry: object) => unusedExtractors({ charge_item_extractors: [entry] }, [])[0]?.reason;
+    expect(at(added)).toBe('a[*].n, b is missing');
+    expect(at({ ...added, path: 'n' })).toBe('n, a[*].n, b is missing');
   });
 
   it('shows items that the event brought itself', () => {
     const brought = item({ metric: 'tokens.out', source: 'x_billing' });
-    expect(silentExtractors(body, [item({ extractor_name: 'In' }), brought])).toEqual([
+    expect(unusedExtractors(body, [item({ extractor_name: 'In' }), brought])).toEqual([
       { name: 'tokens.out', reason: expect.stringContaining('x-billing') },
     ]);
   });
 
   it.each([undefined, null, 3, {}, { charge_item_extractors: 'x' }])('says nothing of %j', (nothing) => {
-    expect(silentExtractors(nothing, [])).toEqual([]);
+    expect(unusedExtractors(nothing, [])).toEqual([]);
   });
 });
 
-describe('silentPricingRules', () => {
+describe('unusedPricingRules', () => {
   it('says why each rule gave no price, in the order in which they are tried', () => {
     const body = {
       rules: [
@@ -66,29 +66,31 @@ describe('silentPricingRules', () => {
         { name: 'other', metric: 'seconds' },
       ],
     };
-    expect(silentPricingRules(body, [pricedBy('chosen')])).toEqual([
-      { name: 'picky', reason: 'not true: dimensions.model == "x"' },
-      { name: 'other', reason: 'the event has no charge item of seconds' },
-      { name: 'last', reason: 'not asked: chosen comes before it and matches' },
+    expect(unusedPricingRules(body, [pricedBy('chosen')])).toEqual([
+      { name: 'picky', reason: 'condition is false: dimensions.model == "x"' },
+      { name: 'other', reason: 'the event has no charge item for seconds' },
+      { name: 'last', reason: 'not tried: chosen matches first' },
     ]);
   });
 
   it('has asked every rule for an item that stayed unpriced', () => {
     const body = { rules: [{ name: 'picky', metric: 'tokens', match_expr: 'false' }] };
-    expect(silentPricingRules(body, [item({})])).toEqual([{ name: 'picky', reason: 'not true: false' }]);
+    expect(unusedPricingRules(body, [item({})])).toEqual([
+      { name: 'picky', reason: 'condition is false: false' },
+    ]);
   });
 
   it.each([
-    ['hint', 'a price in the event goes first'],
-    ['extractor', 'a price of the extractor goes first'],
+    ['hint', 'a price in the event takes precedence'],
+    ['extractor', 'a price in the extractor takes precedence'],
   ] as const)('says what goes before every rule: %s', (pricing_source, reason) => {
     const body = { rules: [{ name: 'rule', metric: 'tokens' }] };
-    expect(silentPricingRules(body, [item({ pricing_source })])).toEqual([{ name: 'rule', reason }]);
+    expect(unusedPricingRules(body, [item({ pricing_source })])).toEqual([{ name: 'rule', reason }]);
   });
 
   it('knows rules without a name by their metric or their place', () => {
     const body = { rules: [{ metric: 'tokens' }, { metric: 'tokens' }, { metric: 'seconds' }] };
     const items = [pricedBy('rules[1]'), pricedBy('seconds', 'seconds')];
-    expect(silentPricingRules(body, items).map(({ name }) => name)).toEqual(['rules[0]']);
+    expect(unusedPricingRules(body, items).map(({ name }) => name)).toEqual(['rules[0]']);
   });
 });

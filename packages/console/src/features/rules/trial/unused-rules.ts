@@ -1,27 +1,27 @@
 import type { ChargeItemExtractor, PricingRule, UsageChargeItem } from '@tollgate/contract';
 
-/** A rule that gave nothing to an event, and why. */
-export interface SilentRule {
+/** A rule that was not used for an event, and the reason. */
+export interface UnusedRule {
   readonly name: string;
   readonly reason: string;
 }
 
-/** Charge item extractors of a tried body that made no charge item. */
-export function silentExtractors(body: unknown, items: readonly UsageChargeItem[]): SilentRule[] {
+/** The charge item extractors of a tested body that extracted no charge item. */
+export function unusedExtractors(body: unknown, items: readonly UsageChargeItem[]): UnusedRule[] {
   const made = new Set(items.flatMap(({ extractor_name }) => extractor_name ?? []));
   const sent = new Set(items.filter(({ source }) => source === 'x_billing').map(({ metric }) => metric));
   return entriesOf<ChargeItemExtractor>(body, 'charge_item_extractors').flatMap((entry) => {
     const { name, metric, path, sum_paths: sumPaths = [] } = entry;
     const shown = name ?? metric;
     if (sent.has(metric))
-      return [{ name: shown, reason: `x-billing of the event has an item of ${metric}, which goes first` }];
+      return [{ name: shown, reason: `x-billing has an item for ${metric}, which takes precedence` }];
     if (made.has(shown)) return [];
-    return [{ name: shown, reason: `${[path ?? [], sumPaths].flat().join(', ')} is missing in the event` }];
+    return [{ name: shown, reason: `${[path ?? [], sumPaths].flat().join(', ')} is missing` }];
   });
 }
 
-/** Pricing rules of a tried body that priced no charge item, in the order in which they are asked. */
-export function silentPricingRules(body: unknown, items: readonly UsageChargeItem[]): SilentRule[] {
+/** The pricing rules of a tested body that priced no charge item, in the order in which they are tried. */
+export function unusedPricingRules(body: unknown, items: readonly UsageChargeItem[]): UnusedRule[] {
   const rules = entriesOf<PricingRule>(body, 'rules').toSorted(
     (a, b) => (a.priority ?? 0) - (b.priority ?? 0),
   );
@@ -41,24 +41,24 @@ function reasonOf(
   { items, names }: { readonly items: readonly UsageChargeItem[]; readonly names: readonly string[] },
 ): string {
   const ofMetric = items.filter((item) => item.metric === metric);
-  if (ofMetric.length === 0) return `the event has no charge item of ${metric}`;
-  const asked = ofMetric.filter(
+  if (ofMetric.length === 0) return `the event has no charge item for ${metric}`;
+  const tried = ofMetric.filter(
     ({ pricing_source }) => pricing_source === 'pricing_rule_set' || pricing_source === 'unpriced',
   );
-  if (asked.length === 0) {
+  if (tried.length === 0) {
     return ofMetric.some(({ pricing_source }) => pricing_source === 'hint')
-      ? 'a price in the event goes first'
-      : 'a price of the extractor goes first';
+      ? 'a price in the event takes precedence'
+      : 'a price in the extractor takes precedence';
   }
-  // Unpriced items, and those that a later rule priced, have asked this one.
-  const refused = asked.some(({ rule_name }) => rule_name === null || names.indexOf(rule_name) > position);
-  if (refused) return match_expr === undefined ? 'does not apply' : `not true: ${match_expr}`;
-  return `not asked: ${asked[0]?.rule_name} comes before it and matches`;
+  // This rule was tried for unpriced items and for items that a later rule priced.
+  const isFalse = tried.some(({ rule_name }) => rule_name === null || names.indexOf(rule_name) > position);
+  if (isFalse) return match_expr === undefined ? 'does not apply' : `condition is false: ${match_expr}`;
+  return `not tried: ${tried[0]?.rule_name} matches first`;
 }
 
 /**
- * The names under which charge items record their rules: their own, or the metric, or the place where that is
- * not enough.
+ * The names by which charge items refer to rules: the rule's name, otherwise its metric or, if that is not unique,
+ * its position.
  */
 function ruleNames(rules: readonly PricingRule[]): string[] {
   const wanted = rules.map(({ name, metric }) => name ?? metric);
@@ -68,7 +68,7 @@ function ruleNames(rules: readonly PricingRule[]): string[] {
   });
 }
 
-/** The entries of a list in a body that the service has accepted, and therefore has checked. */
+/** The entries of a list in a body, which the service has validated. */
 function entriesOf<Entry>(body: unknown, field: string): readonly Entry[] {
   if (typeof body !== 'object' || body === null) return [];
   const list = (body as Readonly<Record<string, unknown>>)[field];
