@@ -6,9 +6,9 @@ import { nowS } from '../../clock.js';
 import { useProjectClient } from '../../project.js';
 import { usePageVisible } from '../../visibility.js';
 import { chartDataKey } from './api.js';
-import type { UpdateBuffer } from './update-buffer.js';
 import { type ChartData, withBuckets } from './chart-data.js';
 import type { TimeRange } from './time-range.js';
+import type { UpdateBuffer } from './update-buffer.js';
 
 /** Charts that one stream follows. One stream per page: a browser opens no more than six connections to a service. */
 const FOLLOWED_MAX = 16;
@@ -63,7 +63,8 @@ export function useBoardStream(
     return () => controller.abort();
   }, [client, project, chartsText, timezone, seconds, isVisible, updates]);
 
-  if (seconds === undefined) return { liveStatus: isOver(range) ? 'none' : 'polling', followed: NONE_FOLLOWED };
+  if (seconds === undefined)
+    return { liveStatus: isOver(range) ? 'none' : 'polling', followed: NONE_FOLLOWED };
   const isLive = liveStatus === 'live';
   return { liveStatus, followed: isLive ? new Set(followed.map(({ chart_id }) => chart_id)) : NONE_FOLLOWED };
 }
