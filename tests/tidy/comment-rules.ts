@@ -11,14 +11,10 @@ const COMMENT_LINE = /^\s*(?:\/\/|\/\*\*?|\*(?!\/)|\{\/\*)\s?(.*?)(?:\*\/.*)?$/;
 const FRAGMENT = /(?:^|[.!?:] )(?:@\w+ )?(Of|What|Whose|Else)\b/;
 const ENDS_SENTENCE = /(^|[.!?:])$/;
 
-/** Folders whose comments are not rewritten yet; the list only shrinks. */
-const NOT_REWRITTEN = ['packages/console/'];
-
 /** Comments that people can read: not too wide, and made of sentences. */
 export function commentFindings(file: TextFile): Finding[] {
   if (!CODE.test(file.path)) return [];
   const found: Finding[] = [];
-  const isRewritten = !NOT_REWRITTEN.some((folder) => file.path.startsWith(folder));
   let before = '';
   file.text.split('\n').forEach((line, index) => {
     const comment = COMMENT_LINE.exec(line)?.[1]?.trim();
@@ -32,7 +28,7 @@ export function commentFindings(file: TextFile): Finding[] {
       report('comment-width', `${line.length} columns, at most ${COMMENT_COLUMNS_MAX}: wrap it.`);
     const fragment = FRAGMENT.exec(comment);
     const beginsInside = fragment?.index === 0 && !/^[.!?:]/.test(fragment[0]) && !ENDS_SENTENCE.test(before);
-    if (fragment !== null && !beginsInside && isRewritten)
+    if (fragment !== null && !beginsInside)
       report('comment-sentence', `a sentence begins with "${fragment[1]}": write subject, verb, object.`);
     before = comment;
   });

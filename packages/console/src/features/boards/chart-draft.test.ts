@@ -1,6 +1,6 @@
 import type { Chart } from '@tollgate/contract';
 import { expect, it } from 'vitest';
-import { chartDraft, chartInput, EMPTY_DRAFT, isComplete, METRICS_MODES, queryOf } from './chart-draft.js';
+import { canQuery, chartDraft, chartInput, EMPTY_DRAFT, METRICS_MODES, queryOf } from './chart-draft.js';
 
 it('sends no condition that has no value yet, and every other', () => {
   const whole = { region: { in: ['eu, west'] }, model: { not_in: ['a'] }, team: { exists: false } };
@@ -12,7 +12,7 @@ it('sends no condition that has no value yet, and every other', () => {
 it('begins with the amounts of all metrics, added up', () => {
   expect(queryOf(EMPTY_DRAFT)).toMatchObject({ split_by: [], measures: ['amount'] });
   expect(queryOf(EMPTY_DRAFT)).not.toHaveProperty('metrics');
-  expect(isComplete(EMPTY_DRAFT)).toBe(true);
+  expect(canQuery(EMPTY_DRAFT)).toBe(true);
 });
 
 it.each(METRICS_MODES)('keeps metrics that are %s', (metricsMode) => {
@@ -20,7 +20,7 @@ it.each(METRICS_MODES)('keeps metrics that are %s', (metricsMode) => {
   const { metrics, split_by: splitBy } = chartInput(draft, 'brd_1');
   const chart = { ...CHART, metrics: metrics ?? null, split_by: splitBy } as Chart;
   expect(chartDraft(chart)).toMatchObject({ metricsMode, metrics: metrics ?? [] });
-  expect(isComplete({ ...draft, metrics: [] })).toBe(metricsMode.startsWith('all'));
+  expect(canQuery({ ...draft, metrics: [] })).toBe(metricsMode.startsWith('all'));
 });
 
 const CHART = { title: 'Cost', group_by: ['bucket'], measures: ['amount'], filters: {} };

@@ -72,7 +72,7 @@ export function hasChosenMetrics({ metricsMode }: Pick<ChartDraft, 'metricsMode'
 }
 
 /** Whether the draft is complete enough for a query. */
-export function isComplete(draft: ChartDraft): boolean {
+export function canQuery(draft: ChartDraft): boolean {
   return draft.measures.length > 0 && (!hasChosenMetrics(draft) || draft.metrics.length > 0);
 }
 

@@ -17,11 +17,11 @@ import { useBoardChanges } from './api.js';
 import { bucketLabel } from './buckets.js';
 import {
   type ChartDraft,
+  canQuery,
   chartDraft,
   chartInput,
   copyChart,
   EMPTY_DRAFT,
-  isComplete,
   queryOf,
 } from './chart-draft.js';
 import { ChartPreview } from './chart-preview.js';
@@ -61,7 +61,7 @@ export function ChartEditor({ board, chart, isCopy = false, range, onClose }: Ch
   const isNew = chart === undefined || isCopy;
   const saving = isNew ? changes.createChart : changes.updateChart;
   const edit = (change: Partial<ChartDraft>) => setDraft({ ...draft, ...change });
-  const isQueryable = isComplete(draft);
+  const isQueryable = canQuery(draft);
   const query = useSettled(
     useMemo(() => (isQueryable ? queryOf(draft, chart) : undefined), [isQueryable, draft, chart]),
   );

@@ -63,7 +63,7 @@ export function FilterValues({
   );
 }
 
-/** Takes up its row even without values: leaving the field by a click on a button adds a value and must not move the button. */
+/** Keeps its row while it is empty: leaving the field by a click adds a value, which must not move the button. */
 function Values({
   name,
   values,

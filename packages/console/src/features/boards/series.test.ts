@@ -55,10 +55,8 @@ describe('the series of a chart', () => {
   });
 
   it('say which of their ends are cut by the range', () => {
-    expect(seriesOf(result([row({})]), 'amount')).toMatchObject({
-      isFirstPartial: true,
-      isLastPartial: false,
-    });
+    const set = seriesOf(result([row({})]), 'amount');
+    expect(set).toMatchObject({ isFirstPartial: true, isLastPartial: false });
     const whole = { ...result([row({})]), from: FIRST, to: FIRST + HOUR_S + 60 };
     expect(seriesOf(whole, 'amount')).toMatchObject({ isFirstPartial: false, isLastPartial: true });
   });

@@ -10,7 +10,7 @@ const COMMAND: IngestCommand = {
   rawJson: '{\n  "tokens": 3\n}\n',
 };
 
-/** What a shell makes of a command of words and single quotes; no other character means anything within quotes. */
+/** Splits a command of words and single quotes as a shell does; no other character means anything within quotes. */
 function wordsOf(command: string): string[] {
   const words = command.replaceAll('\\\n', ' ').match(/'[^']*'|[^\s']+/g) ?? [];
   return words.map((word) => (word.startsWith("'") ? word.slice(1, -1) : word));

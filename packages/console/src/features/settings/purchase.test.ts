@@ -5,7 +5,7 @@ const TENANT = '/admin/v1/tenants/ten_1';
 
 const buy = (planId: string) => purchase({ tenantId: 'ten_1', projectId: 'prj_1', planId, isService: false });
 
-/** What became of the order of each key; the first request with a key makes it. */
+/** The status of the order of each key; the first request with a key creates it. */
 let statuses: Map<string, string>;
 
 beforeEach(() => {
