@@ -1,17 +1,16 @@
 import { type EventPosting, NOT_POSTED, PostingPlan } from '../limits/index.js';
 import type { ArrivedEvents } from '../quotas/index.js';
-import type { UsageBlock, UsageEventRow } from '../usage/index.js';
+import type { UsageBlock } from '../usage/index.js';
 import { UsageAlerts } from './alerts.js';
 import type { BatchGroup, BatchInput } from './batch-input.js';
-import type { FailedEvent } from './batch-store.js';
+import type { BatchSection, FailedEvent } from './batch-store.js';
 import { DeferredEvents } from './defer.js';
+import { addOrFail, BatchSections, failedEventOf, rowOf } from './encoding.js';
 import type { AcceptedEvent, EventGroup } from './event.js';
 import type { BatchCounts } from './observer.js';
-import { PostedTotals } from './posted-totals.js';
-import { type BatchEvent, type DefectListener, defectRow, failedEventOf, rowOf } from './rating.js';
+import type { BatchEvent, DefectListener } from './rating.js';
 import type { RollupDimensions } from './rollup-dimensions.js';
-import { type BatchSection, BatchSections } from './sections.js';
-import { BatchTotals } from './totals.js';
+import { BatchTotals, PostedTotals } from './totals.js';
 
 /** Everything that a batch writes. */
 export interface BatchResult {
@@ -140,27 +139,6 @@ export class BatchResultBuilder {
       deferred,
       counts,
     };
-  }
-}
-
-/**
- * Adds the row or, if a column cannot hold one of its values, the row of a failed event. Returns the row that was
- * added.
- */
-function addOrFail(
-  block: UsageBlock,
-  event: AcceptedEvent,
-  row: UsageEventRow,
-  onDefect: DefectListener,
-): UsageEventRow {
-  try {
-    block.add(row);
-    return row;
-  } catch (error) {
-    onDefect(error, event);
-    const failed = defectRow(row);
-    block.add(failed);
-    return failed;
   }
 }
 

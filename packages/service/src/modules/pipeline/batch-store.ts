@@ -1,10 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 import { fromStored, toText } from '../../kernel/decimal.js';
+import type { Buffers } from '../../platform/buffers.js';
 import { lockUntilCommit, shareLockUntilCommit, type Tx } from '../../platform/postgres/index.js';
-import type { ChangedRange } from './changed-ranges.js';
-import type { BatchSection } from './sections.js';
-import type { BatchLocation } from './spool.js';
-import type { EventTotal, IngestTotal, UsageTotal } from './totals.js';
+import type { ChangedProject, ChangedRange, EventTotal, IngestTotal, UsageTotal } from './totals.js';
 
 /** Names the advisory lock of spool files without a row: batches share it, and the sweep takes it exclusively. */
 const SPOOL_LOCK = 'tollgate-spool';
@@ -160,6 +158,23 @@ async function addIngestTotals(tx: Tx, totals: readonly IngestTotal[]): Promise<
       failed_count = t.failed_count + excluded.failed_count,
       duplicate_count = t.duplicate_count + excluded.duplicate_count
   `.execute(tx);
+}
+
+/** Where the rows of a batch are: exactly one field is set, as in `usage_batches`. */
+export interface BatchLocation {
+  readonly spoolFile: string | null;
+  readonly bytes: Buffer | null;
+}
+
+/** Rows of a batch that go to the same tables. */
+export interface BatchSection {
+  /** The number of the project whose own tables take the rows; null for the shared tables. */
+  readonly dedicatedTo: number | null;
+  readonly eventCount: number;
+  readonly itemCount: number;
+  readonly projects: readonly ChangedProject[];
+  /** Encoded, in pieces that share memory with the batch's block. */
+  readonly rows: Buffers;
 }
 
 /** Encoded rows on their way to ClickHouse. */

@@ -9,7 +9,6 @@ import { addArrivals } from '../quotas/index.js';
 import type { UsageBlock } from '../usage/index.js';
 import { type BatchInput, type FailedGroup, readBatchInput } from './batch-input.js';
 import type { BatchResult } from './batch-result.js';
-import { BatchRules, type RuleVersionSource } from './batch-rules.js';
 import {
   addTotals,
   holdSpool,
@@ -23,6 +22,7 @@ import { EventBody } from './event.js';
 import { type EventIds, forgetEventIds } from './event-id-store.js';
 import { BATCH_ALLOWANCE_MS, TURN_ALLOWANCE_MS } from './event-time.js';
 import type { BatchCounts, BatchStage, PipelineObserver, StageClock } from './observer.js';
+import { BatchRules, type RuleVersionSource } from './rating.js';
 import type { Spool } from './spool.js';
 import { runStages, type StagesInput } from './stages.js';
 

@@ -1,6 +1,6 @@
-export type { RuleVersionSource } from './batch-rules.js';
 export type { BatchStage, PipelineObserver, ProjectorObserver } from './observer.js';
 export { createProjector } from './projector.js';
+export type { RuleVersionSource } from './rating.js';
 export { createColumnSpool, createFileSpool, type Spool } from './spool.js';
 export {
   createPipelineWorker,

@@ -1,7 +1,7 @@
 import type { PoolClient } from 'pg';
 import type { Postgres } from '../../platform/postgres/index.js';
-import type { BatchLocation } from './spool.js';
-import type { RowStorage } from './storage-turns.js';
+import type { BatchLocation } from './batch-store.js';
+import type { RowStorage } from './group-turns.js';
 
 /** Names the advisory lock that the one active projector holds. */
 const PROJECTOR_LOCK = 'tollgate-projector';

@@ -4,11 +4,10 @@ import type { Postgres } from '../../platform/postgres/index.js';
 import { pause, retryPauseMs, Wakeup } from '../../platform/wakeup.js';
 import { SHARED_TABLES, storageTables } from '../storage/index.js';
 import { USAGE_EVENT_COLUMNS } from '../usage/index.js';
-import { GroupPace } from './group-pace.js';
+import { GroupPace, StorageTurns } from './group-turns.js';
 import { type ProjectionStage, type ProjectorObserver, StageClock } from './observer.js';
 import { type ProjectionGroup, ProjectorSession, type UnprojectedBatch } from './projector-store.js';
 import { type Spool, SpoolCorruptError, spoolFileBytes } from './spool.js';
-import { StorageTurns } from './storage-turns.js';
 
 /** Upper bound of the rows in one block of ClickHouse; the first batch may have any size. */
 const GROUP_EVENTS_MAX = 50_000;

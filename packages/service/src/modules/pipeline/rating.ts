@@ -1,12 +1,18 @@
 import { EVENT_ID_BYTES } from '../../platform/queue/index.js';
-import { NOT_POSTED, type PostedFields, type RatedUsage } from '../limits/index.js';
-import { dimensionTexts, type RatingNote, type RuleVersion, ratingInput } from '../rules/index.js';
-import type { UsageEventRow, UsageItemRow } from '../usage/index.js';
-import type { FailedEvent } from './batch-store.js';
+import type { RatedUsage } from '../limits/index.js';
+import {
+  dimensionTexts,
+  type RatingNote,
+  type RuleSetRef,
+  type RulesOverTime,
+  type RuleVersion,
+  ratingInput,
+} from '../rules/index.js';
+import type { UsageItemRow } from '../usage/index.js';
 import type { AcceptedEvent, Envelope, EventGroup } from './event.js';
 
 /** The event met a bug of this service, not of its rules: it is stored and can be reprocessed. */
-const DEFECT: Failure = {
+export const DEFECT: Failure = {
   code: 'processing_failed',
   message: 'The event could not be processed; reprocess it later.',
   path: '',
@@ -32,6 +38,7 @@ const NO_DIMENSIONS: ReadonlyMap<string, string> = new Map();
 const NO_ITEMS: readonly UsageItemRow[] = [];
 const NO_NOTES: readonly RatingNote[] = [];
 
+/** Why an event could not be rated. */
 interface Failure {
   readonly code: string;
   readonly message: string;
@@ -91,38 +98,6 @@ export function rateBatchEvent(
   }
 }
 
-/** Returns the row of a failed event in place of a row that ClickHouse cannot store. */
-export function defectRow(row: UsageEventRow): UsageEventRow {
-  const { code, message, path } = DEFECT;
-  return {
-    ...row,
-    status: 'failed',
-    ...NOT_POSTED,
-    dimensions: NO_DIMENSIONS,
-    excludedDimensions: [],
-    notes: '',
-    failureCode: code,
-    failureMessage: message,
-    failurePath: path,
-    items: [],
-  };
-}
-
-/** Returns the failed event to store for a row that says so. */
-export function failedEventOf(group: EventGroup, event: AcceptedEvent, row: UsageEventRow): FailedEvent {
-  return {
-    tenantId: group.tenantId,
-    projectId: group.projectId,
-    idHex: event.idHex,
-    occurredAt: row.occurredAt,
-    receivedAtMs: group.receivedAtMs,
-    extractorRuleSetId: row.extractorRuleSetId,
-    failureCode: row.failureCode,
-    attempt: group.attempt,
-    event: group.body.storedText(event.index),
-  };
-}
-
 function outcomeOf(
   group: EventGroup,
   event: AcceptedEvent,
@@ -168,55 +143,53 @@ function failedWith(
   };
 }
 
-/** Returns the row of `usage_events`. */
-export function rowOf(
-  group: EventGroup,
-  event: AcceptedEvent,
-  rated: BatchEvent,
-  posted: PostedFields,
-  excludedDimensions: readonly string[],
-  processedAtMs: number,
-): UsageEventRow {
-  const { envelope, subject, failure } = rated;
-  const idAt = event.index * EVENT_ID_BYTES;
-  return {
-    tenantId: group.tenantId,
-    projectId: group.projectId,
-    rawEventId: group.ids.subarray(idAt, idAt + EVENT_ID_BYTES),
-    occurredAt: rated.occurredAt,
-    attempt: group.attempt,
-    receivedAtMs: group.receivedAtMs,
-    processedAtMs,
-    status: failure === undefined ? 'processed' : 'failed',
-    posting: posted.posting,
-    source: envelope.source,
-    externalEventId: envelope.externalEventId,
-    idempotencyKey: envelope.idempotencyKey,
-    subjectType: subject?.type ?? '',
-    subjectId: subject?.id ?? '',
-    subjectIsSent: envelope.facts.subject !== undefined,
-    accountId: posted.accountId,
-    budgetLeaseId: envelope.budgetLeaseId,
-    leaseStatus: posted.leaseStatus,
-    extractorRuleSetId: envelope.extractorRuleSetId,
-    extractorVersion: rated.extractorVersion,
-    dimensions: rated.dimensions,
-    excludedDimensions,
-    failureCode: failure?.code ?? '',
-    failureMessage: failure?.message ?? '',
-    failurePath: failure?.path ?? '',
-    rawJson: envelope.rawJsonText,
-    metadata: envelope.metadata,
-    xBilling: envelope.xBilling,
-    notes: rated.notes.length === 0 ? '' : JSON.stringify(rated.notes),
-    items: rated.items,
-    itemTransactionIds: posted.itemTransactionIds,
-  };
-}
-
 /**
  * Returns the time of the event. It is the first four bytes of its id, so it is known even when the body is unreadable.
  */
 function occurredAtOf({ ids }: EventGroup, { index }: AcceptedEvent): number {
   return ids.readUInt32BE(index * EVENT_ID_BYTES);
+}
+
+type PublishedRules = Pick<RulesOverTime<RuleVersion>, 'at'>;
+
+/** The methods of the rule catalog that a worker uses. */
+export interface RuleVersionSource {
+  refresh(refs: readonly RuleSetRef[]): Promise<readonly (RuleSetRef & { readonly rules: PublishedRules })[]>;
+}
+
+/** The rules as one batch sees them: each rule set is refreshed once, when the batch first needs it. */
+export class BatchRules {
+  readonly #rules: RuleVersionSource;
+  readonly #rulesByProject = new Map<string, Map<string, PublishedRules | undefined>>();
+
+  constructor(rules: RuleVersionSource) {
+    this.#rules = rules;
+  }
+
+  /** Loads these rule sets for `at`. */
+  async prepare(projectId: string, ruleSetIds: ReadonlySet<string>): Promise<void> {
+    let known = this.#rulesByProject.get(projectId);
+    if (known === undefined) {
+      known = new Map();
+      this.#rulesByProject.set(projectId, known);
+    }
+    const missing: RuleSetRef[] = [];
+    for (const ruleSetId of ruleSetIds) if (!known.has(ruleSetId)) missing.push({ projectId, ruleSetId });
+    if (missing.length === 0) return;
+    const found = await this.#rules.refresh(missing);
+    for (const { ruleSetId } of missing) known.set(ruleSetId, undefined);
+    for (const { ruleSetId, rules } of found) known.set(ruleSetId, rules);
+  }
+
+  /**
+   * Returns the active version at `occurredAt` (Unix seconds), nearly always without waiting; undefined when none was
+   * ever published.
+   */
+  at(
+    projectId: string,
+    ruleSetId: string,
+    occurredAt: number,
+  ): RuleVersion | undefined | Promise<RuleVersion> {
+    return this.#rulesByProject.get(projectId)?.get(ruleSetId)?.at(occurredAt);
+  }
 }

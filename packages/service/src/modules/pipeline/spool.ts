@@ -2,13 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Buffers, checksum, totalBytes, writeBuffers } from '../../platform/buffers.js';
+import { type Postgres, transaction } from '../../platform/postgres/index.js';
 import { syncFolder } from '../../platform/sync-folder.js';
-
-/** Where the rows of a batch are: exactly one field is set, as in `usage_batches`. */
-export interface BatchLocation {
-  readonly spoolFile: string | null;
-  readonly bytes: Buffer | null;
-}
+import { type BatchLocation, lockSpool, referencedSpoolFiles } from './batch-store.js';
 
 /** Keeps the encoded rows of a batch until they are in ClickHouse. */
 export interface Spool {
@@ -123,4 +119,21 @@ function checksumText(rows: Buffers): string {
 
 function ignoreMissing(error: NodeJS.ErrnoException): void {
   if (error.code !== 'ENOENT') throw error;
+}
+
+/**
+ * Removes spooled rows that no batch points at: a crash leaves them between writing a file and committing, or between
+ * deleting a batch and its file. Safe at any time and with any number of workers, because it waits for batches that
+ * have a file and no row yet.
+ */
+export async function sweepSpool(postgres: Postgres, spool: Spool): Promise<void> {
+  await transaction(postgres, async (tx) => {
+    await lockSpool(tx);
+    const files = await spool.list();
+    if (files.length === 0) return;
+    const referenced = await referencedSpoolFiles(tx, files);
+    for (const spoolFile of files) {
+      if (!referenced.has(spoolFile)) await spool.remove({ spoolFile, bytes: null });
+    }
+  });
 }

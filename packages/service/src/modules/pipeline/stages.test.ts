@@ -5,8 +5,8 @@ import { Turns } from '../../platform/turns.js';
 import type { RuleVersion } from '../rules/index.js';
 import { UsageBlock } from '../usage/index.js';
 import type { AcceptedGroup } from './batch-input.js';
-import { BatchRules } from './batch-rules.js';
 import { EventBody } from './event.js';
+import { BatchRules } from './rating.js';
 import { runStages } from './stages.js';
 
 const OCCURRED_AT = 1_750_000_000;

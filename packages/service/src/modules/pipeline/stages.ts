@@ -8,10 +8,9 @@ import {
   slicesOf,
 } from './batch-input.js';
 import { type BatchResult, BatchResultBuilder, type BatchResultOptions } from './batch-result.js';
-import type { BatchRules } from './batch-rules.js';
 import type { AcceptedEvent } from './event.js';
 import { type EventTimeOptions, StageTime } from './event-time.js';
-import { type BatchEvent, isProcessed, rateBatchEvent, readEnvelope } from './rating.js';
+import { type BatchEvent, type BatchRules, isProcessed, rateBatchEvent, readEnvelope } from './rating.js';
 import type { RollupDimensions } from './rollup-dimensions.js';
 
 export interface StagesInput extends BatchResultOptions, EventTimeOptions {
@@ -31,7 +30,7 @@ export interface StagesInput extends BatchResultOptions, EventTimeOptions {
  * 1. **Accept** (`modules/ingest/service.ts`) takes a request, and returns when its segment is on disk.
  * 2. **Rate** (`rating.ts`) takes an event, and returns its charge items by the rule version of its time.
  * 3. **Post** (`modules/limits/posting`) takes rated events, and returns the account, limits and lease of each.
- * 4. **Encode** (`batch-result.ts`) takes posted events, and returns their rows and what else the batch writes.
+ * 4. **Encode** (`encoding.ts`) takes posted events, and returns their rows and what else the batch writes.
  * 5. **Project** (`projector.ts`) takes the rows of committed batches, and inserts them into ClickHouse, once.
  *
  * This function runs stages 2 to 4. `processBatch` (`batch.ts`) calls it between claiming segments and writing the

@@ -1,6 +1,6 @@
 import { compareText } from '../../kernel/compare-text.js';
+import type { WalletDebit } from '../limits/index.js';
 import type { UsageEventRow, UsageItemRow } from '../usage/index.js';
-import { ChangedMinutes, type ChangedRange } from './changed-ranges.js';
 
 const SECONDS_PER_DAY = 86_400;
 
@@ -162,4 +162,77 @@ function addItem({ events, byMetric }: DayTotals, item: UsageItemRow): void {
   const total = { tenantId, projectId, day, metric, unit, currency, itemCount: 1, quantity, amount };
   if (sameMetric === undefined) byMetric.set(metric, [total]);
   else sameMetric.push(total);
+}
+
+/** A range of `occurred_at` in Unix seconds, `from` inclusive and `to` exclusive. */
+export interface ChangedRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+const MINUTE_S = 60;
+/**
+ * Upper bound of the ranges of a project. When there are more, ranges with the smallest gaps are joined: unchanged
+ * minutes may be reported, but changed ones are never left out.
+ */
+export const CHANGED_RANGES_MAX = 16;
+
+/** The minutes that contain a project's charge items of one batch. */
+export class ChangedMinutes {
+  readonly #minutes = new Set<number>();
+  #last = -1;
+
+  add(occurredAt: number): void {
+    const minute = Math.floor(occurredAt / MINUTE_S);
+    // Consecutive events almost always lie in one minute.
+    if (minute === this.#last) return;
+    this.#last = minute;
+    this.#minutes.add(minute);
+  }
+
+  /** Returns ascending ranges with gaps between them; at most `CHANGED_RANGES_MAX`. */
+  spans(): ChangedRange[] {
+    const minutes = [...this.#minutes].sort((a, b) => a - b);
+    const gaps = minutes.slice(1).map((minute, index) => minute - (minutes[index] ?? minute));
+    const gapsKept = gaps.filter((gap) => gap > 1).sort((a, b) => b - a);
+    const gapMin = gapsKept[CHANGED_RANGES_MAX - 1] ?? 1;
+    const spans: { from: number; to: number }[] = [];
+    let previous = Number.NEGATIVE_INFINITY;
+    for (const minute of minutes) {
+      const last = spans.at(-1);
+      const to = (minute + 1) * MINUTE_S;
+      if (last === undefined || minute - previous > gapMin) spans.push({ from: minute * MINUTE_S, to });
+      else last.to = to;
+      previous = minute;
+    }
+    return spans;
+  }
+}
+
+/** The posted amounts of a batch's rows, added up independently of the posting plan. */
+export class PostedTotals {
+  readonly #byTransaction = new Map<string, bigint>();
+
+  addRow({ items, itemTransactionIds }: UsageEventRow): void {
+    for (const [index, id] of itemTransactionIds.entries()) {
+      if (id === '') continue;
+      const item = items[index];
+      if (item === undefined) throw new Error(`ledger transaction ${id} is named for a missing charge item`);
+      this.#byTransaction.set(id, (this.#byTransaction.get(id) ?? 0n) + item.amount);
+    }
+  }
+
+  /** @throws Error unless each debit is the sum of the charge items that name it: such a batch must not commit */
+  assertEqual(debits: readonly WalletDebit[]): void {
+    for (const { transactionId, amount } of debits) {
+      if (this.#byTransaction.get(transactionId) !== amount) {
+        throw new Error(`ledger transaction ${transactionId} is not the sum of its charge items`);
+      }
+    }
+    if (debits.length !== this.#byTransaction.size) {
+      throw new Error(
+        `charge items name ${this.#byTransaction.size} ledger transactions, not ${debits.length}`,
+      );
+    }
+  }
 }

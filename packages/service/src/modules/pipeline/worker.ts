@@ -6,11 +6,11 @@ import { pause, retryPauseMs, Wakeup } from '../../platform/wakeup.js';
 import { addExcludedDimensions, readExcludedDimensions } from '../storage/index.js';
 import { UsageBlock } from '../usage/index.js';
 import { type BatchDeps, type BatchSource, processBatch } from './batch.js';
-import { DeferredTurns } from './deferred-turns.js';
+import { DeferredTurns } from './defer.js';
 import { EventIds } from './event-id-store.js';
 import { type BatchCounts, type BatchStage, type PipelineObserver, StageClock } from './observer.js';
 import { RollupDimensions } from './rollup-dimensions.js';
-import { sweepSpool } from './sweep.js';
+import { sweepSpool } from './spool.js';
 
 const BATCH_EVENTS_MAX = 20_000;
 /** For how long events are gathered under light load: the fixed cost of a tiny batch exceeds that of its events. */

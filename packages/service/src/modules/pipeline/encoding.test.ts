@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { usageItem, usageRow } from '../../testing/index.js';
 import { UsageBlock, type UsageEventRow } from '../usage/index.js';
+import { BatchSections } from './encoding.js';
 import { EventBody, type EventGroup } from './event.js';
-import { BatchSections } from './sections.js';
 
 function groupOf(projectNo: number): EventGroup {
   return {
