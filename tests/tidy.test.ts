@@ -9,7 +9,7 @@ import { markdownFindings } from './tidy/markdown-rules.js';
 import { moneyFindings } from './tidy/money-rules.js';
 import { nameFindings } from './tidy/name-rules.js';
 import { stalePlainStores } from './tidy/plain-stores.js';
-import { singleFindings } from './tidy/single-rules.js';
+import { privateFindings, singleFindings } from './tidy/single-rules.js';
 import { codeFiles, textFiles } from './tidy/source.js';
 import { dependencyFindings, textFindings } from './tidy/text-rules.js';
 
@@ -29,6 +29,7 @@ describe('the repository', () => {
       () => code.flatMap(consoleFindings),
     ],
     ['never takes a missing amount for zero', () => code.flatMap(moneyFindings)],
+    ['has private members of one kind', () => code.flatMap(privateFindings)],
     ['has one implementation of each thing', () => code.flatMap(singleFindings)],
     ['has comments that people can read', () => texts.flatMap(commentFindings)],
     ['has documents that people can read', () => texts.flatMap(markdownFindings)],

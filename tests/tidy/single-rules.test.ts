@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { singleFindings } from './single-rules.js';
+import { privateFindings, singleFindings } from './single-rules.js';
 import { parseCode } from './source.js';
 
 describe('rules for what the service has one of', () => {
@@ -25,5 +25,30 @@ describe('rules for what the service has one of', () => {
     ['modules/usage/x.test.ts', `setTimeout(stop, 5); ${race}`],
   ])('allow %s: %s', (path, code) => {
     expect(singleRules(path, code)).toEqual([]);
+  });
+});
+
+describe('the rule for private members', () => {
+  const privateRules = (code: string) =>
+    privateFindings(parseCode('tests/x.ts', code)).map((finding) => finding.rule);
+
+  it.each([
+    'private readonly a = 1;',
+    'private static a = 1;',
+    'private a(): void {}',
+    'private get a(): number { return 1; }',
+    'constructor(private readonly a: number) {}',
+    'constructor(private a = 1) {}',
+  ])('refuses %s', (member) => {
+    expect(privateRules(`class A { ${member} }`)).toEqual(['private-members']);
+  });
+
+  it.each([
+    'readonly #a = 1;',
+    '#a(): void {}',
+    'private constructor(readonly a: number) {}',
+    'protected a = 1;',
+  ])('allows %s', (member) => {
+    expect(privateRules(`class A { ${member} }`)).toEqual([]);
   });
 });

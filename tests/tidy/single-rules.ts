@@ -7,6 +7,21 @@ const WAIT = 'packages/service/src/platform/wait.ts';
 /** The only file that decides what a full map drops. */
 const BOUNDED_MAP = 'packages/service/src/kernel/bounded-map.ts';
 
+/** Finds members that are private in TypeScript alone, which everything can read when the program runs. */
+export function privateFindings(file: CodeFile): Finding[] {
+  return file.nodes.filter(isPrivateInTypesOnly).map((node) => ({
+    rule: 'private-members',
+    path: file.path,
+    line: file.lineOf(node.start),
+    advice: 'name it #name, and assign parameters in the constructor.',
+  }));
+}
+
+/** A constructor has no other way to be private. */
+function isPrivateInTypesOnly(node: SyntaxNode): boolean {
+  return node.accessibility === 'private' && node.kind !== 'constructor';
+}
+
 /** Finds a second implementation of what the service has one of. */
 export function singleFindings(file: CodeFile): Finding[] {
   if (!file.path.startsWith('packages/service/src/') || isForTests(file.path)) return [];

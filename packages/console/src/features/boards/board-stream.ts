@@ -107,12 +107,16 @@ async function keepFollowing(
 
 /** Applies the messages of a stream to the data of its charts. */
 class ChartUpdater {
-  constructor(
-    private readonly client: QueryClient,
-    /** By index of the chart in the stream. */
-    private readonly keys: readonly QueryKey[],
-    private readonly updates: UpdateBuffer,
-  ) {}
+  readonly #client: QueryClient;
+  /** By index of the chart in the stream. */
+  readonly #keys: readonly QueryKey[];
+  readonly #updates: UpdateBuffer;
+
+  constructor(client: QueryClient, keys: readonly QueryKey[], updates: UpdateBuffer) {
+    this.#client = client;
+    this.#keys = keys;
+    this.#updates = updates;
+  }
 
   handle(message: StreamMessage, isResumed: boolean): void {
     const { type } = message;
@@ -123,19 +127,19 @@ class ChartUpdater {
   }
 
   #update(update: StreamBuckets): void {
-    const queryKey = this.keys[update.query];
+    const queryKey = this.#keys[update.query];
     if (queryKey === undefined) return;
-    this.updates.add(queryKey, update);
-    const data = this.client.getQueryData<ChartData>(queryKey);
+    this.#updates.add(queryKey, update);
+    const data = this.#client.getQueryData<ChartData>(queryKey);
     if (data === undefined) return;
     const merged = withBuckets(data, update);
     if (merged === undefined) this.#refetch(update.query);
-    else this.client.setQueryData<ChartData>(queryKey, merged);
+    else this.#client.setQueryData<ChartData>(queryKey, merged);
   }
 
   #refetch(query: number | null): void {
-    const keys = query === null ? this.keys : this.keys.slice(query, query + 1);
-    for (const queryKey of keys) void this.client.invalidateQueries({ queryKey, exact: true });
+    const keys = query === null ? this.#keys : this.#keys.slice(query, query + 1);
+    for (const queryKey of keys) void this.#client.invalidateQueries({ queryKey, exact: true });
   }
 }
 

@@ -74,12 +74,14 @@ interface Run {
 
 /** Backtests of one process: each is run by the node that was asked, and shown by all. */
 export class Backtests {
+  readonly #deps: BacktestDeps;
   readonly #runs = new Map<string, Run>();
   readonly #places: BacktestSlots;
   readonly #bounds: BacktestBounds;
   #isClosing = false;
 
-  constructor(private readonly deps: BacktestDeps) {
+  constructor(deps: BacktestDeps) {
+    this.#deps = deps;
     this.#bounds = { ...DEFAULT_BOUNDS, ...deps.bounds };
     this.#places = new BacktestSlots(this.#bounds);
   }
@@ -95,15 +97,15 @@ export class Backtests {
    * @throws DomainError as `BacktestRating.check` does; `backtest_running` while the project has one; `server_busy`
    */
   async start(project: ProjectRef, request: BacktestRequest): Promise<Backtest> {
-    await this.deps.rating.check(project, request);
-    const { from, to } = resolveTimeRange(request.time_range, unixSeconds(this.deps.clock));
+    await this.#deps.rating.check(project, request);
+    const { from, to } = resolveTimeRange(request.time_range, unixSeconds(this.#deps.clock));
     const selection: ReplaySelection = {
       extractorRuleSetId: request.extractor_rule_set_id,
       from,
       to,
       share: request.sample ?? 1,
     };
-    const scope = await this.deps.history.scopeOf(project);
+    const scope = await this.#deps.history.scopeOf(project);
     const run = await this.#begin({ project, request, scope, selection });
     if (run.isSmall) {
       await endsWithin(run.ended, this.#bounds.atOnceMsMax);
@@ -128,7 +130,7 @@ export class Backtests {
 
   /** Ends it if it runs, on whichever node; one that has ended stays as it is. @throws DomainError `not_found` */
   async cancel(owner: ProjectScope, id: string): Promise<Backtest> {
-    await store.markCancelled(this.#db(owner), id, unixSeconds(this.deps.clock));
+    await store.markCancelled(this.#db(owner), id, unixSeconds(this.#deps.clock));
     const backtest = await this.read(owner, id);
     this.#runs.get(id)?.abort.abort(CANCELLED);
     return backtest;
@@ -148,7 +150,7 @@ export class Backtests {
     const release = this.#places.take(owner.tenantId);
     try {
       const { eventsTotal, isSmall } = await this.#measure(work);
-      const id = newId('bt', this.deps.clock);
+      const id = newId('bt', this.#deps.clock);
       await this.#insert(owner, id, request, eventsTotal);
       const abort = new AbortController();
       const ended = this.#run({ owner, id, abort }, work, eventsTotal).finally(() => {
@@ -166,7 +168,7 @@ export class Backtests {
   }
 
   async #measure({ scope, selection }: BacktestWork): Promise<{ eventsTotal: number; isSmall: boolean }> {
-    const history = new ProjectHistory(this.deps.clickhouse, scope);
+    const history = new ProjectHistory(this.#deps.clickhouse, scope);
     const { eventsMax, atOnceEventsMax } = this.#bounds;
     const eventsTotal = await countInputs(history, selection, eventsMax);
     const isFew = eventsTotal <= atOnceEventsMax;
@@ -182,10 +184,10 @@ export class Backtests {
   ): Promise<void> {
     const db = this.#db(owner);
     await this.#failSilent(owner);
-    await deleteBacktestsBefore(this.deps.postgres.db, this.#keptSince());
+    await deleteBacktestsBefore(this.#deps.postgres.db, this.#keptSince());
     await store.deleteSurplus(db, BACKTESTS_KEPT_MAX - 1);
     try {
-      await store.insertRunning(db, { id, request, eventsTotal, nowMs: this.deps.clock.nowMs() });
+      await store.insertRunning(db, { id, request, eventsTotal, nowMs: this.#deps.clock.nowMs() });
     } catch (error) {
       if (isUniqueViolation(error)) throw new DomainError('backtest_running');
       throw error;
@@ -201,7 +203,7 @@ export class Backtests {
     let end: store.BacktestEnd;
     try {
       const onProgress = this.#aliveTeller(owner, id, abort);
-      const result = await this.deps.rating.rate(work, abort.signal, onProgress);
+      const result = await this.#deps.rating.rate(work, abort.signal, onProgress);
       const isCut = result.cut_by.some((bound) => bound !== 'totals');
       end = {
         status: 'succeeded',
@@ -213,16 +215,16 @@ export class Backtests {
       end = { status: 'failed', failure: this.#failureOf(error, id, abort.signal) };
     }
     try {
-      await store.finish(this.#db(owner), id, end, unixSeconds(this.deps.clock));
+      await store.finish(this.#db(owner), id, end, unixSeconds(this.#deps.clock));
     } catch (error) {
       // It shows as interrupted once it has been silent for long enough.
-      this.deps.log.warn({ err: error, backtest: id }, 'the end of a backtest could not be written');
+      this.#deps.log.warn({ err: error, backtest: id }, 'the end of a backtest could not be written');
     }
   }
 
   /** Tells of life and progress once in a while; breaks the run off when it is no longer meant to run. */
   #aliveTeller(owner: ProjectScope, id: string, abort: AbortController): OnProgress {
-    const { clock } = this.deps;
+    const { clock } = this.#deps;
     const db = this.#db(owner);
     let toldMs = clock.nowMs();
     return async (eventsDone) => {
@@ -235,23 +237,23 @@ export class Backtests {
 
   #failureOf(error: unknown, id: string, signal: AbortSignal): NonNullable<Backtest['failure']> {
     if (signal.reason === CLOSING) return INTERRUPTED;
-    this.deps.log.error({ err: error, backtest: id }, 'a backtest failed');
+    this.#deps.log.error({ err: error, backtest: id }, 'a backtest failed');
     return store.isStoreAway(error)
       ? { code: 'store_unavailable', message: 'A store was away. Ask again.' }
       : { code: 'internal_error', message: 'Something went wrong on our side.' };
   }
 
   #failSilent(owner: ProjectScope): Promise<void> {
-    const { clock } = this.deps;
+    const { clock } = this.#deps;
     return store.failSilent(this.#db(owner), clock.nowMs() - SILENT_MS_MAX, INTERRUPTED, unixSeconds(clock));
   }
 
   #db(owner: ProjectScope): ProjectDb {
-    return new ProjectDb(this.deps.postgres.db, owner);
+    return new ProjectDb(this.#deps.postgres.db, owner);
   }
 
   #keptSince(): number {
-    return unixSeconds(this.deps.clock) - BACKTEST_KEPT_DAYS * SECONDS_PER_DAY;
+    return unixSeconds(this.#deps.clock) - BACKTEST_KEPT_DAYS * SECONDS_PER_DAY;
   }
 }
 

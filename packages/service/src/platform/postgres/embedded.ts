@@ -159,57 +159,60 @@ function spawnServer(
 
 /** The postmaster as a child process. */
 class Server {
+  readonly #child: ChildProcess;
+  readonly #logFile: string;
   readonly pid: number;
-  private ending: string | undefined;
-  private onEnd: ((reason: string) => void) | undefined;
-  private isStopping = false;
-  private readonly killAtExit = () => void this.child.kill('SIGQUIT');
+  #ending: string | undefined;
+  #onEnd: ((reason: string) => void) | undefined;
+  #isStopping = false;
+  readonly #killAtExit = () => void this.#child.kill('SIGQUIT');
 
-  constructor(
-    private readonly child: ChildProcess,
-    private readonly logFile: string,
-  ) {
+  constructor(child: ChildProcess, logFile: string) {
+    this.#child = child;
+    this.#logFile = logFile;
     this.pid = child.pid ?? -1;
-    child.once('error', (error) => this.end(`PostgreSQL could not be started: ${error.message}.`));
-    child.once('exit', (code, signal) => this.end(`PostgreSQL ended with ${signal ?? `exit code ${code}`}.`));
+    child.once('error', (error) => this.#end(`PostgreSQL could not be started: ${error.message}.`));
+    child.once('exit', (code, signal) =>
+      this.#end(`PostgreSQL ended with ${signal ?? `exit code ${code}`}.`),
+    );
     child.unref();
-    process.once('exit', this.killAtExit);
+    process.once('exit', this.#killAtExit);
   }
 
   /** The reason why the server has ended; undefined while it runs. */
   get endReason(): string | undefined {
-    return this.ending;
+    return this.#ending;
   }
 
   watch(onEnd: (reason: string) => void): void {
-    this.onEnd = onEnd;
-    if (this.ending !== undefined && !this.isStopping) onEnd(this.ending);
+    this.#onEnd = onEnd;
+    if (this.#ending !== undefined && !this.#isStopping) onEnd(this.#ending);
   }
 
   async stop(): Promise<void> {
-    this.isStopping = true;
+    this.#isStopping = true;
     for (const [signal, timeoutMs] of [
       ['SIGINT', FAST_STOP_TIMEOUT_MS],
       ['SIGQUIT', FORCED_STOP_TIMEOUT_MS],
       ['SIGKILL', FORCED_STOP_TIMEOUT_MS],
     ] as const) {
-      if (this.ending !== undefined) return;
-      this.child.kill(signal);
-      await holdsWithin(() => this.ending !== undefined, timeoutMs, POLL_INTERVAL_MS);
+      if (this.#ending !== undefined) return;
+      this.#child.kill(signal);
+      await holdsWithin(() => this.#ending !== undefined, timeoutMs, POLL_INTERVAL_MS);
     }
   }
 
-  private end(reason: string): void {
-    if (this.ending !== undefined) return;
-    process.off('exit', this.killAtExit);
-    this.ending = `${reason} ${this.logTail()}`.trim();
-    if (!this.isStopping) this.onEnd?.(this.ending);
+  #end(reason: string): void {
+    if (this.#ending !== undefined) return;
+    process.off('exit', this.#killAtExit);
+    this.#ending = `${reason} ${this.#logTail()}`.trim();
+    if (!this.#isStopping) this.#onEnd?.(this.#ending);
   }
 
-  private logTail(): string {
-    if (!existsSync(this.logFile)) return '';
-    const lines = readFileSync(this.logFile, 'utf8').trimEnd().split('\n').slice(-LOG_TAIL_LINES);
-    return `The end of ${this.logFile}: ${lines.join(' | ')}`;
+  #logTail(): string {
+    if (!existsSync(this.#logFile)) return '';
+    const lines = readFileSync(this.#logFile, 'utf8').trimEnd().split('\n').slice(-LOG_TAIL_LINES);
+    return `The end of ${this.#logFile}: ${lines.join(' | ')}`;
   }
 }
 
