@@ -101,7 +101,7 @@ export const NearestRule = Type.Object(
     reason: Type.Enum(['match_false', 'match_failed', 'matches_now'], {
       description:
         '`match_false`: `match_expr` is false for the event; `match_failed`: it cannot be evaluated, so it does not match; ' +
-        '`matches_now`: the rule came into force after the event was rated.',
+        '`matches_now`: the rule became active after the event was rated.',
     }),
     missing_dimensions: Type.Array(Text, {
       description: 'Dimensions in a `match_expr` that cannot be evaluated because the event lacks them.',

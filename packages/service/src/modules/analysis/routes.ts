@@ -41,8 +41,8 @@ export function registerAnalysisRoutes(app: App, { clickhouse, clock, history, n
       summary: 'Query usage',
       description:
         'Sums of charge items per bucket, metric, unit, currency and group: exact for every bucket size. ' +
-        'With `limit` and dimensions, those groups that have the most, and one row of all others. ' +
-        'A bucket that would give more than 1,500 points is raised, and the answer says the size used. ' +
+        'With `limit` and dimensions, the result has the largest groups, and one row for all others. ' +
+        'A bucket size that would give more than 1,500 points is raised; the response states the size used. ' +
         'Metrics and dimensions without usage match nothing and are listed in `warnings`. ' +
         'With `Accept: text/csv` the rows come as CSV, and `X-Truncated` says whether more exist.',
       operationId: 'queryUsage',
@@ -81,7 +81,8 @@ export function registerAnalysisRoutes(app: App, { clickhouse, clock, history, n
     schema: {
       tags: ['Analysis'],
       summary: 'List used metrics',
-      description: 'Every metric the project has usage of, and what it can be grouped and filtered by.',
+      description:
+        'Every metric that the project has usage of, with its dimensions for grouping and filtering.',
       operationId: 'listUsageMetrics',
       params: ProjectParams,
       response: { 200: MetricsResponse },

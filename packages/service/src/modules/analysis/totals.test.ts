@@ -141,6 +141,6 @@ function totals(summands: readonly Summand[]): Totals {
 /** The value × 10^18 of a sum in a response, of any size. */
 function coefficientOf(text = '0'): bigint {
   const decimal = parseDecimal(text);
-  if (decimal === undefined) throw new Error(`${text} is no decimal`);
+  if (decimal === undefined) throw new Error(`${text} is not a decimal`);
   return decimal.coefficient * 10n ** BigInt(18 - decimal.scale);
 }

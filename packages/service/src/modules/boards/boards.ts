@@ -33,7 +33,7 @@ export class Boards {
     return changeBoards(this.#deps, context, async (tx, now) => {
       const { tenantId, projectId } = context.project;
       if ((await store.countBoards(tx)) >= BOARDS_MAX) {
-        const message = `The project has ${BOARDS_MAX} boards already, the most.`;
+        const message = `The project has ${BOARDS_MAX} boards, which is the maximum.`;
         throw new DomainError('board_limit_reached', { message });
       }
       const board: store.BoardRow = {
@@ -105,7 +105,7 @@ function refuseRepeated(order: readonly ChartPlace[]): void {
     const seen = new Set<string | number>();
     for (const [index, place] of order.entries()) {
       if (seen.has(place[field])) {
-        throw invalidRequest(`order[${index}].${field}`, 'must not be the same as of another entry');
+        throw invalidRequest(`order[${index}].${field}`, 'must differ from that of every other entry');
       }
       seen.add(place[field]);
     }

@@ -155,7 +155,7 @@ describe('how many and how large', () => {
     const refusal = await api.must(409, 'POST', `/boards/${report_id}/charts`, body);
     expect(refusal).toMatchObject({
       code: 'chart_limit_reached',
-      error: `The board has ${BOARD_CHARTS_MAX} charts already, the most.`,
+      error: `The board has ${BOARD_CHARTS_MAX} charts, which is the maximum.`,
     });
     const { charts } = await api.shown(report_id);
     expect(charts.map(({ position }) => position)).toEqual(

@@ -116,7 +116,7 @@ function positionAfter(last: store.ChartRow | undefined): number {
 
 function refuseOneMore(chartCount: number): void {
   if (chartCount < BOARD_CHARTS_MAX) return;
-  const message = `The board has ${BOARD_CHARTS_MAX} charts already, the most.`;
+  const message = `The board has ${BOARD_CHARTS_MAX} charts, which is the maximum.`;
   throw new DomainError('chart_limit_reached', { message });
 }
 

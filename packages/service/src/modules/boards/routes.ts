@@ -74,7 +74,7 @@ function registerCollection(app: App, boards: Boards): void {
     schema: {
       tags,
       summary: 'Create a board',
-      description: 'It has no charts yet.',
+      description: 'Creates a board without charts.',
       operationId: 'createBoard',
       params: ProjectParams,
       body: CreateBoardBody,
@@ -110,7 +110,7 @@ function registerBoard(app: App, boards: Boards): void {
     schema: {
       tags,
       summary: 'Delete a board',
-      description: 'With every chart that it owns.',
+      description: 'Deletes the board and its charts.',
       operationId: 'deleteBoard',
       params: BoardParams,
       response: { 204: noContent('The board and its charts are deleted.') },
@@ -129,8 +129,8 @@ function registerBoard(app: App, boards: Boards): void {
       tags,
       summary: 'Reorder the charts of a board',
       description:
-        'All at once, or none when one is not a chart of this board. A chart that is left out keeps its position and size: send every ' +
-        'chart to say the whole order.',
+        'Moves all charts, or none when one is not a chart of this board. A chart that is left out keeps its position and size: send ' +
+        'every chart to set the whole order.',
       operationId: 'reorderCharts',
       params: BoardParams,
       body: ReorderChartsBody,
@@ -155,7 +155,7 @@ function registerCharts(app: App, charts: Charts, names: BoardRoutesDeps['names'
       tags,
       summary: 'Create a chart',
       description:
-        'At the end of the board unless a position is sent. `group_by` is answered with `bucket` first: a chart is a series.',
+        'The chart is added at the end of the board unless a position is sent. The response has `bucket` first in `group_by`, because a chart is a series.',
       operationId: 'createChart',
       params: BoardParams,
       body: ChartInput,

@@ -66,6 +66,6 @@ function lessPercent(amount: Decimal, percent: Decimal): Decimal {
 
 function decimalOf(sent: SentDecimal | undefined): Decimal {
   const decimal = sent === undefined ? undefined : decimalFromJson(sent);
-  if (decimal === undefined) throw new Error('the discount hint was accepted, although it is no decimal');
+  if (decimal === undefined) throw new Error('the discount hint was accepted, although it is not a decimal');
   return decimal;
 }

@@ -76,7 +76,7 @@ function hintedPrice(hint: PricingHint, item: ItemRules, { quantity }: ItemEnv):
   const price = decimalFromJson(hint.unit_price);
   const units = hint.pricing_unit === undefined ? undefined : decimalFromJson(hint.pricing_unit);
   if (price === undefined || (units === undefined && hint.pricing_unit !== undefined)) {
-    throw new Error('the pricing hint was accepted, although it is no decimal');
+    throw new Error('the pricing hint was accepted, although it is not a decimal');
   }
   const perUnit = (value: Decimal) => perPricingUnit(value, units)?.stored;
   const computed = priceInRange(() => {

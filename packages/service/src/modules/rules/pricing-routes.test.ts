@@ -141,8 +141,8 @@ describe('create', () => {
       'rules[0].match_expr',
     ],
     ['a match that is no bool', priced({ match_expr: 'dec(1)' }), 'rules[0].match_expr'],
-    ['a price that is no decimal', priced({ unit_price_expr: 'true' }), 'rules[0].unit_price_expr'],
-    ['an amount that is no decimal', priced({ amount_expr: '"1"' }), 'rules[0].amount_expr'],
+    ['a price that is not a decimal', priced({ unit_price_expr: 'true' }), 'rules[0].unit_price_expr'],
+    ['an amount that is not a decimal', priced({ amount_expr: '"1"' }), 'rules[0].amount_expr'],
     ['two rules of one name', { rules: [RULE, { ...RULE, metric: 'b' }] }, 'rules[1].name'],
   ])('refuses %s, naming the place', async (_, body, path) => {
     const refused = await post(body);

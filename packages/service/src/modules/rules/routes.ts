@@ -62,7 +62,7 @@ function registerList<Input extends VersionInput, Config extends object>(
       tags,
       summary: `List ${noun.replace(/^an? /, '')}s`,
       description:
-        'Newest first, each shown by its newest version; with `status`, by its newest version of that status.',
+        'Newest first, each with its newest version; with `status`, with its newest version of that status.',
       operationId: `list${operation}s`,
       params: ProjectParams,
       querystring: schemas.listQuery,
@@ -162,7 +162,7 @@ function registerSaves<Input extends VersionInput, Config extends object>(
       tags,
       summary: `Replace the draft of ${noun}`,
       description:
-        'When the newest version is published, it stays in force and a draft of the next version is opened.',
+        'When the newest version is published, it stays active and a draft of the next version is opened.',
       operationId: `update${operation}`,
       params: RuleSetParams,
       body: schemas.input,

@@ -236,7 +236,7 @@ async function lockBindable(tx: ProjectTx, extractorRuleSetId: string): Promise<
     throw new DomainError('rule_set_not_found', { inBody: true, details });
   }
   if (extractor.archived_at !== null) {
-    const details = [{ path, message: 'expected one that is not archived' }];
+    const details = [{ path, message: 'expected a rule set that is not archived' }];
     throw new DomainError('rule_set_archived', { details });
   }
 }
@@ -249,7 +249,7 @@ async function checkRoom(tx: ProjectTx, extractorRuleSetId: string): Promise<voi
   const published = await store.listPricing(tx, extractorRuleSetId);
   if (published.length < PRICING_RULE_SETS_IN_FORCE_MAX) return;
   throw new DomainError('pricing_rule_set_limit_reached', {
-    message: `${extractorRuleSetId} has ${published.length} published pricing rule sets, the most it may have: archive one, or put the rules into one of them.`,
+    message: `${extractorRuleSetId} has ${published.length} published pricing rule sets, which is the maximum: archive one, or put the rules into one of them.`,
   });
 }
 

@@ -156,7 +156,7 @@ async function updateDraft(
     .where('version', '=', version)
     .where('published_at', 'is', null)
     .executeTakeFirst();
-  if (numUpdatedRows !== 1n) throw new Error(`version ${version} of ${ruleSetId} is no draft`);
+  if (numUpdatedRows !== 1n) throw new Error(`version ${version} of ${ruleSetId} is not a draft`);
 }
 
 export async function markArchived(tx: ProjectTx, ruleSetId: string, archivedAt: number): Promise<void> {

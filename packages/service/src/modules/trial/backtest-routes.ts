@@ -33,10 +33,10 @@ export function registerBacktestRoutes(app: App, { backtests }: BacktestRouteDep
       tags,
       summary: 'Backtest rules',
       description:
-        'Rates stored events of an extractor rule set by the rules that are named, and compares with what they came to. ' +
-        'Where no prices are named, each event has the published ones of its time. ' +
-        'Answers 200 with the result when there are few events, otherwise 202: ask for it again by its id. ' +
-        'Changes no usage. One runs per project at a time.',
+        'Rates stored events of an extractor rule set by the given rules, and compares the result with what was charged. ' +
+        'Without pricing rules, each event is priced by the rules that were published at its time. ' +
+        'Returns 200 with the result when there are few events, otherwise 202: then poll the backtest by its id. ' +
+        'Changes no usage. Each project can run one backtest at a time.',
       operationId: 'backtestRules',
       params: ProjectParams,
       body: BacktestRequest,
@@ -54,7 +54,7 @@ export function registerBacktestRoutes(app: App, { backtests }: BacktestRouteDep
     schema: {
       tags,
       summary: 'List backtests',
-      description: 'Newest first, without what was asked and found.',
+      description: 'Newest first, without their requests and results.',
       operationId: 'listBacktests',
       params: ProjectParams,
       querystring: PageQuery,
@@ -69,7 +69,7 @@ export function registerBacktestRoutes(app: App, { backtests }: BacktestRouteDep
     schema: {
       tags,
       summary: 'Read a backtest',
-      description: 'Its progress while it runs, then its result.',
+      description: 'Returns the progress of a backtest while it runs, then its result.',
       operationId: 'getBacktest',
       params: OneParams,
       response: { 200: Backtest },
@@ -83,7 +83,7 @@ export function registerBacktestRoutes(app: App, { backtests }: BacktestRouteDep
     schema: {
       tags,
       summary: 'Cancel a backtest',
-      description: 'Ends a running one; answers what became of it. One that has ended stays as it is.',
+      description: 'Ends a running backtest and returns it. A backtest that has ended stays as it is.',
       operationId: 'cancelBacktest',
       params: OneParams,
       response: { 200: Backtest },

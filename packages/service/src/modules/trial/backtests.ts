@@ -56,7 +56,7 @@ const SILENT_MS_MAX = 60_000;
 const SECONDS_PER_DAY = 86_400;
 const INTERRUPTED = {
   code: 'interrupted',
-  message: 'The node that ran the backtest has ended. Ask again.',
+  message: 'The process that ran the backtest has ended. Start it again.',
 } as const;
 
 /** Why a run is broken off. */
@@ -218,7 +218,7 @@ export class Backtests {
       await store.finish(this.#db(owner), id, end, unixSeconds(this.#deps.clock));
     } catch (error) {
       // It shows as interrupted once it has been silent for long enough.
-      this.#deps.log.warn({ err: error, backtest: id }, 'the end of a backtest could not be written');
+      this.#deps.log.warn({ err: error, backtest: id }, 'could not store the end of a backtest');
     }
   }
 
@@ -239,7 +239,7 @@ export class Backtests {
     if (signal.reason === CLOSING) return INTERRUPTED;
     this.#deps.log.error({ err: error, backtest: id }, 'a backtest failed');
     return store.isStoreAway(error)
-      ? { code: 'store_unavailable', message: 'A store was away. Ask again.' }
+      ? { code: 'store_unavailable', message: 'A database was unavailable. Start it again.' }
       : { code: 'internal_error', message: 'Something went wrong on our side.' };
   }
 

@@ -97,7 +97,7 @@ function shownSums({ count, quantity, amount }: Sums) {
 function storedOf(text: string): bigint {
   const decimal = parseDecimal(text);
   const stored = decimal === undefined ? undefined : toStored(decimal);
-  if (stored === undefined) throw new RangeError(`${text} is no decimal of a charge item`);
+  if (stored === undefined) throw new RangeError(`${text} is not a decimal of a charge item`);
   return stored;
 }
 

@@ -18,8 +18,8 @@ export function registerTestRoutes(app: App, { testRules }: TestRouteDeps): void
       tags: ['Rules'],
       summary: 'Test rules',
       description:
-        'Rates one event by the rules that are named, saved or sent, drafts included, as production would: where none name ' +
-        'its price, by the published ones of its time. ' +
+        'Rates one event as production would, by saved rules (drafts included) or by rules in the request. Without pricing rules, ' +
+        'the event is priced by the rules that were published at its time. ' +
         '`errors` lists why the event fails. Nothing is stored.',
       operationId: 'testRules',
       params: ProjectParams,

@@ -266,6 +266,6 @@ function textOf(sent: unknown): string | null {
 
 function decimal(text: string): Decimal {
   const value = parseDecimal(text);
-  if (value === undefined) throw new Error(`${text} is no decimal`);
+  if (value === undefined) throw new Error(`${text} is not a decimal`);
   return value;
 }

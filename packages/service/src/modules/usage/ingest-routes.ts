@@ -15,7 +15,7 @@ import { ingestCounts } from './status-store.js';
 
 /** Advice on how to mend rules: an event keeps the price of its time. */
 const MENDING =
-  'It is rated by the version in force at its `occurred_at`: publish mended rules with the `effective_from` of those ' +
+  'The version that is active at `occurred_at` rates it: publish corrected rules with the `effective_from` of the version ' +
   'that they replace, because the default is now.';
 
 /** Routes of the ingest status and of reprocessing failed events. */
@@ -31,7 +31,7 @@ function registerStatusRoute(app: App, deps: ReprocessDeps): void {
     config: { access: { kind: 'project', permission: 'usage:read' } },
     schema: {
       tags: ['Usage'],
-      summary: 'How far processing is',
+      summary: 'Read the progress of processing',
       description:
         'Counts of one moment: `accepted` = `processed` + `failed` + `duplicates` + `pending`, always. ' +
         '`deferred_count` is a part of `pending`.',
@@ -71,7 +71,7 @@ function registerReprocessRoutes(app: App, deps: ReprocessDeps): void {
     schema: {
       tags: ['Usage'],
       summary: 'Reprocess a failed event',
-      description: `Rates the event anew. ${MENDING} 409 when it did not fail.`,
+      description: `Rates the event again. ${MENDING} Returns 409 when it did not fail.`,
       operationId: 'reprocessUsageEvent',
       params: EventParams,
       response: { 202: ReprocessResponse, 409: ErrorBodySchema },
@@ -90,7 +90,7 @@ function registerReprocessRoutes(app: App, deps: ReprocessDeps): void {
     schema: {
       tags: ['Usage'],
       summary: 'Reprocess failed events',
-      description: `Rates the failed events of a time range anew. ${MENDING}`,
+      description: `Rates the failed events of a time range again. ${MENDING}`,
       operationId: 'reprocessUsageEvents',
       params: ProjectParams,
       body: ReprocessRequest,

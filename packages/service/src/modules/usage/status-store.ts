@@ -45,6 +45,6 @@ export async function ingestCounts(db: ProjectDb): Promise<IngestCounts> {
       where ${db.isOwn()}
     ) counted
     left join ingest_totals total on ${db.isOwn('total')}`;
-  if (counts === undefined) throw new Error('aggregates answered no row');
+  if (counts === undefined) throw new Error('an aggregate returned no row');
   return counts;
 }

@@ -37,7 +37,7 @@ export function createUnpricedDaysJob({ postgres: { db }, clickhouse, log }: Unp
       }
       day = await lastUncountedDay(db, day);
     }
-    if (recorded > 0) log.info({ recorded }, 'unpriced events of earlier days counted');
+    if (recorded > 0) log.info({ recorded }, 'counted unpriced events of earlier days');
     return recorded;
   };
   const failureMessage = 'unpriced events of earlier days could not be counted; this is tried again';

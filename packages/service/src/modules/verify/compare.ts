@@ -100,9 +100,9 @@ function differenceOf(store: string, at: Measurement, expected: string, found: s
   };
 }
 
-/** @throws Error when it is no decimal: a store always returns one */
+/** @throws Error when it is not a decimal: a store always returns one */
 export function decimalOf(text: string) {
   const decimal = parseDecimal(text);
-  if (decimal === undefined) throw new Error(`a store answered ${text} for a number`);
+  if (decimal === undefined) throw new Error(`a store returned ${text} for a number`);
   return decimal;
 }

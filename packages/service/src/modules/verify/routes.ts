@@ -14,7 +14,7 @@ export function registerVerifyRoutes(app: App, deps: VerifyDeps): void {
       summary: 'Verify usage history and the ledger',
       description:
         'Compares the totals of the system of record with the history and its rollups, per project and day, and recounts the ledger. ' +
-        'Who asks while a verification runs gets the result of that one.',
+        'A request during a verification gets the result of that verification.',
       operationId: 'verifyUsage',
       response: { 200: VerifyReport },
     },

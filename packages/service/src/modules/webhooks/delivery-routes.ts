@@ -94,7 +94,7 @@ function registerAsking(app: App, deliveries: WebhookDeliveries): void {
       tags,
       summary: 'Deliver a message again',
       description:
-        'Whatever became of it: under the same id, with the same body and a new signature, and with all retries before it.',
+        'Sends the message again, whether it was delivered or not: with the same id and body, a new signature, and all retries.',
       operationId: 'redeliverWebhookMessage',
       params: DeliveryParams,
       response: { 202: WebhookDelivery, 409: ErrorBodySchema },

@@ -37,7 +37,7 @@ export class DispatcherMetrics {
     });
     this.#failures = new Counter({
       name: 'tollgate_webhook_failures_total',
-      help: 'Failures of webhook delivery inside the service, which are tried again: turns of the dispatcher, lost attempts.',
+      help: 'Failures of webhook delivery inside the service, in turns of the dispatcher or by lost attempts; they are repeated.',
       labelNames: ['work'],
       registers,
     });

@@ -101,7 +101,7 @@ class Dispatcher implements WebhookDispatcher {
         if (fannedOut < FAN_OUT_MESSAGES_MAX) await this.#rest(signal);
       } catch (error) {
         this.#metrics.failed('turn');
-        this.#deps.log.warn({ err: error }, 'webhooks could not be dispatched; trying again');
+        this.#deps.log.warn({ err: error }, 'could not dispatch webhooks; will try again');
         await pause(retryPauseMs(++failures), signal);
       }
     }

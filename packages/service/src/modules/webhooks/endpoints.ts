@@ -63,7 +63,7 @@ export class WebhookEndpoints {
       await lockProject(tx, project);
       const own = new ProjectTx(tx, project);
       if ((await store.countEndpoints(own)) >= WEBHOOK_ENDPOINTS_MAX) {
-        const message = `The project has ${WEBHOOK_ENDPOINTS_MAX} webhook endpoints already, the most.`;
+        const message = `The project has ${WEBHOOK_ENDPOINTS_MAX} webhook endpoints, which is the maximum.`;
         throw new DomainError('webhook_endpoint_limit_reached', { message });
       }
       await this.#audit(tx, context, 'create', id, input);

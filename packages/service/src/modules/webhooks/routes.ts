@@ -39,7 +39,7 @@ function registerCollection(app: App, endpoints: WebhookEndpoints): void {
       tags,
       summary: 'Create a webhook endpoint',
       description:
-        'From now on, messages about the events it lists are posted to its URL, signed as https://www.standardwebhooks.com says.',
+        'From now on, messages about the listed events are posted to the URL, signed as https://www.standardwebhooks.com specifies.',
       operationId: 'createWebhookEndpoint',
       params: ProjectParams,
       body: WebhookEndpointInput,
@@ -81,7 +81,7 @@ function registerOne(app: App, endpoints: WebhookEndpoints): void {
     schema: {
       tags,
       summary: 'Read a webhook endpoint',
-      description: 'Without its secret.',
+      description: 'Returns the endpoint without its secret.',
       operationId: 'getWebhookEndpoint',
       params: EndpointParams,
       response: { 200: WebhookEndpoint },
@@ -117,7 +117,7 @@ function registerOne(app: App, endpoints: WebhookEndpoints): void {
     schema: {
       tags,
       summary: 'Delete a webhook endpoint',
-      description: 'And its deliveries; a message that is on its way may still arrive.',
+      description: 'Deletes the endpoint and its deliveries; a message that is being sent may still arrive.',
       operationId: 'deleteWebhookEndpoint',
       params: EndpointParams,
       response: { 204: noContent('The webhook endpoint is deleted.') },
@@ -138,7 +138,7 @@ function registerRotation(app: App, endpoints: WebhookEndpoints): void {
       tags,
       summary: 'Rotate the secret of a webhook endpoint',
       description:
-        'Until `previous_secret_valid_until` messages carry a signature by each of the two secrets. A further rotation ends the older one at once.',
+        'Until `previous_secret_valid_until`, messages are signed with both secrets. Another rotation invalidates the older one at once.',
       operationId: 'rotateWebhookSecret',
       params: EndpointParams,
       response: { 200: WebhookEndpointWithSecret },

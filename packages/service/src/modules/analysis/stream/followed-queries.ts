@@ -33,10 +33,10 @@ export async function followedQueries(
 ): Promise<AnalysisQuery[]> {
   const count = queries.length + chartIds.length;
   if (count === 0 || count > STREAM_QUERIES_MAX) {
-    throw invalidRequest('query', `must be, with chart_id, 1 to ${STREAM_QUERIES_MAX} in all`);
+    throw invalidRequest('query', `expected 1 to ${STREAM_QUERIES_MAX} queries and chart_ids together`);
   }
   if (lastSeconds !== undefined && chartIds.length === 0) {
-    throw invalidRequest('last_seconds', 'is for chart_id; a query has a time_range of its own');
+    throw invalidRequest('last_seconds', 'is for chart_id only; a query has its own time_range');
   }
   if (chartIds.length === 0) return [...queries];
   const saved = await charts.queriesOf(project, chartIds);

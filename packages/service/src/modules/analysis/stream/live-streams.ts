@@ -105,7 +105,7 @@ export class LiveStreams {
   run(signal: AbortSignal): Promise<void> {
     return repeat(() => this.tick(), signal, {
       pollMs: TICK_MS,
-      onFailure: (err) => this.#deps.log.warn({ err }, 'streams could not be sent their changes'),
+      onFailure: (err) => this.#deps.log.warn({ err }, 'could not send changes to streams'),
     });
   }
 

@@ -55,7 +55,7 @@ export function registerStreamRoutes(app: App, { streams, charts, clock, metrics
       querystring: StreamQueryString,
       response: {
         200: {
-          description: 'Events, until the client leaves, its key is void, or the service ends.',
+          description: 'Events, until the client disconnects, its key becomes invalid, or the service ends.',
           content: { 'text/event-stream': { schema: Type.String() } },
         },
         429: ErrorBodySchema,

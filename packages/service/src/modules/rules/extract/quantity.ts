@@ -17,7 +17,7 @@ export type ReadQuantity = (
   note: (note: RatingNote) => void,
 ) => Decimal | undefined | RatingFailure;
 
-/** Grammar of a decimal, to distinguish a decimal out of range from text that is no decimal. */
+/** Grammar of a decimal, to distinguish a decimal out of range from text that is not a decimal. */
 const DECIMAL_TEXT = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
 
 /** The sum of what `path` and `sum_paths` read, less what `less_paths` read. */

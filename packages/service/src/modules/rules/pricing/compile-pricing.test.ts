@@ -37,7 +37,7 @@ describe('what does not save', () => {
       'item.unit_price is not known here',
     ],
     [
-      'a price that is no decimal',
+      'a price that is not a decimal',
       { rules: [rule(), rule({ unit_price_expr: '"1"' })] },
       'rules[1].unit_price_expr',
       'expected an expression of type Decimal, found string',

@@ -104,7 +104,7 @@ describe('aliases', () => {
       expect(found).toMatchObject([
         {
           reason: 'matches_now',
-          message: expect.stringContaining('it came into force after the event was rated'),
+          message: expect.stringContaining('it became active after the event was rated'),
         },
       ]);
     },

@@ -113,7 +113,7 @@ function reasonOf({ rule, reading: { env } }: Candidate, aliases: readonly Appli
       ? ''
       : `, with ${aliases.map(({ dimension, from, value }) => `${dimension} ${from} read as ${value}`).join(', ')}`;
   if (found === true) {
-    const message = `The rule matches now${seen}: it came into force after the event was rated.`;
+    const message = `The rule matches now${seen}: it became active after the event was rated.`;
     return { reason: 'matches_now', missing_dimensions: [], message };
   }
   if (found === false) {

@@ -23,7 +23,7 @@ export interface RecordedItem {
 export function envOf(item: RecordedItem, steps: EventSteps): ExpressionEnv {
   const { metric, unit, subject, occurredAt } = item;
   const quantity = parseDecimal(item.quantity);
-  if (quantity === undefined) throw new Error(`the quantity ${item.quantity} is no decimal`);
+  if (quantity === undefined) throw new Error(`the quantity ${item.quantity} is not a decimal`);
   const dimensions = typedDimensions(item);
   return { metric, unit: unit ?? '', quantity, unitPrice: undefined, dimensions, subject, occurredAt, steps };
 }

@@ -9,7 +9,7 @@ export const awsBedrockConverse: ExtractorTemplate = {
   description:
     'Input tokens outside the cache, tokens read from it and written to it, and output tokens. Writes for one hour are charged apart where the gateway names their tokens. Bedrock does not count reasoning apart.',
   payload:
-    'The response of Converse with modelId, as in the path of the request: the response does not name its model. Of ConverseStream, the metadata event, with modelId. Where writes for one hour have a price of their own, the gateway adds gateway.cache_write_1h_tokens: inputTokens of the entry of usage.cacheDetails whose ttl is 1h. Copy requestMetadata of the request for its user_id, or send subject_type and subject_id with the event.',
+    'The response of Converse with modelId from the path of the request, because the response does not name its model. For ConverseStream, send the metadata event with modelId. Where writes for one hour have a price of their own, the gateway adds gateway.cache_write_1h_tokens: inputTokens of the entry of usage.cacheDetails whose ttl is 1h. Copy requestMetadata of the request for its user_id, or send subject_type and subject_id with the event.',
   documentation_url: 'https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html',
   subject: { default_type: 'user', id_path: 'requestMetadata.user_id' },
   dimensions: [

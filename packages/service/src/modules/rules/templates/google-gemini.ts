@@ -15,7 +15,7 @@ export const googleGemini: ExtractorTemplate = {
   description:
     'Input tokens (results of tools included), cached input, output and thought tokens. Their sum is totalTokenCount. Audio and images are charged apart where the gateway names their tokens.',
   payload:
-    'The GenerateContentResponse, of the Gemini API or of Vertex AI. Of a stream, the last chunk. Where audio or images have prices of their own, the gateway adds, from the lists of usageMetadata: gateway.input_audio_tokens (AUDIO of promptTokensDetails less AUDIO of cacheTokensDetails), gateway.output_audio_tokens and gateway.output_image_tokens (AUDIO and IMAGE of candidatesTokensDetails). Copy labels of a Vertex AI request for its user_id, or send subject_type and subject_id with the event.',
+    'The GenerateContentResponse of the Gemini API or of Vertex AI. For a stream, send the last chunk. Where audio or images have prices of their own, the gateway adds, from the lists of usageMetadata: gateway.input_audio_tokens (AUDIO of promptTokensDetails less AUDIO of cacheTokensDetails), gateway.output_audio_tokens and gateway.output_image_tokens (AUDIO and IMAGE of candidatesTokensDetails). Copy labels of a Vertex AI request for its user_id, or send subject_type and subject_id with the event.',
   documentation_url: 'https://ai.google.dev/api/generate-content#UsageMetadata',
   subject: { default_type: 'user', id_path: 'labels.user_id' },
   dimensions: [

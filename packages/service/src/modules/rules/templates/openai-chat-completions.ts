@@ -17,7 +17,7 @@ export const openaiChatCompletions: ExtractorTemplate = {
   description:
     'Input, cached input, cache write, output and reasoning tokens of text, and audio tokens of both directions. Their sum is total_tokens. Tokens of a prediction, accepted or rejected, are output tokens.',
   payload:
-    'The chat.completion object. Of a stream, the last chunk, which has the usage when the request sets stream_options.include_usage. The response does not name its user: copy the field user of the request into it, or send subject_type and subject_id with the event.',
+    'The chat.completion object. For a stream, send the last chunk, which has the usage when the request sets stream_options.include_usage. The response does not name its user: copy the field user of the request into it, or send subject_type and subject_id with the event.',
   documentation_url: 'https://platform.openai.com/docs/api-reference/chat/object',
   subject: { default_type: 'user', id_path: 'user' },
   dimensions: [

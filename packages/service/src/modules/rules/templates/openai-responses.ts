@@ -12,7 +12,7 @@ export const openaiResponses: ExtractorTemplate = {
   description:
     'Input, cached input, cache write, output and reasoning tokens. Their sum is total_tokens. Calls of built-in tools are entries of output, not numbers: a gateway that charges for them counts them itself, as x-billing items.',
   payload:
-    'The response object. Of a stream, the field response of the event response.completed; of one that ended early, of response.incomplete or response.failed.',
+    'The response object. For a stream, send the field response of the event response.completed or, when the stream ended early, of response.incomplete or response.failed.',
   documentation_url: 'https://platform.openai.com/docs/api-reference/responses/object',
   subject: { default_type: 'user', id_path: 'safety_identifier' },
   dimensions: [

@@ -178,7 +178,7 @@ function charged(example: Case) {
 
 const decimal = (text: unknown) => {
   const value = parseDecimal(String(text));
-  if (value === undefined) throw new Error(`${text} is no decimal`);
+  if (value === undefined) throw new Error(`${text} is not a decimal`);
   return value;
 };
 
