@@ -194,7 +194,7 @@ function registerModules(
       postgres,
       clock,
       allowPrivate: config.webhookAllowPrivate,
-      eventsOfRules: (owner, names) => eventsOfRules(postgres.db, owner, names),
+      eventsOfRules: (owner, names) => eventsOfRules(new ProjectDb(postgres.db, owner), names),
     }),
   );
   registerVerifyRoutes(app, { postgres, clickhouse, log });

@@ -1,14 +1,14 @@
 import type { Entitlement as EntitlementView } from '@tollgate/contract';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import { utcMonthAt } from '../../kernel/period.js';
-import type { Db, Postgres } from '../../platform/postgres/index.js';
+import { type Postgres, TenantDb } from '../../platform/postgres/index.js';
 import { usedEvents } from '../quotas/index.js';
 import { hasHiddenUsage } from '../storage/index.js';
 import { countProjects } from '../tenancy/index.js';
 import type { Entitlement } from './entitlement.js';
 import type { Entitlements } from './entitlements.js';
 
-type Count = (db: Db, tenantId: string) => Promise<number>;
+type Count = (db: TenantDb) => Promise<number>;
 
 export interface OverviewDeps {
   readonly postgres: Pick<Postgres, 'db'>;
@@ -22,6 +22,7 @@ export interface OverviewDeps {
 /** Returns a tenant's entitlement, with how much of it is used. */
 export async function entitlementOverview(deps: OverviewDeps, tenantId: string): Promise<EntitlementView> {
   const { db } = deps.postgres;
+  const own = new TenantDb(db, tenantId);
   const { startS } = utcMonthAt(unixSeconds(deps.clock));
   const [entitlement, retention, events, developmentProjects, releaseProjects, subjectRoutes, usageControls] =
     await Promise.all([
@@ -30,8 +31,8 @@ export async function entitlementOverview(deps: OverviewDeps, tenantId: string):
       usedEvents(db, tenantId, startS),
       countProjects(db, tenantId, 'development'),
       countProjects(db, tenantId, 'release'),
-      deps.countSubjectRoutes(db, tenantId),
-      deps.countUsageControls(db, tenantId),
+      deps.countSubjectRoutes(own),
+      deps.countUsageControls(own),
     ]);
   const { graceEndsAt } = retention;
   return {

@@ -1,7 +1,7 @@
 import type { ChangeContext } from '../../../kernel/change-context.js';
 import type { Clock } from '../../../kernel/clock.js';
 import type { ProjectRef } from '../../../kernel/scope.js';
-import { type Postgres, type Tx, transaction } from '../../../platform/postgres/index.js';
+import { type Postgres, ProjectTx, type Tx, transaction } from '../../../platform/postgres/index.js';
 import { audit } from '../../tenancy/index.js';
 import type { LimitAdmission } from './admission.js';
 import type { LimitCatalog } from './index.js';
@@ -36,17 +36,18 @@ export interface LimitChange<Answer> {
  * Makes one change to the routes, plans or limits of a project together with its audit entry, or not at all. Changes of
  * one project run one after the other, so `work` may rely on what it reads.
  *
- * @param work gets the time of the change in milliseconds
+ * @param work gets the rows of the project, the time of the change in milliseconds, and the whole transaction
  */
 export async function changeLimits<Answer>(
   { postgres, clock, catalog }: Pick<LimitDeps, 'postgres' | 'clock' | 'catalog'>,
   { project, principal, requestId }: ChangeContext,
-  work: (tx: Tx, atMs: number) => Promise<LimitChange<Answer>>,
+  work: (own: ProjectTx, atMs: number, tx: Tx) => Promise<LimitChange<Answer>>,
 ): Promise<Answer> {
   const answer = await transaction(postgres, async (tx) => {
-    await advanceRevision(tx, project);
+    const own = new ProjectTx(tx, project);
+    await advanceRevision(own);
     const atMs = clock.nowMs();
-    const { answer, done } = await work(tx, atMs);
+    const { answer, done } = await work(own, atMs, tx);
     if (done !== undefined) {
       await audit(tx, {
         tenantId: project.tenantId,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ProjectDb } from '../../../platform/postgres/index.js';
 import { eventsOfRules } from './event-name-store.js';
 import {
   createManagementApi,
@@ -23,7 +24,7 @@ describe('the events of rules', () => {
     const names = ['plan.event', 'direct.event', 'no.event'];
     const { tenantId, projectId } = api;
     const ofProject = (owner: { tenantId: string; projectId: string }) =>
-      eventsOfRules(api.postgres.db, owner, names);
+      eventsOfRules(new ProjectDb(api.postgres.db, owner), names);
     expect(await ofProject({ tenantId, projectId })).toEqual(new Set(['plan.event', 'direct.event']));
     expect(await ofProject({ tenantId, projectId: await api.makeProject(tenantId) })).toEqual(new Set());
     expect(await ofProject({ tenantId: await api.makeTenant(), projectId })).toEqual(new Set());

@@ -1,7 +1,5 @@
-import { sql } from 'kysely';
 import { canonicalPeriod, parsePeriod } from '../../../kernel/period.js';
-import type { Tx } from '../../../platform/postgres/index.js';
-import type { LimitOwner } from './owner.js';
+import type { ProjectTx } from '../../../platform/postgres/index.js';
 import type { RuleValues } from './rule-row.js';
 
 /** The fields that identify a rule: when one of them changes, the rule is another one and counts from zero. */
@@ -15,13 +13,12 @@ export type RuleIdentity = Pick<RuleValues, 'limit_key' | 'period' | 'measure' |
  * @param rules with distinct keys
  */
 export async function numberRules(
-  tx: Tx,
-  { tenantId, projectId }: LimitOwner,
+  tx: ProjectTx,
   ownerId: string,
   rules: readonly RuleIdentity[],
 ): Promise<number[]> {
   if (rules.length === 0) return [];
-  const { rows } = await sql<{ no: number }>`
+  const rows = await tx.rows<{ no: number }>`
     with asked as (
       select * from unnest(
         ${rules.map((rule) => rule.limit_key)}::text[], ${rules.map((rule) => canonicalText(rule.period))}::text[],
@@ -29,17 +26,16 @@ export async function numberRules(
       ) with ordinality as asked (limit_key, period, measure, currency, position)
     ), known as (
       select limit_key, period, measure, currency, no from limit_rules
-      where tenant_id = ${tenantId} and project_id = ${projectId} and owner_id = ${ownerId}
+      where ${tx.isOwn()} and owner_id = ${ownerId}
     ), added as (
       insert into limit_rules (tenant_id, project_id, owner_id, limit_key, period, measure, currency)
-      select ${tenantId}, ${projectId}, ${ownerId}, limit_key, period, measure, currency from asked
+      select ${tx.ownValues()}, ${ownerId}, limit_key, period, measure, currency from asked
       where (limit_key, period, measure, currency) not in (select limit_key, period, measure, currency from known)
       returning limit_key, period, measure, currency, no
     )
     select no from asked join (select * from known union all select * from added) numbered
       using (limit_key, period, measure, currency)
-    order by position
-  `.execute(tx);
+    order by position`;
   return rows.map(({ no }) => no);
 }
 

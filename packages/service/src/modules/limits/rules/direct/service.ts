@@ -8,13 +8,12 @@ import type { ChangeContext } from '../../../../kernel/change-context.js';
 import { DomainError, invalidRequest } from '../../../../kernel/errors.js';
 import { newId } from '../../../../kernel/id.js';
 import type { Page } from '../../../../kernel/page.js';
-import type { ProjectRef } from '../../../../kernel/scope.js';
-import type { Tx } from '../../../../platform/postgres/index.js';
+import type { ProjectRef, ProjectScope } from '../../../../kernel/scope.js';
+import { ProjectDb, type ProjectTx, TenantDb, type Tx } from '../../../../platform/postgres/index.js';
 import { amountFromText } from '../../../ledger/index.js';
 import { changeWindowLimits, lockPosting } from '../../posting/index.js';
 import { countUsageControls } from '../allowance-store.js';
 import { changeLimits, type LimitChange, type LimitDeps } from '../change.js';
-import type { LimitOwner } from '../owner.js';
 import { checkedRule } from '../rule-check.js';
 import { numberRules } from '../rule-number-store.js';
 import { type RuleValues, ruleValues } from '../rule-row.js';
@@ -35,13 +34,15 @@ export class DirectLimitService {
    */
   create(context: ChangeContext, routeId: string, body: LimitRuleInput): Promise<store.DirectLimitRow> {
     const values = checkedRule(body);
-    return changeLimits(this.#deps, context, async (tx, atMs) => {
+    return changeLimits(this.#deps, context, async (tx, atMs, plainTx) => {
       const { project } = context;
-      await refuseUnknownRoute(tx, project, routeId);
+      await refuseUnknownRoute(tx, routeId);
       const limitId = newId('racl', this.#deps.clock);
-      await refuseKey(tx, { ...project, routeId, limitId }, values.limit_key);
+      await refuseKey(tx, { routeId, limitId }, values.limit_key);
       const { tenantId } = project;
-      await this.#deps.admission.admitUsageControls(tx, tenantId, 1, () => countUsageControls(tx, tenantId));
+      await this.#deps.admission.admitUsageControls(plainTx, tenantId, 1, () =>
+        countUsageControls(new TenantDb(plainTx, tenantId)),
+      );
       const now = Math.floor(atMs / 1_000);
       const limit: store.DirectLimitRow = {
         tenant_id: project.tenantId,
@@ -49,12 +50,12 @@ export class DirectLimitService {
         id: limitId,
         route_id: routeId,
         ...values,
-        rule_no: await numberOf(tx, project, limitId, values),
+        rule_no: await numberOf(tx, limitId, values),
         created_at: now,
         updated_at: now,
       };
       await store.insertLimit(tx, limit);
-      await store.insertAmount(tx, limit, amountOf(limit, atMs, 'now'));
+      await store.insertAmount(tx, limit.id, amountOf(limit, atMs, 'now'));
       return done('create', limit, { rule_account_id: routeId, ...values });
     });
   }
@@ -70,20 +71,20 @@ export class DirectLimitService {
     limitId: string,
     { effective = 'next_window', ...body }: UpdateDirectLimitBody,
   ): Promise<store.DirectLimitRow> {
-    return changeLimits(this.#deps, context, async (tx, atMs) => {
-      const key = { ...context.project, routeId, limitId };
+    return changeLimits(this.#deps, context, async (tx, atMs, plainTx) => {
+      const key = { routeId, limitId };
       const before = found(await store.findLimit(tx, key));
       const values = checkedRule({ ...inputOf(before), ...body });
       await refuseKey(tx, key, values.limit_key);
       const limit: store.DirectLimitRow = {
         ...before,
         ...values,
-        rule_no: await numberOf(tx, context.project, limitId, values),
+        rule_no: await numberOf(tx, limitId, values),
         updated_at: Math.floor(atMs / 1_000),
       };
       await store.updateLimit(tx, limit);
       const amount = await recordAmount(tx, limit, atMs, effective);
-      if (amount !== undefined) await changeWindows(tx, context.project, limit, amount);
+      if (amount !== undefined) await changeWindows(plainTx, context.project, limit, amount);
       return done('update', limit, { rule_account_id: routeId, ...values, effective });
     });
   }
@@ -91,7 +92,7 @@ export class DirectLimitService {
   /** @throws DomainError `not_found`. */
   delete(context: ChangeContext, routeId: string, limitId: string): Promise<store.DirectLimitRow> {
     return changeLimits(this.#deps, context, async (tx) => {
-      const key = { ...context.project, routeId, limitId };
+      const key = { routeId, limitId };
       const limit = found(await store.findLimit(tx, key));
       await store.deleteLimit(tx, key);
       return done('delete', limit, { rule_account_id: routeId, limit_key: limit.limit_key });
@@ -99,15 +100,15 @@ export class DirectLimitService {
   }
 
   /** @throws DomainError `not_found`. */
-  async read(owner: LimitOwner, routeId: string, limitId: string): Promise<store.DirectLimitRow> {
-    return found(await store.findLimit(this.#deps.postgres.db, { ...owner, routeId, limitId }));
+  async read(owner: ProjectScope, routeId: string, limitId: string): Promise<store.DirectLimitRow> {
+    return found(await store.findLimit(new ProjectDb(this.#deps.postgres.db, owner), { routeId, limitId }));
   }
 
   /** @throws DomainError `not_found` for the route. */
-  async list(owner: LimitOwner, routeId: string, page: Page) {
-    const { db } = this.#deps.postgres;
-    await refuseUnknownRoute(db, owner, routeId);
-    return store.listLimits(db, owner, routeId, page);
+  async list(owner: ProjectScope, routeId: string, page: Page) {
+    const db = new ProjectDb(this.#deps.postgres.db, owner);
+    await refuseUnknownRoute(db, routeId);
+    return store.listLimits(db, routeId, page);
   }
 }
 
@@ -125,22 +126,18 @@ function found(limit: store.DirectLimitRow | undefined): store.DirectLimitRow {
 }
 
 /** Returns the number of a limit. The limit has an id of its own, so another key does not make it another limit. */
-async function numberOf(tx: Tx, owner: LimitOwner, limitId: string, values: RuleValues): Promise<number> {
-  const [ruleNo] = await numberRules(tx, owner, limitId, [{ ...values, limit_key: '' }]);
+async function numberOf(tx: ProjectTx, limitId: string, values: RuleValues): Promise<number> {
+  const [ruleNo] = await numberRules(tx, limitId, [{ ...values, limit_key: '' }]);
   return ruleNo as number;
 }
 
-async function refuseUnknownRoute(
-  db: Parameters<typeof findRoute>[0],
-  owner: LimitOwner,
-  routeId: string,
-): Promise<void> {
-  if ((await findRoute(db, owner, routeId)) === undefined) throw new DomainError('not_found');
+async function refuseUnknownRoute(db: ProjectDb, routeId: string): Promise<void> {
+  if ((await findRoute(db, routeId)) === undefined) throw new DomainError('not_found');
 }
 
 /** Refuses a key that another limit of the route has, and a new limit when the route has the most it may have. */
-async function refuseKey(tx: Tx, key: store.DirectLimitKey, limitKey: string): Promise<void> {
-  const keys = await store.readKeys(tx, key, key.routeId);
+async function refuseKey(tx: ProjectTx, key: store.DirectLimitKey, limitKey: string): Promise<void> {
+  const keys = await store.readKeys(tx, key.routeId);
   const taken = keys.get(limitKey);
   if (taken !== undefined && taken !== key.limitId) {
     const message = `${taken} has this limit_key already`;
@@ -169,12 +166,12 @@ function amountOf(limit: store.DirectLimitRow, atMs: number, effective: LimitEff
 
 /** Stores the new amount of the limit, unless all future windows would have it anyway. Returns the stored change. */
 async function recordAmount(
-  tx: Tx,
+  tx: ProjectTx,
   limit: store.DirectLimitRow,
   atMs: number,
   effective: LimitEffective,
 ): Promise<store.LimitAmount | undefined> {
-  const newest = await store.findNewestAmount(tx, limit);
+  const newest = await store.findNewestAmount(tx, limit.id);
   const isSame =
     newest?.rule_no === limit.rule_no &&
     amountFromText(newest.limit_amount) === amountFromText(limit.limit_amount) &&
@@ -183,7 +180,7 @@ async function recordAmount(
   // Changes follow each other in time, whatever the clocks of nodes say.
   const changedAtMs = Math.max(atMs, (newest?.changed_at_ms ?? 0) + 1);
   const amount = amountOf(limit, changedAtMs, effective);
-  await store.insertAmount(tx, limit, amount);
+  await store.insertAmount(tx, limit.id, amount);
   return amount;
 }
 
@@ -195,7 +192,7 @@ async function changeWindows(
   amount: store.LimitAmount,
 ): Promise<void> {
   await lockPosting(tx);
-  const route = (await findRoute(tx, project, limit.route_id)) as RouteRow;
+  const route = (await findRoute(new ProjectDb(tx, project), limit.route_id)) as RouteRow;
   await changeWindowLimits(tx, {
     projectNo: project.projectNo,
     subjectType: route.subject_type,

@@ -1,11 +1,10 @@
 import { invalidRequest } from '../../../../kernel/errors.js';
-import type { Db } from '../../../../platform/postgres/index.js';
-import type { LimitOwner } from '../owner.js';
+import type { ProjectDb } from '../../../../platform/postgres/index.js';
 import { findPlan, findPlanOfVersion } from './store.js';
 
 /** Returns the plan id for an id of the plan or of any of its versions; any other id is returned as it is. */
-export async function planIdOf(db: Db, owner: LimitOwner, id: string): Promise<string> {
-  return (await findPlanOfVersion(db, owner, id))?.planId ?? id;
+export async function planIdOf(db: ProjectDb, id: string): Promise<string> {
+  return (await findPlanOfVersion(db, id))?.planId ?? id;
 }
 
 /**
@@ -17,15 +16,14 @@ export async function planIdOf(db: Db, owner: LimitOwner, id: string): Promise<s
  * @throws DomainError `invalid_request` that says which version the id names, and of which plan
  */
 export async function currentPlanIdOf(
-  db: Db,
-  owner: LimitOwner,
+  db: ProjectDb,
   id: string,
   { path, takesDraft }: { readonly path: string; readonly takesDraft: boolean },
 ): Promise<string> {
-  const version = await findPlanOfVersion(db, owner, id);
+  const version = await findPlanOfVersion(db, id);
   if (version === undefined) return id;
   const { planId, revision } = version;
-  const current = (await findPlan(db, owner, planId))?.current_revision;
+  const current = (await findPlan(db, planId))?.current_revision;
   if (revision === 0 ? takesDraft || current === 0 : revision === current) return planId;
   const named = revision === 0 ? 'the draft' : `revision ${revision}`;
   throw invalidRequest(

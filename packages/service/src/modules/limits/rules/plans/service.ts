@@ -3,10 +3,10 @@ import type { ChangeContext } from '../../../../kernel/change-context.js';
 import { DomainError } from '../../../../kernel/errors.js';
 import { newId } from '../../../../kernel/id.js';
 import type { Page } from '../../../../kernel/page.js';
-import type { Tx } from '../../../../platform/postgres/index.js';
+import type { ProjectScope } from '../../../../kernel/scope.js';
+import { ProjectDb, type ProjectTx, TenantDb, type Tx } from '../../../../platform/postgres/index.js';
 import { countUsageControls } from '../allowance-store.js';
 import { changeLimits, type LimitChange, type LimitDeps } from '../change.js';
-import type { LimitOwner } from '../owner.js';
 import { checkedRules } from '../rule-check.js';
 import { numberRules } from '../rule-number-store.js';
 import { type RuleValues, ruleValues } from '../rule-row.js';
@@ -31,9 +31,9 @@ export class PlanService {
   /** @throws DomainError `invalid_request`, `name_taken`, `entitlement_limit_reached`. */
   create(context: ChangeContext, body: CreateUsageLimitPlanBody): Promise<store.PlanRow> {
     const values = checkedRules(body.rules ?? []);
-    return changeLimits(this.#deps, context, async (tx, atMs) => {
-      await refuseTakenName(tx, context.project, body.name);
-      await this.#admitRules(tx, context.project, values.length);
+    return changeLimits(this.#deps, context, async (tx, atMs, plainTx) => {
+      await refuseTakenName(tx, body.name);
+      await this.#admitRules(plainTx, context.project, values.length);
       const now = Math.floor(atMs / 1_000);
       const plan: store.PlanRow = {
         tenant_id: context.project.tenantId,
@@ -62,10 +62,10 @@ export class PlanService {
    */
   update(context: ChangeContext, id: string, body: UpdateUsageLimitPlanBody): Promise<PlanState> {
     const values = body.rules === undefined ? undefined : checkedRules(body.rules);
-    return changeLimits(this.#deps, context, async (tx, atMs) => {
-      const before = await activePlan(tx, context.project, id);
+    return changeLimits(this.#deps, context, async (tx, atMs, plainTx) => {
+      const before = await activePlan(tx, id);
       const now = Math.floor(atMs / 1_000);
-      const [published, previous] = await versionsOf(tx, context.project, before);
+      const [published, previous] = await versionsOf(tx, before);
       const plan: store.PlanRow = {
         ...before,
         title: body.title ?? before.title,
@@ -73,7 +73,7 @@ export class PlanService {
         updated_at: now,
       };
       const rules = values ?? (previous ?? published)?.rules ?? [];
-      await this.#admitRules(tx, context.project, rules.length - rulesOf(published, previous));
+      await this.#admitRules(plainTx, context.project, rules.length - rulesOf(published, previous));
       const draft = await this.#draftOf(tx, plan, rules, previous, now);
       await store.replacePlanDraft(tx, draft);
       await store.updatePlan(tx, plan);
@@ -85,8 +85,8 @@ export class PlanService {
   /** @throws DomainError `not_found`, `usage_limit_plan_archived`, `nothing_to_publish`. */
   publish(context: ChangeContext, id: string): Promise<store.VersionRow> {
     return changeLimits(this.#deps, context, async (tx, atMs) => {
-      const plan = await activePlan(tx, context.project, id);
-      const [published, draft] = await versionsOf(tx, context.project, plan);
+      const plan = await activePlan(tx, id);
+      const [published, draft] = await versionsOf(tx, plan);
       if (draft === undefined) throw new DomainError('nothing_to_publish');
       const revision = plan.current_revision + 1;
       // Windows are matched with revisions by time: revisions follow each other, whatever the clocks of nodes say.
@@ -97,7 +97,7 @@ export class PlanService {
         current_revision: revision,
         updated_at: Math.floor(publishedAtMs / 1_000),
       });
-      const version = found(await store.findVersion(tx, context.project, plan.id, revision));
+      const version = found(await store.findVersion(tx, plan.id, revision));
       return done('publish', plan.id, version, { revision, rules: draft.rules.map(ruleValues) });
     });
   }
@@ -121,15 +121,15 @@ export class PlanService {
    *
    * @throws DomainError `not_found`.
    */
-  async read(owner: LimitOwner, id: string): Promise<PlanState> {
-    const { db } = this.#deps.postgres;
-    const plan = found(await store.findPlan(db, owner, await planIdOf(db, owner, id)));
-    const [published, draft] = await versionsOf(db, owner, plan);
+  async read(owner: ProjectScope, id: string): Promise<PlanState> {
+    const db = new ProjectDb(this.#deps.postgres.db, owner);
+    const plan = found(await store.findPlan(db, await planIdOf(db, id)));
+    const [published, draft] = await versionsOf(db, plan);
     return { plan, published, draft };
   }
 
-  list(owner: LimitOwner, filter: store.PlanFilter, page: Page) {
-    return store.listPlans(this.#deps.postgres.db, owner, filter, page);
+  list(owner: ProjectScope, filter: store.PlanFilter, page: Page) {
+    return store.listPlans(new ProjectDb(this.#deps.postgres.db, owner), filter, page);
   }
 
   /**
@@ -137,9 +137,9 @@ export class PlanService {
    *
    * @throws DomainError `not_found`.
    */
-  async listVersions(owner: LimitOwner, id: string, page: Page) {
-    const { db } = this.#deps.postgres;
-    const versions = await store.listPlanVersions(db, owner, await planIdOf(db, owner, id), page);
+  async listVersions(owner: ProjectScope, id: string, page: Page) {
+    const db = new ProjectDb(this.#deps.postgres.db, owner);
+    const versions = await store.listPlanVersions(db, await planIdOf(db, id), page);
     // Every plan has a version.
     if (versions.totalCount === 0) throw new DomainError('not_found');
     return versions;
@@ -147,15 +147,11 @@ export class PlanService {
 
   /** Archives or restores a plan. Nothing changes when it is in that state already. */
   #setArchived(context: ChangeContext, id: string, verb: 'archive' | 'restore'): Promise<store.PlanRow> {
-    return changeLimits(this.#deps, context, async (tx, atMs) => {
-      const before = await planToChange(tx, context.project, id);
+    return changeLimits(this.#deps, context, async (tx, atMs, plainTx) => {
+      const before = await planToChange(tx, id);
       if ((before.archived_at !== null) === (verb === 'archive')) return { answer: before };
-      if (verb === 'restore' && !(await store.isBound(tx, context.project, before.id))) {
-        await this.#admitRules(
-          tx,
-          context.project,
-          rulesOf(...(await versionsOf(tx, context.project, before))),
-        );
+      if (verb === 'restore' && !(await store.isBound(tx, before.id))) {
+        await this.#admitRules(plainTx, context.project, rulesOf(...(await versionsOf(tx, before))));
       }
       const now = Math.floor(atMs / 1_000);
       const plan = { ...before, archived_at: verb === 'archive' ? now : null, updated_at: now };
@@ -165,23 +161,22 @@ export class PlanService {
   }
 
   /** @param added number of rules to be added; rules that exist may stay */
-  async #admitRules(tx: Tx, { tenantId }: LimitOwner, added: number): Promise<void> {
+  async #admitRules(tx: Tx, { tenantId }: ProjectScope, added: number): Promise<void> {
     if (added <= 0) return;
     await this.#deps.admission.admitUsageControls(tx, tenantId, added, () =>
-      countUsageControls(tx, tenantId),
+      countUsageControls(new TenantDb(tx, tenantId)),
     );
   }
 
   /** Returns a draft with these rules. A rule whose key the previous draft had keeps its identity. */
   async #draftOf(
-    tx: Tx,
+    tx: ProjectTx,
     plan: store.PlanRow,
     rules: readonly RuleValues[],
     previous: store.VersionRow | undefined,
     now: number,
   ): Promise<store.VersionRow> {
-    const owner = { tenantId: plan.tenant_id, projectId: plan.project_id };
-    const numbers = await numberRules(tx, owner, plan.id, rules);
+    const numbers = await numberRules(tx, plan.id, rules);
     const known = new Map(previous?.rules.map((rule) => [rule.limit_key, rule]));
     const id = previous?.id ?? newId('ulpv', this.#deps.clock);
     return {
@@ -228,16 +223,15 @@ function rulesOf(...versions: readonly (store.VersionRow | undefined)[]): number
 
 /** Returns the newest published version and the draft. */
 async function versionsOf(
-  db: Parameters<typeof store.findVersion>[0],
-  owner: LimitOwner,
+  db: ProjectDb,
   { id, current_revision: revision }: store.PlanRow,
 ): Promise<readonly [store.VersionRow | undefined, store.VersionRow | undefined]> {
-  const published = revision === 0 ? undefined : await store.findVersion(db, owner, id, revision);
-  return [published, await store.findVersion(db, owner, id, 0)];
+  const published = revision === 0 ? undefined : await store.findVersion(db, id, revision);
+  return [published, await store.findVersion(db, id, 0)];
 }
 
-async function refuseTakenName(tx: Tx, owner: LimitOwner, name: string): Promise<void> {
-  const taken = await store.findPlanNamed(tx, owner, name);
+async function refuseTakenName(tx: ProjectTx, name: string): Promise<void> {
+  const taken = await store.findPlanNamed(tx, name);
   if (taken === undefined) return;
   const holder = taken.archived_at === null ? taken.id : `${taken.id}, which is archived,`;
   const message = `${holder} has this name already`;
@@ -245,13 +239,13 @@ async function refuseTakenName(tx: Tx, owner: LimitOwner, name: string): Promise
 }
 
 /** @throws DomainError `not_found`, `invalid_request` */
-async function planToChange(tx: Tx, owner: LimitOwner, id: string): Promise<store.PlanRow> {
-  const planId = await currentPlanIdOf(tx, owner, id, { path: 'id', takesDraft: true });
-  return found(await store.findPlan(tx, owner, planId));
+async function planToChange(tx: ProjectTx, id: string): Promise<store.PlanRow> {
+  const planId = await currentPlanIdOf(tx, id, { path: 'id', takesDraft: true });
+  return found(await store.findPlan(tx, planId));
 }
 
-async function activePlan(tx: Tx, owner: LimitOwner, id: string): Promise<store.PlanRow> {
-  const plan = await planToChange(tx, owner, id);
+async function activePlan(tx: ProjectTx, id: string): Promise<store.PlanRow> {
+  const plan = await planToChange(tx, id);
   if (plan.archived_at !== null) throw new DomainError('usage_limit_plan_archived');
   return plan;
 }

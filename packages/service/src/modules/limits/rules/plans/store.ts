@@ -1,7 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Page } from '../../../../kernel/page.js';
-import type { Db, Tx } from '../../../../platform/postgres/index.js';
-import type { LimitOwner } from '../owner.js';
+import type { ProjectDb, ProjectTx } from '../../../../platform/postgres/index.js';
 import type { RuleRow } from '../rule-row.js';
 
 /** Times are Unix seconds unless the name ends in `_ms`. */
@@ -52,30 +51,19 @@ const VERSION_COLUMNS = sql`v.tenant_id, v.project_id, v.id, v.plan_id, p.name, 
   v.published_at_ms, p.archived_at, v.created_at, v.updated_at`;
 const VERSIONS = sql`usage_limit_plans p
   join usage_limit_plan_versions v on v.project_id = p.project_id and v.plan_id = p.id`;
-const within = ({ tenantId, projectId }: LimitOwner): RawBuilder<unknown> =>
-  sql`p.tenant_id = ${tenantId} and p.project_id = ${projectId}`;
 
-export async function findPlan(db: Db, owner: LimitOwner, planId: string): Promise<PlanRow | undefined> {
-  return db
-    .selectFrom('usage_limit_plans')
-    .selectAll()
-    .where('tenant_id', '=', owner.tenantId)
-    .where('project_id', '=', owner.projectId)
-    .where('id', '=', planId)
-    .executeTakeFirst();
+export async function findPlan(db: ProjectDb, planId: string): Promise<PlanRow | undefined> {
+  return db.selectFrom('usage_limit_plans').selectAll().where('id', '=', planId).executeTakeFirst();
 }
 
 /** Returns the plan of a version, and which version it is; undefined when no version has the id. */
 export async function findPlanOfVersion(
-  db: Db,
-  { tenantId, projectId }: LimitOwner,
+  db: ProjectDb,
   versionId: string,
 ): Promise<{ readonly planId: string; readonly revision: number } | undefined> {
   const row = await db
     .selectFrom('usage_limit_plan_versions')
     .select(['plan_id', 'revision'])
-    .where('tenant_id', '=', tenantId)
-    .where('project_id', '=', projectId)
     .where('id', '=', versionId)
     .executeTakeFirst();
   return row === undefined ? undefined : { planId: row.plan_id, revision: row.revision };
@@ -83,95 +71,79 @@ export async function findPlanOfVersion(
 
 /** Returns the plan with a name, archived or not. */
 export async function findPlanNamed(
-  db: Db,
-  owner: LimitOwner,
+  db: ProjectDb,
   name: string,
 ): Promise<{ readonly id: string; readonly archived_at: number | null } | undefined> {
   return db
     .selectFrom('usage_limit_plans')
     .select(['id', 'archived_at'])
-    .where('tenant_id', '=', owner.tenantId)
-    .where('project_id', '=', owner.projectId)
     .where('name', '=', name)
     .executeTakeFirst();
 }
 
 /** Whether a route is bound to the plan. */
-export async function isBound(db: Db, owner: LimitOwner, planId: string): Promise<boolean> {
+export async function isBound(db: ProjectDb, planId: string): Promise<boolean> {
   const row = await db
     .selectFrom('subject_routes')
     .select('id')
-    .where('tenant_id', '=', owner.tenantId)
-    .where('project_id', '=', owner.projectId)
     .where('usage_limit_plan_id', '=', planId)
     .limit(1)
     .executeTakeFirst();
   return row !== undefined;
 }
 
-export async function insertLimitPlan(tx: Tx, plan: PlanRow): Promise<void> {
-  await tx.insertInto('usage_limit_plans').values(plan).execute();
+export async function insertLimitPlan(tx: ProjectTx, plan: PlanRow): Promise<void> {
+  await tx.insert('usage_limit_plans', plan).execute();
 }
 
-export async function updatePlan(tx: Tx, plan: PlanRow): Promise<void> {
+export async function updatePlan(tx: ProjectTx, plan: PlanRow): Promise<void> {
   const { tenant_id, project_id, id, name, created_at, ...changed } = plan;
-  await tx
-    .updateTable('usage_limit_plans')
-    .set(changed)
-    .where('tenant_id', '=', tenant_id)
-    .where('project_id', '=', project_id)
-    .where('id', '=', id)
-    .execute();
+  await tx.update('usage_limit_plans', changed).where('id', '=', id).execute();
 }
 
 /** Returns one version of a plan by its revision; 0 is the draft. */
 export async function findVersion(
-  db: Db,
-  owner: LimitOwner,
+  db: ProjectDb,
   planId: string,
   revision: number,
 ): Promise<VersionRow | undefined> {
-  const { rows } = await sql<BareVersionRow>`
+  const rows = await db.rows<BareVersionRow>`
     select ${VERSION_COLUMNS} from ${VERSIONS}
-    where ${within(owner)} and p.id = ${planId} and v.revision = ${revision}
-  `.execute(db);
-  return (await withRules(db, owner, rows))[0];
+    where ${db.isOwn('p')} and p.id = ${planId} and v.revision = ${revision}`;
+  return (await withRules(db, rows))[0];
 }
 
 /** Replaces the draft of a plan, or adds one. */
-export async function replacePlanDraft(tx: Tx, draft: VersionRow): Promise<void> {
+export async function replacePlanDraft(tx: ProjectTx, draft: VersionRow): Promise<void> {
   const { name, archived_at, rules, ...version } = draft;
-  const owned = { tenant_id: draft.tenant_id, project_id: draft.project_id };
   await tx
     .deleteFrom('usage_limit_plan_versions')
-    .where('tenant_id', '=', owned.tenant_id)
-    .where('project_id', '=', owned.project_id)
     .where('plan_id', '=', draft.plan_id)
     .where('revision', '=', 0)
     .execute();
-  await tx.insertInto('usage_limit_plan_versions').values(version).execute();
+  await tx.insert('usage_limit_plan_versions', version).execute();
   if (rules.length === 0) return;
   const rows = rules.map((rule, position) => ({
-    ...owned,
     ...rule,
     position,
     notify_at: [...rule.notify_at],
   }));
-  await tx.insertInto('usage_limit_plan_rules').values(rows).execute();
+  await tx.insert('usage_limit_plan_rules', ...rows).execute();
 }
 
 /** Makes the draft an immutable revision. */
 export async function markPlanPublished(
-  tx: Tx,
+  tx: ProjectTx,
   draft: VersionRow,
   revision: number,
   atMs: number,
 ): Promise<void> {
   await tx
-    .updateTable('usage_limit_plan_versions')
-    .set({ revision, published_at_ms: atMs, updated_at: Math.floor(atMs / 1_000) })
-    .where('tenant_id', '=', draft.tenant_id)
-    .where('project_id', '=', draft.project_id)
+    .update('usage_limit_plan_versions', {
+      revision,
+      published_at_ms: atMs,
+      updated_at: Math.floor(atMs / 1_000),
+    })
     .where('id', '=', draft.id)
     .where('revision', '=', 0)
     .execute();
@@ -179,32 +151,28 @@ export async function markPlanPublished(
 
 /** Returns the versions of one plan: the draft, then revisions, newest first. */
 export async function listPlanVersions(
-  db: Db,
-  owner: LimitOwner,
+  db: ProjectDb,
   planId: string,
   { limit, offset }: Page,
 ): Promise<{ rows: VersionRow[]; totalCount: number }> {
-  const found = sql`from ${VERSIONS} where ${within(owner)} and p.id = ${planId}`;
-  const { rows } = await sql<BareVersionRow>`
-    select ${VERSION_COLUMNS} ${found} order by v.revision = 0 desc, v.revision desc limit ${limit} offset ${offset}
-  `.execute(db);
-  return { rows: await withRules(db, owner, rows), totalCount: await count(db, found) };
+  const found = db.part`from ${VERSIONS} where ${db.isOwn('p')} and p.id = ${planId}`;
+  const rows = await db.rows<BareVersionRow>`
+    select ${VERSION_COLUMNS} ${found} order by v.revision = 0 desc, v.revision desc limit ${limit} offset ${offset}`;
+  return { rows: await withRules(db, rows), totalCount: await count(db, found) };
 }
 
 /** Returns plans, newest first: each with its newest published version or, without one, with its draft. */
 export async function listPlans(
-  db: Db,
-  owner: LimitOwner,
+  db: ProjectDb,
   filter: PlanFilter,
   { limit, offset }: Page,
 ): Promise<{ rows: VersionRow[]; totalCount: number }> {
-  const found = sql`
+  const found = db.part`
     from ${VERSIONS} and v.revision = p.current_revision
-    where ${within(owner)} and ${inView(filter)} and ${matching(filter.search)}`;
-  const { rows } = await sql<BareVersionRow>`
-    select ${VERSION_COLUMNS} ${found} order by p.id desc limit ${limit} offset ${offset}
-  `.execute(db);
-  return { rows: await withRules(db, owner, rows), totalCount: await count(db, found) };
+    where ${db.isOwn('p')} and ${inView(filter)} and ${matching(filter.search)}`;
+  const rows = await db.rows<BareVersionRow>`
+    select ${VERSION_COLUMNS} ${found} order by p.id desc limit ${limit} offset ${offset}`;
+  return { rows: await withRules(db, rows), totalCount: await count(db, found) };
 }
 
 function inView({ isArchived, isPublished }: PlanFilter): RawBuilder<unknown> {
@@ -225,24 +193,18 @@ function matching(search: string): RawBuilder<unknown> {
   return sql`(${sql.join(tests, sql` or `)})`;
 }
 
-async function count(db: Db, found: RawBuilder<unknown>): Promise<number> {
-  const { rows } = await sql<{ total: number }>`select count(*) as total ${found}`.execute(db);
-  return rows[0]?.total ?? 0;
+async function count(db: ProjectDb, found: RawBuilder<unknown>): Promise<number> {
+  const row = await db.row<{ total: number }>`select count(*) as total ${found}`;
+  return row?.total ?? 0;
 }
 
-async function withRules(
-  db: Db,
-  owner: LimitOwner,
-  versions: readonly BareVersionRow[],
-): Promise<VersionRow[]> {
-  const { rows } = await sql<PlanRuleRow>`
+async function withRules(db: ProjectDb, versions: readonly BareVersionRow[]): Promise<VersionRow[]> {
+  const rows = await db.rows<PlanRuleRow>`
     select id, plan_version_id, limit_key, measure, selector_type, selector_value, dimension_key, dimension_value, currency,
       period, limit_amount, action, webhook_event, notify_at, rule_no, created_at, updated_at
     from usage_limit_plan_rules
-    where tenant_id = ${owner.tenantId} and project_id = ${owner.projectId}
-      and plan_version_id = any(${versions.map(({ id }) => id)})
-    order by position
-  `.execute(db);
+    where ${db.isOwn()} and plan_version_id = any(${versions.map(({ id }) => id)})
+    order by position`;
   return versions.map((version) => ({
     ...version,
     rules: rows.filter((rule) => rule.plan_version_id === version.id),

@@ -3,12 +3,12 @@ import type { ChangeContext } from '../../../../kernel/change-context.js';
 import { DomainError, invalidRequest } from '../../../../kernel/errors.js';
 import { newId } from '../../../../kernel/id.js';
 import type { Page } from '../../../../kernel/page.js';
+import type { ProjectScope } from '../../../../kernel/scope.js';
 import { isTimezone } from '../../../../kernel/timezone.js';
-import { ProjectTx, type Tx } from '../../../../platform/postgres/index.js';
+import { ProjectDb, type ProjectTx, TenantDb, type Tx } from '../../../../platform/postgres/index.js';
 import { findAccount, openAccount } from '../../../ledger/index.js';
 import { countSubjectRoutes } from '../allowance-store.js';
 import { changeLimits, type LimitChange, type LimitDeps } from '../change.js';
-import type { LimitOwner } from '../owner.js';
 import { currentPlanIdOf, planIdOf } from '../plans/plan-id.js';
 import { findPlan } from '../plans/store.js';
 import * as store from './store.js';
@@ -29,21 +29,23 @@ export class SubjectRouteService {
    */
   create(context: ChangeContext, body: CreateSubjectRouteBody): Promise<store.RouteRow> {
     const timezone = checkedTimezone(body.timezone ?? 'UTC');
-    return changeLimits(this.#deps, context, async (tx, atMs) => {
+    return changeLimits(this.#deps, context, async (tx, atMs, plainTx) => {
       const { project } = context;
       const now = Math.floor(atMs / 1_000);
-      const planId = await planToBind(tx, project, body.usage_limit_plan_id ?? null);
-      if (planId !== null) await refuseUnbindable(tx, project, planId);
-      await refuseTaken(tx, project, body, undefined);
+      const planId = await planToBind(tx, body.usage_limit_plan_id ?? null);
+      if (planId !== null) await refuseUnbindable(tx, planId);
+      await refuseTaken(tx, body, undefined);
       const { tenantId } = project;
-      await this.#deps.admission.admitSubjectRoutes(tx, tenantId, 1, () => countSubjectRoutes(tx, tenantId));
+      await this.#deps.admission.admitSubjectRoutes(plainTx, tenantId, 1, () =>
+        countSubjectRoutes(new TenantDb(plainTx, tenantId)),
+      );
       const route: store.RouteRow = {
         tenant_id: project.tenantId,
         project_id: project.projectId,
         id: newId('ra', this.#deps.clock),
         subject_type: body.subject_type,
         subject_id: body.subject_id,
-        account_id: await this.#accountOf(tx, context, body),
+        account_id: await this.#accountOf(tx, plainTx, context, body),
         usage_limit_plan_id: planId,
         plan_bound_at_ms: planId === null ? null : atMs,
         usage_limit_anchor: body.usage_limit_anchor ?? now,
@@ -65,15 +67,14 @@ export class SubjectRouteService {
   update(context: ChangeContext, routeId: string, body: UpdateSubjectRouteBody): Promise<store.RouteRow> {
     if (body.timezone !== undefined) checkedTimezone(body.timezone);
     return changeLimits(this.#deps, context, async (tx, atMs) => {
-      const { project } = context;
-      const before = found(await store.findRoute(tx, project, routeId));
+      const before = found(await store.findRoute(tx, routeId));
       const planId =
         body.usage_limit_plan_id === undefined
           ? before.usage_limit_plan_id
-          : await planToBind(tx, project, body.usage_limit_plan_id);
+          : await planToBind(tx, body.usage_limit_plan_id);
       const isRebound = planId !== before.usage_limit_plan_id;
-      if (body.account_id !== undefined) await refuseUnknownAccount(tx, project, body.account_id);
-      if (isRebound && planId !== null) await refuseUnbindable(tx, project, planId);
+      if (body.account_id !== undefined) await refuseUnknownAccount(tx, body.account_id);
+      if (isRebound && planId !== null) await refuseUnbindable(tx, planId);
       const route: store.RouteRow = {
         ...before,
         ...body,
@@ -81,7 +82,7 @@ export class SubjectRouteService {
         plan_bound_at_ms: isRebound ? (planId === null ? null : atMs) : before.plan_bound_at_ms,
         updated_at: Math.floor(atMs / 1_000),
       };
-      await refuseTaken(tx, project, route, routeId);
+      await refuseTaken(tx, route, routeId);
       await store.updateRoute(tx, route);
       return done('update', route, body);
     });
@@ -94,31 +95,36 @@ export class SubjectRouteService {
    */
   delete(context: ChangeContext, routeId: string): Promise<store.RouteRow> {
     return changeLimits(this.#deps, context, async (tx) => {
-      const route = found(await store.findRoute(tx, context.project, routeId));
-      await store.deleteRoute(tx, context.project, routeId);
+      const route = found(await store.findRoute(tx, routeId));
+      await store.deleteRoute(tx, routeId);
       return done('delete', route, { subject_type: route.subject_type, subject_id: route.subject_id });
     });
   }
 
   /** @throws DomainError `not_found`. */
-  async read(owner: LimitOwner, routeId: string): Promise<store.RouteRow> {
-    return found(await store.findRoute(this.#deps.postgres.db, owner, routeId));
+  async read(owner: ProjectScope, routeId: string): Promise<store.RouteRow> {
+    return found(await store.findRoute(new ProjectDb(this.#deps.postgres.db, owner), routeId));
   }
 
-  async list(owner: LimitOwner, filter: store.RouteFilter, page: Page) {
-    const { db } = this.#deps.postgres;
+  async list(owner: ProjectScope, filter: store.RouteFilter, page: Page) {
+    const db = new ProjectDb(this.#deps.postgres.db, owner);
     const { usage_limit_plan_id: id, ...others } = filter;
-    const plan = id === undefined ? {} : { usage_limit_plan_id: await planIdOf(db, owner, id) };
-    return store.listRoutes(db, owner, { ...others, ...plan }, page);
+    const plan = id === undefined ? {} : { usage_limit_plan_id: await planIdOf(db, id) };
+    return store.listRoutes(db, { ...others, ...plan }, page);
   }
 
-  async #accountOf(tx: Tx, context: ChangeContext, body: CreateSubjectRouteBody): Promise<string> {
+  async #accountOf(
+    tx: ProjectTx,
+    plainTx: Tx,
+    context: ChangeContext,
+    body: CreateSubjectRouteBody,
+  ): Promise<string> {
     if (body.account_id !== undefined) {
-      await refuseUnknownAccount(tx, context.project, body.account_id);
+      await refuseUnknownAccount(tx, body.account_id);
       return body.account_id;
     }
     const name = nameOfSubject(body.subject_type, body.subject_id);
-    return (await openAccount(tx, context, { name }, this.#deps.clock)).id;
+    return (await openAccount(plainTx, context, { name }, this.#deps.clock)).id;
   }
 }
 
@@ -146,19 +152,19 @@ function checkedTimezone(timezone: string): string {
   return timezone;
 }
 
-async function refuseUnknownAccount(tx: Tx, owner: LimitOwner, accountId: string): Promise<void> {
-  if ((await findAccount(new ProjectTx(tx, owner), accountId)) !== undefined) return;
+async function refuseUnknownAccount(tx: ProjectTx, accountId: string): Promise<void> {
+  if ((await findAccount(tx, accountId)) !== undefined) return;
   throw invalidRequest('account_id', 'expected an account of this project');
 }
 
-function planToBind(tx: Tx, owner: LimitOwner, id: string | null): Promise<string | null> {
+function planToBind(tx: ProjectTx, id: string | null): Promise<string | null> {
   const named = { path: 'usage_limit_plan_id', takesDraft: false };
-  return id === null ? Promise.resolve(null) : currentPlanIdOf(tx, owner, id, named);
+  return id === null ? Promise.resolve(null) : currentPlanIdOf(tx, id, named);
 }
 
-async function refuseUnbindable(tx: Tx, owner: LimitOwner, planId: string): Promise<void> {
+async function refuseUnbindable(tx: ProjectTx, planId: string): Promise<void> {
   const path = 'usage_limit_plan_id';
-  const plan = await findPlan(tx, owner, planId);
+  const plan = await findPlan(tx, planId);
   if (plan === undefined) throw invalidRequest(path, 'expected a usage limit plan of this project');
   if (plan.current_revision > 0 && plan.archived_at === null) return;
   const problem =
@@ -173,12 +179,11 @@ async function refuseUnbindable(tx: Tx, owner: LimitOwner, planId: string): Prom
 
 /** @param routeId the route that may have the subject already */
 async function refuseTaken(
-  tx: Tx,
-  owner: LimitOwner,
+  tx: ProjectTx,
   subject: Pick<store.RouteRow, 'subject_type' | 'subject_id'>,
   routeId: string | undefined,
 ): Promise<void> {
-  const taken = await store.findRouteOfSubject(tx, owner, subject);
+  const taken = await store.findRouteOfSubject(tx, subject);
   if (taken === undefined || taken === routeId) return;
   throw new DomainError('subject_route_exists', {
     message: `The subject already has a route: ${taken}.`,

@@ -1,8 +1,7 @@
 import type { WeekStart } from '@tollgate/contract';
 import { sql } from 'kysely';
 import type { Page } from '../../../../kernel/page.js';
-import type { Db, Tx } from '../../../../platform/postgres/index.js';
-import type { LimitOwner } from '../owner.js';
+import type { ProjectDb, ProjectTx } from '../../../../platform/postgres/index.js';
 
 /** Times are Unix seconds unless the name ends in `_ms`. */
 export interface RouteRow {
@@ -28,73 +27,52 @@ export type RouteFilter = {
     | undefined;
 };
 
-export async function insertRoute(tx: Tx, route: RouteRow): Promise<void> {
-  await tx.insertInto('subject_routes').values(route).execute();
+export async function insertRoute(tx: ProjectTx, route: RouteRow): Promise<void> {
+  await tx.insert('subject_routes', route).execute();
 }
 
-export async function updateRoute(tx: Tx, route: RouteRow): Promise<void> {
+export async function updateRoute(tx: ProjectTx, route: RouteRow): Promise<void> {
   const { tenant_id, project_id, id, created_at, ...changed } = route;
-  await tx
-    .updateTable('subject_routes')
-    .set(changed)
-    .where('tenant_id', '=', tenant_id)
-    .where('project_id', '=', project_id)
-    .where('id', '=', id)
-    .execute();
+  await tx.update('subject_routes', changed).where('id', '=', id).execute();
 }
 
 /** Deletes a route with its direct limits. */
-export async function deleteRoute(tx: Tx, owner: LimitOwner, routeId: string): Promise<void> {
-  await tx
-    .deleteFrom('subject_routes')
-    .where('tenant_id', '=', owner.tenantId)
-    .where('project_id', '=', owner.projectId)
-    .where('id', '=', routeId)
-    .execute();
+export async function deleteRoute(tx: ProjectTx, routeId: string): Promise<void> {
+  await tx.deleteFrom('subject_routes').where('id', '=', routeId).execute();
 }
 
-export async function findRoute(db: Db, owner: LimitOwner, routeId: string): Promise<RouteRow | undefined> {
-  const { rows } = await sql<RouteRow>`
-    select * from subject_routes
-    where tenant_id = ${owner.tenantId} and project_id = ${owner.projectId} and id = ${routeId}
-  `.execute(db);
-  return rows[0];
+export function findRoute(db: ProjectDb, routeId: string): Promise<RouteRow | undefined> {
+  return db.row<RouteRow>`select * from subject_routes where ${db.isOwn()} and id = ${routeId}`;
 }
 
-/** Returns the id of the route of exactly this subject. */
+/** Returns the id of the route for exactly this subject. */
 export async function findRouteOfSubject(
-  db: Db,
-  owner: LimitOwner,
+  db: ProjectDb,
   subject: Pick<RouteRow, 'subject_type' | 'subject_id'>,
 ): Promise<string | undefined> {
   const row = await db
     .selectFrom('subject_routes')
     .select('id')
-    .where('tenant_id', '=', owner.tenantId)
-    .where('project_id', '=', owner.projectId)
     .where('subject_type', '=', subject.subject_type)
     .where('subject_id', '=', subject.subject_id)
     .executeTakeFirst();
   return row?.id;
 }
 
-/** Returns routes, newest first. */
+/** Returns the routes that fit the filter, newest first. */
 export async function listRoutes(
-  db: Db,
-  owner: LimitOwner,
+  db: ProjectDb,
   filter: RouteFilter,
   { limit, offset }: Page,
 ): Promise<{ rows: RouteRow[]; totalCount: number }> {
   const asked = Object.entries(filter).filter(([, value]) => value !== undefined);
-  const found = sql`
-    from subject_routes where tenant_id = ${owner.tenantId} and project_id = ${owner.projectId}
+  const found = db.part`
+    from subject_routes where ${db.isOwn()}
     ${sql.join(
       asked.map(([column, value]) => sql`and ${sql.ref(column)} = ${value}`),
       sql` `,
     )}`;
-  const { rows } = await sql<RouteRow>`
-    select * ${found} order by id desc limit ${limit} offset ${offset}
-  `.execute(db);
-  const { rows: counted } = await sql<{ total: number }>`select count(*) as total ${found}`.execute(db);
-  return { rows, totalCount: counted[0]?.total ?? 0 };
+  const rows = await db.rows<RouteRow>`select * ${found} order by id desc limit ${limit} offset ${offset}`;
+  const counted = await db.row<{ total: number }>`select count(*) as total ${found}`;
+  return { rows, totalCount: counted?.total ?? 0 };
 }
