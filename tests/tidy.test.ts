@@ -10,6 +10,7 @@ import { moneyFindings } from './tidy/money-rules.js';
 import { nameFindings } from './tidy/name-rules.js';
 import { stalePlainStores } from './tidy/plain-stores.js';
 import { privateFindings, singleFindings } from './tidy/single-rules.js';
+import { smallFileFindings } from './tidy/small-file-rule.js';
 import { codeFiles, textFiles } from './tidy/source.js';
 import { dependencyFindings, textFindings } from './tidy/text-rules.js';
 
@@ -23,6 +24,7 @@ describe('the repository', () => {
     ['has no files that import each other in a circle', () => circleFindings(code)],
     ['lists no store as plain that is not', () => stalePlainStores(code)],
     ['gives each exported name one meaning', () => nameFindings(code)],
+    ['has no small files with a single user', () => smallFileFindings(code)],
     ['keeps code small, typed and free of hidden inputs', () => code.flatMap(codeFindings)],
     [
       'sends requests of the console from one file, and writes no ref during render',

@@ -1,4 +1,5 @@
 import { createServer } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
 import type { Config } from '../config.js';
 import { systemClock } from '../kernel/clock.js';
 import { createColumnSpool, createFileSpool, createProjector } from '../modules/pipeline/index.js';
@@ -10,7 +11,6 @@ import { type Api, createApi } from './api.js';
 import { Closers } from './closers.js';
 import { prepareDataDir } from './data-dir.js';
 import { descriptorLimit, planDescriptors } from './descriptors.js';
-import { letHeapsGrow } from './heap.js';
 import { announceUrl, lockInstance, usesEmbeddedStore } from './instance.js';
 import { startJobs } from './jobs.js';
 import { ownUrl } from './own-url.js';
@@ -178,4 +178,16 @@ async function startPipeline(
       await projecting;
     },
   };
+}
+
+/** How far a heap may grow over what is alive, before all of it is collected. */
+export const HEAP_GROWTH = '--heap-growing-percent=100';
+
+/**
+ * Lets heaps double between two collections. By default V8 lets a heap that holds 40 MB grow by 8 MB, and counts the
+ * bodies of requests, which are outside of it: at 10,000 events/s in batches it collected everything twice a second,
+ * and each time the main thread stood still for up to 9 ms.
+ */
+export function letHeapsGrow(): void {
+  setFlagsFromString(HEAP_GROWTH);
 }

@@ -3,6 +3,7 @@ import {
   BoardList,
   BoardWithCharts,
   CHART_BODY_BYTES_MAX,
+  type Chart,
   ChartInput,
   CreateBoardBody,
   closed,
@@ -17,10 +18,11 @@ import { Type } from 'typebox';
 import type { ProjectRef } from '../../kernel/scope.js';
 import { type App, contextOf } from '../../platform/http/index.js';
 import { type KnownNames, nameWarnings } from '../analysis/index.js';
+import type { BoardAndCharts, BoardRow } from './board-store.js';
 import type { Boards } from './boards.js';
 import { chartQuery } from './chart-settings.js';
+import type { ChartRow } from './chart-store.js';
 import type { ChartOnBoard, Charts } from './charts.js';
-import { boardView, boardWithChartsView, chartView } from './view.js';
 
 export interface BoardRoutesDeps {
   readonly boards: Boards;
@@ -205,4 +207,28 @@ function registerCharts(app: App, charts: Charts, names: BoardRoutesDeps['names'
       return reply.code(204).send(null);
     },
   });
+}
+
+export function boardView({ id, tenant_id, project_id, ...settings }: BoardRow): Board {
+  return { report_id: id, tenant_id, project_id, kind: 'board', ...settings };
+}
+
+export function chartView(chart: ChartRow, board: Pick<BoardRow, 'timezone'>): Chart {
+  const { id, tenant_id, project_id, bytes: _, groups_max, created_at, updated_at, ...settings } = chart;
+  return {
+    chart_id: id,
+    tenant_id,
+    project_id,
+    kind: 'chart',
+    ...settings,
+    name: settings.title,
+    limit: groups_max,
+    query: chartQuery(chart, board),
+    created_at,
+    updated_at,
+  };
+}
+
+export function boardWithChartsView({ board, charts }: BoardAndCharts): BoardWithCharts {
+  return { board: boardView(board), charts: charts.map((chart) => chartView(chart, board)) };
 }

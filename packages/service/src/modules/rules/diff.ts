@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { RULE_SET_CHANGES_BYTES_MAX, RULE_SET_CHANGES_MAX, type RuleSetChange } from '@tollgate/contract';
 import { type ConfigEntry, isEntryList, pairEntries } from './diff-entries.js';
+import type { RuleSetKind } from './kinds.js';
+import type { StoredVersion } from './store.js';
 
 /** Changes as they are shown and logged: bounded, the rest counted. */
 export interface BoundedChanges {
@@ -71,4 +73,26 @@ function* diffEntries(
 
 function isObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The changes since the version before; null for the first. The list is bounded: changes left out are counted. */
+export interface VersionChanges {
+  readonly changes: readonly RuleSetChange[] | null;
+  readonly changes_omitted: number;
+}
+
+/** Compares two versions of a rule set by the fields that responses show. */
+export function versionChanges<Config extends object>(
+  kind: Pick<RuleSetKind<never, Config>, 'shownConfig'>,
+  before: StoredVersion<Config> | undefined,
+  after: StoredVersion<Config>,
+): VersionChanges {
+  if (before === undefined) return { changes: null, changes_omitted: 0 };
+  const shown = ({ name, template_id, effective_from, config }: StoredVersion<Config>) => ({
+    name: name ?? '',
+    template_id,
+    effective_from,
+    ...kind.shownConfig(config),
+  });
+  return boundChanges(diffConfigs(shown(before), shown(after)));
 }

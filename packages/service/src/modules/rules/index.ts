@@ -12,7 +12,6 @@ import { type ExtractorRuleSetService, type PricingRuleSetService, RuleSetServic
 export { checkBilling } from './billing-check.js';
 export { type BoundPrices, NO_PRICES, type PricesOverTime } from './bound-prices.js';
 export type { RuleCatalog, RuleSetRef, RulesOverTime } from './catalog.js';
-export { dimensionTexts } from './dimension-text.js';
 export { EventSteps } from './expression/index.js';
 export {
   type CompiledExtractor,
@@ -41,7 +40,7 @@ export {
   priceListOf,
 } from './pricing/index.js';
 export { PUBLISHED_FRESH_MS, type Publication, type RuleSetPublications } from './publications.js';
-export { type ChargeItem, type RatedEvent, type RatingRules, rateEvent } from './rate.js';
+export { type ChargeItem, dimensionTexts, type RatedEvent, type RatingRules, rateEvent } from './rate.js';
 export {
   type RatingFacts,
   type RatingInput,

@@ -6,14 +6,15 @@ import {
   type PricingConfig,
   type PricingRuleSetInput,
   type Warning,
+  warningsOf,
 } from '@tollgate/contract';
 import { parseDecimal, toText } from '../../kernel/decimal.js';
 import { DomainError } from '../../kernel/errors.js';
 import type { ProjectScope } from '../../kernel/scope.js';
 import type { ProjectDb } from '../../platform/postgres/index.js';
 import { compileExtractor, type Issue } from './extract/index.js';
+import { extractedMetrics } from './known-names-store.js';
 import { compilePricing } from './pricing/index.js';
-import { pricingWarnings } from './pricing-warnings.js';
 import type { RuleSetKindName, StoredVersion } from './store.js';
 import { expandTemplate } from './templates/index.js';
 
@@ -109,4 +110,18 @@ function refuse(details: readonly Issue[]): void {
   if (first === undefined) return;
   const message = `The request is not valid: ${first.path}: ${first.message}.`;
   throw new DomainError('invalid_request', { message, details });
+}
+
+/** Names the metrics of a pricing rule set that its extractor rule set makes no charge items of. */
+export async function pricingWarnings(
+  db: ProjectDb,
+  { extractor_rule_set_id: boundTo, config }: StoredVersion<PricingConfig>,
+): Promise<Warning[]> {
+  if (boundTo === null) throw new Error('a pricing rule set is bound to an extractor rule set');
+  const made = await extractedMetrics(db, boundTo);
+  const named = (config.rules ?? []).map(({ metric }) => metric);
+  return warningsOf(
+    'metric_not_extracted',
+    named.filter((metric) => !made.has(metric)),
+  );
 }

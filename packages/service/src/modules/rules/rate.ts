@@ -1,4 +1,4 @@
-import { type Decimal, sign, toStored } from '../../kernel/decimal.js';
+import { type Decimal, sign, toStored, toText } from '../../kernel/decimal.js';
 import { decimalFromJson } from '../../kernel/json/json.js';
 import { Discounts } from './discount.js';
 import { type DimensionValue, EventSteps, type SubjectValue } from './expression/index.js';
@@ -167,4 +167,18 @@ function rateItem(
     ruleSetVersion: price.ruleSetVersion,
     ruleName: price.ruleName,
   };
+}
+
+/** Dimensions as they are recorded and shown: numbers as plain decimals, booleans as `true` and `false`. */
+export function dimensionTexts(dimensions: ReadonlyMap<string, DimensionValue>): ReadonlyMap<string, string> {
+  for (const value of dimensions.values()) {
+    if (typeof value !== 'string') {
+      return new Map(Array.from(dimensions, ([name, dimension]) => [name, dimensionText(dimension)]));
+    }
+  }
+  return dimensions as ReadonlyMap<string, string>;
+}
+
+function dimensionText(value: DimensionValue): string {
+  return typeof value === 'object' ? toText(value) : String(value);
 }

@@ -1,5 +1,6 @@
 import {
   ErrorBodySchema,
+  ExtractorTemplateList,
   PageQuery,
   type PricingRuleSetListQuery,
   ProjectParams,
@@ -11,7 +12,7 @@ import type { RuleSetKind, VersionInput } from './kinds.js';
 import { answerOf, EXTRACTOR_RESOURCE, PRICING_RESOURCE, type RuleSetResource } from './rule-set-resource.js';
 import type { ExtractorRuleSetService, PricingRuleSetService, RuleSetService } from './service.js';
 import type { StoredVersion } from './store.js';
-import { registerTemplateRoutes } from './template-routes.js';
+import { TEMPLATES } from './templates/index.js';
 
 export interface RuleSetRoutesDeps {
   readonly extractors: ExtractorRuleSetService;
@@ -222,4 +223,23 @@ async function savedAnswer<Input extends VersionInput, Config extends object>(
 ) {
   const warnings = await service.warningsAbout(version);
   return { ...answerOf(kind, version), ...(warnings === undefined ? {} : { warnings }) };
+}
+
+/** `/v1/extractor-templates`. */
+export function registerTemplateRoutes(app: App): void {
+  app.route({
+    method: 'GET',
+    url: '/v1/extractor-templates',
+    config: { access: { kind: 'any-key' } },
+    schema: {
+      tags: ['Extractor rule sets'],
+      summary: 'List the extractor templates',
+      description:
+        'Extraction that is ready for well-known payloads, each with samples and what is charged for them. Name one as ' +
+        '`template_id` when you create or update an extractor rule set; fields that you send stand in place of its own.',
+      operationId: 'listExtractorTemplates',
+      response: { 200: ExtractorTemplateList },
+    },
+    handler: async () => ({ templates: [...TEMPLATES] }),
+  });
 }

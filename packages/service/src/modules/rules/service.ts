@@ -14,10 +14,10 @@ import type { Page } from '../../kernel/page.js';
 import type { ProjectScope } from '../../kernel/scope.js';
 import { type Postgres, ProjectDb, ProjectTx, transaction } from '../../platform/postgres/index.js';
 import { audit } from '../tenancy/index.js';
+import { type VersionChanges, versionChanges } from './diff.js';
 import type { CheckConfig, RuleSetKind, VersionInput } from './kinds.js';
 import type { RuleSetPublications } from './publications.js';
 import * as store from './store.js';
-import { type VersionChanges, versionChanges } from './version-changes.js';
 
 export interface RuleSetServiceDeps {
   readonly postgres: Postgres;

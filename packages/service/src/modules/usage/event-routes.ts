@@ -20,12 +20,11 @@ import { parseLossless } from '../../kernel/json/json.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import { type App, embeddedJson, Slots } from '../../platform/http/index.js';
 import { ProjectHistory, type UsageHistory } from '../storage/index.js';
-import { eventDetailJson } from './event-detail.js';
+import { eventDetailJson, lookUpUntil } from './event-detail.js';
 import { withConditions } from './event-filter.js';
 import { listEvents } from './event-list.js';
 import { eventDetail, type StoredInput, type UsageScope } from './event-store.js';
 import { toUsageEvent } from './event-view.js';
-import { lookUpUntil } from './event-wait.js';
 import {
   type AnswerAliases,
   type ExtractorText,

@@ -1,7 +1,9 @@
 import { SINGLE_BODY_BYTES_MAX } from '@tollgate/contract';
+import { Ajv, type ValidateFunction } from 'ajv';
 import {
   type FastifyReply,
   type FastifyRequest,
+  type FastifySerializerCompiler,
   fastify,
   LogController,
   type onRequestHookHandler,
@@ -21,9 +23,7 @@ import { refusalOfHead } from './head-check.js';
 import { installOpenApi } from './openapi.js';
 import { registerOperationRoutes } from './operation-routes.js';
 import { Readiness } from './readiness.js';
-import { requestIds } from './request-id.js';
-import { type ObserveRequest, RequestObserver } from './requests.js';
-import { responseChecker, serializeResponse } from './responses.js';
+import { type ObserveRequest, RequestObserver, requestIds } from './requests.js';
 import { completeSchema } from './route-schema.js';
 import { PATH_PARAMETER_CHARS_MAX, RouteTable } from './routing.js';
 import type { App } from './types.js';
@@ -203,3 +203,26 @@ declare module 'fastify' {
     isStillAllowed: (request: FastifyRequest) => Promise<boolean>;
   }
 }
+
+/**
+ * Responses are written by JSON.stringify: they contain exactly what a handler returns, with no field dropped or
+ * converted.
+ */
+export function serializeResponse(data: unknown): string {
+  return JSON.stringify(data);
+}
+
+/**
+ * As `serializeResponse`, but a response that its route's schema does not describe is an error. A schema is compiled
+ * with its first response, because a test needs few of an application's schemas.
+ */
+export const responseChecker: FastifySerializerCompiler<object> = ({ schema, method, url, httpStatus }) => {
+  let validate: ValidateFunction | undefined;
+  return (data) => {
+    validate ??= new Ajv({ strictSchema: true }).compile(schema);
+    const text = JSON.stringify(data);
+    if (validate(JSON.parse(text))) return text;
+    const findings = JSON.stringify(validate.errors);
+    throw new Error(`The ${httpStatus} response of ${method} ${url} does not match its schema: ${findings}`);
+  };
+};

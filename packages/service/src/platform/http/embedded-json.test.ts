@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { expect, it } from 'vitest';
 import { DomainError } from '../../kernel/errors.js';
 import { embeddedJson } from './embedded-json.js';
-import { statusOf } from './error-response.js';
+import { statusOf } from './failures.js';
 
 const read = embeddedJson(
   Type.Object({ names: Type.Array(Type.String({ minLength: 1 })) }, { additionalProperties: false }),

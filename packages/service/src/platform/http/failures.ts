@@ -1,10 +1,10 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import { ERRORS, type ErrorBody } from '@tollgate/contract';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../kernel/errors.js';
 import { isClickHouseUnavailable } from '../clickhouse/index.js';
 import { isUnavailable } from '../postgres/index.js';
-import { bodyOf, retryAfterSecondsOf, statusOf } from './error-response.js';
 import type { FailedRequest, FailureLog } from './failure-log.js';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
@@ -173,4 +173,23 @@ function messageOfClientError(code: string | undefined): string {
   return code === 'ERR_HTTP_REQUEST_TIMEOUT'
     ? 'The request took too long to arrive.'
     : 'This is not a valid HTTP request.';
+}
+
+/** Seconds after which a client may retry a 503 that has no time of its own. */
+const RETRY_AFTER_S = 1;
+
+/** Returns the HTTP status that the contract's registry gives this error. */
+export function statusOf({ code, inBody }: DomainError): number {
+  const entry = ERRORS[code];
+  return inBody && 'statusInBody' in entry ? entry.statusInBody : entry.status;
+}
+
+/** Returns the body of the response to this error. */
+export function bodyOf({ message, code, details }: DomainError): ErrorBody {
+  return details === undefined ? { error: message, code } : { error: message, code, details: [...details] };
+}
+
+/** Returns the value of `Retry-After` in seconds; undefined when the response has no such field. */
+export function retryAfterSecondsOf(error: DomainError): number | undefined {
+  return error.retryAfterS ?? (statusOf(error) === 503 ? RETRY_AFTER_S : undefined);
 }
