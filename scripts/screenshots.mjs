@@ -73,7 +73,7 @@ async function prepare(url, tenant) {
   const { webhookEndpoints, accounts, budgetLeases, boards, usageLimitPlans, pricingRuleSets } = project;
   const endpoint = await webhookEndpoints.create({
     url: `http://127.0.0.1:${receiver.address().port}/hooks`,
-    description: 'Tells the support team',
+    description: 'Alerts for the support team',
     event_types: ['*'],
   });
   await webhookEndpoints.test(endpoint.id);

@@ -164,7 +164,7 @@ describe.runIf(hasBrowser)('the page of the sandbox in a browser', () => {
     await page.goto(await pageToPay(tenantId, 'scale'));
     await page.getByText('Test mode.').waitFor();
     await page.getByRole('heading', { name: 'Tollgate Scale, one month' }).waitFor();
-    await page.getByRole('button', { name: 'Pay with a card that is declined' }).click();
+    await page.getByRole('button', { name: 'Pay with a declined test card' }).click();
     await page.getByRole('alert').getByText('The card was declined').waitFor();
     await page.getByRole('link', { name: 'Cancel and go back' }).click();
     await page.getByRole('heading', { name: 'Cancelled' }).waitFor();

@@ -106,7 +106,7 @@ describe.runIf(hasBrowser)('settings in the console', () => {
     await page.getByRole('listitem', { name: 'Launch' }).getByLabel('less than now').first().waitFor();
     await buy('Growth');
     await dialog.getByRole('button', { name: 'Buy Growth anyway' }).click();
-    await page.getByRole('button', { name: 'Pay with a card that is declined' }).click();
+    await page.getByRole('button', { name: 'Pay with a declined test card' }).click();
     await page.getByRole('alert').getByText('The card was declined').waitFor();
     await page.getByRole('link', { name: 'Cancel and go back' }).click();
     await page.getByText('No payment was made. Your plan has not changed.').waitFor();

@@ -17,7 +17,7 @@ const ALL_METRICS = { split_by: [] };
 export const SAMPLE_CHARTS: readonly Omit<ChartInput, 'board_id'>[] = [
   {
     title: 'Cost by model',
-    description: 'Stacked: the height is the cost of all.',
+    description: 'Stacked. The total height is the total cost.',
     chart_type: 'area',
     size: 'full',
     group_by: ['model'],
@@ -26,7 +26,7 @@ export const SAMPLE_CHARTS: readonly Omit<ChartInput, 'board_id'>[] = [
   },
   {
     title: 'Tokens by kind',
-    description: 'Fresh and cached input, and output.',
+    description: 'Uncached input, cached input and output.',
     chart_type: 'area',
     measures: ['quantity'],
     metrics: [...SAMPLE_METRICS],
@@ -38,6 +38,6 @@ export const SAMPLE_CHARTS: readonly Omit<ChartInput, 'board_id'>[] = [
     measures: ['item_count'],
     metrics: ONE_PER_CALL,
   },
-  { title: 'Cost in total', chart_type: 'line', measures: ['amount'], ...ALL_METRICS },
+  { title: 'Total cost', chart_type: 'line', measures: ['amount'], ...ALL_METRICS },
   { title: 'Cost by region', chart_type: 'bar', group_by: ['region'], measures: ['amount'], ...ALL_METRICS },
 ];

@@ -7,7 +7,7 @@ import type { CreateUsageLimitPlanBody } from '@tollgate/contract';
 export const SAMPLE_PLAN: CreateUsageLimitPlanBody = {
   name: 'starter',
   title: 'Starter',
-  description: '25 USD a month, and a look at customers who use ten million tokens a day.',
+  description: 'Blocks at 25 USD per month and alerts at ten million tokens per day.',
   rules: [
     {
       limit_key: 'monthly_spend',

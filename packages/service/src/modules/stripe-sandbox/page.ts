@@ -48,16 +48,16 @@ export function openPage(session: SandboxSession): HtmlPage {
   const alert =
     declined === 0
       ? ''
-      : '<p class="alert" role="alert">The card was declined. Nothing was paid; try again.</p>';
+      : '<p class="alert" role="alert">The card was declined. You were not charged. Try again.</p>';
   const back =
     cancelUrl === null ? '' : `<a class="back" href="${escapeHtml(cancelUrl)}">Cancel and go back</a>`;
   return page(
     `Pay ${price}`,
     `${alert}<h1>${escapeHtml(productName)}</h1>
 <div class="amount">${escapeHtml(shownAmount(amountMinor, currency))} <small>${escapeHtml(currency.toUpperCase())}</small></div>
-<dl><dt>Payment</dt><dd>once, no subscription</dd><dt>Open until</dt><dd>${escapeHtml(timeText(expiresAt))}</dd></dl>
+<dl><dt>Payment</dt><dd>one-time, no subscription</dd><dt>Expires</dt><dd>${escapeHtml(timeText(expiresAt))}</dd></dl>
 <form method="post" action="${escapeHtml(`${id}/pay`)}"><button class="primary">Pay ${escapeHtml(price)}</button></form>
-<form method="post" action="${escapeHtml(`${id}/decline`)}"><button>Pay with a card that is declined</button></form>
+<form method="post" action="${escapeHtml(`${id}/decline`)}"><button>Pay with a declined test card</button></form>
 ${back}`,
     [successUrlOf(session)],
   );
@@ -78,14 +78,14 @@ export function expiredPage({ cancelUrl }: SandboxSession): HtmlPage {
     cancelUrl === null ? '' : `<a class="button primary" href="${escapeHtml(cancelUrl)}">Go back</a>`;
   return page(
     'Checkout expired',
-    `<h1>This checkout has expired</h1><p>Nothing was paid. Begin another one where you came from.</p>${back}`,
+    `<h1>This checkout has expired</h1><p>You were not charged. Start a new checkout to buy the plan.</p>${back}`,
   );
 }
 
 export function absentPage(): HtmlPage {
   return page(
-    'No such checkout',
-    '<h1>There is no such checkout</h1><p>The address may have been cut off when it was copied.</p>',
+    'Checkout not found',
+    '<h1>Checkout not found</h1><p>The address may be incomplete. Check the link and try again.</p>',
   );
 }
 
@@ -93,13 +93,13 @@ export function absentPage(): HtmlPage {
 export function returnPage(outcome: 'success' | 'cancel'): HtmlPage {
   const [title, text] =
     outcome === 'success'
-      ? ['Thank you', 'The payment went through. The plan is granted as soon as the service was told of it.']
-      : ['Cancelled', 'Nothing was paid. The checkout stays open until it expires.'];
+      ? ['Thank you', 'Your payment was successful. Your plan will be active in a moment.']
+      : ['Cancelled', 'You were not charged. The checkout stays open until it expires.'];
   return page(
     title,
     `<h1${outcome === 'success' ? ' class="good"' : ''}>${title}</h1><p>${text}</p>
 <a class="button primary" href="../../?checkout=${outcome}">Go to the console</a>
-<p>This page stands in for your own: set <code>TOLLGATE_CHECKOUT_SUCCESS_URL</code> and <code>TOLLGATE_CHECKOUT_CANCEL_URL</code>.</p>`,
+<p>To show your own pages instead, set <code>TOLLGATE_CHECKOUT_SUCCESS_URL</code> and <code>TOLLGATE_CHECKOUT_CANCEL_URL</code>.</p>`,
   );
 }
 
@@ -116,7 +116,7 @@ function page(title: string, content: string, formTargets: readonly string[] = [
 <style>${STYLE}</style>
 </head>
 <body>
-<div class="banner"><strong>Test mode.</strong> This is the sandbox of Tollgate: no money moves, no card is asked for.</div>
+<div class="banner"><strong>Test mode.</strong> This is Tollgate’s payment sandbox. No money is moved and no card is needed.</div>
 <main><div class="card">
 ${content}
 </div></main>

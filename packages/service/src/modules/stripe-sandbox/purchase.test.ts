@@ -185,7 +185,7 @@ describe('the pages of the sandbox', () => {
 
   it('stand in for those of the shop', async () => {
     expect(await (await fetch(`${shop.url}/sandbox/return/success`)).text()).toContain('Thank you');
-    expect(await (await fetch(`${shop.url}/sandbox/return/cancel`)).text()).toContain('Nothing was paid');
+    expect(await (await fetch(`${shop.url}/sandbox/return/cancel`)).text()).toContain('You were not charged');
     expect((await fetch(`${shop.url}/sandbox/return/other`)).status).toBe(404);
   });
 });

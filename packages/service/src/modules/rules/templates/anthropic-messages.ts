@@ -13,7 +13,7 @@ export const anthropicMessages: ExtractorTemplate = {
   id: 'anthropic_messages',
   title: 'Anthropic Messages',
   description:
-    'Input tokens outside the cache, tokens read from it, tokens written for five minutes and for one hour, output tokens, thinking tokens where they are counted apart, and web searches.',
+    'Uncached input tokens, cache reads, cache writes for five minutes and for one hour, output tokens, thinking tokens if they are reported separately, and web searches.',
   payload:
     'The message object. For a stream, send the final message as the SDKs return it: the message of message_start, with its usage replaced by that of the last message_delta, whose counts are cumulative. Fields that are null there keep their value of message_start. The response does not name its user: copy metadata.user_id of the request into it, or send subject_type and subject_id with the event.',
   documentation_url: 'https://docs.anthropic.com/en/api/messages',

@@ -7,7 +7,7 @@ export const awsBedrockConverse: ExtractorTemplate = {
   id: 'aws_bedrock_converse',
   title: 'Amazon Bedrock Converse',
   description:
-    'Input tokens outside the cache, tokens read from it and written to it, and output tokens. Writes for one hour are charged apart where the gateway names their tokens. Bedrock does not count reasoning apart.',
+    'Uncached input tokens, cache reads, cache writes and output tokens. Writes for one hour are charged separately if the gateway adds their tokens. Bedrock does not report reasoning separately.',
   payload:
     'The response of Converse with modelId from the path of the request, because the response does not name its model. For ConverseStream, send the metadata event with modelId. Where writes for one hour have a price of their own, the gateway adds gateway.cache_write_1h_tokens: inputTokens of the entry of usage.cacheDetails whose ttl is 1h. Copy requestMetadata of the request for its user_id, or send subject_type and subject_id with the event.',
   documentation_url: 'https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html',

@@ -5,9 +5,9 @@ export const computeSeconds: ExtractorTemplate = {
   id: 'compute_seconds',
   title: 'Compute seconds',
   description:
-    'Seconds of running, and the same multiplied by the vCPUs, the memory in GiB and the GPUs that were held. Charge for the seconds of an instance type or for its resources, not for both.',
+    'Running time in seconds, also multiplied by the allocated vCPUs, memory in GiB and GPUs. Charge either for the seconds of an instance type or for its resources, not for both.',
   payload:
-    'The report of a job runner when a job ends, or in steps while it runs: the amounts since its last report. Fractions are exact. Fields missing from a report are not charged.',
+    'The report of a job runner at the end of a job, or periodically while it runs, with the amounts since the last report. Fractions are exact. Fields missing from a report are not charged.',
   documentation_url: 'https://cloud.google.com/run/pricing',
   subject: { default_type: 'account', id_path: 'account_id' },
   dimensions: [

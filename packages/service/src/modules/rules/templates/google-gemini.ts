@@ -13,7 +13,7 @@ export const googleGemini: ExtractorTemplate = {
   id: 'google_gemini',
   title: 'Google Gemini generateContent',
   description:
-    'Input tokens (results of tools included), cached input, output and thought tokens. Their sum is totalTokenCount. Audio and images are charged apart where the gateway names their tokens.',
+    'Input tokens including tool results, cached input, output and thought tokens. Their sum is totalTokenCount. Audio and images are charged separately if the gateway adds their tokens.',
   payload:
     'The GenerateContentResponse of the Gemini API or of Vertex AI. For a stream, send the last chunk. Where audio or images have prices of their own, the gateway adds, from the lists of usageMetadata: gateway.input_audio_tokens (AUDIO of promptTokensDetails less AUDIO of cacheTokensDetails), gateway.output_audio_tokens and gateway.output_image_tokens (AUDIO and IMAGE of candidatesTokensDetails). Copy labels of a Vertex AI request for its user_id, or send subject_type and subject_id with the event.',
   documentation_url: 'https://ai.google.dev/api/generate-content#UsageMetadata',
@@ -39,7 +39,7 @@ export const googleGemini: ExtractorTemplate = {
   ],
   samples: [
     {
-      title: 'A response with cached input, thoughts, tool use and audio that the gateway picked out',
+      title: 'A response with cached input, thoughts, tool use, and audio added by the gateway',
       raw_json: {
         candidates: [
           {
@@ -95,7 +95,7 @@ export const googleGemini: ExtractorTemplate = {
       charge_items: tokenItems(['llm.input_tokens', '8'], ['llm.output_tokens', '24']),
     },
     {
-      title: 'A response with an image that the gateway picked out',
+      title: 'A response with an image added by the gateway',
       raw_json: {
         candidates: [{ content: { parts: [{ text: 'Here it is.' }], role: 'model' }, finishReason: 'STOP' }],
         usageMetadata: {
@@ -119,7 +119,7 @@ export const googleGemini: ExtractorTemplate = {
       ),
     },
     {
-      title: 'Speech, all of which is audio',
+      title: 'Speech output, which is only audio',
       raw_json: {
         candidates: [{ content: { parts: [], role: 'model' }, finishReason: 'STOP' }],
         usageMetadata: { promptTokenCount: 14, candidatesTokenCount: 171, totalTokenCount: 185 },

@@ -4,9 +4,9 @@ import type { ExtractorTemplate } from '@tollgate/contract';
 export const httpRequests: ExtractorTemplate = {
   id: 'http_requests',
   title: 'HTTP requests',
-  description: 'Requests, bytes received and sent, and the milliseconds that serving them took.',
+  description: 'Requests, bytes received and sent, and response time in milliseconds.',
   payload:
-    'An entry of an access log in JSON with numbers, to which the gateway adds requests: 1 for one request, or their number where it sums up entries of the same method, route and code. Fields missing from an entry are not charged. consumer_id is who made the request, as the gateway knows it.',
+    'A JSON access log entry with numbers. The gateway adds requests: 1 for a single request, or the number of requests if it aggregates entries of the same method, route and code. Fields missing from an entry are not charged. consumer_id identifies the caller at the gateway.',
   documentation_url:
     'https://www.envoyproxy.io/docs/envoy/latest/configuration/observability/access_log/usage',
   subject: { default_type: 'consumer', id_path: 'consumer_id' },
@@ -60,7 +60,7 @@ export const httpRequests: ExtractorTemplate = {
       ],
     },
     {
-      title: 'The requests of a minute, summed up',
+      title: 'The aggregated requests of a minute',
       raw_json: {
         requests: 1840,
         consumer_id: 'acme',

@@ -5,9 +5,9 @@ export const objectStorage: ExtractorTemplate = {
   id: 'object_storage',
   title: 'Object storage',
   description:
-    'Bytes stored over time, requests by operation, and bytes that came in and went out. A gigabyte (10^9) stored for a month of 730 hours is 730,000,000,000 byte-hours.',
+    'Bytes stored over time, requests by operation, and bytes received and sent. One gigabyte (10^9 bytes) stored for a month of 730 hours is 730,000,000,000 byte-hours.',
   payload:
-    'Two kinds of payload, which have different fields. An entry of the access log, to which the sender adds requests: 1 (or sums) and, for an upload, bytes_received; and an entry of an inventory with storage_byte_hours: the bytes of a bucket times the hours since the last entry. Entries of other S3-compatible stores are renamed to these fields.',
+    'Two kinds of payloads with different fields. First, access log entries, to which the sender adds requests (1, or a sum) and, for uploads, bytes_received. Second, inventory entries with storage_byte_hours: the bytes of a bucket times the hours since the last entry. For other S3-compatible stores, rename their fields to these.',
   documentation_url: 'https://docs.aws.amazon.com/AmazonS3/latest/userguide/sal-cw-log-format.html',
   subject: { default_type: 'account', id_path: 'bucket_owner_id' },
   dimensions: [
@@ -77,7 +77,7 @@ export const objectStorage: ExtractorTemplate = {
       ],
     },
     {
-      title: 'A bucket in the inventory of a day',
+      title: 'A bucket in a daily inventory',
       raw_json: {
         bucket_name: 'backups',
         bucket_owner_id: 'acct-31',

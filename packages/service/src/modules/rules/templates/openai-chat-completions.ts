@@ -15,7 +15,7 @@ export const openaiChatCompletions: ExtractorTemplate = {
   id: 'openai_chat_completions',
   title: 'OpenAI Chat Completions',
   description:
-    'Input, cached input, cache write, output and reasoning tokens of text, and audio tokens of both directions. Their sum is total_tokens. Tokens of a prediction, accepted or rejected, are output tokens.',
+    'Input, cached input, cache write, output and reasoning tokens of text, and input and output audio tokens. Their sum is total_tokens. Accepted and rejected prediction tokens are output tokens.',
   payload:
     'The chat.completion object. For a stream, send the last chunk, which has the usage when the request sets stream_options.include_usage. The response does not name its user: copy the field user of the request into it, or send subject_type and subject_id with the event.',
   documentation_url: 'https://platform.openai.com/docs/api-reference/chat/object',
@@ -42,7 +42,7 @@ export const openaiChatCompletions: ExtractorTemplate = {
   ],
   samples: [
     {
-      title: 'A response of xAI, whose reasoning is counted beside its output',
+      title: 'A response of xAI, which counts reasoning separately from output',
       raw_json: {
         id: '0daf962f-a275-4a3c-839a-047854645532',
         object: 'chat.completion',
@@ -110,7 +110,7 @@ export const openaiChatCompletions: ExtractorTemplate = {
       ),
     },
     {
-      title: 'A response with audio in both directions',
+      title: 'A response with input and output audio',
       raw_json: {
         id: 'chatcmpl-AbCdEf',
         object: 'chat.completion',

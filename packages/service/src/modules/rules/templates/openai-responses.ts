@@ -10,7 +10,7 @@ export const openaiResponses: ExtractorTemplate = {
   id: 'openai_responses',
   title: 'OpenAI Responses',
   description:
-    'Input, cached input, cache write, output and reasoning tokens. Their sum is total_tokens. Calls of built-in tools are entries of output, not numbers: a gateway that charges for them counts them itself, as x-billing items.',
+    'Input, cached input, cache write, output and reasoning tokens. Their sum is total_tokens. Calls of built-in tools are entries of output without counts. To charge for them, the gateway counts them and sends x-billing items.',
   payload:
     'The response object. For a stream, send the field response of the event response.completed or, when the stream ended early, of response.incomplete or response.failed.',
   documentation_url: 'https://platform.openai.com/docs/api-reference/responses/object',
@@ -34,7 +34,7 @@ export const openaiResponses: ExtractorTemplate = {
   ],
   samples: [
     {
-      title: 'A response that read and wrote the cache, and reasoned',
+      title: 'A response with cache reads, cache writes and reasoning',
       raw_json: {
         id: 'resp_67ccd2bed1ec8190b14f964abc0542670bb6a6b452d3795b',
         object: 'response',

@@ -42,7 +42,7 @@ const cases: readonly Case[] = [
   {
     // OpenAI, gpt-4o-audio-preview: text input 2.50, text output 10, audio input 40, audio output 80.
     template: 'openai_chat_completions',
-    sample: 'A response with audio in both directions',
+    sample: 'A response with input and output audio',
     model: 'gpt-4o-audio-preview-2024-12-17',
     prices: {
       'llm.input_tokens': '2.50',
@@ -63,7 +63,7 @@ const cases: readonly Case[] = [
   {
     // OpenAI, gpt-5.6, standard: input 5, cached input 0.50, cache write 6.25, output 30.
     template: 'openai_responses',
-    sample: 'A response that read and wrote the cache, and reasoned',
+    sample: 'A response with cache reads, cache writes and reasoning',
     model: 'gpt-5.6',
     prices: {
       'llm.input_tokens': '5',
@@ -110,7 +110,7 @@ const cases: readonly Case[] = [
   {
     // Google, Gemini 2.5 Flash: input 0.30 and audio 1.00, cached 0.03, output 2.50 with thinking.
     template: 'google_gemini',
-    sample: 'A response with cached input, thoughts, tool use and audio that the gateway picked out',
+    sample: 'A response with cached input, thoughts, tool use, and audio added by the gateway',
     model: 'gemini-2.5-flash',
     prices: {
       'llm.input_tokens': '0.30',
