@@ -52,7 +52,7 @@ export async function writeHostileProject(
       ...['', '/versions', '/test', '/backtest'].map((tab) => extractor + tab),
       ...['', '/versions'].map((tab) => pricing + tab),
       ...[`limits?${subject}`, 'limits/plans', `limits/plans/${planId}`, `limits/plans/${planId}/edit`],
-      ...['limits/routes', 'limits/leases', 'money', `money/${accountId}`, 'webhooks'],
+      ...['limits/routes', 'limits/leases', 'billing', `billing/${accountId}`, 'webhooks'],
       ...['settings', 'settings/keys', 'settings/audit', 'start'],
     ],
   };

@@ -20,10 +20,10 @@ const LimitsPages = lazy(async () => ({
   default: (await import('./features/limits/limits-pages.js')).LimitsPages,
 }));
 const AccountsPage = lazy(async () => ({
-  default: (await import('./features/money/accounts-page.js')).AccountsPage,
+  default: (await import('./features/billing/accounts-page.js')).AccountsPage,
 }));
 const AccountPage = lazy(async () => ({
-  default: (await import('./features/money/account-page.js')).AccountPage,
+  default: (await import('./features/billing/account-page.js')).AccountPage,
 }));
 const SettingsPages = lazy(async () => ({
   default: (await import('./features/settings/settings-pages.js')).SettingsPages,
@@ -107,8 +107,8 @@ function ProjectPages({ projectId }: { readonly projectId: string }) {
                 <WebhooksPages />
               </Route>
               <Route path="/p/:projectId/settings/*?" component={SettingsPages} />
-              <Route path="/p/:projectId/money" component={AccountsPage} />
-              <Route path="/p/:projectId/money/:accountId">
+              <Route path="/p/:projectId/billing" component={AccountsPage} />
+              <Route path="/p/:projectId/billing/:accountId">
                 {({ accountId }) => <AccountPage key={accountId} accountId={accountId} />}
               </Route>
               <Route path="/p/:projectId">

@@ -22,7 +22,7 @@ export const NAVIGATION: readonly NavigationEntry[] = [
   { label: 'Usage', path: 'usage', icon: Activity },
   { label: 'Rules', path: 'rules', icon: Scale },
   { label: 'Limits', path: 'limits', icon: Gauge },
-  { label: 'Billing', path: 'money', icon: Wallet },
+  { label: 'Billing', path: 'billing', icon: Wallet },
   { label: 'Webhooks', path: 'webhooks', icon: Webhook },
   { label: 'Settings', path: 'settings', icon: Settings },
 ];

@@ -156,7 +156,7 @@ function EventFacts({ event }: { readonly event: UsageEvent }) {
         {event.account_id === null ? (
           withoutAccount(event)
         ) : (
-          <InlineLink href={`/p/${id}/money/${event.account_id}`}>{event.account_id}</InlineLink>
+          <InlineLink href={`/p/${id}/billing/${event.account_id}`}>{event.account_id}</InlineLink>
         )}
       </Fact>
       {event.budget_lease_id !== null && (

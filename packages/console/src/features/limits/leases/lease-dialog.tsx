@@ -6,7 +6,7 @@ import { CancelButton, Dialog, DialogActions } from '../../../ui/dialog.js';
 import { Field, Select, TextInput } from '../../../ui/field.js';
 import { fieldErrorsOf } from '../../../ui/field-errors.js';
 import { FailureNote } from '../../../ui/states.js';
-import { AmountFields, sumOf } from '../../money/amount-fields.js';
+import { AmountFields, sumOf } from '../../billing/amount-fields.js';
 import { METRICS_LIST, RuleSuggestions } from '../rules/suggestions.js';
 import { type Subject, subjectName } from '../subjects/subject.js';
 import { useOpenLease } from './api.js';

@@ -98,7 +98,7 @@ function LeaseFacts({ lease }: { readonly lease: BudgetLease }) {
       ) : (
         <Link
           key="account"
-          href={`/p/${projectId}/money/${account_id}`}
+          href={`/p/${projectId}/billing/${account_id}`}
           className="font-mono text-xs hover:underline"
         >
           {account_id}

@@ -38,7 +38,7 @@ export function ResolvedRoute({ subject }: { readonly subject: Subject }) {
           </Fact>
           <Fact name="Account">
             <Link
-              href={`/p/${projectId}/money/${route.account_id}`}
+              href={`/p/${projectId}/billing/${route.account_id}`}
               className="font-mono text-xs break-all hover:underline"
             >
               {route.account_id}

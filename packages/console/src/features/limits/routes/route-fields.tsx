@@ -4,7 +4,7 @@ import { instantOfText, wallText } from '../../../timezone.js';
 import { Field, Select, TextInput } from '../../../ui/field.js';
 import type { FieldErrors } from '../../../ui/field-errors.js';
 import { timezoneOptions } from '../../../ui/timezone-options.js';
-import { useAccounts } from '../../money/api.js';
+import { useAccounts } from '../../billing/api.js';
 import { usePublishedPlans } from '../plans/api.js';
 import type { RouteDraft } from './route-draft.js';
 

@@ -120,7 +120,7 @@ function RouteFacts({ route }: { readonly route: SubjectRoute }) {
       'Account',
       <Link
         key="account"
-        href={`/p/${projectId}/money/${route.account_id}`}
+        href={`/p/${projectId}/billing/${route.account_id}`}
         className="font-mono text-xs break-all hover:underline"
       >
         {route.account_id}

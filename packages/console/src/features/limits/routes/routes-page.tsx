@@ -151,7 +151,7 @@ function columnsFor(projectId: string): readonly Column<SubjectRoute>[] {
       title: 'Account',
       cell: ({ account_id }) => (
         <Link
-          href={`/p/${projectId}/money/${account_id}`}
+          href={`/p/${projectId}/billing/${account_id}`}
           className="relative z-10 font-mono text-xs hover:underline"
         >
           {account_id}

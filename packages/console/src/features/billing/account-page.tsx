@@ -28,13 +28,13 @@ export function AccountPage({ accountId }: { readonly accountId: string }) {
   const currencies = wallets.data?.map((wallet) => wallet.currency) ?? [];
   const main = mainCurrency(wallets.data ?? []);
   if (account.isError)
-    return <FailedPage above={{ label: 'Billing', href: `/p/${id}/money` }} of={account} />;
+    return <FailedPage above={{ label: 'Billing', href: `/p/${id}/billing` }} of={account} />;
   const onUsage = (credit: Credit) =>
     setView({ currency: credit.currency, kind: 'usage', ledger_account: 'wallet', since: credit });
   return (
     <>
       <PageHeader
-        above={{ label: 'Billing', href: `/p/${id}/money` }}
+        above={{ label: 'Billing', href: `/p/${id}/billing` }}
         title={account.data?.name ?? ' '}
         actions={<AccountActions accountId={accountId} currency={main} />}
       />

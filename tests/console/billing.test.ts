@@ -8,7 +8,7 @@ const SUBJECT = 'm-1';
 const NAME = '"><script>alert(1)</script>';
 const DAY_MS = 86_400_000;
 
-describe.runIf(hasBrowser)('money in the console', () => {
+describe.runIf(hasBrowser)('billing in the console', () => {
   let opened: OpenConsole;
   let page: Page;
 

@@ -61,7 +61,7 @@ function NewAccount() {
       <AccountDialog
         isOpen={isOpen}
         onClose={() => setOpen(false)}
-        onCreated={(account) => navigate(`/p/${id}/money/${account.id}`)}
+        onCreated={(account) => navigate(`/p/${id}/billing/${account.id}`)}
       />
     </>
   );
@@ -106,7 +106,7 @@ function columnsFor(projectId: string): readonly Column<Account>[] {
     {
       title: 'Account',
       cell: (account) => (
-        <Link href={`/p/${projectId}/money/${account.id}`} className={ROW_TARGET}>
+        <Link href={`/p/${projectId}/billing/${account.id}`} className={ROW_TARGET}>
           {account.name}
         </Link>
       ),

@@ -16,7 +16,7 @@ import type {
 import { filled } from '../../api/filled.js';
 import { useProjectClient } from '../../project.js';
 
-const MONEY = 'money';
+const BILLING = 'billing';
 const PAGE_SIZE = 50;
 const CREDITS_PAGE_SIZE = 100;
 const REFRESH_MS = 5_000;
@@ -25,7 +25,7 @@ const REFRESH_MS = 5_000;
 export function useAccounts(externalId: string) {
   const { projectId, accounts } = useProjectClient();
   return useInfiniteQuery({
-    queryKey: [MONEY, projectId, 'accounts', externalId],
+    queryKey: [BILLING, projectId, 'accounts', externalId],
     queryFn: ({ pageParam }) =>
       accounts.list({ ...filled({ external_id: externalId }), limit: PAGE_SIZE, offset: pageParam }),
     initialPageParam: 0,
@@ -37,7 +37,7 @@ export function useAccounts(externalId: string) {
 export function useAccount(id: string) {
   const { projectId, accounts } = useProjectClient();
   return useQuery({
-    queryKey: [MONEY, projectId, 'account', id],
+    queryKey: [BILLING, projectId, 'account', id],
     queryFn: () => accounts.get(id),
   });
 }
@@ -45,7 +45,7 @@ export function useAccount(id: string) {
 export function useWallets(accountId: string) {
   const { projectId, accounts } = useProjectClient();
   return useQuery({
-    queryKey: [MONEY, projectId, 'wallets', accountId],
+    queryKey: [BILLING, projectId, 'wallets', accountId],
     queryFn: async () => (await accounts.wallets(accountId)).wallets,
     refetchInterval: REFRESH_MS,
   });
@@ -61,7 +61,7 @@ export interface LedgerFilter {
 export function useLedger(accountId: string, filter: LedgerFilter) {
   const { projectId, accounts } = useProjectClient();
   return useInfiniteQuery({
-    queryKey: [MONEY, projectId, 'ledger', accountId, filter],
+    queryKey: [BILLING, projectId, 'ledger', accountId, filter],
     queryFn: ({ pageParam }) =>
       accounts.ledger(accountId, { ...filled({ ...filter, cursor: pageParam }), limit: PAGE_SIZE }),
     initialPageParam: '',
@@ -73,7 +73,7 @@ export function useLedger(accountId: string, filter: LedgerFilter) {
 export function useCredits(accountId: string, currency: string, offset = 0) {
   const { projectId, accounts } = useProjectClient();
   return useQuery({
-    queryKey: [MONEY, projectId, 'credits', accountId, currency, offset],
+    queryKey: [BILLING, projectId, 'credits', accountId, currency, offset],
     queryFn: () => accounts.credits(accountId, currency, { offset, limit: CREDITS_PAGE_SIZE }),
     refetchInterval: REFRESH_MS,
     placeholderData: keepPreviousData,
@@ -85,7 +85,7 @@ export function useCreateAccount() {
   const client = useQueryClient();
   return useMutation({
     mutationFn: (body: CreateAccountBody) => accounts.create(body),
-    onSettled: () => client.invalidateQueries({ queryKey: [MONEY, projectId] }),
+    onSettled: () => client.invalidateQueries({ queryKey: [BILLING, projectId] }),
   });
 }
 
@@ -100,7 +100,7 @@ interface Once<Body> {
 export function useWalletChanges(accountId: string) {
   const { projectId, accounts } = useProjectClient();
   const client = useQueryClient();
-  const onSettled = () => client.invalidateQueries({ queryKey: [MONEY, projectId] });
+  const onSettled = () => client.invalidateQueries({ queryKey: [BILLING, projectId] });
   return {
     credit: useMutation({
       mutationFn: ({ currency, key, body }: Once<CreateCreditBody>) =>
