@@ -16,7 +16,6 @@ export const PLAIN_STORES: Readonly<Record<string, string>> = {
   'modules/checkout/reversal-store.ts': 'the payment provider names a payment, not its tenant',
   'modules/console/session-store.ts': 'a session is found by a hash, before its tenant is known',
   'modules/ledger/grant-store.ts': 'a batch changes the credits of many projects',
-  'modules/ledger/idempotency-store.ts': 'not moved to a handle yet',
   'modules/ledger/ledger-store.ts': 'a batch writes the ledgers of many projects',
   'modules/ledger/recount-store.ts': 'recounts the ledgers of all projects',
   'modules/ledger/usage-sum-store.ts': 'recounts the usage of all projects',

@@ -4,10 +4,10 @@ import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import { DomainError } from '../../kernel/errors.js';
 import { newId } from '../../kernel/id.js';
 import type { Page } from '../../kernel/page.js';
+import type { ProjectScope } from '../../kernel/scope.js';
 import { type Postgres, ProjectDb, ProjectTx, type Tx, transaction } from '../../platform/postgres/index.js';
 import { audit } from '../tenancy/index.js';
 import * as store from './account-store.js';
-import type { LedgerScope } from './wallet-store.js';
 
 /**
  * Opens a billing account, with an audit entry.
@@ -74,14 +74,14 @@ export class AccountService {
   }
 
   /** @throws DomainError `not_found`, also for an account of another project */
-  async get(scope: LedgerScope, id: string): Promise<Account> {
+  async get(scope: ProjectScope, id: string): Promise<Account> {
     const account = await store.findAccount(new ProjectDb(this.#deps.postgres.db, scope), id);
     if (account === undefined) throw new DomainError('not_found');
     return account;
   }
 
   list(
-    scope: LedgerScope,
+    scope: ProjectScope,
     externalId: string | undefined,
     page: Page,
   ): Promise<{ accounts: Account[]; total: number }> {

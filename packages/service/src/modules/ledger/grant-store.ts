@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Page } from '../../kernel/page.js';
 import { present } from '../../kernel/present.js';
-import type { Db, Tx } from '../../platform/postgres/index.js';
+import type { ProjectDb, Tx } from '../../platform/postgres/index.js';
 import { type Amount, amountFromText, amountText } from './amount.js';
 import type { GrantChange, LiveGrant } from './settlement.js';
 import { type Wallet, type WalletKey, walletKeyText } from './wallet.js';
@@ -135,32 +135,31 @@ interface GrantRow {
 
 /** Returns the credits of a wallet, newest first, less the debits that are not applied yet. Changes nothing. */
 export async function listCredits(
-  db: Db,
-  key: WalletKey,
+  db: ProjectDb,
+  { accountId, currency }: Pick<WalletKey, 'accountId' | 'currency'>,
   { limit, offset }: Page,
 ): Promise<{ grants: CreditGrant[]; total: number }> {
-  const ofWallet = sql`g.tenant_id = ${key.tenantId} and g.project_id = ${key.projectId}
-    and g.account_id = ${key.accountId} and g.currency = ${key.currency}`;
-  const { rows } = await sql<GrantRow & { total: number }>`
+  const ofWallet = db.part`${db.isOwn('g')} and g.account_id = ${accountId} and g.currency = ${currency}`;
+  const rows = await db.rows<GrantRow & { total: number }>`
     select g.id, g.transaction_id, g.source, g.amount, g.priority, g.expires_at, g.expired_at, g.description,
       g.created_at, count(*) over () as total,
       g.remaining - least(g.remaining, greatest(0, w.unapplied_debit - (${LEFT_BEFORE}))) as remaining
     from credit_grants g
     join wallets w on w.project_id = g.project_id and w.account_id = g.account_id and w.currency = g.currency
     where ${ofWallet}
-    order by g.id desc limit ${limit} offset ${offset}
-  `.execute(db);
+    order by g.id desc limit ${limit} offset ${offset}`;
   const [first] = rows;
   const total = first === undefined ? await countGrants(db, ofWallet) : first.total;
+  const key = { ...db.scope, accountId, currency };
   return { grants: rows.map((row) => toGrant(key, row)), total };
 }
 
 /** Counts the credits for a page past the end, which has no row that could carry the count. */
-async function countGrants(db: Db, condition: ReturnType<typeof sql>): Promise<number> {
-  const { rows } = await sql<{ total: number }>`
-    select count(*) as total from credit_grants g where ${condition}
-  `.execute(db);
-  return present(rows[0], 'the number of credits').total;
+async function countGrants(db: ProjectDb, condition: ReturnType<typeof sql>): Promise<number> {
+  const row = await db.row<{
+    total: number;
+  }>`select count(*) as total from credit_grants g where ${condition}`;
+  return present(row, 'the number of credits').total;
 }
 
 function toGrant(key: WalletKey, row: GrantRow): CreditGrant {

@@ -1,7 +1,14 @@
 import { createHash } from 'node:crypto';
 import { DomainError } from '../../kernel/errors.js';
-import type { Tx } from '../../platform/postgres/index.js';
-import { freeKeys, type KeyScope, type KeyUse, storeResponses, takeKeys } from './idempotency-store.js';
+import type { ProjectScope } from '../../kernel/scope.js';
+import { ProjectTx, type Tx } from '../../platform/postgres/index.js';
+import { freeKeys, type KeyUse, storeResponses, takeKeys } from './idempotency-store.js';
+
+/** The scope of idempotency keys. The same key may be used for different operations. */
+export interface KeyScope extends ProjectScope {
+  /** The operation, e.g. `credit`. */
+  readonly operation: string;
+}
 
 /** A request that is carried out once, however often it is sent. */
 export interface OnceRequest extends KeyScope, KeyedRequest {}
@@ -56,7 +63,8 @@ export class RequestKeys<Answer extends object> {
     createdAt: number,
   ): Promise<RequestKeys<Answer>> {
     const keys = new Set(requests.flatMap(({ key }) => key ?? []));
-    const earlier = keys.size === 0 ? [] : await takeKeys(tx, scope, [...keys], createdAt);
+    const earlier =
+      keys.size === 0 ? [] : await takeKeys(new ProjectTx(tx, scope), scope.operation, [...keys], createdAt);
     return new RequestKeys(scope, keys, new Map(earlier.map((use) => [use.key, use])));
   }
 
@@ -80,8 +88,10 @@ export class RequestKeys<Answer extends object> {
   /** Stores the noted answers; the other keys are free again. */
   async write(tx: Tx): Promise<void> {
     const unused = [...this.#taken].filter((key) => !this.#kept.has(key));
-    if (this.#kept.size > 0) await storeResponses(tx, this.#scope, [...this.#kept.values()]);
-    if (unused.length > 0) await freeKeys(tx, this.#scope, unused);
+    const own = new ProjectTx(tx, this.#scope);
+    const { operation } = this.#scope;
+    if (this.#kept.size > 0) await storeResponses(own, operation, [...this.#kept.values()]);
+    if (unused.length > 0) await freeKeys(own, operation, unused);
   }
 }
 

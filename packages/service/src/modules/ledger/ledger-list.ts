@@ -1,9 +1,9 @@
 import { LEDGER_ACCOUNTS, type LedgerPage, type LedgerQuery, LIST_LIMIT_DEFAULT } from '@tollgate/contract';
 import { type CursorQuery, invalidCursor, ListCursors } from '../../kernel/cursor.js';
-import type { Postgres } from '../../platform/postgres/index.js';
+import type { ProjectScope } from '../../kernel/scope.js';
+import { type Postgres, ProjectDb } from '../../platform/postgres/index.js';
 import { amountFromText, amountText } from './amount.js';
 import { type LedgerPosition, listLines, type StoredLine } from './ledger-store.js';
-import type { LedgerScope } from './wallet-store.js';
 
 const ID_PREFIX = 'led_';
 const ID_BYTES = 16;
@@ -16,7 +16,7 @@ const CURSORS = new ListCursors('ledger', ID_BYTES + 1);
  */
 export async function listLedger(
   { db }: Pick<Postgres, 'db'>,
-  scope: LedgerScope,
+  scope: ProjectScope,
   accountId: string,
   { limit = LIST_LIMIT_DEFAULT, cursor, currency, kind, ledger_account: ledgerAccount }: LedgerQuery,
 ): Promise<LedgerPage> {
@@ -24,7 +24,7 @@ export async function listLedger(
   const query = [scope.tenantId, scope.projectId, accountId, currency, kind, ledgerAccount];
   const after = cursor === undefined ? undefined : decodeEntryCursor(cursor, query);
   if (cursor !== undefined && after === undefined) throw invalidCursor();
-  const lines = await listLines(db, scope, accountId, filter, after, limit + 1);
+  const lines = await listLines(new ProjectDb(db, scope), accountId, filter, after, limit + 1);
   const shown = lines.slice(0, limit);
   const last = lines.length > limit ? shown.at(-1) : undefined;
   return {

@@ -1,10 +1,9 @@
 import type { LedgerAccount, LedgerKind } from '@tollgate/contract';
 import { sql } from 'kysely';
-import type { Db, Tx } from '../../platform/postgres/index.js';
+import type { ProjectDb, Tx } from '../../platform/postgres/index.js';
 import type { Amount } from './amount.js';
 import { columnsOf } from './columns.js';
 import { assertBalanced, type LedgerEntry, type LedgerTransaction } from './wallet.js';
-import type { LedgerScope } from './wallet-store.js';
 
 /** Inserts transactions. The only way into the ledger: nothing is written unless every transaction adds up to zero. */
 export async function insertTransactions(tx: Tx, transactions: readonly LedgerTransaction[]): Promise<void> {
@@ -68,16 +67,13 @@ export interface StoredLine {
 
 /** Returns the lines of an account, newest first; those of a transaction stay together. */
 export async function listLines(
-  db: Db,
-  scope: LedgerScope,
+  db: ProjectDb,
   accountId: string,
   filter: LedgerFilter,
   after: LedgerPosition | undefined,
   limit: number,
 ): Promise<StoredLine[]> {
-  const conditions = [
-    sql`t.tenant_id = ${scope.tenantId} and t.project_id = ${scope.projectId} and t.account_id = ${accountId}`,
-  ];
+  const conditions = [sql`t.account_id = ${accountId}`];
   if (filter.currency !== undefined) conditions.push(sql`t.currency = ${filter.currency}`);
   if (filter.kind !== undefined) conditions.push(sql`t.kind = ${filter.kind}`);
   // Repeats the condition of the index that leaves usage out, which is nearly all of the table.
@@ -87,12 +83,10 @@ export async function listLines(
     conditions.push(sql`t.id <= ${after.transactionId}
       and (t.id < ${after.transactionId} or e.ledger_account < ${after.ledgerAccount})`);
   }
-  const { rows } = await sql<StoredLine>`
+  return db.rows<StoredLine>`
     select t.id as transaction_id, t.kind, e.ledger_account, t.currency, e.amount, t.description, t.created_at_ms
     from ledger_transactions t
     join ledger_entries e on e.project_id = t.project_id and e.transaction_id = t.id
-    where ${sql.join(conditions, sql` and `)}
-    order by t.id desc, e.ledger_account desc limit ${limit}
-  `.execute(db);
-  return rows;
+    where ${db.isOwn('t')} and ${sql.join(conditions, sql` and `)}
+    order by t.id desc, e.ledger_account desc limit ${limit}`;
 }

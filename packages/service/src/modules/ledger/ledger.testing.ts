@@ -3,7 +3,7 @@ import { ManualClock } from '../../kernel/clock.js';
 import { newId } from '../../kernel/id.js';
 import type { ProjectRef } from '../../kernel/scope.js';
 import { createMetrics } from '../../platform/metrics/index.js';
-import { transaction } from '../../platform/postgres/index.js';
+import { ProjectDb, transaction } from '../../platform/postgres/index.js';
 import type { SweepJob } from '../../platform/sweep-job.js';
 import { createProject, createTestPostgres, type TestPostgres } from '../../testing/index.js';
 import type { Amount } from './amount.js';
@@ -102,7 +102,7 @@ export class LedgerFixture {
   }
 
   async wallet(of: WalletCaller): Promise<Wallet | undefined> {
-    const wallets = await listWallets(this.store.postgres.db, of.project, of.accountId);
+    const wallets = await listWallets(new ProjectDb(this.store.postgres.db, of.project), of.accountId);
     return wallets.find(({ currency }) => currency === of.currency);
   }
 

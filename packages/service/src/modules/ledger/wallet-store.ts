@@ -1,14 +1,10 @@
 import type { WalletMode } from '@tollgate/contract';
 import { sql } from 'kysely';
 import { present } from '../../kernel/present.js';
-import type { ProjectRef } from '../../kernel/scope.js';
-import type { Db, Postgres, Tx } from '../../platform/postgres/index.js';
+import type { Db, Postgres, ProjectDb, Tx } from '../../platform/postgres/index.js';
 import { type Amount, amountFromText } from './amount.js';
 import { columnsOf } from './columns.js';
 import { type Wallet, type WalletKey, walletKeyText } from './wallet.js';
-
-/** The project whose accounts and wallets are meant. */
-export type LedgerScope = Pick<ProjectRef, 'tenantId' | 'projectId'>;
 
 interface WalletRow {
   readonly tenant_id: string;
@@ -107,12 +103,9 @@ export async function updateWallets(tx: Tx, wallets: readonly Wallet[]): Promise
 }
 
 /** Returns the wallets of an account, ordered by currency. */
-export async function listWallets(db: Db, scope: LedgerScope, accountId: string): Promise<Wallet[]> {
-  const { rows } = await sql<WalletRow>`
-    select ${COLUMNS} from wallets w
-    where w.tenant_id = ${scope.tenantId} and w.project_id = ${scope.projectId} and w.account_id = ${accountId}
-    order by w.currency
-  `.execute(db);
+export async function listWallets(db: ProjectDb, accountId: string): Promise<Wallet[]> {
+  const rows = await db.rows<WalletRow>`
+    select ${COLUMNS} from wallets w where ${db.isOwn('w')} and w.account_id = ${accountId} order by w.currency`;
   return rows.map(toWallet);
 }
 

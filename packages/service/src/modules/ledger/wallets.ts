@@ -4,7 +4,8 @@ import { unixSeconds } from '../../kernel/clock.js';
 import { invalidRequest } from '../../kernel/errors.js';
 import { newId } from '../../kernel/id.js';
 import type { Page } from '../../kernel/page.js';
-import { type Tx, transaction } from '../../platform/postgres/index.js';
+import type { ProjectScope } from '../../kernel/scope.js';
+import { ProjectDb, ProjectTx, type Tx, transaction } from '../../platform/postgres/index.js';
 import { audit } from '../tenancy/index.js';
 import { AccountService, type LedgerDeps } from './accounts.js';
 import { type Amount, amountText, smallerAmount } from './amount.js';
@@ -22,7 +23,7 @@ import {
   type WalletKey,
   withMode,
 } from './wallet.js';
-import { type LedgerScope, listWallets, openAndLock, updateWallets } from './wallet-store.js';
+import { listWallets, openAndLock, updateWallets } from './wallet-store.js';
 
 /** A change request for one wallet, and who sends it. */
 export interface WalletCaller extends ChangeContext {
@@ -55,15 +56,15 @@ export class WalletService {
     this.#accounts = new AccountService(deps);
   }
 
-  async list(scope: LedgerScope, accountId: string): Promise<Wallet[]> {
+  async list(scope: ProjectScope, accountId: string): Promise<Wallet[]> {
     await this.#accounts.get(scope, accountId);
-    return listWallets(this.#deps.postgres.db, scope, accountId);
+    return listWallets(new ProjectDb(this.#deps.postgres.db, scope), accountId);
   }
 
   /** Returns the credits of a wallet; a wallet that was never opened has none. */
   async listCredits(key: WalletKey, page: Page): Promise<{ credits: Credit[]; total: number }> {
     await this.#accounts.get(key, key.accountId);
-    const { grants, total } = await listCredits(this.#deps.postgres.db, key, page);
+    const { grants, total } = await listCredits(new ProjectDb(this.#deps.postgres.db, key), key, page);
     return { credits: grants.map(toCredit), total };
   }
 
@@ -71,7 +72,7 @@ export class WalletService {
   async setMode(caller: WalletCaller, mode: WalletMode): Promise<Wallet> {
     await this.#accounts.get(caller.project, caller.accountId);
     return transaction(this.#deps.postgres, async (tx) => {
-      const open = await listWallets(tx, caller.project, caller.accountId);
+      const open = await listWallets(new ProjectTx(tx, caller.project), caller.accountId);
       const isOpen = open.some(({ currency }) => currency === caller.currency);
       const before = await this.#lock(tx, caller);
       const { wallet, entries } = withMode(before, mode);

@@ -140,7 +140,7 @@ export class ProjectDb extends ScopedDb<ScopeColumn, ProjectTable> {
       ['tenant_id', scope.tenantId],
       ['project_id', scope.projectId],
     ]);
-    this.scope = scope;
+    this.scope = { tenantId: scope.tenantId, projectId: scope.projectId };
   }
 }
 
