@@ -238,7 +238,7 @@ function everything(): AnalysisQuery {
   return { metrics: ['llm.tokens', 'llm.calls'], time_range: { from: 0, to: 1_800_000_000 } };
 }
 
-/** The rollups by themselves, where they can answer; and the events, which always can. */
+/** Other sources for the same query: the rollups, where they suffice, and the events. */
 function otherSources(query: AnalysisQuery): SourcePart[][] {
   const { from, to, buckets, dimensions, filters } = normalizeQuery(query, 0);
   const raw: SourcePart[] = [{ source: 'usage_events', spans: [{ from, to }] }];

@@ -19,8 +19,8 @@ const AUTOMATIC = 'auto';
 const TOTALS = 'none';
 
 /**
- * The buckets of a query: those asked for, raised when they are too many to draw.
- * @throws DomainError `invalid_request` for text that is no bucket size
+ * Returns the buckets of a query, raised when there are too many to draw.
+ * @throws DomainError `invalid_request` for text that is not a bucket size
  */
 export function chooseBuckets(asked = AUTOMATIC, from: number, to: number, timezone: string): Bucketing {
   if (asked === TOTALS) return { text: TOTALS, starts: [] };

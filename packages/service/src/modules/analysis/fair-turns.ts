@@ -1,6 +1,6 @@
 /**
- * Lets so much work run at once, and of each owner one piece: what one has waiting holds nobody else up for longer than
- * the piece that runs.
+ * Runs a bounded number of works at once, and one of each owner: what one owner has waiting delays others no longer
+ * than the work that runs.
  */
 export class FairTurns {
   readonly #runningMax: number;

@@ -1,7 +1,9 @@
 import { isKept, OWN_ROWS, type ProjectHistory } from '../storage/index.js';
 import { RESOLUTIONS_S } from './source.js';
 
-/** So many names of each kind are read of a project; of one that has more, every name passes for known. */
+/**
+ * Upper bound of the names of each kind that are read of a project; in a project with more, every name counts as known.
+ */
 export const KNOWN_NAMES_MAX = 1_000;
 
 /** The names that a project's usage has. */

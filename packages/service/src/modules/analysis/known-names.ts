@@ -1,9 +1,9 @@
 import type { ProjectRef } from '../../kernel/scope.js';
 import { KNOWN_NAMES_MAX, type UsedNames } from './known-names-store.js';
 
-/** Names of so many projects are kept, those that were asked for last. */
+/** Upper bound of the projects whose names are cached, the most recently used ones. */
 const PROJECTS_MAX = 100;
-/** A name that usage brings is known after so long at the latest. */
+/** After this time at the latest a name of new usage is known. */
 const FRESH_MS = 10_000;
 
 interface Read {
@@ -20,7 +20,7 @@ export interface KnownNamesOptions {
   readonly monotonicMs?: () => number;
 }
 
-/** Which metrics, dimensions and subject types the usage of projects has. One read serves all who ask for a while. */
+/** The metrics, dimensions and subject types of projects' usage. One read serves all callers for a while. */
 export class KnownNames {
   readonly #options: KnownNamesOptions;
   readonly #reads = new Map<string, Read>();
@@ -32,8 +32,8 @@ export class KnownNames {
   }
 
   /**
-   * Returns those of the names that no usage of the project has; none while the history cannot be read,
-   * because what is asked about has been saved by then.
+   * Returns those of the names that no usage of the project has; none while the history cannot be read, because the
+   * request that is checked has been saved by then.
    */
   async unknown(project: ProjectRef, kind: NameKind, names: readonly string[]): Promise<string[]> {
     if (names.length === 0) return [];

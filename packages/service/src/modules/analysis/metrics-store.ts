@@ -24,7 +24,7 @@ interface DimensionSample {
   readonly sample_values: string[];
 }
 
-/** Dimension values are sampled from so long before a metric was last seen: a bound on what is read. */
+/** Dimension values are sampled from this long before a metric was last seen, which bounds what is read. */
 const SAMPLED_S = 31 * 86_400;
 /** For dimensions that are not in the rollup, values are sampled from this many of the latest charge items. */
 const RAW_ITEMS_MAX = 1_000_000;

@@ -8,8 +8,8 @@ const NO_DIMENSIONS: ReadonlySet<string> = new Set(['bucket', 'subject_type', 's
 type NamesOfQuery = Pick<AnalysisQuery, 'metrics' | 'group_by' | 'filters'>;
 
 /**
- * Returns warnings of the metrics and dimensions of a query that no usage of the project has. Rows of its
- * answer show some that there are.
+ * Returns warnings about the metrics and dimensions of a query that no usage of the project has. Names in the rows of
+ * its result need no look-up.
  */
 export async function nameWarnings(
   names: Pick<KnownNames, 'unknown'>,

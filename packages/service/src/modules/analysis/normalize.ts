@@ -12,7 +12,7 @@ import { invalidRequest } from '../../kernel/errors.js';
 import { type DimensionCondition, dimensionConditions, resolveTimeRange } from '../usage/index.js';
 import { type Bucketing, chooseBuckets } from './buckets.js';
 
-/** A query with every choice made. Times are Unix seconds. */
+/** A query with every default filled in. Times are Unix seconds. */
 export interface NormalizedQuery {
   /** Undefined: all metrics. */
   readonly metrics: readonly string[] | undefined;
@@ -37,7 +37,7 @@ const BUCKET = 'bucket';
 const MEASURES_OF_ALL_METRICS: readonly Measure[] = ['item_count', 'amount'];
 
 /**
- * Checks what the schema cannot, and fills in what was left out.
+ * Checks what the schema cannot, and fills in defaults.
  * @throws DomainError `invalid_request` naming the field
  */
 export function normalizeQuery(query: AnalysisQuery, nowS: number): NormalizedQuery {
@@ -60,7 +60,7 @@ export function normalizeQuery(query: AnalysisQuery, nowS: number): NormalizedQu
   };
 }
 
-/** With dimensions the limit bounds groups, without it bounds rows. */
+/** With dimensions the limit bounds groups, otherwise rows. */
 function limitsOf(
   limit: number | undefined,
   dimensions: readonly string[],

@@ -21,7 +21,7 @@ export const ZONES = [
   { timezone: 'America/New_York', around: 1_741_503_600 }, // 2025-03-09 07:00 UTC, forward
   { timezone: 'America/New_York', around: 1_762_063_200 }, // 2025-11-02 06:00 UTC, back
   { timezone: 'Australia/Lord_Howe', around: 1_759_591_800 }, // 2025-10-04 15:30 UTC, by half an hour
-  { timezone: 'Asia/Kathmandu', around: 504_901_800 }, // 1985-12-31 18:30 UTC, by a quarter, for good
+  { timezone: 'Asia/Kathmandu', around: 504_901_800 }, // 1985-12-31 18:30 UTC, by a quarter, permanently
   { timezone: 'Asia/Kathmandu', around: 1_741_503_600 }, // no change
 ] as const;
 
@@ -56,7 +56,7 @@ export const eventArbitrary = fc
       maxKeys: 4,
       noNullPrototype: false,
     }),
-    // The rollup goes without some of them, by the event.
+    // The rollup lacks some of them, depending on the event.
     excludedDimensions: fc.subarray(DIMENSIONS),
     items: fc.array(itemArbitrary, { maxLength: 3 }),
   })
@@ -124,7 +124,7 @@ export const queryArbitrary: fc.Arbitrary<AnalysisQuery> = fc
   .map(({ zone, fromS, lengthS, bucketSize, groupBy, subject, groupsMax, asked, measures, ...rest }) => ({
     ...rest,
     ...asked,
-    // Items are of two units.
+    // Items have two units.
     measures: asked.split_by?.length === 0 ? summable(measures) : measures,
     time_range: { from: zone.around + fromS, to: zone.around + fromS + lengthS },
     timezone: zone.timezone,
@@ -188,7 +188,7 @@ function summed(items: readonly CountedItem[], normalized: NormalizedQuery): Ana
   }));
 }
 
-/** Keys of the groups that have the most of the first measure, within each metric, unit and currency. */
+/** Returns the keys of the groups with the largest first measure, within each metric, unit and currency. */
 function topGroups(
   items: readonly CountedItem[],
   normalized: NormalizedQuery,
@@ -218,7 +218,7 @@ function topGroups(
   return top;
 }
 
-/** By bytes, what lacks the dimension last. */
+/** By bytes; values without the dimension last. */
 function compareValues(a: string | null, b: string | null): number {
   if (a === null || b === null) return Number(a === null) - Number(b === null);
   return Buffer.compare(Buffer.from(a), Buffer.from(b));

@@ -1,16 +1,16 @@
 import { DomainError } from '../../kernel/errors.js';
 import { FairTurns } from './fair-turns.js';
 
-/** Queries at once: what they take of the machine is not there for what is being received. */
+/** Upper bound of running queries: what they take of the machine is missing for accepting events. */
 const RUNNING_MAX = 2;
-/** Queries of one project, and of all, that run or wait. */
+/** Upper bounds of the queries of one project, and of all projects, that run or wait. */
 const WAITING_OF_PROJECT_MAX = 300;
 const WAITING_MAX = 1_000;
 
 /**
- * Lets few analysis queries run at once, projects in turns, and bounds how many wait: twenty boards that refresh at
- * once wait for each other, and delay no other project. A query equal to one that waits gets its result, which is as
- * new as its own would be; the result of a query that has begun is not shared.
+ * Runs few analysis queries at once, projects in turns, and bounds how many wait: twenty boards that refresh at once
+ * wait for each other, and delay no other project. A query that equals a waiting one gets the result of that one, which
+ * is as recent as its own would be; the result of a running query is not shared.
  */
 export class QueryQueue {
   readonly #turns = new FairTurns(RUNNING_MAX);
@@ -20,8 +20,8 @@ export class QueryQueue {
   #total = 0;
 
   /**
-   * Runs `work` when it is its turn; returns or throws as `work` does. The same question, within a project,
-   * means the same work.
+   * Runs `work` when it is its turn; returns or throws as `work` does. Equal questions of one project must mean equal
+   * work.
    * @throws DomainError `analysis_busy` when too many wait already
    */
   async run<T>(projectId: string, question: unknown, work: () => Promise<T>): Promise<T> {

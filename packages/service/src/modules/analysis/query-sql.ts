@@ -17,7 +17,7 @@ export interface PlannedQuery {
   readonly dimensions: readonly string[];
   readonly filters: readonly DimensionCondition[];
   readonly sources: readonly SourcePart[];
-  /** Those of the named dimensions that some rows of the rollup go without. */
+  /** The named dimensions that some rows of the rollup lack. */
   readonly excludedDimensions: readonly string[];
   /** Start of every bucket that touches the range, ascending; empty for totals. */
   readonly bucketStarts: readonly number[];
@@ -26,7 +26,7 @@ export interface PlannedQuery {
   readonly rowsMax: number;
 }
 
-/** A statement whose every value is a bound parameter: names of dimensions too. */
+/** A statement in which every value is a bound parameter, including names of dimensions. */
 export interface Statement {
   readonly sql: string;
   readonly params: Readonly<Record<string, unknown>>;
@@ -114,9 +114,8 @@ export function analysisStatement(tables: StorageTables, query: PlannedQuery): S
 }
 
 /**
- * The charge items that the query is about, or sums of them: what the rollup knows, and the rest from the
- * events. A row of the rollup that goes without a named dimension is left out, and its events are read in its
- * place.
+ * Returns the charge items of the query, or sums of them: from the rollup where possible, the rest from the events. A
+ * row of the rollup that lacks a named dimension is skipped, and its events are read instead.
  */
 function itemsSql(params: StatementParams, tables: StorageTables, query: PlannedQuery): string {
   const shared: SharedSql = {
@@ -166,7 +165,7 @@ function rollupSql(
     WHERE ${[...conditions, ...within, ...itemConditions].join(' AND ')}`;
 }
 
-/** Joins the asked fields of the items one by one: `ARRAY JOIN item` in a subquery would read all fields there are. */
+/** Joins the needed fields of the items one by one: `ARRAY JOIN item` in a subquery would read all fields. */
 function eventsSql(
   { tables, conditions, itemConditions, fields, measures, groups }: SharedSql,
   within: readonly string[],
@@ -207,10 +206,10 @@ function markOtherSql(params: StatementParams, items: string, query: PlannedQuer
   if (groupsMax === undefined || rankedBy === undefined) return items;
   const kinds = kindsOf(query).join(', ');
   const values = dimensions.map((_, i) => `value_${i}`);
-  // IN finds no tuple that holds a NULL.
+  // IN never matches a tuple with a NULL.
   const group = values.flatMap((value) => [`isNull(${value})`, `ifNull(${value}, '')`]);
   const groups = params.add('groups', 'UInt32', groupsMax);
-  // LIMIT BY would sort every group there is to find these few: of a million, that takes as long as to sum them.
+  // LIMIT BY would sort all groups to find these few: for a million, that takes as long as summing them.
   return `SELECT *, (${[kinds, ...group].join(', ')}) NOT IN (
       SELECT ${[kinds, ...group.map((_, i) => `ranked.${i + 2}`)].join(', ')} FROM (
         SELECT ${kinds}, groupArraySorted(${groups})((-total, ${group.join(', ')})) AS most FROM (
@@ -222,8 +221,8 @@ function markOtherSql(params: StatementParams, items: string, query: PlannedQuer
 }
 
 /**
- * The bucket of a moment is the last start not after it. The starts themselves are sent, so that ClickHouse's idea of a
- * timezone never matters.
+ * The bucket of a moment is the last start not after it. The starts themselves are sent, so that ClickHouse's knowledge
+ * of timezones never matters.
  */
 function bucketSql(params: StatementParams, starts: readonly number[]): string | undefined {
   if (starts.length === 0) return undefined;

@@ -235,7 +235,7 @@ describe('GET …/usage/metrics', () => {
     const of = (user: string) =>
       usageRow({ tenantId, projectId, dimensions: new Map([['user', user]]), occurredAt: FROM_S });
     await insertUsageRows(store.clickhouse, users.map(of));
-    // The same dimension from a moment on, and another one: left out of the rollup.
+    // The same dimension from a moment on, and another one, excluded from the rollup.
     await store.clickhouse.command(
       `INSERT INTO usage_events (tenant_id, project_id, raw_event_id, occurred_at, status, posting, lease_status, dimensions,
          raw_only, \`item.metric\`, \`item.unit\`, \`item.quantity\`, \`item.amount\`)

@@ -22,13 +22,13 @@ export interface AnalysisDeps {
   readonly clickhouse: Pick<ClickHouse, 'query'>;
   readonly clock: Clock;
   readonly history: UsageHistory;
-  /** Which names the usage of a project has. */
+  /** The names in the usage of projects. */
   readonly names: Pick<KnownNames, 'unknown'>;
 }
 
 const access = { kind: 'project', permission: 'analytics:read' } as const;
 
-/** Analysis queries, and the metrics that can be asked for. */
+/** Registers the routes of analysis queries and of used metrics. */
 export function registerAnalysisRoutes(app: App, { clickhouse, clock, history, names }: AnalysisDeps): void {
   const queue = new QueryQueue();
   app.route({

@@ -12,7 +12,7 @@ import { analysisRows } from './store.js';
 const EVENTS_ONLY = 'subject_id';
 
 /**
- * Returns the answer to an analysis query.
+ * Returns the result of an analysis query.
  * @throws DomainError `invalid_request` naming the field; `unlike_units`
  */
 export async function analyze(
@@ -40,7 +40,7 @@ export async function analyze(
   };
 }
 
-/** Tokens and seconds have no sum. */
+/** Refuses to add up different units, such as tokens and seconds. */
 function refuseUnlikeUnits(units: readonly string[]): void {
   if (units.length < 2) return;
   const names = units.map((unit) => (unit === '' ? 'none' : unit)).join(', ');
@@ -52,8 +52,8 @@ function refuseUnlikeUnits(units: readonly string[]): void {
 }
 
 /**
- * Decides where the numbers are read: every source gives the same, the rollups sooner. Before `retainedFrom`,
- * the start of a day in UTC, nothing is read.
+ * Decides which sources are read: all give the same sums, the rollups faster. Nothing is read before `retainedFrom`,
+ * the start of a day in UTC.
  */
 export function planQuery(
   query: NormalizedQuery,

@@ -1,7 +1,7 @@
 /** Where sums are read: the rollup in one of its resolutions, or the events. */
 export type Source = 'usage_rollup_1h' | 'usage_rollup_15m' | 'usage_rollup_1m' | 'usage_events';
 
-/** A stretch of time in Unix seconds, `from` inclusive and `to` exclusive. */
+/** A range of time in Unix seconds, `from` inclusive and `to` exclusive. */
 export interface TimeSpan {
   readonly from: number;
   readonly to: number;
@@ -58,7 +58,7 @@ export function planSources(
   return [...spans].map(([source, ofSource]) => ({ source, spans: ofSource }));
 }
 
-/** The part of the span that is made of whole rows; empty or reversed when there is none. */
+/** Returns the part of the span that consists of whole rows; empty or reversed when there is none. */
 function wholeRows({ from, to }: TimeSpan, grainS: number): TimeSpan {
   return { from: Math.ceil(from / grainS) * grainS, to: Math.floor(to / grainS) * grainS };
 }

@@ -29,7 +29,7 @@ const TURNS_S = [
   1_756_699_200, // 1 September, 00:00 in New York
   1_761_955_200, // 1 November, 00:00 UTC
   1_762_056_000, // 2 November, 00:00 in New York, whose clock goes back that night
-  1_764_565_200, // 1 December, 00:00 in New York: by an hour later than before
+  1_764_565_200, // 1 December, 00:00 in New York: an hour later than before
   1_759_239_000, // 1 October, 00:00 in Lord Howe (10:30 ahead)
   1_761_915_600, // 1 November, 00:00 in Lord Howe (11 ahead)
   1_759_256_100, // 1 October, 00:00 in Kathmandu
@@ -146,7 +146,7 @@ it(
         const split = await ask(['metric']);
         const place = ({ bucket, currency, group }: AnalysisRow) => [bucket, group, currency];
         expect(ofRows(whole, place)).toEqual(ofRows(split, place));
-        // Nothing is added up twice: a row for each bucket, group and currency.
+        // Nothing is added up twice: there is one row for each bucket, group and currency.
         expect(Object.keys(ofRows(whole, place))).toHaveLength(whole.length);
         for (const { metric, unit, currency } of whole) {
           expect([metric, unit]).toEqual([null, null]);

@@ -32,7 +32,7 @@ beforeAll(async () => {
   for (const storage of ['shared', 'dedicated'] as const) {
     await insertUsageRows(house.clickhouse, rows, storageTables({ storage, projectNo: 7 }).events);
   }
-  // Other projects share the one storage, none the other.
+  // Other projects use the shared storage, none the other one.
   const others = rows.map((row) => ({ ...row, projectId: 'prj_other' }));
   await insertUsageRows(house.clickhouse, others);
 });

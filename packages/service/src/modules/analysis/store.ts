@@ -6,11 +6,11 @@ import { addsUnits, analysisStatement, type PlannedQuery } from './query-sql.js'
 /** A row as ClickHouse returns it: 64-bit integers and decimals are strings. */
 type StoredRow = Readonly<Record<string, string | number | null>>;
 
-/** The rows of an answer, and the units of the quantities that were added up to them. */
+/** The rows of a result, and the units of the quantities that were added up in them. */
 export interface FoundRows {
-  /** In order; one more than the limit of the query when there are more. */
+  /** Ordered; one more than the limit of the query when there are more. */
   readonly rows: readonly AnalysisRow[];
-  /** Sorted; empty text stands for none. At least two when a row adds up, or rows mix, several. */
+  /** Sorted; empty text means no unit. At least two when a row adds up, or rows mix, several units. */
   readonly addedUnits: readonly string[];
 }
 
@@ -32,7 +32,7 @@ function toRow(row: StoredRow, query: PlannedQuery): AnalysisRow {
     metric: splitsMetrics ? String(row.metric) : null,
     unit: splitsMetrics ? textOrNull(row.unit) : null,
     currency: textOrNull(row.currency),
-    // Unlike an assignment this takes `__proto__` for a name like any other.
+    // Unlike an assignment this treats `__proto__` as a name like any other.
     group: Object.fromEntries(dimensions.map((name, i) => [name, nullableText(row[`group_${i}`])])),
   };
   if (groupsMax !== undefined) answered.other = Number(row.is_other) === 1;

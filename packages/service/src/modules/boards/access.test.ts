@@ -13,7 +13,7 @@ interface Ids {
   readonly chart: string;
 }
 
-/** Method, path, body, and which permission is the least. */
+/** Method, path, body, and the least permission that suffices. */
 const operations = [
   ['GET', '/boards', undefined, 'read'],
   ['POST', '/boards', { name: 'x' }, 'write'],

@@ -27,10 +27,10 @@ export interface TestBoards extends TestApi {
   audited(resourceId: string): Promise<(readonly [action: string, change: unknown])[]>;
 }
 
-/** The least that a chart needs. */
+/** The required fields of a chart. */
 export const CHART = { title: 'Tokens', chart_type: 'area', metrics: ['llm.input_tokens'] } as const;
 
-/** Names that begin so are in no usage; all others are. */
+/** Names with this prefix are in no usage; all others are. */
 export const UNKNOWN = 'typo';
 export const TEST_NAMES: BoardRoutesDeps['names'] = {
   unknown: async (_project, _kind, names) => names.filter((name) => name.startsWith(UNKNOWN)),

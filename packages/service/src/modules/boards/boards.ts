@@ -52,7 +52,11 @@ export class Boards {
     });
   }
 
-  /** Absent fields stay as they are. @throws DomainError `invalid_request`, `not_found` */
+  /**
+   * Changes a board; absent fields stay as they are.
+   *
+   * @throws DomainError `invalid_request`, `not_found`
+   */
   update(context: ChangeContext, boardId: string, body: UpdateBoardBody): Promise<store.BoardRow> {
     if (body.timezone !== undefined) checkedTimezone(body.timezone);
     return changeBoards(this.#deps, context, async (tx, now) => {
@@ -64,7 +68,11 @@ export class Boards {
     });
   }
 
-  /** With its charts. @throws DomainError `not_found` */
+  /**
+   * Deletes a board with its charts.
+   *
+   * @throws DomainError `not_found`
+   */
   delete(context: ChangeContext, boardId: string): Promise<store.BoardRow> {
     return changeBoards(this.#deps, context, async (tx) => {
       const board = foundBoard(await store.findBoard(tx, boardId));
@@ -75,9 +83,9 @@ export class Boards {
   }
 
   /**
-   * Puts the named charts at their places, all or none; the others stay at theirs.
+   * Moves the named charts, all or none; the others stay where they are.
    *
-   * @throws DomainError `invalid_request`, for a chart of another board too; `not_found`
+   * @throws DomainError `invalid_request`, also for a chart of another board; `not_found`
    */
   reorder(context: ChangeContext, boardId: string, body: ReorderChartsBody): Promise<store.BoardAndCharts> {
     refuseRepeated(body.order);

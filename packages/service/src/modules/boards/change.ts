@@ -19,8 +19,8 @@ export interface BoardChange<Answer> {
 }
 
 /**
- * Makes one change to the boards of a project, with its audit entry, together or not at all. Changes of one
- * project wait for each other: what `work` reads, counts and adds up stays so.
+ * Makes one change to the boards of a project together with its audit entry, or not at all. Changes of one project run
+ * one after the other, so `work` may rely on what it reads, counts and adds up.
  *
  * @param work gets the time of the change in Unix seconds
  */
@@ -50,7 +50,7 @@ export async function changeBoards<Answer>(
   });
 }
 
-/** @throws DomainError `not_found` where there is nothing */
+/** @throws DomainError `not_found` when there is no row */
 export function foundBoard<Row>(row: Row | undefined): Row {
   if (row === undefined) throw new DomainError('not_found');
   return row;

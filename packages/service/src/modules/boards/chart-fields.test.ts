@@ -65,7 +65,7 @@ const TAKEN: readonly (readonly [sent: object, shown?: object])[] = [
   [{ split_by: [], measures: ['quantity'] }],
 ];
 
-/** Where the refusal points, and what is sent. */
+/** The path in the refusal, and the sent fields. */
 const REFUSED: readonly (readonly [path: string, sent: object])[] = [
   ['title', { title: '' }],
   ['title', { title: ' ' }],

@@ -39,12 +39,12 @@ export function chartSettings(input: ChartInput, nowS: number): ChartSettings {
   const { chart_id: _chartId, board_id: _boardId, title, description, chart_type, ...rest } = input;
   const { position: _position, size: _size, ...asked } = rest;
   const bucketSize = asked.bucket_size ?? AUTOMATIC;
-  // A chart is a series: unlike a query it cannot ask for totals.
+  // A chart is a series: unlike a query it cannot request totals.
   if (bucketSize !== AUTOMATIC && parseBucketSize(bucketSize) === undefined) {
     throw invalidRequest('bucket_size', 'must be auto or a positive duration such as 1m, 2h, 3d, 1mo');
   }
   const query = normalizeQuery({ ...asked, time_range: { last_seconds: BOARD_TIME_RANGE_DEFAULT_S } }, nowS);
-  // Without dimensions it would cut the series short.
+  // Without dimensions the limit would truncate the series.
   if (asked.limit !== undefined && query.dimensions.length === 0) {
     throw invalidRequest('limit', 'needs a dimension in group_by');
   }

@@ -20,7 +20,7 @@ export interface ChartRow {
   /** Null for all metrics. */
   readonly metrics: string[] | null;
   readonly split_by: Split[];
-  /** How many groups stand for themselves; null for all. */
+  /** Number of groups with their own rows; null for all. */
   readonly groups_max: number | null;
   /** Approximate size that the chart adds to a list of boards. */
   readonly bytes: number;
@@ -28,7 +28,7 @@ export interface ChartRow {
   readonly updated_at: number;
 }
 
-/** Where one chart is to stand; without a size it keeps its own. */
+/** The new place of one chart; without a size it keeps its own. */
 export interface ChartPlace {
   readonly chart_id: string;
   readonly position: number;
@@ -49,14 +49,14 @@ export function findChart(tx: ProjectTx, chartId: string): Promise<ChartRow | un
   return tx.row<ChartRow>`select * from charts where ${tx.isOwn()} and id = ${chartId}`;
 }
 
-/** A chart with what its board gives to its query. */
+/** A chart with the fields of its board that its query needs. */
 export interface ChartInBoard {
   readonly chart: ChartRow;
   readonly timezone: string;
   readonly default_time_range_seconds: number;
 }
 
-/** Those of the charts that the project has. */
+/** Returns those of the charts that the project has. */
 export function findChartsInBoards(db: ProjectDb, chartIds: readonly string[]): Promise<ChartInBoard[]> {
   return db.rows<ChartInBoard>`
     select to_json(charts) as chart, boards.timezone, boards.default_time_range_seconds
@@ -82,7 +82,7 @@ export async function bytesOfOtherCharts(tx: ProjectTx, chartId: string): Promis
   return row?.bytes ?? 0;
 }
 
-/** Puts charts of the board at their places; those that are not named stay where they are. */
+/** Moves charts of the board; those that are not named stay where they are. */
 export async function placeCharts(
   tx: ProjectTx,
   boardId: string,

@@ -11,7 +11,7 @@ import { type BoardDeps, changeBoards, foundBoard } from './change.js';
 import { chartQuery, chartSettings } from './chart-settings.js';
 import * as store from './chart-store.js';
 
-/** A chart, and the board that says in which timezone it asks. */
+/** A chart, and the board with the timezone of its query. */
 export interface ChartOnBoard {
   readonly chart: store.ChartRow;
   readonly board: BoardRow;
@@ -67,7 +67,7 @@ export class Charts implements SavedQueries {
   }
 
   /**
-   * Replaces what the chart shows. It stays where it is unless a position or a size is sent.
+   * Replaces the content of a chart. It stays where it is unless a position or a size is sent.
    *
    * @throws DomainError `invalid_request`, `not_found`, `chart_limit_reached`
    */
@@ -94,7 +94,11 @@ export class Charts implements SavedQueries {
     });
   }
 
-  /** The others stay where they are. @throws DomainError `not_found` */
+  /**
+   * Deletes a chart; the others stay where they are.
+   *
+   * @throws DomainError `not_found`
+   */
   async delete(context: ChangeContext, chartId: string): Promise<void> {
     await changeBoards(this.#deps, context, async (tx) => {
       const chart = foundBoard(await store.findChart(tx, chartId));
@@ -109,7 +113,7 @@ function done(verb: 'create' | 'update' | 'delete', answer: ChartOnBoard, change
   return { answer, resourceType: 'chart', verb, resourceId: answer.chart.id, change } as const;
 }
 
-/** Past the last position there is none: of equal ones the newer chart is the later anyway. */
+/** No position is higher than the last one: among equal positions, the newer chart comes later anyway. */
 function positionAfter(last: store.ChartRow | undefined): number {
   return last === undefined ? FIRST_POSITION : Math.min(last.position + 1, CHART_POSITION_MAX);
 }

@@ -46,7 +46,7 @@ const ChartParams = Type.Object(
   closed,
 );
 
-/** Boards, and the charts on them. */
+/** Registers the routes of boards and their charts. */
 export function registerBoardRoutes(app: App, { boards, charts, names }: BoardRoutesDeps): void {
   registerCollection(app, boards);
   registerBoard(app, boards);

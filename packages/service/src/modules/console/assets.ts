@@ -30,7 +30,10 @@ export class Asset {
     readonly bytes: Buffer,
   ) {}
 
-  /** In the first of our encodings that the client takes; each is made once, when it is first asked for. */
+  /**
+   * Returns the file in the first supported encoding that the client accepts; each encoding is computed once, when it
+   * is first needed.
+   */
   async encoded(accepted = ''): Promise<{ bytes: Buffer; encoding: Encoding | undefined }> {
     const encoding = COMPRESSIBLE.test(this.type)
       ? ENCODINGS.find((name) => accepts(accepted, name))
@@ -42,16 +45,16 @@ export class Asset {
   }
 }
 
-/**
- * The built console: its page, and the files that the page loads, by their path below it. Undefined when it
- * was not built.
- */
+/** The built console: its page, and the files that the page loads, by their path below it. */
 export interface ConsoleBuild {
   readonly page: string;
   readonly assets: ReadonlyMap<string, Asset>;
 }
 
-/** Reads the whole build into memory: it is small, and no request can name any other file. */
+/**
+ * Reads the whole build into memory: it is small, and no request can name any other file. Returns undefined when the
+ * console was not built.
+ */
 export function readConsoleBuild(folder: string): ConsoleBuild | undefined {
   let page: string;
   try {

@@ -9,7 +9,7 @@ import { csrfTokenOf, SESSION_COOKIE, SESSION_S, type Sessions, sessionToken } f
 
 export interface ConsoleDeps {
   readonly sessions: Sessions;
-  /** Where the built console is. */
+  /** The folder of the built console. */
   readonly folder: string;
 }
 
@@ -23,7 +23,7 @@ const SignInBody = Type.Object({ api_key: Type.String({ minLength: 1, maxLength:
 /** Both are null without a session: the request is not an error. */
 const Session = Type.Object({ csrf_token: Nullable(Type.String()), me: Nullable(Me) }, closed);
 
-/** The console's page with its files, and the sessions of its users. */
+/** Registers the console's page with its files, and the sessions of its users. */
 export function registerConsoleRoutes(app: App, deps: ConsoleDeps): void {
   registerSessionRoutes(app, deps);
   registerPages(app, readConsoleBuild(deps.folder));
@@ -69,9 +69,12 @@ function registerSessionRoutes(app: App, { sessions }: ConsoleDeps): void {
   });
 }
 
-/** Only the console's own requests carry it, scripts cannot read it, and no other site's page can have it sent. */
+/**
+ * The cookie is sent with the console's own requests only; scripts cannot read it, and no other site can make a browser
+ * send it.
+ */
 function setCookie(request: FastifyRequest, reply: FastifyReply, token: string, maxAgeS: number): void {
-  // Behind something that ends TLS. Who forges the header only makes the cookie stricter for himself.
+  // Behind a proxy that ends TLS. A client that forges the header only makes its own cookie stricter.
   const isSecure = request.headers['x-forwarded-proto'] === 'https';
   const attributes = ['Path=/api', 'HttpOnly', 'SameSite=Strict', `Max-Age=${maxAgeS}`];
   reply.header(
@@ -81,7 +84,7 @@ function setCookie(request: FastifyRequest, reply: FastifyReply, token: string, 
   reply.header('cache-control', 'no-store');
 }
 
-/** Without a build every page leads to the documentation of the API. */
+/** Without a build every page redirects to the documentation of the API. */
 function registerPages(app: App, build: ConsoleBuild | undefined): void {
   for (const url of PAGE_URLS) {
     app.get(url, { config: PUBLIC, schema: { hide: true } }, async (_request, reply) => {
@@ -102,7 +105,7 @@ function registerPages(app: App, build: ConsoleBuild | undefined): void {
       if (asset === undefined) throw new DomainError('not_found');
       const { bytes, encoding } = await asset.encoded(request.headers['accept-encoding']);
       if (encoding !== undefined) reply.header('content-encoding', encoding);
-      // Names change with their content.
+      // File names change with their content.
       return secured(reply)
         .header('vary', 'accept-encoding')
         .header('cache-control', `public, max-age=${ASSET_MAX_AGE_S}, immutable`)

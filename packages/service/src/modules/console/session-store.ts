@@ -12,7 +12,7 @@ export interface StoredSession {
   readonly expiresAt: number;
 }
 
-/** Stores a session, and forgets those that have ended. */
+/** Stores a session, and deletes those that have ended. */
 export async function insertSession({ db }: Reader, session: StoredSession): Promise<void> {
   await sql`
     with ended as (delete from console_sessions where expires_at <= ${session.createdAt})
@@ -21,7 +21,7 @@ export async function insertSession({ db }: Reader, session: StoredSession): Pro
   `.execute(db);
 }
 
-/** The hash of the key that a session speaks for; undefined when there is no such session any more. */
+/** Returns the hash of the key of a session; undefined when the session does not exist any more. */
 export async function keyHashOf({ db }: Reader, idHash: Buffer, atS: number): Promise<Buffer | undefined> {
   const { rows } = await sql<{ key_hash: Buffer }>`
     select key_hash from console_sessions where id_hash = ${idHash} and expires_at > ${atS}

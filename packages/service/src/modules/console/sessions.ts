@@ -7,13 +7,13 @@ import { type KeyAuthenticator, keyHash } from '../tenancy/index.js';
 import { deleteSession, insertSession, keyHashOf } from './session-store.js';
 
 export const SESSION_COOKIE = 'tollgate_session';
-/** Header of changes: what a page of another site cannot know. */
+/** Header of changes, with a token that a page of another site cannot know. */
 export const CSRF_HEADER = 'x-csrf-token';
-/** After so long one signs in again. */
+/** After this time a user must sign in again. */
 export const SESSION_S = 24 * 3_600;
 
 const TOKEN_BYTES = 32;
-/** Base64url of so many bytes. */
+/** Base64url of 32 bytes. */
 const TOKEN = /^[\w-]{43}$/;
 const SAFE_METHODS: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD']);
 
@@ -25,14 +25,14 @@ export interface ConsoleSessionsDeps {
 
 /** A session that was just opened. */
 export interface OpenedSession {
-  /** Goes into the cookie, and nowhere else. */
+  /** Sent in the cookie, and nowhere else. */
   readonly token: string;
   readonly csrfToken: string;
 }
 
 /**
- * Who is signed in to the console. A session is as good as the key it was opened with: when that is revoked
- * or expires, the session ends with it.
+ * The sessions of the console. A session is as good as the key it was opened with: when the key is revoked or expires,
+ * the session ends with it.
  */
 export class Sessions {
   readonly #deps: ConsoleSessionsDeps;
@@ -41,7 +41,7 @@ export class Sessions {
     this.#deps = deps;
   }
 
-  /** Signs in with an API key; undefined when it is none, or not any more. */
+  /** Signs in with an API key; returns undefined for an invalid or revoked key. */
   async open(apiKey: string): Promise<OpenedSession | undefined> {
     const { postgres, clock, authenticator } = this.#deps;
     if ((await authenticator.authenticate(apiKey)) === undefined) return undefined;
@@ -75,14 +75,14 @@ export class Sessions {
   }
 }
 
-/** The session's token in a request's cookies. */
+/** Returns the session's token from a request's cookies. */
 export function sessionToken({ cookie = '' }: IncomingHttpHeaders): string | undefined {
   const pair = cookie.split(';').find((each) => each.trim().startsWith(`${SESSION_COOKIE}=`));
   const token = pair?.trim().slice(SESSION_COOKIE.length + 1);
   return token !== undefined && TOKEN.test(token) ? token : undefined;
 }
 
-/** The token that the page sends with each change. It is derived from the cookie, which pages cannot read. */
+/** Returns the token that the page sends with each change. It is derived from the cookie, which pages cannot read. */
 export function csrfTokenOf(token: string): string {
   return hash('sha256', `csrf ${token}`, 'base64url');
 }

@@ -12,9 +12,9 @@ export interface QuotaRecord {
 
 /** A request that a quota had no room for. */
 export interface QuotaRefusal {
-  /** Its place among the requests. */
+  /** Index among the requests. */
   readonly index: number;
-  /** Events that the tenant had accepted by then in the month. */
+  /** Events of the tenant in the month that were accepted before. */
   readonly used: number;
 }
 
@@ -24,7 +24,7 @@ export interface QuotaCharge extends MonthlyEvents {
   readonly eventLimit: number | null;
 }
 
-/** The amounts that requests add. A tenant has one limit: the one that was read last. */
+/** Adds up what requests add to each quota. A tenant has one limit: the one that was read last. */
 export function quotaCharges(records: readonly QuotaRecord[]): QuotaCharge[] {
   const limits = new Map<string, number>();
   const arrived = records.map(({ record, monthlyEventLimit }) => {
@@ -39,7 +39,7 @@ export function quotaCharges(records: readonly QuotaRecord[]): QuotaCharge[] {
 }
 
 /**
- * Decides for which requests there is room, one after the other: one that is refused leaves its room to those after it.
+ * Decides for which requests there is room, one after the other: a refused one leaves its room to those after it.
  *
  * @param usedBefore by `chargeKey`
  */
@@ -69,7 +69,7 @@ export function admitInOrder(
   return { admitted, refusals };
 }
 
-/** The key of a row of `event_quotas`. No tenant's id has a line break. */
+/** Returns the key of a row of `event_quotas`. A tenant id contains no line break, so the key is unambiguous. */
 export function chargeKey(tenantId: string, monthStartS: number): string {
   return `${tenantId}\n${monthStartS}`;
 }

@@ -55,7 +55,7 @@ async function usedBy(tenantId: string, monthStartS = JUNE_S): Promise<number | 
   return rows[0]?.used;
 }
 
-/** Events that were queued, of all tenants. */
+/** Counts the queued events of all tenants. */
 async function queued(): Promise<number> {
   const { rows } = await store.postgres.pool.query(
     'select coalesce(sum(event_count), 0)::bigint as events from segments',
@@ -121,7 +121,7 @@ describe('appending within quotas', () => {
     const limit = 50;
     const tenants = ['ten_1', 'ten_2', 'ten_3'];
     const writes = Array.from({ length: 60 }, (_, n) => {
-      // In every order: writes that lock one after the other never wait in a circle.
+      // In all orders: writes that lock one after the other must never deadlock.
       const order = n % 2 === 0 ? tenants : [...tenants].reverse();
       return quotas.appendWithinQuota(order.map((tenantId) => asked(1 + (n % 3), { tenantId, limit })));
     });

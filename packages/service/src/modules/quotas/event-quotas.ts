@@ -18,7 +18,7 @@ const SPENT_QUOTAS_MAX = 10_000;
 export class EventQuotas {
   readonly #postgres: Pick<Postgres, 'pool'>;
   readonly #queue: Pick<SegmentQueue<never>, 'appendWith'>;
-  /** Quotas that had no room lately, by `chargeKey`. */
+  /** Quotas that had no room recently, by `chargeKey`. */
   readonly #spent = new BoundedMap<string, true>(SPENT_QUOTAS_MAX);
 
   constructor(postgres: Pick<Postgres, 'pool'>, queue: Pick<SegmentQueue<never>, 'appendWith'>) {
@@ -28,9 +28,10 @@ export class EventQuotas {
 
   /**
    * Appends requests as one segment, and counts their events in the same statement. Durable once it resolves; after a
-   * rejection the outcome is unknown.
+   * rejection the result is unknown.
    *
-   * @returns the requests that were left out, whole, because a quota has no room for them; nothing of them is counted
+   * @returns the requests that were left out as a whole because a quota has no room for them; nothing of them is
+   * counted
    */
   async appendWithinQuota(records: readonly QuotaRecord[]): Promise<readonly QuotaRefusal[]> {
     const charges = quotaCharges(records);
@@ -47,13 +48,13 @@ export class EventQuotas {
     return refusals;
   }
 
-  /** Whether some quota had no room lately: trying would mostly fail, and the server logs what fails. */
+  /** Whether a quota had no room recently: another attempt would probably fail, and the server logs failures. */
   #isSpent(charges: readonly QuotaCharge[]): boolean {
     if (this.#spent.size === 0) return false;
     return charges.some(({ tenantId, monthStartS }) => this.#spent.has(chargeKey(tenantId, monthStartS)));
   }
 
-  /** If the quotas have no room for all, decides about each request by itself, with the quotas locked. */
+  /** When the quotas have no room for all requests, decides about each by itself, with the quotas locked. */
   #appendAdmitted(
     records: readonly QuotaRecord[],
     charges: readonly QuotaCharge[],

@@ -15,7 +15,7 @@ export interface MonthlyEvents {
   readonly eventCount: number;
 }
 
-/** Adds up events by tenant and month; sorted by key, as rows are locked. */
+/** Adds up events by tenant and month; sorted by key, the order in which rows are locked. */
 export function monthlyEvents(arrived: readonly ArrivedEvents[]): MonthlyEvents[] {
   const sums: { tenantId: string; monthStartS: number; eventCount: number }[] = [];
   const months = new Map<number, Map<string, (typeof sums)[number]>>();

@@ -3,7 +3,7 @@ import type { App } from '../../platform/http/index.js';
 import { type Postgres, transaction } from '../../platform/postgres/index.js';
 import { rebuildQuotas } from './recount-store.js';
 
-/** The operator's correction of quotas. */
+/** Registers the operator's correction of quotas. */
 export function registerQuotaRoutes(app: App, { postgres }: { readonly postgres: Postgres }): void {
   app.route({
     method: 'POST',

@@ -5,7 +5,7 @@ import type { Companion } from '../../platform/queue/index.js';
 import { chargeKey, type QuotaCharge } from './admit.js';
 import { type ArrivedEvents, monthlyEvents } from './monthly-events.js';
 
-/** Makes sure that the events of a tenant are counted in that month. Repeating it changes nothing. */
+/** Makes the events of a tenant count in a month. Repeating it changes nothing. */
 export async function openQuota(
   { db }: Pick<Postgres, 'db'>,
   tenantId: string,
@@ -17,7 +17,7 @@ export async function openQuota(
   `.execute(db);
 }
 
-/** Events of the tenant that were accepted in the month, repeated ones included. */
+/** Returns how many events of a tenant were accepted in a month, repeated ones included. */
 export async function usedEvents(db: Db, tenantId: string, monthStartS: number): Promise<number> {
   const { rows } = await sql<{ used: number }>`
     select used from event_quotas where tenant_id = ${tenantId} and month_start = ${monthStartS}
@@ -25,14 +25,14 @@ export async function usedEvents(db: Db, tenantId: string, monthStartS: number):
   return rows[0]?.used ?? 0;
 }
 
-/** A row that would pass its limit cannot be stored: then the statement fails, see `isOverQuota`. */
+/** A row above its limit cannot be stored: then the statement fails, see `isOverQuota`. */
 const COUNT_EVENTS = `insert into event_quotas (tenant_id, month_start, used, event_limit)
   select * from unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[])
   on conflict (tenant_id, month_start) do update
   set used = event_quotas.used + excluded.used, event_limit = excluded.event_limit`;
 const OVER_QUOTA = 'event_quotas_within_limit';
 
-/** The statement that counts events, for the queue to execute with the append of their segment. */
+/** Returns the statement that counts events, which the queue executes with the append of their segment. */
 export function countingOf(charges: readonly QuotaCharge[]): Companion {
   return {
     name: 'append-within-quota',
@@ -46,7 +46,7 @@ export function countingOf(charges: readonly QuotaCharge[]): Companion {
   };
 }
 
-/** Whether an append failed because some quota has no room for all of its events. Nothing is done then. */
+/** Whether an append failed because a quota has no room for all of its events. Nothing was changed then. */
 export function isOverQuota(error: unknown): boolean {
   return (error as { constraint?: string }).constraint === OVER_QUOTA;
 }
@@ -56,13 +56,13 @@ const LOCK_QUOTAS = `insert into event_quotas (tenant_id, month_start, used)
   select tenant_id, month_start, 0 from unnest($1::text[], $2::bigint[]) as asked (tenant_id, month_start)
   on conflict (tenant_id, month_start) do update set used = event_quotas.used
   returning tenant_id, month_start, used`;
-/** A lock without a response for so long counts as failed. */
+/** A lock without a response after this time counts as failed. */
 const LOCK_TIMEOUT_MS = 10_000;
 
 /**
  * Runs `work` in a transaction in which nobody else adds to the quotas of the charges.
  *
- * @param work is called with the events used before, by `chargeKey`, and the connection of the transaction
+ * @param work called with the events used before, by `chargeKey`, and the connection of the transaction
  */
 export async function withQuotasLocked<T>(
   { pool }: Pick<Postgres, 'pool'>,
@@ -81,12 +81,15 @@ export async function withQuotasLocked<T>(
     await client.query('commit');
     return result;
   } finally {
-    // A connection that is still in its transaction, after an error, does not return to the pool.
+    // A connection that is still in its transaction after an error does not return to the pool.
     client.release();
   }
 }
 
-/** Adds events that a batch takes off the queue, repeated ones too, to what quotas can be counted anew from. */
+/**
+ * Adds events that a batch takes off the queue, repeated ones included, to the counts from which quotas can be
+ * recounted.
+ */
 export async function addArrivals(tx: Tx, taken: readonly ArrivedEvents[]): Promise<void> {
   const arrivals = monthlyEvents(taken);
   if (arrivals.length === 0) return;

@@ -59,7 +59,7 @@ describe('a large backtest', () => {
     const id = await fixture.startJob();
     const node = fixture.trial.otherNode();
     expect((await node.cancel(fixture.project, id)).status).toBe('cancelled');
-    fixture.trial.clock.advanceMs(2_000); // it looks once in a while
+    fixture.trial.clock.advanceMs(2_000); // it checks at intervals
     fixture.openGate();
     await waitFor(() => fixture.trial.backtests.runningCount === 0);
     expect((await fixture.read(id)).status).toBe('cancelled');
@@ -75,7 +75,7 @@ describe('a large backtest', () => {
       status: 'failed',
       failure: { code: 'interrupted' },
     });
-    // Should it have been only slow, its result comes too late.
+    // If the node was only slow, its result comes too late.
     fixture.openGate();
     await waitFor(() => fixture.trial.backtests.runningCount === 0);
     expect((await fixture.read(id)).status).toBe('failed');

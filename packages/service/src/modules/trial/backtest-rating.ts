@@ -17,15 +17,15 @@ export interface BacktestWork {
 /** The part of a backtest that compiles and rates, on any thread. */
 export interface BacktestRating {
   /**
-   * Checks the rules that the request names or brings.
+   * Checks the rules that the request names or contains.
    *
    * @throws DomainError as `trialRules` does
    */
   check(project: ProjectRef, request: BacktestRequest): Promise<void>;
   /**
-   * Rates by them, as they are now. Progress as of `replay`.
+   * Rates by these rules, as they are now. Progress as in `replay`.
    *
-   * @throws the signal's reason once that is aborted
+   * @throws the signal's reason once it is aborted
    */
   rate(work: BacktestWork, signal: AbortSignal, onProgress: OnProgress): Promise<BacktestResult>;
 }
@@ -38,7 +38,7 @@ export interface BacktestRatingDeps {
   readonly bounds?: Partial<ReplayBounds>;
 }
 
-/** On the calling thread. */
+/** Rates on the calling thread. */
 export function createBacktestRating(deps: BacktestRatingDeps): BacktestRating {
   const { ruleSets } = deps;
   return {

@@ -15,7 +15,7 @@ export interface BacktestRouteDeps {
   readonly backtests: Pick<Backtests, 'start' | 'read' | 'list' | 'cancel'>;
 }
 
-/** It tries rules, and shows usage. */
+/** A backtest tests rules, and shows usage. */
 const access = { kind: 'project', permission: ['rules:read', 'usage:read'] } as const;
 const tags = ['Rules'];
 const OneParams = Type.Object(

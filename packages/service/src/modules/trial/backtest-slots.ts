@@ -19,9 +19,10 @@ export class BacktestSlots {
   }
 
   /**
-   * Takes a place. @returns a function that releases it
+   * Takes a slot.
    *
-   * @throws DomainError `server_busy` when the tenant, or all together, have as many as they may have
+   * @returns a function that releases it
+   * @throws DomainError `server_busy` when the tenant, or all tenants together, have the maximum
    */
   take(tenantId: string): () => void {
     const { perTenantMax, totalMax } = this.#bounds;

@@ -57,7 +57,7 @@ export async function insertRunning(
     .execute();
 }
 
-/** Says that the backtest is still being run, and how far it is. False when it is no longer meant to run. */
+/** Records that the backtest is still running, and its progress. Returns false when it must stop. */
 export async function recordHeartbeat(
   db: ProjectDb,
   id: string,
@@ -99,7 +99,10 @@ export async function markCancelled(db: ProjectDb, id: string, finishedAt: numbe
     where ${db.isOwn()} and id = ${id} and status = 'running'`;
 }
 
-/** Ends the project's backtest whose node has said nothing since: that has ended, or lost its way here. */
+/**
+ * Ends the project's backtest whose node has reported nothing since a time: the node has ended, or cannot reach the
+ * database.
+ */
 export async function failSilent(
   db: ProjectDb,
   silentSinceMs: number,
@@ -111,13 +114,13 @@ export async function failSilent(
     where ${db.isOwn()} and status = 'running' and alive_at_ms < ${silentSinceMs}`;
 }
 
-/** Deletes the oldest of the project that ended, when it has more than `keptMax`. */
+/** Deletes the oldest ended backtests of the project, when it has more than `keptMax`. */
 export async function deleteSurplus(db: ProjectDb, keptMax: number): Promise<void> {
   await db.change`delete from backtests where ${db.isOwn()} and status <> 'running' and id in (
     select id from backtests where ${db.isOwn()} order by id desc offset ${keptMax})`;
 }
 
-/** One backtest; undefined when the project has no such one since `createdSince`. */
+/** Returns one backtest; undefined when the project has none with this id since `createdSince`. */
 export async function readBacktest(
   db: ProjectDb,
   id: string,

@@ -29,8 +29,8 @@ export interface BacktestFixture {
   readonly extractorId: string;
   readonly jobExtractorId: string;
   /**
-   * Rows of `extractorId`, each with one token more than the one before; priced by PRICING, except for the
-   * first two, which cost nothing.
+   * Rows of `extractorId`, each with one token more than the one before; priced by PRICING, except for the first two,
+   * which cost nothing.
    */
   readonly rows: readonly UsageEventRow[];
   readonly timeRange: { readonly from: number; readonly to: number };
@@ -39,11 +39,11 @@ export interface BacktestFixture {
   /** URL of the list, or of one backtest. */
   url(id?: string): string;
   read(id: string): Promise<Json>;
-  /** Asks for a backtest of all events, but for what the body says. */
+  /** Requests a backtest of all events, with the given changes. */
   backtest(body: object): Promise<{ readonly httpStatus: number; readonly answer: Json }>;
   /** The id of a running backtest, behind the closed gate. */
   startJob(): Promise<string>;
-  /** Holds the pages of backtests back until `openGate`. */
+  /** Makes the pages of backtests wait until `openGate`. */
   closeGate(): void;
   openGate(): void;
   close(): Promise<void>;

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.close());
 
-/** The answer of a backtest that is over at once. */
+/** Returns a backtest that ends at once. */
 async function backtest(body: object) {
   const { httpStatus, answer } = await fixture.backtest(body);
   expect(httpStatus, JSON.stringify(answer)).toBe(200);
@@ -35,7 +35,7 @@ describe('a small backtest', () => {
     expect(answer.result).toMatchObject({
       ...fixture.timeRange,
       event_count: EVENTS,
-      changed_count: EVENTS, // the unit price is told now
+      changed_count: EVENTS, // the unit price is shown now
       newly_failed: [],
       newly_succeeded: [],
       totals: [

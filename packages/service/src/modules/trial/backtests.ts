@@ -49,9 +49,9 @@ const DEFAULT_BOUNDS: BacktestBounds = {
   atOnceEventsMax: BACKTEST_AT_ONCE_EVENTS_MAX,
   atOnceMsMax: 10_000,
 };
-/** How often a run says that it is alive, and looks whether it was cancelled. */
+/** Interval at which a run reports that it is alive, and checks whether it was cancelled. */
 const ALIVE_INTERVAL_MS = 1_000;
-/** Several times what the longest query takes: a node that says nothing for so long runs nothing. */
+/** Several times the duration of the longest query: a node that reports nothing for this long runs nothing. */
 const SILENT_MS_MAX = 60_000;
 const SECONDS_PER_DAY = 86_400;
 const INTERRUPTED = {
@@ -59,11 +59,11 @@ const INTERRUPTED = {
   message: 'The process that ran the backtest has ended. Start it again.',
 } as const;
 
-/** Why a run is broken off. */
+/** Reasons for stopping a run. */
 const CANCELLED = new Error('the backtest was cancelled');
 const CLOSING = new Error('the process is ending');
 
-/** A backtest on its way. */
+/** A running backtest. */
 interface Run {
   readonly owner: ProjectScope;
   readonly id: string;
@@ -72,7 +72,7 @@ interface Run {
   readonly ended: Promise<void>;
 }
 
-/** Backtests of one process: each is run by the node that was asked, and shown by all. */
+/** Backtests of one process: each runs on the node that got the request, and is shown by all nodes. */
 export class Backtests {
   readonly #deps: BacktestDeps;
   readonly #runs = new Map<string, Run>();
@@ -92,7 +92,7 @@ export class Backtests {
   }
 
   /**
-   * Begins a backtest, and waits a while for its end if it is small.
+   * Starts a backtest, and waits a while for its end if it is small.
    *
    * @throws DomainError as `BacktestRating.check` does; `backtest_running` while the project has one; `server_busy`
    */
@@ -128,7 +128,11 @@ export class Backtests {
     return { backtests: rows.map(toListed), total_count: totalCount, ...page };
   }
 
-  /** Ends it if it runs, on whichever node; one that has ended stays as it is. @throws DomainError `not_found` */
+  /**
+   * Cancels a running backtest on any node; one that has ended stays as it is.
+   *
+   * @throws DomainError `not_found`
+   */
   async cancel(owner: ProjectScope, id: string): Promise<Backtest> {
     await store.markCancelled(this.#db(owner), id, unixSeconds(this.#deps.clock));
     const backtest = await this.read(owner, id);
@@ -136,7 +140,7 @@ export class Backtests {
     return backtest;
   }
 
-  /** Breaks off what runs, and waits until that is written down. */
+  /** Stops running backtests, and waits until that is stored. */
   async close(): Promise<void> {
     this.#isClosing = true;
     const runs = [...this.#runs.values()];
@@ -222,7 +226,10 @@ export class Backtests {
     }
   }
 
-  /** Tells of life and progress once in a while; breaks the run off when it is no longer meant to run. */
+  /**
+   * Returns a callback that reports at intervals that the run is alive, with its progress, and stops the run when it
+   * was cancelled.
+   */
   #aliveTeller(owner: ProjectScope, id: string, abort: AbortController): OnProgress {
     const { clock } = this.#deps;
     const db = this.#db(owner);

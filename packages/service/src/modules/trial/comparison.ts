@@ -51,7 +51,7 @@ export class RatingComparison {
     this.#examples.add(event, differenceByCurrency(event));
   }
 
-  /** The answer but for what was asked, and whether all of it was read. */
+  /** Returns the result without the range of events that was read. */
   result(): Omit<BacktestResult, 'from' | 'to'> {
     const totals = [...this.#totals.values()].toSorted(byNames).map((total) => ({
       ...total,
@@ -101,7 +101,7 @@ function storedOf(text: string): bigint {
   return stored;
 }
 
-/** Which rule priced an item does not matter, only what it comes to. */
+/** Whether the results differ. Which rule priced an item does not matter, only its amount. */
 function isChanged({ before, after }: ComparedEvent): boolean {
   if (before.failure !== null || after.failure !== null) {
     return before.failure?.code !== after.failure?.code;
@@ -113,7 +113,7 @@ function isChanged({ before, after }: ComparedEvent): boolean {
 const chargeOf = ({ metric, unit, quantity, unit_price, amount, currency }: UsageChargeItem): string =>
   JSON.stringify([metric, unit, quantity, unit_price, amount, currency]);
 
-/** After less before, of each currency in which something is owed on either side; × 10^18. */
+/** Returns the difference of the amounts after and before, for each currency that occurs in either; × 10^18. */
 function differenceByCurrency({ before, after }: ComparedEvent): Map<string, bigint> {
   const differences = new Map<string, bigint>();
   const add = ({ currency, amount }: UsageChargeItem, sign: 1n | -1n): void => {

@@ -24,16 +24,16 @@ interface Candidate {
   readonly difference: bigint;
 }
 
-/** No amount differs: these come after all currencies. */
+/** The group of events whose amounts do not differ; it comes after all currencies. */
 const NO_CURRENCY = '';
 
 /**
- * The events that differ most, by currency: amounts of two currencies cannot be compared. Among equal
- * differences, and among currencies beyond the bound, the earlier events are kept: always the same ones,
- * because events arrive in one order.
+ * The events that differ most, by currency: amounts of two currencies cannot be compared. Among equal differences, and
+ * among currencies above the bound, the earlier events are kept: these are always the same ones, because events arrive
+ * in one order.
  */
 export class Examples {
-  /** Greatest difference first. */
+  /** The largest difference first. */
   readonly #byCurrency = new Map<string, Candidate[]>();
 
   /** @param differences by currency, × 10^18 */

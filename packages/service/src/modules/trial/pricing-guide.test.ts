@@ -22,7 +22,7 @@ interface Block {
   readonly json: string;
 }
 
-/** An event of the guide, the rules that stand before it in its section, and what the guide says comes of it. */
+/** An event of the guide, the rules before it in its section, and the result that the guide states. */
 interface Example {
   readonly section: string;
   readonly extractor: string;
@@ -33,7 +33,7 @@ interface Example {
 
 const blocks = [...readGuide('pricing').text.matchAll(/^#{2,3} (.*)$|^```json (\S+)\n([\s\S]*?)^```$/gm)];
 
-/** Prices hold until the end of their section, the extractor for the whole guide. */
+/** Prices apply until the end of their section, the extractor to the whole guide. */
 function readExamples(): Example[] {
   const examples: Example[] = [];
   let section = '';
@@ -60,7 +60,7 @@ function compiledExtractor(config: ExtractorConfig): CompiledExtractor {
   return result.extractor;
 }
 
-/** Rates the event of an example as production would, the rule sets being `prs_1`, `prs_2` …, each in version 1. */
+/** Rates the event of an example as production would; the rule sets are `prs_1`, `prs_2` …, each in version 1. */
 function rated(example: Example) {
   const extractor = JSON.parse(example.extractor) as ExtractorConfig & { readonly name: string };
   const pricings = example.pricings.map((text) => JSON.parse(text) as PricingConfig);

@@ -186,7 +186,7 @@ describe('rules/test, where no prices are named', () => {
     const pricingId = await trial.makeRuleSet('pricing', { ...naming, rules: [rule('one', 0, '1')] });
     expect(await priced('large', TEST_NOW_S, naming)).toEqual([null, null, '0']);
     await trial.publish('pricing', pricingId);
-    // The extractor rule set is a draft: it is tried with the prices that it would have.
+    // The extractor rule set is a draft: it is tested with the prices that it would have.
     expect(await priced('large', TEST_NOW_S, naming)).toEqual(['one', 1, '100']);
     await trial.call('POST', `${pricingUrl(pricingId)}/archive`);
     expect(await priced('large', TEST_NOW_S, naming)).toEqual([null, null, '0']);

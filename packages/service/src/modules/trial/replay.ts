@@ -38,11 +38,11 @@ const DEFAULT_BOUNDS: ReplayBounds = {
   eventsMax: BACKTEST_EVENTS_MAX,
   secondsMax: BACKTEST_SECONDS_MAX,
   pageEventsMax: 2_048,
-  // Every page costs a look into each part of the table, and what it holds is parsed without a pause.
+  // Each page costs a look into every part of the table, and is parsed without a pause.
   pageBytesMax: 2 * 1_048_576,
 };
 
-/** The event met a defect of ours, as it would in production. */
+/** The event met a bug of this service, as it would in production. */
 const DEFECT: RatingOutcome = {
   items: [],
   failure: { code: 'processing_failed', message: 'The event could not be processed.', path: null },
@@ -74,7 +74,7 @@ export async function replay(
   let cutBy: 'events' | 'time' | undefined;
   let after: string | undefined;
   while (cutBy === undefined) {
-    // One more than may be rated shows whether anything is left out.
+    // One event more than may be rated shows whether any are left out.
     const left = eventsMax - comparison.eventCount;
     const page = { eventsMax: Math.min(pageEventsMax, left + 1), bytesMax: pageBytesMax };
     const events = await readInputs(history, selection, after, page, signal);

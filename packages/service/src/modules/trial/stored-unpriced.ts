@@ -11,8 +11,8 @@ import { itemsWithoutPrices, unpricedItems } from './unpriced-items.js';
 const CODE_BYTES_MAX = 1_048_576;
 
 /**
- * Returns what explains why charge items of a stored event have no price, by the prices in force at its time
- * as they are now. A failed event has no charge items: it is rated again, and nothing is stored.
+ * Returns a function that explains why charge items of a stored event have no price, by the rules that were active at
+ * its time, as they are now. A failed event has no charge items: it is rated again, and nothing is stored.
  */
 export function unpricedFinder({ boundPrices }: Pick<RuleSetsForTrial, 'boundPrices'>) {
   return async (

@@ -7,12 +7,12 @@ export interface TestRouteDeps {
   readonly testRules: (project: ProjectRef, rawBody: Buffer) => Promise<RulesTestResult>;
 }
 
-/** Rules on one event. */
+/** Registers the route that tests rules on one event. */
 export function registerTestRoutes(app: App, { testRules }: TestRouteDeps): void {
   app.route({
     method: 'POST',
     url: '/v1/projects/:project_id/rules/test',
-    // `raw_json` is the client's own. The texts of the rules are checked with them.
+    // `raw_json` belongs to the client. The texts of the rules are checked with the rules.
     config: { access: { kind: 'project', permission: 'rules:read' }, arbitraryText: true },
     schema: {
       tags: ['Rules'],

@@ -17,9 +17,9 @@ export interface TestRulesDeps {
 }
 
 /**
- * Rates one event by the named rules, with the same code as production. Stores nothing.
+ * Rates one event by the given rules, with the same code as production. Stores nothing.
  *
- * @param rawBody a `RulesTestRequest` as it was sent, whose shape the schema has established
+ * @param rawBody a `RulesTestRequest` as it was sent, valid by its schema
  * @throws DomainError as `trialRules` and `checkTrialEvent` do
  */
 export async function testRules(
@@ -60,7 +60,7 @@ export async function testRules(
     explanation: items.map((item) =>
       explainItem(item, seen, {
         extractor: { name: null, config: extractor.config },
-        // Rules that were sent have no id.
+        // Rules in the request have no id.
         pricing: (ruleSetId) => prices.configs.get(ruleSetId ?? ''),
         findAliases: appliedAliases,
         billing: event['x-billing'],
@@ -71,7 +71,7 @@ export async function testRules(
   };
 }
 
-/** All but the event is ours to use and, had it been saved, to store. */
+/** Checks all texts but those of the event, as if they were saved. */
 function checkTexts({ event: _event, ...naming }: RulesTestRequest): void {
   const path = firstUnusableText(naming);
   if (path !== undefined) throw invalidRequest(path, 'text must not contain NUL or a lone surrogate');

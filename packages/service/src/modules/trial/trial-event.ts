@@ -4,9 +4,9 @@ import { isUsableText } from '../../kernel/usable-text.js';
 import { checkBilling } from '../rules/index.js';
 
 /**
- * Refuses the values of these fields that ingest refuses.
+ * Refuses values that ingest refuses in these fields.
  *
- * @param event of a body that was parsed losslessly and whose shape the schema has established
+ * @param event of a body that was parsed losslessly and is valid by its schema
  * @throws DomainError `subject_pair_incomplete`, `invalid_request`
  */
 export function checkTrialEvent(event: TrialEvent): void {

@@ -27,7 +27,11 @@ import {
 
 /** The rule sets of one kind that a project has saved. */
 export interface SavedRuleSets<Config> {
-  /** The newest version, a draft included, unless one is named. @throws DomainError `rule_set_not_found` */
+  /**
+   * Returns the newest version, including a draft, unless one is named.
+   *
+   * @throws DomainError `rule_set_not_found`
+   */
   read(
     owner: ProjectRef,
     ruleSetId: string,
@@ -41,7 +45,7 @@ export interface RuleSetsForTrial {
   readonly boundPrices: Pick<BoundPrices, 'of'>;
 }
 
-/** Rules of one kind, saved or sent. */
+/** Rules of one kind, saved or in the request. */
 export interface TrialConfig<Config> {
   readonly origin: RuleOrigin;
   readonly config: Config;
@@ -68,11 +72,11 @@ type Naming = Pick<
 const CODE_BYTES_MAX = 4 * 1_048_576;
 
 /**
- * The rules that the request names. Where it names an extractor rule set and no prices, they are those of
- * production: the published pricing rule sets that are bound to it and active when the event occurred.
+ * Returns the rules that the request names. When it names an extractor rule set and no pricing rules, these are those
+ * of production: the published pricing rule sets that are bound to it and were active when the event occurred.
  *
- * @throws DomainError `invalid_request` as saving the rules would, each place with `extractor.` or `pricing.`
- *   before it, and `rule_set_not_found` (400) with the field that names it
+ * @throws DomainError `invalid_request` as saving the rules would, each place prefixed with `extractor.` or `pricing.`,
+ * and `rule_set_not_found` (400) with the field that names it
  */
 export async function trialRules(
   ruleSets: RuleSetsForTrial,
@@ -110,7 +114,7 @@ interface SentRules {
   readonly pricing?: TrialConfig<PricingConfig>;
 }
 
-/** The rules of the body itself; errors of both are reported together. */
+/** Checks the rules in the request; errors of both kinds are reported together. */
 function checkSent(naming: Naming): SentRules {
   const details: ErrorDetail[] = [];
   const extractor = attempt('extractor', naming.extractor, details, (input: ExtractorRuleSetInput) =>
@@ -137,7 +141,7 @@ function checkSent(naming: Naming): SentRules {
   };
 }
 
-/** The checked config of an input, or what is wrong with it, added to `details`. */
+/** Returns the checked config of an input, or adds its problems to `details`. */
 function attempt<Input, Config>(
   field: string,
   input: Input | undefined,
@@ -179,7 +183,7 @@ async function boundPrices(
   return id === undefined ? NO_PRICES : ruleSets.boundPrices.of(project.projectId, id);
 }
 
-/** @throws DomainError `rule_set_not_found`, as a 400 that names the field: the path of the request is not at fault */
+/** @throws DomainError `rule_set_not_found`, as a 400 that names the field, because the path of the request is right */
 export async function saved<Config>(
   ruleSets: SavedRuleSets<Config>,
   project: ProjectRef,
@@ -201,7 +205,10 @@ export async function saved<Config>(
   }
 }
 
-/** It was saved, or has just been checked: it compiles, and each expression when an event first needs it. */
+/**
+ * Compiles an extractor that was saved or has just been checked; each expression is compiled when an event first needs
+ * it.
+ */
 export function compiledExtractor(
   { config, origin }: TrialConfig<ExtractorConfig>,
   codeMemory: BoundedMemory,
@@ -210,7 +217,7 @@ export function compiledExtractor(
   return result.ok ? result.extractor : refuseToCompile(origin, result.issues);
 }
 
-/** The same prices at any time. */
+/** Returns prices that are the same at any time. */
 function pricesOf({ config, origin }: TrialConfig<PricingConfig>, codeMemory: BoundedMemory): PricesOverTime {
   const result = compilePricing(config, origin, codeMemory);
   if (!result.ok) refuseToCompile(origin, result.issues);

@@ -40,7 +40,7 @@ export const PRICING = {
   ],
 };
 
-/** An application that keeps rule sets and tries them. */
+/** An application that stores rule sets and tests them. */
 export interface TestTrial extends TestApi {
   readonly backtests: Backtests;
   /** Another node over the same stores. */

@@ -20,12 +20,12 @@ export interface UnpricedInput {
   readonly configs: ReadonlyMap<string, PricingConfig>;
 }
 
-/** Those of the charge items that no rule has priced, with the rules that come nearest. */
+/** Returns the charge items that no rule has priced, with the nearest rules. */
 export function unpricedItems(
   items: readonly UsageChargeItem[],
   { event, dimensionTypes, configs }: UnpricedInput,
 ): UnpricedItem[] {
-  // One budget of steps for all items, as of an event that is rated.
+  // One budget of steps for all items, as for an event that is rated.
   const steps = new EventSteps();
   return items.flatMap((item) => {
     if (item.pricing_source !== 'unpriced') return [];
@@ -40,8 +40,8 @@ export function unpricedItems(
 }
 
 /**
- * The charge items of an event. One that fails for want of a price is rated once more by rules that accept
- * it, so that all of its unpriced items are seen.
+ * Returns the charge items of an event. An event that fails because a price is missing is rated once more by rules that
+ * accept this, so that all of its unpriced items are found.
  */
 export function itemsWithoutPrices(
   rules: RatingRules,

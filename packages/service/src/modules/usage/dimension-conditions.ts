@@ -13,7 +13,7 @@ export function isSubjectColumn(name: string): name is SubjectColumn {
 }
 
 /**
- * The conditions of `filters`, checked for what its schema cannot say.
+ * Returns the conditions of `filters`, and checks what the schema cannot express.
  * @throws DomainError `invalid_request` naming the field
  */
 export function dimensionConditions(
@@ -39,7 +39,7 @@ interface EventSide extends Readonly<Record<SubjectColumn, string>> {
   readonly dimensions: Readonly<Record<string, string>>;
 }
 
-/** Whether an event that was read meets the condition, as `filterSql` says it to the store. */
+/** Whether an event meets the condition, by the same rules as `filterSql`. */
 export function meetsCondition(event: EventSide, [name, filter]: DimensionCondition): boolean {
   const value = valueIn(event, name);
   if (filter.exists !== undefined) return filter.exists === (value !== undefined);

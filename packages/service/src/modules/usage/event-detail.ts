@@ -3,8 +3,8 @@ import type { UnpricedItem, UsageEvent, UsageExplanation } from '@tollgate/contr
 import type { StoredEventDetail } from './event-store.js';
 
 /**
- * The answer's JSON, with the texts that were sent spliced in as they are: numbers like 12345678901234567890 keep
- * every digit.
+ * Returns the JSON of the response, with the texts that were sent inserted as they are: numbers like
+ * 12345678901234567890 keep every digit.
  */
 export function eventDetailJson(
   event: UsageEvent,

@@ -7,7 +7,7 @@ export interface EventFilter extends Omit<UsageEventsQuery, 'limit' | 'cursor' |
 }
 
 /**
- * A query with the conditions of its `filters` in their place.
+ * Returns a query with the conditions of its `filters` in their place.
  * @throws DomainError `invalid_request` naming the field
  */
 export function withConditions<Query extends { readonly filters?: string }>(

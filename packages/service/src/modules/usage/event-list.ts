@@ -9,19 +9,19 @@ import { eventsById, matchingIds, type StoredEvent, type UsageScope } from './ev
 import { toUsageEvent } from './event-view.js';
 import { unpricedUsage } from './unpriced-store.js';
 
-/** Superseded rows can keep a page from filling; after so many reads it is returned with fewer events. */
+/** Superseded rows can keep a page from filling; after this many reads it is returned with fewer events. */
 const ROUNDS_MAX = 5;
 const CHUNK_GROWTH = 4;
 const CHUNK_ROWS_MAX = 2_000;
 const ID_BYTES = 16;
-/** An id carries the event's time in front, so it is a position in the list. */
+/** An id begins with the event's time, so it is a position in the list. */
 const CURSORS = new ListCursors('usage events', ID_BYTES);
 
 type PageQuery = Pick<UsageEventsQuery, 'limit' | 'cursor' | 'count'>;
 
 /**
- * One page of a project's events, newest first by (occurred_at, raw_event_id). An event that was reprocessed shows, and
- * is filtered by, its last attempt only.
+ * Returns one page of a project's events, newest first by (occurred_at, raw_event_id). A reprocessed event is shown,
+ * and filtered, by its last attempt only.
  */
 export async function listEvents(
   clickhouse: Pick<ClickHouse, 'query'>,
@@ -57,13 +57,13 @@ export async function listEvents(
   };
 }
 
-/** The query that a cursor belongs to: with another query, pages would have gaps. */
+/** Returns the query that a cursor belongs to: with another query, pages would have gaps. */
 function cursorQuery({ tenantId, projectId }: UsageScope, filter: EventFilter): string[] {
   const filters = Object.entries(filter).sort(([a], [b]) => compareText(a, b));
   return [tenantId, projectId, ...filters.flatMap(([name, value]) => [name, JSON.stringify(value)])];
 }
 
-/** The conditions that another attempt of the same event can answer differently. */
+/** Whether the current attempt of an event meets the conditions that may differ between attempts. */
 export function matches(event: StoredEvent, filter: EventFilter): boolean {
   return (
     (filter.status === undefined || event.status === filter.status) &&
@@ -75,7 +75,7 @@ export function matches(event: StoredEvent, filter: EventFilter): boolean {
   );
 }
 
-/** Whether one charge item fits all that is asked of an item. */
+/** Whether one charge item meets all conditions on an item. */
 function hasItem(
   { item_metric, item_currency, item_pricing_source }: StoredEvent,
   { metric, currency, pricing_source: source }: EventFilter,

@@ -35,7 +35,7 @@ import {
 
 type RuleScope = Pick<UsageScope, 'tenantId' | 'projectId'>;
 
-/** Reads the rules that events were read by; the rules module has them. */
+/** Reads the rules by which events were read; implemented by the rules module. */
 export interface ExtractorVersions {
   /** A version that has read an event is never changed or deleted. Throws when the project has no such version. */
   read(scope: RuleScope, ruleSetId: string, version: number): Promise<ExtractorText>;
@@ -56,11 +56,11 @@ export interface EventRouteDeps {
   readonly findUnpriced: FindUnpriced;
 }
 
-/** Requests that may wait for events in one process. */
+/** Upper bound of the requests in one process that wait for events. */
 const EVENT_WAITS_MAX = 200;
 
 const access = { kind: 'project', permission: 'usage:read' } as const;
-/** Reads the filters that stand in a query string as JSON. */
+/** Reads the filters in a query string, which are JSON. */
 export const readFilters = embeddedJson(UsageEventFilters);
 export const EventParams = Type.Object(
   {
@@ -73,7 +73,7 @@ export const EventParams = Type.Object(
   closed,
 );
 
-/** The list of processed and failed events, and one of them in detail. */
+/** Registers the list of processed and failed events, and the details of one of them. */
 export function registerEventRoutes(app: App, deps: EventRouteDeps): void {
   const { clickhouse, history } = deps;
   const waits = new Slots({
@@ -125,7 +125,7 @@ export function registerEventRoutes(app: App, deps: EventRouteDeps): void {
         const signal = waits.take(request.principal, reply);
         const found = await lookUpUntil(lookUp, { waitMs, signal });
         if (found === undefined && signal.aborted) throw new DomainError('shutting_down');
-        // A key that was revoked meanwhile reads nothing any more.
+        // A key that was revoked meanwhile cannot read anything any more.
         if (!(await app.isStillAllowed(request))) throw new DomainError('unauthenticated');
         return found;
       };
@@ -138,13 +138,13 @@ export function registerEventRoutes(app: App, deps: EventRouteDeps): void {
         deps.answerAliases(scope, questions),
       );
       reply.header('content-type', 'application/json; charset=utf-8');
-      // Written here, not by the serializer, which would have to parse what was sent and lose digits of its numbers.
+      // Written here, not by the serializer, which would have to parse the sent JSON and lose digits of its numbers.
       return reply.send(eventDetailJson(event, stored, explained, unpriced) as never);
     },
   });
 }
 
-/** Nothing is asked about the events that have a price, which are nearly all. */
+/** Skips events whose items all have a price, which are nearly all. */
 async function unpricedOf(
   { findUnpriced }: EventRouteDeps,
   scope: UsageScope,
@@ -158,7 +158,7 @@ async function unpricedOf(
   return findUnpriced(scope, stored, extractor.config);
 }
 
-/** The texts of the rules that the event's numbers came from: each is read once. */
+/** Returns the texts of the rules that rated the event; each is read once. */
 async function readRatedBy(
   { extractorVersions, pricingVersions }: EventRouteDeps,
   scope: UsageScope,

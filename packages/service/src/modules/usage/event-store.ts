@@ -56,16 +56,16 @@ export interface StoredInput extends StoredEvent {
   readonly subject_is_sent: boolean;
 }
 
-/** An event with all that was sent. */
+/** An event with everything that was sent. */
 export interface StoredEventDetail extends StoredInput {
   /** JSON text; empty where nothing was sent. */
   readonly metadata: string;
 }
 
-/** A DateTime holds no later second; a later bound means the same as this one. */
+/** A DateTime cannot hold a later second; a later bound means the same as this one. */
 const DATE_TIME_MAX = 0xffff_ffff;
 
-// Aliases differ from the columns they are made of: ClickHouse would take the alias wherever a condition names both.
+// Aliases differ from the names of their columns: ClickHouse would take the alias wherever a condition names both.
 export const EVENT_COLUMNS = `
   lower(hex(raw_event_id)) AS id, status, posting, source, external_event_id, idempotency_key, subject_type, subject_id,
   account_id, budget_lease_id, lease_status, extractor_rule_set_id, extractor_version,
@@ -77,7 +77,7 @@ export const EVENT_COLUMNS = `
   item.rule_set_id AS item_rule_set_id, item.rule_set_version AS item_rule_set_version, item.rule_name AS item_rule_name,
   item.ledger_transaction_id AS item_ledger_transaction_id`;
 
-/** The condition that an event is one of those that the project keeps. */
+/** The condition that the project keeps an event. */
 export const IN_SCOPE = `${OWN_ROWS} AND ${isKept('occurred_at')}`;
 
 const CONDITIONS = {
@@ -92,7 +92,7 @@ const CONDITIONS = {
   external_event_id: 'external_event_id = {external_event_id:String}',
   note: `notes != '' AND ({note:String} = '${ANY_NOTE}' OR
     arrayExists(each -> JSONExtractString(each, 'code') = {note:String}, JSONExtractArrayRaw(notes)))`,
-  // The time leaves few granules to look at.
+  // The time leaves few granules to read.
   ledger_transaction_id:
     'processed_at = fromUnixTimestamp64Milli({posted_at:Int64}) AND has(item.ledger_transaction_id, {ledger_transaction_id:String})',
 } as const satisfies Record<Exclude<keyof EventFilter, ItemFilter | 'conditions'>, string>;
@@ -106,7 +106,7 @@ const ITEM_CONDITIONS = {
 type ItemFilter = keyof typeof ITEM_CONDITIONS;
 const ITEM_FILTERS = Object.keys(ITEM_CONDITIONS) as readonly ItemFilter[];
 
-/** Which event comes first, and how a position is compared with those that follow it. */
+/** The order of events, and how a position is compared with those after it. */
 const ORDERS = {
   newest: { direction: 'DESC', follows: '<', reaches: '<=' },
   oldest: { direction: 'ASC', follows: '>', reaches: '>=' },
@@ -114,16 +114,16 @@ const ORDERS = {
 
 /** Events that may belong on a page. */
 export interface Candidates {
-  /** 32 hex digits each, in the order asked for. */
+  /** 32 hex digits each, in the requested order. */
   readonly ids: string[];
   /** Bytes of the dimensions of each event: all other columns of a row have bounds of their own. */
   readonly bytes: ReadonlyMap<string, number>;
-  /** None follow. */
+  /** Whether no events follow. */
   readonly isEnd: boolean;
 }
 
 interface Selection {
-  /** All must hold. */
+  /** All must be met. */
   readonly conditions: string[];
   readonly params: Record<string, unknown>;
 }
@@ -195,7 +195,7 @@ export async function matchingIds(
   return { ids: [...bytes.keys()], bytes, isEnd: rows.length < limit };
 }
 
-/** The row of each event that stands: that of the last attempt. Newest first. */
+/** Returns the current row of each event, which is that of the last attempt; newest first. */
 export function eventsById(history: ProjectHistory, ids: readonly string[]): Promise<StoredEvent[]> {
   return history.query<StoredEvent>(
     `SELECT ${EVENT_COLUMNS} FROM ${history.tables.events}
@@ -207,7 +207,7 @@ export function eventsById(history: ProjectHistory, ids: readonly string[]): Pro
   );
 }
 
-/** One event with all that was sent; undefined when the project has no such event. */
+/** Returns one event with everything that was sent; undefined when the project has no such event. */
 export async function eventDetail(
   history: ProjectHistory,
   id: string,
@@ -222,7 +222,7 @@ export async function eventDetail(
   return rows[0];
 }
 
-/** An id begins with its `occurred_at`: the key of its row is known without a look-up. */
+/** Returns the time of an event. Its id begins with `occurred_at`, so the key of its row is known without a look-up. */
 export function secondsOfId(id: string): number {
   return Number.parseInt(id.slice(0, 8), 16);
 }

@@ -90,7 +90,7 @@ function nullableDecimal(text: string | null | undefined): string | null {
   return text === null || text === undefined ? null : plainDecimal(text);
 }
 
-/** The columns of a nested structure have one length. */
+/** Returns an element of a nested column; all columns of a nested structure have the same length. */
 function at<T>(values: readonly T[], index: number): T {
   const value = values[index];
   if (value === undefined) throw new Error('the columns of the charge items differ in length');

@@ -16,9 +16,9 @@ import { createUsageHistory } from '../storage/index.js';
 import { registerUsageRoutes } from './index.js';
 import type { UsageEventRow } from './row.js';
 
-/** When the first event of the fixture happened. */
+/** When the first event of the fixture occurred. */
 export const FROM_S = 1_750_000_000;
-/** Posted the first charge item of the rich event. */
+/** The transaction that posted the first charge item of the rich event. */
 export const LEDGER_TRANSACTION_ID = newId('led', new ManualClock(FROM_S * 1000 + 10_002));
 /** The notes of the rich event. */
 export const NOTE = {
@@ -36,7 +36,7 @@ export interface EventsFixture {
   readonly store: TestClickHouse;
   /** URL of the list. */
   readonly url: string;
-  /** By how they came about; `mended` failed at first. */
+  /** By their origin; `mended` failed at first. */
   readonly rows: Readonly<Record<'plain' | 'rich' | 'failed' | 'mended' | 'tied', UsageEventRow>>;
   close(): Promise<void>;
 }

@@ -41,7 +41,7 @@ export interface AliasQuestion {
   readonly item: RecordedItem;
 }
 
-/** Finds the aliases by which a rule was found for a charge item; the rules module has them. */
+/** Finds the aliases by which a rule matched a charge item; implemented by the rules module. */
 export type FindAliases = (
   config: AliasQuestion['config'],
   rule: AliasQuestion['rule'],
@@ -49,15 +49,15 @@ export type FindAliases = (
 ) => Aliases;
 
 /**
- * Answers the questions about one event, in their order: perhaps on another thread, because each compiles an
- * expression.
+ * Finds the aliases for questions about one event, in their order. May run on another thread, because each question
+ * compiles an expression.
  */
 export type AnswerAliases = (
   project: { readonly tenantId: string; readonly projectId: string },
   questions: readonly AliasQuestion[],
 ) => Promise<readonly Aliases[]>;
 
-/** Finds why charge items of an event have no price; the trial module does it as in a test of rules. */
+/** Explains why charge items of an event have no price; implemented by the trial module, as in a test of rules. */
 export type FindUnpriced = (
   project: { readonly tenantId: string; readonly projectId: string },
   stored: StoredInput,
@@ -82,7 +82,7 @@ export type RecordedEvent = Pick<UsageEvent, 'dimensions' | 'subject_type' | 'su
 const AMOUNT_EXPRESSION_DEFAULT = 'dec_mul(item.quantity, item.unit_price)';
 const ONE = decimalFromBigInt(1n);
 
-/** How each number of the event came about. */
+/** Explains each number of an event. */
 export function explainEvent(event: UsageEvent, ratedBy: RatedBy): UsageExplanation {
   return {
     extractor: {
@@ -111,7 +111,7 @@ export async function explainEventWith(
   return explainEvent(event, { ...ratedBy, findAliases: () => answers.next().value ?? [] });
 }
 
-/** How the numbers of one charge item came about. */
+/** Explains the numbers of one charge item. */
 export function explainItem(
   item: UsageChargeItem,
   event: RecordedEvent,
@@ -165,7 +165,7 @@ function aliasesOf(
   ratedBy: RatedBy,
 ): Aliases {
   const config = ratedBy.pricing(item.rule_set_id, item.rule_set_version) ?? {};
-  // Nothing is compiled for the many without any.
+  // Nothing is compiled for events without aliases, which are most.
   if ((config.aliases ?? []).length === 0 || rule.match_expr === undefined) return [];
   const dimensionTypes = ratedBy.extractor?.config.dimensions ?? [];
   return ratedBy.findAliases(config, rule, recordedItem(item, event, dimensionTypes));
@@ -202,7 +202,7 @@ function expressionsOf(
   };
 }
 
-/** The config entry of an item: the one that read it or, for an item of the client's own, that priced it. */
+/** Returns the config entry of an item: the one that read it or, for an item in `x-billing`, the one that priced it. */
 function extractorOf(
   item: UsageChargeItem,
   config: ExtractorConfig | undefined,
@@ -213,7 +213,7 @@ function extractorOf(
   return named ?? (sameMetric.length === 1 ? sameMetric[0] : undefined);
 }
 
-/** The pricing rule by the name that it was recorded under: its own, or else its place or its metric. */
+/** Returns the pricing rule by its recorded name: its own name, or otherwise its place or its metric. */
 function ruleOf(item: UsageChargeItem, ratedBy: RatedBy): PricingRule | undefined {
   if (item.pricing_source !== 'pricing_rule_set') return undefined;
   const rules = ratedBy.pricing(item.rule_set_id, item.rule_set_version)?.rules ?? [];
@@ -252,13 +252,13 @@ function discountOf(
   };
 }
 
-/** An own property of parsed JSON: `constructor` is a metric like any other. */
+/** Returns an own property of parsed JSON: `constructor` is a metric like any other. */
 function fieldOf(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
   return (value as Record<string, unknown>)[name];
 }
 
-/** A decimal that was sent, as the API writes it. */
+/** Formats a sent decimal as the API writes it. */
 function textOf(sent: unknown): string | null {
   const value = sent === undefined ? undefined : decimalFromJson(sent as SentDecimal);
   return value === undefined ? null : toText(value);

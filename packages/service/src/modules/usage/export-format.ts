@@ -1,7 +1,7 @@
 import type { ExportFormat, PostedChargeItem, UsageEvent } from '@tollgate/contract';
 import { csvLine, csvText } from '../../kernel/csv.js';
 
-/** How events become text: what comes first, and then the lines of each. */
+/** How events become text: a head, and then the lines of each event. */
 export interface ExportText {
   readonly contentType: string;
   readonly head: string;
@@ -11,7 +11,7 @@ export interface ExportText {
 type Columns<T> = Readonly<Record<string, (row: T) => string>>;
 
 const number = (value: number | null): string => (value === null ? '' : String(value));
-/** Decimals of the service's own making: plain numbers, which a spreadsheet may read as such. */
+/** Decimals from the service itself: plain numbers, which a spreadsheet may read as such. */
 const decimal = (value: string | null): string => value ?? '';
 
 const EVENT_COLUMNS: Columns<UsageEvent> = {
@@ -54,9 +54,9 @@ const ITEM_COLUMNS: Columns<PostedChargeItem> = {
   'item.ledger_transaction_id': (item) => csvText(item.ledger_transaction_id),
 };
 
-/** After all others, so that these keep the places that they had before there were notes. */
+/** After all others, so that these keep their places from before there were notes. */
 const NOTES_COLUMN = 'notes';
-/** Before the columns of the item: its place among those of the event, counted from 0. */
+/** Before the columns of the item: its index among the event's items, counted from 0. */
 const ITEM_INDEX = 'item';
 const EVENT_CELLS = Object.values(EVENT_COLUMNS);
 const ITEM_CELLS = Object.values(ITEM_COLUMNS);
@@ -75,7 +75,7 @@ export const EXPORT_TEXTS: Readonly<Record<ExportFormat, ExportText>> = {
   },
 };
 
-/** A line per charge item; the event's cells are repeated in each. One by one: together they can be large. */
+/** Yields one line per charge item, which repeats the event's cells. One by one, because together they can be large. */
 function* csvLines(event: UsageEvent): Generator<string> {
   const cells = EVENT_CELLS.map((cell) => cell(event));
   const notes = csvText(event.notes.length === 0 ? null : JSON.stringify(event.notes));

@@ -6,14 +6,17 @@ import { matches } from './event-list.js';
 import { type Candidates, eventsById, matchingIds, type UsageScope } from './event-store.js';
 import { toUsageEvent } from './event-view.js';
 
-/** Events that are looked for at once. */
+/** Upper bound of the events that are looked up at once. */
 export const EXPORT_PAGE_EVENTS = 1_000;
-/** Dimensions that are read at once, of one event at least: what an export holds in memory is a few times this. */
+/**
+ * Upper bound of the dimensions that are read at once, but at least one event: an export holds a few times this in
+ * memory.
+ */
 const PORTION_BYTES_MAX = 4 * 1_048_576;
 
 /**
- * All events that match, oldest first by (occurred_at, raw_event_id), in portions: the next is read when it is
- * asked for. For a reprocessed event the last attempt counts, as of the time at which its portion is read.
+ * Yields all matching events, oldest first by (occurred_at, raw_event_id), in portions; each is read when it is needed.
+ * For a reprocessed event the last attempt counts, as of the time at which its portion is read.
  */
 export async function* eventPages(
   clickhouse: Pick<ClickHouse, 'query'>,
@@ -34,7 +37,7 @@ export async function* eventPages(
   }
 }
 
-/** Nearly always the whole page: few events have dimensions of many bytes. */
+/** Yields portions of a page, nearly always the whole page: few events have dimensions of many bytes. */
 function* portionsOf({ ids, bytes }: Candidates): Generator<string[], undefined> {
   let portion: string[] = [];
   let portionBytes = 0;

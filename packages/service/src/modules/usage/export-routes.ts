@@ -23,14 +23,14 @@ export interface ExportRouteDeps {
   readonly metrics: Metrics;
 }
 
-/** Exports of all keys in one process. */
+/** Upper bound of the exports of all keys in one process. */
 const EXPORTS_MAX = 8;
-/** A client that takes nothing for so long is let go. */
+/** A client that reads nothing for this long is disconnected. */
 const IDLE_MS_MAX = 60_000;
-/** Lines are sent together once they are so long. */
+/** Lines are sent together once they reach this length. */
 const CHUNK_CHARS_MIN = 65_536;
 
-/** All events of a range, as a file. */
+/** Registers the export of all events of a range. */
 export function registerExportRoutes(app: App, { clickhouse, history, metrics }: ExportRouteDeps): void {
   const slots = new Slots({ what: 'exports', perKeyMax: EXPORTS_PER_KEY_MAX, totalMax: EXPORTS_MAX });
   addReadGauge(metrics, 'tollgate_usage_exports', 'Exports of usage events under way.', () => slots.taken);
@@ -73,19 +73,20 @@ export function registerExportRoutes(app: App, { clickhouse, history, metrics }:
       const text = EXPORT_TEXTS[format];
       const isAllowed = () => app.isStillAllowed(request);
       const body = Readable.from(textsOf(text, first, pages, isAllowed), { objectMode: false });
-      // A reset, and not an end: over a connection without chunks, too, a broken export must not look like a short one.
+      // A reset instead of an end: even over a connection without chunks, a broken export must not look like a short
+      // one.
       body.once('error', () => reply.raw.socket?.resetAndDestroy());
       reply.raw.setTimeout(IDLE_MS_MAX, () => reply.raw.destroy());
       reply.header('content-type', text.contentType);
       reply.header('content-disposition', `attachment; filename="usage-events.${format}"`);
       reply.header('cache-control', 'no-store');
-      // The schema describes the text, and the types would have it whole.
+      // The schema describes the text, and the types would require all of it at once.
       return reply.send(body as never);
     },
   });
 }
 
-/** Asks for the next events when the last have been taken, and whether the key may still have them. */
+/** Reads the next events when the last have been taken, and checks whether the key may still read them. */
 async function* textsOf(
   { head, linesOf }: ExportText,
   first: IteratorResult<UsageEvent[], undefined>,
@@ -107,7 +108,7 @@ async function* textsOf(
   if (text !== '') yield text;
 }
 
-/** Queries end when no client waits for their results any more. */
+/** Ends queries when no client waits for their results any more. */
 function abortable(clickhouse: Pick<ClickHouse, 'query'>, signal: AbortSignal): Pick<ClickHouse, 'query'> {
   return { query: (sql, params) => clickhouse.query(sql, params, { signal }) };
 }

@@ -13,7 +13,7 @@ import { registerExportRoutes } from './index.js';
 import type { UsageEventRow } from './row.js';
 
 const PAGE_EVENTS = 1_000;
-/** A page of events with a dimension of so many characters is more than sockets keep for a reader that pauses. */
+/** A page of events with a dimension of this length is more than sockets buffer for a reader that pauses. */
 const LONG_TEXT = 'x'.repeat(16_384);
 
 let fixture: EventsFixture;
@@ -72,7 +72,7 @@ function open(query: string, key = api.serviceKey): Promise<IncomingMessage> {
   });
 }
 
-/** Queries from this number on wait until what is returned is called. */
+/** Makes queries from this number on wait until the returned function is called. */
 function holdUpFrom(first: number): () => void {
   let goOn = () => {};
   const gate = new Promise<void>((resolve) => {
@@ -215,7 +215,7 @@ describe('an export', () => {
     clickhouse.change = (event) => ({ ...event, dimensions: { long: LONG_TEXT } });
     const answer = await open(range);
     answer.pause();
-    // The first page is more than the sockets keep.
+    // The first page is more than the sockets buffer.
     await waitFor(() => clickhouse.asked >= 2);
     for (let n = 0; n < 100; n++) await turn();
     const asked = clickhouse.asked;

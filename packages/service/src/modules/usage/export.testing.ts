@@ -1,11 +1,11 @@
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 
-/** Passes queries on; each can be watched, failed and held up. */
+/** Passes queries on; tests can watch, fail and delay each of them. */
 export class ChangedClickHouse {
   readonly #clickhouse: () => Pick<ClickHouse, 'query'>;
   asked = 0;
   signals: (AbortSignal | undefined)[] = [];
-  /** Waited for by each query, by its number from 1. */
+  /** Each query waits for it; called with the query's number from 1. */
   gate: (query: number) => Promise<void> | void = () => {};
   /** Changes each event of the response. */
   change: (event: Record<string, unknown>) => Record<string, unknown> = (event) => event;

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { ProjectDb } from '../../platform/postgres/index.js';
 import { secondsOfId, type UsageScope } from './event-store.js';
 
-/** Which failed events; by their `occurred_at` in Unix seconds. */
+/** A selection of failed events, by their `occurred_at` in Unix seconds. */
 export interface FailedEventRange {
   readonly from: number;
   readonly to: number;
@@ -10,7 +10,7 @@ export interface FailedEventRange {
   readonly code: string | undefined;
 }
 
-/** Where an event stands for the system of record. */
+/** The state of an event in PostgreSQL. */
 export type EventState = 'failed' | 'processed' | 'absent';
 
 interface Position {
@@ -18,7 +18,10 @@ interface Position {
   readonly id: string;
 }
 
-/** An event that was accepted but not rated yet, or is not kept any more, counts as absent. `id`: 32 hex digits. */
+/**
+ * Returns the state of an event; one that was accepted but not rated yet, or is not kept any more, counts as absent.
+ * `id`: 32 hex digits.
+ */
 export async function eventState(
   db: ProjectDb,
   { projectNo, retainedFrom }: Pick<UsageScope, 'projectNo' | 'retainedFrom'>,
@@ -38,7 +41,7 @@ export async function eventState(
   return row?.known === true ? 'processed' : 'absent';
 }
 
-/** Ids (32 hex digits) of failed events in chunks of at most `chunkIds`, oldest event first. */
+/** Yields ids (32 hex digits) of failed events in chunks of at most `chunkIds`, oldest event first. */
 export async function* failedEventIds(
   db: ProjectDb,
   { retainedFrom }: Pick<UsageScope, 'retainedFrom'>,
@@ -47,7 +50,7 @@ export async function* failedEventIds(
 ): AsyncGenerator<string[]> {
   let after: Position = { occurred_at: Math.max(from, retainedFrom), id: '0'.repeat(32) };
   while (true) {
-    // The all-zero id stands before every real one, so the first page needs no condition of its own.
+    // The all-zero id sorts before every real one, so the first page needs no condition of its own.
     const rows = await db.rows<Position>`
       select occurred_at, encode(uuid_send(raw_event_id), 'hex') as id from failed_events
       where ${db.isOwn()} and occurred_at < ${to}

@@ -28,7 +28,7 @@ export class StatementParams {
   }
 }
 
-/** The condition on a row's dimension; every name and value is a bound parameter. */
+/** Returns the condition on a row's dimension; every name and value is a bound parameter. */
 export function filterSql(params: StatementParams, [name, filter]: DimensionCondition): string {
   const { present, value } = params.dimension(name);
   if (filter.exists !== undefined) return filter.exists ? present : `NOT (${present})`;
@@ -37,7 +37,7 @@ export function filterSql(params: StatementParams, [name, filter]: DimensionCond
   return filter.in === undefined ? `NOT ${isListed}` : isListed;
 }
 
-/** A comparison takes less time than a look-up in a set, and knows the index of what it compares. */
+/** A comparison takes less time than a look-up in a set, and can use an index. */
 function listedSql(params: StatementParams, value: string, values: readonly string[]): string {
   const [only] = values;
   if (values.length === 1) return `${value} = ${params.add('value', 'String', only)}`;

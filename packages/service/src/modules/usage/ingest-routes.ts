@@ -13,7 +13,7 @@ import { EventParams } from './event-routes.js';
 import { type ReprocessDeps, reprocessEvent, reprocessEvents } from './reprocess.js';
 import { ingestCounts } from './status-store.js';
 
-/** Advice on how to mend rules: an event keeps the price of its time. */
+/** Advice on how to correct rules: an event keeps the price of its time. */
 const MENDING =
   'The version that is active at `occurred_at` rates it: publish corrected rules with the `effective_from` of the version ' +
   'that they replace, because the default is now.';
@@ -58,7 +58,7 @@ function registerStatusRoute(app: App, deps: ReprocessDeps): void {
   });
 }
 
-/** 0 where there is nothing. */
+/** Returns 0 when there is no time. */
 function ageSeconds(atMs: number | null, nowMs: number): number {
   return atMs === null ? 0 : Math.max(0, Math.ceil((nowMs - atMs) / 1000));
 }

@@ -50,7 +50,7 @@ export class ItemColumns {
     return this.#lengths.total;
   }
 
-  /** Those of one row, and the ledger transaction of each; none at all when nothing was posted. */
+  /** Adds the items of one row, and the ledger transaction of each; no transactions when nothing was posted. */
   add(items: readonly UsageItemRow[], transactionIds: readonly string[]): void {
     this.#lengths.add(items.length);
     for (const item of items) {

@@ -1,7 +1,7 @@
 import type { ProjectHistory } from '../storage/index.js';
 import { EVENT_COLUMNS, IN_SCOPE, type StoredInput, secondsOfId } from './event-store.js';
 
-/** Which stored events are read again. Times are Unix seconds. */
+/** Which stored events are rated again. Times are Unix seconds. */
 export interface ReplaySelection {
   readonly extractorRuleSetId: string;
   /** Inclusive. */
@@ -12,7 +12,7 @@ export interface ReplaySelection {
   readonly share: number;
 }
 
-/** How much of an answer is read at a time. The last event may exceed the bytes. */
+/** How much is read at a time. The last event may exceed the bytes. */
 export interface PageBounds {
   readonly eventsMax: number;
   readonly bytesMax: number;
@@ -24,10 +24,10 @@ const BYTES = `length(raw_json) + length(x_billing) + ${ITEM_BYTES} * length(ite
 const SELECTED = `${IN_SCOPE} AND extractor_rule_set_id = {rule_set:String}
   AND occurred_at >= toDateTime({from:UInt32}, 'UTC') AND occurred_at < toDateTime({to:UInt32}, 'UTC')
   AND reinterpretAsUInt32(reverse(substring(raw_event_id, 5, 4))) < {share_end:UInt64}`;
-/** Behind its time, an id consists of digits of a hash, or of random ones: the first 32 bits choose the sample. */
+/** After its time, an id consists of digits of a hash, or of random ones: the first 32 bits choose the sample. */
 const SAMPLE_SPACE = 2 ** 32;
 
-/** Events of the selection, counted up to `eventsMax`. */
+/** Counts the events of the selection, up to `eventsMax`. */
 export async function countInputs(
   history: ProjectHistory,
   selection: ReplaySelection,
@@ -42,7 +42,10 @@ export async function countInputs(
   return Number(row?.events ?? 0);
 }
 
-/** About what the events of the selection take together. Reads all that was sent: for few events. */
+/**
+ * Returns the approximate size of the selection's events. It reads everything that was sent, so it is meant for few
+ * events.
+ */
 export async function inputBytes(history: ProjectHistory, selection: ReplaySelection): Promise<number> {
   const [row] = await history.query<{ bytes: string }>(
     `SELECT sum(${BYTES}) AS bytes FROM ${history.tables.events} WHERE ${SELECTED}`,
@@ -52,8 +55,8 @@ export async function inputBytes(history: ProjectHistory, selection: ReplaySelec
 }
 
 /**
- * The next events of the selection after the one named, each as its last attempt left it, oldest first; none at the
- * end. Reads no further than the page: rows of one event lie together, so the older ones are dropped here.
+ * Returns the next events of the selection after a given one, each with its last attempt, oldest first; none at the
+ * end. Reads no further than the page: the rows of one event are adjacent, so older ones are dropped here.
  */
 export async function readInputs(
   history: ProjectHistory,

@@ -6,7 +6,7 @@ import { reprocessRecord, type SegmentQueue } from '../../platform/queue/index.j
 import type { UsageHistory } from '../storage/index.js';
 import { eventState, type FailedEventRange, failedEventIds } from './failed-store.js';
 
-/** Events of one queue record: a worker's batch holds no more than a few of them. */
+/** Upper bound of the events in one queue record: a worker's batch takes only a few records of this size. */
 export const REPROCESS_CHUNK_EVENTS_MAX = 10_000;
 
 export interface ReprocessDeps {
@@ -36,8 +36,8 @@ export async function reprocessEvent(deps: ReprocessDeps, project: ProjectRef, i
 }
 
 /**
- * Queues every failed event of the range and returns their number. A chunk is durable before the next is read;
- * a request that breaks off can be sent again, because an event that is queued twice is rated once.
+ * Queues every failed event of the range and returns their number. A chunk is durable before the next is read; a
+ * request that was interrupted can be repeated, because an event that is queued twice is rated once.
  */
 export async function reprocessEvents(
   deps: ReprocessDeps,

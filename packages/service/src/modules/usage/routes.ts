@@ -5,7 +5,7 @@ import type { ReprocessDeps } from './reprocess.js';
 
 export type UsageDeps = EventRouteDeps & ReprocessDeps;
 
-/** Everything under `/v1/projects/:project_id/usage` but metric discovery. */
+/** Registers everything under `/v1/projects/:project_id/usage` apart from metric discovery. */
 export function registerUsageRoutes(app: App, deps: UsageDeps): void {
   registerEventRoutes(app, deps);
   registerIngestStatusRoutes(app, deps);

@@ -6,7 +6,7 @@ const UINT32_MAX = 0xffff_ffff;
 /** Greatest value of 20 integer and 18 fraction digits. */
 const STORED_MAX = 10n ** 38n - 1n;
 
-/** For each field that is a number or a decimal, values that no column of its kind holds. */
+/** For each field that is a number or a decimal, values that no column of its kind can hold. */
 function pastRange(fields: object): [name: string, value: number | bigint][] {
   const beyond = (value: unknown): (number | bigint)[] => {
     if (typeof value === 'bigint') return [STORED_MAX + 1n, -STORED_MAX - 1n];
@@ -18,7 +18,7 @@ function pastRange(fields: object): [name: string, value: number | bigint][] {
 }
 
 describe('what a column cannot hold', () => {
-  /** Values past the range of each number of a row and of its charge items; first those right behind a bound. */
+  /** Values beyond the range of each number of a row and of its charge items; first those just beyond a bound. */
   const outOfRange = [
     ['occurredAt', UINT32_MAX + 1, { occurredAt: UINT32_MAX + 1 }] as const,
     ['attempt', 0x1_0000, { attempt: 0x1_0000 }] as const,

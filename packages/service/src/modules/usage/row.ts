@@ -3,7 +3,7 @@ export interface UsageItemRow {
   readonly extractorName: string;
   readonly metric: string;
   readonly unit: string;
-  /** Empty when nothing priced the item. */
+  /** Empty when no rule priced the item. */
   readonly currency: string;
   readonly quantity: bigint;
   readonly unitPrice: bigint | null;
@@ -26,7 +26,7 @@ export interface UsageEventRow {
   readonly rawEventId: Uint8Array;
   /** Unix seconds, 0 to 2^32 − 1. */
   readonly occurredAt: number;
-  /** 0 at first; each reprocessing adds one, and the row with the greatest stands. */
+  /** 0 at first; each reprocessing adds one, and the row with the greatest is the current one. */
   readonly attempt: number;
   readonly receivedAtMs: number;
   readonly processedAtMs: number;
@@ -37,7 +37,7 @@ export interface UsageEventRow {
   readonly idempotencyKey: string;
   readonly subjectType: string;
   readonly subjectId: string;
-  /** The pair came with the event, and not from its extractor. */
+  /** Whether the subject came with the event, and not from its extractor. */
   readonly subjectIsSent: boolean;
   readonly accountId: string;
   readonly budgetLeaseId: string;
@@ -47,7 +47,7 @@ export interface UsageEventRow {
   /** 0 when the event failed before a version was found. */
   readonly extractorVersion: number;
   readonly dimensions: ReadonlyMap<string, string>;
-  /** Names of those dimensions that the rollup goes without. */
+  /** Names of the dimensions that the rollup leaves out. */
   readonly excludedDimensions: readonly string[];
   readonly failureCode: string;
   readonly failureMessage: string;
@@ -56,7 +56,7 @@ export interface UsageEventRow {
   readonly rawJson: Uint8Array | string;
   readonly metadata: string;
   readonly xBilling: string;
-  /** JSON list of what rating noted; empty where there is nothing. */
+  /** JSON list of the notes of rating; empty without notes. */
   readonly notes: string;
   readonly items: readonly UsageItemRow[];
   /**
@@ -78,7 +78,7 @@ const UINT32_MAX = 0xffff_ffff;
 /** A Decimal(38, 18) holds coefficients strictly between −10^38 and 10^38. */
 const COEFFICIENT_BOUND = 10n ** 38n;
 
-/** @throws RangeError where a column cannot hold its value of the row */
+/** @throws RangeError when a column cannot hold its value of the row */
 export function assertStorable(row: UsageEventRow): void {
   const { items, itemTransactionIds } = row;
   if (row.rawEventId.length !== RAW_EVENT_ID_BYTES) throw new RangeError('a raw event id has 16 bytes');

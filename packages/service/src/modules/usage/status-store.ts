@@ -12,13 +12,13 @@ export interface IngestCounts {
   readonly oldestDeferredAtMs: number | null;
   /** Processed events with a charge item that has no price. */
   readonly unpriced: number;
-  /** When the oldest event was received that is accepted but not in ClickHouse yet; null when there is none. */
+  /** When the oldest accepted event that is not in ClickHouse yet was received; null when there is none. */
   readonly oldestReceivedAtMs: number | null;
 }
 
 /**
- * One statement, hence one snapshot: an event on its way from the queue into the totals is in exactly one of them.
- * Segments hold more than one project's events, and reprocessed ones with a count of 0.
+ * Counts with one statement, and so one snapshot: an event on its way from the queue into the totals is in exactly one
+ * of them. Segments contain events of several projects, and reprocessed ones with a count of 0.
  */
 export async function ingestCounts(db: ProjectDb): Promise<IngestCounts> {
   const { projectId } = db.scope;

@@ -8,7 +8,7 @@ export interface TimeRange {
 }
 
 /**
- * The span that a `time_range` means.
+ * Returns the span of a `time_range`.
  * @throws DomainError `invalid_request` naming the field
  */
 export function resolveTimeRange(range: AnalysisTimeRange, nowS: number): TimeRange {
@@ -17,7 +17,7 @@ export function resolveTimeRange(range: AnalysisTimeRange, nowS: number): TimeRa
     if (from !== undefined || to !== undefined) {
       throw invalidRequest('time_range', 'must have either from and to, or last_seconds');
     }
-    // The current second has begun: it is the last of them.
+    // The current second has begun: it is the last one of the span.
     return { from: Math.max(0, nowS + 1 - lastSeconds), to: nowS + 1 };
   }
   if (from === undefined || to === undefined) {

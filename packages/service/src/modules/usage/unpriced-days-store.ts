@@ -8,12 +8,12 @@ import { everyHistory, projectsWithOwnTables } from '../storage/index.js';
 export interface UncountedDay {
   readonly tenantId: string;
   readonly projectId: string;
-  /** Events by status when the day was read: a batch that adds to it changes one of them. */
+  /** Events by status when the day was read: a batch that adds to the day changes one of them. */
   readonly processed: number;
   readonly failed: number;
 }
 
-/** The latest day before `before` that has such totals and is kept; days since 1970, UTC. */
+/** Returns the latest day before `before` that has such totals and is kept; days since 1970, UTC. */
 export async function lastUncountedDay(db: Db, before: number): Promise<number | undefined> {
   const { rows } = await sql<{ day: number | null }>`
     select max(total.day) as day from usage_event_totals total
@@ -24,8 +24,8 @@ export async function lastUncountedDay(db: Db, before: number): Promise<number |
 }
 
 /**
- * The projects whose unpriced events of a day can be counted in ClickHouse: those that keep the day and
- * have no batch that waits to be copied there. One statement, hence one moment.
+ * Returns the projects whose unpriced events of a day can be counted in ClickHouse: those that keep the day and have no
+ * batch that still has to be copied there. One statement, and so one moment.
  */
 export async function uncountedDays(db: Db, day: number): Promise<UncountedDay[]> {
   const { rows } = await sql<UncountedDay>`
@@ -40,8 +40,8 @@ export async function uncountedDays(db: Db, day: number): Promise<UncountedDay[]
 }
 
 /**
- * Events of a day that have a charge item without a price, by project; a project without any is absent. Exact
- * without FINAL: only the last row of an event has charge items.
+ * Counts the events of a day that have a charge item without a price, by project; a project without any is absent.
+ * Exact without FINAL: only the last row of an event has charge items.
  */
 export async function countUnpricedOfDay(
   db: Db,
@@ -61,7 +61,7 @@ export async function countUnpricedOfDay(
   return new Map(rows.map(({ projectId, unpriced }) => [projectId, Number(unpriced)]));
 }
 
-/** Records the count of a day, unless the day has changed since it was read; returns whether it did. */
+/** Records the count of a day, unless the day has changed since it was read; returns whether it was recorded. */
 export async function recordUnpriced(
   db: Db,
   day: number,

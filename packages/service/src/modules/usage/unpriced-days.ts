@@ -17,19 +17,19 @@ export interface UnpricedDaysDeps {
 
 /** Poll interval for days that could not be counted, and for totals of processes that run an earlier release. */
 const POLL_MS = 10 * 60_000;
-/** After every day. */
+/** Later than any day. */
 const LAST_DAY = 0x7fff_ffff;
 
 /**
- * Counts the unpriced events of days that were rated by a release which did not count them. A sweep counts each such
- * day once, the latest first, and returns how many totals it completed. Each count is recorded once.
+ * Counts the unpriced events of days that were rated by a release without that count. A sweep counts each such day
+ * once, the latest first, and returns how many totals it completed. Each count is recorded once.
  */
 export function createUnpricedDaysJob({ postgres: { db }, clickhouse, log }: UnpricedDaysDeps): SweepJob {
   const sweep = async (signal?: AbortSignal) => {
     let recorded = 0;
     let day = await lastUncountedDay(db, LAST_DAY);
     while (day !== undefined && signal?.aborted !== true) {
-      // Read before the history is: what comes later changes them.
+      // Read before the history, so that later changes are noticed.
       const uncounted = await uncountedDays(db, day);
       const unpriced = await countUnpricedOfDay(db, clickhouse, day, signal);
       for (const each of uncounted) {

@@ -15,7 +15,7 @@ import {
 import { USAGE_EVENT_COLUMNS, UsageBlock } from './usage-block.js';
 
 const UINT32_MAX = 0xffff_ffff;
-/** Greatest value of 20 integer and 18 fraction digits. */
+/** The greatest value with 20 integer and 18 fraction digits. */
 const STORED_MAX = 10n ** 38n - 1n;
 /** DateTime64(3) ends with the year 2299. */
 const MS_MAX = Date.UTC(2299, 11, 31);
@@ -114,14 +114,14 @@ const row = fc.oneof(
   })),
 );
 
-/** A string column as hexadecimal: the same for every byte that a string may hold. */
+/** Returns a string column as hexadecimal, which is the same for all bytes. */
 function hex(text: string | Uint8Array): string {
   return Buffer.from(text as string)
     .toString('hex')
     .toUpperCase();
 }
 
-/** The values that a row must read back as, in the shape of `SELECTED`. */
+/** Returns the values as which a row must be read back, in the form of `SELECTED`. */
 function expected(row: UsageEventRow): unknown {
   const texts = [
     row.tenantId,
@@ -209,7 +209,7 @@ const SELECTED = `
 describe('a row of usage_events', () => {
   let test: TestClickHouse;
   let blocks = 0;
-  /** Used again and again, as in a loop of the worker. */
+  /** Used again in every run, as in a loop of the worker. */
   const block = new UsageBlock();
 
   beforeAll(async () => {

@@ -12,7 +12,7 @@ import { assertStorable, EVENT_STATUSES, LEASE_STATUSES, POSTINGS, type UsageEve
 
 const MILLISECONDS = "DateTime64(3, 'UTC')";
 
-/** Rows of `usage_events` on their way there, column by column. */
+/** Rows of `usage_events` to insert, column by column. */
 export class UsageBlock {
   readonly #tenantId = new DictionaryColumn();
   readonly #projectId = new DictionaryColumn();
@@ -95,7 +95,7 @@ export class UsageBlock {
     return this.#columns.map(([name]) => name);
   }
 
-  /** @throws RangeError if a column cannot hold its value; then nothing of the row is added */
+  /** @throws RangeError if a column cannot hold its value; nothing of the row is added then */
   add(row: UsageEventRow): void {
     assertStorable(row);
     this.#tenantId.string(row.tenantId);
@@ -142,7 +142,7 @@ export class UsageBlock {
     return nativeBlock(this.#eventCount, this.#columns);
   }
 
-  /** Starts over in the same memory. */
+  /** Empties the block, and keeps its memory. */
   clear(): void {
     for (const [, column] of this.#columns) column.clear();
     this.#eventCount = 0;

@@ -11,7 +11,7 @@ export type Measure =
   | 'unpriced_count'
   | 'event_count';
 
-/** One number of one project's day, as one store has it. */
+/** One number of one project's day, in one store. */
 export interface Measurement {
   readonly tenantId: string;
   readonly projectId: string;
@@ -22,11 +22,11 @@ export interface Measurement {
   readonly unit: string | null;
   readonly currency: string | null;
   readonly measure: Measure;
-  /** A decimal; what no store mentions is 0. */
+  /** A decimal; numbers that a store does not have are 0. */
   readonly value: string;
 }
 
-/** A project's day: what is judged as a whole. */
+/** A project's day, which is judged as a whole. */
 export type ProjectDay = Pick<Measurement, 'tenantId' | 'projectId' | 'day'>;
 
 export interface DayComparison {
@@ -42,8 +42,8 @@ export function dayKey({ tenantId, projectId, day }: ProjectDay): string {
 }
 
 /**
- * Every number that either side has. Measures that `expected` has and the store does not keep must be left out by the
- * caller. `store` names the side that was found.
+ * Compares every number of both sides. Measures of `expected` that the store does not keep must be left out by the
+ * caller. `store` names the side of `found`.
  */
 export function compareDays(
   store: string,
@@ -64,7 +64,7 @@ export function compareDays(
   return { compared: all.size, differences };
 }
 
-/** Days whose numbers differ between two readings of the same store. */
+/** Returns the days whose numbers differ between two readings of the same store. */
 export function changedDays(before: readonly Measurement[], after: readonly Measurement[]): Set<string> {
   const changed = new Set<string>();
   const values = new Map(before.map((measurement) => [measurementKey(measurement), measurement]));

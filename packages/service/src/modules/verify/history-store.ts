@@ -5,9 +5,7 @@ import type { Measurement } from './compare.js';
 import { type ItemTotals, itemMeasurements } from './item-totals.js';
 import type { DaySpan } from './totals-store.js';
 
-/**
- * Tables in ClickHouse that each hold the sums of all charge items: the events, and the rollup in each resolution.
- */
+/** Tables in ClickHouse that contain the sums of all charge items: the events, and the rollup in each resolution. */
 export const ITEM_STORES = [
   'usage_events',
   'usage_rollup_1m',
@@ -31,7 +29,7 @@ const WITHIN = (time: string) =>
   `toUnixTimestamp(${time}) >= {from:UInt32} AND toUnixTimestamp(${time}) < {to:UInt64}`;
 const KEYS = 'tenantId, projectId, day, metric, unit, currency';
 
-/** Sums of charge items, which are never in two rows of their event. */
+/** Sums charge items; no charge item is in two rows of its event. */
 function eventsQuery({ events }: EveryHistory): string {
   return `SELECT tenant_id AS tenantId, project_id AS projectId, ${DAY_OF('occurred_at')} AS day,
       item.metric AS metric, item.unit AS unit, item.currency AS currency, count() AS itemCount,
@@ -47,7 +45,7 @@ function rollupQuery({ rollup }: EveryHistory, resolutionS: 60 | 900 | 3_600): s
     WHERE ${rollup.inPlace} AND part.resolution = ${resolutionS} AND ${WITHIN('part.bucket')} GROUP BY ${KEYS}`;
 }
 
-/** The sums that each store returns. */
+/** The queries for the sums of each store. */
 const ITEM_QUERIES = {
   usage_events: eventsQuery,
   usage_rollup_1m: (history) => rollupQuery(history, 60),
@@ -55,7 +53,7 @@ const ITEM_QUERIES = {
   usage_rollup_1h: (history) => rollupQuery(history, 3_600),
 } as const satisfies Record<ItemStore, (history: EveryHistory) => string>;
 
-/** @param own the projects that have tables of their own, or more */
+/** @param own the projects that have tables of their own; may contain others */
 export async function readFound(
   clickhouse: Reader,
   own: readonly OwnTables[],
@@ -71,7 +69,7 @@ export async function readFound(
   return { items, events: await readEvents(clickhouse, history, params) };
 }
 
-/** Every day that any of the tables has rows of, ascending. */
+/** Returns every day for which any of the tables has rows, ascending. */
 export async function daysWithHistory(clickhouse: Reader, own: readonly OwnTables[]): Promise<number[]> {
   const { events, rollup } = everyHistory(own);
   const rows = await clickhouse.query<{ day: number }>(

@@ -43,7 +43,7 @@ afterEach(async () => {
 
 const verify = () => verifyUsage({ postgres: fixture.postgres, clickhouse: house.clickhouse, log });
 
-/** An event of both projects on each of the days, all the way into ClickHouse. */
+/** Adds an event of both projects on each of the days, and copies it into ClickHouse. */
 async function addHistory(...daysAgo: number[]): Promise<void> {
   const { postgres, spool } = fixture;
   const events = daysAgo.map((days) =>
@@ -54,7 +54,7 @@ async function addHistory(...daysAgo: number[]): Promise<void> {
   await createProjector({ postgres, clickhouse: house.clickhouse, spool, clock, observer: OBSERVER }).drain();
 }
 
-/** Lets so many days be kept, to the end of all deletions. */
+/** Sets the retention to a number of days, and waits for all deletions. */
 async function keep(days: number): Promise<void> {
   const job = createRetentionJob({
     ...{ postgres: fixture.postgres, clickhouse: house.clickhouse, clock, metrics: createMetrics(), log },

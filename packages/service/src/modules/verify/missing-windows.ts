@@ -20,7 +20,7 @@ export interface WindowWithUsage extends WindowKey {
 export interface MissingReading {
   /** Windows that were never opened. */
   readonly missing: readonly WindowWithUsage[];
-  /** Rules of routes whose windows were looked for, and those that were not because there are too many. */
+  /** Number of rules whose windows were looked for, and of those left out because there are too many. */
   readonly rules: number;
   readonly leftOut: number;
 }
@@ -29,28 +29,30 @@ export interface MissingWindowsDeps {
   readonly clickhouse: Pick<ClickHouse, 'query'>;
   readonly own: readonly OwnTables[];
   readonly rules: ActiveRules;
-  /** From when on the history of a project is complete, Unix seconds. */
+  /** Returns the Unix second from which the history of a project is complete. */
   readonly completeFromS: (projectId: string) => number;
-  /** The windows that were never opened. */
+  /** Returns the windows that were never opened. */
   readonly absent: (windows: readonly WindowWithUsage[]) => Promise<readonly WindowWithUsage[]>;
 }
 
-/** Rules of routes that are looked at: a bound on memory. */
+/** Upper bound of the rules of routes that are checked, which bounds the memory. */
 const RULES_MAX = 200_000;
-/** Queries that rules may take; routes whose windows lie alike share one. */
+/** Upper bound of the queries for rules; routes with the same windows share one. */
 const GROUPS_MAX = 200;
-/** Routes of one query: a bound on its marks. */
+/** Upper bound of the routes of one query, which bounds its marks. */
 const ROUTES_MAX = 1_000;
-/** The newest windows of each rule: a month of hours. */
+/** Upper bound of the windows of each rule, newest first: a month of hours. */
 const WINDOWS_PER_RULE_MAX = 750;
-/** Rows that one query may answer: a bound on memory. With more, it asks for fewer windows. */
+/**
+ * Upper bound of the rows of one query, which bounds the memory; with more, the query is repeated for fewer windows.
+ */
 const ROWS_MAX = 100_000;
 /** Upper bound of the differences: more of them would not help. */
 const MISSING_MAX = 10_000;
 
 /**
- * Asks the history which windows there must be, and then whether they are there: those of rules in force with
- * usage that was surely processed since they are.
+ * Reads from the history which windows must exist, and then whether they do: windows of active rules with usage that
+ * was certainly processed since the rules have been the same.
  */
 export async function readMissingWindows(deps: MissingWindowsDeps): Promise<MissingReading> {
   const spans = new Map(
@@ -95,7 +97,7 @@ async function readGroup(
   return [];
 }
 
-/** Usage of subjects that a rule of the group counts, processed since then. */
+/** Returns the windows that have usage which a rule of the group counts, processed since the rule has been the same. */
 function neededBy(
   uses: readonly WindowUse[],
   group: readonly ActiveRule[],
@@ -123,7 +125,7 @@ function neededBy(
   return [...needed.values()].filter(({ used }) => !isZero(used));
 }
 
-/** Where the newest windows of the span start, rising; none begins before what is kept. */
+/** Returns where the newest windows of the span start, ascending; none begins before the history that is kept. */
 function startsOf({ rule, route }: ActiveRule, { fromS, toS }: UsageSpan, completeFromS: number): number[] {
   const period = periodOf(rule.period);
   const starts: number[] = [];
@@ -148,7 +150,7 @@ function groupsOf(activeRules: readonly ActiveRule[]): ActiveRule[][] {
   });
 }
 
-/** The settings that decide where windows of a period lie. */
+/** Returns the settings that determine the windows of a period. */
 function placeOf(period: Period, { timezone, weekStart, anchorS }: WindowSettings): unknown {
   if (period.kind === 'lifetime') return null;
   return period.kind === 'calendar' ? [timezone, weekStart] : [timezone, anchorS];

@@ -23,17 +23,16 @@ export interface PostingCheckDeps {
   readonly wait: (batches: readonly PendingBatch[]) => Promise<ReadonlySet<string>>;
 }
 
-/** Windows that are recounted: a bound on memory. */
+/** Upper bound of the windows that are recounted, which bounds the memory. */
 const WINDOWS_MAX = 100_000;
-/** Routes that are read; with more of them no rule is known, and windows are only bounded. */
+/** Upper bound of the routes that are read; with more of them no rule is known, and windows are only bounded. */
 const ROUTES_MAX = 100_000;
 const NOTHING = '0';
 
 /**
- * Compares what was posted with the history: the usage entries of each wallet with the charge items that name
- * them, and the newest windows with the charge items that their rules select, the other way round too. Both
- * sides are read as in `verifyUsage`: what was the same before and after ClickHouse was read is judged, the
- * rest is only counted.
+ * Compares posted usage with the history: the usage entries of each wallet with the charge items that name them, and
+ * the newest windows with the charge items that their rules select, and the other way round. Both sides are read as in
+ * `verifyUsage`: numbers that were the same before and after ClickHouse was read are judged, the rest is only counted.
  */
 export async function verifyPosting({
   postgres,
@@ -48,7 +47,7 @@ export async function verifyPosting({
   const windows = await readWindows(clickhouse, own, before.windows, before.rules);
   const missing = await readMissing({ postgres, clickhouse }, own, before);
   const after = await readPosted(postgres, upToMs);
-  // Read last: what has been deleted was recorded before.
+  // Read last: deletions are recorded before they happen.
   const completeFrom = await completeFromS(postgres);
   const check = new PostingCheck({ before, after, stalled, completeFrom });
   check.debits(posted);
@@ -72,7 +71,7 @@ function readPosted(postgres: Postgres, upToMs: number) {
   });
 }
 
-/** Windows are written before the history: what is asked for after it was read must be there. */
+/** Windows are written before the history, so windows that the history needs must exist when they are read after it. */
 async function readMissing(
   { postgres, clickhouse }: Pick<PostingCheckDeps, 'postgres' | 'clickhouse'>,
   own: readonly OwnTables[],
@@ -86,7 +85,7 @@ async function readMissing(
   });
 }
 
-/** Time from which the history of a project holds everything that was posted, Unix seconds. */
+/** Returns the time from which the history of a project contains everything that was posted, Unix seconds. */
 async function completeFromS({ db }: Postgres): Promise<(projectId: string) => number> {
   const expired = await projectsWithExpiredUsage(db);
   const days = await retainedFromDays(db);

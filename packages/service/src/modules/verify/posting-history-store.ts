@@ -4,7 +4,7 @@ import { everyHistory, type OwnTables } from '../storage/index.js';
 
 type Reader = Pick<ClickHouse, 'query'>;
 
-/** Charge items that say they were posted, per account and currency, of events processed at `upToMs` or before. */
+/** Returns the sums of posted charge items, per account and currency, of events processed at `upToMs` or before. */
 export function readPostedSums(
   clickhouse: Reader,
   own: readonly OwnTables[],

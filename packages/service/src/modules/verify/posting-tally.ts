@@ -14,7 +14,7 @@ export interface WindowBounds {
   readonly lost: Decimal;
 }
 
-/** How many of what was posted could be compared, and how. */
+/** How many postings could be compared, and how. */
 type Judged = Omit<PostingRecount, 'difference_count' | 'differences'>;
 
 /** The findings so far of comparing the postings. */
@@ -43,7 +43,7 @@ export class PostingTally {
     });
   }
 
-  /** Between the bounds is right; where they are one, the window is judged exactly. */
+  /** Use between the bounds is correct; where the bounds are equal, the window is judged exactly. */
   addWindow(window: CountedWindow, { certain, gained, lost }: WindowBounds): void {
     const used = decimalOf(window.used);
     const [least, most] = [add(certain, lost), add(certain, gained)];

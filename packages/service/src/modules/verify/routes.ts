@@ -2,7 +2,7 @@ import { VerifyReport } from '@tollgate/contract';
 import type { App } from '../../platform/http/index.js';
 import { type VerifyDeps, verifyUsage } from './service.js';
 
-/** Verification by the running service, which alone can open an embedded ClickHouse. */
+/** Registers verification by the running service, which alone can open an embedded ClickHouse. */
 export function registerVerifyRoutes(app: App, deps: VerifyDeps): void {
   let running: Promise<VerifyReport> | undefined;
   app.route({

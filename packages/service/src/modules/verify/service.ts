@@ -28,13 +28,13 @@ export interface VerifyDeps {
   readonly postgres: Postgres;
   readonly clickhouse: Pick<ClickHouse, 'query'>;
   readonly log: Pick<Logger, 'info' | 'warn'>;
-  /** How long committed batches may take to reach ClickHouse; longer, and their projects are not judged. */
+  /** How long committed batches may take to reach ClickHouse; after that, their projects are not judged. */
   readonly projectionMsMax?: number;
 }
 
-/** Days that are read at a time: a bound on memory, and on how much can change meanwhile. */
+/** Number of days that are read at a time, which bounds the memory and the changes meanwhile. */
 const SPAN_DAYS = 7;
-/** Tries to catch a day at rest before rating is held for it. */
+/** Number of tries to read a day while nothing changes, before rating is held for it. */
 const ROUNDS_AT_REST = 2;
 /** Default of `projectionMsMax`. */
 const PROJECTION_MS_MAX = 30_000;
@@ -42,12 +42,12 @@ const PROJECTION_MS_MAX = 30_000;
 const HELD_PROJECTION_MS_MAX = 5_000;
 const PROJECTION_POLL_MS = 50;
 
-/** One look at both stores. */
+/** One reading of both stores. */
 interface Look {
   readonly expected: ExpectedTotals;
   readonly ids: readonly Measurement[];
   readonly found: FoundTotals;
-  /** From which day on history is kept; read after it, because what has been deleted was recorded before. */
+  /** The first day of kept history; read afterwards, because deletions are recorded before they happen. */
   readonly retained: ReadonlyMap<string, number>;
   /** Days that may have changed between the two readings. */
   readonly moving: ReadonlySet<string>;
@@ -56,9 +56,9 @@ interface Look {
 }
 
 /**
- * Compares the totals of the system of record with ClickHouse's events and each resolution of its rollup, per
- * day, and recounts the ledger, what leases hold, what was posted, accepted and bought; exact while events
- * are accepted and rated. See README.md for why.
+ * Compares the totals in PostgreSQL with ClickHouse's events and each resolution of its rollup, per day, and recounts
+ * the ledger, leases, postings, accepted events and purchases. Exact while events are accepted and rated. See README.md
+ * for why.
  */
 export async function verifyUsage(deps: VerifyDeps): Promise<VerifyReport> {
   const startedMs = performance.now();
@@ -124,7 +124,7 @@ async function verifySpan(
   tally.leaveOpen([...open.values()]);
 }
 
-/** Reads the totals before and after ClickHouse: a day whose totals are the same was at rest in between. */
+/** Reads the totals before and after ClickHouse: a day whose totals are the same did not change in between. */
 async function lookAtRest(
   { postgres, clickhouse }: VerifyDeps,
   span: DaySpan,
@@ -142,7 +142,7 @@ async function lookAtRest(
   return { expected, ids, found, retained, moving, stalled };
 }
 
-/** For days that never rest: no batch is committed while both stores are read. */
+/** For days that change all the time: no batch is committed while both stores are read. */
 function lookWhileHeld(
   { postgres, clickhouse }: VerifyDeps,
   span: DaySpan,
@@ -158,7 +158,7 @@ function lookWhileHeld(
   });
 }
 
-/** The way of committed batches to ClickHouse. */
+/** Waits for committed batches to reach ClickHouse. */
 class Projection {
   readonly #waitMsMax: number;
   /** Batches that did not arrive in time; verification does not wait for them again. */
@@ -168,7 +168,7 @@ class Projection {
     this.#waitMsMax = waitMsMax;
   }
 
-  /** Answers the projects whose batches are still not in ClickHouse when the time is up. */
+  /** Returns the projects whose batches are still not in ClickHouse when the time is up. */
   async wait(db: Db, batches: readonly PendingBatch[], msMax = this.#waitMsMax): Promise<Set<string>> {
     let left = batches;
     const isDone = async () => {
@@ -181,7 +181,7 @@ class Projection {
   }
 }
 
-/** Compares every day that is at rest and not judged yet; returns the others. */
+/** Compares every day that did not change and is not judged yet; returns the others. */
 function judge(look: Look, judged: Set<string>, tally: Tally): Map<string, ProjectDay> {
   const { expected, ids, found, retained, moving, stalled } = look;
   const settled = new Set<string>();
@@ -206,7 +206,7 @@ function judge(look: Look, judged: Set<string>, tally: Tally): Map<string, Proje
   return open;
 }
 
-/** The counts found, without unpriced events of days for which the totals have no such count. */
+/** Returns the counts found, without unpriced events of days for which the totals have no such count. */
 function countedAlike(expected: readonly Measurement[], found: readonly Measurement[]): Measurement[] {
   const counted = new Set<string>();
   for (const day of expected) if (day.measure === 'unpriced_count') counted.add(dayKey(day));
@@ -225,7 +225,7 @@ function eventCounts(events: readonly Measurement[]): Measurement[] {
   return [...counts.values()];
 }
 
-/** Spans of at most SPAN_DAYS that hold all the days and begin with one of them. */
+/** Returns spans of at most SPAN_DAYS that contain all the days and begin with one of them. */
 function spansOf(days: readonly number[]): DaySpan[] {
   const spans: DaySpan[] = [];
   for (const day of [...new Set(days)].sort((a, b) => a - b)) {

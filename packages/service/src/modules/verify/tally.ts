@@ -10,7 +10,7 @@ import { compareDays, dayText, decimalOf, type Measurement, type ProjectDay } fr
 
 /** The findings so far of one verification. */
 export class Tally {
-  /** Project days that were judged. */
+  /** Number of project days that were judged. */
   days = 0;
   #compared = 0;
   #differenceCount = 0;

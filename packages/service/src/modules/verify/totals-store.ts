@@ -10,13 +10,13 @@ export interface DaySpan {
   readonly to: number;
 }
 
-/** Batches that are committed and not in ClickHouse yet. */
+/** A batch that is committed and not in ClickHouse yet. */
 export interface PendingBatch {
   readonly id: number;
   readonly projectIds: readonly string[];
 }
 
-/** The totals of some days in the system of record, at one moment. */
+/** The totals of some days in PostgreSQL, at one moment. */
 export interface ExpectedTotals {
   /** Sums of charge items. */
   readonly items: Measurement[];
@@ -31,12 +31,12 @@ interface EventTotals {
   readonly day: number;
   readonly processed: number;
   readonly failed: number;
-  /** Null until an earlier release's day is counted, and for good where its history was not kept until then. */
+  /** Null until an earlier release's day is counted; stays null where its history was not kept until then. */
   readonly unpriced: number | null;
 }
 
 const LAST_DAY = Math.floor(0xffff_ffff / DAY_S);
-/** Rating is never held up for longer than this by a verification that cannot get its turn. */
+/** Upper bound of the time for which a verification that waits for its lock delays rating. */
 const LOCK_WAIT_MS = 5_000;
 
 /** Runs `read` on one snapshot of the whole database. */
@@ -49,8 +49,8 @@ export function onSnapshot<T>(postgres: Postgres, read: (tx: Tx) => Promise<T>):
 }
 
 /**
- * Runs `work` while no batch can be committed: every batch writes this table. Accepting events, and the way
- * of committed batches to ClickHouse, go on.
+ * Runs `work` while no batch can be committed: every batch writes this table. Accepting events and copying committed
+ * batches to ClickHouse continue.
  */
 export function withRatingHeld<T>(postgres: Postgres, work: (tx: Tx) => Promise<T>): Promise<T> {
   return transaction(postgres, async (tx) => {
@@ -87,10 +87,10 @@ export async function readWaiting(tx: Tx): Promise<PendingBatch[]> {
   return rows;
 }
 
-/** Recorded event ids per day. An id begins with the event's time, so that its day needs no other column. */
+/** Counts the recorded event ids per day. An id begins with the event's time, so its day needs no other column. */
 export async function readEventIds(tx: Tx, span: DaySpan): Promise<Measurement[]> {
   const from = firstIdOf(span.from);
-  // The last day that an id can hold ends where no id is left.
+  // The last day that an id can name ends with the last id.
   const upTo = span.to > LAST_DAY ? sql`` : sql`and raw_event_id < ${firstIdOf(span.to)}::uuid`;
   const { rows } = await sql<{ tenantId: string; projectId: string; day: number; count: number }>`
     select project.tenant_id as "tenantId", project.id as "projectId", found.day, found.count
@@ -111,7 +111,7 @@ export async function readEventIds(tx: Tx, span: DaySpan): Promise<Measurement[]
   }));
 }
 
-/** Those of the batches that are not in ClickHouse yet. */
+/** Returns those of the batches that are not in ClickHouse yet. */
 export async function stillPending(db: Db, batches: readonly PendingBatch[]): Promise<PendingBatch[]> {
   if (batches.length === 0) return [];
   const ids = batches.map(({ id }) => id);
@@ -145,7 +145,7 @@ function within({ from, to }: DaySpan): RawBuilder<unknown> {
   return sql`day >= ${from} and day < ${to}`;
 }
 
-/** The least id of an event of that day. */
+/** Returns the least id of an event of a day. */
 function firstIdOf(day: number): string {
   return (day * DAY_S).toString(16).padStart(8, '0').padEnd(32, '0');
 }

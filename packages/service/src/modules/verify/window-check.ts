@@ -13,7 +13,7 @@ import { readWindowUse, type SubjectUse } from './window-history-store.js';
 /** A window compared with the history. */
 export interface ReadWindow {
   readonly window: CountedWindow;
-  /** When its rule came to what it is for the subject; undefined when it is none of theirs any more. */
+  /** Since when its rule has been the same for the subject; undefined when the rule does not apply any more. */
   readonly sinceMs: number | undefined;
   readonly bounds: WindowBounds;
 }
@@ -24,12 +24,12 @@ export interface WindowReading {
   readonly leftOut: number;
 }
 
-/** Queries that windows may take; those of one rule and span share one. */
+/** Upper bound of the queries for windows; those of one rule and span share one. */
 const GROUPS_MAX = 500;
 /** Upper bound of the marks of one query. */
 const MARKS_MAX = 2_000;
 
-/** Asks the history what each of the windows had to count, those that began last first. */
+/** Reads from the history what each of the windows had to count, the latest windows first. */
 export async function readWindows(
   clickhouse: Pick<ClickHouse, 'query'>,
   own: readonly OwnTables[],
@@ -57,8 +57,8 @@ interface PlannedWindow {
 }
 
 /**
- * A window counts nothing that was processed before it was opened, nor before its rule was what it is when it
- * was opened later.
+ * A window counts nothing that was processed before it was opened, or before its rule was the same as now if it was
+ * opened later.
  */
 function planned(window: CountedWindow, counting: ActiveRule | undefined): PlannedWindow {
   const { openedAtMs } = window;
@@ -77,7 +77,7 @@ function planned(window: CountedWindow, counting: ActiveRule | undefined): Plann
   return { window, rule, sinceMs, fromMs, certainMs: safelyAfter(sinceMs) };
 }
 
-/** Whether usage still falls into the window: the route may have moved the windows of its rules elsewhere. */
+/** Whether usage still falls into the window: the route may have moved the windows of its rules. */
 function isPlacedBy({ rule, route }: ActiveRule, { startS, endS }: CountedWindow): boolean {
   const placed = windowAt(periodOf(rule.period), route.settings, startS);
   return placed.startS === startS && (placed.endS ?? null) === endS;

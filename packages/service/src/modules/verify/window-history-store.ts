@@ -13,7 +13,7 @@ export interface WindowUsageScope {
   readonly projectId: string;
   readonly subjectType: string;
   readonly selection: Selection;
-  /** Unix milliseconds, rising: by when charge items were processed they are added up from one to the next. */
+  /** Unix milliseconds, ascending. Charge items are summed by the marks between which they were processed. */
   readonly marksMs: readonly number[];
 }
 
@@ -56,9 +56,9 @@ export interface WindowUse {
 }
 
 /**
- * The same of many windows.
+ * The same for many windows.
  *
- * @param startsS where windows start, rising; the last has no end
+ * @param startsS where windows start, ascending; the last has no end
  * @param rowsMax returns at most one row more than this
  */
 export function readWindowUses(
@@ -79,7 +79,7 @@ export function readWindowUses(
   );
 }
 
-/** From when to when (Unix seconds) usage of each project occurred. */
+/** The time span (Unix seconds) in which usage of a project occurred. */
 export interface UsageSpan {
   readonly projectId: string;
   readonly fromS: number;
@@ -97,7 +97,7 @@ export function readUsageSpans(clickhouse: Reader, own: readonly OwnTables[]): P
 
 const MARK = roundedDown('toUnixTimestamp64Milli(processed_at)', 'marks');
 
-/** The last element of a rising list that is not above the number, which must not be below the first. */
+/** Returns the last element of an ascending list that is not above the number, which must not be below the first. */
 function roundedDown(number: string, list: string): string {
   return `roundDown(${number}, {${list}:Array(Int64)})`;
 }

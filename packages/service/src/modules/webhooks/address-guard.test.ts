@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { isInternalAddress } from './address-guard.js';
 import { endpointUrlProblem, hostOf } from './endpoint-url.js';
 
-/** The first and last address of each range that is refused, and the neighbours that are not. */
+/** The first and last address of each range that is refused, and the neighbours that are allowed. */
 const INTERNAL = [
   ['this network', '0.0.0.0', '0.255.255.255'],
   ['private', '10.0.0.0', '10.255.255.255', '172.16.0.0', '172.31.255.255', '192.168.0.0', '192.168.255.255'],

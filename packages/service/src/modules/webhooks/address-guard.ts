@@ -1,8 +1,8 @@
 import { BlockList, isIP, isIPv4 } from 'node:net';
 
 /**
- * Addresses that the IANA registries of special-purpose addresses list as not globally reachable, and some
- * more. IPv4 and IPv6 have lists of their own: in one, a rule for the one would match addresses of the other.
+ * Addresses that the IANA registries of special-purpose addresses list as not globally reachable, and some more. IPv4
+ * and IPv6 have separate lists: in a common list, a rule for one would match addresses of the other.
  */
 const INTERNAL_IPV4 = blockList('ipv4', [
   ['0.0.0.0', 8], // this network
@@ -27,8 +27,8 @@ const INTERNAL_IPV4 = blockList('ipv4', [
 const INTERNAL_IPV6 = blockList('ipv6', [
   // Unspecified, loopback, IPv4-compatible and -mapped addresses, NAT64 (64:ff9b::/96, 64:ff9b:1::/48), discard-only.
   ['::', 3],
-  ['4000::', 2], // not given out; segment routing
-  // Not given out; unique local (fc00::/7), link-local (fe80::/10), site-local (fec0::/10), multicast (ff00::/8).
+  ['4000::', 2], // not assigned; segment routing
+  // Not assigned; unique local (fc00::/7), link-local (fe80::/10), site-local (fec0::/10), multicast (ff00::/8).
   ['8000::', 1],
   ['2001::', 23], // protocol assignments: Teredo, benchmarking, ORCHID
   ['2001:db8::', 32], // documentation

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Db, Tx } from '../../platform/postgres/index.js';
 import type { DeliveryBacklog } from './dispatcher-metrics.js';
 
-/** A delivery that this process alone may attempt until its lease ends, and all that it takes. */
+/** A delivery that only this process may attempt until its lease ends, with everything that the attempt needs. */
 export interface Attempt {
   readonly tenant_id: string;
   readonly project_id: string;
@@ -29,11 +29,11 @@ export interface AttemptResult {
 }
 
 export interface ClaimBounds {
-  /** Deliveries in all. */
+  /** Upper bound of all deliveries. */
   readonly deliveriesMax: number;
-  /** Deliveries to one endpoint. */
+  /** Upper bound of the deliveries to one endpoint. */
   readonly perEndpointMax: number;
-  /** How many this process has in hand already, by `endpointKey`. */
+  /** Number of deliveries that this process attempts already, by `endpointKey`. */
   readonly inHand: ReadonlyMap<string, number>;
 }
 
@@ -42,11 +42,11 @@ export function endpointKey(endpoint: Pick<Attempt, 'project_id' | 'endpoint_id'
 }
 
 /**
- * Takes deliveries that are due. Each endpoint gives a few of its oldest, and endpoints come in no particular
- * order: what one has waiting, however much and however slow, does not stand in the way of another's.
+ * Claims deliveries that are due. Each endpoint gives a few of its oldest, and endpoints come in no particular order: a
+ * long or slow backlog of one endpoint does not delay another's.
  *
- * The walk over the endpoints with something pending jumps from one to the next in the index, so it takes as
- * long as there are such endpoints, and not as long as their backlogs are.
+ * The walk over the endpoints with something pending jumps from one to the next in the index, so its time depends on
+ * the number of such endpoints, and not on the length of their backlogs.
  */
 export async function claimDue(
   tx: Tx,
@@ -100,7 +100,7 @@ const isStillLeased = (attempt: Attempt) =>
 const isEndpointOf = ({ tenant_id, project_id, endpoint_id }: Attempt) =>
   sql`tenant_id = ${tenant_id} and project_id = ${project_id} and id = ${endpoint_id}`;
 
-/** It was taken: that stands, also when the lease has ended meanwhile. */
+/** Marks a delivery as accepted, even when the lease has ended meanwhile. */
 export async function markDelivered(db: Db, attempt: Attempt, result: AttemptResult): Promise<void> {
   await sql`
     update webhook_deliveries set status = 'delivered', next_attempt_at_ms = null, delivered_at_ms = ${result.atMs},
@@ -109,8 +109,8 @@ export async function markDelivered(db: Db, attempt: Attempt, result: AttemptRes
 }
 
 /**
- * Sets the next attempt, or gives up when there is none. Has no effect when another dispatcher has claimed the
- * delivery in the meantime.
+ * Sets the next attempt, or gives up when there is none. Has no effect when another dispatcher has claimed the delivery
+ * in the meantime.
  */
 export async function markFailed(
   db: Db,
@@ -125,7 +125,7 @@ export async function markFailed(
     where ${isStillLeased(attempt)}`.execute(db);
 }
 
-/** Notes that nothing but failures has come from an endpoint since then, or that this has ended. */
+/** Stores since when an endpoint has only failed, or that it works again. */
 export async function markFailing(db: Db, attempt: Attempt, sinceMs: number | null): Promise<void> {
   await sql`
     update webhook_endpoints set failing_since_ms = ${sinceMs}
@@ -133,9 +133,8 @@ export async function markFailing(db: Db, attempt: Attempt, sinceMs: number | nu
 }
 
 /**
- * Disables an endpoint: what it has waiting is to be cancelled in the same transaction. Answers false when it
- * is disabled already, or is no longer what was attempted: it has another URL, or something was delivered
- * since.
+ * Disables an endpoint; its pending deliveries must be cancelled in the same transaction. Returns false when it is
+ * disabled already, or has changed since the attempt: it has another URL, or accepted something.
  */
 export async function disableEndpoint(
   tx: Tx,
@@ -151,7 +150,7 @@ export async function disableEndpoint(
   return numAffectedRows === 1n;
 }
 
-/** Cancels what waits for the endpoint of an attempt. */
+/** Cancels the pending deliveries of an attempt's endpoint. */
 export async function cancelPending(tx: Tx, { tenant_id, project_id, endpoint_id }: Attempt): Promise<void> {
   await sql`
     update webhook_deliveries set status = 'cancelled', next_attempt_at_ms = null
@@ -186,7 +185,7 @@ interface BacklogRow {
   readonly oldest_due_at_ms: number | null;
 }
 
-/** Forgets, of every project, the previous secrets that sign no more. */
+/** Deletes the previous secrets of all projects that do not sign any more. */
 export async function forgetPreviousSecrets(tx: Tx, nowS: number): Promise<void> {
   await sql`update webhook_endpoints set previous_secret = null, previous_secret_until = null
     where previous_secret_until <= ${nowS}`.execute(tx);

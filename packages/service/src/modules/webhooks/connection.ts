@@ -5,13 +5,13 @@ import { connect as connectTls } from 'node:tls';
 import { isInternalAddress } from './address-guard.js';
 import { hostOf } from './endpoint-url.js';
 
-/** How often, and after how long, a name server is asked again: within the time that an attempt has. */
+/** How often, and with which timeout, a name server is asked; both fit into the time of an attempt. */
 const DNS_TRIES = 2;
 const DNS_TIMEOUT_MS = 1_500;
-/** How long one of several addresses is waited for before the next is tried. */
+/** Timeout of one of several addresses before the next is tried. */
 const ADDRESS_TIMEOUT_MS = 1_000;
 
-/** Why no answer came: what a tenant is shown of it. */
+/** Why there was no response, as a tenant is shown it. */
 export type ConnectFailure = 'address_refused' | 'name_not_resolved' | 'connection_failed' | 'tls_failed';
 
 export class ConnectError extends Error {
@@ -27,7 +27,7 @@ export class ConnectError extends Error {
 
 export interface Connector {
   /**
-   * A connection over which nothing has been sent but a TLS handshake, to an address that is allowed.
+   * Opens a connection to an allowed address; nothing but a TLS handshake has been sent over it.
    * @throws ConnectError, or the reason of `signal`
    */
   open(url: URL, signal: AbortSignal): Promise<Socket>;
@@ -35,7 +35,7 @@ export interface Connector {
 
 export interface ConnectorOptions {
   readonly allowPrivate: boolean;
-  /** The IP addresses of a name; default: a DNS lookup. */
+  /** Returns the IP addresses of a name; default: a DNS look-up. */
   readonly resolve?: (name: string) => Promise<readonly string[]>;
   /** Default: node:net. */
   readonly connect?: (options: TcpNetConnectOpts) => Socket;
@@ -45,8 +45,8 @@ export interface ConnectorOptions {
 
 /**
  * Connects to the host of a tenant's URL, and never to an internal address. The addresses of the name are filtered, the
- * connection is made to the allowed ones alone, and its address is checked again before a byte is written. Every call
- * starts from the name again, so an earlier result is never trusted; proxies of the environment are not used.
+ * connection is made to the allowed ones only, and its address is checked again before a byte is written. Every call
+ * resolves the name again, so an earlier result is never trusted; proxies of the environment are not used.
  */
 export function createConnector({ allowPrivate, ca, ...options }: ConnectorOptions): Connector {
   const resolve = options.resolve ?? (allowPrivate ? resolveLikeTheSystem : resolveByNameServers);
@@ -127,7 +127,9 @@ async function resolveName(
   }
 }
 
-/** Asks name servers only, and never waits in the few threads that files share with the system's own look-up. */
+/**
+ * Asks name servers only, because the system's own look-up blocks one of the few threads that file access also needs.
+ */
 async function resolveByNameServers(name: string): Promise<string[]> {
   const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES });
   const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
@@ -136,12 +138,12 @@ async function resolveByNameServers(name: string): Promise<string[]> {
   throw answers.find((answer) => answer.status === 'rejected')?.reason;
 }
 
-/** Knows what only this machine knows, too: names of containers, and those in its hosts file. */
+/** Also resolves names that only this machine knows: of containers, and of its hosts file. */
 async function resolveLikeTheSystem(name: string): Promise<string[]> {
   return (await lookup(name, { all: true })).map(({ address }) => address);
 }
 
-/** The result, unless the signal aborts first. */
+/** Returns the result, unless the signal aborts first. */
 async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   let stop = () => {};
   const aborted = new Promise<never>((_resolve, reject) => {

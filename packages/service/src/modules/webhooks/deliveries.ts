@@ -35,7 +35,11 @@ export class WebhookDeliveries {
     return store.listDeliveries(db, endpointId, page);
   }
 
-  /** One delivery with the body that is posted. @throws DomainError `not_found` */
+  /**
+   * Returns one delivery with the posted body.
+   *
+   * @throws DomainError `not_found`
+   */
   async read(
     owner: ProjectScope,
     endpointId: string,
@@ -49,8 +53,9 @@ export class WebhookDeliveries {
   }
 
   /**
-   * Queues a message that says nothing, for this endpoint alone. @throws DomainError `not_found`,
-   * `webhook_endpoint_disabled`
+   * Queues a test message without content, for this endpoint only.
+   *
+   * @throws DomainError `not_found`, `webhook_endpoint_disabled`
    */
   async test(context: ChangeContext, endpointId: string): Promise<store.StoredDelivery> {
     const { tenantId, projectId } = context.project;
@@ -65,7 +70,11 @@ export class WebhookDeliveries {
     );
   }
 
-  /** Queues a message once more, under its id. @throws DomainError `not_found`, `webhook_endpoint_disabled` */
+  /**
+   * Queues a message again, with the same id.
+   *
+   * @throws DomainError `not_found`, `webhook_endpoint_disabled`
+   */
   async redeliver(
     context: ChangeContext,
     endpointId: string,
@@ -91,7 +100,7 @@ export class WebhookDeliveries {
       const own = new ProjectTx(tx, project);
       const endpoint = foundEndpoint(await holdEndpoint(own, endpointId));
       const messageId = await work(tx, atMs);
-      // Undone with the transaction; an absent delivery is reported first.
+      // Rolls back the restart; an absent delivery is reported first.
       if (endpoint.disabled_at !== null) throw new DomainError('webhook_endpoint_disabled');
       await audit(tx, {
         tenantId: project.tenantId,

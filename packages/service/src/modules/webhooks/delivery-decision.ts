@@ -3,7 +3,7 @@ import type { Attempt } from './attempt-store.js';
 import { deliveryPauseMs } from './retry.js';
 import type { SendOutcome } from './sender.js';
 
-/** An endpoint that took nothing for so long is disabled when it lets a message's last attempt fail, too. */
+/** An endpoint that has accepted nothing for this long is disabled when the last attempt of a message fails, too. */
 export const FAILING_DAYS_MAX = 5;
 
 const MS_PER_DAY = 86_400_000;
@@ -16,7 +16,7 @@ export type DeliveryDecision =
       readonly kind: 'failed';
       /** Undefined when it was the last attempt. */
       readonly nextAttemptAtMs: number | undefined;
-      /** Why the endpoint is to get nothing any more. */
+      /** The reason for disabling the endpoint; undefined when it stays enabled. */
       readonly disable: WebhookDisabledReason | undefined;
     };
 

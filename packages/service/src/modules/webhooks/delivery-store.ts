@@ -28,7 +28,7 @@ const FROM = sql`webhook_deliveries d
 const ofEndpoint = (db: ProjectDb, endpointId: string) =>
   db.part`${db.isOwn('d')} and d.endpoint_id = ${endpointId}`;
 
-/** Newest message first, and how many there are. */
+/** Returns deliveries, the newest message first, and the number of all. */
 export async function listDeliveries(
   db: ProjectDb,
   endpointId: string,
@@ -53,7 +53,7 @@ export async function readDelivery(
     select ${SHOWN} from ${FROM} where ${ofEndpoint(db, endpointId)} and d.message_id = ${messageId}`;
 }
 
-/** The body of a message to the endpoint, as it is posted. */
+/** Returns the body of a message to the endpoint, as it is posted. */
 export async function readPayload(
   db: ProjectDb,
   endpointId: string,
@@ -64,7 +64,7 @@ export async function readPayload(
   return row?.payload;
 }
 
-/** Makes a delivery due, with all its attempts before it, regardless of its status. Returns whether it exists. */
+/** Makes a delivery due, with all its attempts again, whatever its status. Returns whether it exists. */
 export async function restartDelivery(
   tx: ProjectTx,
   endpointId: string,

@@ -12,23 +12,26 @@ import { deleteMessages, fanOut } from './outbox-store.js';
 import type { Send, SendOutcome } from './sender.js';
 import { signedHeaders } from './signature.js';
 
-/** Attempts under way at once in this process, and those to one endpoint. */
+/** Upper bounds of the concurrent attempts in this process, and of those to one endpoint. */
 const ATTEMPTS_MAX = 64;
 const ATTEMPTS_PER_ENDPOINT_MAX = 4;
-/** Messages whose deliveries are written, or that are deleted, in one transaction. */
+/** Upper bounds of the messages whose deliveries are written, or that are deleted, in one transaction. */
 const FAN_OUT_MESSAGES_MAX = 500;
 const DELETED_MESSAGES_MAX = 1_000;
 /**
- * An attempt without a result for so long was lost with its process, and is made again. Several times as long as an
- * attempt takes, so that the clocks of two processes may differ by a little.
+ * An attempt without a result for this long was lost with its process, and is repeated. Several times the duration of
+ * an attempt, so that the clocks of two processes may differ a little.
  */
 export const LEASE_MS = 12 * WEBHOOK_TIMEOUT_MS;
-/** How long what was noted may wait to be noticed. */
+/** Poll interval for messages of other processes. */
 const IDLE_POLL_MS = 500;
-/** Attempts that end within so short a time make room together: a claim costs more than what it would begin at once. */
+/**
+ * Attempts that end within this time make room together: a claim costs more than the few attempts that it would start
+ * at once.
+ */
 const GATHER_MS = 20;
 const UPKEEP_INTERVAL_MS = 10_000;
-/** Attempts under way when the service stops get so long to end; the others are made again by the next start. */
+/** Deadline of running attempts when the service stops; unfinished ones are repeated after the next start. */
 const STOP_GRACE_MS = 2_000;
 
 const MS_PER_DAY = 86_400_000;
@@ -48,13 +51,17 @@ export interface DispatcherDeps {
 export interface DispatcherOptions {
   readonly attemptsMax?: number;
   readonly attemptsPerEndpointMax?: number;
-  /** How long attempts under way may take when the service stops. */
+  /** Deadline of running attempts when the service stops. */
   readonly stopGraceMs?: number;
 }
 
-/** Delivers what the outbox holds. Any number may work on one database, in any number of processes. */
+/**
+ * Delivers the messages of the outbox. Any number of dispatchers may run on one database, in any number of processes.
+ */
 export interface WebhookDispatcher {
-  /** Works until `signal` aborts, then ends after what is under way, or after a grace; never rejects. */
+  /**
+   * Works until `signal` aborts, then ends when running attempts have ended, or after a grace period; never rejects.
+   */
   run(signal: AbortSignal): Promise<void>;
   /** Attempts everything that is due now once; returns the number of attempts. */
   drain(): Promise<number>;
@@ -75,7 +82,7 @@ class Dispatcher implements WebhookDispatcher {
   readonly #random: () => number;
   readonly #metrics: DispatcherMetrics;
   readonly #wakeup = new Wakeup();
-  /** Attempts under way, by endpoint. */
+  /** Number of running attempts, by endpoint. */
   readonly #inHand = new Map<string, number>();
   readonly #underWay = new Set<Promise<void>>();
   #upkeepAtMs = 0;
@@ -108,7 +115,7 @@ class Dispatcher implements WebhookDispatcher {
     await this.#stop(sending);
   }
 
-  /** Until attempts have ended, which makes room, or for a while. */
+  /** Waits until attempts have ended, which makes room, or for a while. */
   async #rest(signal: AbortSignal): Promise<void> {
     const hasRoom = await this.#wakeup.wait(IDLE_POLL_MS, signal);
     if (hasRoom) await pause(GATHER_MS, signal);
@@ -119,8 +126,8 @@ class Dispatcher implements WebhookDispatcher {
     while ((await this.#fanOut()) > 0);
     let attempts = 0;
     for (;;) {
-      // No delivery was claimed for an endpoint that already had the maximum of attempts under way: their end since
-      // then does not mean that nothing is due.
+      // Deliveries for an endpoint with the maximum of running attempts were not claimed. When attempts have ended
+      // since then, some may be due after all.
       const wasIdle = this.#underWay.size === 0;
       const started = await this.#startDue(signal);
       if (started === 0 && wasIdle) return attempts;
@@ -134,7 +141,7 @@ class Dispatcher implements WebhookDispatcher {
     return transaction(postgres, (tx) => fanOut(tx, FAN_OUT_MESSAGES_MAX, clock.nowMs()));
   }
 
-  /** Begins as many of the attempts that are due as there is room for; returns their number. */
+  /** Starts due attempts as long as there is room; returns their number. */
   async #startDue(signal: AbortSignal): Promise<number> {
     const { postgres, clock } = this.#deps;
     const deliveriesMax = this.#attemptsMax - this.#underWay.size;
@@ -159,7 +166,7 @@ class Dispatcher implements WebhookDispatcher {
     this.#underWay.add(underWay);
   }
 
-  /** One attempt, from the network to what is written of it; never rejects: what is not written is attempted again. */
+  /** Makes one attempt and stores its result; never rejects. An attempt whose result is not stored is repeated. */
   async #attempt(attempt: store.Attempt, signal: AbortSignal): Promise<void> {
     try {
       const outcome = await this.#deps.send(this.#postingOf(attempt), signal);
@@ -201,7 +208,7 @@ class Dispatcher implements WebhookDispatcher {
       atMs,
     };
     await transaction(this.#deps.postgres, async (tx) => {
-      // The endpoint before its deliveries, as everybody does who locks both.
+      // The endpoint before its deliveries, the order of everyone who locks both.
       if (verdict.kind === 'delivered') {
         if (attempt.failing_since_ms !== null) await store.markFailing(tx, attempt, null);
         await store.markDelivered(tx, attempt, result);
@@ -228,7 +235,7 @@ class Dispatcher implements WebhookDispatcher {
     return true;
   }
 
-  /** Now and then: what is too old is deleted, and what waits is measured. */
+  /** At intervals: deletes what is too old, and measures the backlog. */
   async #upkeep(): Promise<void> {
     const { postgres, clock } = this.#deps;
     const nowMs = clock.nowMs();

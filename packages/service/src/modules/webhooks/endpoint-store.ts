@@ -54,20 +54,20 @@ export async function readEndpoint(db: ProjectDb, id: string): Promise<StoredEnd
     select ${SHOWN} from webhook_endpoints where ${isEndpoint(db, id)}`;
 }
 
-/** An endpoint that is neither disabled nor deleted before the transaction ends. */
+/** Returns an endpoint, locked so that it is neither disabled nor deleted before the transaction ends. */
 export async function holdEndpoint(tx: ProjectTx, id: string): Promise<StoredEndpoint | undefined> {
   return tx.row<StoredEndpoint>`
     select ${SHOWN} from webhook_endpoints where ${isEndpoint(tx, id)} for share`;
 }
 
-/** Newest first. */
+/** Returns endpoints, newest first. */
 export async function listEndpoints(db: ProjectDb, { limit, offset }: Page): Promise<StoredEndpoint[]> {
   return db.rows<StoredEndpoint>`
     select ${SHOWN} from webhook_endpoints where ${db.isOwn()}
     order by id desc limit ${limit} offset ${offset}`;
 }
 
-/** Replaces what the tenant says, and enables the endpoint: its past failures are forgotten. */
+/** Replaces the tenant's values, and enables the endpoint: its past failures are forgotten. */
 export async function updateEndpoint(
   tx: ProjectTx,
   id: string,
@@ -80,7 +80,7 @@ export async function updateEndpoint(
     where ${isEndpoint(tx, id)} returning ${SHOWN}`;
 }
 
-/** The present secret becomes the previous one; one that was that already signs no more. */
+/** Makes the present secret the previous one; an older one does not sign any more. */
 export async function rotateSecret(
   tx: ProjectTx,
   id: string,
@@ -94,7 +94,7 @@ export async function rotateSecret(
     where ${isEndpoint(tx, id)} returning ${SHOWN}`;
 }
 
-/** Deletes an endpoint and all that was to be, or was, delivered to it. Returns whether there was one. */
+/** Deletes an endpoint with its past and pending deliveries. Returns whether it existed. */
 export async function deleteEndpoint(tx: ProjectTx, id: string): Promise<boolean> {
   const changed = await tx.change`
     delete from webhook_endpoints where ${isEndpoint(tx, id)}`;

@@ -5,17 +5,20 @@ import { isInternalAddress } from './address-guard.js';
 const LOOPBACK_NAME = /(^|\.)localhost\.?$/;
 /** Names that no DNS ever resolves (RFC 6761, RFC 7686). */
 const UNRESOLVABLE_NAME = /(^|\.)(invalid|onion)\.?$/;
-/** Names that only a private network resolves: of one label, or below a top level that is kept for such networks. */
+/**
+ * Names that only a private network resolves: those with one label, or below a top level that is reserved for such
+ * networks.
+ */
 const PRIVATE_NAME = /^[^.]*\.?$|\.(local|internal|test|home\.arpa)\.?$/;
 /** Limits of DNS names: labels of 1 to 63 characters, 253 in total. */
 const DNS_NAME =
   /^(?=.{1,253}$)([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.?$/;
-/** Written in full: a parser would take other spellings, and drop white space from within. */
+/** Written in full: a parser would accept other spellings, and drop white space inside. */
 const PLAIN_URL = /^https?:\/\/[^\s\\/][^\s\\]*$/i;
 
 /**
- * Why messages cannot go to this URL, ending the sentence "expected …"; undefined when they can. The address
- * behind a name is known only when a connection is opened, and is checked then, every time.
+ * Returns why messages cannot be sent to this URL, as the end of the sentence "expected …"; undefined when they can.
+ * The address behind a name is known only when a connection is opened, and is checked then, every time.
  */
 export function endpointUrlProblem(
   text: string,

@@ -44,7 +44,7 @@ export interface WithSecret {
   readonly secret: string;
 }
 
-/** The endpoints of projects: who wants to hear of what. */
+/** The endpoints of projects, with the events that each subscribes to. */
 export class WebhookEndpoints {
   readonly #deps: EndpointsDeps;
 
@@ -85,7 +85,11 @@ export class WebhookEndpoints {
     };
   }
 
-  /** Replaces all but the secret, and enables the endpoint again. @throws DomainError `invalid_request`, `not_found` */
+  /**
+   * Replaces all fields but the secret, and enables the endpoint again.
+   *
+   * @throws DomainError `invalid_request`, `not_found`
+   */
   async update(
     context: ChangeContext,
     id: string,
@@ -102,7 +106,7 @@ export class WebhookEndpoints {
     });
   }
 
-  /** Names the events of an endpoint that nothing sends, and no rule of a limit would send. */
+  /** Returns warnings for the events of an endpoint that nothing sends, including rules of limits. */
   async warningsAbout(
     owner: ProjectScope,
     { event_types: names }: Pick<WebhookEndpointInput, 'event_types'>,
@@ -116,7 +120,11 @@ export class WebhookEndpoints {
     );
   }
 
-  /** Deletes an endpoint and its deliveries; what is on its way may still arrive. @throws DomainError `not_found` */
+  /**
+   * Deletes an endpoint and its deliveries; a message that is being sent may still arrive.
+   *
+   * @throws DomainError `not_found`
+   */
   async delete(context: ChangeContext, id: string): Promise<void> {
     await transaction(this.#deps.postgres, async (tx) => {
       if (!(await store.deleteEndpoint(new ProjectTx(tx, context.project), id)))
@@ -126,8 +134,9 @@ export class WebhookEndpoints {
   }
 
   /**
-   * From now on a new secret signs, and for some hours the one that did so far, too. @throws DomainError
-   * `not_found`
+   * Creates a new secret, which signs from now on; for some hours the previous one signs, too.
+   *
+   * @throws DomainError `not_found`
    */
   async rotateSecret(context: ChangeContext, id: string): Promise<WithSecret> {
     const secret = newSecret();

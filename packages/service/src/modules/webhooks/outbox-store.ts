@@ -26,13 +26,13 @@ export interface WebhookEvent {
 }
 
 /**
- * Records events in the transaction in which they happen: they are sent when it commits, and never when it does
- * not. The message is fixed here, to the byte. Uses one statement for any number of events.
+ * Records events in the transaction in which they happen: they are sent when it commits, and never when it does not.
+ * The message is fixed here, to the byte. Uses one statement for any number of events.
  */
 export async function emit(tx: Tx, events: readonly WebhookEvent[]): Promise<void> {
   if (events.length === 0) return;
   const messages = events.map((event) => ({ ...event, id: messageId(event.atMs) }));
-  // In the order of their keys, so that two transactions with the same keys wait for each other and never in a circle.
+  // Ordered by their keys, so that two transactions with the same keys cannot deadlock.
   const sorted = messages.sort((a, b) => compareText(orderOf(a), orderOf(b)));
   await sql`
     insert into webhook_messages (tenant_id, project_id, id, type, dedupe_key, about, payload, created_at_ms)
@@ -46,7 +46,7 @@ export async function emit(tx: Tx, events: readonly WebhookEvent[]): Promise<voi
   `.execute(tx);
 }
 
-/** Notes what happened to a tenant, once for each of its projects that has an enabled endpoint; otherwise as `emit`. */
+/** Records an event of a tenant, once for each of its projects that has an enabled endpoint; otherwise as `emit`. */
 export async function emitToTenant(tx: Tx, event: Omit<WebhookEvent, 'projectId'>): Promise<void> {
   const { rows } = await sql<{ projectId: string }>`
     select distinct project_id as "projectId" from webhook_endpoints
@@ -58,7 +58,7 @@ export async function emitToTenant(tx: Tx, event: Omit<WebhookEvent, 'projectId'
   );
 }
 
-/** Records an event for one endpoint alone, regardless of its event types. Returns the message's id. */
+/** Records an event for one endpoint only, whatever its event types. Returns the message's id. */
 export async function emitTo(tx: Tx, endpointId: string, event: WebhookEvent): Promise<string> {
   const { tenantId, projectId, type, atMs } = event;
   const id = messageId(atMs);
@@ -91,10 +91,10 @@ export async function emitTo(tx: Tx, endpointId: string, event: WebhookEvent): P
 }
 
 /**
- * Writes the deliveries of the oldest waiting messages: one for each enabled endpoint of the project that
- * wants the event. Answers how many messages it took; others may work on theirs at the same time.
+ * Writes the deliveries of the oldest waiting messages: one for each enabled endpoint of the project that subscribes to
+ * the event. Returns the number of messages; other processes may work on other messages at the same time.
  *
- * The endpoints are held until the commit. One that is being disabled is waited for, and so never left with a
+ * The endpoints are locked until the commit. An endpoint that is being disabled is waited for, so it never keeps a
  * delivery that its disabling has not seen.
  */
 export async function fanOut(tx: Tx, messagesMax: number, nowMs: number): Promise<number> {

@@ -3,8 +3,8 @@ const MS_PER_MINUTE = 60 * MS_PER_SECOND;
 const MS_PER_HOUR = 60 * MS_PER_MINUTE;
 
 /**
- * The pauses after the first, second, … failed attempt; after the last one a delivery is given up. Three days
- * in all.
+ * The pauses after the first, second, … failed attempt; after the last attempt a delivery is given up. Three days in
+ * total.
  */
 export const RETRY_PAUSES_MS: readonly number[] = [
   5 * MS_PER_SECOND,
@@ -20,11 +20,13 @@ export const RETRY_PAUSES_MS: readonly number[] = [
   24 * MS_PER_HOUR,
 ];
 
-/** A pause is longer or shorter by up to this share, so that what failed together is not tried together again. */
+/**
+ * A pause is longer or shorter by up to this share, so that deliveries that failed together are not retried together.
+ */
 const JITTER_SHARE = 0.1;
 
 /**
- * How long to wait after the n-th failed attempt, counted from 1; undefined when that was the last.
+ * Returns how long to wait after the n-th failed attempt, counted from 1; undefined when that was the last.
  * @param random a number from 0 to 1
  */
 export function deliveryPauseMs(attempts: number, random: number): number | undefined {

@@ -22,7 +22,7 @@ export interface WebhookRoutesDeps {
   readonly deliveries: WebhookDeliveries;
 }
 
-/** Endpoints, their deliveries, tests and redeliveries. */
+/** Registers the routes of endpoints, their deliveries, tests and redeliveries. */
 export function registerWebhookRoutes(app: App, { endpoints, deliveries }: WebhookRoutesDeps): void {
   registerCollection(app, endpoints);
   registerOne(app, endpoints);

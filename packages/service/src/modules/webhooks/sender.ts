@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { WEBHOOK_TIMEOUT_MS } from '@tollgate/contract';
 import { ConnectError, type Connector, type ConnectorOptions, createConnector } from './connection.js';
 
-/** So much of an answer is read before the connection is closed; what it says does not matter. */
+/** Upper bound of the response that is read before the connection is closed; its content does not matter. */
 const ANSWER_BYTES_MAX = 16 * 1_024;
 const ANSWER_HEADER_BYTES_MAX = 16 * 1_024;
 
@@ -21,11 +21,11 @@ export type SendOutcome = { readonly status: number } | { readonly error: string
 export type Send = (posting: Posting, signal: AbortSignal) => Promise<SendOutcome>;
 
 export interface SenderOptions extends ConnectorOptions {
-  /** From the look-up of the name to the end of the answer. */
+  /** Timeout from the look-up of the name to the end of the response. */
   readonly timeoutMs?: number;
 }
 
-/** Posts over connections of their own, one for each attempt: see `createConnector` for where they may lead. */
+/** Creates a sender that opens a connection for each attempt: see `createConnector` for the allowed addresses. */
 export function createSender({ timeoutMs = WEBHOOK_TIMEOUT_MS, ...options }: SenderOptions): Send {
   const connector = createConnector(options);
   return async (posting, signal) => {
@@ -73,13 +73,13 @@ function answerTo(
     });
     request.on('response', resolve);
     request.on('error', reject);
-    // A receiver that wants another protocol has not taken the message.
+    // A receiver that wants another protocol has not accepted the message.
     request.on('upgrade', () => reject(new Error('upgrade')));
     request.end(body);
   });
 }
 
-/** Lets the receiver finish, within bounds. Its status is its answer: what becomes of the rest does not matter. */
+/** Lets the receiver finish, within bounds. Only its status matters, so errors after it are ignored. */
 async function readBounded(answer: IncomingMessage): Promise<void> {
   let bytes = 0;
   try {
@@ -88,11 +88,11 @@ async function readBounded(answer: IncomingMessage): Promise<void> {
       if (bytes > ANSWER_BYTES_MAX) return;
     }
   } catch {
-    // It broke off, or took too long.
+    // The response broke off, or took too long.
   }
 }
 
-/** A word for programs, and the code of the operating system or of TLS where there is one. */
+/** Returns a word for programs, and the code of the operating system or of TLS if there is one. */
 function errorText(error: unknown): string {
   const [word, cause] = error instanceof ConnectError ? [error.failure, error.cause] : ['no_answer', error];
   const code = (cause as { code?: unknown } | undefined)?.code;

@@ -3,15 +3,15 @@ import { createHmac, randomBytes } from 'node:crypto';
 const SECRET_PREFIX = 'whsec_';
 const SECRET_BYTES = 32;
 
-/** A new signing secret: `whsec_` and the key in base64. */
+/** Returns a new signing secret: `whsec_` and the key in base64. */
 export function newSecret(): string {
   return SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64');
 }
 
 /**
- * The headers that let a receiver check who sent a message, and when: https://www.standardwebhooks.com.
+ * Returns the headers by which a receiver checks who sent a message, and when: https://www.standardwebhooks.com.
  * @param timestampS Unix seconds of this attempt; receivers refuse old ones
- * @param secrets each signs; the signatures follow each other
+ * @param secrets each of them signs; the signatures are joined
  */
 export function signedHeaders(
   messageId: string,

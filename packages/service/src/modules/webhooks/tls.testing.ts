@@ -1,6 +1,6 @@
 /**
- * A key and a certificate for `hooks.example.com` that signs itself, valid from 2020 to 2119: for receivers
- * of tests, and of no use elsewhere. Made with openssl: EC P-256.
+ * A key and a self-signed certificate for `hooks.example.com`, valid from 2020 to 2119, for receivers of tests only.
+ * Made with openssl: EC P-256.
  */
 export const TEST_TLS = {
   key: `-----BEGIN PRIVATE KEY-----

@@ -23,23 +23,23 @@ export interface TestWebhooks extends TestApi {
   readonly url: string;
   readonly metrics: Metrics;
   readonly dispatcher: WebhookDispatcher;
-  /** Another process on the same database. */
+  /** Starts another dispatcher on the same database, as another process would. */
   startDispatcher(options?: DispatcherOptions & { send?: Send }, metrics?: Metrics): WebhookDispatcher;
-  /** Notes events of the project, in a transaction of their own. */
+  /** Records events of the project, in a transaction of their own. */
   emit(...events: readonly Partial<WebhookEvent>[]): Promise<void>;
-  /** A new endpoint with its secret. */
+  /** Creates an endpoint; returns it with its secret. */
   makeEndpoint(url: string, eventTypes?: readonly string[]): Promise<Json>;
-  /** The answer to a request about one endpoint. */
+  /** Sends a request about one endpoint. */
   at(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: object): Promise<Answer>;
   deliveries(endpointId: string, query?: string): Promise<Json[]>;
-  /** Forgets every endpoint and message. */
+  /** Deletes every endpoint and message. */
   clear(): Promise<void>;
 }
 
-/** Long enough for a receiver on this machine under any load, and short enough for a test of one that is silent. */
+/** Long enough for a receiver on this machine under any load, and short enough for a test with a silent receiver. */
 const TIMEOUT_MS = 2_000;
 
-/** The event that a rule of a limit is taken to send, in every project. */
+/** An event that counts as sent by a rule of a limit, in every project. */
 export const EVENT_OF_RULE = 'budget.alarm';
 
 export async function createTestWebhooks({ allowPrivate = true } = {}): Promise<TestWebhooks> {
@@ -101,8 +101,8 @@ export async function createTestWebhooks({ allowPrivate = true } = {}): Promise<
 }
 
 /**
- * Whether a message carries a signature by this secret, as the public specification says: `v1,` and the base64 of the
- * HMAC-SHA256 of `id.timestamp.body`, one of several between spaces; the key is what follows `whsec_`, in base64.
+ * Whether a message is signed with this secret, as the public specification says: one of several signatures between
+ * spaces is `v1,` and the base64 of the HMAC-SHA256 of `id.timestamp.body`; the key is the base64 part after `whsec_`.
  */
 export function isSignedBy(secret: string, { headers, body }: Received): boolean {
   const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');

@@ -46,7 +46,10 @@ abstract class ScopedDb<Own extends ScopeColumn, Table extends keyof Database> {
     this.#own = own;
   }
 
-  /** The condition that a row is the owner's. `table`: its name or alias, where a column could be another table's. */
+  /**
+   * Returns the condition that a row belongs to the owner. `table`: its name or alias, if the column could be
+   * ambiguous.
+   */
   isOwn(table?: string): RawBuilder<boolean> {
     const conditions = this.#own.map(([name, value]) => {
       const column = sql.ref(table === undefined ? name : `${table}.${name}`);
@@ -55,28 +58,40 @@ abstract class ScopedDb<Own extends ScopeColumn, Table extends keyof Database> {
     return this.#marked(sql<boolean>`${sql.join(conditions, sql` and `)}`);
   }
 
-  /** The values of `tenant_id, project_id` (of a tenant: `tenant_id`), for `insert into … values (…)`. */
+  /** Returns the values of `tenant_id, project_id` (for a tenant: `tenant_id`), for `insert into … values (…)`. */
   ownValues(): RawBuilder<unknown> {
     return this.#marked(sql`${sql.join(this.#own.map(([, value]) => sql`${value}::text`))}`);
   }
 
-  /** A part of a statement. It is confined to the owner if one of the parts in it is. */
+  /** Returns a part of a statement. It is confined to the owner if one of the parts in it is. */
   part<T = unknown>(strings: TemplateStringsArray, ...values: readonly unknown[]): RawBuilder<T> {
     const part = sql<T>(strings, ...values);
     return values.some((value) => this.#isScoped(value)) ? this.#marked(part) : part;
   }
 
-  /** Runs a statement and returns its rows. @throws when no part of it comes from this handle */
+  /**
+   * Runs a statement and returns its rows.
+   *
+   * @throws when no part of it comes from this handle
+   */
   async rows<Row>(strings: TemplateStringsArray, ...values: readonly unknown[]): Promise<Row[]> {
     return (await this.#run<Row>(strings, values)).rows;
   }
 
-  /** Runs a statement and returns its first row, if any. @throws as `rows` does */
+  /**
+   * Runs a statement and returns its first row, if any.
+   *
+   * @throws as `rows` does
+   */
   async row<Row>(strings: TemplateStringsArray, ...values: readonly unknown[]): Promise<Row | undefined> {
     return (await this.#run<Row>(strings, values)).rows[0];
   }
 
-  /** Runs a statement and returns the number of rows that it changed. @throws as `rows` does */
+  /**
+   * Runs a statement and returns the number of rows that it changed.
+   *
+   * @throws as `rows` does
+   */
   async change(strings: TemplateStringsArray, ...values: readonly unknown[]): Promise<number> {
     return Number((await this.#run(strings, values)).numAffectedRows ?? 0n);
   }
@@ -102,7 +117,7 @@ abstract class ScopedDb<Own extends ScopeColumn, Table extends keyof Database> {
     return query as unknown as DeleteQueryBuilder<Database, T, DeleteResult>;
   }
 
-  /** Inserts rows, in one statement. The owner that a row names is replaced by that of the handle. */
+  /** Inserts rows in one statement. The handle's owner replaces the owner that a row names. */
   insert<T extends Table>(
     table: T,
     ...values: readonly Omit<Insertable<Database[T]>, Own>[]
@@ -172,7 +187,7 @@ export class TenantTx extends TenantDb {
     this.#tx = tx;
   }
 
-  /** Makes transactions of this tenant that take the same lock wait for each other, until this one ends. */
+  /** Locks a purpose of this tenant until the transaction ends; other transactions with the same lock wait. */
   async lock(purpose: string, ...details: readonly string[]): Promise<void> {
     await lockUntilCommit(this.#tx, ['tollgate', purpose, this.tenantId, ...details].join('/'));
   }

@@ -9,7 +9,7 @@ export interface BucketRun extends TimeSpan {
   readonly starts: readonly (number | null)[];
 }
 
-/** More runs than this are read as one. */
+/** Upper bound of runs; more are read as one. */
 const RUNS_MAX = 4;
 
 /**

@@ -20,7 +20,7 @@ export interface ChangedRowsDeps {
   readonly history: UsageHistory;
 }
 
-/** The rows of all buckets of a query that may have changed, as the query itself would answer them now. */
+/** Returns the rows of all buckets of a query that may have changed, as the query itself would return them now. */
 export async function changedRows(
   { clickhouse, clock, history }: ChangedRowsDeps,
   project: StreamScope,
@@ -34,7 +34,7 @@ export async function changedRows(
   const scope = await history.scopeOf(project);
   const rows: StreamBuckets['rows'] = [];
   for (const { from, to } of runs) {
-    // The size is named, and a part of the range has fewer buckets: they are cut as those of the whole range are.
+    // The bucket size is given explicitly, so that a part of the range has the same buckets as the whole range.
     const part = { ...query, time_range: { from, to }, bucket_size: bucketSize };
     const answer = await analyze(clickhouse, clock, scope, part).catch(refusal);
     if (answer === undefined) return 'ask-anew';

@@ -8,9 +8,9 @@ export interface SavedQuery {
   readonly defaultRangeS: number;
 }
 
-/** Where charts are kept. */
+/** The source of saved charts. */
 export interface SavedQueries {
-  /** By the ids of charts; those that the project does not have are absent. */
+  /** Returns queries by chart id; charts that the project does not have are absent. */
   queriesOf(project: StreamScope, chartIds: readonly string[]): Promise<ReadonlyMap<string, SavedQuery>>;
 }
 
@@ -18,12 +18,12 @@ export interface SavedQueries {
 export interface StreamRequest {
   readonly queries: readonly AnalysisQuery[];
   readonly chartIds: readonly string[];
-  /** The range of every chart, where it is not to be that of its board. */
+  /** The range of every chart; undefined for that of its board. */
   readonly lastSeconds: number | undefined;
 }
 
 /**
- * The queries, then those of the charts, as these are now.
+ * Returns the queries, then those of the charts, as these are now.
  * @throws DomainError `invalid_request` naming the field; `not_found` for a chart that the project does not have
  */
 export async function followedQueries(

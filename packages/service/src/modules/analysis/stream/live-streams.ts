@@ -12,16 +12,16 @@ import { changesSince, isRetainedSince, positionRange } from './projection-store
 /** Poll interval for changes, and so the shortest time between two updates of a bucket. */
 const TICK_MS = 1_000;
 const HEARTBEAT_MS = 15_000;
-/** A client that takes nothing for so long is let go; it can resume. */
+/** A client that reads nothing for this long is disconnected; it can resume. */
 const BEHIND_MS_MAX = 30_000;
-/** Upper bound of the characters sent to one client in one tick. The client must run queries past it again. */
+/** Upper bound of the characters sent to one client in one tick; beyond it the client must run its queries again. */
 const TICK_CHARS_MAX = 1_048_576;
-/** Queries that run at once for all streams of the process. */
+/** Upper bound of the queries that run at once for all streams of the process. */
 const QUERIES_RUNNING_MAX = 2;
 
-/** The connection to who follows. */
+/** The connection to one client. */
 export interface StreamClient {
-  /** Earlier writes have not been sent yet. */
+  /** Whether earlier writes have not been sent yet. */
   readonly isBehind: boolean;
   write(text: string): void;
   end(): void;
@@ -38,7 +38,7 @@ export interface LiveStreamsDeps extends ChangedRowsDeps {
 export interface Subscription {
   readonly scope: StreamScope;
   readonly queries: readonly AnalysisQuery[];
-  /** From where on; undefined: from now on. */
+  /** The position to follow from; undefined: from now on. */
   readonly since: number | undefined;
 }
 
@@ -55,12 +55,12 @@ interface Stream {
   behindSinceMs: number | undefined;
 }
 
-/** Tells those who follow analysis queries which buckets have changed. */
+/** Sends changed buckets to the clients that follow analysis queries. */
 export class LiveStreams {
   readonly #deps: LiveStreamsDeps;
   readonly #streams = new Set<Stream>();
   readonly #turns = new FairTurns(QUERIES_RUNNING_MAX);
-  /** Results on their way, by query: many clients of one board send the same queries. */
+  /** Pending results, by query: many clients of one board send the same queries. */
   readonly #answers = new Map<string, Promise<ChangedRows>>();
   readonly #underWay = new Set<Promise<void>>();
   #isClosed = false;
@@ -70,8 +70,8 @@ export class LiveStreams {
   }
 
   /**
-   * Follows the queries until `gone` aborts or the service ends. `connect` is called once it is known that it
-   * can be done.
+   * Follows the queries until `gone` aborts or the service ends. `connect` is called once nothing can be refused any
+   * more.
    * @throws DomainError `shutting_down`
    */
   async open(
@@ -101,7 +101,7 @@ export class LiveStreams {
     gone.addEventListener('abort', () => this.#streams.delete(stream), { once: true });
   }
 
-  /** Looks for changes again and again until `signal` aborts; never rejects. */
+  /** Polls for changes until `signal` aborts; never rejects. */
   run(signal: AbortSignal): Promise<void> {
     return repeat(() => this.tick(), signal, {
       pollMs: TICK_MS,
@@ -110,8 +110,8 @@ export class LiveStreams {
   }
 
   /**
-   * Looks for changes once and begins to send them; a stream that is still being sent changes waits for the
-   * next time.
+   * Looks for changes once and starts to send them; a stream that is still being sent earlier ones waits for the next
+   * tick.
    */
   async tick(): Promise<void> {
     await this.#dismiss();
@@ -133,7 +133,7 @@ export class LiveStreams {
     }
   }
 
-  /** Resolves when all changes that the last tick found are sent. */
+  /** Resolves when all changes of the last tick are sent. */
   async told(): Promise<void> {
     await Promise.all(this.#underWay);
   }
@@ -144,7 +144,7 @@ export class LiveStreams {
     for (const stream of this.#streams) this.#end(stream);
   }
 
-  /** Lets go whose key is void by now, and who takes nothing. */
+  /** Ends streams whose key is void by now, and those whose client reads nothing. */
   async #dismiss(): Promise<void> {
     const nowMs = this.#deps.clock.nowMs();
     await Promise.all(
@@ -215,13 +215,13 @@ export class LiveStreams {
     query: AnalysisQuery,
     changes: { readonly spans: readonly TimeSpan[]; readonly position: number },
   ): Promise<ChangedRows> {
-    // With the position: an answer that was begun before it may lack what came since.
+    // Keyed by the position too: a result that was begun before it may lack newer changes.
     const key = JSON.stringify([scope.projectId, text, changes]);
     const known = this.#answers.get(key);
     if (known !== undefined) return known;
     const answer = this.#turns
       .run(scope.projectId, async () => {
-        // Who waited for it may have left meanwhile.
+        // The streams that waited for it may have ended meanwhile.
         if (!this.#isFollowed(scope, text)) return 'nothing';
         return changedRows(this.#deps, scope, query, changes.spans);
       })

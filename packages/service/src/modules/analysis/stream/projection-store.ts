@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../../../platform/postgres/index.js';
 import type { TimeSpan } from '../source.js';
 
-/** Which positions are known; both 0 before the first. */
+/** The known positions; both 0 before the first. */
 export interface PositionRange {
   readonly first: number;
   readonly last: number;
@@ -20,8 +20,8 @@ export interface Changes {
   /** The position up to which these changes are complete. */
   readonly last: number;
   /**
-   * Per watch, in their order: when the charge items happened that are new in ClickHouse; undefined when too
-   * much was forgotten.
+   * Per watch, in their order: when the charge items that are new in ClickHouse occurred; undefined when too much was
+   * deleted.
    */
   readonly spans: readonly (readonly TimeSpan[] | undefined)[];
 }
@@ -38,7 +38,7 @@ export function isRetainedSince({ first, last }: PositionRange, since: number): 
   return since >= first - 1 && since <= last;
 }
 
-/** One statement for all watches, hence one snapshot: no change lies between its result and `last`. */
+/** Reads all watches with one statement, and so one snapshot: no change lies between its result and `last`. */
 export async function changesSince(db: Db, watches: readonly StreamPosition[]): Promise<Changes> {
   const { rows } = await sql<{ first: number; last: number; spans: string | null }>`
     select known.first, known.last, changed.spans::text as spans

@@ -24,14 +24,14 @@ export interface StreamRouteDeps {
   readonly metrics: Metrics;
 }
 
-/** Streams of all keys in one process. */
+/** Upper bound of the streams of all keys in one process. */
 const STREAMS_MAX = 200;
-/** So much may wait to go out before a client counts as behind. */
+/** A client with more unsent bytes than this counts as behind. */
 const WAITING_BYTES_MAX = 65_536;
 
 const readQuery = embeddedJson(AnalysisQuery);
 
-/** Analysis queries that are followed as usage comes in. */
+/** Registers the stream of analysis queries that follow new usage. */
 export function registerStreamRoutes(app: App, { streams, charts, clock, metrics }: StreamRouteDeps): void {
   const slots = new Slots({ what: 'streams', perKeyMax: STREAMS_PER_KEY_MAX, totalMax: STREAMS_MAX });
   addReadGauge(metrics, 'tollgate_analysis_streams', 'Open streams of analysis queries.', () => slots.taken);
@@ -69,7 +69,7 @@ export function registerStreamRoutes(app: App, { streams, charts, clock, metrics
         chartIds,
         lastSeconds,
       });
-      // Who has left already would never be noticed to leave.
+      // The end of a connection that has ended already would never be noticed.
       if (reply.raw.destroyed) return reply.hijack();
       const gone = slots.take(request.principal, reply);
       const isAllowed = () => app.isStillAllowed(request);
@@ -78,7 +78,7 @@ export function registerStreamRoutes(app: App, { streams, charts, clock, metrics
   });
 }
 
-/** Checked here wholly, so that nothing is left to refuse once the stream has begun. */
+/** Checks everything here, so that nothing can be refused once the stream has begun. */
 function queryOf(text: string, path: string, clock: Clock): AnalysisQuery {
   const query = readQuery(text, path);
   try {

@@ -98,7 +98,7 @@ it('sends exactly the changes between the past results and the present ones', as
           queries.map(async (one) => new ReservedAmount(one, await fixture.ask(one))),
         );
         for (const [index, agos] of rounds.entries()) {
-          // Less than brings a heartbeat.
+          // Less than the interval of heartbeats.
           fixture.api.clock.advanceMs(agos.length * 1_000);
           for (const one of held) one.isNews = false;
           await fixture.use(...agos.map((ago) => fixture.nowS - ago));

@@ -71,7 +71,7 @@ describe('GET …/analysis/stream', () => {
     const [first, second] = [await client.next(), await client.next()];
     expect(first).toMatchObject({ id: undefined, data: { query: 0, buckets: [null] } });
     expect(first.data.rows).toEqual((await fixture.ask(totals)).rows);
-    // Which groups stand for themselves is known only from the whole range.
+    // Which groups have rows of their own is known only from the whole range.
     expect(second).toMatchObject({ id: 2, data: { query: 2 } });
     expect(second.data.rows).toEqual((await fixture.ask(top)).rows);
     expect(second.data.buckets.length).toBeGreaterThan(1);
@@ -110,7 +110,7 @@ describe('GET …/analysis/stream', () => {
     expect(await again.next()).toEqual({ name: 'ready', id: 1, data: {} });
     await fixture.tick();
     expect(await again.next()).toMatchObject({ id: 2, data: { buckets: [hour - HOUR_S] } });
-    // Two more, ten minutes apart: what came before is forgotten, but for the last.
+    // Two more, ten minutes apart: all earlier ones are deleted except the last.
     for (const _ of [1, 2]) {
       fixture.api.clock.advanceMs(600_000);
       await fixture.use(hour);

@@ -44,10 +44,10 @@ export interface StreamRequest {
   readonly lastEventId?: number | string;
 }
 
-/** ClickHouse as streams ask it: counted, and held up or failed by tests. */
+/** ClickHouse as streams query it; tests count, delay and fail its queries. */
 class WatchedClickHouse {
   asked = 0;
-  /** Waited for by each query. */
+  /** Each query waits for it. */
   gate = async (): Promise<void> => {};
 
   constructor(readonly clickhouse: Pick<ClickHouse, 'query'>) {}
@@ -116,7 +116,7 @@ export class StreamFixture {
     return this.api.clock.nowMs() / 1000;
   }
 
-  /** Events that happened at these times are accepted, rated and projected; each costs 2 USD for one token. */
+  /** Accepts, rates and projects events that occurred at these times; each costs 2 USD for one token. */
   async use(...times: number[]): Promise<void> {
     const events = times.map((occurredAt) =>
       testEvent(`k${this.#keys++}`, {
@@ -200,7 +200,7 @@ function pipelineOf({ postgres, clock }: TestApi, { clickhouse }: TestClickHouse
 export class EventClient {
   readonly #sent: ClientRequest;
   readonly events: ReceivedEvent[] = [];
-  /** The text of an answer that is no stream. */
+  /** The text of a response that is not a stream. */
   body = '';
   lastEventId: number | undefined;
   /** Heartbeats received. */
@@ -248,7 +248,7 @@ export class EventClient {
     }
   }
 
-  /** The events that came since the last call, once a heartbeat has shown that there are no more. */
+  /** Returns the events since the last call, once a heartbeat has shown that there are no more. */
   async untilBeat(count: number): Promise<ReceivedEvent[]> {
     while (this.beats < count && !this.isClosed)
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
@@ -289,7 +289,7 @@ export class EventClient {
   }
 }
 
-/** Replaces the held rows by those of an event. */
+/** Returns the rows after replacing those that an event names. */
 export function applied(
   held: AnalysisResult['rows'],
   { buckets, rows }: StreamBuckets,
