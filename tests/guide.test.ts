@@ -75,12 +75,10 @@ describe.runIf(hasTools)('the guides', () => {
     const printed = await printedBy('getting-started.md', 'prices.md');
     expect(printed).toMatch(/^Saved pricing rule set prs_\w+, version 1: \d+ rules in USD\.$/m);
     expect(printed).toContain('It is a draft, and has no effect until it is published.');
-    expect(printed).toMatch(/^Unchanged: .*\nPublished it: it prices events that occur from \d+ on\.$/m);
+    expect(printed).toMatch(/^Unchanged: .*\nPublished it: it applies to events from \d+ on\.$/m);
     expect(printed).toContain('llm.input_tokens 0.0005 by gpt-5-mini llm.input_tokens');
     expect(printed).toContain('llm.output_tokens 0.0006 by gpt-5-mini llm.output_tokens');
-    expect(printed.trim().split('\n').at(-1)).toMatch(
-      /^Published it: it prices events that occur from \d+ on\.$/,
-    );
+    expect(printed.trim().split('\n').at(-1)).toMatch(/^Published it: it applies to events from \d+ on\.$/);
   });
 
   it('wallets go on from there', async () => {

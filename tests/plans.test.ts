@@ -54,7 +54,7 @@ describe('a service that sells plans', () => {
     ];
     expect(applied.map(({ exitCode, stdout }) => [exitCode, stdout.trim()])).toEqual([
       [0, 'starter: revision 1'],
-      [0, 'starter: as it was'],
+      [0, 'starter: unchanged'],
     ]);
 
     const tenant = await operate('POST', '/admin/v1/tenants', { name: 'Acme' });
@@ -77,7 +77,7 @@ describe('a service that sells plans', () => {
     const verified = await service.runCommand(['verify']);
     expect([verified.exitCode, verified.stdout]).toEqual([
       0,
-      expect.stringContaining('1 months of event quotas'),
+      expect.stringContaining('months of event quotas: 1'),
     ]);
   });
 });

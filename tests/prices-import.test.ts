@@ -72,7 +72,7 @@ describe('tollgate prices import', () => {
     expect(imported).toMatchObject({ exitCode: 0 });
     const id = savedId(imported);
     expect(imported.stdout).toMatch(
-      /^Saved pricing rule set prs_\w{32}, version 1: 23 rules in USD\.\nPublished it: it prices events that occur from \d+ on\.\n$/,
+      /^Saved pricing rule set prs_\w{32}, version 1: 23 rules in USD\.\nPublished it: it applies to events from \d+ on\.\n$/,
     );
     expect(imported.stderr).toContain('3 models priced by 23 rules.');
     expect(await charge('gpt-4o', USAGE)).toEqual([

@@ -17,21 +17,21 @@ import { StartError } from './start-error.js';
 import { verify } from './verify.js';
 import { VERSION } from './version.js';
 
-const USAGE = `tollgate ${VERSION}: meter usage, rate it, control its limits
+const USAGE = `tollgate ${VERSION}: usage metering, rating and limits
 
-  tollgate serve [--roles api,worker,projector]   run the service
-  tollgate demo [--reset]                         run it with a sample tenant and live sample traffic
-  tollgate migrate                                bring both stores to this version's schema
+  tollgate serve [--roles api,worker,projector]   start the service
+  tollgate demo [--reset]                         start it with a sample tenant and live sample traffic
+  tollgate migrate                                migrate both stores to the schema of this version
   tollgate verify                                 recount PostgreSQL and ClickHouse against each other
   tollgate catalog apply FILE                     add a revision of every plan that is new or changed
-  tollgate prices import FILE                     make pricing rule sets of a table of model prices
-      --project ID --extractor-rule-set ID          bound to these extractors; or, of an existing one,
-      --project ID --update ID                      the next version
-      [--models GLOB,...] [--provider NAME,...]     of some models only
+  tollgate prices import FILE                     turn a table of model prices into pricing rule sets
+      --project ID --extractor-rule-set ID          create pricing rule sets for this extractor rule set
+      --project ID --update ID                      or update this pricing rule set
+      [--models GLOB,...] [--provider NAME,...]     import only these models
       [--name TEXT] [--currency CODE] [--effective-from UNIX_SECONDS]
-      [--prompt-tokens-dimension NAME]              where events have the size of the prompt (prompt_size)
-      [--publish | --dry-run]                       put it in force, or print it and send nothing
-      [--url URL] [--api-key KEY]                   where the service is, and a key with rules:write
+      [--prompt-tokens-dimension NAME]              dimension with the size of the prompt (prompt_size)
+      [--publish | --dry-run]                       publish the rules, or print them and send nothing
+      [--url URL] [--api-key KEY]                   URL of the service, and a key with rules:write
   tollgate --version | --help
 
 Settings are environment variables; docs/configuration.md lists them.`;

@@ -49,6 +49,17 @@ const item = (project: string, measure: 'quantity' | 'amount', value: string): V
   measure,
 });
 
+const SCOPE = [
+  '  numbers of 2 project days: 6',
+  '  ledger transactions of 3 wallets: 8',
+  '  active leases: 4',
+  '  usage of wallets: 2 (not compared: 0)',
+  '  limit windows: 7 exactly, 3 by bounds (not compared: 1)',
+  '  rules whose windows must exist: 5 (not compared: 0)',
+  '  months of event quotas: 6',
+  '  paid orders and their grants: 9',
+];
+
 it('puts the metrics of a project under it, in whatever order the totals were met', () => {
   const totals = [
     events('prj_1', '3'),
@@ -62,7 +73,8 @@ it('puts the metrics of a project under it, in whatever order the totals were me
     '  llm.tokens: 30 token, 0.3 USD',
     'prj_2: 4 processed',
     '  llm.tokens: 40 token',
-    'Everything is equal: 6 numbers of 2 project days compared, 8 ledger transactions of 3 wallets and 4 active leases recounted, usage of 2 wallets compared (of 0 not) and of 7 limit windows (3 more within bounds, 1 not), windows of 5 rules looked for (of 0 not), 6 months of event quotas recounted, 9 paid orders compared with grants in 5 ms.',
+    'Everything is equal. Compared in 5 ms:',
+    ...SCOPE,
   ]);
 });
 
@@ -85,7 +97,8 @@ it('names every difference of the ledger', () => {
     'prj_1 acct_1 USD led_1: transaction_sum should be 0, is -1',
     'prj_1 acct_1 USD: balance should be 3, is 4',
     '… and 1 more differences',
-    '3 differences: 6 numbers of 2 project days compared, 8 ledger transactions of 3 wallets and 4 active leases recounted, usage of 2 wallets compared (of 0 not) and of 7 limit windows (3 more within bounds, 1 not), windows of 5 rules looked for (of 0 not), 6 months of event quotas recounted, 9 paid orders compared with grants in 5 ms.',
+    '3 differences. Compared in 5 ms:',
+    ...SCOPE,
   ]);
 });
 
@@ -179,5 +192,6 @@ it('separates a missing window from one with another count', () => {
     'prj_1 user u1 window 60 of limit rule 7: is missing, charge items add up to 3',
     'prj_1 user u1 window 60 of limit rule 7: usage is 5, charge items add up to 1 to 2',
     expect.stringMatching('2 differences'),
+    ...SCOPE,
   ]);
 });

@@ -11,7 +11,7 @@ import type {
 
 /** The report of `tollgate verify` as a person reads it. */
 export function describeReport(report: VerifyReport): string {
-  const { days_compared, values_compared, differences, unsettled } = report;
+  const { differences, unsettled } = report;
   const { ledger, reservations, postings, quotas, purchases } = report;
   const difference_count = [ledger, reservations, postings, quotas, purchases].reduce(
     (sum, recount) => sum + recount.difference_count,
@@ -28,16 +28,31 @@ export function describeReport(report: VerifyReport): string {
   const lines = [...describeTotals(report.totals), ...listed];
   if (difference_count > listed.length)
     lines.push(`… and ${difference_count - listed.length} more differences`);
-  for (const { project_id, day } of unsettled) lines.push(`${project_id} ${day}: kept changing; not judged`);
+  for (const { project_id, day } of unsettled)
+    lines.push(`${project_id} ${day}: kept changing; not compared`);
   const verdicts = {
     equal: 'Everything is equal',
     different: `${difference_count} differences`,
-    unsettled: 'Nothing is known to differ, but some days could not be judged',
+    unsettled: 'No differences found, but some days could not be compared',
   };
-  const compared = `${values_compared} numbers of ${days_compared} project days compared`;
-  const recounted = `${ledger.transactions} ledger transactions of ${ledger.wallets} wallets and ${reservations.leases} active leases recounted, usage of ${postings.wallets} wallets compared (of ${postings.wallets_unjudged} not) and of ${postings.windows} limit windows (${postings.windows_bounded} more within bounds, ${postings.windows_unjudged} not), windows of ${postings.rules} rules looked for (of ${postings.rules_unjudged} not), ${quotas.months} months of event quotas recounted, ${purchases.orders} paid orders compared with grants`;
-  lines.push(`${verdicts[report.status]}: ${compared}, ${recounted} in ${report.duration_ms} ms.`);
+  lines.push(`${verdicts[report.status]}. Compared in ${report.duration_ms} ms:`, ...describeScope(report));
   return lines.join('\n');
+}
+
+/** The numbers of compared objects, and of those that could not be compared. */
+function describeScope(report: VerifyReport): string[] {
+  const { ledger, reservations, postings, quotas, purchases } = report;
+  const { windows, windows_bounded, windows_unjudged, rules, rules_unjudged } = postings;
+  return [
+    `numbers of ${report.days_compared} project days: ${report.values_compared}`,
+    `ledger transactions of ${ledger.wallets} wallets: ${ledger.transactions}`,
+    `active leases: ${reservations.leases}`,
+    `usage of wallets: ${postings.wallets} (not compared: ${postings.wallets_unjudged})`,
+    `limit windows: ${windows} exactly, ${windows_bounded} by bounds (not compared: ${windows_unjudged})`,
+    `rules whose windows must exist: ${rules} (not compared: ${rules_unjudged})`,
+    `months of event quotas: ${quotas.months}`,
+    `paid orders and their grants: ${purchases.orders}`,
+  ].map((line) => `  ${line}`);
 }
 
 function describeDifference(difference: VerifyDifference): string {

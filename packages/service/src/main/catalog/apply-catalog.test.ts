@@ -51,7 +51,7 @@ it('says of each plan what has become of it', () => {
   const applied = { changed: [{ id: 'launch', revision: 2 }], unchanged: ['growth', 'scale'] };
   expect(describeApplied(applied).split('\n')).toEqual([
     'launch: revision 2',
-    'growth: as it was',
-    'scale: as it was',
+    'growth: unchanged',
+    'scale: unchanged',
   ]);
 });

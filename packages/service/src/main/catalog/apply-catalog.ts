@@ -41,7 +41,7 @@ export async function readCatalogFile(path: string): Promise<CatalogFile> {
 export function describeApplied({ changed, unchanged }: AppliedCatalog): string {
   return [
     ...changed.map(({ id, revision }) => `${id}: revision ${revision}`),
-    ...unchanged.map((id) => `${id}: as it was`),
+    ...unchanged.map((id) => `${id}: unchanged`),
   ].join('\n');
 }
 

@@ -24,7 +24,7 @@ it('names what the rules do not say, by key and model', () => {
   ).toEqual([
     '3 models priced by 9 rules.',
     'Larger prompts, above 200k tokens, are priced by the dimension prompt_size. Events without it are charged the base price.',
-    'Priced as input or output, for want of a price of their own:',
+    'Without a price of their own, charged the price of input or output:',
     '  llm.cached_input_tokens: 1 model (a)',
     'Rounded to 18 decimals:',
     '  input_cost_per_token: 1 model (e)',
@@ -35,7 +35,7 @@ it('names what the rules do not say, by key and model', () => {
     'Refused:',
     '  the name of the model has control characters: 1 model (c\\u{202e}\\u{a})',
     '  input_cost_per_token is negative: 1 model (d)',
-    'Without a price by the token: 1 model (b)',
+    'Without a price per token: 1 model (b)',
   ]);
 });
 
@@ -51,7 +51,7 @@ it('names sizes of the prompt that the bands of the templates do not separate', 
   expect(described(table)).toEqual([
     '1 model priced by 3 rules.',
     'Larger prompts, above 128k, 300k tokens, are priced by the dimension prompt_size. Events without it are charged the base price.',
-    '  The templates do not tell prompts above 300k apart: add 300001 to the bands of prompt_size.',
+    '  The templates have no band above 300k: add 300001 to the bands of prompt_size.',
   ]);
   expect(described(table, 'prompt_tokens').slice(1)).toEqual([
     'Larger prompts, above 128k, 300k tokens, are priced by the dimension prompt_tokens. Events without it are charged the base price.',

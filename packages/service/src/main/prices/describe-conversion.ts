@@ -8,12 +8,12 @@ export function describeConversion(converted: ConvertedTable, promptTokensDimens
   return [
     `${counted(models.length, 'model')} priced by ${counted(rules, 'rule')}.`,
     ...promptSizeNotes(promptSizes, promptTokensDimension),
-    ...section('Priced as input or output, for want of a price of their own:', converted.fallbacks),
+    ...section('Without a price of their own, charged the price of input or output:', converted.fallbacks),
     ...section('Rounded to 18 decimals:', converted.rounded),
     ...section('Not converted:', converted.leftOut),
     ...section('Refused:', converted.refused),
     ...(notModels.length > 0 ? [`Not a model: ${notModels.map(shown).join(', ')}`] : []),
-    ...(withoutTokenPrice.length > 0 ? [`Without a price by the token: ${listed(withoutTokenPrice)}`] : []),
+    ...(withoutTokenPrice.length > 0 ? [`Without a price per token: ${listed(withoutTokenPrice)}`] : []),
   ].join('\n');
 }
 
@@ -30,7 +30,7 @@ function promptSizeNotes(sizes: readonly number[], dimension: string): string[] 
       'charged the base price.',
     ...without.map(
       (size) =>
-        `  The templates do not tell prompts above ${inThousands(size)} apart: add ${size + 1} to the bands of ${dimension}.`,
+        `  The templates have no band above ${inThousands(size)}: add ${size + 1} to the bands of ${dimension}.`,
     ),
   ];
 }

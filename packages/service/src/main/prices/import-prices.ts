@@ -139,7 +139,7 @@ async function publish(
       project.pricingRuleSets.publish(ruleSet.id),
     );
     const what = drafts.length === 1 ? 'it' : ruleSet.id;
-    console.log(`Published ${what}: it prices events that occur from ${published.effective_from} on.`);
+    console.log(`Published ${what}: it applies to events from ${published.effective_from} on.`);
   }
 }
 
