@@ -10,6 +10,7 @@ describe('rules for what the service has one of', () => {
   it.each([
     ['timer-race', `import { setTimeout as delay } from 'node:timers/promises'; ${race}`],
     ['timer-race', `const timer = setTimeout(() => reject(new Error()), 5); ${race}`],
+    ['list-page', 'function list(): { rows: Row[]; totalCount: number } {}'],
     ['bounded-map', 'const oldest = map.keys().next().value;'],
     ['bounded-map', 'if (this.#known.size >= KNOWN_MAX) this.#known.clear();'],
     ['bounded-map', 'if (known.size + more > KNOWN_MAX) { known.clear(); }'],
@@ -20,6 +21,7 @@ describe('rules for what the service has one of', () => {
   it.each([
     ['platform/wait.ts', `setTimeout(stop, 5); ${race}`],
     ['kernel/bounded-map.ts', 'const oldest = map.keys().next().value;'],
+    ['kernel/page.ts', 'interface ListPage { readonly totalCount: number }'],
     ['modules/usage/x.ts', race],
     ['modules/usage/x.ts', 'if (map.size > 0) send(map.keys()); map.clear();'],
     ['modules/usage/x.test.ts', `setTimeout(stop, 5); ${race}`],

@@ -7,6 +7,9 @@ const WAIT = 'packages/service/src/platform/wait.ts';
 /** The only file that decides what a full map drops. */
 const BOUNDED_MAP = 'packages/service/src/kernel/bounded-map.ts';
 
+/** The only file that says what a page of a list is. */
+const PAGE = 'packages/service/src/kernel/page.ts';
+
 /** Finds members that are private in TypeScript alone, which everything can read when the program runs. */
 export function privateFindings(file: CodeFile): Finding[] {
   return file.nodes.filter(isPrivateInTypesOnly).map((node) => ({
@@ -33,10 +36,17 @@ export function singleFindings(file: CodeFile): Finding[] {
   });
   const timerRaces = file.path === WAIT ? [] : timerRacesOf(file);
   const boundedMaps = file.path === BOUNDED_MAP ? [] : file.nodes.filter(dropsFromFullMap);
+  const listPages = file.path === PAGE ? [] : file.nodes.filter(isTotalCount);
   return [
+    ...listPages.map(report('list-page', 'return a ListPage of kernel/page.')),
     ...timerRaces.map(report('timer-race', 'use resultWithin or endsWithin of platform/wait.')),
     ...boundedMaps.map(report('bounded-map', 'use BoundedMap of kernel/bounded-map.')),
   ];
+}
+
+/** `{ rows: Row[]; totalCount: number }` as a type. */
+function isTotalCount(node: SyntaxNode): boolean {
+  return node.type === 'TSPropertySignature' && nameOf(node.key) === 'totalCount';
 }
 
 /** `Promise.race` in a file that sets timers. */

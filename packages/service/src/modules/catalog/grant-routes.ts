@@ -63,8 +63,8 @@ export function registerGrantRoutes(app: App, deps: OperatorGrantDeps): void {
     handler: async ({ params, query }) => {
       const { id } = await deps.tenants.getTenant(params.tenant_id);
       const page = pageOf(query);
-      const { grants, total } = await listGrants(deps.postgres.db, id, page);
-      return { grants: grants.map(grantView), total_count: total, ...page };
+      const { items, totalCount } = await listGrants(deps.postgres.db, id, page);
+      return { grants: items.map(grantView), total_count: totalCount, ...page };
     },
   });
 }

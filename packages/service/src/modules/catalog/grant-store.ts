@@ -1,6 +1,6 @@
 import type { CatalogPlan } from '@tollgate/contract';
 import { sql } from 'kysely';
-import type { Page } from '../../kernel/page.js';
+import type { ListPage, Page } from '../../kernel/page.js';
 import { type Db, lockUntilCommit, type Tx } from '../../platform/postgres/index.js';
 import type { PlanGrant } from './grant.js';
 
@@ -40,7 +40,7 @@ export async function listGrants(
   db: Db,
   tenantId: string,
   { limit, offset }: Page,
-): Promise<{ grants: PlanGrant[]; total: number }> {
+): Promise<ListPage<PlanGrant>> {
   const { rows } = await sql<GrantRow>`
     select tenant_id, id, plan, source, starts_at, ends_at, ended_at, created_at from entitlement_grants
     where tenant_id = ${tenantId} order by starts_at desc, id desc limit ${limit} offset ${offset}
@@ -48,7 +48,7 @@ export async function listGrants(
   const { rows: counted } = await sql<{ total: number }>`
     select count(*) as total from entitlement_grants where tenant_id = ${tenantId}
   `.execute(db);
-  return { grants: rows.map(grantOf), total: counted[0]?.total ?? 0 };
+  return { items: rows.map(grantOf), totalCount: counted[0]?.total ?? 0 };
 }
 
 /** Returns the grant that was made for a source, of any tenant. */

@@ -1,6 +1,6 @@
 import type { PaymentOrderStatus } from '@tollgate/contract';
 import { sql } from 'kysely';
-import type { Page } from '../../kernel/page.js';
+import type { ListPage, Page } from '../../kernel/page.js';
 import { present } from '../../kernel/present.js';
 import { type Db, lockUntilCommit, type Tx } from '../../platform/postgres/index.js';
 import type { Order } from './order.js';
@@ -130,14 +130,14 @@ export async function listOrders(
   tenantId: string,
   status: PaymentOrderStatus | undefined,
   page: Page,
-): Promise<{ orders: Order[]; total: number }> {
+): Promise<ListPage<Order>> {
   const chosen = sql`tenant_id = ${tenantId} and (${status ?? null}::text is null or status = ${status ?? null})`;
-  const { rows: orders } = await sql<Order>`
+  const { rows: items } = await sql<Order>`
     select ${orderColumns} from payment_orders where ${chosen}
     order by created_at desc, id desc limit ${page.limit} offset ${page.offset}
   `.execute(db);
   const { rows } = await sql<{ total: number }>`
     select count(*) as total from payment_orders where ${chosen}
   `.execute(db);
-  return { orders, total: present(rows[0], 'the number of orders').total };
+  return { items, totalCount: present(rows[0], 'the number of orders').total };
 }

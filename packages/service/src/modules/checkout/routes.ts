@@ -103,8 +103,8 @@ function registerOrders(app: App, checkouts: Checkouts): void {
     },
     handler: async ({ params, query }) => {
       const page = pageOf(query);
-      const { orders, total } = await checkouts.list(params.tenant_id, query.status, page);
-      return { orders: orders.map(orderAnswer), total_count: total, ...page };
+      const { items, totalCount } = await checkouts.list(params.tenant_id, query.status, page);
+      return { orders: items.map(orderAnswer), total_count: totalCount, ...page };
     },
   });
   app.route({

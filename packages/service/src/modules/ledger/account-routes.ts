@@ -62,8 +62,8 @@ function registerAccounts(app: App, { accounts }: AccountRouteDeps): void {
     },
     handler: async ({ project, query: { external_id: externalId, ...range } }) => {
       const page = pageOf(range);
-      const { accounts: found, total } = await accounts.list(project, externalId, page);
-      return { accounts: found, total_count: total, ...page };
+      const { items, totalCount } = await accounts.list(project, externalId, page);
+      return { accounts: items, total_count: totalCount, ...page };
     },
   });
   app.route({

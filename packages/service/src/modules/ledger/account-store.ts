@@ -1,5 +1,5 @@
 import type { Account } from '@tollgate/contract';
-import type { Page } from '../../kernel/page.js';
+import type { ListPage, Page } from '../../kernel/page.js';
 import type { ProjectDb, ProjectTx } from '../../platform/postgres/index.js';
 
 const COLUMNS = ['id', 'tenant_id', 'project_id', 'name', 'external_id', 'created_at'] as const;
@@ -34,12 +34,12 @@ export async function listAccounts(
   db: ProjectDb,
   externalId: string | undefined,
   { limit, offset }: Page,
-): Promise<{ accounts: Account[]; total: number }> {
+): Promise<ListPage<Account>> {
   const all = db.selectFrom('accounts');
   const asked = externalId === undefined ? all : all.where('external_id', '=', externalId);
-  const accounts = await asked.select(COLUMNS).orderBy('id').limit(limit).offset(offset).execute();
+  const items = await asked.select(COLUMNS).orderBy('id').limit(limit).offset(offset).execute();
   const { total } = await asked
     .select(({ fn }) => fn.countAll<number>().as('total'))
     .executeTakeFirstOrThrow();
-  return { accounts, total };
+  return { items, totalCount: total };
 }

@@ -3,7 +3,7 @@ import type { ChangeContext } from '../../kernel/change-context.js';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import { DomainError } from '../../kernel/errors.js';
 import { newId } from '../../kernel/id.js';
-import type { Page } from '../../kernel/page.js';
+import type { ListPage, Page } from '../../kernel/page.js';
 import type { ProjectScope } from '../../kernel/scope.js';
 import { type Postgres, ProjectDb, ProjectTx, type Tx, transaction } from '../../platform/postgres/index.js';
 import { audit } from '../tenancy/index.js';
@@ -80,11 +80,7 @@ export class AccountService {
     return account;
   }
 
-  list(
-    scope: ProjectScope,
-    externalId: string | undefined,
-    page: Page,
-  ): Promise<{ accounts: Account[]; total: number }> {
+  list(scope: ProjectScope, externalId: string | undefined, page: Page): Promise<ListPage<Account>> {
     return store.listAccounts(new ProjectDb(this.#deps.postgres.db, scope), externalId, page);
   }
 }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Page } from '../../kernel/page.js';
+import type { ListPage, Page } from '../../kernel/page.js';
 import { present } from '../../kernel/present.js';
 import type { ProjectDb, Tx } from '../../platform/postgres/index.js';
 import { type Amount, amountFromText, amountText } from './amount.js';
@@ -138,7 +138,7 @@ export async function listCredits(
   db: ProjectDb,
   { accountId, currency }: Pick<WalletKey, 'accountId' | 'currency'>,
   { limit, offset }: Page,
-): Promise<{ grants: CreditGrant[]; total: number }> {
+): Promise<ListPage<CreditGrant>> {
   const ofWallet = db.part`${db.isOwn('g')} and g.account_id = ${accountId} and g.currency = ${currency}`;
   const rows = await db.rows<GrantRow & { total: number }>`
     select g.id, g.transaction_id, g.source, g.amount, g.priority, g.expires_at, g.expired_at, g.description,
@@ -149,9 +149,9 @@ export async function listCredits(
     where ${ofWallet}
     order by g.id desc limit ${limit} offset ${offset}`;
   const [first] = rows;
-  const total = first === undefined ? await countGrants(db, ofWallet) : first.total;
+  const totalCount = first === undefined ? await countGrants(db, ofWallet) : first.total;
   const key = { ...db.scope, accountId, currency };
-  return { grants: rows.map((row) => toGrant(key, row)), total };
+  return { items: rows.map((row) => toGrant(key, row)), totalCount };
 }
 
 /** Counts the credits for a page past the end, which has no row that could carry the count. */

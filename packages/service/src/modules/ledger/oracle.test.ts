@@ -121,7 +121,7 @@ async function expectAgreement(wallet: WalletCaller, oracle: WalletOracle): Prom
     reserved: found?.reserved ?? 0n,
     mode: found?.mode ?? 'postpaid',
   }).toEqual({ balance: oracle.balance, owed: oracle.owed, reserved: oracle.reserved, mode: oracle.mode });
-  const { credits } = await fixture.credits(wallet);
+  const { items: credits } = await fixture.credits(wallet);
   expect(credits.map(({ remaining }) => remaining).reverse()).toEqual(
     oracle.grants.map(({ remaining }) => amountText(remaining)),
   );

@@ -81,7 +81,7 @@ describe('usage', () => {
     await fixture.debit([wallet, ONE]);
     expect(await fixture.worth(wallet)).toEqual([0n, ONE]);
     expect(await linesOf(wallet, 'credit_expiry')).toEqual(['expired_credits 7', 'wallet -7']);
-    const { credits } = await fixture.credits(wallet);
+    const { items: credits } = await fixture.credits(wallet);
     expect(credits).toMatchObject([{ remaining: '0', expired_at: fixture.nowS }]);
   });
 

@@ -112,8 +112,8 @@ function registerCredits(app: App, { wallets }: WalletRouteDeps): void {
       const page = pageOf(query);
       const { tenantId, projectId } = project;
       const key = { tenantId, projectId, accountId: params.id, currency: params.currency };
-      const { credits, total } = await wallets.listCredits(key, page);
-      return { credits, total_count: total, ...page };
+      const { items, totalCount } = await wallets.listCredits(key, page);
+      return { credits: items, total_count: totalCount, ...page };
     },
   });
 }

@@ -3,7 +3,7 @@ import type { ChangeContext } from '../../kernel/change-context.js';
 import { unixSeconds } from '../../kernel/clock.js';
 import { invalidRequest } from '../../kernel/errors.js';
 import { newId } from '../../kernel/id.js';
-import type { Page } from '../../kernel/page.js';
+import type { ListPage, Page } from '../../kernel/page.js';
 import type { ProjectScope } from '../../kernel/scope.js';
 import { ProjectDb, ProjectTx, type Tx, transaction } from '../../platform/postgres/index.js';
 import { audit } from '../tenancy/index.js';
@@ -62,10 +62,10 @@ export class WalletService {
   }
 
   /** Returns the credits of a wallet; a wallet that was never opened has none. */
-  async listCredits(key: WalletKey, page: Page): Promise<{ credits: Credit[]; total: number }> {
+  async listCredits(key: WalletKey, page: Page): Promise<ListPage<Credit>> {
     await this.#accounts.get(key, key.accountId);
-    const { grants, total } = await listCredits(new ProjectDb(this.#deps.postgres.db, key), key, page);
-    return { credits: grants.map(toCredit), total };
+    const { items, totalCount } = await listCredits(new ProjectDb(this.#deps.postgres.db, key), key, page);
+    return { items: items.map(toCredit), totalCount };
   }
 
   /** Sets the mode of a wallet, and opens the wallet if needed. An open wallet that has the mode stays unchanged. */

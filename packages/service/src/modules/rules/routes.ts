@@ -76,8 +76,8 @@ function registerList<Input extends VersionInput, Config extends object>(
         ...range
       } = query as PricingRuleSetListQuery;
       const page = pageOf(range);
-      const { rows, totalCount } = await service.list(project, { ...page, status, extractorRuleSetId });
-      const answers = rows.map((version) => answerOf(kind, version));
+      const { items, totalCount } = await service.list(project, { ...page, status, extractorRuleSetId });
+      const answers = items.map((version) => answerOf(kind, version));
       return { [resource.listField]: answers, total_count: totalCount, ...page };
     },
   });
@@ -122,8 +122,8 @@ function registerReads<Input extends VersionInput, Config extends object>(
     },
     handler: async ({ project, params, query }) => {
       const page = pageOf(query);
-      const { rows, totalCount } = await service.listVersions(project, params.id, page);
-      const versions = rows.map(({ version, changes }) => ({ ...answerOf(kind, version), ...changes }));
+      const { items, totalCount } = await service.listVersions(project, params.id, page);
+      const versions = items.map(({ version, changes }) => ({ ...answerOf(kind, version), ...changes }));
       return { versions, total_count: totalCount, ...page };
     },
   });

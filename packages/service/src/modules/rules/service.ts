@@ -10,7 +10,7 @@ import type { ChangeContext } from '../../kernel/change-context.js';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import { DomainError, invalidRequest } from '../../kernel/errors.js';
 import { newId } from '../../kernel/id.js';
-import type { Page } from '../../kernel/page.js';
+import type { ListPage, Page } from '../../kernel/page.js';
 import type { ProjectScope } from '../../kernel/scope.js';
 import { type Postgres, ProjectDb, ProjectTx, transaction } from '../../platform/postgres/index.js';
 import { audit } from '../tenancy/index.js';
@@ -150,9 +150,9 @@ export class RuleSetService<Input extends VersionInput, Config extends object> {
     owner: ProjectScope,
     ruleSetId: string,
     page: Page,
-  ): Promise<{ rows: ComparedVersion<Config>[]; totalCount: number }> {
+  ): Promise<ListPage<ComparedVersion<Config>>> {
     // One more than is asked for: the last one shown is compared with it.
-    const { rows, totalCount } = await store.listVersions<Config>(
+    const { items, totalCount } = await store.listVersions<Config>(
       this.#own(owner),
       this.#kind.name,
       ruleSetId,
@@ -160,10 +160,10 @@ export class RuleSetService<Input extends VersionInput, Config extends object> {
     );
     // Every rule set has a version.
     if (totalCount === 0) throw new DomainError('rule_set_not_found');
-    const compared = rows
+    const compared = items
       .slice(0, page.limit)
-      .map((version, index) => ({ version, changes: versionChanges(this.#kind, rows[index + 1], version) }));
-    return { rows: compared, totalCount };
+      .map((version, index) => ({ version, changes: versionChanges(this.#kind, items[index + 1], version) }));
+    return { items: compared, totalCount };
   }
 
   /** One change, its revision and its audit entry, together or not at all; returns the newest version. */

@@ -1,6 +1,6 @@
 import type { PublicationStatus } from '@tollgate/contract';
 import { type RawBuilder, sql } from 'kysely';
-import type { Page } from '../../kernel/page.js';
+import type { ListPage, Page } from '../../kernel/page.js';
 import type { ProjectDb, ProjectTx } from '../../platform/postgres/index.js';
 
 /** The kind of the rule sets that a function serves. To it, an id of the other kind does not exist. */
@@ -186,15 +186,15 @@ export async function listRuleSets<Config>(
   db: ProjectDb,
   kind: RuleSetKindName,
   { limit, offset, status, extractorRuleSetId }: Page & ListFilter,
-): Promise<{ rows: StoredVersion<Config>[]; totalCount: number }> {
+): Promise<ListPage<StoredVersion<Config>>> {
   const shown = db.part`
     select distinct on (s.id) ${COLUMNS} from ${FROM}
     where ${isKind(db, kind)} and ${status === undefined ? sql`true` : sql`${STATUS} = ${status}`}
       and ${extractorRuleSetId === undefined ? sql`true` : sql`s.extractor_rule_set_id = ${extractorRuleSetId}`}
     order by s.id desc, v.version desc`;
-  const rows = await db.rows<StoredVersion<Config>>`${shown} limit ${limit} offset ${offset}`;
+  const items = await db.rows<StoredVersion<Config>>`${shown} limit ${limit} offset ${offset}`;
   const counted = await db.row<{ total: number }>`select count(*) as total from (${shown}) shown`;
-  return { rows, totalCount: counted?.total ?? 0 };
+  return { items, totalCount: counted?.total ?? 0 };
 }
 
 /** Versions of one rule set, newest first, none left out. */
@@ -203,10 +203,10 @@ export async function listVersions<Config>(
   kind: RuleSetKindName,
   ruleSetId: string,
   { limit, offset }: Page,
-): Promise<{ rows: StoredVersion<Config>[]; totalCount: number }> {
+): Promise<ListPage<StoredVersion<Config>>> {
   const found = db.part`from ${FROM} where ${isKind(db, kind)} and s.id = ${ruleSetId}`;
-  const rows = await db.rows<StoredVersion<Config>>`
+  const items = await db.rows<StoredVersion<Config>>`
     select ${COLUMNS} ${found} order by v.version desc limit ${limit} offset ${offset}`;
   const counted = await db.row<{ total: number }>`select count(*) as total ${found}`;
-  return { rows, totalCount: counted?.total ?? 0 };
+  return { items, totalCount: counted?.total ?? 0 };
 }

@@ -1,6 +1,6 @@
 import type { AuditEntry, AuditLogQuery } from '@tollgate/contract';
 import { newId } from '../../kernel/id.js';
-import type { Page } from '../../kernel/page.js';
+import type { ListPage, Page } from '../../kernel/page.js';
 import type { Principal } from '../../kernel/principal.js';
 import type { Postgres, Tx } from '../../platform/postgres/index.js';
 
@@ -48,9 +48,9 @@ export async function listAuditLog(
   tenantId: string,
   page: Page,
   filter: AuditFilter,
-): Promise<{ entries: AuditEntry[]; total: number }> {
+): Promise<ListPage<AuditEntry>> {
   const ofTenant = db.selectFrom('audit_log').where((is) => is.and({ tenant_id: tenantId, ...filter }));
-  const entries = await ofTenant
+  const items = await ofTenant
     .selectAll()
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
@@ -60,5 +60,5 @@ export async function listAuditLog(
   const { total } = await ofTenant
     .select(({ fn }) => fn.countAll<number>().as('total'))
     .executeTakeFirstOrThrow();
-  return { entries, total };
+  return { items, totalCount: total };
 }

@@ -51,8 +51,8 @@ export function registerKeyRoutes(app: App, { service }: { readonly service: Ten
     },
     handler: async (request) => {
       const page = pageOf(request.query);
-      const { keys, total } = await service.listKeys(request.params.tenant_id, page);
-      return { api_keys: keys, total_count: total, ...page };
+      const { items, totalCount } = await service.listKeys(request.params.tenant_id, page);
+      return { api_keys: items, total_count: totalCount, ...page };
     },
   });
   app.route({
@@ -93,8 +93,8 @@ function registerAuditRoute(app: App, service: TenancyService): void {
     handler: async (request) => {
       const { limit: _limit, offset: _offset, ...filter } = request.query;
       const page = pageOf(request.query);
-      const { entries, total } = await service.listAuditLog(request.params.tenant_id, page, filter);
-      return { entries, total_count: total, ...page };
+      const { items, totalCount } = await service.listAuditLog(request.params.tenant_id, page, filter);
+      return { entries: items, total_count: totalCount, ...page };
     },
   });
 }

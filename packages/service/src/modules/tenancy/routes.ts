@@ -62,8 +62,8 @@ function registerTenantRoutes(app: App, { service }: TenancyDeps): void {
     },
     handler: async (request) => {
       const page = pageOf(request.query);
-      const { tenants, total } = await service.listTenants(page);
-      return { tenants, total_count: total, ...page };
+      const { items, totalCount } = await service.listTenants(page);
+      return { tenants: items, total_count: totalCount, ...page };
     },
   });
   app.route({
@@ -119,8 +119,8 @@ function registerProjectRoutes(app: App, { service }: TenancyDeps): void {
     },
     handler: async (request) => {
       const page = pageOf(request.query);
-      const { projects, total } = await service.listProjectsOfTenant(request.params.tenant_id, page);
-      return { projects, total_count: total, ...page };
+      const { items, totalCount } = await service.listProjectsOfTenant(request.params.tenant_id, page);
+      return { projects: items, total_count: totalCount, ...page };
     },
   });
 }
@@ -153,8 +153,8 @@ function registerOwnRoutes(app: App, { service }: TenancyDeps): void {
     },
     handler: async (request) => {
       const page = pageOf(request.query);
-      const { projects, total } = await service.listVisibleProjects(request.principal, page);
-      return { projects, total_count: total, ...page };
+      const { items, totalCount } = await service.listVisibleProjects(request.principal, page);
+      return { projects: items, total_count: totalCount, ...page };
     },
   });
 }

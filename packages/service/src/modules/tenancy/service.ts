@@ -12,7 +12,7 @@ import { generateApiKey } from '../../kernel/api-key-text.js';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import { DomainError } from '../../kernel/errors.js';
 import { newId } from '../../kernel/id.js';
-import type { Page } from '../../kernel/page.js';
+import type { ListPage, Page } from '../../kernel/page.js';
 import type { Principal } from '../../kernel/principal.js';
 import { OneAtATime } from '../../platform/one-at-a-time.js';
 import { type Postgres, transaction } from '../../platform/postgres/index.js';
@@ -79,7 +79,7 @@ export class TenancyService {
     return tenant;
   }
 
-  listTenants(page: Page): Promise<{ tenants: Tenant[]; total: number }> {
+  listTenants(page: Page): Promise<ListPage<Tenant>> {
     return store.listTenants(this.#postgres, page);
   }
 
@@ -89,13 +89,13 @@ export class TenancyService {
     return this.#creations.run(tenantId, () => this.#createProject(tenantId, body, caller));
   }
 
-  async listProjectsOfTenant(tenantId: string, page: Page): Promise<{ projects: Project[]; total: number }> {
+  async listProjectsOfTenant(tenantId: string, page: Page): Promise<ListPage<Project>> {
     await this.getTenant(tenantId);
     return store.listProjects(this.#postgres, { tenantId }, page);
   }
 
   /** Returns the projects that the principal can see. */
-  listVisibleProjects(principal: Principal, page: Page): Promise<{ projects: Project[]; total: number }> {
+  listVisibleProjects(principal: Principal, page: Page): Promise<ListPage<Project>> {
     const { tenantId, projectId }: store.VisibleProjects = principal.kind === 'service' ? {} : principal;
     return store.listProjects(this.#postgres, { tenantId, projectId }, page);
   }
@@ -148,11 +148,7 @@ export class TenancyService {
     this.#onKeyRevoked();
   }
 
-  async listAuditLog(
-    tenantId: string,
-    page: Page,
-    filter: AuditFilter,
-  ): Promise<{ entries: AuditEntry[]; total: number }> {
+  async listAuditLog(tenantId: string, page: Page, filter: AuditFilter): Promise<ListPage<AuditEntry>> {
     await this.getTenant(tenantId);
     return listAuditLog(this.#postgres, tenantId, page, filter);
   }

@@ -1,5 +1,5 @@
 import type { ApiKey, Permission, Project, ProjectKind, Tenant } from '@tollgate/contract';
-import type { Page } from '../../kernel/page.js';
+import type { ListPage, Page } from '../../kernel/page.js';
 import type { KeyPrincipal } from '../../kernel/principal.js';
 import type { ProjectRef } from '../../kernel/scope.js';
 import type { Postgres, Tx } from '../../platform/postgres/index.js';
@@ -53,8 +53,8 @@ export async function findTenant({ db }: Reader, tenantId: string): Promise<Tena
   return db.selectFrom('tenants').select(TENANT_COLUMNS).where('id', '=', tenantId).executeTakeFirst();
 }
 
-export async function listTenants({ db }: Reader, page: Page): Promise<{ tenants: Tenant[]; total: number }> {
-  const tenants = await db
+export async function listTenants({ db }: Reader, page: Page): Promise<ListPage<Tenant>> {
+  const items = await db
     .selectFrom('tenants')
     .select(TENANT_COLUMNS)
     .orderBy('id')
@@ -65,18 +65,18 @@ export async function listTenants({ db }: Reader, page: Page): Promise<{ tenants
     .selectFrom('tenants')
     .select(({ fn }) => fn.countAll<number>().as('total'))
     .executeTakeFirstOrThrow();
-  return { tenants, total };
+  return { items, totalCount: total };
 }
 
 export async function listProjects(
   { db }: Reader,
   scope: VisibleProjects,
   page: Page,
-): Promise<{ projects: Project[]; total: number }> {
+): Promise<ListPage<Project>> {
   let visible = db.selectFrom('projects');
   if (scope.tenantId !== undefined) visible = visible.where('tenant_id', '=', scope.tenantId);
   if (scope.projectId !== undefined) visible = visible.where('id', '=', scope.projectId);
-  const projects = await visible
+  const items = await visible
     .select(PROJECT_COLUMNS)
     .orderBy('id')
     .limit(page.limit)
@@ -85,7 +85,7 @@ export async function listProjects(
   const { total } = await visible
     .select(({ fn }) => fn.countAll<number>().as('total'))
     .executeTakeFirstOrThrow();
-  return { projects: projects as Project[], total };
+  return { items: items as Project[], totalCount: total };
 }
 
 /** Returns how many projects of a kind the tenant has. */
@@ -100,16 +100,12 @@ export async function countProjects(db: Reader['db'], tenantId: string, kind: Pr
 }
 
 /** Returns the keys of a tenant that are not revoked. */
-export async function listKeys(
-  { db }: Reader,
-  tenantId: string,
-  page: Page,
-): Promise<{ keys: ApiKey[]; total: number }> {
+export async function listKeys({ db }: Reader, tenantId: string, page: Page): Promise<ListPage<ApiKey>> {
   const notRevoked = db
     .selectFrom('api_keys')
     .where('tenant_id', '=', tenantId)
     .where('revoked_at', 'is', null);
-  const keys = await notRevoked
+  const items = await notRevoked
     .select(KEY_COLUMNS)
     .orderBy('id')
     .limit(page.limit)
@@ -118,7 +114,7 @@ export async function listKeys(
   const { total } = await notRevoked
     .select(({ fn }) => fn.countAll<number>().as('total'))
     .executeTakeFirstOrThrow();
-  return { keys: keys as ApiKey[], total };
+  return { items: items as ApiKey[], totalCount: total };
 }
 
 /** Returns the kind of a project of this tenant; undefined when the tenant has no such project. */

@@ -25,6 +25,7 @@ const OneParams = Type.Object(
 
 /** Routes of backtests: the cost of stored usage by other rules. */
 export function registerBacktestRoutes(app: App, { backtests }: BacktestRouteDeps): void {
+  registerReadRoutes(app, backtests);
   app.route({
     method: 'POST',
     url: '/v1/projects/:project_id/rules/backtest',
@@ -48,6 +49,23 @@ export function registerBacktestRoutes(app: App, { backtests }: BacktestRouteDep
     },
   });
   app.route({
+    method: 'DELETE',
+    url: '/v1/projects/:project_id/rules/backtests/:id',
+    config: { access },
+    schema: {
+      tags,
+      summary: 'Cancel a backtest',
+      description: 'Ends a running backtest and returns it. A backtest that has ended stays as it is.',
+      operationId: 'cancelBacktest',
+      params: OneParams,
+      response: { 200: Backtest },
+    },
+    handler: (request) => backtests.cancel(request.project, request.params.id),
+  });
+}
+
+function registerReadRoutes(app: App, backtests: Pick<Backtests, 'read' | 'list'>): void {
+  app.route({
     method: 'GET',
     url: '/v1/projects/:project_id/rules/backtests',
     config: { access },
@@ -60,7 +78,11 @@ export function registerBacktestRoutes(app: App, { backtests }: BacktestRouteDep
       querystring: PageQuery,
       response: { 200: BacktestPage },
     },
-    handler: (request) => backtests.list(request.project, pageOf(request.query)),
+    handler: async ({ project, query }) => {
+      const page = pageOf(query);
+      const { items, totalCount } = await backtests.list(project, page);
+      return { backtests: items, total_count: totalCount, ...page };
+    },
   });
   app.route({
     method: 'GET',
@@ -75,19 +97,5 @@ export function registerBacktestRoutes(app: App, { backtests }: BacktestRouteDep
       response: { 200: Backtest },
     },
     handler: (request) => backtests.read(request.project, request.params.id),
-  });
-  app.route({
-    method: 'DELETE',
-    url: '/v1/projects/:project_id/rules/backtests/:id',
-    config: { access },
-    schema: {
-      tags,
-      summary: 'Cancel a backtest',
-      description: 'Ends a running backtest and returns it. A backtest that has ended stays as it is.',
-      operationId: 'cancelBacktest',
-      params: OneParams,
-      response: { 200: Backtest },
-    },
-    handler: (request) => backtests.cancel(request.project, request.params.id),
   });
 }

@@ -1,7 +1,7 @@
 import type { Backtest, BacktestRequest, BacktestResult } from '@tollgate/contract';
 import { sql } from 'kysely';
 import { DomainError } from '../../kernel/errors.js';
-import type { Page } from '../../kernel/page.js';
+import type { ListPage, Page } from '../../kernel/page.js';
 import { isClickHouseUnavailable } from '../../platform/clickhouse/index.js';
 import { isUnavailable, type ProjectDb } from '../../platform/postgres/index.js';
 
@@ -136,10 +136,10 @@ export async function listBacktests(
   db: ProjectDb,
   createdSince: number,
   { limit, offset }: Page,
-): Promise<{ rows: ListedBacktest[]; totalCount: number }> {
+): Promise<ListPage<ListedBacktest>> {
   const found = db.part`from backtests where ${db.isOwn()} and created_at >= ${createdSince}`;
-  const rows = await db.rows<ListedBacktest>`
+  const items = await db.rows<ListedBacktest>`
     select ${LISTED} ${found} order by id desc limit ${limit} offset ${offset}`;
   const counted = await db.row<{ total: number }>`select count(*) as total ${found}`;
-  return { rows, totalCount: counted?.total ?? 0 };
+  return { items, totalCount: counted?.total ?? 0 };
 }

@@ -124,8 +124,8 @@ export class Backtests {
 
   async list(owner: ProjectScope, page: Page) {
     await this.#failSilent(owner);
-    const { rows, totalCount } = await store.listBacktests(this.#db(owner), this.#keptSince(), page);
-    return { backtests: rows.map(toListed), total_count: totalCount, ...page };
+    const { items, totalCount } = await store.listBacktests(this.#db(owner), this.#keptSince(), page);
+    return { items: items.map(toListed), totalCount };
   }
 
   /**

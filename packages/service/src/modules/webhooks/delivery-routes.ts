@@ -39,11 +39,11 @@ function registerReading(app: App, deliveries: WebhookDeliveries): void {
     },
     handler: async ({ project, params, query }) => {
       const page = pageOf(query);
-      const { rows, totalCount } = await deliveries.list(project, params.id, {
+      const { items, totalCount } = await deliveries.list(project, params.id, {
         ...page,
         status: query.status,
       });
-      return { deliveries: rows.map(answerOf), total_count: totalCount, ...page };
+      return { deliveries: items.map(answerOf), total_count: totalCount, ...page };
     },
   });
 

@@ -1,6 +1,6 @@
 import type { WebhookDeliveryStatus } from '@tollgate/contract';
 import { sql } from 'kysely';
-import type { Page } from '../../kernel/page.js';
+import type { ListPage, Page } from '../../kernel/page.js';
 import type { ProjectDb, ProjectTx } from '../../platform/postgres/index.js';
 
 /** A delivery with the name of its event. Times are milliseconds since the Unix epoch. */
@@ -33,15 +33,15 @@ export async function listDeliveries(
   db: ProjectDb,
   endpointId: string,
   { limit, offset, status }: Page & { readonly status: WebhookDeliveryStatus | undefined },
-): Promise<{ rows: StoredDelivery[]; totalCount: number }> {
+): Promise<ListPage<StoredDelivery>> {
   const found = db.part`${ofEndpoint(db, endpointId)}
     and ${status === undefined ? sql`true` : sql`d.status = ${status}`}`;
-  const rows = await db.rows<StoredDelivery>`
+  const items = await db.rows<StoredDelivery>`
     select ${SHOWN} from ${FROM} where ${found}
     order by d.message_id desc limit ${limit} offset ${offset}`;
   const counted = await db.row<{ total: number }>`
     select count(*) as total from webhook_deliveries d where ${found}`;
-  return { rows, totalCount: counted?.total ?? 0 };
+  return { items, totalCount: counted?.total ?? 0 };
 }
 
 export async function readDelivery(

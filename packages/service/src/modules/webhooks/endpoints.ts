@@ -80,7 +80,7 @@ export class WebhookEndpoints {
   async list(owner: ProjectScope, page: Page) {
     const db = this.#db(owner);
     return {
-      rows: await store.listEndpoints(db, page),
+      items: await store.listEndpoints(db, page),
       totalCount: await store.countEndpoints(db),
     };
   }

@@ -2,7 +2,7 @@ import { WEBHOOK_EVERY_EVENT, type WebhookPayload } from '@tollgate/contract';
 import { sql } from 'kysely';
 import { compareText } from '../../kernel/compare-text.js';
 import { newId } from '../../kernel/id.js';
-import type { Page } from '../../kernel/page.js';
+import type { ListPage, Page } from '../../kernel/page.js';
 import type { ProjectScope } from '../../kernel/scope.js';
 import type { Db, Tx } from '../../platform/postgres/index.js';
 
@@ -131,15 +131,15 @@ export async function listMessagesAbout(
   { tenantId, projectId }: ProjectScope,
   about: string,
   { limit, offset }: Page,
-): Promise<{ rows: StoredMessage[]; totalCount: number }> {
+): Promise<ListPage<StoredMessage>> {
   const found = sql`from webhook_messages
     where project_id = ${projectId} and tenant_id = ${tenantId} and about = ${about}`;
-  const { rows } = await sql<StoredMessage>`
+  const { rows: items } = await sql<StoredMessage>`
     select id, type, payload, created_at_ms ${found} order by id desc limit ${limit} offset ${offset}`.execute(
     db,
   );
   const { rows: counted } = await sql<{ total: number }>`select count(*) as total ${found}`.execute(db);
-  return { rows, totalCount: counted[0]?.total ?? 0 };
+  return { items, totalCount: counted[0]?.total ?? 0 };
 }
 
 /** Deletes messages, and with them their deliveries, that were written before. Answers how many. */

@@ -67,8 +67,8 @@ function registerCollection(app: App, endpoints: WebhookEndpoints): void {
     },
     handler: async ({ project, query }) => {
       const page = pageOf(query);
-      const { rows, totalCount } = await endpoints.list(project, page);
-      return { webhook_endpoints: rows.map(answerOf), total_count: totalCount, ...page };
+      const { items, totalCount } = await endpoints.list(project, page);
+      return { webhook_endpoints: items.map(answerOf), total_count: totalCount, ...page };
     },
   });
 }

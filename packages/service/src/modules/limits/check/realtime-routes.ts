@@ -63,7 +63,8 @@ function registerReads(app: App, { subjectLimits, crossings }: RealtimeLimitPart
     handler: async ({ project, query }) => {
       const page = pageOf(query);
       const subject = { type: query.subject_type, id: query.subject_id };
-      return { ...(await crossings.list(project, subject, page)), ...page };
+      const { items, totalCount } = await crossings.list(project, subject, page);
+      return { crossings: items, total_count: totalCount, ...page };
     },
   });
 }

@@ -1,5 +1,5 @@
 import type { LimitCrossing } from '@tollgate/contract';
-import type { Page } from '../../../kernel/page.js';
+import type { ListPage, Page } from '../../../kernel/page.js';
 import type { ProjectRef } from '../../../kernel/scope.js';
 import type { Postgres } from '../../../platform/postgres/index.js';
 import { listMessagesAbout } from '../../webhooks/index.js';
@@ -21,24 +21,20 @@ export class Crossings {
     this.#postgres = postgres;
   }
 
-  async list(
-    project: ProjectRef,
-    subject: LimitedSubject,
-    page: Page,
-  ): Promise<{ crossings: LimitCrossing[]; total_count: number }> {
-    const { rows, totalCount } = await listMessagesAbout(
+  async list(project: ProjectRef, subject: LimitedSubject, page: Page): Promise<ListPage<LimitCrossing>> {
+    const { items, totalCount } = await listMessagesAbout(
       this.#postgres.db,
       project,
       aboutSubject(subject),
       page,
     );
-    const crossings = rows.map(({ id, type, payload, created_at_ms }) => {
+    const crossings = items.map(({ id, type, payload, created_at_ms }) => {
       const { data } = JSON.parse(payload) as {
         data: LimitCrossing['limit'] & { threshold_percent: number };
       };
       const { threshold_percent, ...limit } = data;
       return { id, type, threshold_percent, crossed_at: Math.floor(created_at_ms / 1_000), limit };
     });
-    return { crossings, total_count: totalCount };
+    return { items: crossings, totalCount };
   }
 }

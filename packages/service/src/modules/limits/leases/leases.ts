@@ -1,7 +1,7 @@
 import type { BudgetLease, LeaseStatus } from '@tollgate/contract';
 import { unixSeconds } from '../../../kernel/clock.js';
 import { DomainError, invalidRequest } from '../../../kernel/errors.js';
-import type { Page } from '../../../kernel/page.js';
+import type { ListPage, Page } from '../../../kernel/page.js';
 import type { ProjectRef } from '../../../kernel/scope.js';
 import { amountText } from '../../ledger/index.js';
 import type { MeasuredQueue } from '../check/group-metrics.js';
@@ -77,10 +77,10 @@ export class Leases {
     scope: store.LeaseScope,
     filter: { readonly subject: LimitedSubject; readonly status: LeaseStatus | undefined },
     page: Page,
-  ): Promise<{ budget_leases: BudgetLease[]; total_count: number }> {
+  ): Promise<ListPage<BudgetLease>> {
     const nowS = unixSeconds(this.#deps.clock);
-    const { leases, total } = await store.listLeases(this.#deps.postgres.db, scope, filter, nowS, page);
-    return { budget_leases: leases.map((lease) => toBudgetLease(lease, nowS)), total_count: total };
+    const { items, totalCount } = await store.listLeases(this.#deps.postgres.db, scope, filter, nowS, page);
+    return { items: items.map((lease) => toBudgetLease(lease, nowS)), totalCount };
   }
 
   #run(waiting: Waiting): Promise<BudgetLease> {

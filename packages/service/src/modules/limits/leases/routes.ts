@@ -105,7 +105,8 @@ function registerReads(app: App, { leases }: LeaseRouteDeps): void {
     handler: async ({ project, query }) => {
       const page = pageOf(query);
       const subject = { type: query.subject_type, id: query.subject_id };
-      return { ...(await leases.list(project, { subject, status: query.status }, page)), ...page };
+      const { items, totalCount } = await leases.list(project, { subject, status: query.status }, page);
+      return { budget_leases: items, total_count: totalCount, ...page };
     },
   });
   app.route({

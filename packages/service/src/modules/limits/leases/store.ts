@@ -1,6 +1,6 @@
 import type { LeaseStatus } from '@tollgate/contract';
 import { type RawBuilder, sql } from 'kysely';
-import type { Page } from '../../../kernel/page.js';
+import type { ListPage, Page } from '../../../kernel/page.js';
 import { present } from '../../../kernel/present.js';
 import type { ProjectRef } from '../../../kernel/scope.js';
 import type { Db, Tx } from '../../../platform/postgres/index.js';
@@ -115,14 +115,14 @@ export async function listLeases(
   filter: { readonly subject: LimitedSubject; readonly status: LeaseStatus | undefined },
   nowS: number,
   { limit, offset }: Page,
-): Promise<{ leases: Lease[]; total: number }> {
+): Promise<ListPage<Lease>> {
   const { subject, status } = filter;
   const found = sql`from budget_leases l where ${ownedBy(scope)} and l.subject_type = ${subject.type}
     and l.subject_id = ${subject.id} and ${hasStatus(status, nowS)}`;
   const { rows } = await sql<LeaseRow>`
     select ${COLUMNS} ${found} order by l.id desc limit ${limit} offset ${offset}`.execute(db);
   const { rows: counted } = await sql<{ total: number }>`select count(*) as total ${found}`.execute(db);
-  return { leases: rows.map(toLease), total: present(counted[0], 'the number of leases').total };
+  return { items: rows.map(toLease), totalCount: present(counted[0], 'the number of leases').total };
 }
 
 function hasStatus(status: LeaseStatus | undefined, nowS: number): RawBuilder<boolean> {

@@ -49,8 +49,8 @@ function registerReads(app: App, limits: DirectLimitService): void {
     },
     handler: async ({ project, params, query }) => {
       const page = pageOf(query);
-      const { rows, totalCount } = await limits.list(project, params.id, page);
-      return { limits: rows.map(limitView), total_count: totalCount, ...page };
+      const { items, totalCount } = await limits.list(project, params.id, page);
+      return { limits: items.map(limitView), total_count: totalCount, ...page };
     },
   });
 

@@ -1,5 +1,5 @@
 import type { LimitEffective } from '@tollgate/contract';
-import type { Page } from '../../../../kernel/page.js';
+import type { ListPage, Page } from '../../../../kernel/page.js';
 import type { ProjectDb, ProjectTx } from '../../../../platform/postgres/index.js';
 import type { RuleRow } from '../rule-row.js';
 
@@ -61,11 +61,11 @@ export async function listLimits(
   db: ProjectDb,
   routeId: string,
   { limit, offset }: Page,
-): Promise<{ rows: DirectLimitRow[]; totalCount: number }> {
+): Promise<ListPage<DirectLimitRow>> {
   const found = db.part`from direct_limits where ${db.isOwn()} and route_id = ${routeId}`;
   const rows = await db.rows<DirectLimitRow>`select * ${found} order by id limit ${limit} offset ${offset}`;
   const counted = await db.row<{ total: number }>`select count(*) as total ${found}`;
-  return { rows, totalCount: counted?.total ?? 0 };
+  return { items: rows, totalCount: counted?.total ?? 0 };
 }
 
 export async function insertAmount(tx: ProjectTx, limitId: string, amount: LimitAmount): Promise<void> {

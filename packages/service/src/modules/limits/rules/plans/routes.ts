@@ -55,8 +55,8 @@ function registerLists(app: App, plans: PlanService): void {
     handler: async ({ project, query }) => {
       const { archived: isArchived = false, published: isPublished = false, search = '', ...range } = query;
       const page = pageOf(range);
-      const { rows, totalCount } = await plans.list(project, { isArchived, isPublished, search }, page);
-      return { usage_limit_plans: rows.map(versionView), total_count: totalCount, ...page };
+      const { items, totalCount } = await plans.list(project, { isArchived, isPublished, search }, page);
+      return { usage_limit_plans: items.map(versionView), total_count: totalCount, ...page };
     },
   });
 
@@ -90,8 +90,8 @@ function registerLists(app: App, plans: PlanService): void {
     },
     handler: async ({ project, params, query }) => {
       const page = pageOf(query);
-      const { rows, totalCount } = await plans.listVersions(project, params.id, page);
-      return { versions: rows.map(versionView), total_count: totalCount, ...page };
+      const { items, totalCount } = await plans.listVersions(project, params.id, page);
+      return { versions: items.map(versionView), total_count: totalCount, ...page };
     },
   });
 }

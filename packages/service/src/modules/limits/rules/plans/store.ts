@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Page } from '../../../../kernel/page.js';
+import type { ListPage, Page } from '../../../../kernel/page.js';
 import type { ProjectDb, ProjectTx } from '../../../../platform/postgres/index.js';
 import type { RuleRow } from '../rule-row.js';
 
@@ -154,11 +154,11 @@ export async function listPlanVersions(
   db: ProjectDb,
   planId: string,
   { limit, offset }: Page,
-): Promise<{ rows: VersionRow[]; totalCount: number }> {
+): Promise<ListPage<VersionRow>> {
   const found = db.part`from ${VERSIONS} where ${db.isOwn('p')} and p.id = ${planId}`;
   const rows = await db.rows<BareVersionRow>`
     select ${VERSION_COLUMNS} ${found} order by v.revision = 0 desc, v.revision desc limit ${limit} offset ${offset}`;
-  return { rows: await withRules(db, rows), totalCount: await count(db, found) };
+  return { items: await withRules(db, rows), totalCount: await count(db, found) };
 }
 
 /** Returns plans, newest first: each with its newest published version or, without one, with its draft. */
@@ -166,13 +166,13 @@ export async function listPlans(
   db: ProjectDb,
   filter: PlanFilter,
   { limit, offset }: Page,
-): Promise<{ rows: VersionRow[]; totalCount: number }> {
+): Promise<ListPage<VersionRow>> {
   const found = db.part`
     from ${VERSIONS} and v.revision = p.current_revision
     where ${db.isOwn('p')} and ${inView(filter)} and ${matching(filter.search)}`;
   const rows = await db.rows<BareVersionRow>`
     select ${VERSION_COLUMNS} ${found} order by p.id desc limit ${limit} offset ${offset}`;
-  return { rows: await withRules(db, rows), totalCount: await count(db, found) };
+  return { items: await withRules(db, rows), totalCount: await count(db, found) };
 }
 
 function inView({ isArchived, isPublished }: PlanFilter): RawBuilder<unknown> {

@@ -54,8 +54,8 @@ function registerReads(app: App, routes: SubjectRouteService): void {
     },
     handler: async ({ project, query: { limit: _limit, offset: _offset, ...filter }, query }) => {
       const page = pageOf(query);
-      const { rows, totalCount } = await routes.list(project, filter, page);
-      return { subject_routes: rows.map(routeView), total_count: totalCount, ...page };
+      const { items, totalCount } = await routes.list(project, filter, page);
+      return { subject_routes: items.map(routeView), total_count: totalCount, ...page };
     },
   });
 

@@ -1,6 +1,6 @@
 import type { WeekStart } from '@tollgate/contract';
 import { sql } from 'kysely';
-import type { Page } from '../../../../kernel/page.js';
+import type { ListPage, Page } from '../../../../kernel/page.js';
 import type { ProjectDb, ProjectTx } from '../../../../platform/postgres/index.js';
 
 /** Times are Unix seconds unless the name ends in `_ms`. */
@@ -64,7 +64,7 @@ export async function listRoutes(
   db: ProjectDb,
   filter: RouteFilter,
   { limit, offset }: Page,
-): Promise<{ rows: RouteRow[]; totalCount: number }> {
+): Promise<ListPage<RouteRow>> {
   const asked = Object.entries(filter).filter(([, value]) => value !== undefined);
   const found = db.part`
     from subject_routes where ${db.isOwn()}
@@ -74,5 +74,5 @@ export async function listRoutes(
     )}`;
   const rows = await db.rows<RouteRow>`select * ${found} order by id desc limit ${limit} offset ${offset}`;
   const counted = await db.row<{ total: number }>`select count(*) as total ${found}`;
-  return { rows, totalCount: counted?.total ?? 0 };
+  return { items: rows, totalCount: counted?.total ?? 0 };
 }
