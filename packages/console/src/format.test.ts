@@ -6,14 +6,14 @@ describe('decimals', () => {
     ['0', '0'],
     ['1234567.5', '1,234,567.5'],
     ['-1234.25', '-1,234.25'],
-    ['0.12345678', '0.12345678'],
-    ['0.123456789', '0.12345678…'],
-    ['12345678901234567890.000000000000000001', '12,345,678,901,234,567,890.00000000…'],
+    ['0.123456789012', '0.123456789012'],
+    ['0.1234567890123', '0.123456789012…'],
+    ['12345678901234567890.000000000000000001', '12,345,678,901,234,567,890.000000000000…'],
   ])('%s is shown as %s', (text, shown) => {
     expect(decimal(text)).toBe(shown);
   });
 
-  it('are cut for a glance, never rounded up', () => {
+  it('are cut to cents, never rounded up', () => {
     expect(decimalShort('9.999')).toBe('9.99');
     expect(decimalShort('1000')).toBe('1,000');
   });
@@ -30,7 +30,7 @@ describe('decimals', () => {
     ['0.123456', '0.123'],
     ['-0.00045678', '-0.000456'],
     ['0.000000000000000001', '0.000000000000000001'],
-  ])('%s has the digits %s at a glance', (text, shown) => {
+  ])('%s has the significant digits %s', (text, shown) => {
     expect(decimalSignificant(text)).toBe(shown);
   });
 

@@ -15,10 +15,10 @@ export function axisNumber(value: number): string {
 }
 
 const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?$/;
-const FRACTION_DIGITS_SHOWN = 8;
+const FRACTION_DIGITS_SHOWN = 12;
 const CENTS = 2;
 
-/** A decimal with thousands separators and up to eight digits of fraction; an ellipsis stands for further digits. */
+/** A decimal with thousands separators and up to twelve digits of fraction; an ellipsis stands for further digits. */
 export function decimal(text: string): string {
   const { digits, isCut } = cut(text, FRACTION_DIGITS_SHOWN);
   return isCut ? `${digits}…` : digits;

@@ -67,7 +67,7 @@ function columnsFor(onUsage: (credit: Credit) => void): readonly Column<Credit>[
     { title: 'Priority', isNumber: true, cell: ({ priority }) => priority },
     {
       title: 'Expires',
-      cell: ({ expires_at }) => (expires_at === null ? 'never' : <Moment at={expires_at} timezone="UTC" />),
+      cell: ({ expires_at }) => (expires_at === null ? 'Never' : <Moment at={expires_at} timezone="UTC" />),
     },
     {
       title: 'State',

@@ -184,7 +184,7 @@ describe('changes of a chart', () => {
     return next;
   };
 
-  it('takes the place of its buckets, and comes to what asking anew would', () => {
+  it('takes the place of its buckets, and equals a fresh query', () => {
     const maker = new SeriesMaker();
     const before = chartDataOf(
       result([a, b, row({ bucket: FIRST + HOUR_S, group: { model: 'b' }, amount: '1' })]),
@@ -218,7 +218,7 @@ describe('changes of a chart', () => {
     expect(maker.make(followed(before, told([], [])), 'amount')).toBe(set);
   });
 
-  it('is to be asked anew in buckets of another size', () => {
+  it('is queried again in buckets of another size', () => {
     expect(withBuckets(chartDataOf(result([a])), told([], [], { bucket_size: '2h' }))).toBeUndefined();
   });
 
@@ -284,12 +284,12 @@ describe('changes of a chart', () => {
   });
 });
 
-/** Those that are new stand elsewhere in a set that is made anew, which has none that were drawn before. */
+/** A set that is computed from scratch may have its new lines in other positions. */
 function inOrderOfKeys({ series, ...frame }: SeriesSet) {
   return { ...frame, series: [...series].sort((x, y) => (x.key < y.key ? -1 : 1)) };
 }
 
-/** The lines of both sets are in the same order, and the sums of all others stand last. */
+/** The lines of both sets are in the same order, and the sums of all others come last. */
 function expectPlacesKept(before: SeriesSet, after: SeriesSet): void {
   const keysIn = (set: SeriesSet, other: SeriesSet) =>
     set.series.map(({ key }) => key).filter((key) => other.series.some((each) => each.key === key));
