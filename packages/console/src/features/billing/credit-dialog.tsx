@@ -106,7 +106,7 @@ function CreditFields({
             />
           )}
         </Field>
-        <Field label="Priority" hint="Lowest is used first." error={errors.at('priority')}>
+        <Field label="Priority" hint="Lowest first." error={errors.at('priority')}>
           {(control) => (
             <TextInput
               {...control}
