@@ -18,18 +18,18 @@ const METRIC = new RegExp(METRIC_PATTERN);
 const METRIC_CHARS_MAX = 128;
 const HUNDRED = decimalFromBigInt(100n);
 
-/** Hears of each place that is wrong, and what was expected there. */
+/** Called with each place that is wrong, and what was expected there. */
 export type ReportFinding = (path: string, message: string) => void;
 
 /**
- * Checks what the schema cannot say of an `x-billing`: decimals, bounds, metrics as keys.
+ * Checks what the schema of an `x-billing` cannot express: decimals, bounds, metrics as keys.
  *
  * @param billing of a body that was parsed losslessly, so that 100.0000000000000001 is not 100
  */
 export function checkBilling(billing: XBilling, path: string, report: ReportFinding): void {
   billing.items?.forEach((item, index) => {
     const at = `${path}.items[${index}]`;
-    // A negative quantity is the event's failure, not the request's: it is kept, and listed.
+    // A negative quantity fails the event, not the request: the event is stored as failed, and listed.
     checkDecimal(item.quantity, `${at}.quantity`, report);
     if (item.unit !== undefined && !isUsableText(item.unit)) {
       report(`${at}.unit`, 'text must not contain NUL or a lone surrogate');
@@ -92,7 +92,9 @@ function checkDiscountHint(hint: DiscountHint, path: string, report: ReportFindi
   }
 }
 
-/** A decimal that can be taken off any amount: one with hundreds of fraction digits would fail the event. */
+/**
+ * Reads a decimal that can be subtracted from any amount: one with hundreds of fraction digits would fail the event.
+ */
 function checkDiscount(value: SentDecimal, path: string, report: ReportFinding): Decimal | undefined {
   const decimal = checkDecimal(value, path, report);
   if (decimal === undefined || equals(round(decimal, FRACTION_DIGITS_MAX), decimal)) return decimal;

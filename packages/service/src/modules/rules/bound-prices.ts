@@ -12,7 +12,7 @@ import {
 } from './pricing/index.js';
 import { refuseToCompile, type VersionConfig } from './rule-version.js';
 
-/** The pricing rules of one time, ready to price, and their text. */
+/** The pricing rules of one time, ready to price, and their source. */
 export interface ActivePrices {
   readonly list: PriceList;
   /** The active version's config, by the id of its rule set. */
@@ -30,7 +30,7 @@ export interface PricesOverTime {
 
 const NO_ACTIVE_PRICES: ActivePrices = { list: EMPTY_PRICE_LIST, configs: new Map() };
 
-/** Without any pricing rule, ever. */
+/** The prices of a rule set without any pricing rule. */
 export const NO_PRICES: PricesOverTime = { at: () => NO_ACTIVE_PRICES };
 
 const BOUNDS: CatalogBounds = {
@@ -38,14 +38,14 @@ const BOUNDS: CatalogBounds = {
   versionsMax: 50_000,
   loadedBytesMax: 8 * 1_048_576,
 };
-/** Source of the expressions that are kept compiled. */
+/** Upper bound of the source of the expressions that are kept compiled. */
 const CODE_BYTES_MAX = 4 * 1_048_576;
-/** Memory of an interval that has no prices. */
+/** Memory of an interval without prices. */
 const INTERVAL_BYTES = 1_024;
 
 /**
  * The published prices bound to an extractor rule set, without its rules: the prices that production would use at the
- * event's time, for any extractor, for example a draft.
+ * event's time. They work for any extractor, for example a draft.
  */
 export class BoundPrices {
   readonly #catalog: RuleCatalog<ActivePrices>;
@@ -66,7 +66,10 @@ export class BoundPrices {
     );
   }
 
-  /** Current prices: each publication before the call counts. No prices for a rule set that does not exist. */
+  /**
+   * Returns the current prices; they include each publication before the call. A rule set that does not exist has no
+   * prices.
+   */
   async of(projectId: string, extractorRuleSetId: string): Promise<PricesOverTime> {
     // One rule set at a time: the catalog accepts several only while no other caller refreshes it.
     const [found] = await this.#catalog.refresh([{ projectId, ruleSetId: extractorRuleSetId }]);
@@ -88,7 +91,10 @@ export class BoundPrices {
   }
 }
 
-/** Stands for the versions of the extractor rule set: prices hold whether or not one of them was ever published. */
+/**
+ * Takes the place of the versions of the extractor rule set: prices apply whether or not one of them was ever
+ * published.
+ */
 function anyExtractor({ ruleSetId }: RuleSetRef) {
   return { ruleSetId, version: 0, effectiveFrom: 0 };
 }

@@ -6,7 +6,7 @@ import type { Publication } from './publications.js';
 import type { RuleConfigs, VersionConfig } from './rule-version.js';
 import type { ActiveVersions, PublishedPricing, PublishedVersion } from './timeline.js';
 
-/** Reads which of these rule sets of the project accept events now, without those that do not exist. */
+/** Returns which of these rule sets of the project accept events now; rule sets that do not exist are left out. */
 export async function readPublications(
   db: ProjectDb,
   ruleSetIds: readonly string[],
@@ -21,7 +21,7 @@ export async function readPublications(
   return new Map(rows.map(({ id, published }) => [id, published ? 'published' : 'unpublished']));
 }
 
-/** The revision of each extractor rule set that exists. */
+/** Returns the revision of each extractor rule set that exists. */
 export async function readRevisions(
   db: Db,
   refs: readonly RuleSetRef[],
@@ -41,8 +41,8 @@ interface PublishedRow extends PublishedPricing {
 }
 
 /**
- * Every published version of the extractor rule sets and of the pricing rule sets bound to them, as of one
- * moment. An archived one still rates what was accepted before.
+ * Returns every published version of the extractor rule sets and of the pricing rule sets bound to them, at one moment.
+ * An archived rule set still rates what was accepted before.
  */
 export async function readPublishedRules(db: Db, refs: readonly RuleSetRef[]): Promise<RulesRead[]> {
   const { rows } = await sql<PublishedRow>`
@@ -96,7 +96,7 @@ export async function readPricingConfigs(
   return pricings.map((pricing) => configOf(pricing));
 }
 
-/** Answers what each of them says. */
+/** Returns the texts of the versions. */
 async function readVersions(
   db: Db,
   projectId: string,

@@ -14,7 +14,7 @@ const REF: RuleSetRef = { projectId: 'prj_1', ruleSetId: 'ers_1' };
 const UNBOUNDED = { ruleSetsMax: 1_000, versionsMax: 1_000, loadedBytesMax: 1_000 };
 const LOADED_BYTES = 10;
 
-/** Published versions kept in memory; what is loaded of them are their names. Counts what is asked of it. */
+/** Published versions kept in memory; loading one returns its name. Counts the calls. */
 class FakeSource implements RuleCatalogSource<string> {
   readonly ruleSets = new Map<string, { revision: number; rules: RulesRead }>();
   readonly loads: string[] = [];
@@ -64,7 +64,7 @@ class FakeSource implements RuleCatalogSource<string> {
   }
 }
 
-/** The rules of {@link REF} as of now. */
+/** Returns the current rules of {@link REF}. */
 async function refreshed(catalog: RuleCatalog<string>, ref = REF): Promise<RulesOverTime<string>> {
   const [found] = await catalog.refresh([ref]);
   if (found === undefined) throw new Error(`${ref.ruleSetId} is not known`);
@@ -128,7 +128,7 @@ describe('RuleCatalog', () => {
       const all = await catalog.refresh(refs);
       await catalog.refresh(refs.slice(0, 1));
       expect(source.rulesReads).toBe(1);
-      // The second one has been pushed out: its holder continues to use it, and the catalog reads it again.
+      // The second one has been dropped: its holder continues to use it, and the catalog reads it again.
       for (const { ruleSetId, rules } of all) expect(await rules.at(1)).toBe(`${ruleSetId} 1`);
       await catalog.refresh([refs[2] ?? REF, refs[0] ?? REF]);
       expect(source.rulesReads).toBe(1);

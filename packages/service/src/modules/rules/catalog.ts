@@ -1,7 +1,7 @@
 import { BoundedMemory } from '../../kernel/bounded-memory.js';
 import { type ActiveVersions, type PublishedRules, RuleTimeline } from './timeline.js';
 
-/** An extractor rule set as events name it; ids of projects are unique over all tenants. */
+/** An extractor rule set as events name it; project ids are unique across all tenants. */
 export interface RuleSetRef {
   readonly projectId: string;
   readonly ruleSetId: string;
@@ -27,10 +27,10 @@ export interface RuleCatalogSource<Compiled> {
   load(projectId: string, rules: ActiveVersions): Promise<LoadedRules<Compiled>>;
 }
 
-/** Upper bounds of the cache; past them, only what the current batch needs is kept. */
+/** Upper bounds of the cache; above them, only what the current batch needs is kept. */
 export interface CatalogBounds {
   readonly ruleSetsMax: number;
-  /** Versions of all rule sets, without their configs. */
+  /** Upper bound of the versions of all rule sets, without their configs. */
   readonly versionsMax: number;
   readonly loadedBytesMax: number;
 }
@@ -60,14 +60,15 @@ export class RuleCatalog<Compiled> {
   }
 
   /**
-   * Returns these rule sets as they are now, without those that do not exist. One narrow read when nothing has
-   * changed. Each publication before the call counts, pricing too, because it advances the revision of the rule set
-   * that it is bound to.
+   * Returns the current state of these rule sets, without those that do not exist. Takes one narrow read when nothing
+   * has changed. The result includes each publication before the call, also of prices, because those advance the
+   * revision of the rule set to which they are bound.
    */
   async refresh(
     refs: readonly RuleSetRef[],
   ): Promise<(RuleSetRef & { readonly rules: RulesOverTime<Compiled> })[]> {
-    // The revision is read before the versions: if a publish comes between, the next refresh reads them again.
+    // The revision is read before the versions: if a version is published in between, the next refresh reads them
+    // again.
     const revisions = await this.#source.readRevisions(refs);
     const stale = revisions.filter((read) => this.#known.get(keyOf(read))?.revision !== read.revision);
     const found = stale.length === 0 ? [] : await this.#source.readPublishedRules(stale);
@@ -122,9 +123,7 @@ interface KnownRuleSet<Compiled> {
 
 const NO_RULES: PublishedRules = { extractors: [], pricings: [] };
 
-/**
- * The published rules of one extractor rule set over all time, as they were at one moment. A holder may keep using it.
- */
+/** The published rules of one extractor rule set over all time, at one moment. A holder may keep using it. */
 export class RulesOverTime<Compiled> {
   readonly #timeline: RuleTimeline;
   readonly #load: (rules: ActiveVersions) => Promise<LoadedRules<Compiled>>;
@@ -161,7 +160,7 @@ export class RulesOverTime<Compiled> {
   }
 }
 
-/** No id holds a line break. */
+/** An id contains no line break, so the key is unambiguous. */
 function keyOf({ projectId, ruleSetId }: RuleSetRef): string {
   return `${projectId}\n${ruleSetId}`;
 }

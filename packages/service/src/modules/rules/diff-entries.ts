@@ -1,16 +1,16 @@
-/** An entry of a list that its name or, without one, its metric or its pattern distinguishes from the others. */
+/** An entry of a list that is identified by its name or, without one, by its metric or its pattern. */
 export type ConfigEntry = Readonly<Record<string, unknown>>;
 
 export interface PairedEntries {
   /** Entries that only the earlier list has, in its order. */
   readonly removed: readonly { readonly label: string; readonly entry: ConfigEntry }[];
-  /** The list as it is now. */
+  /** The current list. */
   readonly present: readonly {
     readonly label: string;
     readonly entry: ConfigEntry;
     /** The earlier entry; undefined for an added one. */
     readonly was: ConfigEntry | undefined;
-    /** It no longer stands in order with the others that both lists have. */
+    /** Whether its order among the entries that both lists have has changed. */
     readonly isMoved: boolean;
   }[];
 }
@@ -20,7 +20,7 @@ export function isEntryList(value: unknown): value is readonly ConfigEntry[] {
 }
 
 /**
- * Finds for each entry what it was before. Names may repeat (rules without a name that price one metric): equal entries
+ * Finds the earlier state of each entry. Names may repeat (rules without a name that price one metric): equal entries
  * are paired first, the others of one name in their order.
  */
 export function pairEntries(before: readonly ConfigEntry[], after: readonly ConfigEntry[]): PairedEntries {
@@ -41,13 +41,13 @@ export function pairEntries(before: readonly ConfigEntry[], after: readonly Conf
   return { removed, present };
 }
 
-/** For each entry of `after` the index of its like in `before`. */
+/** Returns for each entry of `after` the index of its counterpart in `before`. */
 function matchEntries(before: readonly ConfigEntry[], after: readonly ConfigEntry[]): (number | undefined)[] {
   const matches = matchBy(contentOf, before, after, new Array(after.length).fill(undefined));
   return matchBy((entry) => nameOf(entry) ?? '', before, after, matches);
 }
 
-/** Pairs what has no like yet and an equal key, first with first. */
+/** Pairs entries that have no counterpart yet and an equal key, first with first. */
 function matchBy(
   keyOf: (entry: ConfigEntry) => string,
   before: readonly ConfigEntry[],
@@ -68,9 +68,9 @@ function matchBy(
   return after.map((entry, position) => matches[position] ?? free.get(keyOf(entry))?.pop());
 }
 
-/** The members of a longest subsequence that rises (patience sorting); members of `sequence` are distinct. */
+/** Returns the members of a longest ascending subsequence (patience sorting); members of `sequence` are distinct. */
 function longestRise(sequence: readonly number[]): Set<number> {
-  // The last members of the best rises found yet, by length; and what stands before each member in its rise.
+  // The last members of the best subsequences found so far, by length, and the predecessor of each member.
   const ends: number[] = [];
   const previous = new Map<number, number | undefined>();
   for (const member of sequence) {
@@ -89,7 +89,7 @@ function longestRise(sequence: readonly number[]): Set<number> {
   return rise;
 }
 
-/** Gives each entry of a list a label of its own: its name, with a number where the name is taken. */
+/** Gives each entry of a list a unique label: its name, with a number where the name is taken. */
 class Labels {
   readonly #taken = new Set<string>();
   /** The number that the next entry of that name tries first. */

@@ -145,7 +145,7 @@ interface Labelled {
   entry: Record<string, unknown>;
 }
 
-/** Applies changes as the documentation says, knowing of the order of changes nothing but that. */
+/** Applies changes as the documentation says, and relies on nothing else about their order. */
 function applied(before: object, changes: readonly RuleSetChange[]): object {
   const result: Record<string, unknown> = structuredClone({ ...before });
   let list = labelled((result.rules ?? []) as Record<string, unknown>[]);

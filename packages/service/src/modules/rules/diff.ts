@@ -4,25 +4,24 @@ import { type ConfigEntry, isEntryList, pairEntries } from './diff-entries.js';
 import type { RuleSetKind } from './kinds.js';
 import type { StoredVersion } from './store.js';
 
-/** Changes as they are shown and logged: bounded, the rest counted. */
+/** The first changes that fit the bounds for showing and logging; the rest is counted. */
 export interface BoundedChanges {
   readonly changes: readonly RuleSetChange[];
   readonly changes_omitted: number;
 }
 
 /**
- * Returns the changes that turn `before` into `after`, both JSON. Fields are compared by their paths. List
- * entries that have names are paired by name, so that an entry that only moved is not a new one; any other list
- * is one value.
+ * Returns the changes that turn `before` into `after`, both JSON. Fields are compared by their paths. List entries that
+ * have names are paired by name, so that an entry that only moved is not a new one; any other list is one value.
  *
- * To apply a list of changes: take out what was removed or moved, then put in, by rising position, what was
- * added or moved; then set the fields that changed.
+ * To apply a list of changes: first remove the removed and moved entries, then insert the added and moved ones by
+ * ascending position, then set the fields that changed.
  */
 export function diffConfigs(before: object, after: object): RuleSetChange[] {
   return [...diffFields(before as Fields, after as Fields, '')];
 }
 
-/** The first changes that fit the bounds. */
+/** Returns the first changes that fit the bounds. */
 export function boundChanges(changes: readonly RuleSetChange[]): BoundedChanges {
   let bytes = 0;
   const isOver = (change: RuleSetChange, index: number) => {
@@ -75,7 +74,10 @@ function isObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The changes since the version before; null for the first. The list is bounded: changes left out are counted. */
+/**
+ * The changes since the previous version; null for the first version. The list is bounded: changes left out are
+ * counted.
+ */
 export interface VersionChanges {
   readonly changes: readonly RuleSetChange[] | null;
   readonly changes_omitted: number;

@@ -9,7 +9,7 @@ function rateDiscounted(hint: string, changes: Partial<Item>[], rawJson: string,
   return rate(items(...changes), rawJson, { billing: input.billing ?? {} });
 }
 
-/** Amounts and discounts of items priced at these amounts each. */
+/** Returns amounts and discounts of items with these amounts. */
 const charged = (hint: string, ...amounts: string[]) =>
   itemsOf(
     rateDiscounted(

@@ -23,7 +23,7 @@ interface Remainder {
   readonly left: Decimal;
 }
 
-/** The discounts of one event: an amount is given once, however many charge items its metric has. */
+/** The discounts of one event: a discount amount is given once, however many charge items its metric has. */
 export class Discounts {
   readonly #hints: HintsByMetric<DiscountHint>;
   readonly #remainders = new Map<string, Remainder>();
@@ -50,7 +50,10 @@ export class Discounts {
       : amount - stored;
   }
 
-  /** The part of the discount that one item leaves unused goes to the next item in the same currency. */
+  /**
+   * Returns the amount after the discount. The part of the discount that one item leaves unused goes to the next item
+   * in the same currency.
+   */
   #lessAmount(metric: string, currency: string, amount: Decimal, discount: SentDecimal | undefined): Decimal {
     const known = this.#remainders.get(metric) ?? { currency, left: decimalOf(discount) };
     if (known.currency !== currency) return amount;

@@ -62,7 +62,7 @@ it('restarts with every event', () => {
 it('counts looking for rules, though none is asked', () => {
   const names = Array.from({ length: 32 }, (_, index) => `d${index}`);
   const dimensions = names.map((name) => ({ name, path: name, type: 'string' as const }));
-  // Each rule asks for other dimensions, so that each is looked for by itself.
+  // Each rule reads other dimensions, so that each look-up is done by itself.
   const match = (left: number) =>
     names
       .filter((_, index) => index !== left % 32 && index !== (left >> 5) % 31)

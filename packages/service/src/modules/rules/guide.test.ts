@@ -23,7 +23,7 @@ function examplesOf(part: Guide) {
   );
 }
 
-/** The outcome of an expression in the words of the guide. */
+/** Returns the outcome of an expression in the words of the guide. */
 function outcomeOf(source: string, kind: ExpressionKind): string {
   const compiled = compileExpression(source, { kind });
   if (!compiled.ok) return `refused: ${compiled.issue.message}`;

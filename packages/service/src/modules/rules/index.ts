@@ -56,7 +56,7 @@ export { PROMPT_SIZE, PROMPT_SIZES } from './templates/prompt-size.js';
 export interface RuleSets {
   readonly extractors: ExtractorRuleSetService;
   readonly pricings: PricingRuleSetService;
-  /** Used by ingest to look up published rule sets. Writes in this process report their changes to it. */
+  /** Used by ingest to look up published rule sets. Changes in this process are reported to it. */
   readonly publications: RuleSetPublications;
   readonly boundPrices: BoundPrices;
 }
@@ -82,7 +82,10 @@ export function createRuleSets({ postgres, clock, checkConfig = checkConfigHere 
   };
 }
 
-/** Source of the expressions that a worker keeps compiled, which takes some twenty times as much. */
+/**
+ * Upper bound of the source of the expressions that a worker keeps compiled; compiled they take about twenty times as
+ * much.
+ */
 const CODE_BYTES_MAX = 8 * 1_048_576;
 
 /** Creates the catalog of rules that a worker rates by. */

@@ -18,7 +18,7 @@ import { compilePricing } from './pricing/index.js';
 import type { RuleSetKindName, StoredVersion } from './store.js';
 import { expandTemplate } from './templates/index.js';
 
-/** Fields that a version of either kind can be sent with, in addition to its config. */
+/** Fields that a version of either kind can have in addition to its config. */
 export interface VersionInput {
   readonly name?: string;
   readonly template_id?: string;
@@ -33,20 +33,20 @@ export interface RuleSetKind<Input extends VersionInput, Config extends object> 
   /** Its name in the audit log. */
   readonly resourceType: string;
   /**
-   * The config of the input as it is stored.
+   * Returns the config of the input as it is stored.
    *
    * @throws DomainError `invalid_request` with every place that does not compile.
    */
   checkedConfig(input: Input): Config;
   /** Returns warnings about a saved or published version; undefined for kinds without warnings. */
   warningsAbout?(db: ProjectDb, version: StoredVersion<Config>): Promise<Warning[]>;
-  /** The config as it is shown and compared: what was not configured is empty. */
+  /** Returns the config as it is shown and compared, with absent parts filled in as empty. */
   shownConfig(config: Config): Required<Config>;
 }
 
 /**
- * Calls `checkedConfig` of the kind for a project, on whichever thread: five hundred long expressions take a
- * second to compile.
+ * Calls `checkedConfig` of the kind for a project, on any thread: five hundred long expressions take a second to
+ * compile.
  *
  * @throws DomainError as `checkedConfig` does
  */
@@ -56,7 +56,7 @@ export type CheckConfig = <Input extends VersionInput, Config extends object>(
   input: Input,
 ) => Promise<Config>;
 
-/** On the calling thread. */
+/** Checks on the calling thread. */
 export const checkConfigHere: CheckConfig = async (_project, kind, input) => kind.checkedConfig(input);
 
 export const EXTRACTOR_KIND: RuleSetKind<ExtractorRuleSetInput, ExtractorConfig> = {
@@ -88,7 +88,7 @@ export const PRICING_KIND: RuleSetKind<PricingRuleSetInput, PricingConfig> = {
   checkedConfig: ({ currency = PRICING_CURRENCY_DEFAULT, rules = [], aliases = [] }) => {
     const compiled = compilePricing({ currency, rules, aliases });
     if (!compiled.ok) refuse(compiled.issues);
-    // Sorted after the check: its findings name the places that were sent. The sort is stable.
+    // Sorted after the check, because its findings name the places that were sent. The sort is stable.
     const sorted = rules.map(withPlainUnit).toSorted((a, b) => priorityOf(a) - priorityOf(b));
     return { currency, rules: sorted, aliases };
   },
@@ -96,7 +96,7 @@ export const PRICING_KIND: RuleSetKind<PricingRuleSetInput, PricingConfig> = {
   shownConfig: (config) => ({ currency: PRICING_CURRENCY_DEFAULT, rules: [], aliases: [], ...config }),
 };
 
-/** With the pricing unit, which was checked, as the API writes decimals. */
+/** Returns an entry with its checked pricing unit as the API writes decimals. */
 function withPlainUnit<Entry extends { readonly pricing_unit?: string | number }>(entry: Entry): Entry {
   if (entry.pricing_unit === undefined) return entry;
   const unit = parseDecimal(String(entry.pricing_unit));
@@ -112,7 +112,7 @@ function refuse(details: readonly Issue[]): void {
   throw new DomainError('invalid_request', { message, details });
 }
 
-/** Names the metrics of a pricing rule set that its extractor rule set makes no charge items of. */
+/** Returns warnings about metrics of a pricing rule set for which its extractor rule set makes no charge items. */
 export async function pricingWarnings(
   db: ProjectDb,
   { extractor_rule_set_id: boundTo, config }: StoredVersion<PricingConfig>,

@@ -3,7 +3,7 @@ import type { ProjectDb } from '../../platform/postgres/index.js';
 /** Number of the newest versions of an extractor rule set that are read: draft, active version, recent ones. */
 const VERSIONS_LOOKED_AT_MAX = 10;
 
-/** The metrics of the charge items that an extractor rule set makes. */
+/** Returns the metrics of the charge items that an extractor rule set makes. */
 export async function extractedMetrics(
   db: ProjectDb,
   extractorRuleSetId: string,

@@ -21,10 +21,10 @@ export interface Price {
   /** The price of one unit; null when there is only an amount, or no price. */
   readonly unitPrice: bigint | null;
   readonly amount: bigint;
-  /** Empty when nothing priced the item. */
+  /** Empty when no rule priced the item. */
   readonly currency: string;
   readonly pricingSource: 'hint' | 'extractor' | 'pricing_rule_set' | 'unpriced';
-  /** The rules that priced the item, and which of them; empty, and version 0, where none did. */
+  /** The rule set and version that priced the item; empty and 0 where none did. */
   readonly ruleSetId: string;
   readonly ruleSetVersion: number;
   readonly ruleName: string;
@@ -49,8 +49,8 @@ const UNPRICED: Price = {
 };
 
 /**
- * The price of a charge item by the first that has one: the client's hint, the charge item extractor, the
- * pricing rule sets.
+ * Returns the price of a charge item from the first source that has one: the client's hint, the charge item extractor,
+ * the pricing rule sets.
  * @param origin of the extractor
  */
 export function priceOf(
@@ -71,7 +71,7 @@ export function priceOf(
   return price instanceof RatingFailure ? namingRuleSet(rule.origin, price) : price;
 }
 
-/** Quantity × unit price ÷ pricing unit, rounded once; the price of one unit is rounded for itself. */
+/** Returns quantity × unit price ÷ pricing unit, rounded once; the price of one unit is rounded separately. */
 function hintedPrice(hint: PricingHint, item: ItemRules, { quantity }: ItemEnv): Price | RatingFailure {
   const price = decimalFromJson(hint.unit_price);
   const units = hint.pricing_unit === undefined ? undefined : decimalFromJson(hint.pricing_unit);
@@ -89,7 +89,7 @@ function hintedPrice(hint: PricingHint, item: ItemRules, { quantity }: ItemEnv):
   return { ...computed, currency, pricingSource: 'hint', ...NO_RULE };
 }
 
-/** Unit price and amount by the expressions of a rule. */
+/** Returns unit price and amount by the expressions of a rule. */
 function ruledPrice(
   pricing: ItemPricing,
   pricingSource: 'extractor' | 'pricing_rule_set',
@@ -123,8 +123,8 @@ function ruledPrice(
 }
 
 /**
- * Quantity × price ÷ pricing unit, rounded once: with a pricing unit of 1 what `dec_mul(item.quantity,
- * item.unit_price)` is.
+ * Returns quantity × price ÷ pricing unit, rounded once; with a pricing unit of 1 it equals `dec_mul(item.quantity,
+ * item.unit_price)`.
  */
 function defaultAmount(
   { path, pricingUnit }: ItemPricing,
@@ -149,7 +149,7 @@ function evaluate(expression: PriceExpression, env: ExpressionEnv): RecordedDeci
   }
 }
 
-/** Undefined also for what does not fit on the way. */
+/** Returns undefined for a result, or an intermediate one, that does not fit. */
 export function priceInRange<T>(compute: () => T | undefined): T | undefined {
   try {
     return compute();

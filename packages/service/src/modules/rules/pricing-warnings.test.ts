@@ -38,7 +38,7 @@ describe('a pricing rule set that is saved or published', () => {
     expect((await ask('POST', `${path}/publish`)).warnings).toEqual(warnings);
     expect(await ask('GET', path)).not.toHaveProperty('warnings');
 
-    // A draft of the extractor knows its metrics, too, and what it was before is not forgotten.
+    // The metrics of an extractor's draft are known, too, and those of its earlier versions still are.
     await ask('POST', `extractor-rule-sets/${extractor_rule_set_id}/publish`);
     await ask('PUT', `extractor-rule-sets/${extractor_rule_set_id}`, extractor('inn'));
     const body = { extractor_rule_set_id, rules: rulesFor('in', 'inn') };

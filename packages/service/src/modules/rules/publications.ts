@@ -13,12 +13,11 @@ export type Publication = 'published' | 'unpublished' | 'absent';
 /** A rule set archived on another node is refused here after this time at the latest. */
 export const PUBLISHED_FRESH_MS = 1_000;
 /**
- * One that is still used at this age is read again while it is in use. Were it read when it is no longer fresh,
- * all requests of that moment would read it, each for itself: they would take every connection of the pool, and
- * wait.
+ * An entry that is still used at this age is renewed in the background. If it were read only after it has expired, all
+ * requests of that moment would read it, each by itself, and wait for every connection of the pool.
  */
 const RENEWED_AFTER_MS = PUBLISHED_FRESH_MS / 2;
-/** Rule sets remembered as published; past it the one that was read longest ago is read again. */
+/** Upper bound of the rule sets cached as published; beyond it the one that was read longest ago is read again. */
 export const PUBLISHED_CACHED_MAX = 20_000;
 
 /** Reads the rule sets of that project; an absent one may be left out. */
@@ -28,8 +27,8 @@ export type ReadPublications = (
 ) => Promise<ReadonlyMap<string, Publication>>;
 
 /**
- * Tells ingest whether a rule set takes events. Only `published` is remembered, and only briefly: a publish is
- * effective for the very next event on every node, because anything else is always read.
+ * Returns whether a rule set accepts events, for ingest. Only `published` is cached, and only briefly: a publication is
+ * effective for the very next event on every node, because any other state is always read.
  */
 export class RuleSetPublications {
   readonly #readStore: ReadPublications;
@@ -37,9 +36,9 @@ export class RuleSetPublications {
   /** When each was read, in milliseconds of the clock. */
   readonly #readAtMs = new BoundedMap<string, number>(PUBLISHED_CACHED_MAX);
   readonly #renewing = new Set<string>();
-  /** By project: what is to be read again, in one query, when the code that asks now has come to its end. */
+  /** By project: rule sets to read again, in one query, once the current code has finished. */
   readonly #due = new Map<string, string[]>();
-  /** Rises with every `forget`, so that a read that began before it is not remembered after it. */
+  /** Rises with every `forget`, so that a read that began before it is not cached after it. */
   #generation = 0;
 
   constructor(readStore: ReadPublications, clock: Clock) {
@@ -56,16 +55,16 @@ export class RuleSetPublications {
     const readAtMs = this.#readAtMs.get(key);
     if (readAtMs === undefined) return false;
     const ageMs = this.#clock.nowMs() - readAtMs;
-    // Nothing is trusted that seems to come from later: the clock was set back.
+    // An entry from the future is not trusted: the clock was set back.
     if (ageMs < 0 || ageMs >= PUBLISHED_FRESH_MS) return false;
     if (ageMs >= RENEWED_AFTER_MS && !this.#renewing.has(key)) this.#renewSoon(owner, ruleSetId);
     return true;
   }
 
-  /** Asks the store, in one query. */
+  /** Reads from the store, in one query. */
   async read(owner: ProjectScope, ruleSetIds: readonly string[]): Promise<ReadonlyMap<string, Publication>> {
     const generation = this.#generation;
-    // Measured from before the read: the answer may be that old when it arrives.
+    // Taken before the read, because the result may be that old when it arrives.
     const readAtMs = this.#clock.nowMs();
     const found = await this.#readStore(owner, ruleSetIds);
     if (generation === this.#generation) this.#remember(owner, found, readAtMs);
@@ -111,7 +110,7 @@ export class RuleSetPublications {
   }
 }
 
-/** Ids of projects are unique over all tenants, and no id holds a line break. */
+/** Project ids are unique across all tenants, and no id contains a line break. */
 function keyOf({ projectId }: ProjectScope, ruleSetId: string): string {
   return `${projectId}\n${ruleSetId}`;
 }

@@ -64,7 +64,7 @@ describe('subject', () => {
     [`{"t": "user", "i": "${'x'.repeat(256)}"}`, 'subject.id_path'],
     [`{"t": "user", "i": "${'😀'.repeat(256)}"}`, 'subject.id_path'],
   ])('is invalid in %s', (rawJson, path) => {
-    // Also where it is not required, and where there is a default: what is present must be right.
+    // Also where it is not required, and where there is a default: a value that is present must be valid.
     expect(failureOf(rate({ subject: { ...paths, ...defaults } }, rawJson))).toEqual([
       'subject_invalid',
       path,

@@ -14,14 +14,14 @@ export interface RatingRules {
   readonly prices: PriceList;
 }
 
-/** Money and quantities are integers: their value × 10^18. The amount is what is charged, after the discount. */
+/** Money and quantities are integers: their value × 10^18. The amount is charged, after the discount. */
 export interface ChargeItem extends Price {
   /** Name of the extractor that read the quantity; empty for `x_billing`. */
   readonly extractorName: string;
   readonly metric: string;
   readonly unit: string;
   readonly quantity: bigint;
-  /** The part of the amount that a discount hint took off; not negative. */
+  /** The part of the amount that a discount hint subtracted; not negative. */
   readonly discount: bigint;
   readonly source: 'extractor' | 'x_billing';
 }
@@ -35,18 +35,18 @@ export type RatedEvent =
   | (Resolved & {
       readonly ok: true;
       readonly items: readonly ChargeItem[];
-      /** Notes where the event was not as the rules expect, without a failure. */
+      /** Notes about values that the rules did not expect, without a failure. */
       readonly notes: readonly RatingNote[];
     })
-  /** With what was resolved before the failure. */
+  /** With the values that were resolved before the failure. */
   | (Resolved & { readonly ok: false; readonly failure: RatingFailure });
 
 const NO_BILLED_ITEMS: readonly BilledItem[] = [];
 const NO_NOTES: readonly RatingNote[] = [];
 
 /**
- * Rates one event by the rules of its time: subject, dimensions, and for each charge item its quantity and price.
- * A pure function of its arguments: the same in production, on replay and in a test of the rules.
+ * Rates one event by the rules of its time: subject, dimensions, and for each charge item its quantity and price. A
+ * pure function of its arguments: the same in production, on replay and in a test of the rules.
  */
 export function rateEvent(rules: RatingRules, input: RatingInput): RatedEvent {
   const { extractor } = rules;
@@ -99,7 +99,10 @@ function discountsOf({ billing }: RatingInput): Discounts | undefined {
   return billing?.discount_hints === undefined ? undefined : new Discounts(billing.discount_hints);
 }
 
-/** Prices a client's own item as the extractor of its metric would be; of several, as the first. */
+/**
+ * Prices a client's own item as an item of the extractor with its metric would be; with several extractors, of the
+ * first one.
+ */
 function rateBilledItem(rating: Rating, billed: BilledItem, path: string): ChargeItem | RatingFailure {
   const { metric } = billed;
   const quantityPath = `${path}.quantity`;
@@ -169,7 +172,7 @@ function rateItem(
   };
 }
 
-/** Dimensions as they are recorded and shown: numbers as plain decimals, booleans as `true` and `false`. */
+/** Returns dimensions as they are recorded and shown: numbers as plain decimals, booleans as `true` and `false`. */
 export function dimensionTexts(dimensions: ReadonlyMap<string, DimensionValue>): ReadonlyMap<string, string> {
   for (const value of dimensions.values()) {
     if (typeof value !== 'string') {

@@ -1,18 +1,18 @@
 import type { NumericText } from '../../kernel/json/json.js';
 import type { SubjectValue } from './expression/index.js';
 
-/** A decimal as it was sent; a number that no double holds is a NumericText. */
+/** A decimal as it was sent; a number that a double cannot hold is a NumericText. */
 export type SentDecimal = number | string | NumericText;
 
-/** A charge item that the client made itself: an entry of `x-billing.items`. */
+/** A charge item from the client: an entry of `x-billing.items`. */
 export interface BilledItem {
   readonly metric: string;
   readonly quantity: SentDecimal;
-  /** Without one, the unit of the extractor of the same metric. */
+  /** Without one, the unit of the extractor with the same metric. */
   readonly unit?: string | undefined;
 }
 
-/** The client's own price of a metric: that of `pricing_unit` units, or of one. */
+/** The client's own price of a metric: for `pricing_unit` units, or for one. */
 export interface PricingHint {
   readonly unit_price: SentDecimal;
   readonly pricing_unit?: SentDecimal | undefined;
@@ -28,12 +28,12 @@ export interface DiscountHint {
   readonly amount?: SentDecimal | undefined;
 }
 
-/** Hints by metric, as they were sent: to be asked for own properties only. */
+/** Hints by metric, as they were sent. Read own properties only. */
 export type HintsByMetric<Hint> = Readonly<Record<string, Hint>>;
 
 /** An event's `x-billing`. It was checked when the event was accepted. */
 export interface Billing {
-  /** For its metric, such an item replaces what the extractors would find. */
+  /** An item replaces everything that the extractors would find for its metric. */
   readonly items?: readonly BilledItem[];
   readonly pricing_hints?: HintsByMetric<PricingHint>;
   readonly discount_hints?: HintsByMetric<DiscountHint>;
@@ -41,9 +41,9 @@ export interface Billing {
 
 /** Everything in an event that its rating depends on, without the rules and `raw_json`. */
 export interface RatingFacts {
-  /** Unix seconds; NaN where the event names no time. */
+  /** Unix seconds; NaN where the event has no time. */
   readonly occurredAt: number;
-  /** The pair sent with the event, which then is its subject: the extractor's paths are not read. */
+  /** The subject that was sent with the event; the extractor's paths are not read then. */
   readonly subject?: SubjectValue | undefined;
   readonly billing?: Billing | undefined;
 }
@@ -51,8 +51,7 @@ export interface RatingFacts {
 /** Everything in an event that its rating depends on, without the rules. */
 export interface RatingInput extends RatingFacts {
   /**
-   * The event's `raw_json`, parsed, at least as far as the rules read it; numbers that no double holds are
-   * NumericText.
+   * The event's `raw_json`, parsed at least where the rules read it; numbers that a double cannot hold are NumericText.
    */
   readonly rawJson: unknown;
 }
@@ -60,22 +59,22 @@ export interface RatingInput extends RatingFacts {
 /** Fields of an event as ingest takes them, parsed without losing a digit. */
 export type EventFields = Readonly<Record<string, unknown>>;
 
-/** The rating input of an event that was parsed whole. */
+/** Returns the rating input of an event that was parsed completely. */
 export function ratingInputOf(fields: EventFields): RatingInput {
   return ratingInput(ratingFactsOf(fields), fields.raw_json);
 }
 
 /**
- * With `ratingFactsOf` the one way from an event to its rating, so that it means the same in production, on
- * replay and in a test of the rules.
- * @param rawJson parsed, at least as far as the rules read it
+ * Returns the rating input of an event. Together with `ratingFactsOf` this is the only way from an event to its rating,
+ * so that rating is the same in production, on replay and in a test of the rules.
+ * @param rawJson parsed at least where the rules read it
  */
 export function ratingInput({ occurredAt, subject, billing }: RatingFacts, rawJson: unknown): RatingInput {
   return { occurredAt, subject, billing, rawJson };
 }
 
 /**
- * The facts that rating reads from fields which were checked when the event was accepted; an unexpected value
+ * Returns the facts that rating reads from fields which were checked when the event was accepted; an unexpected value
  * counts as absent.
  */
 export function ratingFactsOf(fields: EventFields): RatingFacts {
@@ -95,7 +94,7 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The hint of a metric. `constructor` is a metric like any other. */
+/** Returns the hint of a metric. `constructor` is a metric like any other. */
 export function hintFor<Hint>(hints: HintsByMetric<Hint> | undefined, metric: string): Hint | undefined {
   return hints !== undefined && Object.hasOwn(hints, metric) ? hints[metric] : undefined;
 }

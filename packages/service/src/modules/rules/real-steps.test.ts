@@ -6,7 +6,7 @@ import { convertPriceTable } from './price-table/index.js';
 import { expandTemplate } from './templates/index.js';
 import { itemsOf, pricingOf, rate } from './testing.js';
 
-/** The bound must hold this multiple of the steps of the largest real rule sets. */
+/** The bound must be this multiple of the steps of the largest real rule sets. */
 const MARGIN_MIN = 4;
 const RULES_MAX = 500;
 const EXTRACTORS_MAX = 100;
@@ -14,7 +14,7 @@ const DIMENSIONS_MAX = 32;
 
 const SAMPLE_TABLE = new URL('../../../../../tests/samples/model-prices.json', import.meta.url);
 
-/** Conditions as rules ask them, by what they are about; of 500 in a set, each differs. */
+/** Conditions as real rules have them, by what they compare; the 500 conditions of a rule set differ. */
 const CONDITIONS: Readonly<Record<string, (rule: number) => string>> = {
   'a model': (rule) => `dimensions.d0 == "model-${rule}"`,
   'the beginning of a model': (rule) => `dimensions.d0.startsWith("model-${rule}-")`,
@@ -31,7 +31,11 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** Rates an event that must succeed. @returns the steps it took, and how many charge items it has */
+/**
+ * Rates an event that must succeed.
+ *
+ * @returns the steps it took, and how many charge items it has
+ */
 function stepsOf(...args: Parameters<typeof rate>): { readonly steps: number; readonly items: number } {
   const take = vi.spyOn(EventSteps.prototype, 'take');
   const items = itemsOf(rate(...args)).length;
@@ -40,7 +44,7 @@ function stepsOf(...args: Parameters<typeof rate>): { readonly steps: number; re
   return { steps, items };
 }
 
-/** Prices one item of each metric by 500 rules, of which the last of a metric matches. */
+/** Prices one item of each metric by 500 rules, of which the last one of a metric matches. */
 function stepsOfLargest(condition: (rule: number) => string, metrics: number) {
   const names = Array.from({ length: DIMENSIONS_MAX }, (_, index) => `d${index}`);
   const metricNames = Array.from({ length: metrics }, (_, index) => `metric${index}`);

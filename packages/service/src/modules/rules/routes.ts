@@ -27,7 +27,7 @@ const RuleSetParams = Type.Object({
 const toRead = { access: { kind: 'project', permission: 'rules:read' } } as const;
 const toWrite = { access: { kind: 'project', permission: 'rules:write' } } as const;
 
-/** The operations on rule sets of both kinds, and the templates of the one. */
+/** Registers the routes of rule sets of both kinds, and of the extractor templates. */
 export function registerRuleSetRoutes(app: App, { extractors, pricings }: RuleSetRoutesDeps): void {
   registerResource(app, EXTRACTOR_RESOURCE, extractors);
   registerResource(app, PRICING_RESOURCE, pricings);
@@ -215,7 +215,7 @@ function registerTransitions<Input extends VersionInput, Config extends object>(
   });
 }
 
-/** A version that was saved or published, with its warnings where its kind has them. */
+/** Returns a saved or published version, with warnings for kinds that have them. */
 async function savedAnswer<Input extends VersionInput, Config extends object>(
   kind: RuleSetKind<Input, Config>,
   service: RuleSetService<Input, Config>,
@@ -225,7 +225,7 @@ async function savedAnswer<Input extends VersionInput, Config extends object>(
   return { ...answerOf(kind, version), ...(warnings === undefined ? {} : { warnings }) };
 }
 
-/** `/v1/extractor-templates`. */
+/** Registers `/v1/extractor-templates`. */
 export function registerTemplateRoutes(app: App): void {
   app.route({
     method: 'GET',

@@ -18,7 +18,7 @@ import type { TSchema } from 'typebox';
 import { EXTRACTOR_KIND, PRICING_KIND, type RuleSetKind, type VersionInput } from './kinds.js';
 import type { StoredVersion } from './store.js';
 
-/** How one kind of rule set looks on the wire. */
+/** The API of one kind of rule set. */
 export interface RuleSetResource<Input extends VersionInput, Config extends object> {
   readonly kind: RuleSetKind<Input, Config>;
   /** In paths: `/v1/projects/:project_id/<segment>`. */
@@ -28,14 +28,14 @@ export interface RuleSetResource<Input extends VersionInput, Config extends obje
   readonly noun: string;
   /** In operation ids: `create<operation>`. */
   readonly operation: string;
-  /** The list's field of its answer. */
+  /** The list's field in the response. */
   readonly listField: string;
   readonly schemas: {
     /** Static type: Input. */
     readonly input: TSchema;
     readonly listQuery: TSchema;
     readonly answer: TSchema;
-    /** The answer to a write, with warnings where the kind has them. */
+    /** The response to a write, with warnings for kinds that have them. */
     readonly saved: TSchema;
     readonly page: TSchema;
     readonly versionPage: TSchema;
@@ -94,8 +94,8 @@ export const PRICING_RESOURCE: RuleSetResource<PricingRuleSetInput, PricingConfi
 };
 
 /**
- * A version as the API returns it. Fields that were not configured are empty, so that a response can be sent
- * back as an update.
+ * Returns a version as the API shows it. Fields that were not configured are empty, so that a response can be sent back
+ * as an update.
  */
 export function answerOf<Config extends object>(
   kind: Pick<RuleSetKind<never, Config>, 'shownConfig'>,

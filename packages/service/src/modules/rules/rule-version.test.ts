@@ -22,7 +22,7 @@ function versionOf(
 const rateBy = (version: ReturnType<typeof versionOf>, rawJson: object) =>
   version.rate({ rawJson, occurredAt: 0 });
 
-/** A rule that compiles, behind which is one that does not. */
+/** A rule that compiles, followed by one that does not. */
 const rules = (match: string, price: string) => ({
   rules: [
     { metric: 'tokens', match_expr: 'item.quantity < dec("10")', unit_price_expr: 'dec("2")' },

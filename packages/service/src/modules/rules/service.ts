@@ -26,7 +26,7 @@ export interface RuleSetServiceDeps {
   readonly checkConfig: CheckConfig;
 }
 
-/** A version, and what differs from the one before it. */
+/** A version, and its differences from the previous one. */
 export interface ComparedVersion<Config> {
   readonly version: store.StoredVersion<Config>;
   readonly changes: VersionChanges;
@@ -46,7 +46,7 @@ export class RuleSetService<Input extends VersionInput, Config extends object> {
 
   /**
    * @throws DomainError `invalid_request` with every place that does not compile; `rule_set_not_found` (400) and
-   *   `rule_set_archived` about the extractor rule set that it is to be bound to.
+   * `rule_set_archived` about the extractor rule set to bind to.
    */
   async create(context: ChangeContext, input: Input): Promise<store.StoredVersion<Config>> {
     const config = await this.#deps.checkConfig(context.project, this.#kind, input);
@@ -102,7 +102,7 @@ export class RuleSetService<Input extends VersionInput, Config extends object> {
       const newest = await this.#lockUnarchived(tx, ruleSetId);
       if (newest.published_at !== null) throw new DomainError('nothing_to_publish');
       const { extractor_rule_set_id: boundTo } = newest;
-      // A draft that is the first version: the rule set begins to price.
+      // The draft is the first version: the rule set starts to price.
       if (boundTo !== null && newest.version === 1) await checkRoom(tx, boundTo);
       await store.markPublished(tx, ruleSetId, newest.version, now);
       // Only the newest version can be a draft, so the one before it is the newest that was published.
@@ -112,8 +112,8 @@ export class RuleSetService<Input extends VersionInput, Config extends object> {
   }
 
   /**
-   * Ends ingest into an extractor rule set for good; what was accepted before is still rated. Ends a pricing rule set
-   * for events from now on. Archiving an archived one changes nothing.
+   * Ends ingest into an extractor rule set permanently; events that were accepted before are still rated. A pricing
+   * rule set ends for events from now on. Archiving an archived rule set changes nothing.
    *
    * @throws DomainError `rule_set_not_found`.
    */
@@ -136,7 +136,7 @@ export class RuleSetService<Input extends VersionInput, Config extends object> {
     return this.#kind.warningsAbout?.(this.#own(scope), version);
   }
 
-  /** @throws DomainError `rule_set_not_found`, for an unknown version too. */
+  /** @throws DomainError `rule_set_not_found`, also for an unknown version. */
   async read(owner: ProjectScope, ruleSetId: string, version?: number): Promise<store.StoredVersion<Config>> {
     return found(await store.readVersion<Config>(this.#own(owner), this.#kind.name, ruleSetId, version));
   }
@@ -151,7 +151,7 @@ export class RuleSetService<Input extends VersionInput, Config extends object> {
     ruleSetId: string,
     page: Page,
   ): Promise<ListPage<ComparedVersion<Config>>> {
-    // One more than is asked for: the last one shown is compared with it.
+    // Reads one more than requested: the last one shown is compared with it.
     const { items, totalCount } = await store.listVersions<Config>(
       this.#own(owner),
       this.#kind.name,
@@ -222,12 +222,12 @@ function found<Version>(version: Version | undefined): Version {
   return version;
 }
 
-/** The extractor rule set that a rule set is, or is bound to. */
+/** Returns the extractor rule set that a rule set is, or is bound to. */
 function extractorOf({ id, extractor_rule_set_id: boundTo }: store.StoredVersion<object>): string {
   return boundTo ?? id;
 }
 
-/** Holds an extractor rule set that a pricing rule set is about to be bound to. */
+/** Locks an extractor rule set to which a pricing rule set will be bound. */
 async function lockBindable(tx: ProjectTx, extractorRuleSetId: string): Promise<void> {
   const path = 'extractor_rule_set_id';
   const extractor = await store.lockNewestVersion(tx, 'extractor', extractorRuleSetId);
@@ -242,8 +242,8 @@ async function lockBindable(tx: ProjectTx, extractorRuleSetId: string): Promise<
 }
 
 /**
- * Workers hold all prices of an extractor rule set at once. A publication locks the row of that rule set, so concurrent
- * ones cannot exceed the bound together.
+ * Bounds the pricing rule sets of an extractor rule set, because workers hold all of its prices at once. A publication
+ * locks the row of that rule set, so concurrent ones cannot exceed the bound together.
  */
 async function checkRoom(tx: ProjectTx, extractorRuleSetId: string): Promise<void> {
   const published = await store.listPricing(tx, extractorRuleSetId);

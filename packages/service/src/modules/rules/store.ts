@@ -3,10 +3,10 @@ import { type RawBuilder, sql } from 'kysely';
 import type { ListPage, Page } from '../../kernel/page.js';
 import type { ProjectDb, ProjectTx } from '../../platform/postgres/index.js';
 
-/** The kind of the rule sets that a function serves. To it, an id of the other kind does not exist. */
+/** The kind of the rule sets that a function serves; an id of the other kind is not found. */
 export type RuleSetKindName = 'extractor' | 'pricing';
 
-/** One version of a rule set, with what its rule set adds. Times are Unix seconds. */
+/** One version of a rule set, with the fields of its rule set. Times are Unix seconds. */
 export interface StoredVersion<Config> {
   readonly id: string;
   readonly tenant_id: string;
@@ -87,7 +87,7 @@ export async function lockNewestVersion<Config>(
   return readVersion(tx, kind, ruleSetId, undefined);
 }
 
-/** A version of a rule set: the newest unless `version` names one. */
+/** Returns a version of a rule set: the newest unless `version` names one. */
 export async function readVersion<Config>(
   db: ProjectDb,
   kind: RuleSetKindName,
@@ -120,7 +120,7 @@ export async function insertDraft(
     .execute();
 }
 
-/** Replaces a draft; a published version is never touched. */
+/** Replaces a draft; a published version is never changed. */
 export async function replaceDraft(
   tx: ProjectTx,
   ruleSetId: string,
@@ -143,7 +143,7 @@ export async function markPublished(
   await updateDraft(tx, ruleSetId, version, { published_at: publishedAt });
 }
 
-/** @throws Error when the version is no draft */
+/** @throws Error when the version is not a draft */
 async function updateDraft(
   tx: ProjectTx,
   ruleSetId: string,
@@ -163,12 +163,15 @@ export async function markArchived(tx: ProjectTx, ruleSetId: string, archivedAt:
   await tx.update('rule_sets', { archived_at: archivedAt }).where('id', '=', ruleSetId).execute();
 }
 
-/** Tells every cache that the extractor rule set, or a pricing rule set bound to it, has changed. */
+/**
+ * Advances the revision by which caches notice that the extractor rule set, or a pricing rule set bound to it, has
+ * changed.
+ */
 export async function bumpRevision(tx: ProjectTx, extractorRuleSetId: string): Promise<void> {
   await tx.change`update rule_sets set revision = revision + 1 where ${tx.isOwn()} and id = ${extractorRuleSetId}`;
 }
 
-/** The pricing rule sets bound to an extractor rule set that were published and are not archived, oldest first. */
+/** Returns the published pricing rule sets bound to an extractor rule set that are not archived, oldest first. */
 export async function listPricing(tx: ProjectTx, extractorRuleSetId: string): Promise<string[]> {
   const rows = await tx.rows<{ id: string }>`
     select s.id from rule_sets s
@@ -181,7 +184,7 @@ export async function listPricing(tx: ProjectTx, extractorRuleSetId: string): Pr
   return rows.map(({ id }) => id);
 }
 
-/** Rule sets, newest first. With a status, a rule set is shown by its newest version of that status. */
+/** Returns rule sets, newest first. With a status, a rule set is shown by its newest version of that status. */
 export async function listRuleSets<Config>(
   db: ProjectDb,
   kind: RuleSetKindName,
@@ -197,7 +200,7 @@ export async function listRuleSets<Config>(
   return { items, totalCount: counted?.total ?? 0 };
 }
 
-/** Versions of one rule set, newest first, none left out. */
+/** Returns all versions of one rule set, newest first. */
 export async function listVersions<Config>(
   db: ProjectDb,
   kind: RuleSetKindName,

@@ -30,13 +30,13 @@ export function pricingOf(config: PricingConfig, ruleSetId = 'prs_1', version = 
   return result.pricing;
 }
 
-/** Code and path of the failure. */
+/** Returns code and path of the failure. */
 export function failureOf(rated: RatedEvent): readonly [string, string] {
   if (rated.ok) throw new Error('the event was rated');
   return [rated.failure.code, rated.failure.path];
 }
 
-/** The charge items, their decimals as text. */
+/** Returns the charge items with their decimals as text. */
 export function itemsOf(rated: RatedEvent): Record<string, unknown>[] {
   if (!rated.ok) throw new Error(rated.failure.message);
   return rated.items.map((item) => ({
@@ -50,7 +50,7 @@ export function itemsOf(rated: RatedEvent): Record<string, unknown>[] {
 
 export type Item = NonNullable<ExtractorConfig['charge_item_extractors']>[number];
 
-/** Charge item extractors that read a number `n` as tokens, but for the changes. */
+/** Charge item extractors that read a number `n` as tokens, with the given changes. */
 export const items = (...changes: Partial<Item>[]): ExtractorConfig => ({
   charge_item_extractors: changes.map((change) => ({
     metric: 'tokens',

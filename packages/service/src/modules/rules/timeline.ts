@@ -7,7 +7,7 @@ export interface PublishedVersion {
 }
 
 export interface PublishedPricing extends PublishedVersion {
-  /** When its rule set was archived, and so ceased to price; Unix seconds. */
+  /** When its rule set was archived and stopped pricing; Unix seconds. */
   readonly archivedAt: number | null;
 }
 
@@ -26,8 +26,8 @@ export interface ActiveVersions {
 }
 
 /**
- * Which rules are in force when. Time falls into intervals between the `effective_from`s and the ends of rule
- * sets, and within one the rules are the same.
+ * Which rules are active at which time. Time falls into intervals between the `effective_from`s and the ends of rule
+ * sets; the rules are the same within an interval.
  */
 export class RuleTimeline {
   /** Where intervals begin, ascending; the first interval lies before all of them. */
@@ -47,12 +47,12 @@ export class RuleTimeline {
     this.#pricings = byRuleSet(pricings).map((versions) => new VersionTimeline(versions));
   }
 
-  /** The interval of a time, counted from 0. */
+  /** Returns the interval of a time, counted from 0. */
   intervalAt(occurredAt: number): number {
     return countUpTo(this.#boundaries, occurredAt, (boundary) => boundary);
   }
 
-  /** Undefined when no extractor was ever published. */
+  /** Returns undefined when no extractor was ever published. */
   activeDuring(interval: number): ActiveVersions | undefined {
     const at = this.#boundaries[interval - 1] ?? Number.NEGATIVE_INFINITY;
     const extractor = this.#extractor.inForceAt(at);
@@ -77,7 +77,7 @@ class VersionTimeline<Version extends PublishedVersion> {
   }
 
   /**
-   * The version with the greatest effective_from not after `at`, the higher version of equal ones; before all
+   * Returns the version with the greatest effective_from not after `at`, the higher version of equal ones; before all
    * of them, the version that was published first.
    */
   inForceAt(at: number): Version | undefined {
@@ -96,7 +96,7 @@ function byRuleSet(pricings: readonly PublishedPricing[]): PublishedPricing[][] 
   return [...groups.values()];
 }
 
-/** How many of the ascending entries are not after `at`. */
+/** Returns how many of the ascending entries are not after `at`. */
 function countUpTo<T>(entries: readonly T[], at: number, timeOf: (entry: T) => number): number {
   let low = 0;
   let high = entries.length;

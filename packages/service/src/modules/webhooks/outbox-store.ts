@@ -142,7 +142,7 @@ export async function listMessagesAbout(
   return { items, totalCount: counted[0]?.total ?? 0 };
 }
 
-/** Deletes messages, and with them their deliveries, that were written before. Answers how many. */
+/** Deletes messages that were created before a time, with their deliveries; returns how many. */
 export async function deleteMessages(tx: Tx, createdBeforeMs: number, messagesMax: number): Promise<number> {
   const { numAffectedRows } = await sql`
     delete from webhook_messages where (project_id, id) in (

@@ -60,7 +60,7 @@ describe('a message that is not taken', () => {
     expect(await hooks.dispatcher.drain()).toBe(0);
     expect(new Set(receiver.ids()).size).toBe(1);
     expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
-    // Three days of failures alone do not end an endpoint.
+    // Three days of failures alone do not disable an endpoint.
     expect((await hooks.at('GET', id)).json().status).toBe('enabled');
   });
 
@@ -154,7 +154,7 @@ describe('an endpoint', () => {
     }
     expect((await hooks.at('POST', `${id}/deliveries/msg_absent/redeliver`)).status).toBe(404);
 
-    // A PUT enables it again; what was cancelled can be asked for.
+    // A PUT enables it again; cancelled messages can be sent again by request.
     statusFor = () => 200;
     const enabled = await hooks.at('PUT', id, { url: receiver.url, event_types: ['*'] });
     expect(enabled.json()).toMatchObject({ status: 'enabled', disabled_reason: null, disabled_at: null });

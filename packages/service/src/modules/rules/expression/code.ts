@@ -6,20 +6,20 @@ import { type Node, refuse, type StaticType } from './syntax.js';
 import { type ExpressionEnv, ExpressionError, type Run, type Value } from './value.js';
 
 /**
- * A compiled node of the checked tree. Everything that `run` refers to stays in memory for as long as the
- * expression does, so it must not be a Code: the tree takes more memory than everything else.
+ * A compiled node of the checked tree. Everything that `run` refers to stays in memory as long as the expression does,
+ * so it must not be a Code: the tree takes more memory than everything else.
  */
 export interface Code<T extends Value = Value> {
   readonly node: Node;
-  /** Where its failures are reported. */
+  /** The place at which its failures are reported. */
   readonly site: Site;
   readonly type: StaticType;
   readonly run: Run<T>;
-  /** Its value, when that depends on no variable. */
+  /** Its value, when it depends on no variable. */
   readonly constant?: T;
 }
 
-/** Never read: constants are the code that touches no variable. */
+/** Never read: constants are code that reads no variable. */
 const NO_ENV = {} as ExpressionEnv;
 
 export function constantCode<T extends Value>(code: Omit<Code, 'run' | 'constant'>, value: T): Code<T> {
@@ -27,9 +27,9 @@ export function constantCode<T extends Value>(code: Omit<Code, 'run' | 'constant
 }
 
 /**
- * Computes once, now, what depends on constants only. `onFailure` says what a constant that cannot be
- * computed means: CEL's own operators may still be skipped (`false && 1 / 0 > 0`), while a price that can
- * never be computed is a mistake.
+ * Computes code that depends on constants only, once and now. `onFailure` says what to do with a constant that cannot
+ * be computed: CEL's own operators may still skip it (`false && 1 / 0 > 0`), while a price that can never be computed
+ * is a mistake.
  * @throws ExpressionError for such a mistake
  */
 export function foldConstant(code: Code, parts: readonly Code[], onFailure: 'keep' | 'refuse'): Code {
@@ -43,8 +43,8 @@ export function foldConstant(code: Code, parts: readonly Code[], onFailure: 'kee
 }
 
 /**
- * An operand as a decimal. Types that the type check could not know are checked here, and numbers are converted
- * exactly.
+ * Returns an operand as a decimal. Types that the type check could not know are checked at run time, and numbers are
+ * converted exactly.
  */
 export function asDecimal(code: Code): Code<Decimal> {
   if (code.type === 'Decimal') return code as Code<Decimal>;
@@ -54,7 +54,7 @@ export function asDecimal(code: Code): Code<Decimal> {
   return narrowed(code, 'Decimal', toDecimal, 'expected a decimal');
 }
 
-/** The exact decimal of a number; undefined for anything else, text and doubles of two readings included. */
+/** Returns the exact decimal of a number; undefined for anything else, including text and doubles with two readings. */
 export function toDecimal(value: Value): Decimal | undefined {
   if (value instanceof Decimal) return value;
   if (typeof value === 'bigint') return decimalFromBigInt(value);
@@ -63,7 +63,7 @@ export function toDecimal(value: Value): Decimal | undefined {
 
 export const TEXT_TOO_LONG = `expected a string of at most ${STRING_CHARS_MAX} characters`;
 
-/** The text itself, if it is short enough to compute with. */
+/** Returns the text itself, if it is short enough to compute with. */
 export function boundedText(text: string, site: Site): string {
   if (text.length > STRING_CHARS_MAX) return site.fail(TEXT_TOO_LONG);
   if (text.length >= STEP_CHARS) site.spend(Math.floor(text.length / STEP_CHARS));
@@ -84,7 +84,7 @@ export function asBool(code: Code): Code<boolean> {
   return narrowed(code, 'bool', (value) => (typeof value === 'boolean' ? value : undefined));
 }
 
-/** Takes over what the type check has proved, refuses what it has disproved, and checks the rest for each event. */
+/** Relies on what the type check has proved, refuses what it has disproved, and checks the rest for each event. */
 function narrowed<T extends Value>(
   code: Code,
   type: StaticType,

@@ -44,7 +44,7 @@ const RESULT_TYPES: Readonly<Record<ExpressionKind, 'Decimal' | 'bool'>> = {
   match: 'bool',
 };
 
-/** How to state the type of what is only known for each event, such as a dimension. */
+/** How to state the type of a value that is only known for each event, such as a dimension. */
 const UNKNOWN_TYPE_HINTS = {
   Decimal: 'write dec(…) around it',
   bool: 'compare it, as in … == true',
@@ -58,7 +58,7 @@ export function compileExpression<Kind extends ExpressionKind>(
   source: string,
   options: ExpressionOptions<Kind>,
 ): CompiledExpression<ResultOf[Kind]> {
-  // A character takes at least one byte: the long ones need not be encoded to be refused.
+  // A character takes at least one byte: long sources are refused without encoding them.
   if (source.length > EXPRESSION_BYTES_MAX || Buffer.byteLength(source) > EXPRESSION_BYTES_MAX) {
     return { ok: false, issue: issueAt('', 0, `expected at most ${EXPRESSION_BYTES_MAX} bytes`) };
   }
@@ -82,7 +82,7 @@ export function compileExpression<Kind extends ExpressionKind>(
   }
 }
 
-/** Money is at stake: what the type check has proved is looked at once more. */
+/** Checks again, at run time, what the type check has proved, because money depends on it. */
 function proved({ node, run, site }: Code, expected: 'Decimal' | 'bool', steps: Steps): Run {
   const weight = stepsOf(node);
   const unproved = `expected ${expected}, although the type check found no mistake`;

@@ -2,8 +2,8 @@ import { replaceWithCall, type TypeChecker } from './environment.js';
 import { isComprehension, isHas, type Node, type OpenNode } from './syntax.js';
 
 /**
- * Changes a tree so that cel-js can check what CEL has and it does not know: the elements of empty lists, and has() of
- * a map that is written out.
+ * Changes a tree so that cel-js can check parts of CEL that it does not support: the elements of empty lists, and has()
+ * of a map literal.
  *
  * @param nodes all of the tree, each before its operands
  */
@@ -32,7 +32,7 @@ function become(node: OpenNode, other: Node): void {
   Object.assign(node.meta, other.meta);
 }
 
-/** `[].all(x, x > 1)` is checked as `dyn([]).all(x, x > 1)`: nothing is known of elements that do not exist. */
+/** `[].all(x, x > 1)` is checked as `dyn([]).all(x, x > 1)`: the type of elements that do not exist is unknown. */
 function forgetEmptyList(macro: Node): void {
   const [, range] = macro.args as [string, Node];
   if (isEmptyList(range)) replaceWithCall(range, 'dyn', []);

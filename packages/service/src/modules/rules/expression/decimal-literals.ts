@@ -5,9 +5,9 @@ import { literalText } from './number-literal.js';
 import type { Node, OpenNode } from './syntax.js';
 
 /**
- * Reads number literals as decimals, by the digits of their text, wherever only a decimal can be meant: as
- * the result, as an argument of type Decimal, and in tiers. Then `0.0000015` is `dec("0.0000015")`, and no
- * double comes near the price.
+ * Reads number literals as decimals, by the digits of their text, wherever only a decimal can be meant: as the result,
+ * as an argument of type Decimal, and in tiers. Then `0.0000015` is `dec("0.0000015")`, and no double is involved in
+ * the price.
  *
  * @param nodes of a tree that is not yet checked
  * @param result the root, where the expression must yield a decimal
@@ -28,7 +28,7 @@ export function readDecimalLiterals(nodes: readonly Node[], result: Node | undef
   }
 }
 
-/** The literal, or what a minus is before, as the text that dec() reads. */
+/** Turns a literal, or the literal after a minus, into the text that dec() reads. */
 function quoteLiteral(argument: Node | undefined, source: string): void {
   if (argument === undefined) return;
   const text = literalText(argument, source);
@@ -51,7 +51,7 @@ function takesDecimal(name: string, index: number): boolean {
   return parameters.includes('Decimal');
 }
 
-/** The parts that must be decimals when the whole must be one. */
+/** Returns the parts that must be decimals when the whole must be one. */
 function sameExpectation({ op, args }: Node): readonly Node[] {
   switch (op) {
     case '-_':
@@ -70,7 +70,7 @@ function sameExpectation({ op, args }: Node): readonly Node[] {
   }
 }
 
-/** The values of a list or map that is written out. */
+/** Returns the values of a list or map literal. */
 function entriesOf({ op, args }: Node): readonly Node[] {
   if (op === 'list') return args as Node[];
   return op === 'map' ? (args as [Node, Node][]).map(([, value]) => value) : [];

@@ -8,10 +8,10 @@ import { type Node, nodeOf, type OpenNode } from './syntax.js';
 export const ITEM_FIELDS = { quantity: 'Decimal', metric: 'string', unit: 'string' } as const;
 export const SUBJECT_FIELDS = { type: 'string', id: 'string' } as const;
 
-/** cel-js only parses and checks here: what it would call at run time is never called. */
+/** cel-js only parses and checks here: its functions are never called at run time. */
 const unused = () => null;
 
-/** Prices an expression whose `item` has, or has not, a `unit_price`. */
+/** The environments of expressions whose `item` has, or does not have, a `unit_price`. */
 export const ENVIRONMENTS = {
   withUnitPrice: createEnvironment({ ...ITEM_FIELDS, unit_price: 'Decimal' }),
   withoutUnitPrice: createEnvironment(ITEM_FIELDS),
@@ -56,8 +56,9 @@ function createEnvironment(itemFields: Readonly<Record<string, string>>): Enviro
 }
 
 /**
- * Between decimals; and, where one side is known only at run time (a dimension), with ints and doubles, which are then
- * taken over exactly. `dyn<Decimal>` is how cel-js spells the latter.
+ * Registers operators between decimals, and between a decimal and an operand whose type is known only at run time (a
+ * dimension): such an operand may be an int or a double, which is then converted exactly. cel-js writes its type as
+ * `dyn<Decimal>`.
  */
 function registerDecimalOperators(environment: Environment): void {
   environment.registerOperator('-Decimal', unused);

@@ -6,8 +6,8 @@ import type { Site } from './site.js';
 import type { Value } from './value.js';
 
 /**
- * CEL's equality over values whose types are known only now: numbers of different types are equal when they denote the
- * same number, and values of different types are unequal, which is no error.
+ * CEL's equality of values whose types are known only at run time: numbers of different types are equal when they
+ * denote the same number; values of different types are unequal, which is not an error.
  */
 export function equalValues(a: Value, b: Value, site: Site): boolean {
   if (typeof a === 'string' && typeof b === 'string') {

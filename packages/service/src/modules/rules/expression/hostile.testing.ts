@@ -3,18 +3,18 @@ import type { ExpressionKind } from './compile-expression.js';
 import { EventSteps } from './steps.js';
 import type { DimensionValue, ExpressionEnv } from './value.js';
 
-/** An expression that is meant to do harm, and what becomes of it for {@link hostileEnv}. */
+/** An expression that is meant to do harm, and its result for {@link hostileEnv}. */
 export interface HostileExpression {
   readonly name: string;
   readonly kind: ExpressionKind;
   readonly source: string;
-  /** Part of why it fails for the event; or the value that it yields, as text, where it is cheap after all. */
+  /** Part of the reason why it fails for the event; or its value as text, if it is cheap after all. */
   readonly outcome: string;
 }
 
 const MEBIBYTE = 1_048_576;
 const DIMENSIONS = 32;
-/** The longest text that is computed with. */
+/** The longest text that an expression can compute with. */
 const TEXT_CHARS = 4_096;
 const DIGITS = 400;
 
@@ -23,8 +23,8 @@ const LONG_TEXT = 'expected a string of at most 4096 characters';
 const RANGE = 'the decimal is out of range';
 
 /**
- * 32 dimensions, most of them of a mebibyte; long text that differs at its end; decimals of as many digits as
- * there can be.
+ * An event with 32 dimensions, most of them of a mebibyte, long texts that differ at their end, and decimals with the
+ * maximum of digits.
  */
 export function hostileEnv(): ExpressionEnv {
   const text = 'a'.repeat(TEXT_CHARS - 1);
@@ -58,14 +58,14 @@ export function hostileEnv(): ExpressionEnv {
   };
 }
 
-/** A part repeated until the source is as long as it may be. */
+/** Returns a part repeated until the source has its maximum length. */
 function filled(part: string, separator: string, before = '', after = ''): string {
   const room = 2_048 - before.length - after.length;
   const count = Math.floor((room + separator.length) / (part.length + separator.length));
   return before + Array.from({ length: count }, () => part).join(separator) + after;
 }
 
-/** The same, at most as many as one chain of operators may have. */
+/** The same, with at most as many parts as one chain of operators may have. */
 const chained = (part: string, operator: string, after = '') =>
   Array.from(
     { length: Math.min(240, Math.floor((2_000 - after.length) / (part.length + operator.length))) },

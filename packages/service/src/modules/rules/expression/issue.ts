@@ -23,7 +23,7 @@ const TOKENS: Readonly<Record<string, string>> = {
   ...{ LT: '"<"', LE: '"<="', GT: '">"', GE: '">="', AND: '"&&"', OR: '"||"', IN: '"in"', NULL: 'null' },
 };
 
-/** The issue behind anything that compiling an expression throws; what is no issue is thrown on. */
+/** Returns the issue behind an error of compiling an expression; any other error is thrown again. */
 export function issueOf(error: unknown, source: string): ExpressionIssue {
   if (error instanceof Refusal) return issueAt(source, error.offset, error.reason);
   if (error instanceof ExpressionError) return { ...error.position, message: error.message };
@@ -38,7 +38,7 @@ export function issueAt(source: string, offset: number, reason: string): Express
   return { ...position, message: placed(position, reason) };
 }
 
-/** Says in the user's words what cel-js found, and adds what was expected where it does not. */
+/** Explains in the user's words what cel-js found, and adds what was expected where cel-js does not say it. */
 export function explain(code: string, summary: string): string {
   switch (code) {
     case 'expected_token':

@@ -20,13 +20,19 @@ export function decimalsOf(double: number): readonly Decimal[] {
   return equals(shortest, exact) ? [shortest] : [shortest, exact];
 }
 
-/** The decimal of a double that is computed with; undefined where it may stand for either of two, or for none. */
+/**
+ * Returns the decimal of a double for computing; undefined where the double may stand for one of two decimals, or for
+ * none.
+ */
 export function decimalOfDouble(double: number): Decimal | undefined {
   const [first, ...others] = decimalsOf(double);
   return others.length === 0 ? first : undefined;
 }
 
-/** The decimal that the digits of a number literal denote, with a minus or without; undefined for any other node. */
+/**
+ * Returns the decimal that the digits of a number literal denote, with or without a minus; undefined for any other
+ * node.
+ */
 export function writtenDecimal(node: Node, source: string): Decimal | undefined {
   if (node.op === '-_') {
     const negated = writtenDecimal(node.args as Node, source);
@@ -36,7 +42,7 @@ export function writtenDecimal(node: Node, source: string): Decimal | undefined 
   return text === undefined ? undefined : parseDecimal(text);
 }
 
-/** The text of a number literal, of a double as JSON writes it; undefined for any other node. */
+/** Returns the text of a number literal, for a double as JSON writes it; undefined for any other node. */
 export function literalText({ op, args, start, end }: Node, source: string): string | undefined {
   if (op !== 'value' || (typeof args !== 'number' && typeof args !== 'bigint')) return undefined;
   const text = source.slice(start, end);

@@ -2,7 +2,7 @@ import { type Environment, ParseError } from '@marcbachmann/cel-js';
 import { explain } from './issue.js';
 import { everyNode, type Node, nodeOf, type OpenNode, Refusal } from './syntax.js';
 
-/** Doubles written without a digit before the point, in one expression: each of them costs one more parse. */
+/** Upper bound of doubles without a digit before the point in one expression: each of them costs one more parse. */
 const LEADING_POINTS_MAX = 16;
 
 export interface ParsedExpression {
@@ -13,8 +13,8 @@ export interface ParsedExpression {
 }
 
 /**
- * Parses a source with cel-js, which does not know doubles such as `.5`: where it finds one, a zero is put before the
- * point and the whole is parsed again. The nodes have their places in the source as it was written.
+ * Parses a source with cel-js, which does not support doubles such as `.5`: a zero is inserted before the point and the
+ * whole is parsed again. The nodes have their places in the original source.
  * @throws Refusal
  */
 export function parseExpression(environment: Environment, source: string): ParsedExpression {

@@ -17,8 +17,8 @@ const PERMITTED: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Refuses what would make checking or evaluating an expression expensive, or what is not supported, before the type
- * check recurses into it. Walks with a list of its own, because the tree may be deeper than the stack.
+ * Refuses expressions that are expensive to check or evaluate, or not supported, before the type check recurses into
+ * them. Walks with a list of its own, because the tree may be deeper than the stack.
  * @throws Refusal
  */
 export function assertPermitted(root: Node, source: string): void {
@@ -57,7 +57,7 @@ function assertNumber(node: Node, source: string, negated: boolean): void {
   }
 }
 
-/** The type checker keeps every type that it has ever seen: with text for keys there are few of them. */
+/** The type checker keeps every type that it has ever seen: with only text as keys there are few of them. */
 function assertTextKeys(node: Node): void {
   const seen = new Set<string>();
   for (const [key] of node.args as [Node, Node][]) {

@@ -64,7 +64,8 @@ it('agrees with the evaluator of cel-js on plain CEL', () => {
       }
       expect(ours.replace(/^fails: .*$/s, 'fails')).toBe(theirs);
     }),
-    // A seed, because cel-js lets the least int overflow when it is negated or divided by -1, and ours does not.
+    // A seed, because cel-js lets the least int overflow when it is negated or divided by -1, and this implementation
+    // does not.
     { numRuns: 3_000, seed: 20_260_101 },
   );
 });

@@ -6,9 +6,9 @@ import { ExpressionError, type ExpressionErrorCode, positionAt } from './value.j
 const TOO_MANY_STEPS = `the expression takes more than ${STEPS_MAX} steps`;
 
 /**
- * A place in an expression that can fail. Its errors are made at the first failure and thrown again after it,
- * because an event stream can hit the same missing dimension a million times, and collecting a stack takes
- * longer than evaluating.
+ * A place in an expression that can fail. Its errors are created at the first failure and thrown again after it,
+ * because an event stream can hit the same missing dimension a million times, and collecting a stack takes longer than
+ * evaluating.
  */
 export class Site {
   readonly #source: string;
@@ -40,7 +40,7 @@ export class Site {
     throw error;
   }
 
-  /** Gives what decimal arithmetic threw its place in the expression. */
+  /** Adds the place in the expression to an error of decimal arithmetic. */
   failDecimal(error: unknown): never {
     if (error instanceof DecimalRangeError) {
       return this.fail(`the decimal is out of range: ${error.message}`, 'decimal_out_of_range');

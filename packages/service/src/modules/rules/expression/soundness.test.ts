@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { compileExpression, ExpressionError } from './index.js';
 import { envWith } from './testing.js';
 
-/** Expressions of one type: some as they stand, and some with holes, written as `<type>`, for others. */
+/** Expressions of one type: some complete, and some with holes for others, written as `<type>`. */
 interface Shapes {
   readonly leaves: readonly string[];
   readonly templates: readonly string[];
@@ -12,7 +12,7 @@ interface Shapes {
 const ARITHMETIC = ['+', '-', '*', '/', '%'];
 const COMPARISONS = ['==', '!=', '<', '<=', 'in'];
 
-/** By type; `dyn` is what the type check knows nothing of. */
+/** By type; `dyn` is a type that the type check does not know. */
 const GRAMMAR = {
   any: { leaves: ['1'], templates: ['<dyn>', '<decimal>', '<int>', '<bool>', '<list>', '<map>'] },
   dyn: {
@@ -90,7 +90,10 @@ const sources = fc.letrec<Sources>((tie: fc.LetrecTypedTie<Sources>) => {
   return Object.fromEntries(entries) as { [Type in keyof Sources]: fc.Arbitrary<string> };
 });
 
-/** cel-js's types do not always hold: what they may be wrong about has to be refused, or looked at for each event. */
+/**
+ * cel-js's types are not always right: wherever they may be wrong, the expression must be refused or checked for each
+ * event.
+ */
 it('yields a value of the type that was checked, or fails as an expression', () => {
   let evaluated = 0;
   const check = (source: string, kind: 'amount' | 'match') => {

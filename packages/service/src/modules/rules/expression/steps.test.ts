@@ -4,7 +4,7 @@ import { OPERATION_STEPS, STEPS_MAX } from './limits.js';
 import { envWith, matchOf } from './testing.js';
 
 const zeros = (count: number) => `[${'0,'.repeat(count - 1)}0]`;
-/** Its own parts are more than 400, and its rounds more than 8,000 steps. */
+/** Its own parts have more than 400 steps, and its rounds more than 8,000. */
 const COSTLY = `${zeros(400)}.exists(x, x > 1)`;
 
 function evaluate(source: string, steps: EventSteps): boolean {

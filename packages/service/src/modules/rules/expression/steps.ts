@@ -8,7 +8,7 @@ export class EventSteps {
     this.#left = steps;
   }
 
-  /** False when the event has taken too many, and from then on. */
+  /** Returns false when the event has taken too many steps, and from then on. */
   take(count: number): boolean {
     this.#left -= count;
     return this.#left >= 0;
@@ -16,8 +16,8 @@ export class EventSteps {
 }
 
 /**
- * The steps of the event have run out. No ExpressionError, because no operator may go on without the operand
- * that met it, and it does not mean that a rule does not match: the event would be charged by the wrong one.
+ * The steps of the event have run out. Not an ExpressionError: no operator may continue without the operand that met
+ * it, and it does not mean that a rule does not match, or the event would be charged by the wrong rule.
  */
 export class EventStepsError extends Error {
   override readonly name = 'EventStepsError';
@@ -27,19 +27,18 @@ export class EventStepsError extends Error {
 const UNBOUNDED = new EventSteps(Number.POSITIVE_INFINITY);
 
 /**
- * Counts the work of one evaluation where the length of the source does not bound it: the rounds of macros,
- * the characters of long text, the elements of lists. A step is chosen to take a tenth of a microsecond at
- * most, or little more.
+ * Counts the work of one evaluation where the length of the source does not bound it: the rounds of macros, the
+ * characters of long text, the elements of lists. A step takes about a tenth of a microsecond at most.
  *
- * One counter belongs to one compiled expression. Evaluating is synchronous and never comes back to itself,
- * so the counter needs no place among the values that are handed down.
+ * One counter belongs to one compiled expression. Evaluation is synchronous and never re-enters, so the counter need
+ * not be passed along with the values.
  */
 export class Steps {
   #left = STEPS_MAX;
   #event = UNBOUNDED;
 
   /**
-   * Begins an evaluation, which takes `steps` of its event, also when it fails.
+   * Starts an evaluation, which takes `steps` of its event, also when it fails.
    * @throws EventStepsError
    */
   begin(event: EventSteps, steps: number): void {
@@ -49,7 +48,7 @@ export class Steps {
   }
 
   /**
-   * False when the evaluation has taken too many: what they were for is not to be done.
+   * Returns false when the evaluation has taken too many steps: the work must not be done then.
    * @throws EventStepsError
    */
   take(count: number): boolean {
@@ -59,7 +58,7 @@ export class Steps {
     return true;
   }
 
-  /** A failure has been made, which takes long, and must be thrown all the same. */
+  /** Counts a failure, which takes long; it is thrown even when no steps are left. */
   addFailure(): void {
     this.#event.take(FAILURE_STEPS);
   }

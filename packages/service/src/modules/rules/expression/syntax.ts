@@ -28,16 +28,16 @@ export type StaticType = 'Decimal' | 'int' | 'double' | 'string' | 'bool' | 'nul
 
 const STATIC_TYPES: readonly string[] = ['Decimal', 'int', 'double', 'string', 'bool', 'null'];
 
-/** Undefined for a type that expressions cannot compute with. */
+/** Returns undefined for a type that expressions cannot compute with. */
 export function staticType(node: Node): StaticType | undefined {
   const type = node.checkedType;
-  // An element of an empty list has a type parameter for its type.
+  // The type of an element of an empty list is a type parameter.
   if (type === undefined || type.kind === 'dyn' || type.kind === 'param') return 'dyn';
   if (type.kind === 'list' || type.kind === 'map') return type.kind;
   return STATIC_TYPES.includes(type.name) ? (type.name as StaticType) : undefined;
 }
 
-/** Something that is refused when the expression is saved. */
+/** The expression is refused when it is saved. */
 export class Refusal extends Error {
   constructor(
     readonly offset: number,

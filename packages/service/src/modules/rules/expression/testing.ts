@@ -30,15 +30,14 @@ export function envWith(changes: Partial<ExpressionEnv> = {}): ExpressionEnv {
 }
 
 /**
- * Returns the outcome of an expression: its value as text, `refused: …` when it is saved, or `fails: …` for the
- * event.
+ * Returns the outcome of an expression: its value as text, `refused: …` when it is saved, or `fails: …` for the event.
  */
 export function outcomeOf(source: string, kind: ExpressionKind, env = envWith()): string {
   const compiled = compileExpression(source, { kind });
   return compiled.ok ? evaluated(source, kind, env) : `refused: ${compiled.issue.message}`;
 }
 
-/** The value of an expression as text; or how it fails for the event, after `fails: `. */
+/** Returns the value of an expression as text, or `fails: ` and how it fails for the event. */
 export function evaluated(source: string, kind: ExpressionKind, env = envWith()): string {
   const compiled = compileExpression(source, { kind });
   if (!compiled.ok) throw new Error(`${source} was refused: ${compiled.issue.message}`);
@@ -52,7 +51,7 @@ export function evaluated(source: string, kind: ExpressionKind, env = envWith())
 export const amountOf = (source: string, env?: ExpressionEnv) => evaluated(source, 'amount', env);
 export const matchOf = (source: string, env?: ExpressionEnv) => evaluated(source, 'match', env);
 
-/** Why an expression is refused when it is saved. */
+/** Returns why an expression is refused when it is saved. */
 export function refusalOf(source: string, kind: ExpressionKind = 'amount'): string {
   const compiled = compileExpression(source, { kind });
   if (compiled.ok) throw new Error(`${source} was accepted`);

@@ -1,17 +1,16 @@
-/** A dimension that must be this very text for an expression to be true. */
+/** A dimension that must be exactly this text for an expression to be true. */
 export interface TextCondition {
   readonly dimension: string;
   readonly text: string;
 }
 
 /**
- * The conditions `dimensions.x == "text"` that stand at the top level of a chain of `&&`, once for each
- * dimension. Where one of them does not hold, because the dimension is absent, another text or no text, the
- * expression is false or cannot be computed, regardless of the rest of it. A condition that is missing here is
- * merely unknown.
+ * Returns the conditions `dimensions.x == "text"` at the top level of a chain of `&&`, once for each dimension. Where
+ * one of them does not hold, because the dimension is absent, another text or not a text, the expression is false or
+ * cannot be computed, whatever the rest of it. A condition that is missing here is merely unknown.
  *
- * Looks at the words of the source alone: compiling takes ten times as long or more, and most rules of a price
- * list are never tried.
+ * Reads the words of the source only: compiling takes ten times as long or more, and most rules of a price list are
+ * never evaluated.
  *
  * @param source of a match that compiles
  */
@@ -35,7 +34,7 @@ export function textConditions(source: string): readonly TextCondition[] {
 }
 
 /**
- * Whether an expression may read this dimension. True also where the source does not show it: escapes, or all of
+ * Whether an expression may read this dimension. Also true where the source does not show it: with escapes, or all of
  * `dimensions` at once.
  *
  * @param source of a match that compiles
@@ -53,7 +52,7 @@ export function readsDimension(source: string, dimension: string): boolean {
 
 type Words = readonly string[];
 
-/** Words that stand together, the last one not included. */
+/** Consecutive words, without the last one. */
 interface Span {
   readonly from: number;
   readonly to: number;
@@ -61,14 +60,14 @@ interface Span {
 
 /** A text without escapes, a name or number, an operator of two characters, any other character but white space. */
 const WORD = /"[^"\\\n\r]*"|'[^'\\\n\r]*'|\w+|&&|\|\||[=!<>]=|\S/gu;
-/** Escapes, comments and texts in triple quotes: such sources are few, and not worth reading. */
+/** Escapes, comments and texts in triple quotes: sources with them are rare, and are not analysed. */
 const UNREAD = /\\|\/\/|"""|'''/;
 
 function wordsOf(source: string): Words {
   return UNREAD.test(source) ? [] : (source.match(WORD) ?? []);
 }
 
-/** For each bracket that opens, where it closes. */
+/** Returns the closing bracket of each opening one. */
 function closingsOf(words: Words): ReadonlyMap<number, number> {
   const closings = new Map<number, number>();
   const open: number[] = [];
@@ -79,14 +78,14 @@ function closingsOf(words: Words): ReadonlyMap<number, number> {
   return closings;
 }
 
-/** Without the parentheses around all of it. */
+/** Removes parentheses around the whole. */
 function unwrapped(words: Words, closings: ReadonlyMap<number, number>, { from, to }: Span): Span {
   let depth = 0;
   while (words[from + depth] === '(' && closings.get(from + depth) === to - depth - 1) depth += 1;
   return { from: from + depth, to: to - depth };
 }
 
-/** The operands of a chain of `&&`; all in one where anything else binds less. */
+/** Returns the operands of a chain of `&&`; all in one where another operator binds less. */
 function conjunctsOf(words: Words, closings: ReadonlyMap<number, number>, { from, to }: Span): Span[] {
   const parts: Span[] = [];
   let start = from;

@@ -10,7 +10,7 @@ export interface CompiledChargeItem {
   readonly metric: string;
   readonly unit: string;
   readonly readQuantity: ReadQuantity;
-  /** The field that says where the quantity is, e.g. `charge_item_extractors[0].path`. */
+  /** The field with the path of the quantity, e.g. `charge_item_extractors[0].path`. */
   readonly quantityPath: string;
   /** The configured currency, with or without pricing. */
   readonly currency: string | undefined;

@@ -8,7 +8,7 @@ export function checkMetric(metric: string, path: string, issues: Issues): void 
   if (!METRIC.test(metric)) issues.add(path, `expected text that matches ${METRIC_PATTERN}`);
 }
 
-/** An ISO 4217 code, or a unit of the tenant's own. */
+/** Checks for an ISO 4217 code, or a unit of the tenant's own. */
 export function checkCurrency(currency: string | undefined, path: string, issues: Issues): void {
   if (currency === undefined || CURRENCY.test(currency)) return;
   issues.add(path, `expected a code such as USD, or text that matches ${CURRENCY_PATTERN}`);

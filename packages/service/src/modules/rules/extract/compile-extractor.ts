@@ -34,11 +34,11 @@ export type ExtractorResult =
   | { readonly ok: false; readonly issues: readonly Issue[] };
 
 /**
- * Checks what the schema of a rule set cannot (paths, patterns, duplicates, expressions) and compiles it.
- * All issues are found at once, in the order of the configuration.
+ * Checks what the schema of a rule set cannot (paths, patterns, duplicates, expressions) and compiles it. All issues
+ * are found at once, in the order of the configuration.
  *
- * @param codeMemory of a configuration that was saved: its expressions are compiled once they are needed, and
- *   held there
+ * @param codeMemory of a configuration that was saved: its expressions are compiled when they are needed, and kept
+ * there
  */
 export function compileExtractor(
   config: ExtractorConfig,

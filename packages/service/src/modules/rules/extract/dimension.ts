@@ -7,7 +7,7 @@ import type { ReadPath } from './path.js';
 
 export interface CompiledDimension {
   readonly name: string;
-  /** Undefined when the event does not have it and need not. */
+  /** Returns undefined when the event lacks the dimension and does not need it. */
   readonly read: (rawJson: unknown) => DimensionValue | undefined | RatingFailure;
 }
 

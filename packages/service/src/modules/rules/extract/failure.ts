@@ -17,8 +17,8 @@ export type RatingFailureCode =
   | 'unpriced';
 
 /**
- * A reason why an event fails. A value and no exception: one bad producer can make every event of a batch fail, and
- * each rule keeps the failures it can give ready.
+ * A reason why an event fails. A value and not an exception: one bad producer can make every event of a batch fail, and
+ * each rule keeps its possible failures ready.
  */
 export class RatingFailure {
   constructor(
@@ -29,10 +29,7 @@ export class RatingFailure {
   ) {}
 }
 
-/**
- * Something about a rated event that is worth a look, though it is no failure; its path is an entry of the
- * extractor rule set.
- */
+/** Something noteworthy about a rated event that is not a failure; its path is an entry of the extractor rule set. */
 export type RatingNote = Readonly<UsageEventNote>;
 
 /** @param path of the expression that would have taken more than the event has left */

@@ -4,14 +4,14 @@ import { compilePath, type PathSegment, type ReadPath } from './path.js';
 import { type CompileResult, RuleExpression } from './rule-expression.js';
 import { compileSumPath, type ReadNodes } from './sum-path.js';
 
-/** One thing that is wrong with a rule set. */
+/** One problem of a rule set. */
 export interface Issue {
   /** Place in the configuration, e.g. `charge_item_extractors[1].amount_expr`. */
   readonly path: string;
   readonly message: string;
 }
 
-/** Everything that is wrong with a rule set: users mend it in one go. */
+/** All problems of a rule set, so that users can correct it in one go. */
 export class Issues {
   readonly #codeMemory: BoundedMemory | undefined;
   readonly found: Issue[] = [];
@@ -19,7 +19,7 @@ export class Issues {
   readonly paths: (readonly PathSegment[])[] = [];
   #sumPaths = 0;
 
-  /** @param codeMemory of expressions that were checked when they were saved: they are compiled once they are needed */
+  /** @param codeMemory of expressions that were checked when they were saved: they are compiled when they are needed */
   constructor(codeMemory?: BoundedMemory) {
     this.#codeMemory = codeMemory;
   }
@@ -28,7 +28,7 @@ export class Issues {
     this.found.push({ path, message });
   }
 
-  /** Compiles a JSON path of the configuration, where there is one. Undefined also when it is wrong. */
+  /** Compiles a JSON path of the configuration. Returns undefined when there is none, and when it is invalid. */
   path(source: string | undefined, path: string): ReadPath | undefined {
     if (source === undefined) return undefined;
     const compiled = compilePath(source);
@@ -40,7 +40,7 @@ export class Issues {
     return compiled.read;
   }
 
-  /** Compiles paths that may select many nodes. One that is wrong selects none. */
+  /** Compiles paths that may select many nodes. An invalid one selects none. */
   sumPaths(sources: readonly string[], path: string): ReadNodes[] {
     this.#sumPaths += sources.length;
     if (sources.length > 0 && this.#sumPaths > RULE_SET_SUM_PATHS_MAX)
@@ -56,7 +56,7 @@ export class Issues {
     });
   }
 
-  /** An expression of the configuration, where there is one. */
+  /** Compiles an expression of the configuration; undefined when there is none. */
   expression<Code extends object>(
     source: string | undefined,
     path: string,

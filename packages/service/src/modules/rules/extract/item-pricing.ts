@@ -13,13 +13,13 @@ import { compileExpression, type ExpressionEnv, type ExpressionKind } from '../e
 import type { Issues } from './issues.js';
 import type { CompileResult, RuleExpression } from './rule-expression.js';
 
-/** How the price of a charge item is computed: what its extractor carries, or a rule of a pricing rule set. */
+/** How the price of a charge item is computed: by its extractor, or by a rule of a pricing rule set. */
 export interface ItemPricing {
   readonly currency: string;
   readonly unitPrice: PriceExpression | undefined;
-  /** Units that `unitPrice` is the price of; undefined for one. */
+  /** The number of units that `unitPrice` is for; undefined for one. */
   readonly pricingUnit: Decimal | undefined;
-  /** Undefined: quantity × unit price ÷ pricing unit. One of the two expressions is there. */
+  /** Undefined: quantity × unit price ÷ pricing unit. At least one of the two expressions exists. */
   readonly amount: PriceExpression | undefined;
   /** The entry in the rule set, e.g. `charge_item_extractors[0]` or `rules[3]`. */
   readonly path: string;
@@ -31,7 +31,7 @@ export type PriceExpression = RuleExpression<PriceCode>;
 interface PriceCode {
   /** @throws ExpressionError, EventStepsError */
   readonly evaluate: (env: ExpressionEnv) => Decimal;
-  /** The result where it is the same for every event, already rounded to what is recorded. */
+  /** The result if it is the same for every event, already rounded for storage. */
   readonly constant: RecordedDecimal | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface RecordedDecimal {
   readonly stored: bigint;
 }
 
-/** Rounds half-even to what is recorded; undefined for what does not fit. */
+/** Rounds half-even for storage; returns undefined for a value that does not fit. */
 export function recorded(value: Decimal): RecordedDecimal | undefined {
   const stored = toStored(value);
   return stored === undefined
@@ -51,7 +51,7 @@ export function recorded(value: Decimal): RecordedDecimal | undefined {
 
 const ONE = decimalFromBigInt(1n);
 
-/** Currency of pricing that names none. */
+/** Currency of pricing that has none of its own. */
 export const CURRENCY_DEFAULT = 'USD';
 
 /** The pricing part of a configuration. */
@@ -85,7 +85,7 @@ export function compileItemPricing(
   };
 }
 
-/** Undefined without one, and for 1, which changes nothing. */
+/** Returns undefined without a pricing unit, and for 1, which changes nothing. */
 function compilePricingUnit(
   { pricing_unit: sent, unit_price_expr: unitPrice }: ItemPricingConfig,
   path: string,
@@ -105,7 +105,7 @@ function compilePricingUnit(
   return equals(unit, ONE) ? undefined : unit;
 }
 
-/** Value ÷ pricing unit, rounded once to what is recorded; undefined for what does not fit. */
+/** Returns value ÷ pricing unit, rounded once for storage; undefined for a value that does not fit. */
 export function perPricingUnit(
   value: Decimal,
   pricingUnit: Decimal | undefined,

@@ -10,7 +10,7 @@ const sizeOf = (changes: Partial<DimensionConfig>): DimensionConfig => ({
   ...changes,
 });
 
-/** The dimension of an event as text; undefined where the event lacks it. */
+/** Returns the dimension of an event as text; undefined where the event lacks it. */
 function read(dimension: Partial<DimensionConfig>, rawJson: string): string | undefined {
   const rated = rate({ dimensions: [sizeOf(dimension)] }, rawJson);
   if (!rated.ok) throw new Error(rated.failure.message);

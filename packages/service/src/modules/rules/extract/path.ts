@@ -18,8 +18,8 @@ const SHORTHAND_NAME =
 export type PathSegment = string | number;
 
 /**
- * Compiles a singular query of RFC 9535; without the leading `$.`, that is understood.
- * Only own properties of objects and elements of arrays are ever read.
+ * Compiles a singular query of RFC 9535; the leading `$.` may be left out. Only own properties of objects and elements
+ * of arrays are ever read.
  */
 export function compilePath(source: string): CompiledPath {
   const parsed = parsePath(source);
@@ -45,7 +45,9 @@ export interface RefusedPath {
 
 type ParsedPath = { readonly ok: true; readonly query: JSONPathQuery; readonly prefixLength: number };
 
-/** Parses any query of RFC 9535; without the leading `$.`, that is understood, and `prefixLength` long. */
+/**
+ * Parses any query of RFC 9535; the leading `$.` may be left out, and `prefixLength` is the length of what was added.
+ */
 export function parsePath(source: string): ParsedPath | RefusedPath {
   const prefix = source.startsWith('$') ? '' : source.startsWith('[') ? '$' : '$.';
   try {
@@ -55,7 +57,7 @@ export function parsePath(source: string): ParsedPath | RefusedPath {
   }
 }
 
-/** The name or index of a segment; undefined for one that may select more than one node. */
+/** Returns the name or index of a segment; undefined for one that may select more than one node. */
 export function singularSegment(
   segment: JSONPathQuery['segments'][number],
   source: string,
@@ -70,12 +72,12 @@ export function singularSegment(
   return refusedAt(source, token.index - prefixLength, `expected the name ${name} in brackets: ['${name}']`);
 }
 
-/** @param offset into what the user wrote */
+/** @param offset into the text that the user wrote */
 export function refusedAt(source: string, offset: number, message: string): RefusedPath {
   return { ok: false, message: `${position(source, offset)}: ${message}` };
 }
 
-/** Where the first part of the path stands that may select more than one node. */
+/** Returns the offset of the first part of the path that may select more than one node. */
 function offsetOfChoice({ environment, segments }: JSONPathQuery): number {
   const first = segments.find(
     (_, index) => !new JSONPathQuery(environment, segments.slice(0, index + 1)).singularQuery(),
@@ -83,7 +85,10 @@ function offsetOfChoice({ environment, segments }: JSONPathQuery): number {
   return first?.token.index ?? 0;
 }
 
-/** json-p3 ends its messages with the path and an offset into it; ours begin with the place in what the user wrote. */
+/**
+ * Rewrites a message of json-p3, which ends with the path and an offset into it, to begin with the place in the user's
+ * text.
+ */
 function describe(error: unknown, source: string, prefixLength: number): string {
   if (!(error instanceof JSONPathError)) throw error;
   const reason = error.message.replace(/ \('.*':\d+\)$/s, '');
@@ -91,7 +96,9 @@ function describe(error: unknown, source: string, prefixLength: number): string 
   return `${at}: expected a JSON path such as usage.prompt_tokens or $.choices[0]['finish-reason']; ${reason}`;
 }
 
-/** The place of an offset in the same words as for expressions. A path's only white space is between its parts. */
+/**
+ * Returns the place of an offset in the same words as for expressions. White space in a path is only between its parts.
+ */
 function position(source: string, offset: number): string {
   const before = source.slice(0, Math.max(0, offset));
   const lines = before.split('\n');
@@ -112,13 +119,13 @@ export function readerOf(segments: readonly PathSegment[]): ReadPath {
 
 function stepOf(segment: PathSegment): ReadPath {
   if (typeof segment === 'number') return (node) => (Array.isArray(node) ? node.at(segment) : undefined);
-  // Reading a property is several times faster than asking for it first, which only inherited names need.
+  // Reading a property is several times faster than checking for it first; only inherited names need the check.
   return segment in Object.prototype
     ? (node) => (isRecord(node) && Object.hasOwn(node, segment) ? node[segment] : undefined)
     : (node) => (isRecord(node) ? node[segment] : undefined);
 }
 
-/** A JSON object: neither an array nor the stand-in for a number. */
+/** Whether a node is a JSON object: neither an array nor a NumericText. */
 export function isRecord(node: unknown): node is Readonly<Record<string, unknown>> {
   return typeof node === 'object' && node !== null && !Array.isArray(node) && !(node instanceof NumericText);
 }

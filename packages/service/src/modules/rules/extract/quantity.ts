@@ -9,8 +9,8 @@ import type { ReadNodes } from './sum-path.js';
 import { addUp, type ReadPart, totalInRange } from './total.js';
 
 /**
- * The quantity as sent; undefined when the event has none, and so no such charge item.
- * @param note notified of what was not as the rule expects, and is no failure
+ * Returns the quantity as sent; undefined when the event has none, and so no such charge item.
+ * @param note called for values that the rule did not expect, and that are not failures
  */
 export type ReadQuantity = (
   rawJson: unknown,
@@ -20,7 +20,7 @@ export type ReadQuantity = (
 /** Grammar of a decimal, to distinguish a decimal out of range from text that is not a decimal. */
 const DECIMAL_TEXT = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
 
-/** The sum of what `path` and `sum_paths` read, less what `less_paths` read. */
+/** Compiles the sum of `path` and `sum_paths`, less `less_paths`. */
 export function compileQuantity(config: ChargeItemExtractor, at: string, issues: Issues): ReadQuantity {
   const { path, less_paths: lessPaths = [], sum_paths: sumPaths = [], type } = config;
   if (path === undefined && sumPaths.length === 0) issues.add(`${at}.path`, 'expected a path, or sum_paths');
@@ -55,8 +55,8 @@ export function compileQuantity(config: ChargeItemExtractor, at: string, issues:
 }
 
 /**
- * Settings about what is subtracted would do nothing, although a negative number in the event fails it all
- * the same.
+ * Refuses settings about subtraction without `less_paths`, which would do nothing: a negative number in the event fails
+ * it anyway.
  */
 function refuseWithoutParts(
   { on_negative: mode = 'fail', stated_total: stated }: ChargeItemExtractor,
@@ -130,8 +130,7 @@ function remainder(
 
 interface StatedTotal {
   /**
-   * Whether it says that the parts, of which `rest` is what they leave of `total`, are counted in addition to
-   * it.
+   * Whether the stated total shows that the parts are counted in addition to `total`; `rest` is `total` less the parts.
    */
   readonly excludesParts: (total: Decimal, rest: Decimal, rawJson: unknown) => boolean | RatingFailure;
   readonly note: RatingNote;
@@ -164,7 +163,7 @@ function compileStatedTotal(
   return { excludesParts, note };
 }
 
-/** The sum of the terms that the event has; undefined if it has none. */
+/** Returns the sum of the terms that the event has; undefined if it has none. */
 function sumOf(terms: readonly ReadPart[], at: string): ReadPart {
   const outOfRange = outOfRangeAt(at);
   return (rawJson) => addUp(terms, (read) => read(rawJson), outOfRange);

@@ -5,10 +5,10 @@ export type CompileResult<Code> =
   | { readonly ok: true; readonly code: Code }
   | { readonly ok: false; readonly message: string };
 
-/** Compiled takes far more memory than the source; the shortest ones, so many bytes more. */
+/** Compiled code takes far more memory than the source; at least this many bytes. */
 const CODE_BYTES_MIN = 100;
 
-/** An expression of a rule set: compiled when it is first needed, and again where that has been forgotten. */
+/** An expression of a rule set: compiled when it is first needed, and again after its code was dropped. */
 export class RuleExpression<Code extends object> implements Forgettable {
   readonly #compile: () => CompileResult<Code>;
   readonly #memory: BoundedMemory | undefined;
@@ -17,7 +17,7 @@ export class RuleExpression<Code extends object> implements Forgettable {
 
   /**
    * @param path the entry in the rule set, e.g. `charge_item_extractors[0].amount_expr`
-   * @param memory holds what is compiled, and may forget it; without one it is kept
+   * @param memory keeps compiled code, and may drop it; without one it is always kept
    */
   constructor(
     readonly path: string,

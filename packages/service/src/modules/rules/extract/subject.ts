@@ -4,7 +4,7 @@ import { RatingFailure } from './failure.js';
 import type { Issues } from './issues.js';
 import type { ReadPath } from './path.js';
 
-/** Undefined when the event has no complete subject and need not have one. */
+/** Returns undefined when the event has no complete subject and does not need one. */
 export type ReadSubject = (rawJson: unknown) => SubjectValue | undefined | RatingFailure;
 
 const SUBJECT_TYPE = new RegExp(SUBJECT_TYPE_PATTERN);
@@ -53,7 +53,7 @@ export function compileSubject(config: SubjectConfig, issues: Issues): ReadSubje
 
 const INVALID = Symbol('invalid');
 
-/** One half of the pair: the value of the event, or the default. */
+/** Reads one half of the pair: the value of the event, or the default. */
 function readField(
   read: ReadPath | undefined,
   fallback: string | undefined,

@@ -12,7 +12,7 @@ import {
   singularSegment,
 } from './path.js';
 
-/** All nodes that a path selects, in the order of the document; undefined where it would look at too many. */
+/** Returns all nodes that a path selects, in the order of the document; undefined where it would read too many. */
 export type ReadNodes = (root: unknown) => readonly unknown[] | undefined;
 
 export type CompiledSumPath =
@@ -35,9 +35,9 @@ type FilterExpression = InstanceType<typeof LogicalExpression>['expression'];
 class Unsupported extends Error {}
 
 /**
- * Compiles a path that may select many nodes: names, indexes, `[*]`, and filters made of `==`, `!=`, `&&`,
- * `||` and `!` over paths below `@`, texts, true, false and null. There are no patterns and no descent, so
- * its work is what it looks at.
+ * Compiles a path that may select many nodes: names, indexes, `[*]`, and filters made of `==`, `!=`, `&&`, `||` and `!`
+ * over paths below `@`, texts, true, false and null. There are no patterns and no descent, so its work is proportional
+ * to the nodes it reads.
  */
 export function compileSumPath(source: string): CompiledSumPath {
   const parsed = parsePath(source);
@@ -78,7 +78,7 @@ function select(steps: readonly Step[], root: unknown): readonly unknown[] | und
   return nodes;
 }
 
-/** The entries of a list, or the members of an object, as RFC 9535 has it. */
+/** Returns the entries of a list, or the members of an object, as in RFC 9535. */
 function entriesOf(node: unknown): readonly unknown[] {
   if (Array.isArray(node)) return node;
   return isRecord(node) ? Object.values(node) : [];
@@ -113,7 +113,7 @@ function infixTest({ left, operator, right }: InstanceType<typeof InfixExpressio
   }
   if (operator !== '==' && operator !== '!=') throw unsupportedFilter();
   const [one, other] = [operandOf(left), operandOf(right)];
-  // A literal is on one side, and is equal to nothing but itself: no lists or objects are compared.
+  // One side is a literal, which equals only itself: lists and objects are never compared.
   if (left instanceof RelativeQuery === right instanceof RelativeQuery) throw unsupportedFilter();
   return (node) => (one(node) === other(node)) === (operator === '==');
 }

@@ -5,8 +5,7 @@ import { RatingFailure } from './failure.js';
 export type ReadPart = (rawJson: unknown) => Decimal | undefined | RatingFailure;
 
 /**
- * The exact sum of what the entries have; undefined where none of them has a number, the first failure where
- * one fails.
+ * Returns the exact sum of the entries' numbers; undefined when none has a number, the first failure when one fails.
  */
 export function addUp<T>(
   entries: readonly T[],
@@ -25,7 +24,7 @@ export function addUp<T>(
   return sum;
 }
 
-/** Undefined where the digits of both together are more than a decimal holds. */
+/** Returns undefined when the sum has more digits than a decimal can hold. */
 export function totalInRange(compute: () => Decimal): Decimal | undefined {
   try {
     return compute();

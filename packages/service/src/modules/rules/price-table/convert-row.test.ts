@@ -5,7 +5,7 @@ import { itemsOf, pricingOf, rate } from '../testing.js';
 import { type ConvertedRow, convertRow, IMPORTED_PRIORITY, type PriceRow } from './convert-row.js';
 import { priceOfOne } from './testing.js';
 
-/** A row as it stands in the file. */
+/** Converts a row as it is written in the file. */
 const convert = (json: string, promptTokensDimension = 'prompt_size'): ConvertedRow =>
   convertRow('m', parseLossless(json) as PriceRow, promptTokensDimension);
 

@@ -15,7 +15,7 @@ import { type ReadPrice, readPrice } from './unit-price.js';
 /** One entry of a price table. */
 export type PriceRow = Readonly<Record<string, unknown>>;
 
-/** A key of a row that became no rule, or not quite the price it was, and what is wrong with it. */
+/** A key of a row that became no rule, or a rule with another price, and the reason. */
 export interface PriceFinding {
   readonly key: string;
   readonly reason: string;
@@ -27,21 +27,21 @@ export interface PriceFinding {
  */
 export interface ConvertedRow {
   readonly rules: readonly PricingRule[];
-  /** Sizes of the prompt, in tokens, above which some of the rules apply. */
+  /** Prompt sizes, in tokens, above which some of the rules apply. */
   readonly promptSizes: readonly number[];
-  /** Metrics priced by the key that stands in for theirs. */
+  /** Metrics that are priced by the key of another metric. */
   readonly fallbacks: readonly PricedMetric[];
-  /** Keys that no rule came of, because nothing that the templates count goes by them. */
+  /** Keys without a rule, because nothing that the templates count depends on them. */
   readonly leftOut: readonly string[];
   readonly refused: readonly PriceFinding[];
   readonly rounded: readonly string[];
 }
 
-/** Rules of one's own with a lower number, 0 when they name none, come before what was imported. */
+/** A tenant's own rules with a lower number, 0 by default, come before imported ones. */
 export const IMPORTED_PRIORITY = 100;
 
 /**
- * The rules of one model: one for each metric that the row prices, behind those for its variants: batches,
+ * Returns the rules of one model: one for each metric that the row prices, after those for its variants: batches,
  * service tiers and larger prompts.
  * @param promptTokensDimension number dimension with the size of the whole prompt in tokens, or its bands
  */
@@ -64,7 +64,7 @@ export function convertRow(model: string, row: PriceRow, promptTokensDimension: 
         metric: metric.metric,
         price,
         variant,
-        // The first that matches counts, so each comes at a place of its own.
+        // The first matching rule counts, so each has a place of its own.
         priority: IMPORTED_PRIORITY - (variants.length - position),
         promptTokensDimension,
       }),
@@ -73,7 +73,7 @@ export function convertRow(model: string, row: PriceRow, promptTokensDimension: 
   return { rules, promptSizes: [...promptSizes], fallbacks, ...prices.remainder() };
 }
 
-/** The key that prices a metric. One with an unusable price does: another price must not stand in for it unseen. */
+/** Returns the key that prices a metric, even if its price is unusable: no other price must replace it silently. */
 function priceKeyOf({ key, fallback }: PricedMetric, row: PriceRow): string | undefined {
   if (isPresent(row, key)) return key;
   return fallback !== undefined && hasFallback(row.mode) && isPresent(row, fallback) ? fallback : undefined;
@@ -91,7 +91,7 @@ interface RuleParts extends VariantPrice {
   readonly promptTokensDimension: string;
 }
 
-/** A price, and the requests that it is for; of any other request without `variant`. */
+/** A price, and the requests that it is for; without `variant`, all other requests. */
 interface VariantPrice {
   readonly price: Decimal;
   readonly variant?: PriceVariant | undefined;
@@ -120,7 +120,10 @@ function ruleOf(parts: RuleParts): PricingRule {
 
 const PRICING_UNIT = 1_000_000;
 
-/** The price of a million, as providers publish it; the price of one where a million cost more than can be recorded. */
+/**
+ * Returns the price of a million, as providers publish it; the price of one when a million would cost more than can be
+ * recorded.
+ */
 function unitPrice(price: Decimal): Pick<PricingRule, 'unit_price_expr' | 'pricing_unit'> {
   const perMillion = mul(price, decimalFromBigInt(BigInt(PRICING_UNIT)));
   return toStored(perMillion) === undefined
@@ -128,7 +131,7 @@ function unitPrice(price: Decimal): Pick<PricingRule, 'unit_price_expr' | 'prici
     : { unit_price_expr: `dec("${toText(perMillion)}")`, pricing_unit: `${PRICING_UNIT}` };
 }
 
-/** The prices of a row; remembers which were asked for. */
+/** The prices of a row; remembers which were read. */
 class RowPrices {
   readonly #row: PriceRow;
   readonly #taken = new Map<string, ReadPrice>();
@@ -137,14 +140,14 @@ class RowPrices {
     this.#row = row;
   }
 
-  /** Undefined for what is no price. */
+  /** Returns undefined for a value that is not a price. */
   take(key: string): Decimal | undefined {
     const read = this.#taken.get(key) ?? readPrice(this.#row[key]);
     this.#taken.set(key, read);
     return read.ok ? read.price : undefined;
   }
 
-  /** The variants of a price in the order in which they are tried. */
+  /** Returns the variants of a price in the order in which they are tried. */
   takeVariants(baseKey: string): (VariantPrice & { readonly variant: PriceVariant })[] {
     return Object.keys(this.#row)
       .flatMap((key) => {

@@ -5,7 +5,7 @@ import { modelIs } from './match-expression.js';
 import { modelAliases, type PricedModel } from './model-aliases.js';
 import { type ModelSelection, matchesGlob } from './model-selection.js';
 
-/** The table cannot be imported as asked; the message is one sentence about why. */
+/** The table cannot be imported with these options; the message is one sentence with the reason. */
 export class PriceTableError extends Error {
   override readonly name = 'PriceTableError';
 }
@@ -21,41 +21,40 @@ export type ModelsBy = ReadonlyMap<string, readonly string[]>;
 /** One model that has at least one rule. */
 export interface ConvertedModel {
   readonly model: string;
-  /** The `match_expr` of the rules that price it by nothing but its name. */
+  /** The `match_expr` of the rules that price the model by its name only. */
   readonly condition: string;
   readonly rules: readonly PricingRule[];
-  /** Its other names. */
+  /** Other names of the model. */
   readonly aliases: readonly PricingAlias[];
 }
 
-/** The chosen models with their rules, and everything about them that the rules do not say. */
+/** The chosen models with their rules, and everything about them that the rules do not contain. */
 export interface ConvertedTable {
   readonly models: readonly ConvertedModel[];
-  /** Models that nothing is charged for by token. */
+  /** Models without any price per token. */
   readonly withoutTokenPrice: readonly string[];
-  /** Sizes of the prompt, in tokens and ascending, above which some rules apply. */
+  /** Prompt sizes, in tokens and ascending, above which some rules apply. */
   readonly promptSizes: readonly number[];
-  /** By metric: models for which the price of a wider metric stands in, e.g. that of input for cached input. */
+  /** By metric: models that are priced by a wider metric, e.g. cached input by the price of input. */
   readonly fallbacks: ModelsBy;
   /** By key of the table. */
   readonly leftOut: ModelsBy;
   /** Keys of the table itself that hold something other than a model, such as the time of its last change. */
   readonly notModels: readonly string[];
-  /** By what is wrong, e.g. `input_cost_per_token is negative`. */
+  /** By problem, e.g. `input_cost_per_token is negative`. */
   readonly refused: ModelsBy;
   /** By key: prices with more digits than are recorded. */
   readonly rounded: ModelsBy;
 }
 
-/** Describes the fields of the others; its name is part of the format. */
+/** An entry that describes the fields of the others; its name is part of the format. */
 const SAMPLE_ROW = 'sample_spec';
 const NOT_IN_NAMES = /[\p{Cc}\p{Cs}]/u;
 
 /**
- * Converts the table of model prices that LLM gateways share, parsed without loss: an object of models with
- * their prices in USD per token. The format is that of `model_prices_and_context_window.json` in
- * github.com/BerriAI/litellm.
- * @throws PriceTableError when it is no such table or has nothing of what was asked for
+ * Converts the table of model prices that LLM gateways share, parsed without loss: an object of models with their
+ * prices in USD per token. The format is that of `model_prices_and_context_window.json` in github.com/BerriAI/litellm.
+ * @throws PriceTableError when it is not such a table, or has none of the chosen models
  */
 export function convertPriceTable(table: unknown, options: ConversionOptions): ConvertedTable {
   if (!isObject(table)) throw new PriceTableError('is not a JSON object of models and their prices');
@@ -72,7 +71,7 @@ function isObject(value: unknown): value is PriceRow {
 
 type Row = readonly [model: string, row: unknown];
 
-/** @throws PriceTableError for a pattern or a provider that chooses nothing: it is misspelt */
+/** @throws PriceTableError for a pattern or a provider that selects nothing, because it is misspelt */
 function chooseRows(rows: readonly Row[], { models, providers }: ModelSelection): readonly Row[] {
   const providerOf = ([, row]: Row) => (isObject(row) ? row.litellm_provider : undefined);
   const isNamed = (pattern: string) => rows.some(([model]) => matchesGlob(pattern, model));
@@ -91,7 +90,7 @@ function chooseRows(rows: readonly Row[], { models, providers }: ModelSelection)
 
 const quoted = (text: string): string => `"${text}"`;
 
-/** Gathers what became of each row. */
+/** Collects the results of all rows. */
 class Conversion implements Omit<ConvertedTable, 'models' | 'promptSizes'> {
   readonly #rulesByModel = new Map<string, readonly PricingRule[]>();
   readonly #priced: PricedModel[] = [];
@@ -147,7 +146,7 @@ function note(models: Map<string, string[]>, what: string, model: string): void 
   else noted.push(model);
 }
 
-/** Room for the metric behind it, since every name of a rule begins with that of the model. */
+/** Leaves room for the metric, since every name of a rule begins with that of the model. */
 const MODEL_CHARS_MAX = NAME_CHARS_MAX - 60;
 
 function nameFault(model: string): string | undefined {

@@ -8,7 +8,7 @@ const TRAFFIC_TYPES: Readonly<Partial<Record<ServiceTier, string>>> = {
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /**
- * A CEL string literal. Control characters and lone surrogates have no place in a model name and are refused
+ * Returns a CEL string literal. Model names contain no control characters or lone surrogates; such names are refused
  * before.
  */
 function celString(text: string): string {
@@ -19,21 +19,24 @@ function celDimension(name: string): string {
   return IDENTIFIER.test(name) ? `dimensions.${name}` : `dimensions[${celString(name)}]`;
 }
 
-/** True for events of exactly this model. */
+/** Returns a condition that is true for events of exactly this model. */
 export function modelIs(model: string): string {
   return `dimensions.model == ${celString(model)}`;
 }
 
-/** True when the number dimension of this name is larger; an event without it does not match. */
+/**
+ * Returns a condition that is true when the number dimension of this name is larger; an event without it does not
+ * match.
+ */
 export function dimensionAbove(name: string, threshold: number): string {
   return `${celDimension(name)} > ${threshold}`;
 }
 
 /**
- * True for events whose request was served in this tier. Templates read it into `service_tier`, that of
- * Gemini into `traffic_type`; an event with neither does not match. Only models that Google may serve are
- * asked for the latter: rules that ask for texts of certain dimensions alone are looked up, others are tried
- * one by one.
+ * Returns a condition that is true for events whose request was served in this tier. Templates read it into
+ * `service_tier`, that of Gemini into `traffic_type`; an event with neither does not match. The latter is only read for
+ * models that Google may serve, because rules that compare only certain dimensions with texts are found by an index,
+ * while others are tried one by one.
  */
 export function serviceTierIs(tier: ServiceTier, provider: unknown): string {
   const byName = `dimensions.service_tier == ${celString(tier)}`;

@@ -8,19 +8,19 @@ export interface PricedModel {
   readonly prices: string;
 }
 
-/** A name that ends with the date of a release already, as in `-2025-08-07`, `-20250929` and `@20250929`. */
+/** A name that ends with a release date already, as in `-2025-08-07`, `-20250929` and `@20250929`. */
 const DATED = /[-@]202\d/;
 /**
- * Endings that are the date of a release, as far as a pattern can say: any year of this decade. A shorter
- * one, such as `-20*`, would also fit sizes of models such as `-20b`.
+ * Endings that are a release date, as far as a pattern can tell: any year of this decade. A shorter one, such as
+ * `-20*`, would also match sizes of models such as `-20b`.
  */
 const DATE_PATTERNS = ['-202*', '@202*'];
 
 /**
- * Other names under which the models of a table are reported: with the prefix of their provider
- * (`openai/gpt-5-mini`), without it (`gemini/gemini-2.5-pro`), and with the date of a release after them. A
- * name that fits models with different prices is no alias. A name with the prefix of a provider means that provider's
- * model, even if a gateway in the same table has another price for it.
+ * Returns other names under which the models of a table are reported: with the prefix of their provider
+ * (`openai/gpt-5-mini`), without it (`gemini/gemini-2.5-pro`), and with a release date after them. A name that fits
+ * models with different prices is not an alias. A name with the prefix of a provider means that provider's model, even
+ * if a gateway in the same table has another price for it.
  */
 export function modelAliases(models: readonly PricedModel[]): PricingAlias[] {
   const known = new Set(models.map(({ model }) => model));
@@ -43,7 +43,7 @@ export function modelAliases(models: readonly PricedModel[]): PricingAlias[] {
     .map(([pattern, value]) => ({ dimension: 'model', pattern, value }));
 }
 
-/** Names that are not taken, each with the model that is meant by it: the first, of several at one price. */
+/** Returns names that are not taken, each with its model: the first of several at one price. */
 function clearNames(
   models: readonly PricedModel[],
   nameOf: (model: PricedModel) => string | undefined,
@@ -70,6 +70,6 @@ function prefixed({ model, provider }: PricedModel): string | undefined {
 function shortened({ model, provider }: PricedModel): string | undefined {
   const slash = model.indexOf('/');
   if (typeof provider !== 'string' || slash <= 0 || slash === model.length - 1) return undefined;
-  // `vertex_ai/…` is of the provider `vertex_ai-language-models`.
+  // `vertex_ai/…` belongs to the provider `vertex_ai-language-models`.
   return provider.startsWith(model.slice(0, slash)) ? model.slice(slash + 1) : undefined;
 }

@@ -1,4 +1,4 @@
-/** Which rows of a price table are wanted; an empty list asks for nothing in particular. */
+/** Which rows of a price table to import; an empty list selects all. */
 export interface ModelSelection {
   /** Names with `*` for any characters and `?` for one. */
   readonly models: readonly string[];
@@ -7,12 +7,12 @@ export interface ModelSelection {
 }
 
 /**
- * Whether `text` as a whole fits a pattern of `*` and `?`; in time proportional to the product of both
- * lengths at most.
+ * Whether the whole of `text` matches a pattern of `*` and `?`; takes time proportional to the product of both lengths
+ * at most.
  */
 export function matchesGlob(pattern: string, text: string): boolean {
   let [at, from] = [0, 0];
-  // Where to go on after the last star, when what follows it does not fit here.
+  // Where to continue after the last star, when the text after it does not match here.
   let [afterStar, retryFrom] = [-1, 0];
   while (from < text.length) {
     if (pattern[at] === '*') {

@@ -1,8 +1,8 @@
-/** A metric of the LLM templates, and where a row of a price table says what one unit of it costs. */
+/** A metric of the LLM templates, and the key of the price of one unit in a row of a price table. */
 export interface PricedMetric {
   readonly metric: string;
   readonly key: string;
-  /** The price to use if a row does not name one: such tokens are part of those, at the same price. */
+  /** The key to use if a row has no price for the metric: its tokens are a part of those, at the same price. */
   readonly fallback?: string;
 }
 
@@ -28,10 +28,7 @@ export const PRICED_METRICS: readonly PricedMetric[] = [
   { metric: 'llm.output_image_tokens', key: 'output_cost_per_image_token' },
 ];
 
-/**
- * Only models that write text cache their input and reason; elsewhere a price that stands in would be a rule
- * for nothing.
- */
+/** Only models that write text cache their input and reason; for others a fallback price would be a useless rule. */
 const MODES_WITH_FALLBACK: readonly unknown[] = [undefined, null, 'chat', 'completion', 'responses'];
 
 export function hasFallback(mode: unknown): boolean {
@@ -47,11 +44,11 @@ const TIER_BY_SUFFIX: Readonly<Record<string, ServiceTier>> = {
   flex: 'flex',
 };
 
-/** A price of some requests only. */
+/** A price that applies to some requests only. */
 export interface PriceVariant {
-  /** The key of the price that other requests have. */
+  /** The key of the price for all other requests. */
   readonly key: string;
-  /** Tokens that the whole prompt has to exceed; undefined for a prompt of any size. */
+  /** Number of tokens that the whole prompt must exceed; undefined for a prompt of any size. */
   readonly above: number | undefined;
   /** Undefined for any tier that has no price of its own. */
   readonly tier: ServiceTier | undefined;
@@ -60,8 +57,8 @@ export interface PriceVariant {
 const VARIANT = /^(.+?)(?:_above_(\d{1,6})k_tokens)?(?:_(batches|priority|flex))?$/;
 
 /**
- * Reads `input_cost_per_token_above_200k_tokens_priority` as the price `input_cost_per_token` above 200,000
- * tokens in the tier `priority`. Undefined for a key that says neither.
+ * Reads `input_cost_per_token_above_200k_tokens_priority` as the price `input_cost_per_token` above 200,000 tokens in
+ * the tier `priority`. Returns undefined for a key with neither.
  */
 export function priceVariant(key: string): PriceVariant | undefined {
   const [, base, thousands, suffix] = VARIANT.exec(key) ?? [];
@@ -74,9 +71,8 @@ export function priceVariant(key: string): PriceVariant | undefined {
 }
 
 /**
- * The order in which variants are tried: a batch costs what batches cost; a prompt that is large costs more
- * in every other tier, by the price of its tier where there is one. This is how gateways that share the table
- * charge.
+ * Orders variants as they are tried: a batch has the price of batches; a large prompt costs more in every other tier,
+ * by the price of its tier if there is one. Gateways that share the table charge in the same way.
  */
 export function compareVariants(a: PriceVariant, b: PriceVariant): number {
   return (
@@ -102,7 +98,7 @@ const DESCRIPTIONS: ReadonlySet<string> = new Set([
 ]);
 const DESCRIPTION_PREFIXES: readonly string[] = ['max_', 'supported_', 'supports_'];
 
-/** Whether a key is known not to be a price. Unknown keys are taken for prices and reported. */
+/** Whether a key is known not to be a price. Unknown keys are treated as prices and reported. */
 export function isDescription(key: string): boolean {
   return DESCRIPTIONS.has(key) || DESCRIPTION_PREFIXES.some((prefix) => key.startsWith(prefix));
 }

@@ -8,14 +8,14 @@ import {
 } from '../../../kernel/decimal.js';
 import { decimalFromJson, NumericText } from '../../../kernel/json/json.js';
 
-/** A price as the table says it, or why that is none. */
+/** A price of the table, or the reason why it is not one. */
 export type ReadPrice =
   | { readonly ok: true; readonly price: Decimal; readonly isRounded: boolean }
   | { readonly ok: false; readonly reason: string };
 
 /**
- * The exact value of a parsed price, with every digit that the table wrote; rounded half-even past what is
- * recorded.
+ * Returns the exact value of a parsed price, with every digit of the table; rounded half-even where it has more than
+ * can be recorded.
  */
 export function readPrice(value: unknown): ReadPrice {
   if (typeof value !== 'number' && !(value instanceof NumericText)) return refused('is not a number');

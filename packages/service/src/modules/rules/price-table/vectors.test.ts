@@ -35,7 +35,7 @@ interface Vector {
   readonly want: string;
 }
 
-/** Cases of another implementation, where they are at hand. */
+/** Cases of another implementation; skipped where the file does not exist. */
 it('charges in all what a gateway that shares the table charges, to the last digit', () => {
   if (!existsSync(VECTORS)) return;
   const text = readFileSync(VECTORS, 'utf8');

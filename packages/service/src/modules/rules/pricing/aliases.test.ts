@@ -86,7 +86,7 @@ const alias = (pattern: string, value: string, dimension = 'model'): PricingAlia
 });
 const is = (model: string) => `dimensions.model == "${model}"`;
 
-/** The rule that prices an event of this model, or null. */
+/** Returns the rule that prices an event of this model, or null. */
 function ruleFor(configs: readonly PricingConfig[], event: object): unknown {
   const pricings = configs.map((config, index) => pricingOf(config, `prs_${index}`));
   const [item] = itemsOf(rate(EXTRACTOR, JSON.stringify({ in: 1, ...event }), {}, pricings));

@@ -24,8 +24,8 @@ export function checkAliases(aliases: readonly PricingAlias[], issues: Issues): 
 }
 
 /**
- * Whether a text as a whole fits a pattern in which `*` stands for any text. The parts between the stars are
- * looked for one after the other, each as early as it stands: nothing is ever tried again.
+ * Whether the whole of a text matches a pattern in which `*` stands for any text. The parts between the stars are
+ * searched for one after the other, each at its earliest place: nothing is ever tried again.
  */
 export function fitsPattern(pattern: string, text: string): boolean {
   const [first = '', ...parts] = pattern.split('*');
@@ -53,7 +53,7 @@ export interface OwnedAlias<Owner> {
 
 /** The aliases that match a value, and the steps of finding them. */
 export interface AliasMatches<Owner> {
-  /** The first of each owner that has one, unless it changes nothing. */
+  /** The first match of each owner that has one, unless it changes nothing. */
   readonly matches: readonly OwnedAlias<Owner>[];
   readonly steps: number;
 }
@@ -65,9 +65,9 @@ const REMEMBERED_CHARS_MAX = 128;
 const STEP_CHARS = 8;
 
 /**
- * The aliases of all rule sets for one dimension. A pattern without a star, or with a single one at its end,
- * is looked up, so that thousands of them cost as much as one for each length of what stands before the star;
- * only others are tried one by one.
+ * The aliases of all rule sets for one dimension. A pattern without a star, or with a single one at its end, is looked
+ * up, so that thousands of them cost as much as one for each length of the text before the star; only others are tried
+ * one by one.
  */
 export class DimensionAliases<Owner> {
   readonly #exact = new Map<string, OwnedAlias<Owner>[]>();
@@ -87,7 +87,7 @@ export class DimensionAliases<Owner> {
     this.#prefixLengths = [...new Set(Array.from(this.#byPrefix.keys(), (prefix) => prefix.length))];
   }
 
-  /** Depends on the value alone, including the steps; the cache only saves time. */
+  /** The result and its steps depend on the value alone; the cache only saves time. */
   find(value: string): AliasMatches<Owner> {
     const known = this.#remembered.get(value);
     if (known !== undefined) return known;

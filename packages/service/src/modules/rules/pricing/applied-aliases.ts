@@ -9,8 +9,8 @@ import {
 import { type AppliedAlias, envOf, fittingAliases, type RecordedItem } from './recorded-item.js';
 
 /**
- * The aliases of a rule set by which one of its rules was found for a charge item: those that fit the
- * dimensions of the event, where the rule does not match them as they are.
+ * Returns the aliases of a rule set by which one of its rules matched a charge item: those that fit the dimensions of
+ * the event, if the rule does not match the original values.
  */
 export function appliedAliases(
   { aliases = [] }: Pick<PricingConfig, 'aliases'>,

@@ -33,14 +33,14 @@ export interface CompiledPricingRule {
   readonly name: string;
   readonly metric: string;
   readonly priority: number;
-  /** Place among the rules of its rule set, as they are stored. */
+  /** Index among the stored rules of its rule set. */
   readonly position: number;
   /**
-   * Whether the rule prices a charge item. An expression that cannot be computed does not match, unless steps
+   * Returns whether the rule prices a charge item. An expression that cannot be computed does not match, unless steps
    * ran out.
    */
   readonly matches: (env: ExpressionEnv) => boolean | RatingFailure;
-  /** The source of `matches`; empty where there is none. */
+  /** The source of `matches`; empty without one. */
   readonly matchSource: string;
   readonly pricing: ItemPricing;
 }
@@ -57,11 +57,11 @@ export type PricingResult =
   | { readonly ok: false; readonly issues: readonly Issue[] };
 
 /**
- * Checks what the schema of a pricing rule set cannot (patterns, duplicate names, expressions) and compiles it.
- * All issues are found at once, in the order of the configuration.
+ * Checks what the schema of a pricing rule set cannot (patterns, duplicate names, expressions) and compiles it. All
+ * issues are found at once, in the order of the configuration.
  *
- * @param codeMemory of a configuration that was saved: its expressions are compiled once they are needed, and
- *   held there
+ * @param codeMemory of a configuration that was saved: its expressions are compiled when they are needed, and kept
+ * there
  */
 export function compilePricing(
   config: PricingConfig,
@@ -94,7 +94,7 @@ export function compilePricing(
     : { ok: false, issues: issues.found };
 }
 
-/** Names that were given; those that default to the metric may repeat. */
+/** Checks explicit names; those that default to the metric may repeat. */
 function checkName(
   { name }: PricingRule,
   path: string,

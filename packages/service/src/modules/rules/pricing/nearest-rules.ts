@@ -42,11 +42,11 @@ type Reason = Pick<NearestRule, 'reason' | 'missing_dimensions' | 'message'>;
 const DIMENSION_PATTERN = /\bdimensions\s*(?:\.\s*([A-Za-z_]\w*)|\[\s*(?:"([^"\\]+)"|'([^'\\]+)')\s*\])/g;
 
 /**
- * The rules of the metric that come nearest to pricing an item which none has priced: the one first whose
- * conditions on texts differ least from the event after the aliases of its rule set, then by priority. Only
- * those that are returned are compiled.
+ * Returns the rules of the metric that are nearest to pricing an item that none has priced: first those whose
+ * conditions on texts differ least from the event after the aliases of its rule set, then by priority. Only rules that
+ * are returned are compiled.
  *
- * @param configs of the active rule sets, by id; the id of rules that were sent is empty
+ * @param configs of the active rule sets, by id; the id of rules in a request is empty
  * @param steps that the evaluations may take
  */
 export function nearestRules(
@@ -72,7 +72,7 @@ export function nearestRules(
     .map(({ candidate }) => toNearestRule(candidate));
 }
 
-/** Metrics that the rules price, the most similar name first; none where a rule prices this one. */
+/** Returns metrics that the rules price, the most similar name first; none where a rule prices this one. */
 export function pricedMetrics(configs: ReadonlyMap<string, PricingConfig>, metric: string): string[] {
   const metrics = new Set(
     [...configs.values()].flatMap(({ rules = [] }) => rules.map((rule) => rule.metric)),
@@ -151,8 +151,8 @@ function afterAliases(
 }
 
 /**
- * How far the conditions `dimensions.x == "text"` of a rule are from holding: for each 0 where the text is
- * that of the event or what an alias reads it as, 1 where nothing is alike.
+ * Returns how far the conditions `dimensions.x == "text"` of a rule are from being true: for each condition 0 where the
+ * text equals that of the event, or that of its alias, and 1 where the texts have nothing in common.
  */
 function distanceOf({ rule: { match_expr: source = '' }, reading: { env, aliases } }: Candidate): number {
   let distance = 0;
@@ -165,7 +165,7 @@ function distanceOf({ rule: { match_expr: source = '' }, reading: { env, aliases
   return distance;
 }
 
-/** Common prefix or suffix of both texts, as a share of the longer one. */
+/** Returns the length of the common prefix or suffix of both texts, as a share of the longer one. */
 function likenessOf(a: string, b: string): number {
   if (a === b) return 1;
   return Math.max(commonStart(a, b), commonEnd(a, b)) / Math.max(a.length, b.length);

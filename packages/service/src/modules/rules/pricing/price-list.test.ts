@@ -17,7 +17,7 @@ interface RuleSet {
 }
 
 const DIMENSIONS = ['model', 'a.b', 'constructor', '__proto__', 'toString'];
-/** Some look like numbers and truth values, which dimensions can be as well. */
+/** Some look like numbers and truth values, which dimensions can also be. */
 const TEXTS = ['gpt-4o', '1', '1.0', 'true', 'constructor', '__proto__', '', 'é"\\'];
 const METRICS = ['tokens', 'calls', 'constructor'];
 
@@ -32,7 +32,10 @@ const envOf = (metric: string, dimensions: ReadonlyMap<string, DimensionValue>):
   steps: new EventSteps(),
 });
 
-/** The rule that the plain reading finds: sorted, tried one by one, what cannot be computed being no match. */
+/**
+ * Returns the rule found in the plainest way: sorted, tried one by one; a condition that cannot be computed does not
+ * match.
+ */
 function oracle(ruleSets: readonly RuleSet[], env: ExpressionEnv): string | undefined {
   const rules = ruleSets.flatMap(({ id, config }) =>
     (config.rules ?? []).map((rule, position) => ({ id, rule, position })),

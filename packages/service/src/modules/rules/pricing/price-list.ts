@@ -7,7 +7,7 @@ import { DimensionAliases, type OwnedAlias } from './aliases.js';
 import type { CompiledPricing, CompiledPricingRule } from './compile-pricing.js';
 import { PricingRuleIndex, type RankedRule } from './rule-index.js';
 
-/** The rule that prices a charge item, and what it sees of the event. */
+/** The rule that prices a charge item, and the event's values as the rule sees them. */
 export interface MatchedRule {
   readonly rule: CompiledPricingRule;
   /** Dimensions of the event, after the aliases by which the rule matched. */
@@ -18,14 +18,14 @@ export interface MatchedRule {
 
 /** The pricing rules that are active at one time, in the order in which they are tried. */
 export interface PriceList {
-  /** The first rule that prices this charge item; or that which could not be asked, for want of steps. */
+  /** Returns the first rule that prices this charge item; a failure when the steps ran out. */
   ruleFor(env: ExpressionEnv): MatchedRule | RatingFailure | undefined;
 }
 
 /**
- * Puts the rules of several rule sets in one order: by priority, then by rule set, the older one first (ids
- * show their age), then by position. Finding a rule costs about the same among five and among five hundred, whether
- * they differ by metric or by the text of a dimension. The result equals that of trying one rule after the other.
+ * Puts the rules of several rule sets in one order: by priority, then by rule set, the older one first (ids contain
+ * their age), then by position. Finding a rule costs about the same among five and among five hundred, whether they
+ * differ by metric or by the text of a dimension. The result equals that of trying one rule after the other.
  */
 export function priceListOf(pricings: readonly CompiledPricing[]): PriceList {
   const ordered = pricings.flatMap(({ rules }) => rules).toSorted(inOrder);
@@ -41,7 +41,7 @@ export function priceListOf(pricings: readonly CompiledPricing[]): PriceList {
   };
 }
 
-/** Without any rule. */
+/** A price list without rules. */
 export const EMPTY_PRICE_LIST: PriceList = { ruleFor: () => undefined };
 
 const NO_ALIASES: readonly PricingAlias[] = [];
@@ -69,7 +69,7 @@ class IndexedRules {
   }
 }
 
-/** A rule set that has aliases, with its rules by themselves. */
+/** A rule set that has aliases, with an index of its own rules. */
 class AliasedRules {
   readonly #allRules: readonly RankedRule[];
   #rules: IndexedRules | undefined;

@@ -9,15 +9,15 @@ import type { CompiledPricingRule } from './compile-pricing.js';
 import { namingRuleSet } from './naming-rule-set.js';
 
 export interface RankedRule {
-  /** Place in the order in which rules are tried. */
+  /** Position in the order in which rules are tried. */
   readonly rank: number;
   readonly rule: CompiledPricingRule;
 }
 
 /**
- * The rules of one metric. Those that ask for the same dimensions to be certain texts are found by these
- * texts; rules that ask for no text are one group more. Every group keeps its rules in order, and the first
- * match of all groups counts.
+ * The rules of one metric. Rules that compare the same dimensions with texts form a group and are found by these texts;
+ * rules that compare no text form one more group. Every group keeps its rules in order, and the first match of all
+ * groups counts.
  */
 export class PricingRuleIndex {
   readonly #rules: readonly RankedRule[];
@@ -28,13 +28,13 @@ export class PricingRuleIndex {
     this.#rules = rules;
   }
 
-  /** The first rule that matches; a failure when the event has not the steps to find it. */
+  /** Returns the first rule that matches; a failure when the event has too few steps left to find it. */
   first(env: ExpressionEnv): RankedRule | RatingFailure | undefined {
     // There can be thousands of rules: those of one metric are grouped when it is first charged.
     this.#groups ??= groupsOf(this.#rules);
     let best: RankedRule | undefined;
     for (const group of this.#groups) {
-      // Hundreds of groups can ask for dozens of dimensions each.
+      // Hundreds of groups can compare dozens of dimensions each.
       if (!env.steps.take(group.steps)) return group.ranOut();
       for (const ranked of group.candidates(env.dimensions)) {
         if (best !== undefined && ranked.rank > best.rank) break;
@@ -63,7 +63,7 @@ function groupsOf(rules: readonly RankedRule[]): RuleGroup[] {
     }
     group.add(ranked, conditions);
   }
-  // The more is asked for, the fewer rules are left to try, and the first match bounds the search in the next group.
+  // More compared dimensions leave fewer rules to try, and the first match bounds the search in the next group.
   return [...groups.values()].toSorted((a, b) => b.dimensions.length - a.dimensions.length);
 }
 
@@ -84,12 +84,12 @@ class TextNode {
 
 const NONE: readonly RankedRule[] = [];
 
-/** Rules that ask for texts of the same dimensions. */
+/** Rules that compare the same dimensions with texts. */
 class RuleGroup {
   readonly #firstRule: CompiledPricingRule;
   readonly #root = new TextNode();
 
-  /** Upper bound of the steps of looking for its candidates. */
+  /** Upper bound of the steps of finding its candidates. */
   readonly steps: number;
 
   /** @param dimensions sorted by name */
@@ -111,7 +111,7 @@ class RuleGroup {
     conditions.reduce((node, { text }) => node.childOf(text), this.#root).rules.push(ranked);
   }
 
-  /** The rules whose texts these dimensions have, in order. */
+  /** Returns the rules whose texts these dimensions have, in order. */
   candidates(dimensions: ReadonlyMap<string, DimensionValue>): readonly RankedRule[] {
     let node: TextNode | undefined = this.#root;
     for (const dimension of this.dimensions) {

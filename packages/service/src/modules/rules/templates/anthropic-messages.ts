@@ -6,8 +6,8 @@ import { tokenItems, tokens } from './tokens.js';
 const COMPACTION = "usage.iterations[?@.type == 'compaction']";
 
 /**
- * `input_tokens` is what is neither read from nor written to the cache. `cache_creation_input_tokens` is the total of
- * the writes of both lifetimes, `output_tokens` includes thinking.
+ * `input_tokens` are neither read from nor written to the cache. `cache_creation_input_tokens` is the total of the
+ * writes of both lifetimes, `output_tokens` includes thinking.
  */
 export const anthropicMessages: ExtractorTemplate = {
   id: 'anthropic_messages',

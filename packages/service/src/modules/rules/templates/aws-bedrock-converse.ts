@@ -2,7 +2,7 @@ import type { ExtractorTemplate } from '@tollgate/contract';
 import { promptSize } from './prompt-size.js';
 import { tokenItems, tokens } from './tokens.js';
 
-/** `inputTokens` is what is neither read from nor written to the cache. The lifetimes of writes are in a list. */
+/** `inputTokens` are neither read from nor written to the cache. The lifetimes of writes are in a list. */
 export const awsBedrockConverse: ExtractorTemplate = {
   id: 'aws_bedrock_converse',
   title: 'Amazon Bedrock Converse',

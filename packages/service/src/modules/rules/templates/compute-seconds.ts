@@ -1,6 +1,6 @@
 import type { ExtractorTemplate } from '@tollgate/contract';
 
-/** Serverless platforms charge in these units: resources held times the seconds that they were held. */
+/** Serverless platforms charge in these units: held resources times the seconds for which they were held. */
 export const computeSeconds: ExtractorTemplate = {
   id: 'compute_seconds',
   title: 'Compute seconds',

@@ -5,9 +5,9 @@ import { tokenItems, tokens } from './tokens.js';
 const USAGE = 'usageMetadata';
 
 /**
- * `promptTokenCount` includes the cached tokens; tool use, candidates and thoughts are counted in addition to
- * it and each other. Modalities are counted in lists of no promised order, which no path to one value can
- * search, so that the sender picks them out.
+ * `promptTokenCount` includes the cached tokens; tool use, candidates and thoughts are counted in addition to it and to
+ * each other. Modalities are counted in lists without a guaranteed order, which a path to one value cannot search, so
+ * the sender extracts them.
  */
 export const googleGemini: ExtractorTemplate = {
   id: 'google_gemini',

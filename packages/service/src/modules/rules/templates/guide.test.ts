@@ -12,7 +12,10 @@ const sectionOf = ({ id, title }: ExtractorTemplate) =>
 
 const tableOf = (section: string) => section.split('\n').filter((line) => line.startsWith('|'));
 
-/** The charge items of a template as the guide shows them: what is subtracted is named by the item that reports it. */
+/**
+ * Returns the charge items of a template as the guide shows them; a subtracted path is shown as the item that reports
+ * it.
+ */
 function chargeItemTable({ charge_item_extractors: items }: ExtractorTemplate): string[] {
   const nameOf = (path: string) => items.find((item) => item.path === path)?.name;
   const rows = items.map(({ name, metric, unit, path, sum_paths: sumPaths, less_paths: lessPaths = [] }) => {

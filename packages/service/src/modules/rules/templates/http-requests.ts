@@ -1,6 +1,6 @@
 import type { ExtractorTemplate } from '@tollgate/contract';
 
-/** The names are those that access logs in JSON of Envoy and of gateways built on it commonly have. */
+/** The names are common in JSON access logs of Envoy and of gateways built on it. */
 export const httpRequests: ExtractorTemplate = {
   id: 'http_requests',
   title: 'HTTP requests',

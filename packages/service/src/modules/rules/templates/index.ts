@@ -9,7 +9,7 @@ import { objectStorage } from './object-storage.js';
 import { openaiChatCompletions } from './openai-chat-completions.js';
 import { openaiResponses } from './openai-responses.js';
 
-/** Extraction that is ready for well-known payloads. It carries no prices: those differ by model, and change. */
+/** Ready-made extraction for well-known payloads. It has no prices, because those differ by model, and change. */
 export const TEMPLATES: readonly ExtractorTemplate[] = [
   openaiChatCompletions,
   openaiResponses,
@@ -22,8 +22,8 @@ export const TEMPLATES: readonly ExtractorTemplate[] = [
 ];
 
 /**
- * The rules of an input, with what its template says about each field that the input itself does not have. A
- * field is taken as a whole: dimensions of the input replace the template's, they are not merged.
+ * Returns the rules of an input, with the template's value for each field that the input does not have. A field is
+ * taken as a whole: dimensions of the input replace the template's, they are not merged.
  *
  * @throws DomainError `invalid_request` for a template that does not exist, naming those that do.
  */

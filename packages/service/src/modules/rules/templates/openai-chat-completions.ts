@@ -6,10 +6,9 @@ const PROMPT = 'usage.prompt_tokens_details';
 const COMPLETION = 'usage.completion_tokens_details';
 
 /**
- * `prompt_tokens` and `completion_tokens` are totals: cached, written, audio and reasoning tokens are in them.
- * Servers that speak the same protocol do not all agree: xAI counts reasoning outside `completion_tokens`, as
- * its `total_tokens` shows, and may report more cached tokens than prompt tokens, which then are not among
- * them.
+ * `prompt_tokens` and `completion_tokens` are totals that include cached, written, audio and reasoning tokens. Servers
+ * with the same protocol do not all agree: xAI counts reasoning outside `completion_tokens`, as its `total_tokens`
+ * shows, and may report more cached tokens than prompt tokens, which then are not included.
  */
 export const openaiChatCompletions: ExtractorTemplate = {
   id: 'openai_chat_completions',

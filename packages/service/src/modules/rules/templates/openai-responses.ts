@@ -5,7 +5,7 @@ import { tokenItems, tokens } from './tokens.js';
 const INPUT = 'usage.input_tokens_details';
 const OUTPUT = 'usage.output_tokens_details';
 
-/** `input_tokens` and `output_tokens` are totals: cached, written and reasoning tokens are in them. */
+/** `input_tokens` and `output_tokens` are totals that include cached, written and reasoning tokens. */
 export const openaiResponses: ExtractorTemplate = {
   id: 'openai_responses',
   title: 'OpenAI Responses',

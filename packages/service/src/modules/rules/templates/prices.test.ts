@@ -9,7 +9,7 @@ interface Case {
   /** Title of the sample, which is the response that is charged. */
   readonly sample: string;
   readonly model: string;
-  /** From the provider's public price list: USD for a million tokens; for a request, for one. */
+  /** From the provider's public price list: USD for a million tokens; for requests, for one. */
   readonly prices: Readonly<Record<string, string>>;
   /** Computed by hand: each metric, quantity × price, in USD. */
   readonly amounts: readonly (readonly [metric: string, amount: string])[];
@@ -121,7 +121,7 @@ const cases: readonly Case[] = [
     },
     amounts: [
       ['llm.input_tokens', '0.0001536'], // (3200 − 2048 − 640) × 0.30
-      ['llm.input_tokens', '0.0000384'], // 128 × 0.30, of tool use
+      ['llm.input_tokens', '0.0000384'], // 128 × 0.30, for tool use
       ['llm.cached_input_tokens', '0.00006144'], // 2048 × 0.03
       ['llm.input_audio_tokens', '0.00064'], // 640 × 1.00
       ['llm.output_tokens', '0.000575'], // 230 × 2.50
@@ -166,7 +166,7 @@ function pricingConfigOf({ model, prices }: Case): PricingConfig {
   };
 }
 
-/** The sample's charge items: metric, amount, and whether something priced them. */
+/** Returns the sample's charge items: metric, amount, and whether a rule priced them. */
 function charged(example: Case) {
   const template = TEMPLATES.find(({ id }) => id === example.template);
   const sample = template?.samples.find(({ title }) => title === example.sample);

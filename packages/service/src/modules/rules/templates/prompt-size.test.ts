@@ -12,7 +12,7 @@ const rated = (template: string, rawJson: object, prices: Parameters<typeof rate
 const bandOf = (template: string, rawJson: object): string | undefined =>
   rated(template, rawJson).dimensions.get(PROMPT_SIZE)?.toString();
 
-/** Payloads whose prompts have so many tokens in all. */
+/** Payloads whose prompts have this many tokens in total. */
 const PROMPTS: Readonly<Record<string, (tokens: number) => object>> = {
   openai_chat_completions: (tokens) => ({
     model: 'm',
@@ -29,7 +29,7 @@ const PROMPTS: Readonly<Record<string, (tokens: number) => object>> = {
       cache_read_input_tokens: tokens - 110,
       cache_creation_input_tokens: 100,
       cache_creation: { ephemeral_5m_input_tokens: 40, ephemeral_1h_input_tokens: 60 },
-      // Requests of their own, which the API made before this one.
+      // Separate requests, which the API made before this one.
       iterations: [{ type: 'compaction', input_tokens: 900_000 }],
     },
   }),

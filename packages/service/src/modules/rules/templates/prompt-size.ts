@@ -1,14 +1,14 @@
 import type { DimensionConfig } from '@tollgate/contract';
 
-/** The number dimension that says how large the prompt of a call is; imported prices of larger prompts ask for it. */
+/** The number dimension with the size of a call's prompt; imported prices of larger prompts compare it. */
 export const PROMPT_SIZE = 'prompt_size';
 
 /** Sizes in tokens above which public price tables have other prices. */
 export const PROMPT_SIZES: readonly number[] = [128_000, 200_000, 256_000, 272_000, 512_000];
 
 /**
- * The whole prompt, cached tokens included, in bands: charts then have a group for each price and not for
- * each size.
+ * Returns the dimension of the whole prompt, including cached tokens, in bands: charts then have a group for each price
+ * and not for each size.
  */
 export function promptSize(path: string, ...sumPaths: readonly string[]): DimensionConfig {
   return {
@@ -16,7 +16,7 @@ export function promptSize(path: string, ...sumPaths: readonly string[]): Dimens
     path,
     ...(sumPaths.length > 0 && { sum_paths: [...sumPaths] }),
     type: 'number',
-    // "Above" leaves out the size itself.
+    // "Above" excludes the size itself.
     bands: PROMPT_SIZES.map((size) => size + 1),
   };
 }

@@ -68,7 +68,7 @@ describe('all templates', () => {
   });
 });
 
-/** The sum of all tokens of a call, as its provider states it. */
+/** The total of a call's tokens, as its provider states it. */
 const TOKENS_IN_ALL: Readonly<Record<string, readonly string[]>> = {
   openai_chat_completions: ['usage.total_tokens'],
   openai_responses: ['usage.total_tokens'],

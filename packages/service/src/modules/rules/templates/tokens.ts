@@ -3,8 +3,8 @@ import type { ChargeItemExtractor, ExtractorTemplateSample } from '@tollgate/con
 type Adjustments = Pick<ChargeItemExtractor, 'sum_paths' | 'less_paths' | 'on_negative' | 'stated_total'>;
 
 /**
- * Tokens of a call of a language model: what the path reads and `sum_paths` add, less those that other items of the
- * template report. Counts of providers do not always add up: unless it is said otherwise, the rest is then 0.
+ * Returns an extractor of a language model's tokens: the sum of the path and `sum_paths`, less the tokens that other
+ * items of the template report. Counts of providers do not always add up: by default a negative rest becomes 0.
  */
 export function tokens(
   name: string,

@@ -9,7 +9,7 @@ interface Vector {
   readonly o: string;
   readonly template: string;
   readonly raw: object;
-  /** Quantities by metric; what is not there is 0. */
+  /** Quantities by metric; a metric without an entry is 0. */
   readonly want: Readonly<Record<string, number>>;
 }
 
@@ -26,7 +26,7 @@ function charged(template: string, raw: object): Record<string, number> {
 const someOf = (quantities: Readonly<Record<string, number>>) =>
   Object.fromEntries(Object.entries(quantities).filter(([, quantity]) => quantity !== 0));
 
-/** Recorded responses of providers, where they are available; the shapes that differ most stand below as well. */
+/** Recorded responses of providers, where the file exists; the shapes that differ most are repeated below. */
 it('charges recorded responses as the SDKs of their providers count them', () => {
   const cases = existsSync(VECTORS)
     ? (JSON.parse(readFileSync(VECTORS, 'utf8')) as { cases: Vector[] }).cases

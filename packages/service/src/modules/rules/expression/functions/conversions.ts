@@ -7,12 +7,12 @@ import { argument, type FunctionDefinition } from './definition.js';
 
 const CONVERTIBLE: readonly string[] = ['string', 'int', 'double', 'Decimal', 'dyn'];
 
-/** The decimal that a text, number or decimal denotes; undefined when it denotes none. */
+/** Returns the decimal that a text, number or decimal denotes; undefined when it denotes none. */
 function decimalOf(value: Value): Decimal | undefined {
   return typeof value === 'string' ? parseDecimal(value) : toDecimal(value);
 }
 
-/** The one way into decimals. Text is read in the grammar of JSON's numbers. */
+/** The only way to make a decimal. Text is read in the grammar of JSON's numbers. */
 export const dec: FunctionDefinition = {
   name: 'dec',
   signatures: ['dec(string): Decimal', 'dec(int): Decimal', 'dec(double): Decimal', 'dec(Decimal): Decimal'],
@@ -38,12 +38,12 @@ function unboundedInt(value: Value): bigint | undefined {
   return value instanceof Decimal ? value.coefficient / 10n ** BigInt(value.scale) : undefined;
 }
 
-/** CEL converts no double that is as large as either bound, for a neighbour of it may be meant. */
+/** CEL converts no double that is as large as either bound, because a neighbour of it may be meant. */
 function isBelowBounds(double: number): boolean {
   return Math.abs(double) < -Number(INT_MIN);
 }
 
-/** Cuts the fraction off, as CEL does for doubles. */
+/** Truncates the fraction, as CEL does for doubles. */
 export const int = conversionFunction(
   'int',
   ['int', 'double', 'string', 'Decimal'],
@@ -59,7 +59,7 @@ function toDouble(value: Value): number | undefined {
   return typeof value === 'string' && DOUBLE_TEXT.test(value) ? Number(value) : undefined;
 }
 
-/** The nearest double. No decimal: what is exact does not become inexact unnoticed. */
+/** Returns the nearest double. Decimals are refused: an exact value must not become inexact unnoticed. */
 export const double = conversionFunction('double', ['double', 'int', 'string'], [], toDouble);
 
 function toTextValue(value: Value): string | undefined {
@@ -84,7 +84,7 @@ export const string = conversionFunction(
   toTextValue,
 );
 
-/** The value itself; its type is then looked at for each event instead of when the expression is saved. */
+/** Returns the value itself; its type is then checked for each event instead of when the expression is saved. */
 export const dyn: FunctionDefinition = {
   name: 'dyn',
   signatures: [],

@@ -88,7 +88,7 @@ export const decCmp: FunctionDefinition = {
 
 type BinaryOperation = (a: Decimal, b: Decimal) => Decimal;
 
-/** Exact arithmetic on two operands; the functions and the operators `+ - *` are both made of it. */
+/** Exact arithmetic on two operands, for the functions and the operators `+ - *`. */
 export function decimalOperation(
   operation: BinaryOperation,
   left: Code,
@@ -166,7 +166,7 @@ function roundingFunction(
   };
 }
 
-/** A number of fraction digits that is given as an int; one that is written out is checked at once. */
+/** A number of fraction digits that is given as an int; a literal is checked at once. */
 function asScale(code: Code): Code<number> {
   const { run, site } = asInt(code);
   const checked: Run<number> = (env) => {

@@ -21,7 +21,7 @@ import { tierGraduated, tierVolume } from './tiers.js';
 
 export { decimalOperation } from './decimals.js';
 
-/** All functions there are: a function of CEL that is not listed here cannot be used. */
+/** All functions: a function of CEL that is not listed here cannot be used. */
 export const FUNCTIONS: readonly FunctionDefinition[] = [
   ...[dec, decAdd, decSub, decMul, decDiv, decNeg, decAbs, decMin, decMax],
   ...[decRound, decFloor, decCeil, decCmp],

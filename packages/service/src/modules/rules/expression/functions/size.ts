@@ -7,7 +7,7 @@ import { argument, type FunctionDefinition } from './definition.js';
 const SIZED: readonly StaticType[] = ['string', 'list', 'map', 'dyn'];
 const EXPECTATION = 'size() expects a string, list or map';
 
-/** Characters (code points) of a string, elements of a list, keys of a map. */
+/** Counts characters (code points) of a string, elements of a list, keys of a map. */
 function sizeOf(value: Value, site: Site): bigint {
   if (typeof value === 'string') return BigInt(codePoints(boundedText(value, site)));
   if (Array.isArray(value)) return BigInt(value.length);

@@ -10,7 +10,7 @@ export const endsWith = textTest('endsWith', (text, part) => text.endsWith(part)
 
 const TOO_LONG = `expected a string of at most ${SEARCHED_CHARS_MAX} characters to look for`;
 
-/** The search of JavaScript engines takes time that grows with both lengths: only short text may be looked for. */
+/** The search of JavaScript engines takes time that grows with both lengths, so only short text may be searched for. */
 export const contains = textTest('contains', (text, part, site) =>
   part.length <= SEARCHED_CHARS_MAX ? text.includes(part) : site.fail(TOO_LONG),
 );
@@ -23,10 +23,7 @@ export const upperAscii = textTransformation('upperAscii', (text) =>
   moveLetters(text, CODE_LOWER_A, CODE_UPPER_A),
 );
 
-/**
- * Without white space at both ends, as Unicode defines it: JavaScript's own trim() takes U+FEFF for it, but
- * not U+0085.
- */
+/** Removes white space at both ends, as Unicode defines it: JavaScript's own trim() removes U+FEFF, but not U+0085. */
 export const trim = textTransformation('trim', (text) => {
   let [start, end] = [0, text.length];
   while (start < end && isWhiteSpace(text.charCodeAt(start))) start += 1;
@@ -50,8 +47,8 @@ const CODE_LOWER_A = 97;
 const LETTERS = 26;
 
 /**
- * Moves the 26 letters that begin at `from` to those that begin at `to`, and leaves every other character as
- * it is: other alphabets depend on the language, and may change the length.
+ * Maps the 26 letters that begin at `from` to those that begin at `to`, and leaves every other character as it is:
+ * other alphabets depend on the language, and may change the length.
  */
 function moveLetters(text: string, from: number, to: number): string {
   const bytes = Buffer.from(text, 'utf16le');

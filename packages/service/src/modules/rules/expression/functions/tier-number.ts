@@ -8,7 +8,7 @@ export const TIER_NUMBER = 'expected an int, a decimal string or a decimal';
 
 const NUMBER_TYPES: readonly string[] = ['int', 'string', 'Decimal', 'dyn'];
 
-/** A bound, size or price as price lists write them. A double is none of them: its digits may not be those meant. */
+/** Reads a bound, size or price as price lists write them. A double is refused: its digits may not be those meant. */
 export function tierNumber(value: Value, site: Site): Decimal {
   if (value instanceof Decimal) return value;
   if (typeof value === 'bigint') return decimalFromBigInt(value);
@@ -16,7 +16,7 @@ export function tierNumber(value: Value, site: Site): Decimal {
   return number ?? site.fail(TIER_NUMBER);
 }
 
-/** An argument that is such a number; one that is written out is checked at once. */
+/** Compiles an argument that is such a number; a literal is checked at once. */
 export function tierNumberOf(
   code: Code,
   isPermitted: (value: Decimal) => boolean,
@@ -31,7 +31,7 @@ export function tierNumberOf(
   return foldConstant({ ...code, type: 'Decimal', run: read }, [code], 'refuse').run as Run<Decimal>;
 }
 
-/** The quantity that is priced: no price list says what less than nothing costs. */
+/** Compiles the priced quantity, which must not be negative: no price list defines a price for that. */
 export function tierQuantityOf(code: Code): Run<Decimal> {
   const { run, site } = asDecimal(code);
   return (env) => {

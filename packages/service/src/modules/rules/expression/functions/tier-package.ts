@@ -4,7 +4,7 @@ import { TIER_NUMBER, tierNumberOf, tierQuantityOf } from './tier-number.js';
 
 const ONE = new Decimal(1n, 0);
 
-/** The number of packages that hold the quantity; a started one counts whole. */
+/** Returns the number of packages that contain the quantity; a started package counts as a whole one. */
 function packages(quantity: Decimal, size: Decimal, price: Decimal): Decimal {
   const nearest = divide(quantity, size, 0);
   const count = compare(mul(nearest, size), quantity) < 0 ? add(nearest, ONE) : nearest;

@@ -17,7 +17,7 @@ type Reference = (quantity: bigint, tiers: readonly ReferenceTier[]) => bigint |
 
 const text = (units: bigint) => new Decimal(units, SCALE).toString();
 
-/** Errors in tiers show at a bound and one unit from it. */
+/** Quantities at a bound and one unit next to it, where errors in tiers show. */
 const cases = fc
   .record({
     bounds: fc.uniqueArray(fc.bigInt({ min: 1n, max: 10n ** 15n }), { minLength: 1, maxLength: 8 }),

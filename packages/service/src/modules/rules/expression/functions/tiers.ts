@@ -6,7 +6,7 @@ import type { Frame, Value } from '../value.js';
 import { argument, type FunctionDefinition } from './definition.js';
 import { tierNumber, tierQuantityOf } from './tier-number.js';
 
-/** Each part of the quantity at the price of the tier it lies in. */
+/** Prices each part of the quantity at the price of the tier it lies in. */
 function graduated(quantity: Decimal, tiers: readonly Tier[]): Decimal | undefined {
   let amount = ZERO;
   let charged = ZERO;
@@ -22,7 +22,7 @@ function graduated(quantity: Decimal, tiers: readonly Tier[]): Decimal | undefin
 
 export const tierGraduated = tieredFunction('tier_graduated', graduated);
 
-/** The whole quantity at the price of the tier it reaches. */
+/** Prices the whole quantity at the price of the tier it reaches. */
 function volume(quantity: Decimal, tiers: readonly Tier[]): Decimal | undefined {
   const reached = tiers.find(({ upTo }) => upTo === undefined || compare(quantity, upTo) <= 0);
   return reached && mul(quantity, reached.unitPrice);
@@ -36,7 +36,7 @@ interface Tier {
   readonly unitPrice: Decimal;
 }
 
-/** The amount of a quantity by a table of tiers; undefined when the quantity is past its last bound. */
+/** Returns the amount of a quantity by a table of tiers; undefined when the quantity is above the last bound. */
 type TierPrice = (quantity: Decimal, tiers: readonly Tier[]) => Decimal | undefined;
 
 const PAST_LAST = 'the quantity is past the bound of the last tier';
@@ -64,7 +64,7 @@ function tieredFunction(name: string, price: TierPrice): FunctionDefinition {
   };
 }
 
-/** Tiers are nearly always written out: they are then read, and refused, when the expression is saved. */
+/** Tiers are nearly always literals: they are then read, and refused, when the expression is saved. */
 function tiersOf(code: Code): (env: Frame) => readonly Tier[] {
   const { run, site, constant } = code;
   if (constant === undefined) return (env) => parseTiers(run(env), site);

@@ -7,7 +7,7 @@ import { codeOf, type Generate, type Scope } from './scope.js';
 
 const CONTAINERS: readonly StaticType[] = ['list', 'map', 'dyn'];
 
-/** A name on its own. Records are no values: `item == item` means nothing. */
+/** Compiles a name on its own. Records are not values: `item == item` has no meaning. */
 export function generateVariable(node: Node, scope: Scope): Code {
   const name = node.args as string;
   if (name === scope.element) {
@@ -74,7 +74,7 @@ function isDimensions(node: Node, scope: Scope): boolean {
   return node.op === 'id' && node.args === 'dimensions' && node.args !== scope.element;
 }
 
-/** The type check knows the fields, and whether `unit_price` is one of them. */
+/** Compiles a field of a record. The type check knows the fields, and whether `unit_price` is one of them. */
 function recordField(node: Node, record: RecordName, name: string, site: Site, scope: Scope): Run {
   switch (`${record}.${name}`) {
     case 'item.quantity':
@@ -108,12 +108,12 @@ function lookUp(container: Value, key: Value, site: Site): Value {
 
 function listElement(container: Value, key: Value, site: Site): Value | undefined {
   if (!Array.isArray(container)) return site.fail('expected a map or list to take an element of');
-  // CEL takes a double for the int of the same value, where a type is known only now.
+  // CEL takes a double for the int of the same value, where a type is known only at run time.
   if (typeof key === 'bigint' || Number.isInteger(key)) return container[Number(key)];
   return site.fail('expected an int as index of a list');
 }
 
-/** `has(left.name)`: whether the field is there. */
+/** `has(left.name)`: whether the field exists. */
 export function generateHas(node: Node, scope: Scope, generate: Generate): Code {
   const [, [target]] = node.args as [string, readonly [Node]];
   const [left, name] = target.args as [Node, string];

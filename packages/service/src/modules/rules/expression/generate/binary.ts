@@ -49,8 +49,9 @@ function binaryRun(operator: string, left: Code, right: Code, site: Site): Run {
 }
 
 /**
- * Makes a literal number next to a decimal a decimal with the digits of its text. The same for a double in arithmetic
- * with a value whose type only the event shows (a dimension), because it would have two readings.
+ * Turns a literal number next to a decimal into a decimal with the digits of its text. The same is done for a double in
+ * arithmetic with a value whose type is known only for the event (a dimension), because the double would have two
+ * readings.
  */
 function besideDecimal(operator: string, code: Code, other: Code, { source }: Scope): Code {
   const { args } = code.node;
@@ -61,7 +62,7 @@ function besideDecimal(operator: string, code: Code, other: Code, { source }: Sc
   return written === undefined ? code : constantCode({ ...code, type: 'Decimal' }, written);
 }
 
-/** Only where a type is not known before the event comes are decimals mixed with other numbers. */
+/** Decimals may be mixed with other numbers only where a type is not known before the event. */
 function assertSameKind(node: Node, left: Code, right: Code): void {
   const types = [left.type, right.type];
   if (types.includes('Decimal') && (types.includes('int') || types.includes('double'))) {

@@ -5,7 +5,7 @@ import { ExpressionError, type Frame, type Run, type Value } from '../value.js';
 import { codeOf, type Generate, type Scope } from './scope.js';
 import { stepsOf } from './weight.js';
 
-/** `range.exists(variable, predicate)` and its kin; the range is a list, or the keys of a map. */
+/** Compiles `range.exists(variable, predicate)` and the like; the range is a list, or the keys of a map. */
 export function generateMacro(node: Node, scope: Scope, generate: Generate): Code {
   const [name, range, [variable, ...bodies]] = node.args as [string, Node, readonly Node[]];
   const { run: runRange } = generate(range, scope);

@@ -7,16 +7,19 @@ import { type Node, refuse, staticType } from '../syntax.js';
 export interface Scope {
   readonly source: string;
   readonly hasUnitPrice: boolean;
-  /** The counter of the whole expression. */
+  /** The step counter of the whole expression. */
   readonly steps: Steps;
   /** The variable of the macro around the node, if there is one. */
   readonly element?: string;
 }
 
-/** Compiles one node; handed down, so that the files for the kinds of nodes need not import each other in circles. */
+/**
+ * Compiles one node. Passed as a parameter, so that the files for the kinds of nodes need not import each other in
+ * circles.
+ */
 export type Generate = (node: Node, scope: Scope) => Code;
 
-/** The part of a Code that is known before what it runs. */
+/** The part of a Code that is known before its `run`. */
 export function codeOf(node: Node, scope: Scope): Omit<Code, 'run' | 'constant'> {
   const type = staticType(node);
   if (type === undefined) {

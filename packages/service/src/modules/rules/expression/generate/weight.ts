@@ -4,8 +4,8 @@ import { type Node, operands } from '../syntax.js';
 const PLAIN: ReadonlySet<string> = new Set(['value', 'id', '.', '[]', 'list', 'map']);
 
 /**
- * The steps that a node and those below it take at most, the rounds of macros left out: they are counted as
- * they come.
+ * Returns an upper bound of the steps of a node and those below it, without the rounds of macros, which are counted at
+ * run time.
  */
 export function stepsOf(node: Node): number {
   const own = PLAIN.has(node.op) ? 1 : OPERATION_STEPS;
