@@ -1,7 +1,7 @@
-// `npm run docs:write` writes the pages that are made from code; `npm run docs:check` proves that they are up to date
-// and that every link between documents leads somewhere. Both need a build.
+// `npm run docs:write` writes the pages that are made from code; `npm run docs:check` proves that they are up to date,
+// that every link between documents leads somewhere, and that every source file they name exists. Both need a build.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { inRepository } from './prepare.mjs';
 
@@ -28,12 +28,15 @@ const REQUIRED = [
   'packages/service/src/kernel/README.md',
   'packages/service/src/platform/README.md',
 ];
+/** Documents about the past: the files that they name may be gone. */
+const HISTORY = /^(CHANGELOG\.md|docs\/decisions\/)/;
 const IGNORED_FOLDERS = new Set(['node_modules', 'dist', 'data', 'coverage', 'results', '.git', '.tollgate']);
 
 if (process.argv.includes('--write')) {
   for (const [path, text] of Object.entries(GENERATED)) writeFileSync(inRepository(path), text);
 } else {
-  const problems = [...staleness(), ...missing(), ...documents('').flatMap(brokenLinks)];
+  const pages = documents('');
+  const problems = [...staleness(), ...missing(), ...pages.flatMap(brokenLinks), ...lostFiles(pages)];
   for (const problem of problems) console.error(problem);
   if (problems.length > 0) process.exit(1);
 }
@@ -129,10 +132,15 @@ function missing() {
 
 /** Every Markdown file below a folder of the repository. */
 function documents(folder) {
+  return files(folder).filter((path) => path.endsWith('.md'));
+}
+
+/** Every file below a folder of the repository, without builds and libraries. */
+function files(folder) {
   return readdirSync(inRepository(folder), { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);
-    if (entry.isDirectory()) return IGNORED_FOLDERS.has(entry.name) ? [] : documents(path);
-    return entry.name.endsWith('.md') ? [path] : [];
+    if (entry.isDirectory()) return IGNORED_FOLDERS.has(entry.name) ? [] : files(path);
+    return [path];
   });
 }
 
@@ -147,6 +155,18 @@ function brokenLinks(path) {
     const isLost = heading !== undefined && target.endsWith('.md') && !headings(target).has(heading);
     return isLost ? [`${path}: ${target} has no heading #${heading}.`] : [];
   });
+}
+
+/** Source files that a document names and that are nowhere in the repository. */
+function lostFiles(pages) {
+  const names = new Set(files('').map((path) => basename(path)));
+  return pages
+    .filter((path) => !HISTORY.test(path))
+    .flatMap((path) => {
+      const named = withoutFences(read(path)).matchAll(/`[\w./-]*?([\w.-]+\.(?:tsx?|mjs|sql))`/g);
+      const lost = [...named].filter(([, name]) => !names.has(name) && !name.startsWith('NNNN'));
+      return lost.map(([text]) => `${path}: there is no file ${text}.`);
+    });
 }
 
 /** The anchors of a document's headings, as GitHub makes them. */
