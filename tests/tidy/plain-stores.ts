@@ -9,7 +9,7 @@ import type { CodeFile, Import } from './source.js';
 export const PLAIN_STORES: Readonly<Record<string, string>> = {
   'modules/analysis/stream/projection-store.ts':
     'one statement asks for the changes of all followed projects',
-  'modules/catalog/grant-store.ts': 'not moved to a handle yet',
+  'modules/catalog/grant-store.ts': 'a grant is found by its source, before its tenant is known',
   'modules/catalog/plan-store.ts': 'the plans on sale belong to no tenant',
   'modules/checkout/order-store.ts': 'not moved to a handle yet',
   'modules/checkout/purchase-recount-store.ts': 'recounts the orders of all tenants',
@@ -45,8 +45,7 @@ export const PLAIN_STORES: Readonly<Record<string, string>> = {
   'modules/storage/excluded-dimension-store.ts': 'a batch adds dimensions of many projects',
   'modules/storage/retention-store.ts': 'the retention job works on all tenants',
   'modules/stripe-sandbox/sandbox-store.ts': 'the sandbox is a provider of its own and knows no tenants',
-  'modules/tenancy/audit-store.ts': 'not moved to a handle yet',
-  'modules/tenancy/project-lock-store.ts': 'not moved to a handle yet',
+  'modules/tenancy/audit-store.ts': 'a record names its tenant itself',
   'modules/tenancy/store.ts': 'finds the tenants and projects that a handle is confined to',
   'modules/trial/backtest-sweep-store.ts': 'deletes old backtests of all projects',
   'modules/usage/unpriced-days-store.ts': 'a job counts the days of all projects',

@@ -1,7 +1,7 @@
 import type { ChangeContext } from '../../kernel/change-context.js';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import { DomainError } from '../../kernel/errors.js';
-import { type Postgres, ProjectTx, transaction } from '../../platform/postgres/index.js';
+import { type Postgres, ProjectTx, TenantTx, transaction } from '../../platform/postgres/index.js';
 import { audit, lockProject } from '../tenancy/index.js';
 
 export interface BoardDeps {
@@ -30,7 +30,7 @@ export async function changeBoards<Answer>(
   work: (tx: ProjectTx, atS: number) => Promise<BoardChange<Answer>>,
 ): Promise<Answer> {
   return transaction(postgres, async (tx) => {
-    await lockProject(tx, project);
+    await lockProject(new TenantTx(tx, project.tenantId), project.projectId);
     const { answer, resourceType, verb, resourceId, change } = await work(
       new ProjectTx(tx, project),
       unixSeconds(clock),

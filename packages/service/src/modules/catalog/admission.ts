@@ -1,6 +1,6 @@
 import { type ErrorDetail, type Project, type ProjectKind, UNLIMITED } from '@tollgate/contract';
 import { DomainError } from '../../kernel/errors.js';
-import type { Tx } from '../../platform/postgres/index.js';
+import { TenantTx, type Tx } from '../../platform/postgres/index.js';
 import type { EventEntitlement } from '../quotas/index.js';
 import type { Entitlement, EntitlementLimits } from './entitlement.js';
 import type { Entitlements } from './entitlements.js';
@@ -94,7 +94,7 @@ export class TenantAdmission {
     const entitlement = await this.#entitlements.currentWithin(tx, tenantId);
     const most = entitlement.limits[COUNTED[limit]];
     if (most === UNLIMITED) return entitlement;
-    await lockAllowance(tx, tenantId, limit);
+    await lockAllowance(new TenantTx(tx, tenantId), limit);
     const used = await count();
     if (used + added <= most) return entitlement;
     const asked = added === 1 ? '' : `, ${added} more requested`;

@@ -1,7 +1,7 @@
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import { utcMonthAt } from '../../kernel/period.js';
 import { FlightCache } from '../../platform/flight-cache.js';
-import type { Db, Postgres, Tx } from '../../platform/postgres/index.js';
+import { type Db, type Postgres, TenantDb, type Tx } from '../../platform/postgres/index.js';
 import { openQuota } from '../quotas/index.js';
 import { type RetentionPolicy, recordRetention, type UsageHistory } from '../storage/index.js';
 import type { Baseline, Entitlement } from './entitlement.js';
@@ -37,7 +37,7 @@ export class Entitlements {
     this.#options = options;
     const { postgres, clock, monotonicMs = () => performance.now() } = options;
     this.#grants = new FlightCache({
-      lookUp: (tenantId) => openGrants(postgres.db, tenantId, unixSeconds(clock)),
+      lookUp: (tenantId) => openGrants(new TenantDb(postgres.db, tenantId), unixSeconds(clock)),
       ageMsMax: GRANTS_FRESH_MS,
       entriesMax: TENANTS_CACHED_MAX,
       nowMs: monotonicMs,
@@ -55,14 +55,14 @@ export class Entitlements {
   async historyRetention(tenantId: string, db: Db = this.#options.postgres.db): Promise<HistoryRetention> {
     const { clock, baseline } = this.#options;
     const nowS = unixSeconds(clock);
-    const grants = await openGrants(db, tenantId, nowS - HISTORY_GRACE_S);
+    const grants = await openGrants(new TenantDb(db, tenantId), nowS - HISTORY_GRACE_S);
     return historyRetention(grants, baseline, nowS);
   }
 
   /** As `current`, but read inside `tx`. */
   async currentWithin(tx: Tx, tenantId: string): Promise<Entitlement> {
     const nowS = unixSeconds(this.#options.clock);
-    return this.#at(tenantId, await openGrants(tx, tenantId, nowS));
+    return this.#at(tenantId, await openGrants(new TenantDb(tx, tenantId), nowS));
   }
 
   /**
@@ -71,7 +71,7 @@ export class Entitlements {
    */
   async applyGrants(tenantId: string): Promise<void> {
     const { postgres, clock, history } = this.#options;
-    await openQuota(postgres, tenantId, utcMonthAt(unixSeconds(clock)).startS);
+    await openQuota(new TenantDb(postgres.db, tenantId), utcMonthAt(unixSeconds(clock)).startS);
     const policy: RetentionPolicy = { retentionOf: (tx, id) => this.historyRetention(id, tx) };
     await recordRetention({ postgres, clock, policy }, tenantId);
     this.#grants.clear();

@@ -9,6 +9,7 @@ import {
   TenantParams,
 } from '@tollgate/contract';
 import { type App, pageOf } from '../../platform/http/index.js';
+import { TenantDb } from '../../platform/postgres/index.js';
 import type { PlanGrant } from './grant.js';
 import { listGrants } from './grant-store.js';
 import { grantByOperator, type OperatorGrantDeps } from './operator-grants.js';
@@ -63,7 +64,7 @@ export function registerGrantRoutes(app: App, deps: OperatorGrantDeps): void {
     handler: async ({ params, query }) => {
       const { id } = await deps.tenants.getTenant(params.tenant_id);
       const page = pageOf(query);
-      const { items, totalCount } = await listGrants(deps.postgres.db, id, page);
+      const { items, totalCount } = await listGrants(new TenantDb(deps.postgres.db, id), page);
       return { grants: items.map(grantView), total_count: totalCount, ...page };
     },
   });

@@ -1,7 +1,7 @@
 import type { CatalogPlan } from '@tollgate/contract';
 import { sql } from 'kysely';
 import type { ListPage, Page } from '../../kernel/page.js';
-import { type Db, lockUntilCommit, type Tx } from '../../platform/postgres/index.js';
+import type { Db, TenantDb, TenantTx } from '../../platform/postgres/index.js';
 import type { PlanGrant } from './grant.js';
 
 interface GrantRow {
@@ -16,39 +16,32 @@ interface GrantRow {
 }
 
 /** Locks the grants of one tenant until `tx` ends, because the start of a grant depends on those before it. */
-export async function lockGrants(tx: Tx, tenantId: string): Promise<void> {
-  await lockUntilCommit(tx, `tollgate/grants/${tenantId}`);
+export async function lockGrants(tx: TenantTx): Promise<void> {
+  await tx.lock('grants');
 }
 
 /** Locks one allowance of a tenant until `tx` ends, so that what is counted against it stays so. */
-export async function lockAllowance(tx: Tx, tenantId: string, limit: string): Promise<void> {
-  await lockUntilCommit(tx, `tollgate/allowance/${tenantId}/${limit}`);
+export async function lockAllowance(tx: TenantTx, limit: string): Promise<void> {
+  await tx.lock('allowance', limit);
 }
 
 /** Returns the grants of a tenant that have not ended at a time, by their start. */
-export async function openGrants(db: Db, tenantId: string, atS: number): Promise<PlanGrant[]> {
-  const { rows } = await sql<GrantRow>`
+export async function openGrants(db: TenantDb, atS: number): Promise<PlanGrant[]> {
+  const rows = await db.rows<GrantRow>`
     select tenant_id, id, plan, source, starts_at, ends_at, ended_at, created_at from entitlement_grants
-    where tenant_id = ${tenantId} and ends_at > ${atS} and (ended_at is null or ended_at > ${atS})
-    order by starts_at, id
-  `.execute(db);
+    where ${db.isOwn()} and ends_at > ${atS} and (ended_at is null or ended_at > ${atS})
+    order by starts_at, id`;
   return rows.map(grantOf);
 }
 
 /** Returns a page of a tenant's grants, the last to start first, and the number of all. */
-export async function listGrants(
-  db: Db,
-  tenantId: string,
-  { limit, offset }: Page,
-): Promise<ListPage<PlanGrant>> {
-  const { rows } = await sql<GrantRow>`
+export async function listGrants(db: TenantDb, { limit, offset }: Page): Promise<ListPage<PlanGrant>> {
+  const rows = await db.rows<GrantRow>`
     select tenant_id, id, plan, source, starts_at, ends_at, ended_at, created_at from entitlement_grants
-    where tenant_id = ${tenantId} order by starts_at desc, id desc limit ${limit} offset ${offset}
-  `.execute(db);
-  const { rows: counted } = await sql<{ total: number }>`
-    select count(*) as total from entitlement_grants where tenant_id = ${tenantId}
-  `.execute(db);
-  return { items: rows.map(grantOf), totalCount: counted[0]?.total ?? 0 };
+    where ${db.isOwn()} order by starts_at desc, id desc limit ${limit} offset ${offset}`;
+  const counted = await db.row<{ total: number }>`
+    select count(*) as total from entitlement_grants where ${db.isOwn()}`;
+  return { items: rows.map(grantOf), totalCount: counted?.total ?? 0 };
 }
 
 /** Returns the grant that was made for a source, of any tenant. */
@@ -60,9 +53,8 @@ export async function findGrantOfSource(db: Db, source: string): Promise<PlanGra
   return rows[0] === undefined ? undefined : grantOf(rows[0]);
 }
 
-export async function insertGrant(tx: Tx, grant: PlanGrant): Promise<void> {
+export async function insertGrant(tx: TenantTx, grant: PlanGrant): Promise<void> {
   const row = {
-    tenant_id: grant.tenantId,
     id: grant.id,
     plan_id: grant.plan.id,
     revision: grant.plan.revision,
@@ -73,21 +65,14 @@ export async function insertGrant(tx: Tx, grant: PlanGrant): Promise<void> {
     ended_at: grant.endedAt,
     created_at: grant.createdAt,
   };
-  await tx.insertInto('entitlement_grants').values(row).execute();
+  await tx.insert('entitlement_grants', row).execute();
 }
 
 /** Ends grants early. */
-export async function endGrants(
-  tx: Tx,
-  tenantId: string,
-  ids: readonly string[],
-  atS: number,
-): Promise<void> {
+export async function endGrants(tx: TenantTx, ids: readonly string[], atS: number): Promise<void> {
   if (ids.length === 0) return;
   await tx
-    .updateTable('entitlement_grants')
-    .set({ ended_at: atS })
-    .where('tenant_id', '=', tenantId)
+    .update('entitlement_grants', { ended_at: atS })
     .where('id', 'in', [...ids])
     .execute();
 }

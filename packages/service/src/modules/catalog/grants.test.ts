@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { TenantDb } from '../../platform/postgres/index.js';
 import { applyCatalog } from './apply.js';
 import { type CatalogApi, clockAt, createCatalogApi, grantNewest } from './catalog.testing.js';
 import { Entitlements } from './entitlements.js';
@@ -23,7 +24,7 @@ describe('granting', () => {
     );
     expect(new Set(all.map(({ id }) => id)).size).toBe(1);
     expect(await api.grant(tenantId, 'launch', 'payment:once')).toEqual(all[0]);
-    expect(await openGrants(api.postgres.db, tenantId, AT_S)).toEqual([all[0]]);
+    expect(await openGrants(new TenantDb(api.postgres.db, tenantId), AT_S)).toEqual([all[0]]);
     expect(all[0]).toMatchObject({ tenantId, startsAt: AT_S, endedAt: null, source: 'payment:once' });
     expect(all[0]?.id).toMatch(/^grt_[0-9a-f]{32}$/);
   });
@@ -38,13 +39,13 @@ describe('granting', () => {
   it('lines up what is bought at once: the same plan in a row, another one in its place', async () => {
     const tenantId = await api.makeTenant();
     await Promise.all(Array.from({ length: 6 }, () => api.grant(tenantId, 'launch')));
-    const inARow = await openGrants(api.postgres.db, tenantId, AT_S);
+    const inARow = await openGrants(new TenantDb(api.postgres.db, tenantId), AT_S);
     expect(inARow.map(({ startsAt }) => startsAt)).toEqual([
       AT_S,
       ...inARow.slice(0, -1).map(({ endsAt }) => endsAt),
     ]);
     await Promise.all(['growth', 'scale', 'growth'].map((planId) => api.grant(tenantId, planId)));
-    const open = await openGrants(api.postgres.db, tenantId, AT_S);
+    const open = await openGrants(new TenantDb(api.postgres.db, tenantId), AT_S);
     expect(new Set(open.map(({ plan }) => plan.id)).size).toBe(1);
     for (const [index, grant] of open.entries()) {
       expect(grant.startsAt).toBe(index === 0 ? AT_S : effectiveEnd(open[index - 1] as typeof grant));
@@ -64,7 +65,7 @@ describe('granting', () => {
     });
     const follower = await api.grant(tenantId, 'scale');
     expect(follower.plan).toMatchObject({ revision: revision + 1, max_release_projects: 21 });
-    const [first, second] = await openGrants(api.postgres.db, tenantId, AT_S);
+    const [first, second] = await openGrants(new TenantDb(api.postgres.db, tenantId), AT_S);
     expect([first?.plan.revision, second?.plan.revision]).toEqual([revision, revision + 1]);
     expect(second?.startsAt).toBe(first?.endsAt);
   });

@@ -1,6 +1,6 @@
 import type { CatalogPlan } from '@tollgate/contract';
 import { newId } from '../../kernel/id.js';
-import type { Tx } from '../../platform/postgres/index.js';
+import { TenantTx, type Tx } from '../../platform/postgres/index.js';
 import { effectiveEnd, type PlanGrant, scheduleGrant } from './grant.js';
 import { endGrants, findGrantOfSource, insertGrant, lockGrants, openGrants } from './grant-store.js';
 
@@ -26,15 +26,16 @@ export async function grantPlan(
   tx: Tx,
   { tenantId, plan, source, atS, isVoid = false }: GrantInput,
 ): Promise<PlanGrant> {
-  await lockGrants(tx, tenantId);
+  const own = new TenantTx(tx, tenantId);
+  await lockGrants(own);
   const before = await findGrantOfSource(tx, source);
   if (before !== undefined) {
     if (before.tenantId !== tenantId) throw new Error(`${source} was granted to another tenant`);
     return before;
   }
-  const others = isVoid ? [] : await openGrants(tx, tenantId, atS);
+  const others = isVoid ? [] : await openGrants(own, atS);
   const { startsAt, endsAt, replaces } = scheduleGrant(others, plan.id, atS);
-  await endGrants(tx, tenantId, replaces, atS);
+  await endGrants(own, replaces, atS);
   const id = newId('grt', { nowMs: () => atS * 1_000 });
   const grant: PlanGrant = {
     tenantId,
@@ -46,7 +47,7 @@ export async function grantPlan(
     endedAt: isVoid ? atS : null,
     createdAt: atS,
   };
-  await insertGrant(tx, grant);
+  await insertGrant(own, grant);
   return grant;
 }
 
@@ -55,8 +56,9 @@ export async function grantPlan(
  * plan that it replaced does not come back.
  */
 export async function endGrantOfSource(tx: Tx, tenantId: string, source: string, atS: number): Promise<void> {
-  await lockGrants(tx, tenantId);
+  const own = new TenantTx(tx, tenantId);
+  await lockGrants(own);
   const grant = await findGrantOfSource(tx, source);
   if (grant === undefined || grant.tenantId !== tenantId || effectiveEnd(grant) <= atS) return;
-  if (grant.endedAt === null) await endGrants(tx, tenantId, [grant.id], atS);
+  if (grant.endedAt === null) await endGrants(own, [grant.id], atS);
 }

@@ -2,7 +2,7 @@ import type { GrantPlanBody } from '@tollgate/contract';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import { DomainError, invalidRequest } from '../../kernel/errors.js';
 import type { Principal } from '../../kernel/principal.js';
-import { type Postgres, transaction } from '../../platform/postgres/index.js';
+import { type Postgres, TenantTx, transaction } from '../../platform/postgres/index.js';
 import { audit, type TenancyService } from '../tenancy/index.js';
 import type { Entitlements } from './entitlements.js';
 import type { PlanGrant } from './grant.js';
@@ -38,7 +38,7 @@ export async function grantByOperator(
   const { plan_id: planId } = request.body;
   const source = `operator:${tenantId}:${request.idempotencyKey}`;
   const grant = await transaction(deps.postgres, async (tx) => {
-    await lockGrants(tx, tenantId);
+    await lockGrants(new TenantTx(tx, tenantId));
     const before = await findGrantOfSource(tx, source);
     if (before !== undefined) {
       if (before.plan.id !== planId) throw new DomainError('idempotency_key_conflict');

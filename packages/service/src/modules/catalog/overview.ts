@@ -21,24 +21,22 @@ export interface OverviewDeps {
 
 /** Returns a tenant's entitlement, with how much of it is used. */
 export async function entitlementOverview(deps: OverviewDeps, tenantId: string): Promise<EntitlementView> {
-  const { db } = deps.postgres;
-  const own = new TenantDb(db, tenantId);
+  const own = new TenantDb(deps.postgres.db, tenantId);
   const { startS } = utcMonthAt(unixSeconds(deps.clock));
   const [entitlement, retention, events, developmentProjects, releaseProjects, subjectRoutes, usageControls] =
     await Promise.all([
       deps.entitlements.current(tenantId),
       deps.entitlements.historyRetention(tenantId),
-      usedEvents(db, tenantId, startS),
-      countProjects(db, tenantId, 'development'),
-      countProjects(db, tenantId, 'release'),
+      usedEvents(own, startS),
+      countProjects(own, 'development'),
+      countProjects(own, 'release'),
       deps.countSubjectRoutes(own),
       deps.countUsageControls(own),
     ]);
   const { graceEndsAt } = retention;
   return {
     ...viewOf(entitlement),
-    hidden_history_deleted_at:
-      graceEndsAt !== null && (await hasHiddenUsage(db, tenantId)) ? graceEndsAt : null,
+    hidden_history_deleted_at: graceEndsAt !== null && (await hasHiddenUsage(own)) ? graceEndsAt : null,
     usage: {
       events_this_month: events,
       development_projects: developmentProjects,

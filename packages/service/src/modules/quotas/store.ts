@@ -1,28 +1,22 @@
 import { sql } from 'kysely';
 import type { PoolClient } from 'pg';
-import type { Db, Postgres, Tx } from '../../platform/postgres/index.js';
+import type { Postgres, TenantDb, Tx } from '../../platform/postgres/index.js';
 import type { Companion } from '../../platform/queue/index.js';
 import { chargeKey, type QuotaCharge } from './admit.js';
 import { type ArrivedEvents, monthlyEvents } from './monthly-events.js';
 
 /** Makes the events of a tenant count in a month. Repeating it changes nothing. */
-export async function openQuota(
-  { db }: Pick<Postgres, 'db'>,
-  tenantId: string,
-  monthStartS: number,
-): Promise<void> {
-  await sql`
-    insert into event_quotas (tenant_id, month_start, used) values (${tenantId}, ${monthStartS}, 0)
-    on conflict do nothing
-  `.execute(db);
+export async function openQuota(db: TenantDb, monthStartS: number): Promise<void> {
+  await db.change`
+    insert into event_quotas (tenant_id, month_start, used) values (${db.ownValues()}, ${monthStartS}, 0)
+    on conflict do nothing`;
 }
 
 /** Returns how many events of a tenant were accepted in a month, repeated ones included. */
-export async function usedEvents(db: Db, tenantId: string, monthStartS: number): Promise<number> {
-  const { rows } = await sql<{ used: number }>`
-    select used from event_quotas where tenant_id = ${tenantId} and month_start = ${monthStartS}
-  `.execute(db);
-  return rows[0]?.used ?? 0;
+export async function usedEvents(db: TenantDb, monthStartS: number): Promise<number> {
+  const row = await db.row<{ used: number }>`
+    select used from event_quotas where ${db.isOwn()} and month_start = ${monthStartS}`;
+  return row?.used ?? 0;
 }
 
 /** A row above its limit cannot be stored: then the statement fails, see `isOverQuota`. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/clock.js';
-import { type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
+import { type Postgres, TenantTx, type Tx, transaction } from '../../platform/postgres/index.js';
 import { retainedFromDay } from './days.js';
 import { lockBoundaries, recordBoundary } from './retention-store.js';
 
@@ -31,14 +31,14 @@ export function recordRetention(
   tenantId: string,
 ): Promise<void> {
   return transaction(postgres, async (tx) => {
-    await lockBoundaries(tx, tenantId);
+    const own = new TenantTx(tx, tenantId);
+    await lockBoundaries(own);
     const { shownDays, keptDays } = await policy.retentionOf(tx, tenantId);
     const nowMs = clock.nowMs();
     const boundary = {
-      tenantId,
       shownFromDay: retainedFromDay(nowMs, shownDays),
       keptFromDay: retainedFromDay(nowMs, keptDays),
     };
-    await recordBoundary(tx, boundary, nowMs);
+    await recordBoundary(own, boundary, nowMs);
   });
 }

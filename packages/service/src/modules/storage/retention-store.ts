@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { DAY_S } from '../../kernel/timezone.js';
-import { type Db, lockUntilCommit, type Tx } from '../../platform/postgres/index.js';
+import type { Db, TenantDb, TenantTx } from '../../platform/postgres/index.js';
 import type { StorageScope } from './tables.js';
 
 /** The first day that a project's history is kept. */
@@ -37,16 +37,15 @@ export async function projectsWithExpiredUsage(db: Db): Promise<Set<string>> {
 }
 
 /** Whether a tenant has usage that is kept and not shown. */
-export async function hasHiddenUsage(db: Db, tenantId: string): Promise<boolean> {
-  const { rows } = await sql<{ found: boolean }>`
+export async function hasHiddenUsage(db: TenantDb): Promise<boolean> {
+  const row = await db.row<{ found: boolean }>`
     select exists (
       select from usage_retention kept
       join usage_event_totals total on total.project_id = kept.project_id
         and total.day >= kept.retained_from_day and total.day < kept.shown_from_day
-      where kept.tenant_id = ${tenantId}
-    ) as found
-  `.execute(db);
-  return rows[0]?.found ?? false;
+      where ${db.isOwn('kept')}
+    ) as found`;
+  return row?.found ?? false;
 }
 
 /** Returns boundaries that were recorded at `recordedByMs` or before. */
@@ -70,30 +69,29 @@ export async function tenantsAfter(db: Db, after: string, limit: number): Promis
 
 /** From which days on the history of a tenant's projects is shown and kept; days since 1970, UTC. */
 export interface TenantBoundary {
-  readonly tenantId: string;
   readonly shownFromDay: number;
   /** At most `shownFromDay`. */
   readonly keptFromDay: number;
 }
 
 /** Locks the boundaries of a tenant until `tx` ends. */
-export async function lockBoundaries(tx: Tx, tenantId: string): Promise<void> {
-  await lockUntilCommit(tx, `tollgate/retention/${tenantId}`);
+export async function lockBoundaries(tx: TenantTx): Promise<void> {
+  await tx.lock('retention');
 }
 
 /**
  * Records the boundaries of the tenant's projects. History that was marked for deletion is never kept or shown again.
  */
 export async function recordBoundary(
-  tx: Tx,
-  { tenantId, shownFromDay, keptFromDay }: TenantBoundary,
+  tx: TenantTx,
+  { shownFromDay, keptFromDay }: TenantBoundary,
   nowMs: number,
 ): Promise<void> {
-  await sql`
+  await tx.change`
     insert into usage_retention as known (tenant_id, project_id, retained_from_day, shown_from_day, recorded_at_ms)
     select tenant_id, id, ${keptFromDay}::integer, ${Math.max(shownFromDay, keptFromDay)}::integer, ${nowMs}
     from projects project
-    where tenant_id = ${tenantId}
+    where ${tx.isOwn('project')}
       and (${shownFromDay}::integer > 0 or exists (select from usage_retention r where r.project_id = project.id))
     order by project.id
     on conflict (project_id) do update
@@ -102,8 +100,7 @@ export async function recordBoundary(
         recorded_at_ms = case when excluded.retained_from_day > known.retained_from_day
           then excluded.recorded_at_ms else known.recorded_at_ms end
       where excluded.retained_from_day > known.retained_from_day
-        or known.shown_from_day <> greatest(known.retained_from_day, excluded.shown_from_day)
-  `.execute(tx);
+        or known.shown_from_day <> greatest(known.retained_from_day, excluded.shown_from_day)`;
 }
 
 /**

@@ -2,7 +2,7 @@ import type { AuditEntry, AuditLogQuery } from '@tollgate/contract';
 import { newId } from '../../kernel/id.js';
 import type { ListPage, Page } from '../../kernel/page.js';
 import type { Principal } from '../../kernel/principal.js';
-import type { Postgres, Tx } from '../../platform/postgres/index.js';
+import type { TenantDb, Tx } from '../../platform/postgres/index.js';
 
 /** One change and who made it. Never put a secret into `change`. */
 export interface AuditRecord {
@@ -44,12 +44,11 @@ export type AuditFilter = Omit<AuditLogQuery, 'limit' | 'offset'>;
 
 /** Returns a page of the matching entries of a tenant's audit log, newest first, and the number of all. */
 export async function listAuditLog(
-  { db }: Pick<Postgres, 'db'>,
-  tenantId: string,
+  db: TenantDb,
   page: Page,
   filter: AuditFilter,
 ): Promise<ListPage<AuditEntry>> {
-  const ofTenant = db.selectFrom('audit_log').where((is) => is.and({ tenant_id: tenantId, ...filter }));
+  const ofTenant = db.selectFrom('audit_log').where((is) => is.and(filter));
   const items = await ofTenant
     .selectAll()
     .orderBy('created_at', 'desc')

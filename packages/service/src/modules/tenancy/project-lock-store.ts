@@ -1,15 +1,9 @@
-import { sql } from 'kysely';
-import type { ProjectRef } from '../../kernel/scope.js';
-import type { Tx } from '../../platform/postgres/index.js';
+import type { TenantTx } from '../../platform/postgres/index.js';
 
 /**
  * Locks the project against other callers of this function until the transaction ends. Writes that only refer to the
  * project go on.
  */
-export async function lockProject(
-  tx: Tx,
-  { tenantId, projectId }: Pick<ProjectRef, 'tenantId' | 'projectId'>,
-): Promise<void> {
-  await sql`
-    select 1 from projects where tenant_id = ${tenantId} and id = ${projectId} for no key update`.execute(tx);
+export async function lockProject(tx: TenantTx, projectId: string): Promise<void> {
+  await tx.rows`select 1 from projects where ${tx.isOwn()} and id = ${projectId} for no key update`;
 }

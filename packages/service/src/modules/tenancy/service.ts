@@ -15,7 +15,7 @@ import { newId } from '../../kernel/id.js';
 import type { ListPage, Page } from '../../kernel/page.js';
 import type { Principal } from '../../kernel/principal.js';
 import { OneAtATime } from '../../platform/one-at-a-time.js';
-import { type Postgres, transaction } from '../../platform/postgres/index.js';
+import { type Postgres, TenantDb, TenantTx, transaction } from '../../platform/postgres/index.js';
 import { type AuditFilter, audit, listAuditLog } from './audit-store.js';
 import { keyHash } from './authenticator.js';
 import type { ProjectAdmission } from './project-admission.js';
@@ -115,7 +115,7 @@ export class TenancyService {
       created_at: createdAt,
     };
     await transaction(this.#postgres, async (tx) => {
-      await store.insertApiKey(tx, { ...key, tenantId, keyHash: keyHash(text) });
+      await store.insertApiKey(new TenantTx(tx, tenantId), { ...key, keyHash: keyHash(text) });
       await audit(tx, {
         ...this.#recordOf(caller, tenantId),
         projectId: body.project_id,
@@ -130,14 +130,15 @@ export class TenancyService {
 
   async listKeys(tenantId: string, page: Page) {
     await this.getTenant(tenantId);
-    return store.listKeys(this.#postgres, tenantId, page);
+    return store.listKeys(new TenantDb(this.#postgres.db, tenantId), page);
   }
 
   /** Revokes a key: at once on this node, within KEY_CACHE_MS_MAX on all others. */
   async revokeKey(tenantId: string, keyId: string, caller: Caller): Promise<void> {
     const atS = unixSeconds(this.#clock);
     await transaction(this.#postgres, async (tx) => {
-      if (!(await store.revokeKey(tx, tenantId, keyId, atS))) throw new DomainError('not_found');
+      const isRevoked = await store.revokeKey(new TenantTx(tx, tenantId), keyId, atS);
+      if (!isRevoked) throw new DomainError('not_found');
       await audit(tx, {
         ...this.#recordOf(caller, tenantId),
         action: 'api_key.revoke',
@@ -150,7 +151,7 @@ export class TenancyService {
 
   async listAuditLog(tenantId: string, page: Page, filter: AuditFilter): Promise<ListPage<AuditEntry>> {
     await this.getTenant(tenantId);
-    return listAuditLog(this.#postgres, tenantId, page, filter);
+    return listAuditLog(new TenantDb(this.#postgres.db, tenantId), page, filter);
   }
 
   async #provision(projectNo: number): Promise<void> {
@@ -175,7 +176,7 @@ export class TenancyService {
     }
     let projectKind: ProjectKind | undefined;
     if (body.project_id !== undefined) {
-      projectKind = await store.findProjectKind(this.#postgres, tenantId, body.project_id);
+      projectKind = await store.findProjectKind(new TenantDb(this.#postgres.db, tenantId), body.project_id);
       if (projectKind === undefined)
         details.push({ path: 'project_id', message: 'expected a project of this tenant' });
     }
@@ -186,7 +187,7 @@ export class TenancyService {
   #createProject(tenantId: string, body: CreateProjectBody, caller: Caller): Promise<Project> {
     const { name, kind } = body;
     return transaction(this.#postgres, async (tx) => {
-      const countOfKind = () => store.countProjects(tx, tenantId, kind);
+      const countOfKind = () => store.countProjects(new TenantDb(tx, tenantId), kind);
       const project: Project = {
         id: newId('prj', this.#clock),
         tenant_id: tenantId,

@@ -2,7 +2,7 @@ import type { ApiKey, Permission, Project, ProjectKind, Tenant } from '@tollgate
 import type { ListPage, Page } from '../../kernel/page.js';
 import type { KeyPrincipal } from '../../kernel/principal.js';
 import type { ProjectRef } from '../../kernel/scope.js';
-import type { Postgres, Tx } from '../../platform/postgres/index.js';
+import type { Postgres, TenantDb, TenantTx, Tx } from '../../platform/postgres/index.js';
 import type { StoredKey } from './authenticator.js';
 
 type Reader = Pick<Postgres, 'db'>;
@@ -18,7 +18,6 @@ export interface VisibleProjects {
 }
 
 export interface NewKey extends ApiKey {
-  readonly tenantId: string;
   readonly keyHash: Buffer;
 }
 
@@ -32,17 +31,15 @@ export async function insertProject(tx: Tx, project: Project): Promise<number> {
   return no;
 }
 
-export async function insertApiKey(tx: Tx, { tenantId, keyHash, ...key }: NewKey): Promise<void> {
-  const row = { ...key, permissions: [...key.permissions], tenant_id: tenantId, key_hash: keyHash };
-  await tx.insertInto('api_keys').values(row).execute();
+export async function insertApiKey(tx: TenantTx, { keyHash, ...key }: NewKey): Promise<void> {
+  const row = { ...key, permissions: [...key.permissions], key_hash: keyHash };
+  await tx.insert('api_keys', row).execute();
 }
 
 /** Revokes a key for ever; returns false when the tenant has no such key, or it is revoked already. */
-export async function revokeKey(tx: Tx, tenantId: string, keyId: string, atS: number): Promise<boolean> {
+export async function revokeKey(tx: TenantTx, keyId: string, atS: number): Promise<boolean> {
   const { numUpdatedRows } = await tx
-    .updateTable('api_keys')
-    .set({ revoked_at: atS })
-    .where('tenant_id', '=', tenantId)
+    .update('api_keys', { revoked_at: atS })
     .where('id', '=', keyId)
     .where('revoked_at', 'is', null)
     .executeTakeFirstOrThrow();
@@ -89,22 +86,18 @@ export async function listProjects(
 }
 
 /** Returns how many projects of a kind the tenant has. */
-export async function countProjects(db: Reader['db'], tenantId: string, kind: ProjectKind): Promise<number> {
+export async function countProjects(db: TenantDb, kind: ProjectKind): Promise<number> {
   const { total } = await db
     .selectFrom('projects')
     .select(({ fn }) => fn.countAll<number>().as('total'))
-    .where('tenant_id', '=', tenantId)
     .where('kind', '=', kind)
     .executeTakeFirstOrThrow();
   return total;
 }
 
 /** Returns the keys of a tenant that are not revoked. */
-export async function listKeys({ db }: Reader, tenantId: string, page: Page): Promise<ListPage<ApiKey>> {
-  const notRevoked = db
-    .selectFrom('api_keys')
-    .where('tenant_id', '=', tenantId)
-    .where('revoked_at', 'is', null);
+export async function listKeys(db: TenantDb, page: Page): Promise<ListPage<ApiKey>> {
+  const notRevoked = db.selectFrom('api_keys').where('revoked_at', 'is', null);
   const items = await notRevoked
     .select(KEY_COLUMNS)
     .orderBy('id')
@@ -118,17 +111,8 @@ export async function listKeys({ db }: Reader, tenantId: string, page: Page): Pr
 }
 
 /** Returns the kind of a project of this tenant; undefined when the tenant has no such project. */
-export async function findProjectKind(
-  { db }: Reader,
-  tenantId: string,
-  projectId: string,
-): Promise<ProjectKind | undefined> {
-  const row = await db
-    .selectFrom('projects')
-    .select('kind')
-    .where('tenant_id', '=', tenantId)
-    .where('id', '=', projectId)
-    .executeTakeFirst();
+export async function findProjectKind(db: TenantDb, projectId: string): Promise<ProjectKind | undefined> {
+  const row = await db.selectFrom('projects').select('kind').where('id', '=', projectId).executeTakeFirst();
   return row?.kind as ProjectKind | undefined;
 }
 

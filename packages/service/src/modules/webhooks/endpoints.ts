@@ -14,7 +14,14 @@ import { DomainError, invalidRequest } from '../../kernel/errors.js';
 import { newId } from '../../kernel/id.js';
 import type { Page } from '../../kernel/page.js';
 import type { ProjectScope } from '../../kernel/scope.js';
-import { type Postgres, ProjectDb, ProjectTx, type Tx, transaction } from '../../platform/postgres/index.js';
+import {
+  type Postgres,
+  ProjectDb,
+  ProjectTx,
+  TenantTx,
+  type Tx,
+  transaction,
+} from '../../platform/postgres/index.js';
 import { audit, lockProject } from '../tenancy/index.js';
 import * as store from './endpoint-store.js';
 import { endpointUrlProblem } from './endpoint-url.js';
@@ -60,7 +67,7 @@ export class WebhookEndpoints {
     const secret = newSecret();
     const createdAt = unixSeconds(this.#deps.clock);
     const endpoint = await transaction(this.#deps.postgres, async (tx) => {
-      await lockProject(tx, project);
+      await lockProject(new TenantTx(tx, project.tenantId), project.projectId);
       const own = new ProjectTx(tx, project);
       if ((await store.countEndpoints(own)) >= WEBHOOK_ENDPOINTS_MAX) {
         const message = `The project has ${WEBHOOK_ENDPOINTS_MAX} webhook endpoints, which is the maximum.`;
