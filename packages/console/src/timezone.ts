@@ -1,6 +1,10 @@
 /**
  * Conversions between Unix time and wall time in IANA timezones, with the browser's timezone data. Times are Unix
  * seconds. Wall time is seconds since 1970-01-01T00:00 on the local clock.
+ *
+ * The service has a timezone engine of its own (`kernel/timezone.ts`), which keeps tables of offsets because it cuts
+ * time for millions of events. The console only shows and reads local times, without code of the service. A test proves
+ * that both agree (`tests/bucket-starts.test.ts`).
  */
 
 export const DAY_S = 86_400;
