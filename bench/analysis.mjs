@@ -195,7 +195,9 @@ async function report() {
   }
 }
 
-/** The same question as plain SQL over the same tables: whole buckets from the rollup, the edges from the events. */
+/**
+ * Returns the same query as plain SQL over the same tables: whole buckets from the rollup, the edges from the events.
+ */
 function handWritten({
   time_range: { from, to },
   bucket_size: size,

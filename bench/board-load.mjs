@@ -18,7 +18,11 @@ const CHARTS = [
   { time_range: { last_seconds: 7 * DAY_S }, subject_type: 'user', subject_id: 'user-7' },
 ];
 
-/** Brings in at least so many events, and waits until charts show them. @returns how many there are */
+/**
+ * Sends at least this many events, and waits until charts show them.
+ *
+ * @returns the number of events
+ */
 export async function makeHistory(service, { id, ...target }, events) {
   let accepted = 0;
   const load = {
@@ -36,7 +40,11 @@ export async function makeHistory(service, { id, ...target }, events) {
   return accepted;
 }
 
-/** Single events at a fixed rate. @returns what the load generator says of them */
+/**
+ * Sends single events at a fixed rate.
+ *
+ * @returns the result of the load generator
+ */
 export function ingestAtRate(service, { id, ruleSetId, apiKey }, plan) {
   const path = `/v1/projects/${id}/extractor-rule-sets/${ruleSetId}/events/ingest`;
   return generateLoad({
@@ -49,7 +57,9 @@ export function ingestAtRate(service, { id, ruleSetId, apiKey }, plan) {
 
 /**
  * Requests all charts of all boards at once, every `everySeconds` until `signal` aborts. If a round takes longer, the
- * next one starts when it ends. @returns the milliseconds that each chart took
+ * next one starts when it ends.
+ *
+ * @returns the milliseconds that each chart took
  */
 export async function refreshBoards(service, project, { boards, everySeconds, signal }) {
   const timesMs = [];

@@ -18,16 +18,24 @@ export class CountedLag {
   constructor(service) {
     this.service = service;
     this.#done = this.#look();
-    // Where the load fails, nobody asks for the delays any more.
+    // When the load fails, nobody reads the delays any more.
     this.#done.catch(() => {});
   }
 
-  /** Call it after each progress. @param events accepted by now, over all phases */
+  /**
+   * Call it after each progress.
+   *
+   * @param events accepted so far, over all phases
+   */
   accepted(events) {
     this.#accepted.push({ atMs: performance.now(), events });
   }
 
-  /** Waits for all that was accepted. @returns for each progress, how long its last event took, in milliseconds */
+  /**
+   * Waits for all accepted events.
+   *
+   * @returns for each progress, how long its last event took, in milliseconds
+   */
   async stop() {
     this.#isOver = true;
     await this.#done;

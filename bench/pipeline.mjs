@@ -194,7 +194,7 @@ function routedSubjects() {
   return Array.from({ length: SUBJECTS }, (_, index) => `user-${String(index).padStart(5, '0')}`);
 }
 
-/** Queues `events` new events, as ingest would: segments of a few requests each. Answers the next sequence number. */
+/** Queues `events` new events as ingest does: segments of a few requests each. Returns the next sequence number. */
 async function prefill(quotas, projects, first, events) {
   const template = new RequestTemplate('/', [], batchBody(RUN_ID, RULE_SET_ID));
   const bodyAt = template.buffer.indexOf('\r\n\r\n') + 4;

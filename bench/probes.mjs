@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { singleBody } from './events.mjs';
 
 const SENT_EVERY_MS = 100;
-/** So many requests that wait for an event may a key have at once. */
+/** Upper bound of the requests of one key that may wait for events. */
 const WAITS_PER_KEY_MAX = 10;
 /** Longest wait of one such request. The service checks every 100 ms, and a check takes a millisecond or two. */
 const WAIT_SECONDS = 10;
@@ -23,11 +23,15 @@ export class Probes {
     this.runId = runId;
     this.#free = Array.from({ length: WAITS_PER_KEY_MAX }, () => projects).flat();
     this.#done = this.#send();
-    // Where the load fails, nobody asks for the delays any more.
+    // When the load fails, nobody reads the delays any more.
     this.#done.catch(() => {});
   }
 
-  /** Waits for all that were sent. @returns of each, the time from its 202 until it could be read, in milliseconds */
+  /**
+   * Waits for all that were sent.
+   *
+   * @returns for each, the time from its 202 until it could be read, in milliseconds
+   */
   async stop() {
     this.#isOver = true;
     await this.#done;

@@ -1,4 +1,8 @@
-/** The value below which the share of the others lies; undefined of none. @param sorted upwards */
+/**
+ * Returns the value below which this share of the others lies; undefined for an empty list.
+ *
+ * @param sorted in ascending order
+ */
 export function quantile(sorted, share) {
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
 }

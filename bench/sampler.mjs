@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { usageOf } from './processes.mjs';
 
-/** A look takes about 10 ms of processor time, half of it the service's, from what is measured. */
+/** A look takes about 10 ms of processor time, half of which is the service's, because it produces the figures. */
 const INTERVAL_MS = 500;
 /** Memory that PostgreSQL's processes share takes as long again to count: first when the warm-up is over. */
 const MEMORY_EVERY_LOOKS = 10;
@@ -34,7 +34,7 @@ export class Sampler {
     return sample;
   }
 
-  /** @returns what was seen, in rates per second after the warm-up */
+  /** @returns the measured rates per second after the warm-up */
   async stop() {
     this.isRunning = false;
     await this.done;

@@ -88,7 +88,10 @@ export class BenchService {
     return this.child.pid;
   }
 
-  /** Asks with the service key; a body is an object, or JSON. Throws for every answer that is not a success. */
+  /**
+   * Sends a request with the service key; a body is an object, or JSON text. Throws for every response that is not a
+   * success.
+   */
   async ask(method, path, body, key = SERVICE_KEY) {
     const response = await fetch(`http://${HOST}:${this.port}${path}`, {
       method,
@@ -158,7 +161,7 @@ export class BenchService {
     return code === 0;
   }
 
-  /** @returns how long the orderly end took, and its exit code */
+  /** @returns how long the orderly stop took, and its exit code */
   async stop() {
     if (this.child.exitCode !== null) return undefined;
     const startMs = performance.now();

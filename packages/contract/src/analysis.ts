@@ -30,7 +30,7 @@ export const SAMPLE_VALUES_MAX = 20;
 
 const METRIC_CHARS_MAX = 128;
 const TIMEZONE_CHARS_MAX = 64;
-/** A name that no dimension has is no error: it matches nothing. */
+/** A name that no dimension has is not an error: it matches nothing. */
 const DimensionName = Type.String({ minLength: 1, maxLength: IDENTIFIER_CHARS_MAX });
 const FilterValues = Type.Array(Type.String({ maxLength: DIMENSION_VALUE_CHARS_MAX }), {
   minItems: 1,

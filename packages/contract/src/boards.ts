@@ -11,10 +11,13 @@ export const CHART_DESCRIPTION_CHARS_MAX = 500;
 /** Pattern of a chart's id, whether a client sends it or the service makes it. */
 export const CHART_ID_PATTERN = '^[A-Za-z0-9_-]{1,64}$';
 export const CHART_POSITION_MAX = 1_000_000;
-/** Charts with more groups than this are unreadable. */
+/** Upper bound of the groups of a chart; more are unreadable. */
 export const CHART_GROUPS_MAX = 100;
 export const CHART_BODY_BYTES_MAX = 16_384;
-/** Boards of a project, charts of a board, and what all charts of a project may take in the list of its boards. */
+/**
+ * Upper bounds of the boards of a project, the charts of a board, and the bytes of all charts of a project in the list
+ * of its boards.
+ */
 export const BOARDS_MAX = 100;
 export const BOARD_CHARTS_MAX = 50;
 export const CHARTS_BYTES_MAX = 2 * 1_048_576;

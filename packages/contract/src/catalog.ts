@@ -8,9 +8,9 @@ export const CATALOG_PLAN_ID_PATTERN = '^[a-z][a-z0-9_-]{0,63}$';
 export const UNLIMITED = -1;
 /** A plan that is agreed on with each buyer: no checkout sells it, regardless of its price. */
 export const UNSOLD_PLAN_ID = 'enterprise';
-/** The largest price of a plan, which is what a payment can be of. */
+/** The largest price of a plan: the largest amount of a payment. */
 export const CATALOG_AMOUNT_MINOR_MAX = 99_999_999;
-/** Money, other than the units that usage can be priced in. */
+/** Real currencies, without the custom units in which usage can be priced. */
 export const CATALOG_CURRENCY_PATTERN = '^[A-Z]{3}$';
 /** The largest limit of a plan. */
 export const CATALOG_NUMBER_MAX = 1_000_000_000_000_000;
@@ -33,7 +33,7 @@ export const PlanFeatures = mapOf(Type.Boolean(), {
   description: 'Included features; a feature that is not listed is not included. `budgets`: budget leases.',
 });
 
-/** The allowances of a subscription plan; a tenant's entitlement carries the same. */
+/** The allowances of a subscription plan; a tenant's entitlement has the same fields. */
 const allowanceFields = {
   monthly_event_limit: limit('Events that are accepted in a calendar month (UTC), retries included.'),
   retention_days: Type.Integer({

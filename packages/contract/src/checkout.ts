@@ -2,9 +2,9 @@ import { type Static, Type } from 'typebox';
 import { closed, Nullable, PageQuery, pageFields, UnixSeconds } from './common.js';
 import { IDENTIFIER_CHARS_MAX } from './limits.js';
 
-/** How long after it was made an order can be paid. */
+/** For how long after its creation an order can be paid. */
 export const CHECKOUT_MINUTES = 36;
-/** An order that has no page by then never gets one. */
+/** An order without a page after this time never gets one. */
 export const CHECKOUT_ABANDONED_MINUTES = 5;
 
 export const PAYMENT_PROVIDERS = ['sandbox', 'stripe'] as const;

@@ -1,14 +1,14 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, NAME_CHARS_MAX } from './limits.js';
 
-/** Objects of the interface take no unknown field. */
+/** Objects of the API accept no unknown field. */
 export const closed = { additionalProperties: false } as const;
 
-/** Largest Unix second the interface takes: the end of the year 9999. */
+/** Largest Unix second that the API accepts: the end of the year 9999. */
 export const UNIX_SECONDS_MAX = 253_402_300_799;
-/** A list is not paged further than this; past it, narrow the query. */
+/** Upper bound of the offset of a list; beyond it, narrow the query. */
 export const LIST_OFFSET_MAX = 1_000_000;
-/** Longest cursor that is looked at; ours are shorter. */
+/** Longest cursor that is parsed; cursors of this service are shorter. */
 export const CURSOR_CHARS_MAX = 128;
 
 export const UnixSeconds = Type.Integer({
@@ -33,7 +33,7 @@ export const PublicationStatusSchema = Type.Unsafe<PublicationStatus>({
   description: 'If a rule set or a plan is archived, all its versions are `archived`.',
 });
 
-/** A value, or null where there is none. */
+/** A value, or null when there is none. */
 export const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
   Type.Union([schema, Type.Null()]);
 
@@ -46,15 +46,15 @@ export const mapOf = <T extends TSchema>(
   options: { readonly description: string; readonly maxProperties?: number },
 ) => Type.Unsafe<Record<string, Static<T>>>({ type: 'object', additionalProperties: value, ...options });
 
-/** Longest text of a decimal that is looked at: no decimal of the interface needs more. */
+/** Longest text of a decimal that is parsed: no decimal of the API needs more. */
 const DECIMAL_CHARS_MAX = 64;
 
-/** A decimal in an answer. */
+/** A decimal in a response. */
 export const DecimalText = Type.String({ description: 'Exact decimal, plain: `"12.5"`, `"0"`, `"-3"`.' });
 
 /**
- * A decimal in a request. A number is read from the bytes of the body, never from the double that a JSON
- * parser makes of it; how many digits are too many is checked there too.
+ * A decimal in a request. A number is read from the bytes of the body, never from the double that a JSON parser makes
+ * of it; the number of digits is checked there too.
  */
 export const DecimalInput = Type.Union([Type.String({ maxLength: DECIMAL_CHARS_MAX }), Type.Number()], {
   description: 'Exact decimal, as text or as a number.',
@@ -100,5 +100,5 @@ export const pageFields = {
   offset: Type.Integer({ description: 'Entries that were skipped.' }),
 };
 
-/** The answer 204; handlers send `null`. */
+/** The response 204; handlers send `null`. */
 export const noContent = (description: string) => Type.Null({ description });

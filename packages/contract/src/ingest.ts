@@ -10,7 +10,7 @@ import {
   X_BILLING_ITEMS_MAX,
 } from './limits.js';
 
-/** Inside hints a client may keep fields of its own. */
+/** In hints a client may add fields of its own. */
 const open = { additionalProperties: true } as const;
 
 const identifier = (description: string) =>

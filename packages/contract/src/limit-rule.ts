@@ -90,7 +90,7 @@ export const LimitRuleInput = Type.Object(
   { ...closed, description: 'A limit to be kept: what counts, for how long, and up to which amount.' },
 );
 
-/** A rule as it is shown, without what says where it stands. */
+/** The fields of a rule as it is shown, without its id and owner. */
 export const limitRuleFields = {
   limit_key: LimitKey,
   measure: LimitMeasureSchema,

@@ -1,9 +1,9 @@
-/** Bounds of the interface. A request past one is refused, and the answer names it. */
+/** Bounds of the API. A request above one is refused, and the response names the bound. */
 export const SINGLE_BODY_BYTES_MAX = 1_048_576;
 export const BATCH_BODY_BYTES_MAX = 16 * 1_048_576;
 export const BATCH_EVENTS_MAX = 10_000;
 export const JSON_DEPTH_MAX = 64;
-/** Arrays, objects and members of both, in one body: a bound on the time that reading it takes. */
+/** Upper bound of the arrays, objects and their members in one body, which bounds the time of parsing it. */
 export const JSON_VALUES_MAX = 1_000_000;
 export const METADATA_BYTES_MAX = 16 * 1_024;
 /** source, idempotency_key, external_event_id, subject_id. */

@@ -26,7 +26,9 @@ export const PermissionSchema = Type.Unsafe<Permission>({
   description: 'A permission of an API key.',
 });
 
-/** Whether a key that was given `granted` may do `needed`: `x:write` includes `x:read`, `tenant:admin` everything. */
+/**
+ * Whether a key with the permissions `granted` may do `needed`: `x:write` includes `x:read`, `tenant:admin` everything.
+ */
 export function permits(granted: readonly Permission[], needed: Permission): boolean {
   if (granted.includes(needed) || granted.includes('tenant:admin')) return true;
   return needed.endsWith(':read') && granted.includes(needed.replace(':read', ':write') as Permission);

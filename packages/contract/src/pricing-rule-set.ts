@@ -21,7 +21,7 @@ import {
 import { versionChangeFields } from './rule-set-change.js';
 import { Warnings } from './warnings.js';
 
-/** Pricing rule sets that can price the charge items of one extractor rule set: published, and not archived. */
+/** Upper bound of the active pricing rule sets of one extractor rule set: published, and not archived. */
 export const PRICING_RULE_SETS_IN_FORCE_MAX = 50;
 
 export const PRICING_CURRENCY_DEFAULT = 'USD';
@@ -33,7 +33,7 @@ const ExtractorRuleSetId = Type.String({
   description: 'The extractor rule set that it is bound to, for good.',
 });
 
-/** Prices the charge items of a metric that `match_expr` is true for; of many rules the first in order does. */
+/** Prices the charge items of a metric for which `match_expr` is true; the first matching rule in order applies. */
 export const PricingRule = Type.Object(
   {
     name: Type.Optional(
@@ -94,7 +94,7 @@ export const PricingAlias = Type.Object(
   },
 );
 
-/** The part of a pricing rule set that decides what charge items cost. */
+/** The part of a pricing rule set that determines the price of charge items. */
 export const PricingConfig = Type.Object(
   {
     currency: Type.Optional(

@@ -22,7 +22,7 @@ import { Warnings } from './warnings.js';
 const SubjectType = Type.String({ pattern: SUBJECT_TYPE_PATTERN });
 const SubjectId = Type.String({ minLength: 1, maxLength: IDENTIFIER_CHARS_MAX });
 
-/** The subject that is asked about; both parts are needed. */
+/** The subject of the request; both parts are required. */
 export const subjectFields = {
   subject_type: { ...SubjectType, description: 'Type of the subject, e.g. `user` or `key`.' },
   subject_id: { ...SubjectId, description: 'Id of the subject.' },
@@ -103,7 +103,7 @@ export const RealtimeLimits = Type.Object(
 export const LimitCrossingsQuery = Type.Object({ ...subjectFields, ...PageQuery.properties }, closed);
 
 const { limit_key, plan_id, account_id, account_external_id, ...firstFields } = RealtimeLimit.properties;
-/** Messages are kept as they were sent; those of earlier releases lack some fields. */
+/** Messages are stored as they were sent; those of earlier releases lack some fields. */
 export const CrossedLimit = Type.Object(
   {
     ...firstFields,

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { closed, Nullable } from './common.js';
 
-/** Changes of one version that are shown or logged, and how long their JSON is at most; what is left out is counted. */
+/** Upper bounds of the changes of one version that are shown or logged, and of their JSON; the rest is counted. */
 export const RULE_SET_CHANGES_MAX = 100;
 export const RULE_SET_CHANGES_BYTES_MAX = 32_768;
 

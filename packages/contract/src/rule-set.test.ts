@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { PricingRuleSetInput } from './pricing-rule-set.js';
 import { ExtractorRuleSetInput } from './rule-set.js';
 
-/** Paths of the fields that say nothing of what they mean. */
+/** Returns the paths of the fields without a description. */
 function undescribed(schema: TSchema, path = ''): string[] {
   if (Type.IsArray(schema)) return undescribed(schema.items, `${path}[]`);
   if (!Type.IsObject(schema)) return [];

@@ -20,10 +20,10 @@ export const BACKTEST_EXAMPLE_ITEMS_MAX = 50;
 /** Upper bounds of a backtest that returns its result at once, without a job. */
 export const BACKTEST_AT_ONCE_EVENTS_MAX = 1_000;
 export const BACKTEST_AT_ONCE_BYTES_MAX = 4 * 1_048_576;
-/** A backtest is kept this long; of one project, the latest so many. */
+/** For how long a backtest is kept, and how many of the latest ones of a project. */
 export const BACKTEST_KEPT_DAYS = 7;
 export const BACKTESTS_KEPT_MAX = 100;
-/** Smallest share of events that a backtest takes. */
+/** Smallest share of the events that a backtest rates. */
 const BACKTEST_SAMPLE_MIN = 0.000_001;
 
 const Count = Type.Integer({ minimum: 0 });
@@ -35,7 +35,7 @@ const Version = (of: string) =>
     description: `Version of \`${of}\`; default: its newest version, which may be a draft.`,
   });
 
-/** A pricing rule set that need not say what it would be bound to. */
+/** A pricing rule set without the extractor rule set that it would be bound to. */
 export const TrialPricing = Type.Object(
   {
     ...PricingRuleSetInput.properties,
@@ -55,7 +55,7 @@ const TrialExtractor = Type.Object(ExtractorRuleSetInput.properties, {
     'An extractor rule set as create takes it, `template_id` included. Its name and `effective_from` do not matter here.',
 });
 
-/** Which rules are tried: what is named, and in place of prices that are not named those of production. */
+/** The rules to test: the named ones; without pricing rules, those of production. */
 const trialRulesFields = {
   extractor: Type.Optional(TrialExtractor),
   version: Type.Optional(Version('extractor_rule_set_id')),

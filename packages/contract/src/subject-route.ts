@@ -4,7 +4,7 @@ import { LimitRuleInput, limitRuleFields } from './limit-rule.js';
 import { IDENTIFIER_CHARS_MAX, SUBJECT_TYPE_PATTERN, USAGE_LIMIT_ANCHOR_S_MAX } from './limits.js';
 import { Warnings } from './warnings.js';
 
-/** On which a week begins. */
+/** The day on which a week begins. */
 export const WEEK_STARTS = [
   'monday',
   'tuesday',
@@ -115,7 +115,7 @@ export const SubjectRoutePage = Type.Object(
   { ...closed, description: 'One page of subject routes.' },
 );
 
-/** When another limit_amount of a direct limit counts. */
+/** When a new limit_amount of a direct limit applies. */
 export const LIMIT_EFFECTIVE = ['next_window', 'now'] as const;
 export type LimitEffective = (typeof LIMIT_EFFECTIVE)[number];
 

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { closed, UnixSeconds } from './common.js';
 import { UsageEventsQuery } from './usage.js';
 
-/** Exports of events that one key can have under way at once. */
+/** Upper bound of the concurrent exports of one key. */
 export const EXPORTS_PER_KEY_MAX = 2;
 
 const {
@@ -19,7 +19,7 @@ export const ExportFormatSchema = Type.Union([Type.Literal('csv'), Type.Literal(
     '`ndjson` (default): one event per line, as the list shows it. `csv`: one line per charge item, and one for an event without any.',
 });
 
-/** Filters of an export; all must hold. Unlike a list it has an end. */
+/** Filters of an export; all must match. Unlike a list, an export has an end. */
 export const UsageEventsExportQuery = Type.Object(
   {
     ...filters,

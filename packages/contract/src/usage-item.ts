@@ -3,7 +3,7 @@ import { closed, DecimalText, Nullable } from './common.js';
 
 /** Upper bound of the rules listed for a charge item without a price. */
 export const NEAREST_RULES_MAX = 3;
-/** Metrics that are named where no rule prices that of a charge item. */
+/** Metrics that are suggested when no rule prices the metric of a charge item. */
 export const PRICED_METRICS_MAX = 5;
 
 const Text = Type.String();

@@ -42,7 +42,7 @@ export const UsageEventFilters = mapOf(DimensionFilter, {
   description: 'By dimension, `subject_type` or `subject_id`; all must hold.',
 });
 
-/** Filters of the event list; all must hold. */
+/** Filters of the event list; all must match. */
 export const UsageEventsQuery = Type.Object(
   {
     from: Type.Optional({ ...UnixSeconds, description: 'Earliest `occurred_at`, inclusive.' }),

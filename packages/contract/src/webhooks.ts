@@ -2,25 +2,28 @@ import { type Static, Type } from 'typebox';
 import { closed, Nullable, PageQuery, pageFields, UnixSeconds } from './common.js';
 import { Warnings } from './warnings.js';
 
-/** Endpoints of one project. */
+/** Upper bound of the endpoints of one project. */
 export const WEBHOOK_ENDPOINTS_MAX = 20;
 export const WEBHOOK_URL_CHARS_MAX = 2_048;
 export const WEBHOOK_EVENT_TYPES_MAX = 50;
 export const WEBHOOK_DESCRIPTION_CHARS_MAX = 500;
-/** After a rotation the previous secret signs, too, for so long. */
+/** For how long after a rotation the previous secret signs, too. */
 export const WEBHOOK_SECRET_OVERLAP_HOURS = 24;
-/** One attempt, from the look-up of the name to the end of the answer. */
+/** Timeout of one attempt, from the look-up of the name to the end of the response. */
 export const WEBHOOK_TIMEOUT_MS = 5_000;
-/** Messages and their deliveries are kept for so long. */
+/** For how long messages and their deliveries are kept. */
 export const WEBHOOK_KEPT_DAYS = 30;
 
 /** Name of an event; anchored. */
 export const WEBHOOK_EVENT_TYPE_PATTERN = '^[A-Za-z][A-Za-z0-9_.-]{0,127}$';
-/** A charge item that nothing has priced was recorded. */
+/** Sent when a charge item without a price was recorded. */
 export const USAGE_UNPRICED_EVENT = 'usage.unpriced';
-/** An event could not be rated. */
+/** Sent when an event could not be rated. */
 export const USAGE_FAILED_EVENT = 'usage.failed';
-/** Metrics, and failure codes, of one project that the two events above name in one hour; further ones are not sent. */
+/**
+ * Upper bound of the metrics, and of the failure codes, of one project that the two events above report in one hour;
+ * further ones are not sent.
+ */
 export const USAGE_ALERTS_PER_HOUR_MAX = 50;
 /** The events that the service names itself; rules of limits can name others. */
 export const WEBHOOK_OWN_EVENTS = [
@@ -33,7 +36,7 @@ export const WEBHOOK_OWN_EVENTS = [
 ] as const;
 /** The entry with which an endpoint subscribes to every event. */
 export const WEBHOOK_EVERY_EVENT = '*';
-/** The event that a test sends, regardless of the endpoint's list. */
+/** The event that a test sends, whatever the endpoint's list. */
 export const WEBHOOK_TEST_EVENT = 'webhook.test';
 
 export const WEBHOOK_DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'cancelled'] as const;
@@ -184,7 +187,7 @@ export interface UsageAlertData {
   readonly project_id: string;
   /** Unix seconds: start of the clock hour (UTC) in which the usage was rated. */
   readonly hour: number;
-  /** One of the events, and when it happened (Unix seconds). */
+  /** One of the events, and when it occurred (Unix seconds). */
   readonly raw_event_id: string;
   readonly occurred_at: number;
   readonly extractor_rule_set_id: string;
@@ -200,7 +203,7 @@ export interface UsageUnpricedData extends UsageAlertData {
 /** `data` of `usage.failed`: sent for the first events of a project, failure code and hour. */
 export interface UsageFailedData extends UsageAlertData {
   readonly code: string;
-  /** Failure of the event that is named. */
+  /** The failure of the event named above. */
   readonly message: string;
   readonly path: string | null;
   /** Events that had failed with the code when this was sent; more can have followed. */
@@ -210,7 +213,7 @@ export interface UsageFailedData extends UsageAlertData {
 /** The body of a request to an endpoint. */
 export interface WebhookPayload {
   readonly type: string;
-  /** When it happened, ISO 8601 in UTC. */
+  /** When the event happened, ISO 8601 in UTC. */
   readonly timestamp: string;
   readonly data: unknown;
 }

@@ -24,9 +24,9 @@ interface Setting<T> {
   readonly variable: string;
   /** The value of an absent or empty variable; undefined when there is none. */
   readonly fallback: string | undefined;
-  /** For docs/configuration.md. */
+  /** Text for docs/configuration.md. */
   readonly meaning: string;
-  /** The value; throws an Error whose message ends the sentence "VARIABLE must be …". */
+  /** Returns the value; throws an Error whose message ends the sentence "VARIABLE must be …". */
   readonly read: (text: string) => T;
 }
 
@@ -160,11 +160,11 @@ type Settings = typeof SETTINGS;
 
 /** The whole configuration of a process. */
 export type Config = { readonly [Name in keyof Settings]: ReturnType<Settings[Name]['read']> } & {
-  /** Things that are odd but do no harm, one sentence each: to be logged. */
+  /** Unusual but harmless settings, one sentence each, to be logged. */
   readonly warnings: readonly string[];
 };
 
-/** Every bad variable, one sentence each. */
+/** Invalid configuration, one sentence for each variable. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 
@@ -174,8 +174,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the configuration; the only place of the service that knows environment variables.
- * @throws ConfigError naming every variable that is wrong
+ * Reads the configuration; the only place of the service that reads environment variables.
+ * @throws ConfigError naming every invalid variable
  */
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
   const problems: string[] = [];
@@ -203,7 +203,7 @@ export function readRoles(text: string): readonly Role[] {
   return names as Role[];
 }
 
-/** The table of docs/configuration.md. */
+/** Returns the table of docs/configuration.md. */
 export function configurationTable(): string {
   const rows = Object.values(SETTINGS).map(
     ({ variable, fallback, meaning }) =>

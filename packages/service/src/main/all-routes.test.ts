@@ -97,7 +97,7 @@ async function makeTenant() {
   };
 }
 
-/** The route with the ids filled in; what else it needs is absent. */
+/** The route with the ids filled in, and without anything else that it needs. */
 const at = ({ method, url }: Route, ids: { tenant?: string; project?: string }) => ({
   method,
   url: url
@@ -113,7 +113,7 @@ describe('over all routes', () => {
     );
   });
 
-  // They are compiled when they are first needed; a mistake in one must not wait for that.
+  // Schemas are compiled when they are first needed; a mistake in one must be found before.
   test('every schema compiles', () => {
     const parts = ['body', 'params', 'querystring', 'headers'] as const;
     const schemas = app.routeTable.routes.flatMap(({ schema }) =>

@@ -68,14 +68,14 @@ afterAll(async () => {
   await store.drop();
 });
 
-/** Every object inside the value, the value too, with its JSON pointer. */
+/** Yields every object inside the value, including the value, with its JSON pointer. */
 function* objectsIn(value: unknown, pointer = ''): Generator<readonly [string, Record<string, unknown>]> {
   if (typeof value !== 'object' || value === null) return;
   if (!Array.isArray(value)) yield [pointer, value as Record<string, unknown>];
   for (const [key, inside] of Object.entries(value)) yield* objectsIn(inside, `${pointer}/${key}`);
 }
 
-/** Schemas of objects, maps, choices and enumerations that stand in place, and are not named. */
+/** Schemas of objects, maps, choices and enumerations that are written in place, and have no name. */
 function inlineSchemas(): (readonly [pointer: string, text: string])[] {
   const { examples: _examples, ...components } = document.components;
   return [...objectsIn({ paths: document.paths, components })]

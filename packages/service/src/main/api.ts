@@ -49,7 +49,7 @@ import type { Stores } from './stores.js';
 import { startStreams } from './streams.js';
 import { VERSION } from './version.js';
 
-/** Where the console is built to. */
+/** The folder of the built console. */
 const CONSOLE_FOLDER = fileURLToPath(new URL('../../../console/dist/web', import.meta.url));
 
 export interface ApiParts {
@@ -60,17 +60,17 @@ export interface ApiParts {
   readonly metrics: Metrics;
   readonly readiness: Readiness;
   readonly pipeline: { notify(): void };
-  /** HTTP connections that may be open at once. */
+  /** Upper bound of the open HTTP connections. */
   readonly connectionsMax: number;
 }
 
 export interface Api {
   readonly app: App;
-  /** Call after the app has closed: what was accepted becomes durable. */
+  /** Call it after the app has closed: accepted events become durable. */
   close(): Promise<void>;
 }
 
-/** The HTTP application; it does not listen yet. Without the api role it serves only its health. */
+/** Creates the HTTP application; it does not listen yet. Without the api role it serves only its health. */
 export async function createApi(parts: ApiParts): Promise<Api> {
   const { config, stores, log, metrics, readiness } = parts;
   const { postgres, clickhouse } = stores;
@@ -90,7 +90,7 @@ export async function createApi(parts: ApiParts): Promise<Api> {
     provisionStorage: (projectNo) => provisionStorage(clickhouse, projectNo),
   });
   readiness.add('postgres', async () => void (await postgres.pool.query('select 1')));
-  // Events are accepted and rated without it: a node must not be taken from its clients when only history is away.
+  // Events are accepted and rated without ClickHouse: a node must stay available when only the history is down.
   const askClickHouse = async (signal: AbortSignal) => {
     await clickhouse.query('SELECT 1', {}, { signal });
   };
@@ -125,7 +125,7 @@ export async function createApi(parts: ApiParts): Promise<Api> {
   return { app, close: () => close().finally(closeQueue) };
 }
 
-/** Events are written to the queue, and large segments of them to files where there is a folder for those. */
+/** Events are written to the queue, and large segments of them to files, if there is a folder for those. */
 function checkAccepting(readiness: Readiness, { postgres, folders }: Stores): void {
   readiness.add('queue', () => probeQueue(postgres));
   if (folders !== undefined) readiness.add('queue_files', () => probeSegmentFolder(folders.segments));
@@ -139,7 +139,7 @@ interface Tenants {
   readonly history: UsageHistory;
 }
 
-/** Every module's routes. Answers what must be called after the app has closed. */
+/** Registers every module's routes. Returns the functions to call after the app has closed. */
 function registerModules(
   app: App,
   parts: ApiParts,
@@ -204,7 +204,7 @@ function registerModules(
   };
 }
 
-/** Answers the usage module's questions about the rules of an event. */
+/** Returns the parts that explain an event by its rules, for the usage module. */
 function explainedBy(ruleSets: RuleSets, { answerAliases, findUnpriced }: RulesThreads) {
   return {
     answerAliases,
@@ -220,7 +220,7 @@ function knownNames(clickhouse: Stores['clickhouse'], history: UsageHistory): Kn
   });
 }
 
-/** One catalog for both: what is changed on this node counts here at once. */
+/** One catalog for both, so that changes on this node are effective here at once. */
 function registerLimitRoutes(
   app: App,
   parts: { postgres: Stores['postgres']; metrics: Metrics; admission: TenantAdmission; names: KnownNames },

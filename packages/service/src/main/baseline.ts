@@ -1,7 +1,7 @@
 import type { Config } from '../config.js';
 import type { Baseline } from '../modules/catalog/index.js';
 
-/** The allowances of tenants without a granted plan. */
+/** Returns the allowances of tenants without a granted plan. */
 export function baselineOf({ baselinePlan: plan, eventAgeDaysMax, eventAheadDaysMax }: Config): Baseline {
   return { plan, eventAgeDaysMax, eventAheadDaysMax };
 }

@@ -20,7 +20,7 @@ export interface CheckoutParts {
   readonly tenancy: TenancyService;
 }
 
-/** Registers the routes of checkout; once the application listens, its jobs run. Answers how to end them. */
+/** Registers the routes of checkout; its jobs run once the application listens. Returns a function that ends them. */
 export function startCheckout(
   app: App,
   { config, postgres, log, metrics, entitlements, tenancy }: CheckoutParts,
@@ -64,8 +64,8 @@ export function usableProvider(config: Config): PaymentProviderName | undefined 
 }
 
 /**
- * One sentence about settings that do not fit each other, which an operator would otherwise learn from the
- * first buyer.
+ * Returns one sentence about settings that do not fit together, which an operator would otherwise hear from the first
+ * buyer.
  */
 function problemOf(config: Config): string | undefined {
   const missing = missingSettings(config);

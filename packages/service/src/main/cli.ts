@@ -91,9 +91,9 @@ function isOperatorError(error: unknown): error is Error {
 /** How long the process waits at its end for its output to be read. */
 const PRINT_MS_MAX = 2_000;
 
-/** Ends the process: the embedded stores keep handles of their own that must not hold it up. */
+/** Ends the process: the embedded stores keep handles of their own that must not delay it. */
 async function exit(code: number): Promise<never> {
-  // A pipe takes 64 KiB at once; what is still to be written would be lost.
+  // A pipe takes 64 KiB at once; output that is still unwritten would be lost.
   const written = (stream: NodeJS.WriteStream) => new Promise((resolve) => stream.write('', resolve));
   await endsWithin(Promise.all([process.stdout, process.stderr].map(written)), PRINT_MS_MAX);
   process.exit(code);

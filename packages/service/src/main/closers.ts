@@ -6,7 +6,7 @@ export class Closers {
     this.#closers.push(close);
   }
 
-  /** Closes everything once, also what comes after a failure; then throws the first failure. */
+  /** Closes everything once, also after a failure; then throws the first failure. */
   async closeAll(): Promise<void> {
     const failures: unknown[] = [];
     for (const close of this.#closers.splice(0).reverse()) {
@@ -19,7 +19,7 @@ export class Closers {
     if (failures.length > 0) throw failures[0];
   }
 
-  /** Closes everything on account of `error` and throws that: what fails in closing is only its consequence. */
+  /** Closes everything because of `error` and throws it: errors of closing are only its consequence. */
   async closeAfter(error: unknown): Promise<never> {
     await this.closeAll().catch(() => {});
     throw error;

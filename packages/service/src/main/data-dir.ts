@@ -2,7 +2,7 @@ import { accessSync, constants, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { StartError } from './start-error.js';
 
-/** PostgreSQL's unprivileged account must pass through a directory of root; it can list nothing there. */
+/** PostgreSQL's unprivileged account must be able to enter a directory of root; it can list nothing there. */
 const ROOT_FOLDER_MODE = 0o711;
 const PRIVATE_FOLDER_MODE = 0o700;
 
@@ -18,12 +18,16 @@ export function localFolders(dataDir: string): LocalFolders {
   return { segments: join(dataDir, 'segments'), spool: join(dataDir, 'spool') };
 }
 
-/** Everything that only this process may enter. */
+/** Returns the folders that only this process may enter. */
 export function privateFolders(dataDir: string): string[] {
   return [join(dataDir, 'clickhouse'), ...Object.values(localFolders(dataDir))];
 }
 
-/** Creates the data directory if need be, closed to everybody else. @throws StartError when it cannot be written */
+/**
+ * Creates the data directory if needed, closed to everybody else.
+ *
+ * @throws StartError when it is not writable
+ */
 export function prepareDataDir(dataDir: string): void {
   const mode = process.getuid?.() === 0 ? ROOT_FOLDER_MODE : PRIVATE_FOLDER_MODE;
   try {

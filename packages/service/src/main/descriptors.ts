@@ -16,17 +16,17 @@ const CLICKHOUSE_DESCRIPTORS_MIN = 128;
 /** Largest number of files observed: a merge of large parts opens hundreds. */
 const CLICKHOUSE_DESCRIPTORS = 450;
 
-/** A service that takes fewer connections is of no use. */
+/** With fewer connections the service is of no use. */
 const CONNECTIONS_MIN = 64;
-/** With fewer, a few dozen open pages of the console next to some busy clients would take all of them. */
+/** With fewer connections, a few dozen open pages of the console and some busy clients would take all of them. */
 const CONNECTIONS_PLENTY = 256;
-/** However many descriptors there are: each connection takes memory as well. */
+/** Upper bound whatever the number of descriptors, because each connection takes memory as well. */
 const CONNECTIONS_MAX = 50_000;
 
 export interface DescriptorPlan {
-  /** HTTP connections that may be open at once. */
+  /** Upper bound of the open HTTP connections. */
   readonly connectionsMax: number;
-  /** One sentence, when there are enough to start but not for much load. */
+  /** One sentence when there are enough to start, but not for much load. */
   readonly warning: string | undefined;
 }
 
@@ -70,6 +70,6 @@ function remedy(reserved: number): string {
 export function descriptorLimit(): number {
   const { userLimits } = process.report.getReport() as { userLimits?: { open_files?: { soft?: unknown } } };
   const soft = userLimits?.open_files?.soft;
-  // 'unlimited', or a system that does not say.
+  // 'unlimited', or a system that does not report it.
   return typeof soft === 'number' ? soft : Number.POSITIVE_INFINITY;
 }

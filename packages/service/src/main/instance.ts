@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Config } from '../config.js';
 import { acquireInstanceLock, type InstanceLock } from '../platform/instance-lock.js';
 
-/** Holds the address of the service of this data directory, for commands that run at the same time. */
+/** Contains the URL of the service of this data directory, for commands that run at the same time. */
 const URL_FILE = 'service-url';
 
 /** Whether this process keeps a store of its own in the data directory. */
@@ -11,13 +11,21 @@ export function usesEmbeddedStore({ databaseUrl, clickhouseUrl }: Config): boole
   return databaseUrl === undefined || clickhouseUrl === undefined;
 }
 
-/** Takes the data directory if an embedded store lives there. @throws InstanceLockedError */
+/**
+ * Locks the data directory if it contains an embedded store.
+ *
+ * @throws InstanceLockedError
+ */
 export async function lockInstance(config: Config): Promise<InstanceLock> {
   if (!usesEmbeddedStore(config)) return { release: async () => {} };
   return acquireInstanceLock(config.dataDir);
 }
 
-/** Runs `work` with the data directory to itself. @throws InstanceLockedError */
+/**
+ * Runs `work` while no other process can use the data directory.
+ *
+ * @throws InstanceLockedError
+ */
 export async function withInstanceLock<T>(config: Config, work: () => Promise<T>): Promise<T> {
   const lock = await lockInstance(config);
   try {
@@ -27,14 +35,14 @@ export async function withInstanceLock<T>(config: Config, work: () => Promise<T>
   }
 }
 
-/** Writes down this service's address; the returned function removes it. */
+/** Stores this service's URL; the returned function removes it. */
 export function announceUrl(dataDir: string, url: string): () => void {
   const file = join(dataDir, URL_FILE);
   writeFileSync(file, `${url}\n`, { mode: 0o600 });
   return () => rmSync(file, { force: true });
 }
 
-/** The address of the service that holds the data directory; undefined when it wrote down none. */
+/** Returns the URL of the service that holds the data directory; undefined when it stored none. */
 export function announcedUrl(dataDir: string): string | undefined {
   try {
     return readFileSync(join(dataDir, URL_FILE), 'utf8').trim();

@@ -13,11 +13,11 @@ import type { Stores } from './stores.js';
 
 /** Background work: expiry, and notifications. */
 export interface RunningJobs {
-  /** Ends after what is in hand. */
+  /** Stops when the current work has ended. */
   stop(): Promise<void>;
 }
 
-/** Starts the jobs of a process with the worker role. Every one may run in any number of processes at once. */
+/** Starts the jobs of a process with the worker role. Each may run in any number of processes at once. */
 export function startJobs(
   config: Config,
   { postgres, clickhouse }: Pick<Stores, 'postgres' | 'clickhouse'>,

@@ -3,7 +3,7 @@ import { createLog } from '../platform/log/index.js';
 import { exitOnSignal } from './signals.js';
 import { withStores } from './with-stores.js';
 
-/** `tollgate migrate`: brings both stores to this release's schema, says what it did, and ends. */
+/** `tollgate migrate`: upgrades both stores to this release's schema, prints what it did, and ends. */
 export async function migrate(config: Config): Promise<number> {
   const log = createLog({ level: config.logLevel });
   exitOnSignal();

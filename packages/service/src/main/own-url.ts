@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import type { App } from '../platform/http/index.js';
 
-/** The reader of the service's address: people on this machine, or the process itself. */
+/** Who uses the service's URL: people on this machine, or the process itself. */
 export type UrlAudience = 'people' | 'itself';
 
 const ANY_ADDRESS: Readonly<Record<string, Record<UrlAudience, string>>> = {
@@ -9,7 +9,11 @@ const ANY_ADDRESS: Readonly<Record<string, Record<UrlAudience, string>>> = {
   '::': { people: 'localhost', itself: '[::1]' },
 };
 
-/** Where the application listens. @throws Error while it does not */
+/**
+ * Returns the URL at which the application listens.
+ *
+ * @throws Error while it does not listen
+ */
 export function ownUrl(app: App, asker: UrlAudience): string {
   const bound = app.server.address() as AddressInfo | null;
   if (bound === null) throw new Error('The service does not listen yet.');

@@ -34,7 +34,7 @@ export class PipelineMetrics {
     });
   }
 
-  /** Takes sums since the thread began. */
+  /** @param stats sums since the thread began */
   update(stats: PipelineStats, stageSeconds: Readonly<Record<string, number>>): void {
     const rise = (name: keyof PipelineStats) => stats[name] - (this.#previous[name] ?? 0);
     for (const outcome of OUTCOMES) this.#events.inc({ outcome }, rise(outcome));

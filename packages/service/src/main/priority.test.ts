@@ -22,7 +22,7 @@ test.runIf(process.platform === 'linux')(
         const pid = rows[0]?.pid ?? 0;
         expect(getPriority(pid)).toBe(10);
         const group = () => readFile(`/proc/${pid}/autogroup`, 'utf8').catch(isAbsent);
-        // A kernel may have no groups.
+        // A kernel may have no process groups with a nice value.
         await waitFor(async () => (await group())?.includes('nice 10') ?? true);
       }
       for (const client of clients) client.release();

@@ -5,11 +5,11 @@ import type pg from 'pg';
 import type { Logger } from '../platform/log/index.js';
 
 /**
- * Nice value of everything that rates: when the processors are busy, accepting goes first. Accepted events are
- * safe and can wait; a client without a response cannot.
+ * Nice value of all rating threads: when the processors are busy, accepting goes first. Accepted events are safe and
+ * can wait; a client without a response cannot.
  */
 export const RATING_NICENESS = 10;
-/** Backtests are in no hurry: rating goes first. */
+/** Backtests are not urgent: rating goes first. */
 export const BACKTEST_NICENESS = 15;
 const GROUP_ATTEMPTS = 10;
 const GROUP_RETRY_MS = 110;
@@ -17,17 +17,14 @@ const GROUP_RETRY_MS = 110;
 const THIS_THREAD = 0;
 
 /**
- * Lets other threads go before the calling one. Only Linux gives each thread a priority of its own; elsewhere
- * this would slow the whole process and so does nothing.
+ * Lowers the priority of the calling thread. Only Linux has a priority for each thread; elsewhere this would slow down
+ * the whole process, so it does nothing.
  */
 export function yieldThisThread(log: Logger, niceness = RATING_NICENESS): void {
   if (process.platform === 'linux') lower(THIS_THREAD, niceness, log);
 }
 
-/**
- * The same for the server processes behind a pool: possible where they run on this machine, under an account
- * we may govern.
- */
+/** The same for the server processes of a pool, if they run on this machine under an account that we may control. */
 export function yieldServerProcesses(pool: pg.Pool, log: Logger): void {
   pool.on('connect', (client) => {
     const { processID } = client as pg.PoolClient & { readonly processID?: number };
@@ -38,9 +35,9 @@ export function yieldServerProcesses(pool: pg.Pool, log: Logger): void {
 }
 
 /**
- * PostgreSQL gives each of its processes a session of its own, and a kernel that groups processes by session
- * weighs a nice value only within its group: there, the group has to be nice. Without privileges, one such
- * change every tenth of a second is let through.
+ * PostgreSQL gives each of its processes a session of its own, and a kernel that groups processes by session applies a
+ * nice value only within its group: there, the group needs the nice value. Without privileges, one such change is
+ * allowed every tenth of a second.
  */
 async function lowerSession(id: number): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {

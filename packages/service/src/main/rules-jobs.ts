@@ -21,7 +21,7 @@ export interface RulesThreadData {
 
 /** The jobs of a rules thread. */
 export interface RulesJobs {
-  /** The config of a rule set that is to be saved. */
+  /** The config of a rule set that will be saved. */
   readonly checkConfig: {
     readonly input: { readonly kind: 'extractor' | 'pricing'; readonly input: object };
     readonly result: object;
@@ -57,6 +57,6 @@ export interface RulesCalls {
     /** The result of `ClickHouse.queryText`. */
     readonly result: string;
   };
-  /** How many events of a backtest are done. */
+  /** The number of a backtest's events that are done. */
   readonly progress: { readonly input: number; readonly result: undefined };
 }

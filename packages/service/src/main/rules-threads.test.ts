@@ -87,7 +87,7 @@ describe('a test of rules', () => {
   });
 });
 
-/** Which alias made a rule match that is `chars` long. */
+/** Asks which alias made a rule of `chars` characters match. */
 function aliasQuestion(chars: number): AliasQuestion {
   const never = ' || dimensions.model == "y"';
   return {
@@ -110,7 +110,7 @@ describe('the aliases of an event', () => {
     open();
     const answer = (...questions: AliasQuestion[]) => threads.answerAliases(projectOf('ten_a'), questions);
     expect(await answer(aliasQuestion(100))).toEqual([FOUND]);
-    // The thread of these tests finds none.
+    // The thread of these tests finds no alias.
     expect(await answer(...Array(50).fill(aliasQuestion(100)))).toEqual(Array(50).fill([]));
   });
 });
@@ -144,7 +144,7 @@ describe('a backtest', () => {
     });
     await waitFor(() => progress.length > 0);
     expect([progress[0], queries]).toEqual([0, ['first']]);
-    // Tests wait for no backtest, not even their own tenant's.
+    // Tests wait for no backtest, not even for their own tenant's.
     expect(await test('answer')).toEqual({ charge_items: [] });
     openGate();
     expect([await first, await second]).toEqual(['rows of first', 'rows of second']);

@@ -24,7 +24,7 @@ export interface RulesThreadsDeps {
 const PROGRAM = new URL('./rules-thread.js', import.meta.url);
 /** Two, so that one tenant, which runs one job at a time, leaves a thread to the others. */
 const THREADS_MAX = 2;
-/** A megabyte of rules takes a second or two; a machine that is busy with accepting takes many times as long. */
+/** A megabyte of rules takes a second or two; a machine that is busy accepting events takes many times as long. */
 const JOB_SECONDS_MAX = 30;
 /** Added to the time limit of a backtest, for compiling and its last page. */
 const BACKTEST_MARGIN_S = 60;
@@ -61,7 +61,7 @@ export class RulesThreads {
     this.#backtests = new ThreadPool(poolOptions(deps, BACKTEST_NICENESS, seconds));
   }
 
-  /** Jobs that wait. */
+  /** Number of waiting jobs. */
   get waitingCount(): number {
     return this.#checks.counts.waiting + this.#backtests.counts.waiting;
   }

@@ -23,7 +23,7 @@ export interface RuleServices {
   readonly stop: () => Promise<void>;
 }
 
-/** Rule sets, and what tries them. */
+/** Registers the routes of rule sets, tests and backtests. */
 export function registerRules(
   app: App,
   { config, stores, log, metrics }: RulesParts,

@@ -4,13 +4,13 @@ import { PostgresSegmentQueue, SegmentFiles, type SegmentRecord } from '../platf
 import { createSweepJob } from '../platform/sweep-job.js';
 import type { Stores } from './stores.js';
 
-/** How long what was rated may still take room on disk. */
+/** Sweep interval, and so how long rated segments may still take room on disk. */
 const SWEEP_POLL_MS = 10_000;
 
 export interface OpenQueue {
   readonly queue: PostgresSegmentQueue;
   readonly quotas: Pick<EventQuotas, 'appendWithinQuota'>;
-  /** Call when nothing is appended any more. */
+  /** Call it when nothing is appended any more. */
   close(): Promise<void>;
 }
 
@@ -20,8 +20,8 @@ export interface QueueEvents {
 }
 
 /**
- * The queue that this process appends to; it deletes the files of segments, where there are any, once they
- * are rated.
+ * Opens the queue to which this process appends; it deletes the files of segments, if there are any, once they are
+ * rated.
  */
 export async function openQueue(
   { postgres, folders }: Pick<Stores, 'postgres' | 'folders'>,
@@ -54,7 +54,7 @@ export async function openQueue(
   };
 }
 
-/** Tells the worker of this process at once what others would notice by polling. */
+/** Notifies the worker of this process at once; other processes notice by polling. */
 class NotifyingQueue extends PostgresSegmentQueue {
   readonly #onAppended: () => void;
 

@@ -31,7 +31,7 @@ export async function serve(config: Config): Promise<number> {
   return runUntil(service, stopping, (text) => log.error(text));
 }
 
-/** Waits for a signal or a failure, then stops in order. Answers the exit code. */
+/** Waits for a signal or a failure, then stops in order. Returns the exit code. */
 export async function runUntil(
   service: Service,
   stopping: AbortSignal,

@@ -21,24 +21,28 @@ import { WorkerHost } from './worker-host.js';
 
 /** A running service. */
 export interface Service {
-  /** The service's address; without the api role it serves health and metrics alone. */
+  /** The service's URL; without the api role it serves only health and metrics. */
   readonly url: string;
   readonly serviceKey: ServiceKey;
   readonly places: Stores['places'];
-  /** Resolves with one sentence when a part that the service cannot do without has ended by itself. */
+  /** Resolves with one sentence when an essential part of the service has ended by itself. */
   readonly failure: Promise<string>;
-  /** Takes no more requests, finishes what is in flight, closes the stores. */
+  /** Accepts no more requests, finishes requests in progress, closes the stores. */
   stop(): Promise<void>;
 }
 
 export interface ServiceOptions {
   readonly log: Logger;
   readonly onProgress: (step: string) => void;
-  /** Breaks the start off, with the signal's reason. */
+  /** Aborts the start with the signal's reason. */
   readonly signal: AbortSignal;
 }
 
-/** Starts the roles of `config` in this process. @throws StartError with one sentence for the operator */
+/**
+ * Starts the roles of `config` in this process.
+ *
+ * @throws StartError with one sentence for the operator
+ */
 export async function startService(config: Config, options: ServiceOptions): Promise<Service> {
   const { log, onProgress, signal } = options;
   letHeapsGrow();
@@ -90,7 +94,7 @@ function checkRoles(config: Config): void {
   );
 }
 
-/** Says at once what listening would say only after the stores have started. */
+/** Reports a used port at once; listening would report it only after the stores have started. */
 function checkPort({ host, port }: Config): Promise<void> {
   return new Promise((resolve, reject) => {
     const probe = createServer();
@@ -126,7 +130,7 @@ async function closeApi(api: Api, readiness: Readiness): Promise<void> {
 
 /** The parts of the pipeline that this process runs. */
 interface RunningPipeline {
-  /** Says that segments were appended. */
+  /** Call it after segments were appended. */
   notify(): void;
   stop(): Promise<void>;
 }
@@ -180,7 +184,7 @@ async function startPipeline(
   };
 }
 
-/** How far a heap may grow over what is alive, before all of it is collected. */
+/** How far a heap may grow beyond its live objects before all of it is collected. */
 export const HEAP_GROWTH = '--heap-growing-percent=100';
 
 /**

@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 
-/** Thrown where a start is broken off because the operator ended it. */
+/** Thrown when the operator ends a start. */
 export class StopRequested extends Error {
   override readonly name = 'StopRequested';
 }
@@ -19,7 +19,7 @@ export function stopSignal(): AbortSignal {
 }
 
 /**
- * For commands that can be broken off anywhere: ends the process in the ordinary way, so that the embedded PostgreSQL
+ * For commands that can be interrupted anywhere: ends the process in the ordinary way, so that the embedded PostgreSQL
  * ends with it, which a signal without a listener would leave behind.
  */
 export function exitOnSignal(): void {

@@ -22,7 +22,7 @@ import {
 import { Closers } from './closers.js';
 import { type LocalFolders, localFolders, privateFolders } from './data-dir.js';
 
-/** ClickHouse has no transactions: migrations of one server are kept apart by this lock in PostgreSQL. */
+/** ClickHouse has no transactions: this lock in PostgreSQL keeps migrations of one server apart. */
 const CLICKHOUSE_MIGRATION_LOCK = 'tollgate/migrations/clickhouse';
 
 /** Both stores, open and at this release's schema. */
@@ -30,22 +30,22 @@ export interface Stores {
   readonly postgres: Postgres;
   readonly postgresConnection: PostgresConfig['connection'];
   readonly clickhouse: ClickHouse;
-  /** Undefined when what could be in them rides in the database. */
+  /** Undefined when the database keeps these data itself. */
   readonly folders: LocalFolders | undefined;
-  /** The name of each store and where it keeps its data. */
+  /** The name of each store and where its data are. */
   readonly places: readonly (readonly [name: string, place: string])[];
-  /** Names of the migrations that this opening applied. */
+  /** Names of the migrations that were applied now. */
   readonly applied: readonly string[];
   close(): Promise<void>;
 }
 
 export interface StoreEvents {
   readonly log: Logger;
-  /** Says what is being prepared, for people who wait. */
+  /** Called with the current step, for people who wait. */
   readonly onProgress: (step: string) => void;
-  /** The embedded PostgreSQL ended by itself; the reason is one sentence. */
+  /** Called when the embedded PostgreSQL ended by itself; the reason is one sentence. */
   readonly onUnexpectedExit: (reason: string) => void;
-  /** Breaks the opening off, with the signal's reason. */
+  /** Aborts the opening with the signal's reason. */
   readonly signal?: AbortSignal;
 }
 

@@ -13,7 +13,7 @@ export interface StreamParts {
   readonly charts: SavedQueries;
 }
 
-/** Streams of analysis queries and charts; the returned function stops looking for changes. */
+/** Starts streams of analysis queries and charts; the returned function stops them. */
 export function startStreams(
   app: App,
   { postgres, clickhouse }: Pick<Stores, 'postgres' | 'clickhouse'>,

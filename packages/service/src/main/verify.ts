@@ -5,7 +5,7 @@ import { exitOnSignal } from './signals.js';
 import { describeReport } from './verify-report.js';
 import { doTask } from './with-stores.js';
 
-/** `tollgate verify`: recounts both stores against each other. Answers 1 unless everything is equal. */
+/** `tollgate verify`: recounts both stores against each other. Returns 1 unless everything is equal. */
 export async function verify(config: Config): Promise<number> {
   exitOnSignal();
   const report = await doTask<VerifyReport>(config, {

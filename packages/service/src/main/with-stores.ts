@@ -11,13 +11,13 @@ import { openStores, type Stores } from './stores.js';
 /** A task that a command runs with the stores, and that a running service can run on request. */
 export interface StoreTask<T> {
   run(stores: Stores, log: Logger): Promise<T>;
-  /** Path and body of the service's route that does the same; its response is the result. */
+  /** Path and body of the service's route for the same task; its response is the result. */
   readonly path: string;
   readonly body?: object;
 }
 
 /**
- * Opens the stores for `work`, and closes them after it.
+ * Opens the stores for `work`, and closes them afterwards.
  * @throws InstanceLockedError when they are embedded, and a running service has them
  */
 export async function withStores<T>(
@@ -41,8 +41,8 @@ export async function withStores<T>(
 }
 
 /**
- * Does a task, and says only what goes wrong. Beside a running service on embedded stores, which belong to
- * one process, that service does it.
+ * Runs a task, and prints only problems. When a service runs on embedded stores, which only one process can open, that
+ * service runs it.
  * @throws StartError when that service refuses
  */
 export async function doTask<T>(config: Config, task: StoreTask<T>): Promise<T> {

@@ -10,8 +10,8 @@ const DATA = {
 } as const;
 
 /**
- * A host whose thread runs `script` instead of the worker, what it said of the thread's end, and how many
- * batches it committed.
+ * Creates a host whose thread runs `script` instead of the worker, and records the reasons of the thread's end and the
+ * number of its batches.
  */
 function host(script: string) {
   const reasons: string[] = [];

@@ -5,7 +5,7 @@ import type { FromWorker, ToWorker, WorkerThreadData } from './worker-protocol.j
 export interface WorkerHostEvents {
   readonly onBatchCommitted: () => void;
   readonly onStats: (stats: PipelineStats, stageSeconds: Readonly<Record<string, number>>) => void;
-  /** The thread ended without being asked to; the reason is one sentence. */
+  /** Called when the thread ended without being stopped; the reason is one sentence. */
   readonly onUnexpectedExit: (reason: string) => void;
 }
 
@@ -17,12 +17,12 @@ const PROGRAM = new URL('./worker-thread.js', import.meta.url);
  */
 const YOUNG_GENERATION_MB = 192;
 /**
- * A message wakes the thread, which costs both as much as accepting an event. It lingers for longer than this
- * before it claims.
+ * A message wakes the thread, which costs both threads as much as accepting an event. The worker gathers events for
+ * longer than this before it claims.
  */
 const NOTIFY_INTERVAL_MS = 25;
 
-/** The rating thread as the rest of the process sees it. */
+/** The rating thread, seen from the main thread. */
 export class WorkerHost {
   readonly #thread: Worker;
   readonly #ended: Promise<void>;
@@ -52,8 +52,8 @@ export class WorkerHost {
   }
 
   /**
-   * Wakes the rating thread because there is something to rate. Many calls in a short time reach the thread as
-   * two: the first at once, and one later.
+   * Wakes the rating thread because events wait. Many calls in a short time reach the thread as two: the first at once,
+   * and one later.
    */
   notify(): void {
     if (this.#quiet !== undefined) {
@@ -69,7 +69,7 @@ export class WorkerHost {
     }, NOTIFY_INTERVAL_MS).unref();
   }
 
-  /** Ends the thread after the batches in hand; one that has ended already is stopped. */
+  /** Stops the thread after its running batches; does nothing when it has ended already. */
   async stop(): Promise<void> {
     this.#stopping = true;
     clearTimeout(this.#quiet);

@@ -11,10 +11,10 @@ export interface WorkerThreadData {
   readonly logLevel: LogLevel;
 }
 
-/** From the service to the rating thread. */
+/** Messages from the service to the rating thread. */
 export type ToWorker = { readonly kind: 'segments-appended' } | { readonly kind: 'stop' };
 
-/** From the rating thread to the service. */
+/** Messages from the rating thread to the service. */
 export type FromWorker =
   | { readonly kind: 'batch-committed' }
   | { readonly kind: 'stats'; readonly stats: PipelineStats; readonly stageSeconds: Record<string, number> };

@@ -14,7 +14,7 @@ import { PostgresSegmentQueue, SegmentFiles } from '../platform/queue/index.js';
 import { yieldServerProcesses, yieldThisThread } from './priority.js';
 import type { FromWorker, ToWorker, WorkerThreadData } from './worker-protocol.js';
 
-/** Rating runs on a thread of its own, so that a full batch never delays an answer. */
+/** Rating runs on a thread of its own, so that a full batch never delays a response. */
 
 const STATS_INTERVAL_MS = 1_000;
 
@@ -30,7 +30,7 @@ const postgres = connectPostgres({
   log,
 });
 yieldThisThread(log);
-// Only an embedded server is on this machine for certain: elsewhere its process ids would name processes of ours.
+// Only an embedded server certainly runs on this machine: otherwise its process ids would name processes of this one.
 if (folders !== undefined) yieldServerProcesses(postgres.pool, log);
 const stageSeconds: Record<string, number> = {};
 const worker = createPipelineWorker({

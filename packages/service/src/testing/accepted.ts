@@ -3,7 +3,7 @@ import type { ProjectRef } from '../kernel/scope.js';
 import type { Postgres } from '../platform/postgres/index.js';
 import { reprocessRecord as reprocessRecordAt, type SegmentRecord } from '../platform/queue/index.js';
 
-/** A project that events are accepted for. */
+/** A project for which events are accepted. */
 export type TestProject = Omit<ProjectRef, 'kind'>;
 
 /** An event as a client sends it in a batch. */

@@ -1,7 +1,7 @@
 import type { LimitAdmission } from '../modules/limits/index.js';
 import type { ProjectAdmission } from '../modules/tenancy/index.js';
 
-/** Admission of tenants that may have everything. */
+/** Admits everything for every tenant. */
 export const everythingAdmitted: ProjectAdmission & LimitAdmission = {
   admitProject: async () => 'shared',
   admitSubjectRoutes: async () => {},

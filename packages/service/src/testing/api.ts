@@ -17,7 +17,7 @@ export interface Answer {
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
-/** The HTTP application over a database of its own, with one tenant and a project in it. */
+/** The HTTP application with a database of its own, one tenant and one project. */
 export interface TestApi {
   readonly app: App;
   readonly postgres: Postgres;
@@ -26,7 +26,7 @@ export interface TestApi {
   readonly serviceKey: string;
   readonly tenantId: string;
   readonly projectId: string;
-  /** Sends a request with the service key, or with another one; a text body goes out as it is. */
+  /** Sends a request with the service key, or with another one; a text body is sent as it is. */
   call(
     method: Method,
     url: string,

@@ -4,9 +4,9 @@ import type { App } from '../platform/http/index.js';
 
 /** Ports of the same application. */
 export interface BothWays {
-  /** Its own: what can goes over the express lane. */
+  /** The application's own port, where requests may take the express lane. */
   readonly express: number;
-  /** Everything goes to Fastify. */
+  /** A port where every request goes to Fastify. */
   readonly fastify: number;
   close(): Promise<void>;
 }
@@ -31,10 +31,10 @@ export async function listenBothWays(app: App): Promise<BothWays> {
   };
 }
 
-/** An answer as it came over the wire. */
+/** A response as it came over the wire. */
 export interface WireAnswer {
   readonly status: number;
-  /** The head, but for the values of what is new each time: the date and the request's id. */
+  /** The head without the values that are always new: the date and the request's id. */
   readonly head: string;
   readonly requestId: string | undefined;
   readonly body: string;
@@ -66,7 +66,7 @@ export class Wire {
     });
   }
 
-  /** The answer to one request on a connection of its own. */
+  /** Returns the response to one request on a connection of its own. */
   static async exchange(port: number, bytes: Buffer): Promise<WireAnswer> {
     const wire = await Wire.open(port);
     await wire.write(bytes);
@@ -76,12 +76,12 @@ export class Wire {
     return answer;
   }
 
-  /** Resolves once the bytes are with the operating system. */
+  /** Resolves once the operating system has the bytes. */
   write(bytes: string | Buffer): Promise<void> {
     return new Promise((resolve) => this.socket.write(bytes, () => resolve()));
   }
 
-  /** The next answer; undefined when the connection was closed without one. */
+  /** Returns the next response; undefined when the connection was closed without one. */
   async answer(): Promise<WireAnswer | undefined> {
     for (;;) {
       const answer = this.#takeAnswer();
@@ -118,7 +118,7 @@ export class Wire {
   }
 }
 
-/** The answer to a request, sent both ways. Throws unless both are the same. */
+/** Sends a request both ways and returns the response. Throws unless both are the same. */
 export async function sameAnswer({ express, fastify }: BothWays, bytes: Buffer): Promise<WireAnswer> {
   const answer = await Wire.exchange(express, bytes);
   const { head, body } = await Wire.exchange(fastify, bytes);
@@ -128,7 +128,7 @@ export async function sameAnswer({ express, fastify }: BothWays, bytes: Buffer):
   return answer;
 }
 
-/** The bytes of a POST. A header that is undefined is left out. */
+/** Returns the bytes of a POST. A header that is undefined is left out. */
 export function postBytes(
   path: string,
   headers: Readonly<Record<string, string | undefined>>,

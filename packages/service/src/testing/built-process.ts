@@ -3,12 +3,12 @@ import { createInterface } from 'node:readline';
 
 const BUILT = new URL('../../dist/', import.meta.url);
 
-/** A process of its own that can be killed. It runs the built service, which `npm test` builds first. */
+/** A separate process that can be killed. It runs the built service, which `npm test` builds first. */
 export interface BuiltProcess {
   readonly child: ChildProcess;
-  /** The next line it prints; throws, with what it said on stderr, when it ends instead. */
+  /** Returns the next line of output; throws, with the error output, when the process ends instead. */
   nextLine(): Promise<string>;
-  /** Kills it as a crash would; resolves, when it is gone, to the lines that it still printed. */
+  /** Kills the process as a crash would; resolves, once it is gone, to the rest of its output. */
   kill(): Promise<string[]>;
 }
 

@@ -23,7 +23,7 @@ export interface ClickHouseHttpServer {
 /**
  * Serves ClickHouse's HTTP interface from the embedded engine, so that code for a server is tested without one: queries
  * in the body or the URL, bound parameters, settings, databases, inserts with a body in any format, summaries and
- * errors. There are no users, no sessions, no compressed answers and no progress. Source:
+ * errors. There are no users, no sessions, no compressed responses and no progress. Source:
  * https://clickhouse.com/docs/interfaces/http
  */
 export async function startClickHouseHttpServer(): Promise<ClickHouseHttpServer> {
@@ -54,7 +54,7 @@ interface Query {
   readonly text: string;
   readonly database: string;
   readonly format: string;
-  /** Values as the wire has them: escaped like a field of TabSeparated. */
+  /** Values as they are sent: escaped like a field of TabSeparated. */
   readonly params: ReadonlyMap<string, string>;
   readonly settings: ReadonlyMap<string, string>;
 }
@@ -64,7 +64,7 @@ interface Outcome {
   readonly rowsRead: number;
 }
 
-/** A session for each request: settings and parameters of one must not be seen by the next. */
+/** Has a session for each request, so that settings and parameters of one do not affect the next. */
 class Engine {
   readonly #folder: string;
   readonly #path: string;

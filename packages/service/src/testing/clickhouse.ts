@@ -14,7 +14,7 @@ export interface TestClickHouse {
   drop(): Promise<void>;
 }
 
-/** A migrated database of its own on the run's ClickHouse server. */
+/** Creates a migrated database on the run's ClickHouse server. */
 export async function createTestClickHouse(): Promise<TestClickHouse> {
   const server = inject('stores').clickhouseUrl;
   const database = `test_${randomBytes(8).toString('hex')}`;

@@ -41,13 +41,13 @@ export class ExpressFixture {
   readonly answered: ExpressRequest[] = [];
   app!: App;
   ways!: BothWays;
-  /** How many requests Fastify got to see. */
+  /** Number of requests that Fastify got. */
   seenByFastify = 0;
   /** Requests that the operation refuses before parsing. */
   precheck: () => void = () => {};
   /** The operation under test. */
   answer: () => Promise<string> = async () => '{"taken":true}';
-  /** Who the key `service` speaks for. */
+  /** Returns the principal of the key `service`. */
   authenticate: () => ReturnType<Authenticator['authenticate']> = () => ({ kind: 'service' });
 
   static async start({
@@ -93,7 +93,7 @@ export class ExpressFixture {
     return fixture;
   }
 
-  /** Holds the operation back until the returned function is called. */
+  /** Delays the operation until the returned function is called. */
   holdAnswer(): () => void {
     let release = () => {};
     const held = new Promise<string>((resolve) => {
@@ -103,7 +103,7 @@ export class ExpressFixture {
     return () => release();
   }
 
-  /** Holds the look-up of the key back until `release` is called. */
+  /** Delays the look-up of the key until `release` is called. */
   holdLookUp(): { release(): void; readonly isAsked: boolean } {
     let release = () => {};
     const held = new Promise<{ kind: 'service' }>((resolve) => {
@@ -117,7 +117,7 @@ export class ExpressFixture {
     return lookUp;
   }
 
-  /** The server's side of the connection that is opened next. */
+  /** Returns a function that returns the server's side of the next connection. */
   nextConnection(): () => Socket | undefined {
     let connection: Socket | undefined;
     this.app.server.once('connection', (socket) => {
@@ -126,7 +126,7 @@ export class ExpressFixture {
     return () => connection;
   }
 
-  /** A request to the route, valid by default; a header that is undefined is left out. */
+  /** Returns a request to the route, valid by default; a header that is undefined is left out. */
   post(
     body: string | Buffer = ExpressFixture.GOOD,
     headers: Readonly<Record<string, string | undefined>> = {},
@@ -135,7 +135,7 @@ export class ExpressFixture {
     return postBytes(path, { ...HEADERS, ...headers }, body);
   }
 
-  /** As `sameAnswer`; says too who gave the answer on the application's own port. */
+  /** As `sameAnswer`; also returns who served the request on the application's own port. */
   async compare(bytes: Buffer): Promise<WireAnswer & { by: 'lane' | 'fastify' }> {
     const before = this.seenByFastify;
     const answer = await sameAnswer(this.ways, bytes);

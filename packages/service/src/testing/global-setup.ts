@@ -49,7 +49,7 @@ function makeScratchFolder(): { readonly path: string; readonly remove: () => Pr
     try {
       rmSync(path, { recursive: true, force: true });
     } catch {
-      // Somebody still writes there, and must not keep the other listeners from their work.
+      // Another process still writes there; the other listeners must run anyway.
     }
   };
   process.once('exit', abandon);

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 
-/** A guide that tests read: what it shows has to be true. */
+/** A guide that tests read: its examples must be true. */
 export interface Guide {
   readonly text: string;
-  /** The fenced blocks whose info string is the given one. */
+  /** The fenced blocks with this info string. */
   blocks(info: string): readonly string[];
 }
 
@@ -19,7 +19,7 @@ export function guideOf(text: string): Guide {
   };
 }
 
-/** The parts of a guide that begin with a heading of the given level, by heading. */
+/** Returns the parts of a guide that begin with a heading of this level, by heading. */
 export function sectionsOf({ text }: Guide, level: number): ReadonlyMap<string, Guide> {
   const heading = new RegExp(`^#{1,${level}} `, 'm');
   const mark = `${'#'.repeat(level)} `;

@@ -1,6 +1,6 @@
 import type { HistoryScope, UsageHistory } from '../modules/storage/index.js';
 
-/** Everything is kept. */
+/** A history in which everything is kept. */
 export const everythingKept: UsageHistory = {
   scopeOf: (project) => ({ ...project, retainedFrom: 0, excludedDimensions: [] }),
   forget: () => {},

@@ -5,7 +5,7 @@ import { transaction } from '../platform/postgres/index.js';
 import { PostgresSegmentQueue, type SegmentRecord } from '../platform/queue/index.js';
 import { type Answer, createTestApi, TEST_NOW_S, type TestApi, type TestStores } from './api.js';
 
-/** An application that takes events, and the project's rule sets in every state. */
+/** An application that accepts events, with the project's rule sets in every state. */
 export interface TestIngest extends TestApi {
   readonly ruleSetsUrl: string;
   readonly ruleSetId: string;
@@ -15,7 +15,7 @@ export interface TestIngest extends TestApi {
   makeRuleSet(projectId: string, ...steps: ('publish' | 'archive')[]): Promise<string>;
   sendSingle(body: object | string, ruleSetId?: string, key?: string): Promise<Answer>;
   sendBatch(body: object | string, key?: string): Promise<Answer>;
-  /** Looks at the backlog, as an API process does a few times a second. */
+  /** Measures the backlog, as an API process does a few times a second. */
   measureBacklog(): Promise<void>;
   /** Takes everything off the queue. */
   takeQueued(): Promise<SegmentRecord[]>;
@@ -23,7 +23,7 @@ export interface TestIngest extends TestApi {
 
 export const TEST_WINDOW = { ageDaysMax: 3_650, aheadDaysMax: 30 };
 
-/** Admission of tenants without a limit on events. */
+/** Admits every event of every tenant. */
 export const everyEventAdmitted: EventAdmission = {
   eventEntitlementOf: () => ({ isEntitled: true, window: TEST_WINDOW, monthlyEventLimit: -1, endsAt: null }),
 };
@@ -41,7 +41,7 @@ function ingestQueue({ postgres }: TestStores): IngestQueue {
   };
 }
 
-/** @param decorate stands between ingest and its queue, e.g. to hold a write back */
+/** @param decorate wraps the queue for ingest, e.g. to delay a write */
 export async function createTestIngest(
   decorate: (queue: IngestQueue) => IngestQueue = (queue) => queue,
   admissionOver: (stores: TestStores) => EventAdmission = () => everyEventAdmitted,

@@ -27,16 +27,16 @@ export class PipelineFixture {
   readonly #test: TestPostgres;
   static readonly nowMs = 1_750_000_100_000;
 
-  /** Whether the rules were mended: then nothing fails. */
+  /** Whether the rules were corrected: then nothing fails. */
   isMended = false;
   killAfter: BatchStage | undefined;
   /** How often that stage completes before a process dies. */
   killsAfterPasses = 0;
-  /** The `raw_json.name` of the events that were rated, in order, those of batches that failed too. */
+  /** The `raw_json.name` of the events that were rated, in order, including those of failed batches. */
   readonly ratedNames: string[] = [];
   /** The time of the rating thread: an event takes `raw_json.cost_ms`. */
   threadMs = 0;
-  /** For how long of it the system has let other threads run: for `raw_json.waited_ms` of an event. */
+  /** The part of it in which the system has let other threads run: `raw_json.waited_ms` of an event. */
   waitedMs = 0;
   readonly defects: unknown[] = [];
   readonly failures: unknown[] = [];
@@ -47,7 +47,7 @@ export class PipelineFixture {
   private constructor(
     test: TestPostgres,
     readonly project: TestProject,
-    /** The spool's. */
+    /** The folder of the spool. */
     readonly folder: string,
     readonly spool: Spool,
   ) {
@@ -125,7 +125,7 @@ export class PipelineFixture {
     return (await this.postgres.pool.query(sql)).rows;
   }
 
-  /** Has three workers at once rate events that come a few at a time, and each twice. */
+  /** Lets three concurrent workers rate events that arrive a few at a time, and each twice. */
   async rateCompeting(events: readonly TestEvent[], atOnce: number): Promise<void> {
     const workers = [1, 2, 3].map(() => this.worker({ batchEventsMax: 40, lingerMs: 1 }));
     const stop = new AbortController();
@@ -140,10 +140,7 @@ export class PipelineFixture {
     await Promise.all(running);
   }
 
-  /**
-   * Cuts the connections that are at work, again and again, until `count` batches have failed; then waits for
-   * the rest.
-   */
+  /** Kills busy connections, again and again, until `count` batches have failed; then waits for the rest. */
   async cutWhileRunning(count: number): Promise<void> {
     const atWork = "datname = current_database() and pid <> pg_backend_pid() and state <> 'idle'";
     await waitFor(async () => {

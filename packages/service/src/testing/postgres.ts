@@ -7,17 +7,17 @@ import { connectPostgres, type Postgres, type PostgresConnection } from '../plat
 export interface TestPostgres {
   readonly postgres: Postgres;
   readonly connectionString: string;
-  /** Runs one statement on a connection of its own, which is none of the pool's: for tests that cut those. */
+  /** Runs one statement on a connection outside the pool, for tests that kill the pool's connections. */
   beside(sql: string): Promise<unknown[]>;
   drop(): Promise<void>;
 }
 
 const POOL_MAX = 10;
 
-/** A migrated database of its own, cloned from the template. */
+/** Creates a migrated database, cloned from the template. */
 export async function createTestPostgres(): Promise<TestPostgres> {
   const template = inject('stores').postgres;
-  // Beside the template, which must have no other users while it is cloned.
+  // Another database than the template, which must have no other users while it is cloned.
   const server = { ...template, database: 'postgres' };
   const database = `test_${randomBytes(8).toString('hex')}`;
   await runAlone(server, `create database ${database} template ${template.database}`);
@@ -39,7 +39,7 @@ export async function createTestPostgres(): Promise<TestPostgres> {
   };
 }
 
-/** The connection as a URL; the socket's folder goes into the query, because a host name could not hold it. */
+/** Returns the connection as a URL; the socket's folder is in the query, because a host name cannot contain it. */
 function connectionStringOf({ host, port, user, password, database }: PostgresConnection): string {
   const url = new URL(`postgresql://localhost:${port}/${database}`);
   url.username = user;

@@ -17,17 +17,17 @@ export interface Receiver {
   readonly received: readonly Received[];
   /** Connections that were opened, whether or not anything was sent over them. */
   readonly connections: number;
-  /** Bytes that came over all connections. */
+  /** Bytes received over all connections. */
   readonly bytes: number;
   /** The ids of the messages that were received, in order. */
   ids(): string[];
   close(): Promise<void>;
 }
 
-/** Answers a message: with a status, or by itself. */
+/** Responds to a message: returns a status, or responds by itself. */
 export type Answer = (received: Received, response: ServerResponse) => number | undefined;
 
-/** A server on this machine that keeps what it gets. */
+/** Starts a server on this machine that keeps the messages it receives. */
 export async function startReceiver(
   answer: Answer = () => 204,
   { tls, host = '127.0.0.1' }: { tls?: { key: string; cert: string }; host?: string } = {},

@@ -1,4 +1,4 @@
-/** Rules that take as long to rate an event as they may, for tests and benchmarks of who waits for whom. */
+/** Rules that take the maximum time to rate an event, for tests and benchmarks of delays between tenants. */
 
 /** Digits of the two numbers of an event that the rules compare: more are refused. */
 const DIGITS = 400;
@@ -38,7 +38,7 @@ function priced(metric: string, match_expr: string) {
 /**
  * Publishes the rules in a project.
  *
- * @param post sends a body to a path below the project's, and returns the answer
+ * @param post sends a body to a path below the project's, and returns the response
  * @returns the id of the extractor rule set
  */
 export async function publishSlowRules(
@@ -52,8 +52,8 @@ export async function publishSlowRules(
 }
 
 /**
- * A batch as JSON, as a double does not hold its digits. Every other event has more items than its steps are
- * enough for, and fails.
+ * Returns a batch as JSON text, because a double cannot hold its digits. Every other event has too many items for its
+ * steps, and fails.
  */
 export function slowBatch(
   ruleSetId: string,

@@ -4,6 +4,6 @@ import type { PostgresConnection } from '../platform/postgres/index.js';
 export interface TestStores {
   /** Its database is the migrated template. */
   readonly postgres: PostgresConnection;
-  /** URL of the server; every test file makes a database on it. */
+  /** URL of the server; every test file creates a database on it. */
   readonly clickhouseUrl: string;
 }

@@ -11,15 +11,17 @@ import { createMetrics } from '../platform/metrics/index.js';
 import { everythingAdmitted } from './admission.js';
 
 export interface TenancyAppOptions extends Omit<TenancyOptions, 'projectAdmission' | 'provisionStorage'> {
-  /** Default: every project is admitted, and shares. */
+  /** Default: every project is admitted, with shared storage. */
   readonly projectAdmission?: ProjectAdmission;
-  /** Default: nothing is made. */
+  /** Default: creates nothing. */
   readonly provisionStorage?: TenancyOptions['provisionStorage'];
-  /** Who is signed in to the console; default: nobody. */
+  /** The sessions of the console; default: none. */
   readonly sessionsOf?: (tenancy: Tenancy) => SessionAuthenticator;
 }
 
-/** A silent node that checks its answers against their schemas, with the routes of tenancy and no others yet. */
+/**
+ * Creates a node without log output that checks its responses against their schemas, with the routes of tenancy only.
+ */
 export async function createTenancyApp({
   projectAdmission = everythingAdmitted,
   provisionStorage = async () => {},

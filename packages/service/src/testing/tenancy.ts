@@ -8,7 +8,7 @@ import { TEST_NOW_S } from './api.js';
 import { createTestPostgres, type TestPostgres } from './postgres.js';
 import { createTenancyApp } from './tenancy-app.js';
 
-/** Tenancy over a database of its own: any number of nodes, one clock. */
+/** Tenancy with a database of its own: any number of nodes, one clock. */
 export class TenancyFixture {
   readonly serviceKey = generateApiKey('live');
   readonly clock = new ManualClock(TEST_NOW_S * 1000);
@@ -23,7 +23,7 @@ export class TenancyFixture {
     return Object.assign(fixture, await fixture.startNode());
   }
 
-  /** One more process of the service on the same database. */
+  /** Starts one more process of the service on the same database. */
   async startNode(): Promise<{ app: App; tenancy: Tenancy }> {
     const node = await createTenancyApp({
       postgres: this.store.postgres,

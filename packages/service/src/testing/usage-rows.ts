@@ -8,7 +8,7 @@ import {
 } from '../modules/usage/index.js';
 import type { ClickHouse } from '../platform/clickhouse/index.js';
 
-/** A decimal as rows hold it. */
+/** Returns a decimal as rows store it. */
 export function stored(text: string): bigint {
   const decimal = parseDecimal(text);
   const value = decimal === undefined ? undefined : toStored(decimal);
@@ -16,7 +16,7 @@ export function stored(text: string): bigint {
   return value;
 }
 
-/** A charge item: 10 tokens for 0.001 USD each, but for `fields`. */
+/** Returns a charge item of 10 tokens for 0.001 USD each, with the given fields. */
 export function usageItem(fields: Partial<UsageItemRow> = {}): UsageItemRow {
   return {
     extractorName: 'prompt',
@@ -36,7 +36,7 @@ export function usageItem(fields: Partial<UsageItemRow> = {}): UsageItemRow {
   };
 }
 
-/** A processed event with one charge item and a random id, but for `fields`. */
+/** Returns a processed event with one charge item and a random id, with the given fields. */
 export function usageRow(
   fields: Partial<Omit<UsageEventRow, 'rawEventId'>> & { readonly id?: string } = {},
 ): UsageEventRow {

@@ -23,7 +23,7 @@ export async function applyCatalogFile(config: Config, path: string): Promise<nu
   return 0;
 }
 
-/** @throws StartError naming the first thing that is wrong, and where */
+/** @throws StartError naming the first problem and its place */
 export async function readCatalogFile(path: string): Promise<CatalogFile> {
   const text = await readFile(path, 'utf8').catch((error: Error) => {
     throw new StartError(`Cannot read ${path}: ${error.message}.`);
@@ -37,7 +37,7 @@ export async function readCatalogFile(path: string): Promise<CatalogFile> {
   return file as CatalogFile;
 }
 
-/** One line per plan. */
+/** Returns one line per plan. */
 export function describeApplied({ changed, unchanged }: AppliedCatalog): string {
   return [
     ...changed.map(({ id, revision }) => `${id}: revision ${revision}`),

@@ -14,14 +14,14 @@ import { type DemoTenant, demoBoardId, ensureDemoTenant } from './tenant.js';
 import { historyQueryable, sendHistory, sendLiveTraffic } from './traffic.js';
 
 /**
- * Settings that the demo changes. Plans can be tried out: they are paid at the sandbox unless a provider is
- * configured. Webhooks may go to a receiver on the same machine.
+ * Settings that the demo changes. Plans can be tried out: they are paid at the sandbox unless a provider is configured.
+ * Webhooks may go to a receiver on the same machine.
  */
 export function demoConfig(config: Config): Config {
   return { ...config, paymentProvider: config.paymentProvider ?? 'sandbox', webhookAllowPrivate: true };
 }
 
-/** `tollgate demo`: the service with a sample tenant and live sample traffic. Answers the exit code. */
+/** `tollgate demo`: the service with a sample tenant and live sample traffic. Returns the exit code. */
 export async function demo(configured: Config, { reset }: { reset: boolean }): Promise<number> {
   const config = demoConfig(configured);
   if (config.roles.length < 3) throw new StartError('The demo runs all roles; leave TOLLGATE_ROLES unset.');
@@ -51,7 +51,7 @@ export async function demo(configured: Config, { reset }: { reset: boolean }): P
   return exitCode;
 }
 
-/** The sample tenant, with a day of usage at the first start. */
+/** Returns the sample tenant, with a day of usage at the first start. */
 async function furnish({ serviceKey }: Service, url: string, dataDir: string): Promise<DemoTenant> {
   const { tenant, isNew } = await ensureDemoTenant(url, serviceKey.text, dataDir);
   if (isNew) {
@@ -62,7 +62,7 @@ async function furnish({ serviceKey }: Service, url: string, dataDir: string): P
   return tenant;
 }
 
-/** Removes what the embedded stores hold, and the sample tenant with it. Servers of your own are never touched. */
+/** Deletes the embedded stores, and the sample tenant with them. Databases on a server are never changed. */
 async function startOver(config: Config): Promise<void> {
   if (config.databaseUrl !== undefined || config.clickhouseUrl !== undefined) {
     throw new StartError('--reset empties the embedded stores only; empty your own servers yourself.');

@@ -10,7 +10,7 @@ export const SAMPLE_BOARD: CreateBoardBody = {
 /** Every call has exactly one charge item of this metric: counting those counts calls. */
 const ONE_PER_CALL = ['llm.output_tokens'];
 
-/** Adds up what calls cost, whichever tokens it is for. */
+/** Adds up the cost of calls over all kinds of tokens. */
 const ALL_METRICS = { split_by: [] };
 
 /** In their order on the board. */

@@ -28,7 +28,7 @@ function skewed<T>(items: readonly T[], random: () => number): T {
   return item;
 }
 
-/** One LLM call as a gateway would report it; cached input tokens are counted apart from fresh ones. */
+/** One LLM call as a gateway would report it; cached input tokens are counted separately from fresh ones. */
 export function sampleCall(sequence: number, random: () => number): Record<string, unknown> {
   const inputTokens = tokenCount(random, 900, 1);
   const cachedTokens = random() < 0.4 ? Math.floor(inputTokens * random()) : 0;

@@ -17,7 +17,7 @@ export interface DemoTenant {
 
 const STATE_FILE = 'demo.json';
 
-/** The sample tenant of this data directory; made through the public API when there is none yet. */
+/** Returns the sample tenant of this data directory; creates it through the public API when there is none yet. */
 export async function ensureDemoTenant(
   url: string,
   serviceKey: string,
@@ -73,7 +73,7 @@ async function createDemoTenant(url: string, serviceKey: string): Promise<DemoTe
   return { tenantId: tenant.id, projectId, ruleSetId, key };
 }
 
-/** Answers the id of the extractor rule set. */
+/** Returns the id of the extractor rule set. */
 async function publishRules({ extractorRuleSets, pricingRuleSets }: ProjectClient): Promise<string> {
   const ruleSet = await extractorRuleSets.create({
     name: 'LLM calls',

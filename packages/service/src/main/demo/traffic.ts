@@ -7,7 +7,7 @@ import type { DemoTenant } from './tenant.js';
 
 const HISTORY_SECONDS = 86_400;
 const HISTORY_BATCH_EVENTS = 2_000;
-/** Batches that are sent at once: while one is made durable, the next is read. */
+/** Upper bound of the batches that are sent at once: while one is made durable, the next is read. */
 const HISTORY_BATCHES_AT_ONCE = 3;
 const RETRY_MS = 1_000;
 
@@ -61,7 +61,7 @@ export async function sendLiveTraffic(
   while (!signal.aborted) {
     const now = unixSeconds(clock);
     const events: BatchIngestItem[] = [];
-    // A second that took longer than one is made up for: live traffic keeps the level of the history.
+    // A second that took too long is made up for: live traffic keeps the level of the history.
     for (; second <= now; second += 1) {
       for (let calls = callsInSecond(second, random); calls > 0; calls -= 1) {
         sequence += 1;

@@ -9,7 +9,7 @@ const model = (name: string, rules: number, aliases = 0): ConvertedModel => ({
   rules: Array.from({ length: rules }, (_, n): PricingRule => ({ name, metric: 'm', priority: -n })),
   aliases: Array.from({ length: aliases }, () => ({ dimension: 'model', pattern: name, value: name })),
 });
-/** Each share as its rules by model, in the order in which they first come. */
+/** Returns each share as its rules by model, in the order of their first occurrence. */
 const sharesOf = (models: readonly ConvertedModel[], currentPlaces?: ReadonlyMap<string, number>) =>
   divideModels(models, currentPlaces).map(({ rules }) => [...new Set(rules.map(({ name }) => name))]);
 

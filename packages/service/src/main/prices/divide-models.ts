@@ -58,7 +58,7 @@ class Place {
   #rules = 0;
   #aliases = 0;
 
-  /** False where there is no room for the model. */
+  /** Returns false when there is no room for the model. */
   take(model: ConvertedModel): boolean {
     const rules = this.#rules + model.rules.length;
     const aliases = this.#aliases + model.aliases.length;

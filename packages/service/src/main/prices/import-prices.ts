@@ -47,7 +47,7 @@ function convert({ file, ...options }: PricesImport, table: unknown): ConvertedT
   }
 }
 
-/** @throws StartError for what makes no pricing rule set, or one that leaves something unpriced by mistake */
+/** @throws StartError for a table that makes no pricing rule set, or one that leaves something unpriced by mistake */
 function refuseUnfit(file: string, { models, refused }: ConvertedTable): void {
   if (refused.size > 0) {
     throw new StartError(`${file} has prices that cannot be right: correct them, or choose other models.`);
@@ -115,7 +115,10 @@ async function send(
   if (changes === 0) console.log('Nothing has changed: the prices are already up to date.');
 }
 
-/** Rule sets keep what their template said when they were made: one of an earlier release has no size of the prompt. */
+/**
+ * Rule sets keep the rules of their template from when they were created: one of an earlier release has no size of the
+ * prompt.
+ */
 async function warnWithoutPromptSize(project: ProjectClient, id: string, dimension: string): Promise<void> {
   const extractor = await answered('The prices were saved, but their extractor rule set was not read', () =>
     project.extractorRuleSets.get(id),
@@ -207,7 +210,7 @@ async function planUpdate(
   return planned;
 }
 
-/** @throws StartError that begins with what did not happen */
+/** @throws StartError that begins with what was not done */
 async function answered<T>(otherwise: string, ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();

@@ -38,7 +38,7 @@ export interface PricesImportValues {
   readonly 'api-key'?: string;
 }
 
-/** One import, checked as far as can be without the file and the service. */
+/** One import, checked as far as possible without the file and the service. */
 export interface PricesImport {
   readonly file: string;
   /** Globs; empty for all. */
@@ -64,7 +64,7 @@ export type Destination =
   | (ServiceAccess & {
       readonly kind: 'update';
       readonly pricingRuleSetId: string;
-      /** Undefined: the one that it is bound to. The service refuses another. */
+      /** Undefined for the one to which it is bound; the service refuses any other. */
       readonly extractorRuleSetId: string | undefined;
     });
 
@@ -75,7 +75,7 @@ export interface ServiceAccess {
   readonly isPublished: boolean;
 }
 
-/** @throws StartError for the first option that is missing or wrong */
+/** @throws StartError for the first option that is missing or invalid */
 export function readPricesImport(file: string, values: PricesImportValues, config: Config): PricesImport {
   return {
     file,
@@ -129,7 +129,7 @@ function needed(option: string, value: string | undefined): string {
   return value;
 }
 
-/** Where the service of these settings listens, as seen from the same machine. */
+/** Returns where the service with these settings listens, as seen from the same machine. */
 function localUrl({ host, port }: Config): string {
   const address = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
   return `http://${address.includes(':') ? `[${address}]` : address}:${port}`;

@@ -42,7 +42,7 @@ function nameAt(name: string, place: number): string {
 }
 
 /**
- * The rule sets of an earlier import of this name, out of all of the extractor rule set.
+ * Returns the rule sets of an earlier import of this name, among all rule sets of the extractor rule set.
  * @throws StartError if two have the same name, because the import cannot choose one
  */
 export function findEarlierImport(name: string, ruleSets: readonly PricingRuleSet[]): KnownRuleSets {

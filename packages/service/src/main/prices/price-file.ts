@@ -2,10 +2,14 @@ import { createReadStream } from 'node:fs';
 import { JsonDepthError, parseLossless } from '../../kernel/json/json.js';
 import { StartError } from '../start-error.js';
 
-/** Some twenty times the table that gateways share today. */
+/** About twenty times the table that gateways share today. */
 const PRICE_FILE_BYTES_MAX = 32 * 1_048_576;
 
-/** The JSON of a file, each number with all its digits. @throws StartError saying what is wrong with the file */
+/**
+ * Returns the JSON of a file, each number with all its digits.
+ *
+ * @throws StartError saying what is wrong with the file
+ */
 export async function readPriceFile(file: string): Promise<unknown> {
   const text = utf8Of(await bytesOf(file), file);
   try {
@@ -16,7 +20,7 @@ export async function readPriceFile(file: string): Promise<unknown> {
   }
 }
 
-/** Read piece by piece, so that a pipe serves as well, and one without an end does no harm. */
+/** Reads in pieces, so that a pipe works too, and an endless one does no harm. */
 async function bytesOf(file: string): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let size = 0;
