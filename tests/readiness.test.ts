@@ -18,9 +18,8 @@ describe('a service on its embedded stores', () => {
       const checks = { postgres: 'ok', clickhouse: 'ok', queue: 'ok', queue_files: 'ok' };
       let answer = await call(service, 'GET', '/readyz');
       expect(answer).toMatchObject({ status: 200, body: { ready: true, checks } });
-      // The next file that the service writes to see whether it can is as on a full disk; it deletes it, and
-      // the one after is not.
-      symlinkSync('/dev/full', join(service.dataDir, 'segments', 'probe'));
+      // The service's next probe file is on a full disk; the service deletes it, and the one after is not.
+      await waitFor(() => fillDisk(join(service.dataDir, 'segments', 'probe')));
       const isNow = (status: number) => async () => {
         answer = await call(service, 'GET', '/readyz');
         return answer.status === status;
@@ -36,3 +35,14 @@ describe('a service on its embedded stores', () => {
     },
   );
 });
+
+/** Makes the next probe file one on a full disk. Returns false while a probe is under way, whose file is there. */
+function fillDisk(probeFile: string): boolean {
+  try {
+    symlinkSync('/dev/full', probeFile);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}

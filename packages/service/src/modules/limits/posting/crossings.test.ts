@@ -123,7 +123,7 @@ describe('crossing a limit', () => {
 
   it('is sent once whatever becomes of the limit meanwhile', async () => {
     await fixture.post([cost('9')]);
-    // The same happens when the limit changes at once; alerts that were sent are left to the outbox.
+    // The fields of the window are set by hand, so that only the outbox can know which alerts were sent.
     await fixture.rows('update current_windows set limit_amounts = array[9], next_notices = array[4.5]');
     await fixture.post([cost('1')]);
     expect(await fixture.crossings()).toEqual(sent(50, 80, 100));

@@ -19,7 +19,7 @@ export function firstAlertAt(rule: Pick<CompiledRule, 'notifyAt'>, limit: bigint
 
 /**
  * Returns the alerts of a window whose usage has reached its next alert. Usage that falls and rises again sends no
- * alert twice: `next` only ever rises.
+ * alert twice, because usage never lowers `next`; only a change of the limit does (`window-limit-store.ts`).
  *
  * @param notice the usage × 10^18 at which the next alert was due
  * @param used not below `notice`

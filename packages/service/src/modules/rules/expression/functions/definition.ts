@@ -8,7 +8,10 @@ export interface FunctionDefinition {
   readonly method?: true;
   /** CEL signatures for the type check; empty for functions that CEL defines itself. */
   readonly signatures: readonly string[];
-  /** The form of a call, for messages. */
+  /**
+   * The form of a call, for messages: decimals by their type, other arguments by their name, e.g. `decRound(Decimal,
+   * scale)`.
+   */
   readonly usage: string;
   /**
    * Compiles a call. Arguments have passed the type check; those of type dyn must be checked at run time.
