@@ -11,7 +11,7 @@ export const PLAIN_STORES: Readonly<Record<string, string>> = {
     'one statement asks for the changes of all followed projects',
   'modules/catalog/grant-store.ts': 'a grant is found by its source, before its tenant is known',
   'modules/catalog/plan-store.ts': 'the plans on sale belong to no tenant',
-  'modules/checkout/order-store.ts': 'not moved to a handle yet',
+  'modules/checkout/order-store.ts': 'the payment provider names an order, not its tenant',
   'modules/checkout/purchase-recount-store.ts': 'recounts the orders of all tenants',
   'modules/checkout/reversal-store.ts': 'the payment provider names a payment, not its tenant',
   'modules/console/session-store.ts': 'a session is found by a hash, before its tenant is known',

@@ -10,7 +10,7 @@ import { newId } from '../../kernel/id.js';
 import type { Page } from '../../kernel/page.js';
 import type { Principal } from '../../kernel/principal.js';
 import { OneAtATime } from '../../platform/one-at-a-time.js';
-import { type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
+import { type Postgres, TenantDb, TenantTx, type Tx, transaction } from '../../platform/postgres/index.js';
 import { newestPlan } from '../catalog/index.js';
 import { audit, type TenancyService } from '../tenancy/index.js';
 import { isOver, ORDER_LIFETIME_S, type Order } from './order.js';
@@ -85,7 +85,7 @@ export class Checkouts {
 
   /** @throws DomainError `not_found` */
   async read(tenantId: string, orderId: string): Promise<Order> {
-    const order = await store.findOrder(this.#deps.postgres.db, tenantId, orderId);
+    const order = await store.findOrder(new TenantDb(this.#deps.postgres.db, tenantId), orderId);
     if (order === undefined) throw new DomainError('not_found');
     return order;
   }
@@ -94,31 +94,32 @@ export class Checkouts {
   async list(tenantId: string, status: PaymentOrderStatus | undefined, page: Page) {
     const { postgres, tenants } = this.#deps;
     await tenants.getTenant(tenantId);
-    return store.listOrders(postgres.db, tenantId, status, page);
+    return store.listOrders(new TenantDb(postgres.db, tenantId), status, page);
   }
 
   /** Returns the order of the request, created if needed, or the reason why there is none. */
   async #resolve(tx: Tx, request: CheckoutRequest): Promise<Outcome> {
     const { tenantId, key, planId } = request;
     const nowS = unixSeconds(this.#deps.clock);
-    await store.lockOrders(tx, tenantId);
-    const known = await store.findOrderOfKey(tx, tenantId, key);
+    const own = new TenantTx(tx, tenantId);
+    await store.lockOrders(own);
+    const known = await store.findOrderOfKey(own, key);
     if (known !== undefined) {
       if (known.plan.id !== planId) return { refusal: new DomainError('idempotency_key_conflict') };
-      return this.#goOn(tx, known, nowS);
+      return this.#goOn(own, known, nowS);
     }
     const plan = await purchasablePlan(tx, planId);
-    const active = await this.#activeOrder(tx, tenantId, nowS);
+    const active = await this.#activeOrder(own, nowS);
     if (active !== undefined && active.plan.id !== planId) return { refusal: inProgress(active) };
     const order = active ?? (await this.#insert(tx, request, plan, nowS));
-    await store.insertOrderKey(tx, order, key, nowS);
+    await store.insertOrderKey(own, order.id, key, nowS);
     return { order };
   }
 
   /** Continues the order of a key that was used before. */
-  async #goOn(tx: Tx, order: Order, nowS: number): Promise<Outcome> {
+  async #goOn(tx: TenantTx, order: Order, nowS: number): Promise<Outcome> {
     const isOver = this.#isOver(order, nowS);
-    if (order.status === 'pending' && isOver) await store.expireOrder(tx, order);
+    if (order.status === 'pending' && isOver) await store.expireOrder(tx, order.id);
     // The page of a paid order is shown for ever. A page that was never stored cannot be requested any more.
     const isSettled = order.status === 'paid' && order.sessionId !== null;
     if (order.status === 'expired' || (isOver && !isSettled)) {
@@ -128,10 +129,10 @@ export class Checkouts {
   }
 
   /** Returns the tenant's pending order, unless it has expired. */
-  async #activeOrder(tx: Tx, tenantId: string, nowS: number): Promise<Order | undefined> {
-    const pending = await store.findPendingOrder(tx, tenantId);
+  async #activeOrder(tx: TenantTx, nowS: number): Promise<Order | undefined> {
+    const pending = await store.findPendingOrder(tx);
     if (pending === undefined || !this.#isOver(pending, nowS)) return pending;
-    await store.expireOrder(tx, pending);
+    await store.expireOrder(tx, pending.id);
     return undefined;
   }
 
@@ -165,7 +166,7 @@ export class Checkouts {
       createdAt: nowS,
       reversals: [],
     };
-    await store.insertOrder(tx, order);
+    await store.insertOrder(new TenantTx(tx, order.tenantId), order);
     await audit(tx, {
       tenantId: order.tenantId,
       principal: request.principal,
@@ -191,10 +192,11 @@ export class Checkouts {
 
   /** Requests the order's page from the provider and stores it. */
   async #open(order: Order): Promise<CheckoutSession> {
+    const db = new TenantDb(this.#deps.postgres.db, order.tenantId);
     let stored: Order | undefined;
     try {
       const session = await this.#askOnce(order);
-      stored = await store.attachSession(this.#deps.postgres.db, order, session);
+      stored = await store.attachSession(db, order.id, session);
     } catch (error) {
       if (!(error instanceof PaymentProviderError)) throw error;
       this.#deps.log.warn(
@@ -202,7 +204,7 @@ export class Checkouts {
         'the payment provider did not create a checkout page',
       );
       // Another process may have got a page for the same order.
-      stored = await store.findOrder(this.#deps.postgres.db, order.tenantId, order.id);
+      stored = await store.findOrder(db, order.id);
       if (stored?.sessionId == null) throw new DomainError('payment_provider_failed');
     }
     const session = stored === undefined ? undefined : sessionOf(stored);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { type Tx, transaction } from '../../platform/postgres/index.js';
+import { TenantDb, TenantTx, transaction } from '../../platform/postgres/index.js';
 import { waitFor } from '../../testing/wait-for.js';
 import { createTestCheckout, type TestCheckout } from './checkout.testing.js';
 import { attachSession, expireOrder, findOrderOfKey, findPendingOrder, lockOrders } from './order-store.js';
@@ -13,23 +13,24 @@ beforeEach(() => checkout.anew());
 afterAll(() => checkout.close());
 
 it.each([
-  ['by its key', (tx: Tx, tenantId: string) => findOrderOfKey(tx, tenantId, 'k')],
+  ['by its key', (tx: TenantTx) => findOrderOfKey(tx, 'k')],
   ['by another one', findPendingOrder],
 ])('a page that comes while its order is found abandoned, %s, is seen by nobody', async (_how, find) => {
   const { tenantId, postgres } = checkout;
   checkout.provider.failOnce('before');
   await checkout.buy({ key: 'k' });
   const page = { id: 'cs_late', url: 'https://pay.example/late', expiresAt: 2_000_000_000 };
-  const attached = await transaction(postgres, async (tx) => {
-    await lockOrders(tx, tenantId);
-    const order = await find(tx, tenantId);
+  const attached = await transaction(postgres, async (plainTx) => {
+    const tx = new TenantTx(plainTx, tenantId);
+    await lockOrders(tx);
+    const order = await find(tx);
     if (order === undefined) throw new Error('the order is not there');
     let isDone = false;
-    const attaching = attachSession(postgres.db, order, page).finally(() => {
+    const attaching = attachSession(new TenantDb(postgres.db, tenantId), order.id, page).finally(() => {
       isDone = true;
     });
     await waitFor(async () => isDone || (await somebodyWaits()), { what: 'the page to come' });
-    await expireOrder(tx, order);
+    await expireOrder(tx, order.id);
     return { attaching };
   });
   expect(await attached.attaching).toMatchObject({ status: 'expired', sessionId: null, sessionUrl: null });

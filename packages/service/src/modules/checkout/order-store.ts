@@ -2,7 +2,7 @@ import type { PaymentOrderStatus } from '@tollgate/contract';
 import { sql } from 'kysely';
 import type { ListPage, Page } from '../../kernel/page.js';
 import { present } from '../../kernel/present.js';
-import { type Db, lockUntilCommit, type Tx } from '../../platform/postgres/index.js';
+import type { Db, TenantDb, TenantTx } from '../../platform/postgres/index.js';
 import type { Order } from './order.js';
 import type { ProviderSession } from './provider.js';
 
@@ -19,37 +19,30 @@ const orderColumns = sql`
  * Lets one transaction at a time read and change a tenant's orders: what it reads stays so until it commits. Taken
  * before any row, so that transactions cannot deadlock.
  */
-export async function lockOrders(tx: Tx, tenantId: string): Promise<void> {
-  await lockUntilCommit(tx, `tollgate/orders/${tenantId}`);
+export async function lockOrders(tx: TenantTx): Promise<void> {
+  await tx.lock('orders');
 }
 
 /**
  * Returns and locks the order of a key. The lock keeps `attachSession` from giving it a page until `tx` ends, which the
  * tenant's lock would not.
  */
-export async function findOrderOfKey(tx: Tx, tenantId: string, key: string): Promise<Order | undefined> {
-  const { rows } = await sql<Order>`
+export async function findOrderOfKey(tx: TenantTx, key: string): Promise<Order | undefined> {
+  return tx.row<Order>`
     select ${orderColumns} from payment_orders
-    where tenant_id = ${tenantId} and id = (
-      select order_id from payment_order_keys where tenant_id = ${tenantId} and key = ${key})
-    for update
-  `.execute(tx);
-  return rows[0];
+    where ${tx.isOwn()} and id = (
+      select order_id from payment_order_keys where ${tx.isOwn()} and key = ${key})
+    for update`;
 }
 
 /** Returns and locks the pending order of a tenant, as `findOrderOfKey`. */
-export async function findPendingOrder(tx: Tx, tenantId: string): Promise<Order | undefined> {
-  const { rows } = await sql<Order>`
-    select ${orderColumns} from payment_orders where tenant_id = ${tenantId} and status = 'pending' for update
-  `.execute(tx);
-  return rows[0];
+export async function findPendingOrder(tx: TenantTx): Promise<Order | undefined> {
+  return tx.row<Order>`
+    select ${orderColumns} from payment_orders where ${tx.isOwn()} and status = 'pending' for update`;
 }
 
-export async function findOrder(db: Db, tenantId: string, id: string): Promise<Order | undefined> {
-  const { rows } = await sql<Order>`
-    select ${orderColumns} from payment_orders where tenant_id = ${tenantId} and id = ${id}
-  `.execute(db);
-  return rows[0];
+export async function findOrder(db: TenantDb, id: string): Promise<Order | undefined> {
+  return db.row<Order>`select ${orderColumns} from payment_orders where ${db.isOwn()} and id = ${id}`;
 }
 
 /** Returns the tenant of an order. Only for provider events, which concern all tenants. */
@@ -60,60 +53,53 @@ export async function findTenantOfOrder(db: Db, id: string): Promise<string | un
   return rows[0]?.tenantId;
 }
 
-export async function insertOrder(tx: Tx, order: Order): Promise<void> {
+export async function insertOrder(tx: TenantTx, order: Order): Promise<void> {
   const { plan } = order;
-  await sql`
-    insert into payment_orders (id, tenant_id, status, plan_id, plan_revision, plan, product_name, amount_minor,
+  await tx.change`
+    insert into payment_orders (tenant_id, id, status, plan_id, plan_revision, plan, product_name, amount_minor,
       currency, success_url, cancel_url, expires_at, provider, created_at)
-    values (${order.id}, ${order.tenantId}, ${order.status}, ${plan.id}, ${plan.revision}, ${JSON.stringify(plan)},
+    values (${tx.ownValues()}, ${order.id}, ${order.status}, ${plan.id}, ${plan.revision}, ${JSON.stringify(plan)},
       ${order.productName}, ${plan.amount_minor}, ${plan.currency}, ${order.successUrl}, ${order.cancelUrl},
-      ${order.expiresAt}, ${order.provider}, ${order.createdAt})
-  `.execute(tx);
+      ${order.expiresAt}, ${order.provider}, ${order.createdAt})`;
 }
 
 /** Stores that the key belongs to this order. */
 export async function insertOrderKey(
-  tx: Tx,
-  { tenantId, id }: Pick<Order, 'tenantId' | 'id'>,
+  tx: TenantTx,
+  id: string,
   key: string,
   createdAt: number,
 ): Promise<void> {
-  await sql`
-    insert into payment_order_keys (tenant_id, key, order_id, created_at)
-    values (${tenantId}, ${key}, ${id}, ${createdAt})
-  `.execute(tx);
+  await tx.insert('payment_order_keys', { key, order_id: id, created_at: createdAt }).execute();
 }
 
-export async function expireOrder(tx: Tx, { tenantId, id }: Pick<Order, 'tenantId' | 'id'>): Promise<void> {
-  await sql`
-    update payment_orders set status = 'expired' where tenant_id = ${tenantId} and id = ${id} and status = 'pending'
-  `.execute(tx);
+export async function expireOrder(tx: TenantTx, id: string): Promise<void> {
+  await tx.change`
+    update payment_orders set status = 'expired' where ${tx.isOwn()} and id = ${id} and status = 'pending'`;
 }
 
 /** Stores the order's page, unless it has one already or has expired. Returns the order as it is then. */
 export async function attachSession(
-  db: Db,
-  { tenantId, id }: Pick<Order, 'tenantId' | 'id'>,
+  db: TenantDb,
+  id: string,
   session: ProviderSession,
 ): Promise<Order | undefined> {
-  await sql`
+  await db.change`
     update payment_orders
     set session_id = ${session.id}, session_url = ${session.url}, session_expires_at = ${session.expiresAt}
-    where tenant_id = ${tenantId} and id = ${id} and session_id is null and status <> 'expired'
-  `.execute(db);
-  return findOrder(db, tenantId, id);
+    where ${db.isOwn()} and id = ${id} and session_id is null and status <> 'expired'`;
+  return findOrder(db, id);
 }
 
 export async function settleOrder(
-  tx: Tx,
-  { tenantId, id }: Pick<Order, 'tenantId' | 'id'>,
+  tx: TenantTx,
+  id: string,
   paymentId: string,
   paidAt: number,
 ): Promise<void> {
-  await sql`
+  await tx.change`
     update payment_orders set status = 'paid', payment_id = ${paymentId}, paid_at = ${paidAt}
-    where tenant_id = ${tenantId} and id = ${id}
-  `.execute(tx);
+    where ${tx.isOwn()} and id = ${id}`;
 }
 
 /** Counts the orders of all tenants by status, for metrics. */
@@ -126,18 +112,14 @@ export async function countOrders(db: Db): Promise<Map<PaymentOrderStatus, numbe
 
 /** Returns a page of a tenant's orders, newest first, and the number of all. */
 export async function listOrders(
-  db: Db,
-  tenantId: string,
+  db: TenantDb,
   status: PaymentOrderStatus | undefined,
   page: Page,
 ): Promise<ListPage<Order>> {
-  const chosen = sql`tenant_id = ${tenantId} and (${status ?? null}::text is null or status = ${status ?? null})`;
-  const { rows: items } = await sql<Order>`
+  const chosen = db.part`${db.isOwn()} and (${status ?? null}::text is null or status = ${status ?? null})`;
+  const items = await db.rows<Order>`
     select ${orderColumns} from payment_orders where ${chosen}
-    order by created_at desc, id desc limit ${page.limit} offset ${page.offset}
-  `.execute(db);
-  const { rows } = await sql<{ total: number }>`
-    select count(*) as total from payment_orders where ${chosen}
-  `.execute(db);
-  return { items, totalCount: present(rows[0], 'the number of orders').total };
+    order by created_at desc, id desc limit ${page.limit} offset ${page.offset}`;
+  const row = await db.row<{ total: number }>`select count(*) as total from payment_orders where ${chosen}`;
+  return { items, totalCount: present(row, 'the number of orders').total };
 }

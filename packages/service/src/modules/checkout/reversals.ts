@@ -1,6 +1,6 @@
 import type { PaymentProviderName } from '@tollgate/contract';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
-import type { Tx } from '../../platform/postgres/index.js';
+import { TenantTx, type Tx } from '../../platform/postgres/index.js';
 import { endGrantOfSource } from '../catalog/index.js';
 import { audit } from '../tenancy/index.js';
 import { emitToTenant } from '../webhooks/index.js';
@@ -53,8 +53,9 @@ export class Reversals {
       await store.recordReversal(tx, provider, event, nowS);
       return 'ignored';
     }
-    await lockOrders(tx, place.tenantId);
-    const order = await findOrder(tx, place.tenantId, place.id);
+    const own = new TenantTx(tx, place.tenantId);
+    await lockOrders(own);
+    const order = await findOrder(own, place.id);
     if (order === undefined) throw new Error('the order was not found any more');
     const difference = differenceOf(event, order, provider);
     if (difference !== undefined) return { difference };

@@ -3,7 +3,13 @@ import { unixSeconds } from '../../kernel/clock.js';
 import { DomainError } from '../../kernel/errors.js';
 import { timeOfId } from '../../kernel/id.js';
 import { parseJson } from '../../kernel/json/json.js';
-import { isUniqueViolation, type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
+import {
+  isUniqueViolation,
+  type Postgres,
+  TenantTx,
+  type Tx,
+  transaction,
+} from '../../platform/postgres/index.js';
 import { grantPlan } from '../catalog/index.js';
 import { audit } from '../tenancy/index.js';
 import { ABANDONED_AFTER_S, grantSourceOf, type Order } from './order.js';
@@ -113,8 +119,9 @@ export class OrderSettlement {
     if (tenantId !== payment.tenantId)
       throw this.#mismatch(requestId, 'its order is of another tenant', payment);
     if (this.#deps.provider !== undefined) await lockPayment(tx, this.#deps.provider, payment.id);
-    await lockOrders(tx, tenantId);
-    const order = await findOrder(tx, tenantId, payment.orderId);
+    const own = new TenantTx(tx, tenantId);
+    await lockOrders(own);
+    const order = await findOrder(own, payment.orderId);
     if (order === undefined) throw new Error('the order was not found any more');
     const difference = this.#difference(payment, order);
     if (difference !== undefined) throw this.#mismatch(requestId, difference, payment);
@@ -122,7 +129,7 @@ export class OrderSettlement {
     const source = grantSourceOf(order, payment.id);
     const isNew = order.status !== 'paid';
     if (isNew) {
-      await settleOrder(tx, order, payment.id, atS);
+      await settleOrder(own, order.id, payment.id, atS);
       await audit(tx, {
         tenantId: order.tenantId,
         principal: { kind: 'service' },

@@ -58,13 +58,10 @@ export class WebhookDeliveries {
    * @throws DomainError `not_found`, `webhook_endpoint_disabled`
    */
   async test(context: ChangeContext, endpointId: string): Promise<store.StoredDelivery> {
-    const { tenantId, projectId } = context.project;
     return this.#queue(context, endpointId, 'test', (tx, atMs) =>
-      emitTo(tx, endpointId, {
-        tenantId,
-        projectId,
+      emitTo(new ProjectTx(tx, context.project), endpointId, {
         type: WEBHOOK_TEST_EVENT,
-        data: { webhook_endpoint_id: endpointId, project_id: projectId },
+        data: { webhook_endpoint_id: endpointId, project_id: context.project.projectId },
         atMs,
       }),
     );

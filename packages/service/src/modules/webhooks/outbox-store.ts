@@ -3,8 +3,7 @@ import { sql } from 'kysely';
 import { compareText } from '../../kernel/compare-text.js';
 import { newId } from '../../kernel/id.js';
 import type { ListPage, Page } from '../../kernel/page.js';
-import type { ProjectScope } from '../../kernel/scope.js';
-import type { Db, Tx } from '../../platform/postgres/index.js';
+import { type ProjectDb, type ProjectTx, TenantTx, type Tx } from '../../platform/postgres/index.js';
 
 /** An event, for every endpoint that subscribes to it. */
 export interface WebhookEvent {
@@ -48,10 +47,9 @@ export async function emit(tx: Tx, events: readonly WebhookEvent[]): Promise<voi
 
 /** Records an event of a tenant, once for each of its projects that has an enabled endpoint; otherwise as `emit`. */
 export async function emitToTenant(tx: Tx, event: Omit<WebhookEvent, 'projectId'>): Promise<void> {
-  const { rows } = await sql<{ projectId: string }>`
-    select distinct project_id as "projectId" from webhook_endpoints
-    where tenant_id = ${event.tenantId} and disabled_at is null
-  `.execute(tx);
+  const own = new TenantTx(tx, event.tenantId);
+  const rows = await own.rows<{ projectId: string }>`
+    select distinct project_id as "projectId" from webhook_endpoints where ${own.isOwn()} and disabled_at is null`;
   await emit(
     tx,
     rows.map(({ projectId }) => ({ ...event, projectId })),
@@ -59,27 +57,26 @@ export async function emitToTenant(tx: Tx, event: Omit<WebhookEvent, 'projectId'
 }
 
 /** Records an event for one endpoint only, whatever its event types. Returns the message's id. */
-export async function emitTo(tx: Tx, endpointId: string, event: WebhookEvent): Promise<string> {
-  const { tenantId, projectId, type, atMs } = event;
+export async function emitTo(
+  tx: ProjectTx,
+  endpointId: string,
+  event: Pick<WebhookEvent, 'type' | 'data' | 'atMs'>,
+): Promise<string> {
+  const { type, atMs } = event;
   const id = messageId(atMs);
+  const payload = payloadText(event);
   await tx
-    .insertInto('webhook_messages')
-    .values({
-      tenant_id: tenantId,
-      project_id: projectId,
+    .insert('webhook_messages', {
       id,
       type,
       dedupe_key: null,
-      payload: payloadText(event),
+      payload,
       created_at_ms: atMs,
       fanned_out_at_ms: atMs,
     })
     .execute();
   await tx
-    .insertInto('webhook_deliveries')
-    .values({
-      tenant_id: tenantId,
-      project_id: projectId,
+    .insert('webhook_deliveries', {
       endpoint_id: endpointId,
       message_id: id,
       status: 'pending',
@@ -127,19 +124,15 @@ export interface StoredMessage {
 
 /** Lists the messages about a subject, newest first, and their number, as long as messages are kept. */
 export async function listMessagesAbout(
-  db: Db,
-  { tenantId, projectId }: ProjectScope,
+  db: ProjectDb,
   about: string,
   { limit, offset }: Page,
 ): Promise<ListPage<StoredMessage>> {
-  const found = sql`from webhook_messages
-    where project_id = ${projectId} and tenant_id = ${tenantId} and about = ${about}`;
-  const { rows: items } = await sql<StoredMessage>`
-    select id, type, payload, created_at_ms ${found} order by id desc limit ${limit} offset ${offset}`.execute(
-    db,
-  );
-  const { rows: counted } = await sql<{ total: number }>`select count(*) as total ${found}`.execute(db);
-  return { items, totalCount: counted[0]?.total ?? 0 };
+  const found = db.part`from webhook_messages where ${db.isOwn()} and about = ${about}`;
+  const items = await db.rows<StoredMessage>`
+    select id, type, payload, created_at_ms ${found} order by id desc limit ${limit} offset ${offset}`;
+  const counted = await db.row<{ total: number }>`select count(*) as total ${found}`;
+  return { items, totalCount: counted?.total ?? 0 };
 }
 
 /** Deletes messages that were created before a time, with their deliveries; returns how many. */
@@ -157,7 +150,7 @@ function messageId(atMs: number): string {
   return newId('msg', { nowMs: () => atMs });
 }
 
-function payloadText({ type, atMs, data }: WebhookEvent): string {
+function payloadText({ type, atMs, data }: Pick<WebhookEvent, 'type' | 'data' | 'atMs'>): string {
   const payload: WebhookPayload = { type, timestamp: new Date(atMs).toISOString(), data };
   return JSON.stringify(payload);
 }

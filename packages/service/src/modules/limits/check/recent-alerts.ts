@@ -1,7 +1,7 @@
 import type { LimitCrossing } from '@tollgate/contract';
 import type { ListPage, Page } from '../../../kernel/page.js';
 import type { ProjectRef } from '../../../kernel/scope.js';
-import type { Postgres } from '../../../platform/postgres/index.js';
+import { type Postgres, ProjectDb } from '../../../platform/postgres/index.js';
 import { listMessagesAbout } from '../../webhooks/index.js';
 import type { LimitedSubject } from './limit-status.js';
 
@@ -23,8 +23,7 @@ export class Crossings {
 
   async list(project: ProjectRef, subject: LimitedSubject, page: Page): Promise<ListPage<LimitCrossing>> {
     const { items, totalCount } = await listMessagesAbout(
-      this.#postgres.db,
-      project,
+      new ProjectDb(this.#postgres.db, project),
       aboutSubject(subject),
       page,
     );

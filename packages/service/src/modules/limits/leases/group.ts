@@ -1,7 +1,7 @@
 import type { BudgetLease } from '@tollgate/contract';
 import { type Clock, unixSeconds } from '../../../kernel/clock.js';
 import type { ProjectRef } from '../../../kernel/scope.js';
-import { type Postgres, type Tx, transaction } from '../../../platform/postgres/index.js';
+import { type Postgres, ProjectTx, type Tx, transaction } from '../../../platform/postgres/index.js';
 import { RequestKeys, WalletHolds, type WalletKey } from '../../ledger/index.js';
 import type { GroupResult } from '../check/groups.js';
 import { refuseFull } from '../check/limit-exceeded.js';
@@ -116,7 +116,7 @@ class LeaseGroup {
     const scope = { tenantId, projectId, operation: 'budget_lease' };
     const keys = await RequestKeys.take<BudgetLease>(tx, scope, grants, unixSeconds(clock));
     const closing = requests.flatMap((request) => (request.do === 'close' ? request.id : []));
-    const leases = await store.lockLeases(tx, project, closing);
+    const leases = await store.lockLeases(new ProjectTx(tx, project), closing);
     const rules = rulesOf(requests);
     await lockReserved(tx, projectNo, subject, ruleNosOf(rules, leases));
     const statuses = byRuleNo(await this.#statuses(tx, rules));

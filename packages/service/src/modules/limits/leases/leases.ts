@@ -2,7 +2,8 @@ import type { BudgetLease, LeaseStatus } from '@tollgate/contract';
 import { unixSeconds } from '../../../kernel/clock.js';
 import { DomainError, invalidRequest } from '../../../kernel/errors.js';
 import type { ListPage, Page } from '../../../kernel/page.js';
-import type { ProjectRef } from '../../../kernel/scope.js';
+import type { ProjectRef, ProjectScope } from '../../../kernel/scope.js';
+import { ProjectDb } from '../../../platform/postgres/index.js';
 import { amountText } from '../../ledger/index.js';
 import type { MeasuredQueue } from '../check/group-metrics.js';
 import { Groups } from '../check/groups.js';
@@ -54,8 +55,8 @@ export class Leases {
   }
 
   /** @throws DomainError `not_found` */
-  async get(scope: store.LeaseScope, id: string): Promise<BudgetLease> {
-    const lease = await store.findLease(this.#deps.postgres.db, scope, id);
+  async get(scope: ProjectScope, id: string): Promise<BudgetLease> {
+    const lease = await store.findLease(new ProjectDb(this.#deps.postgres.db, scope), id);
     if (lease === undefined) throw new DomainError('not_found');
     return toBudgetLease(lease, unixSeconds(this.#deps.clock));
   }
@@ -66,7 +67,7 @@ export class Leases {
    * @throws DomainError `not_found`, `server_busy`
    */
   async close(project: ProjectRef, id: string): Promise<BudgetLease> {
-    const lease = await store.findLease(this.#deps.postgres.db, project, id);
+    const lease = await store.findLease(new ProjectDb(this.#deps.postgres.db, project), id);
     if (lease === undefined) throw new DomainError('not_found');
     if (lease.status !== 'active') return toBudgetLease(lease, unixSeconds(this.#deps.clock));
     return this.#run({ project, subject: lease.subject, request: { do: 'close', id } });
@@ -74,12 +75,17 @@ export class Leases {
 
   /** Returns the leases of a subject, newest first. */
   async list(
-    scope: store.LeaseScope,
+    scope: ProjectScope,
     filter: { readonly subject: LimitedSubject; readonly status: LeaseStatus | undefined },
     page: Page,
   ): Promise<ListPage<BudgetLease>> {
     const nowS = unixSeconds(this.#deps.clock);
-    const { items, totalCount } = await store.listLeases(this.#deps.postgres.db, scope, filter, nowS, page);
+    const { items, totalCount } = await store.listLeases(
+      new ProjectDb(this.#deps.postgres.db, scope),
+      filter,
+      nowS,
+      page,
+    );
     return { items: items.map((lease) => toBudgetLease(lease, nowS)), totalCount };
   }
 

@@ -2,14 +2,10 @@ import type { LeaseStatus } from '@tollgate/contract';
 import { type RawBuilder, sql } from 'kysely';
 import type { ListPage, Page } from '../../../kernel/page.js';
 import { present } from '../../../kernel/present.js';
-import type { ProjectRef } from '../../../kernel/scope.js';
-import type { Db, Tx } from '../../../platform/postgres/index.js';
+import type { Db, ProjectDb, ProjectTx, Tx } from '../../../platform/postgres/index.js';
 import { amountFromText, amountText } from '../../ledger/index.js';
 import type { LimitedSubject } from '../check/limit-status.js';
 import type { Lease } from './lease.js';
-
-/** The project whose leases are meant; every query of a request names it. */
-export type LeaseScope = Pick<ProjectRef, 'tenantId' | 'projectId'>;
 
 interface LeaseRow {
   readonly tenant_id: string;
@@ -34,9 +30,6 @@ interface LeaseRow {
 const COLUMNS = sql`l.tenant_id, l.project_id, l.id, l.subject_type, l.subject_id, l.account_id, l.currency, l.metric,
   l.amount, l.used, l.held, l.rule_nos, l.holds_wallet, l.status, l.expires_at, l.created_at, l.closed_at`;
 
-const ownedBy = ({ tenantId, projectId }: LeaseScope) =>
-  sql`l.tenant_id = ${tenantId} and l.project_id = ${projectId}`;
-
 export async function insertLeases(tx: Tx, leases: readonly Lease[]): Promise<void> {
   if (leases.length === 0) return;
   const rows = JSON.stringify(leases.map(toRow));
@@ -45,21 +38,21 @@ export async function insertLeases(tx: Tx, leases: readonly Lease[]): Promise<vo
   `.execute(tx);
 }
 
-export async function findLease(db: Db, scope: LeaseScope, id: string): Promise<Lease | undefined> {
-  const { rows } = await sql<LeaseRow>`
-    select ${COLUMNS} from budget_leases l where ${ownedBy(scope)} and l.id = ${id}`.execute(db);
-  return rows[0] && toLease(rows[0]);
+export async function findLease(db: ProjectDb, id: string): Promise<Lease | undefined> {
+  const row = await db.row<LeaseRow>`
+    select ${COLUMNS} from budget_leases l where ${db.isOwn('l')} and l.id = ${id}`;
+  return row && toLease(row);
 }
 
 /**
  * Locks those of the leases that exist until the transaction ends, in the order that all transactions use. Waits for
  * transactions that use or end them.
  */
-export async function lockLeases(tx: Tx, scope: LeaseScope, ids: readonly string[]): Promise<Lease[]> {
+export async function lockLeases(tx: ProjectTx, ids: readonly string[]): Promise<Lease[]> {
   if (ids.length === 0) return [];
-  const { rows } = await sql<LeaseRow>`
-    select ${COLUMNS} from budget_leases l where ${ownedBy(scope)} and l.id = any(${ids})
-    order by l.id for update`.execute(tx);
+  const rows = await tx.rows<LeaseRow>`
+    select ${COLUMNS} from budget_leases l where ${tx.isOwn('l')} and l.id = any(${ids})
+    order by l.id for update`;
   return rows.map(toLease);
 }
 
@@ -110,19 +103,18 @@ export async function deleteEndedBefore(db: Db, beforeS: number, max: number): P
 
 /** Returns a subject's leases, newest first. Those that expire by `nowS` count as expired. */
 export async function listLeases(
-  db: Db,
-  scope: LeaseScope,
+  db: ProjectDb,
   filter: { readonly subject: LimitedSubject; readonly status: LeaseStatus | undefined },
   nowS: number,
   { limit, offset }: Page,
 ): Promise<ListPage<Lease>> {
   const { subject, status } = filter;
-  const found = sql`from budget_leases l where ${ownedBy(scope)} and l.subject_type = ${subject.type}
+  const found = db.part`from budget_leases l where ${db.isOwn('l')} and l.subject_type = ${subject.type}
     and l.subject_id = ${subject.id} and ${hasStatus(status, nowS)}`;
-  const { rows } = await sql<LeaseRow>`
-    select ${COLUMNS} ${found} order by l.id desc limit ${limit} offset ${offset}`.execute(db);
-  const { rows: counted } = await sql<{ total: number }>`select count(*) as total ${found}`.execute(db);
-  return { items: rows.map(toLease), totalCount: present(counted[0], 'the number of leases').total };
+  const rows = await db.rows<LeaseRow>`
+    select ${COLUMNS} ${found} order by l.id desc limit ${limit} offset ${offset}`;
+  const counted = await db.row<{ total: number }>`select count(*) as total ${found}`;
+  return { items: rows.map(toLease), totalCount: present(counted, 'the number of leases').total };
 }
 
 function hasStatus(status: LeaseStatus | undefined, nowS: number): RawBuilder<boolean> {
