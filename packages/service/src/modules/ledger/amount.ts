@@ -22,6 +22,13 @@ export function amountText(amount: Amount): string {
   return toText(fromStored(amount));
 }
 
+/** Writes an amount for PostgreSQL with all 18 fraction digits, which is quicker than `amountText`. */
+export function numericText(amount: bigint): string {
+  const digits = (amount < 0n ? -amount : amount).toString().padStart(FRACTION_DIGITS_MAX + 1, '0');
+  const sign = amount < 0n ? '-' : '';
+  return `${sign}${digits.slice(0, -FRACTION_DIGITS_MAX)}.${digits.slice(-FRACTION_DIGITS_MAX)}`;
+}
+
 /**
  * Reads a numeric as PostgreSQL writes it. A sum may have more digits than a single amount.
  *

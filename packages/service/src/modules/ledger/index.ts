@@ -3,7 +3,7 @@ import { WalletService } from './wallets.js';
 
 export { findAccount } from './account-store.js';
 export { AccountService, openAccount } from './accounts.js';
-export { type Amount, amountField, amountFromText, amountText, exactAmount } from './amount.js';
+export { type Amount, amountField, amountFromText, amountText, exactAmount, numericText } from './amount.js';
 export { createCreditExpiryJob } from './expiry-job.js';
 export { type KeyedRequest, once, RequestKeys } from './idempotency.js';
 export { insufficientFunds } from './insufficient-funds.js';

@@ -1,8 +1,7 @@
 import type { LedgerAccount, LedgerKind } from '@tollgate/contract';
 import { sql } from 'kysely';
-import type { ProjectDb, Tx } from '../../platform/postgres/index.js';
+import { columnsOf, type ProjectDb, type Tx } from '../../platform/postgres/index.js';
 import type { Amount } from './amount.js';
-import { columnsOf } from './columns.js';
 import { assertBalanced, type LedgerEntry, type LedgerTransaction } from './wallet.js';
 
 /** Inserts transactions. The only way into the ledger: nothing is written unless every transaction adds up to zero. */

@@ -1,8 +1,8 @@
 import { LEDGER_ACCOUNTS } from '@tollgate/contract';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { columnsOf } from '../../platform/postgres/index.js';
 import { amountFromText, amountText } from './amount.js';
-import { columnsOf } from './columns.js';
 import { decodeEntryCursor, encodeEntryCursor } from './ledger-list.js';
 import { assertBalanced, type LedgerTransaction, UnbalancedTransactionError } from './wallet.js';
 

@@ -1,9 +1,8 @@
 import type { WalletMode } from '@tollgate/contract';
 import { sql } from 'kysely';
 import { present } from '../../kernel/present.js';
-import type { Db, Postgres, ProjectDb, Tx } from '../../platform/postgres/index.js';
+import { columnsOf, type Db, type Postgres, type ProjectDb, type Tx } from '../../platform/postgres/index.js';
 import { type Amount, amountFromText } from './amount.js';
-import { columnsOf } from './columns.js';
 import { type Wallet, type WalletKey, walletKeyText } from './wallet.js';
 
 interface WalletRow {

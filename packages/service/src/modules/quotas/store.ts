@@ -2,8 +2,7 @@ import { sql } from 'kysely';
 import type { PoolClient } from 'pg';
 import type { Postgres, TenantDb, Tx } from '../../platform/postgres/index.js';
 import type { Companion } from '../../platform/queue/index.js';
-import { chargeKey, type QuotaCharge } from './admit.js';
-import { type ArrivedEvents, monthlyEvents } from './monthly-events.js';
+import { type ArrivedEvents, chargeKey, monthlyEvents, type QuotaCharge } from './admit.js';
 
 /** Makes the events of a tenant count in a month. Repeating it changes nothing. */
 export async function openQuota(db: TenantDb, monthStartS: number): Promise<void> {

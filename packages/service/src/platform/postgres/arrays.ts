@@ -1,3 +1,5 @@
+import { FRACTION_DIGITS_MAX } from '../../kernel/decimal.js';
+
 /** Ids of types, which never change, from PostgreSQL's `pg_type.dat`. */
 const INTEGER = 23;
 const UUID = 2_950;
@@ -50,4 +52,50 @@ function binaryArray<T>(
     at += elementBytes;
   }
   return array;
+}
+
+/** Text that needs no quotes in an array literal; a bare `null` would become a null. */
+const PLAIN = /^(?!null$)[\w-]+$/i;
+
+/**
+ * Writes the columns of a batch as array literals of PostgreSQL. Ids, currencies and amounts need no quotes, and arrays
+ * of thousands are built in a fraction of the driver's time.
+ */
+export function columnsOf<Row>(rows: readonly Row[]) {
+  return {
+    /**
+     * For ids, currencies and words of this service.
+     *
+     * @throws RangeError for text that would need quotes
+     */
+    words: (word: (row: Row) => string) => {
+      const texts = rows.map(word);
+      if (!texts.every((text) => PLAIN.test(text)))
+        throw new RangeError('a text would need quotes in an array literal');
+      return `{${texts.join()}}`;
+    },
+    amounts: (amount: (row: Row) => bigint | null) =>
+      `{${rows.map((row) => numericText(amount(row))).join()}}`,
+    integers: (integer: (row: Row) => number | null) =>
+      `{${rows.map((row) => integer(row) ?? 'null').join()}}`,
+  };
+}
+
+function numericText(amount: bigint | null): string {
+  return amount === null ? 'null' : `${amount}e-${FRACTION_DIGITS_MAX}`;
+}
+
+/**
+ * Returns an array literal of PostgreSQL. It is written here and not by the driver, because a batch has tens of
+ * thousands of subjects and most values need no escaping.
+ */
+export function arrayLiteral<Row>(rows: readonly Row[], element: (row: Row) => string | number): string {
+  let text = '{';
+  for (const row of rows) text += text.length === 1 ? element(row) : `,${element(row)}`;
+  return `${text}}`;
+}
+
+/** Returns an array element with any text. */
+export function quotedText(text: string): string {
+  return `"${text.replace(/["\\]/g, '\\$&')}"`;
 }

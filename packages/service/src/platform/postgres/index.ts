@@ -1,5 +1,5 @@
 export { lockUntilCommit, shareLockUntilCommit, withAdvisoryLock } from './advisory-lock.js';
-export { integerArray, uuidArray } from './arrays.js';
+export { arrayLiteral, columnsOf, integerArray, quotedText, uuidArray } from './arrays.js';
 export { PostgresUnavailableError } from './binaries.js';
 export {
   connectPostgres,

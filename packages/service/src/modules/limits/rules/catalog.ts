@@ -1,8 +1,14 @@
 import type { WindowSettings } from '../../../kernel/period.js';
 import type { Db } from '../../../platform/postgres/index.js';
-import { CompiledRoute, EVERY_SUBJECT, RouteIndex, type SubjectRef, subjectKey } from './route-rules.js';
+import {
+  CompiledRoute,
+  EVERY_SUBJECT,
+  LimitRuleIndex,
+  RouteIndex,
+  type SubjectRef,
+  subjectKey,
+} from './route-rules.js';
 import type { CompiledRule } from './rule.js';
-import { LimitRuleIndex } from './rule-index.js';
 
 export interface PlanRef {
   readonly projectId: string;

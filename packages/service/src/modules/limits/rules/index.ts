@@ -2,9 +2,8 @@ import { LimitCatalog } from './catalog.js';
 import { catalogSource } from './catalog-store.js';
 
 export type { AmountChange, AmountTimeline } from './amounts.js';
-export { CompiledRoute, EVERY_SUBJECT, RouteIndex, type SubjectRef } from './route-rules.js';
+export { CompiledRoute, EVERY_SUBJECT, LimitRuleIndex, RouteIndex, type SubjectRef } from './route-rules.js';
 export type { CompiledRule } from './rule.js';
-export { LimitRuleIndex } from './rule-index.js';
 export { LimitCatalog };
 
 /** After this time at the latest, changes of other processes are effective here. */

@@ -1,5 +1,4 @@
-import { amountFromText } from '../../ledger/index.js';
-import { numericText } from './array-literal.js';
+import { amountFromText, numericText } from '../../ledger/index.js';
 import type { SubjectUsage, WindowSum } from './subject-usage.js';
 import { crossingOf } from './threshold-crossing.js';
 

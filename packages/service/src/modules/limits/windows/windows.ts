@@ -4,15 +4,16 @@ import type { WebhookEvent } from '../../webhooks/index.js';
 import { type LimitStatus, toRealtimeLimit } from '../check/limit-status.js';
 import { aboutSubject } from '../check/recent-alerts.js';
 import type { LimitCatalog } from '../rules/catalog.js';
-import { readCurrentWindows, writeCurrentWindows } from './current-window-store.js';
 import type { CrossedWindow, CurrentWindows, OpenedWindow } from './current-windows.js';
 import {
   addToPastWindows,
   insertPastWindows,
   missingPastWindows,
+  readCurrentWindows,
   readReserved,
   recordNextAlerts,
-} from './past-window-store.js';
+  writeCurrentWindows,
+} from './store.js';
 import { type SubjectUsage, subjectRef, type WindowSum, windowSums } from './subject-usage.js';
 import { crossingOf, firstAlertAt } from './threshold-crossing.js';
 

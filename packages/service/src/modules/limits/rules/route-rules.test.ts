@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { LimitRuleIndex, METRICS_CACHED_MAX } from './route-rules.js';
 import type { CompiledRule } from './rule.js';
 import { compiledRule } from './rule.testing.js';
-import { LimitRuleIndex, METRICS_CACHED_MAX } from './rule-index.js';
 
 type Dimensions = Readonly<Record<string, string>>;
 

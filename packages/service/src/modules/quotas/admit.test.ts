@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { monthlyEvents } from './monthly-events.js';
+import { monthlyEvents } from './admit.js';
 
 const JUNE_S = Date.UTC(2026, 5, 1) / 1_000;
 const JULY_S = Date.UTC(2026, 6, 1) / 1_000;
