@@ -37,6 +37,6 @@ it.each([
   expect(exactSum(texts)).toBe(sum);
 });
 
-it('refuses what is no decimal', () => {
+it('rejects text that is not a decimal', () => {
   expect(() => exactSum(['1e3'])).toThrow('not a decimal: 1e3');
 });

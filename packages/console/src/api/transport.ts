@@ -40,11 +40,11 @@ export function onSaved(listener: (warnings: readonly Warning[]) => void): () =>
 
 export interface Session {
   readonly csrf_token: string | null;
-  /** Null where nobody is signed in. */
+  /** Null if no user is signed in. */
   readonly me: Me | null;
 }
 
-/** The session of this browser: the one thing that is asked of the console's server and not of the API. */
+/** The session of this browser. Its requests go to the console's server, all others to the API. */
 export const session = {
   /** Reads the session, and keeps the token that each change must carry. */
   async read(): Promise<Session> {

@@ -7,7 +7,7 @@ const DAY_S = 86_400;
 const credit = (remaining: string, expires_at: number | null, expired_at: number | null = null) =>
   ({ remaining, expires_at, expired_at }) as Credit;
 
-it('shows what is left of a credit, and whether it ends soon', () => {
+it('returns whether a credit is active, used or expires soon', () => {
   expect(creditState(credit('1', null), NOW_S)).toBe('active');
   expect(creditState(credit('1', NOW_S + 15 * DAY_S), NOW_S)).toBe('active');
   expect(creditState(credit('1', NOW_S + 14 * DAY_S), NOW_S)).toBe('expiring');

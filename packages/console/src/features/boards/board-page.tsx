@@ -65,7 +65,7 @@ function OpenBoard({ board, charts }: BoardWithCharts) {
         }
       />
       <div className="px-4 pb-3 empty:hidden sm:px-6">
-        <UnpricedBanner question={usage} />
+        <UnpricedBanner eventQuery={usage} />
       </div>
       {charts.length === 0 ? (
         <EmptyState icon={<ChartColumn size={20} />} title="No charts yet" action={newChart}>

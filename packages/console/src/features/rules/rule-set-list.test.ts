@@ -35,7 +35,7 @@ describe('the list of rule sets', () => {
     expect(told({})).toEqual(['calls: list prices, contract, former', 'disks: ', 'old: rescue']);
   });
 
-  it('keeps what is archived out, unless something of it still is in force', () => {
+  it('leaves out archived rule sets, unless one of their pricing rule sets is active', () => {
     expect(told({ status: 'current' })).toEqual(['calls: list prices, contract', 'disks: ', 'old: rescue']);
     expect(told({ status: 'archived' })).toEqual(['calls: former', 'old: ']);
   });

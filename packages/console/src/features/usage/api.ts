@@ -9,7 +9,7 @@ import type { ReprocessRequest, UsageEventDetail } from '@tollgate/contract';
 import { filled } from '../../api/filled.js';
 import { useProjectClient } from '../../project.js';
 import { parseExactly } from './exact-json.js';
-import { eventsQuery, type Question } from './filters.js';
+import { type EventQuery, eventsQuery } from './filters.js';
 
 const PAGE_SIZE = 50;
 const LIVE_MS = 2_000;
@@ -17,13 +17,13 @@ const STATUS_MS = 5_000;
 const UNPRICED_MS = 60_000;
 
 /** Events by time, newest first, page after page. */
-export function useEvents(question: Question) {
+export function useEvents(eventQuery: EventQuery) {
   const { projectId, usage } = useProjectClient();
   return useInfiniteQuery({
-    queryKey: ['events', projectId, question],
+    queryKey: ['events', projectId, eventQuery],
     queryFn: ({ pageParam, signal }) =>
       usage.events(
-        { ...eventsQuery(question), ...filled({ cursor: pageParam }), limit: PAGE_SIZE },
+        { ...eventsQuery(eventQuery), ...filled({ cursor: pageParam }), limit: PAGE_SIZE },
         { signal },
       ),
     initialPageParam: '',
@@ -35,16 +35,16 @@ export function useEvents(question: Question) {
 }
 
 /**
- * Counts selected usage without a price. The question needs a start, or all history would be read. The last
+ * Counts selected usage without a price. The query needs a start, or all history would be read. The last
  * count stays until the next one is there, so that nothing below the banner moves under the pointer.
  */
-export function useUnpriced(question: Question) {
+export function useUnpriced(eventQuery: EventQuery) {
   const { projectId, usage } = useProjectClient();
   return useQuery({
-    queryKey: ['events', projectId, question, 'unpriced'],
-    enabled: question.from !== undefined,
+    queryKey: ['events', projectId, eventQuery, 'unpriced'],
+    enabled: eventQuery.from !== undefined,
     queryFn: async ({ signal }) => {
-      const query = { ...eventsQuery(question), count: 'unpriced', limit: 1 } as const;
+      const query = { ...eventsQuery(eventQuery), count: 'unpriced', limit: 1 } as const;
       return (await usage.events(query, { signal })).unpriced;
     },
     placeholderData: keepPreviousData,
@@ -54,13 +54,13 @@ export function useUnpriced(question: Question) {
 }
 
 /** The newest events, polled. */
-export function useNewestEvents(question: Question, isLive: boolean) {
+export function useNewestEvents(eventQuery: EventQuery, isLive: boolean) {
   const { projectId, usage } = useProjectClient();
   return useQuery({
-    queryKey: ['events', projectId, question, 'newest'],
+    queryKey: ['events', projectId, eventQuery, 'newest'],
     enabled: isLive,
     queryFn: async ({ signal }) =>
-      (await usage.events({ ...eventsQuery(question), limit: PAGE_SIZE }, { signal })).events,
+      (await usage.events({ ...eventsQuery(eventQuery), limit: PAGE_SIZE }, { signal })).events,
     refetchInterval: LIVE_MS,
   });
 }

@@ -10,7 +10,7 @@ it('shows what was read while nothing is followed', () => {
   expect(feedOf([b, a])).toEqual({ rows: [b, a], arrived: [], hasGap: false });
 });
 
-it('keeps what is new apart, and takes in place what has changed', () => {
+it('keeps new events apart, and updates changed ones in place', () => {
   const failed = event('a', 'failed');
   expect(feedOf([b, failed], [c, b, a])).toEqual({ rows: [b, a], arrived: [c], hasGap: false });
 });

@@ -10,7 +10,7 @@ import { useEvents, useNewestEvents } from './api.js';
 import { type Feed, feedOf } from './event-feed.js';
 import { EventPanel } from './event-panel.js';
 import { EventTable } from './event-table.js';
-import type { Question } from './filters.js';
+import type { EventQuery } from './filters.js';
 
 /** Below this scroll position, the page counts as being at its top. */
 const TOP_PX = 48;
@@ -19,22 +19,22 @@ const ADDED_MAX = 500;
 
 /** The matching events, and the opened event, which stays open while the list changes. */
 export function EventList({
-  question,
+  eventQuery,
   isFiltered,
   isLive,
   chosenId,
   onChoose,
 }: {
-  readonly question: Question;
+  readonly eventQuery: EventQuery;
   readonly isFiltered: boolean;
   readonly isLive: boolean;
   readonly chosenId: string | null;
   readonly onChoose: (eventId: string | undefined) => void;
 }) {
-  const events = useEvents(question);
+  const events = useEvents(eventQuery);
   const isAtTop = useIsAtTop();
   const isReading = !isAtTop || chosenId !== null;
-  const feed = useFeed({ events, question, isLive, isReading });
+  const feed = useFeed({ events, eventQuery, isLive, isReading });
   return (
     <>
       {events.isError && <ReadFailure of={events} />}
@@ -43,7 +43,7 @@ export function EventList({
         <Rows
           events={events}
           feed={feed}
-          question={question}
+          eventQuery={eventQuery}
           isFiltered={isFiltered}
           isReading={isReading}
           onChoose={({ raw_event_id }) => onChoose(raw_event_id)}
@@ -64,14 +64,14 @@ export function EventList({
 function Rows({
   events,
   feed: { rows, arrived, hasGap, show },
-  question,
+  eventQuery,
   isFiltered,
   isReading,
   onChoose,
 }: {
   readonly events: ReturnType<typeof useEvents>;
   readonly feed: ReturnType<typeof useFeed>;
-  readonly question: Question;
+  readonly eventQuery: EventQuery;
   readonly isFiltered: boolean;
   readonly isReading: boolean;
   readonly onChoose: (event: UsageEvent) => void;
@@ -89,7 +89,7 @@ function Rows({
         />
       )}
       {rows.length === 0 && <NoEvents isFiltered={isFiltered} />}
-      {rows.length > 0 && <EventTable rows={rows} question={question} onChoose={onChoose} />}
+      {rows.length > 0 && <EventTable rows={rows} eventQuery={eventQuery} onChoose={onChoose} />}
       {events.hasNextPage && (
         <Button
           className="self-center"
@@ -103,28 +103,28 @@ function Rows({
   );
 }
 
-/** New events that were added to the list of one question. */
+/** New events that were added to the list of one query. */
 interface AddedEvents {
-  readonly question: Question;
+  readonly eventQuery: EventQuery;
   readonly events: readonly UsageEvent[];
 }
 
 /** The rows and the new events. New events are added at once at the top of the page, otherwise on request. */
 function useFeed({
   events,
-  question,
+  eventQuery,
   isLive,
   isReading,
 }: {
   readonly events: ReturnType<typeof useEvents>;
-  readonly question: Question;
+  readonly eventQuery: EventQuery;
   readonly isLive: boolean;
   readonly isReading: boolean;
 }): Feed & { readonly show: () => void } {
-  const newest = useNewestEvents(question, isLive);
+  const newest = useNewestEvents(eventQuery, isLive);
   const [lastAdded, setLastAdded] = useState<AddedEvents>();
-  const added = lastAdded?.question === question ? lastAdded.events : [];
-  const setAdded = (events: readonly UsageEvent[]) => setLastAdded({ question, events });
+  const added = lastAdded?.eventQuery === eventQuery ? lastAdded.events : [];
+  const setAdded = (events: readonly UsageEvent[]) => setLastAdded({ eventQuery, events });
   const read = events.data?.pages.flatMap((page) => page.events) ?? [];
   const feed = feedOf([...added, ...read], isLive && events.isSuccess ? newest.data : undefined);
   const show = () => {

@@ -5,18 +5,18 @@ import { dateTime } from '../../format.js';
 import { Amount } from '../../ui/amount.js';
 import { Badge } from '../../ui/badge.js';
 import { type Column, ROW_TARGET, Table } from '../../ui/table.js';
-import type { Question } from './filters.js';
+import type { EventQuery } from './filters.js';
 import { fittingItems } from './fitting-items.js';
 
 /** A table of events; a click on a row opens the event. */
 export function EventTable({
   rows,
-  question,
+  eventQuery,
   onChoose,
 }: {
   readonly rows: readonly UsageEvent[];
   /** The filters that found the rows; only matching charge items are shown. */
-  readonly question: Question;
+  readonly eventQuery: EventQuery;
   readonly onChoose: (event: UsageEvent) => void;
 }) {
   const columns: readonly Column<UsageEvent>[] = [
@@ -35,7 +35,7 @@ export function EventTable({
       cell: (event) =>
         event.failure === null ? (
           <Soft>
-            {fittingItems(event, question)
+            {fittingItems(event, eventQuery)
               .map(({ metric }) => metric)
               .join(', ') || '—'}
           </Soft>
@@ -48,7 +48,7 @@ export function EventTable({
     {
       title: 'Amount',
       isNumber: true,
-      cell: (event) => amountsOf(fittingItems(event, question)),
+      cell: (event) => amountsOf(fittingItems(event, eventQuery)),
     },
     { title: 'Status', isTitleHidden: true, isNumber: true, cell: (event) => <EventBadges event={event} /> },
   ];

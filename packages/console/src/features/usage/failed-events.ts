@@ -1,6 +1,6 @@
 import type { UsageEvent } from '@tollgate/contract';
 import type { ProjectClient } from '@tollgate/sdk/browser';
-import { eventsQuery, type Question } from './filters.js';
+import { type EventQuery, eventsQuery } from './filters.js';
 
 const PAGE_SIZE = 100;
 /** Upper bound of events that are counted, or reprocessed one by one, while the user waits. */
@@ -9,11 +9,11 @@ export const FAILED_EVENTS_MAX = 1_000;
 /** The matching failed events, newest first. */
 export async function failedEvents(
   { usage }: ProjectClient,
-  question: Question,
+  eventQuery: EventQuery,
   signal: AbortSignal,
 ): Promise<UsageEvent[]> {
   const found: UsageEvent[] = [];
-  const query = { ...eventsQuery(question), status: 'failed', limit: PAGE_SIZE } as const;
+  const query = { ...eventsQuery(eventQuery), status: 'failed', limit: PAGE_SIZE } as const;
   for await (const event of usage.allEvents(query, { signal })) {
     found.push(event);
     if (found.length === FAILED_EVENTS_MAX) break;

@@ -8,23 +8,23 @@ import { Button } from '../../ui/button.js';
 import { classes } from '../../ui/classes.js';
 import { ReadFailure, Skeleton } from '../../ui/states.js';
 import { FAILED_EVENTS_MAX, failedEvents, groupFailures } from './failed-events.js';
-import type { Filters, Question } from './filters.js';
+import type { EventQuery, Filters } from './filters.js';
 import { ReprocessDialog } from './reprocess-dialog.js';
 
 /** Counts of failed events by reason. A click on a reason filters the list. All matching events can be reprocessed. */
 export function Failures({
   filters,
-  question,
+  eventQuery,
   onCode,
 }: {
   readonly filters: Filters;
-  readonly question: Question;
+  readonly eventQuery: EventQuery;
   readonly onCode: (code: string | undefined) => void;
 }) {
   const project = useProjectClient();
   const [isAsking, setAsking] = useState(false);
   const mayRate = useMay('usage:ingest');
-  const { failure_code: chosen, ...others } = question;
+  const { failure_code: chosen, ...others } = eventQuery;
   const failed = useQuery({
     queryKey: ['events', project.projectId, others, 'failed'],
     queryFn: ({ signal }) => failedEvents(project, others, signal),
@@ -71,7 +71,7 @@ export function Failures({
       </ul>
       <ReprocessDialog
         filters={filters}
-        question={question}
+        eventQuery={eventQuery}
         events={fitting}
         isOpen={isAsking}
         onClose={() => setAsking(false)}

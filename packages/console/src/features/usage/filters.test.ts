@@ -1,6 +1,6 @@
 import { UNIX_SECONDS_MAX } from '@tollgate/contract';
 import { describe, expect, it } from 'vitest';
-import { filterBounds, filtersOf, isOpenEnded, isRangeOfFailures, questionOf } from './filters.js';
+import { eventQueryOf, filterBounds, filtersOf, isOpenEnded, isRangeOfFailures } from './filters.js';
 
 describe('the filters of an address', () => {
   it.each([
@@ -23,10 +23,10 @@ describe('the filters of an address', () => {
 });
 
 it('asks for the time that the filters mean now', () => {
-  expect(questionOf({ last: 60, source: 'x' }, 1_000)).toEqual({ from: 940, source: 'x' });
-  expect(questionOf({ last: 60 }, 10)).toEqual({ from: 0 });
-  expect(questionOf({ from: 1, to: 2 }, 1_000)).toEqual({ from: 1, to: 2 });
-  expect(questionOf({ metric: 'a, b', currency: 'USD', filters: '{}' }, 0)).toEqual({
+  expect(eventQueryOf({ last: 60, source: 'x' }, 1_000)).toEqual({ from: 940, source: 'x' });
+  expect(eventQueryOf({ last: 60 }, 10)).toEqual({ from: 0 });
+  expect(eventQueryOf({ from: 1, to: 2 }, 1_000)).toEqual({ from: 1, to: 2 });
+  expect(eventQueryOf({ metric: 'a, b', currency: 'USD', filters: '{}' }, 0)).toEqual({
     metric: ['a', 'b'],
     currency: 'USD',
     filters: '{}',

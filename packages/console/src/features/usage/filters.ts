@@ -46,10 +46,10 @@ export interface Filters extends Partial<Record<TextFilter, string>> {
 }
 
 /** The query to the service: the filters, with a relative time range resolved to times. */
-export type Question = Omit<UsageEventsQuery, 'limit' | 'cursor' | 'count'>;
+export type EventQuery = Omit<UsageEventsQuery, 'limit' | 'cursor' | 'count'>;
 
-/** The question as the SDK asks it, where conditions are an object. */
-export function eventsQuery({ filters, ...rest }: Question): EventsQuery {
+/** The query in the form of the SDK, which takes conditions as an object. */
+export function eventsQuery({ filters, ...rest }: EventQuery): EventsQuery {
   const conditions = conditionsOf(filters ?? '');
   return { ...rest, ...(Object.keys(conditions).length === 0 ? {} : { filters: conditions }) };
 }
@@ -79,12 +79,12 @@ function secondsOf(text: string | null): number | undefined {
 }
 
 /** @param nowS the end of a relative time range */
-export function questionOf({ last, metric, ...filters }: Filters, nowS: number): Question {
-  const question = {
+export function eventQueryOf({ last, metric, ...filters }: Filters, nowS: number): EventQuery {
+  const eventQuery = {
     ...filters,
     ...(metric === undefined ? {} : { metric: metric.split(/[\s,]+/).filter(Boolean) }),
   };
-  return last === undefined ? question : { ...question, from: Math.max(nowS - last, 0) };
+  return last === undefined ? eventQuery : { ...eventQuery, from: Math.max(nowS - last, 0) };
 }
 
 export type Conditions = Readonly<Record<string, DimensionFilter>>;
@@ -127,6 +127,6 @@ export function isRangeOfFailures(filters: Filters): boolean {
 }
 
 /** Both ends of a time range, with defaults for open ends. */
-export function filterBounds({ from = 0, to = UNIX_SECONDS_MAX }: Question): { from: number; to: number } {
+export function filterBounds({ from = 0, to = UNIX_SECONDS_MAX }: EventQuery): { from: number; to: number } {
   return { from, to };
 }

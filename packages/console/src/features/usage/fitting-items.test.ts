@@ -26,7 +26,7 @@ const cases: [Parameters<typeof fittingItems>[1], number[]][] = [
   [{ ledger_transaction_id: 'led_1' }, [0]],
 ];
 
-it.each(cases)('by %o an event is found for the items %o', (question, found) => {
-  expect(fittingItems({ charge_items: items }, question)).toEqual(found.map((index) => items[index]));
-  expect(asksForItems(question)).toBe(found.length < items.length);
+it.each(cases)('by %o an event is found for the items %o', (eventQuery, found) => {
+  expect(fittingItems({ charge_items: items }, eventQuery)).toEqual(found.map((index) => items[index]));
+  expect(asksForItems(eventQuery)).toBe(found.length < items.length);
 });

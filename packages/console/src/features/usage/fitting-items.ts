@@ -1,7 +1,7 @@
 import type { PostedChargeItem, UsageEvent } from '@tollgate/contract';
-import type { Question } from './filters.js';
+import type { EventQuery } from './filters.js';
 
-type ItemQuestion = Pick<Question, 'metric' | 'currency' | 'pricing_source' | 'ledger_transaction_id'>;
+type ItemQuery = Pick<EventQuery, 'metric' | 'currency' | 'pricing_source' | 'ledger_transaction_id'>;
 
 /** Whether the filters select some of the charge items of events. */
 export function asksForItems({
@@ -9,14 +9,14 @@ export function asksForItems({
   currency,
   pricing_source: source,
   ledger_transaction_id: transaction,
-}: ItemQuestion): boolean {
+}: ItemQuery): boolean {
   return metric.length > 0 || [currency, source, transaction].some((value) => value !== undefined);
 }
 
 /** The charge items of an event that match the filters. A sum over the same filters contains the same items. */
 export function fittingItems(
   { charge_items: items }: Pick<UsageEvent, 'charge_items'>,
-  { metric = [], currency, pricing_source: source, ledger_transaction_id: transaction }: ItemQuestion,
+  { metric = [], currency, pricing_source: source, ledger_transaction_id: transaction }: ItemQuery,
 ): PostedChargeItem[] {
   return items.filter(
     (item) =>

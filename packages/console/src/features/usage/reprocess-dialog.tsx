@@ -9,13 +9,13 @@ import { ShareBar } from '../../ui/share-bar.js';
 import { FailureNote, ReadFailure } from '../../ui/states.js';
 import { useReprocess } from './api.js';
 import { FAILED_EVENTS_MAX, failedEvents, type Progress, progressOf } from './failed-events.js';
-import { type Filters, filterBounds, isRangeOfFailures, type Question } from './filters.js';
+import { type EventQuery, type Filters, filterBounds, isRangeOfFailures } from './filters.js';
 
 const WATCH_MS = 1_000;
 
 interface ReprocessProps {
   readonly filters: Filters;
-  readonly question: Question;
+  readonly eventQuery: EventQuery;
   /** The matching failed events. */
   readonly events: readonly UsageEvent[];
 }
@@ -37,7 +37,7 @@ export function ReprocessDialog({
       {asked === undefined ? (
         <Ask {...props} onAsked={setAsked} />
       ) : (
-        <Watch question={props.question} asked={asked} onClose={close} />
+        <Watch eventQuery={props.eventQuery} asked={asked} onClose={close} />
       )}
     </Dialog>
   );
@@ -45,7 +45,7 @@ export function ReprocessDialog({
 
 function Ask({
   filters,
-  question,
+  eventQuery,
   events,
   onAsked,
 }: ReprocessProps & { readonly onAsked: (events: readonly UsageEvent[]) => void }) {
@@ -55,8 +55,8 @@ function Ask({
   const asking = useMutation({
     mutationFn: async () => {
       if (isAtOnce) {
-        const { failure_code: code } = question;
-        await askForRange({ ...filterBounds(question), ...(code === undefined ? {} : { code }) });
+        const { failure_code: code } = eventQuery;
+        await askForRange({ ...filterBounds(eventQuery), ...(code === undefined ? {} : { code }) });
         return;
       }
       for (const [index, event] of events.entries()) {
@@ -102,18 +102,18 @@ function Ask({
 
 /** Polls the failed events until each was rated again. After closing, the service continues. */
 function Watch({
-  question,
+  eventQuery,
   asked,
   onClose,
 }: {
-  readonly question: Question;
+  readonly eventQuery: EventQuery;
   readonly asked: readonly UsageEvent[];
   readonly onClose: () => void;
 }) {
   const project = useProjectClient();
   const { refetchAll } = useReprocess();
   // Without the failure code, because events may now fail for another reason.
-  const { failure_code: _code, ...others } = question;
+  const { failure_code: _code, ...others } = eventQuery;
   const progress = useQuery({
     queryKey: [
       'reprocess-progress',

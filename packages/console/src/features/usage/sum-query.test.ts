@@ -3,11 +3,11 @@ import { sumQuery } from './sum-query.js';
 
 it('asks for the sum of what a list selects', () => {
   const conditions = { model: { in: ['a'] } };
-  const question = {
+  const eventQuery = {
     ...{ from: 10, to: 20, status: 'processed' as const, metric: ['in', 'out'], currency: 'USD' },
     ...{ subject_type: 'customer', subject_id: 'c1', filters: JSON.stringify(conditions) },
   };
-  expect(sumQuery(question, 100)).toEqual({
+  expect(sumQuery(eventQuery, 100)).toEqual({
     ...{ metrics: ['in', 'out'], split_by: [], measures: ['item_count', 'amount'], bucket_size: 'none' },
     ...{ time_range: { from: 10, to: 20 }, filters: conditions },
     ...{ subject_type: 'customer', subject_id: 'c1' },
@@ -23,6 +23,6 @@ it.each([
   { from: 10, source: 'x' },
   { from: 10, pricing_source: 'unpriced' as const },
   { from: 10, ledger_transaction_id: 'led_1' },
-])('asks for none that a query does not answer: %o', (question) =>
-  expect(sumQuery(question, 100)).toBeUndefined(),
+])('asks for none that a query does not answer: %o', (eventQuery) =>
+  expect(sumQuery(eventQuery, 100)).toBeUndefined(),
 );

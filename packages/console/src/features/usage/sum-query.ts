@@ -1,8 +1,8 @@
 import type { AnalysisQuery } from '@tollgate/contract';
-import { conditionsOf, type Question } from './filters.js';
+import { conditionsOf, type EventQuery } from './filters.js';
 
 /** The filters as an analysis query; undefined if no query can express them, or if it would read all history. */
-export function sumQuery(question: Question, atS: number): AnalysisQuery | undefined {
+export function sumQuery(eventQuery: EventQuery, atS: number): AnalysisQuery | undefined {
   const {
     from,
     to = atS + 1,
@@ -13,7 +13,7 @@ export function sumQuery(question: Question, atS: number): AnalysisQuery | undef
     subject_type,
     subject_id,
     ...rest
-  } = question;
+  } = eventQuery;
   const isMore = Object.values(rest).some((value) => value !== undefined);
   if (from === undefined || from >= to || status === 'failed' || isMore) return undefined;
   return {

@@ -4,7 +4,7 @@ import { useProject } from '../../project.js';
 import { classes } from '../../ui/classes.js';
 import { InlineLink } from '../../ui/inline-link.js';
 import { useIngestStatus, useUnpriced } from './api.js';
-import type { Question } from './filters.js';
+import type { EventQuery } from './filters.js';
 
 /** Upper bound of the metrics in the banner. */
 const METRICS_SHOWN = 3;
@@ -13,15 +13,15 @@ const METRICS_SHOWN = 3;
  * Warns about events with charge items without a price, in the time range. If the range has no start, it shows
  * the project's total, which the service keeps.
  */
-export function UnpricedBanner({ question }: { readonly question: Question }) {
-  return useMay('usage:read') ? <CountedBanner question={question} /> : null;
+export function UnpricedBanner({ eventQuery }: { readonly eventQuery: EventQuery }) {
+  return useMay('usage:read') ? <CountedBanner eventQuery={eventQuery} /> : null;
 }
 
-function CountedBanner({ question }: { readonly question: Question }) {
+function CountedBanner({ eventQuery }: { readonly eventQuery: EventQuery }) {
   const { id } = useProject();
   const { data: status } = useIngestStatus();
-  const { data: unpriced, isPlaceholderData } = useUnpriced(question);
-  const isRange = question.from !== undefined;
+  const { data: unpriced, isPlaceholderData } = useUnpriced(eventQuery);
+  const isRange = eventQuery.from !== undefined;
   const isOld = isRange && isPlaceholderData;
   const events = isRange ? unpriced?.event_count : status?.unpriced_count;
   if (events === undefined || events === 0) return null;
@@ -52,7 +52,7 @@ function CountedBanner({ question }: { readonly question: Question }) {
         {metrics.length === 1 ? 'this metric' : 'these items'}.
       </p>
       <p className="text-ink-soft">
-        <InlineLink href={`/p/${id}/usage?${addressOf(question)}`}>Show them</InlineLink>, or{' '}
+        <InlineLink href={`/p/${id}/usage?${addressOf(eventQuery)}`}>Show them</InlineLink>, or{' '}
         <InlineLink href={`/p/${id}/rules`}>add a price</InlineLink> for future events. Events already
         processed do not change. To hold back events until they have a price, set the extractor rule set to
         fail them. You can reprocess failed events later.
@@ -62,7 +62,7 @@ function CountedBanner({ question }: { readonly question: Question }) {
 }
 
 /** The usage page with the same filters, for unpriced events only. */
-function addressOf(question: Question): string {
-  const asked = Object.entries({ ...question, pricing_source: 'unpriced' });
+function addressOf(eventQuery: EventQuery): string {
+  const asked = Object.entries({ ...eventQuery, pricing_source: 'unpriced' });
   return new URLSearchParams(asked.map(([name, value]) => [name, String(value)])).toString();
 }

@@ -12,7 +12,14 @@ import { DeferredNote } from './deferred-note.js';
 import { EventFilterBar } from './event-filter-bar.js';
 import { EventList } from './event-list.js';
 import { Failures } from './failures.js';
-import { eventsQuery, filterBounds, filtersOf, isOpenEnded, type Question, questionOf } from './filters.js';
+import {
+  type EventQuery,
+  eventQueryOf,
+  eventsQuery,
+  filterBounds,
+  filtersOf,
+  isOpenEnded,
+} from './filters.js';
 import { UnpricedBanner } from './unpriced-banner.js';
 import { UsageSum } from './usage-sum.js';
 
@@ -27,7 +34,7 @@ export function UsagePage() {
   const asked = JSON.stringify(filters);
   // A relative time range is resolved once per filter, so that all pages have the same range.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the text stands for the filters
-  const question = useMemo(() => questionOf(filters, nowS()), [asked]);
+  const eventQuery = useMemo(() => eventQueryOf(filters, nowS()), [asked]);
   const change = (changes: AddressChanges) => changeAddress(changes, { replace: true });
   const isLive = wantsLive && isOpenEnded(filters);
   return (
@@ -36,7 +43,7 @@ export function UsagePage() {
         title="Usage"
         actions={
           <>
-            <ExportMenu question={question} />
+            <ExportMenu eventQuery={eventQuery} />
             <Button
               aria-pressed={isLive}
               disabled={!isOpenEnded(filters)}
@@ -54,17 +61,17 @@ export function UsagePage() {
         {filters.status === 'failed' ? (
           <Failures
             filters={filters}
-            question={question}
+            eventQuery={eventQuery}
             onCode={(failure_code) => change({ failure_code })}
           />
         ) : (
           <FailedNote onShow={() => change({ status: 'failed' })} />
         )}
         <DeferredNote />
-        {filters.status !== 'failed' && <UnpricedBanner question={question} />}
-        <UsageSum question={question} isLive={isLive} />
+        {filters.status !== 'failed' && <UnpricedBanner eventQuery={eventQuery} />}
+        <UsageSum eventQuery={eventQuery} isLive={isLive} />
         <EventList
-          question={question}
+          eventQuery={eventQuery}
           isFiltered={Object.keys(filters).length > 0}
           isLive={isLive}
           chosenId={parameters.get('event')}
@@ -75,12 +82,12 @@ export function UsagePage() {
   );
 }
 
-function ExportMenu({ question }: { readonly question: Question }) {
+function ExportMenu({ eventQuery }: { readonly eventQuery: EventQuery }) {
   const { usage } = useProjectClient();
   const download = (format: 'csv' | 'ndjson') => {
     const link = document.createElement('a');
     // An export has two ends.
-    link.href = usage.exportUrl({ ...eventsQuery(question), ...filterBounds(question), format });
+    link.href = usage.exportUrl({ ...eventsQuery(eventQuery), ...filterBounds(eventQuery), format });
     link.download = `usage-events.${format}`;
     link.click();
   };

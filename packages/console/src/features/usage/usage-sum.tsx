@@ -4,27 +4,33 @@ import { nowS } from '../../clock.js';
 import { count } from '../../format.js';
 import { useProjectClient } from '../../project.js';
 import { Amount } from '../../ui/amount.js';
-import type { Question } from './filters.js';
+import type { EventQuery } from './filters.js';
 import { asksForItems } from './fitting-items.js';
 import { sumQuery } from './sum-query.js';
 
 const LIVE_MS = 5_000;
 
 /** The total of all matching events, over all pages of the list, per currency. */
-export function UsageSum({ question, isLive }: { readonly question: Question; readonly isLive: boolean }) {
+export function UsageSum({
+  eventQuery,
+  isLive,
+}: {
+  readonly eventQuery: EventQuery;
+  readonly isLive: boolean;
+}) {
   const mayAsk = useMay('analytics:read');
   const { projectId, analysis } = useProjectClient();
-  const isAsked = mayAsk && sumQuery(question, nowS()) !== undefined;
+  const isAsked = mayAsk && sumQuery(eventQuery, nowS()) !== undefined;
   const sum = useQuery({
-    queryKey: ['events', projectId, question, 'sum'],
+    queryKey: ['events', projectId, eventQuery, 'sum'],
     enabled: isAsked,
     queryFn: async ({ signal }) => {
-      const query = sumQuery(question, nowS());
+      const query = sumQuery(eventQuery, nowS());
       return query === undefined ? null : analysis.query(query, { signal });
     },
     refetchInterval: isLive ? LIVE_MS : false,
   });
-  const { currency } = question;
+  const { currency } = eventQuery;
   const rows = (sum.data?.rows ?? []).filter((row) => currency === undefined || row.currency === currency);
   if (!isAsked) return null;
   const items = rows.reduce((all, row) => all + (row.item_count ?? 0), 0);
@@ -44,7 +50,7 @@ export function UsageSum({ question, isLive }: { readonly question: Question; re
           <span className="text-ink-soft">
             {priced.length > 0 && 'for '}
             {count(items)} charge {items === 1 ? 'item' : 'items'}
-            {asksForItems(question) && ' that match the filters'}
+            {asksForItems(eventQuery) && ' that match the filters'}
           </span>
         </>
       )}

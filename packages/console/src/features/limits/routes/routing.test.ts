@@ -5,7 +5,7 @@ import { routingOf } from './routing.js';
 const route = (subject_id: string) => ({ id: `ra_${subject_id}`, subject_id }) as SubjectRoute;
 const SUBJECT = { type: 'user', id: 'u1' };
 
-it('prefers the route that names the subject', () => {
+it('prefers the route of the subject itself', () => {
   const { route: found, reason } = routingOf(SUBJECT, route('u1'), route('*'));
   expect([found?.id, reason]).toEqual([
     'ra_u1',
@@ -14,7 +14,7 @@ it('prefers the route that names the subject', () => {
   expect(routingOf(SUBJECT, route('u1'), undefined).reason).toBe('This subject has its own route.');
 });
 
-it('takes that of every subject of the type otherwise', () => {
+it('otherwise uses the default route of the type', () => {
   const { route: found, reason } = routingOf(SUBJECT, undefined, route('*'));
   expect([found?.id, reason]).toEqual([
     'ra_*',

@@ -6,13 +6,13 @@ import { ruleSentence } from './rule-sentence.js';
 const RULE = { ...NEW_RULE, limit_key: 'spend', limit_amount: '100' };
 
 describe('a rule as a sentence', () => {
-  it('says amounts of all usage', () => {
+  it('describes amounts of all usage', () => {
     expect(ruleSentence(RULE)).toBe(
       '100 USD of all usage per calendar month, alerts at 50 % and 80 %, blocks at 100 %',
     );
   });
 
-  it('says quantities of a metric, its dimension, and what only alerts', () => {
+  it('describes quantities of a metric, its dimension, and rules that only alert', () => {
     const rule = {
       ...RULE,
       measure: 'quantity',
@@ -31,7 +31,7 @@ describe('a rule as a sentence', () => {
     );
   });
 
-  it('leaves open what is not written yet', () => {
+  it('shows an ellipsis for empty fields', () => {
     const rule = {
       ...RULE,
       selector_type: 'metric_prefix',
@@ -43,8 +43,8 @@ describe('a rule as a sentence', () => {
   });
 });
 
-describe('what is sent of a rule', () => {
-  it('takes away what is empty, and thousands written apart', () => {
+describe('the request body of a rule', () => {
+  it('removes empty fields and thousands separators', () => {
     expect(ruleInput({ ...RULE, limit_amount: '1,000 000.5', selector_value: 'left over' })).toEqual({
       limit_key: 'spend',
       measure: 'amount',

@@ -6,7 +6,7 @@ const limit = (used_amount: string, reserved_amount = '0', exceeded = false) => 
   limit_amount: '10',
 });
 
-it('says of a limit that it is near once four fifths are used or reserved', () => {
+it('is near once four fifths of a limit are used or reserved', () => {
   expect(limitStatusOf(limit('7.9'))).toBe('ok');
   expect(limitStatusOf(limit('8'))).toBe('near');
   expect(limitStatusOf(limit('5', '3'))).toBe('near');
