@@ -8,10 +8,7 @@ export interface FunctionDefinition {
   readonly method?: true;
   /** CEL signatures for the type check; empty for functions that CEL defines itself. */
   readonly signatures: readonly string[];
-  /**
-   * The form of a call, for messages: decimals by their type, other arguments by their name, e.g. `decRound(Decimal,
-   * scale)`.
-   */
+  /** A call for messages: decimals by type, other arguments by name, e.g. `dec_div(Decimal, Decimal, scale)`. */
   readonly usage: string;
   /**
    * Compiles a call. Arguments have passed the type check; those of type dyn must be checked at run time.
