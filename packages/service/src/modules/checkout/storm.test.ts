@@ -85,7 +85,7 @@ async function killConnections(): Promise<void> {
 }
 
 describe('a storm of deliveries', () => {
-  it(`grants ${PAYMENTS} payments once each, told of out of order, again and again, through failures`, async () => {
+  it(`grants ${PAYMENTS} payments once each, reported out of order, repeatedly and through failures`, async () => {
     const chance = chances(9);
     const [present, early] = [await insertOrders(PAYMENTS - EARLY), await insertOrders(EARLY)];
     await present.commit();

@@ -1,6 +1,7 @@
 import { BATCH_EVENTS_MAX } from '@tollgate/contract';
 import { DomainError } from '../../kernel/errors.js';
 import { utcMonthAt } from '../../kernel/period.js';
+import { present } from '../../kernel/present.js';
 import { tenantShare } from '../../kernel/tenant-share.js';
 import { recordBytes, type SegmentRecord } from '../../platform/queue/index.js';
 import {
@@ -180,7 +181,7 @@ export class GroupCommit {
       for (const waiter of segment) this.#release(waiter);
     }
     for (const { index, used } of refusals) {
-      const { record, entitlement, reject } = segment[index] as Waiter;
+      const { record, entitlement, reject } = present(segment[index], 'a refused request');
       this.#spentQuotas.remember(record, used);
       reject(quotaExceeded(record, entitlement, used));
     }

@@ -143,7 +143,7 @@ describe('writes at once', () => {
     }
   });
 
-  it('of prices tell the caches of their extractor, each of them', async () => {
+  it('of prices notify the caches of their extractor, each of them', async () => {
     const extractor = (await api.call('POST', extractorsUrl, {})).json().id;
     const seen = [await revisionOf(extractor)];
     const note = async () => seen.push(await revisionOf(extractor));

@@ -1,3 +1,4 @@
+import { present } from '../../kernel/present.js';
 /**
  * The frame of a segment: one queue row with many requests of many projects.
  *
@@ -170,7 +171,9 @@ function encodeHeader(records: readonly SegmentRecord[]): { header: Buffer; scop
   const byProject = new Map<string, number[]>();
   const scopeOf = records.map(({ scope }) => {
     const known = byProject.get(scope.projectId);
-    const found = known?.find((number) => isSameScope(scopes[number] as SegmentScope, scope));
+    const found = known?.find((number) =>
+      isSameScope(present(scopes[number], 'a scope of the segment'), scope),
+    );
     if (found !== undefined) return found;
     const number = scopes.push(scope) - 1;
     if (known === undefined) byProject.set(scope.projectId, [number]);

@@ -204,7 +204,7 @@ describe('the snapshot', () => {
     }
   });
 
-  it("tells nobody of another project's subject of the same name", async () => {
+  it("shows nothing of another project's subject of the same name", async () => {
     const project = await api.makeProject(api.tenantId);
     const url = `/v1/projects/${project}/subject/realtime/limits?subject_type=user&subject_id=u1`;
     expect((await api.call('GET', url)).json()).toMatchObject({ account_id: null, limits: [] });

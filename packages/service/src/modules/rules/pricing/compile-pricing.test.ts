@@ -94,7 +94,7 @@ describe('what saves', () => {
     expect(rules).toMatchObject([{ name: 'llm.tokens', priority: 0, pricing: { currency: 'USD' } }]);
   });
 
-  it('has names that tell its rules apart', () => {
+  it('has names that distinguish its rules', () => {
     const { rules } = compiled({
       rules: [rule(), rule(), rule({ metric: 'a' }), rule({ name: 'b' }), rule({ metric: 'b' })],
     });

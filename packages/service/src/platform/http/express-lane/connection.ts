@@ -262,8 +262,11 @@ export class LaneConnection {
   }
 
   #joined(): Buffer {
-    if (this.#pieces.length !== 1) this.#pieces = [Buffer.concat(this.#pieces, this.#receivedBytes)];
-    return this.#pieces[0] as Buffer;
+    const first = this.#pieces[0];
+    if (first !== undefined && this.#pieces.length === 1) return first;
+    const joined = Buffer.concat(this.#pieces, this.#receivedBytes);
+    this.#pieces = [joined];
+    return joined;
   }
 }
 
