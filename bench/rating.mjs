@@ -8,7 +8,7 @@
  *   node bench/rating.mjs [seconds]
  */
 import { compileExtractor } from '../packages/service/dist/modules/rules/extract/index.js';
-import { compilePricing, priceBookOf } from '../packages/service/dist/modules/rules/pricing/index.js';
+import { compilePricing, priceListOf } from '../packages/service/dist/modules/rules/pricing/index.js';
 import { rateEvent } from '../packages/service/dist/modules/rules/rate.js';
 
 const EVENTS = 2_000;
@@ -142,7 +142,7 @@ function rulesOf(chargeItems, pricingRuleSets) {
     if (!pricing.ok) throw new Error(JSON.stringify(pricing.issues));
     return pricing.pricing;
   });
-  return { extractor: extractor.extractor, prices: priceBookOf(pricings) };
+  return { extractor: extractor.extractor, prices: priceListOf(pricings) };
 }
 
 /** Taken in turns, so that what else the machine does meets all of them alike. */
