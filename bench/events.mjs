@@ -45,8 +45,20 @@ const SEQUENCE_MARK = 'S'.repeat(SEQUENCE_WIDTH);
 const TIME_MARK = '1'.repeat(TIME_WIDTH);
 const SUBJECT_MARK = 'U'.repeat(SUBJECT_WIDTH);
 
+/** How an event is filled up to its size: by one long string, by prose with escapes, or by many small values. */
+const FILLERS = {
+  string: (bytes) => 'x'.repeat(bytes),
+  prose: (bytes) => Array.from({ length: Math.round(bytes / 98) }, () => PROSE),
+  values: (bytes) => Array.from({ length: Math.round(bytes / 88) }, (_, index) => ({ ...TOKEN, index })),
+};
+const PROSE = 'The model said: "a quick brown fox",\nand explained at some length why that is - and why not.';
+const TOKEN = { token: ' fox', logprob: -0.1234567, bytes: [32, 102, 111, 120], is_end: false };
+
+/** The default payload. */
+const PAYLOAD = { bytes: EVENT_BYTES, filler: 'string', batchEvents: BATCH_EVENTS };
+
 /** JSON text of an event; `index` chooses model, region and sizes. `batchFields` are those of a batch item. */
-function eventText(index, runId, batchFields) {
+function eventText(index, runId, batchFields, { bytes, filler } = PAYLOAD) {
   const prompt = 100 + ((index * 7_919) % 3_900);
   const completion = 10 + ((index * 104_729) % 990);
   const event = {
@@ -71,7 +83,7 @@ function eventText(index, runId, batchFields) {
       trace: '',
     },
   };
-  event.raw_json.trace = 'x'.repeat(Math.max(0, EVENT_BYTES - JSON.stringify(event).length));
+  event.raw_json.trace = FILLERS[filler](Math.max(0, bytes - JSON.stringify(event).length));
   return JSON.stringify(event);
 }
 
@@ -80,10 +92,10 @@ export function singleBody(index, runId) {
   return eventText(index, runId, { source: 'bench' });
 }
 
-/** Body of a batch ingest of BATCH_EVENTS events for one rule set. */
-export function batchBody(runId, ruleSetId) {
-  const events = Array.from({ length: BATCH_EVENTS }, (_, index) =>
-    eventText(index, runId, { extractor_rule_set_id: ruleSetId }),
+/** Body of a batch ingest for one rule set. */
+export function batchBody(runId, ruleSetId, payload = PAYLOAD) {
+  const events = Array.from({ length: payload.batchEvents }, (_, index) =>
+    eventText(index, runId, { extractor_rule_set_id: ruleSetId }, payload),
   );
   return `{"source":"bench","events":[${events.join(',')}]}`;
 }

@@ -13,7 +13,7 @@ const LATENCIES_MAX = 4_000_000;
 
 /**
  * plan: {host, port, kind: 'single'|'batch', targets: [{path, ruleSetId, apiKey}], connections, seconds,
- * eventsPerSecond?, runId, firstSequence?}. Connections are spread over the targets.
+ * eventsPerSecond?, payload?, runId, firstSequence?}. Connections are spread over the targets.
  */
 process.once('disconnect', () => process.exit());
 process.once('message', (plan) => {
@@ -40,24 +40,27 @@ class Run {
   }
 
   start() {
+    const { connections, seconds } = this.plan;
+    const templates = Array.from({ length: connections }, (_, index) => this.template(index));
+    // Not before: large templates take a while.
     this.startMs = performance.now();
-    this.endMs = this.startMs + this.plan.seconds * 1000;
-    for (let index = 0; index < this.plan.connections; index += 1) {
+    this.endMs = this.startMs + seconds * 1000;
+    for (const template of templates) {
       this.open += 1;
-      new Connection(this, this.template(index)).open();
+      new Connection(this, template).open();
     }
     this.timer = setInterval(() => process.send({ progress: this.totals() }), PROGRESS_INTERVAL_MS);
   }
 
   template(index) {
-    const { targets, kind, runId, host } = this.plan;
+    const { targets, kind, runId, host, payload } = this.plan;
     const target = targets[index % targets.length];
     const headers = [
       `Host: ${host}`,
       'Content-Type: application/json',
       `Authorization: Bearer ${target.apiKey}`,
     ];
-    const body = kind === 'batch' ? batchBody(runId, target.ruleSetId) : singleBody(index, runId);
+    const body = kind === 'batch' ? batchBody(runId, target.ruleSetId, payload) : singleBody(index, runId);
     return new RequestTemplate(target.path, headers, body);
   }
 

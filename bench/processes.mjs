@@ -95,7 +95,7 @@ function cpuSeconds(pid) {
   }
 }
 
-function descendantsOf(pid) {
+export function descendantsOf(pid) {
   const childrenOf = new Map();
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue;

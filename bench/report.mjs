@@ -5,7 +5,7 @@ const MIB = 1_048_576;
 export function printReport({ floors, service }) {
   const { idle, single, burst, sustained, halfLoad, overload, verify, stop } = service;
   const of = (value, floor) => ratio(value, floors[floor]?.eventsPerSecond);
-  section('Floors: what the ingredients can do alone', [
+  printTable('Floors: what the ingredients can do alone', [
     ['', 'events/s', 'p50', 'p99'],
     ...Object.entries(floors).map(([name, { eventsPerSecond, latencyMs }]) => [
       name,
@@ -14,7 +14,7 @@ export function printReport({ floors, service }) {
       name.endsWith('single') ? ms(latencyMs.p99) : '',
     ]),
   ]);
-  section('Single events, 64 connections', [
+  printTable('Single events, 64 connections', [
     [
       'accepted',
       `${count(single.acceptedPerSecond)}/s`,
@@ -23,7 +23,7 @@ export function printReport({ floors, service }) {
     ['of node:http', of(single.acceptedPerSecond, 'node:http + JSON.parse, single')],
     ['of Fastify + Ajv + SHA-256', of(single.acceptedPerSecond, 'Fastify + Ajv + SHA-256, single')],
   ]);
-  section('Batches of 500, a burst', [
+  printTable('Batches of 500, a burst', [
     [
       'accepted',
       `${count(burst.acceptedPerSecond)}/s`,
@@ -33,7 +33,7 @@ export function printReport({ floors, service }) {
     ['of Fastify + Ajv + SHA-256', of(burst.acceptedPerSecond, 'Fastify + Ajv + SHA-256, batches')],
     ['rated meanwhile', `${count(burst.ratedPerSecond)}/s`],
   ]);
-  section('Batches of 500, sustained end to end', [
+  printTable('Batches of 500, sustained end to end', [
     ['accepted', `${count(sustained.acceptedPerSecond)}/s`],
     ['rated', `${count(sustained.ratedPerSecond)}/s`],
     ['queryable', `${count(sustained.queryablePerSecond)}/s`],
@@ -53,14 +53,14 @@ export function printReport({ floors, service }) {
   ]);
   printLoads(halfLoad, overload, sustained);
   resources({ idle, single, burst, sustained, halfLoad, overload });
-  section('Afterwards', [
+  printTable('Afterwards', [
     ['tollgate verify', verify ? 'both stores equal' : 'THE STORES DIFFER'],
     ['SIGTERM', `exit ${stop.exitCode} after ${ms(stop.milliseconds)}`],
   ]);
 }
 
 function printLoads(halfLoad, overload, sustained) {
-  section('At half that load', [
+  printTable('At half that load', [
     ['accept to queryable', `p50 ${ms(halfLoad.delayMs.p50)}`, `p99 ${ms(halfLoad.delayMs.p99)}, counted`],
     [
       'accept to event list',
@@ -69,7 +69,7 @@ function printLoads(halfLoad, overload, sustained) {
     ],
     ['accepted', `${count(halfLoad.acceptedPerSecond)}/s`, `batch p99 ${ms(halfLoad.latencyMs.p99)}`],
   ]);
-  section('Past saturation', [
+  printTable('Past saturation', [
     [
       'answers',
       Object.entries(overload.statuses)
@@ -106,10 +106,10 @@ function resources(phases) {
     'PostgreSQL CPU',
     'event-loop lag p99, worst',
   ];
-  section('Memory (first … greatest … last), processor, event loop', [head, ...rows]);
+  printTable('Memory (first … greatest … last), processor, event loop', [head, ...rows]);
 }
 
-function section(title, rows) {
+export function printTable(title, rows) {
   console.log(`\n${title}`);
   const columns = Math.max(...rows.map((row) => row.length));
   const widths = Array.from({ length: columns }, (_, column) =>

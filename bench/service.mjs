@@ -17,10 +17,11 @@ const READY_TIMEOUT_MS = 120_000;
 export const BACKLOG_EVENTS_MAX = 400_000;
 
 export class BenchService {
-  /** With `descriptorsMax`, under a limit of so many file descriptors. */
-  static async start({ descriptorsMax } = {}) {
+  /** With `descriptorsMax`, under a limit of so many file descriptors; `settings` are environment variables. */
+  static async start({ descriptorsMax, settings = {} } = {}) {
     const service = new BenchService();
     service.descriptorsMax = descriptorsMax;
+    service.settings = settings;
     service.dataDir = mkdtempSync(join(tmpdir(), 'tollgate-bench-service-'));
     // PostgreSQL's account must be able to pass through when this runs as root.
     chmodSync(service.dataDir, 0o711);
@@ -63,6 +64,7 @@ export class BenchService {
         TOLLGATE_SERVICE_KEY: SERVICE_KEY,
         TOLLGATE_LOG_LEVEL: 'warn',
         TOLLGATE_INGEST_BACKLOG_EVENTS_MAX: String(BACKLOG_EVENTS_MAX),
+        ...this.settings,
       },
       stdio: ['ignore', 'ignore', 'inherit'],
     });

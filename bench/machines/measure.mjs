@@ -1,0 +1,114 @@
+// How the on and the off of a machine are compared: alternating rounds of processor time, of which the median counts.
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { generateLoad, usageOf } from '../processes.mjs';
+import { BenchService } from '../service.mjs';
+
+const PROJECTS = 2;
+const DRAIN_TIMEOUT_MS = 300_000;
+const DRAIN_POLL_MS = 250;
+
+/**
+ * Runs every way once in each round, in an order that changes from round to round; the first round is a warm-up.
+ * @param ways functions by name, each of which returns a figure
+ * @returns the median of the figures of each way
+ */
+export async function inTurns(ways, rounds) {
+  const names = Object.keys(ways);
+  const figures = Object.fromEntries(names.map((name) => [name, []]));
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const name of round % 2 === 0 ? names : names.toReversed()) {
+      const figure = await ways[name]();
+      if (round > 0) figures[name].push(figure);
+    }
+  }
+  return Object.fromEntries(names.map((name) => [name, median(figures[name])]));
+}
+
+export function median(values) {
+  return values.toSorted((a, b) => a - b)[values.length >> 1];
+}
+
+/** Microseconds of this process's processor time that `work` takes per event; it returns how many events it did. */
+export async function ownCpuPerEvent(work) {
+  const before = process.cpuUsage();
+  const events = await work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / events;
+}
+
+/** Processor time of a process and of all below it, in microseconds. */
+export function cpuOf(pid) {
+  const usage = usageOf(pid);
+  if (usage === undefined)
+    throw new Error('processor time of processes is read from /proc: this needs Linux');
+  return (usage.service.cpuSeconds + usage.postgres.cpuSeconds) * 1e6;
+}
+
+/** Services with projects, one of them with limits, and the load that each of them gets. */
+export class LoadedServices {
+  #running = [];
+
+  async start(settings = {}) {
+    const service = await BenchService.start({ settings });
+    this.#running.push(service);
+    const projects = await service.createProjects(PROJECTS + 1);
+    const limited = projects.pop();
+    await service.limitSubjects(limited.id);
+    return { service, projects, limited, load: new Load(service, randomBytes(4).toString('hex')) };
+  }
+
+  async stop() {
+    for (const service of this.#running) {
+      await service.stop();
+      service.removeData();
+    }
+  }
+}
+
+class Load {
+  sequence = 0;
+  accepted = 0;
+
+  constructor(service, runId) {
+    this.service = service;
+    this.runId = runId;
+  }
+
+  /** Sends for some seconds, and waits until everything can be queried. */
+  async run(projects, plan) {
+    const before = cpuOf(this.service.pid);
+    const result = await this.send(projects, plan);
+    await this.drain();
+    return { ...result, cpuPerEvent: (cpuOf(this.service.pid) - before) / result.accepted };
+  }
+
+  async send(projects, plan) {
+    const targets = projects.map(({ id, ruleSetId, apiKey }) => ({
+      path:
+        plan.kind === 'batch'
+          ? `/v1/projects/${id}/events/batch-ingest`
+          : `/v1/projects/${id}/extractor-rule-sets/${ruleSetId}/events/ingest`,
+      ruleSetId,
+      apiKey,
+    }));
+    const { runId, sequence } = this;
+    const whole = { ...this.service.address, ...plan, targets, runId, firstSequence: sequence };
+    const result = await generateLoad(whole);
+    this.sequence = result.nextSequence;
+    this.accepted += result.accepted;
+    if (Object.keys(result.statuses).join() !== '202') throw new Error(JSON.stringify(result.statuses));
+    return result;
+  }
+
+  async drain() {
+    const deadlineMs = performance.now() + DRAIN_TIMEOUT_MS;
+    for (;;) {
+      const { queryable, failed } = await this.service.counters();
+      if (failed > 0) throw new Error(`${failed} events failed to be rated`);
+      if (queryable >= this.accepted) return;
+      if (performance.now() > deadlineMs) throw new Error('the events did not become queryable');
+      await delay(DRAIN_POLL_MS);
+    }
+  }
+}
