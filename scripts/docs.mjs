@@ -53,7 +53,7 @@ function errorsPage() {
     .map(([code, { message }]) => `| \`${code}\` | ${message} |`);
   return `# Errors and warnings
 
-Every response outside 2xx has the body \`{"error": string, "code": string}\`; if a request did not pass validation, also
+Every response with an error status has the body \`{"error": string, "code": string}\`; if a request did not pass validation, also
 \`"details": [{"path", "message"}]\`. \`code\` is stable and meant for programs; \`error\` is meant for people and may change.
 429 and 503 have a \`Retry-After\` header; nothing was accepted then, and the same request may be sent again.
 

@@ -249,7 +249,7 @@ describe.runIf(hasBrowser)('the rules in the console', () => {
     await entry('second').click();
     await metric.fill('llm.tokns');
     await button('Save draft').click();
-    await warnings.getByText('makes no charge items of the metric llm.tokns').waitFor();
+    await warnings.getByText('produces no charge items of the metric llm.tokns').waitFor();
     // The rules are checked with each change, which saves nothing.
     const checked = page.waitForResponse(/\/rules\/test$/);
     await metric.fill('llm.tokens');

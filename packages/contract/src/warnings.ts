@@ -12,8 +12,8 @@ export const WARNINGS = {
   },
   metric_not_extracted: {
     message:
-      'The extractor rule set makes no charge items of the metric `{name}`: its prices apply only to items that events ' +
-      'have in `x-billing.items`.',
+      'The extractor rule set produces no charge items of the metric `{name}`: its prices apply only to ' +
+      '`x-billing.items` of events.',
   },
   unknown_event_type: {
     message:

@@ -31,12 +31,12 @@ interface Setting<T> {
 }
 
 const SETTINGS = {
-  host: setting('HOST', '127.0.0.1', 'Address to listen on; `0.0.0.0` or `::` for all.', readHost),
-  port: setting('PORT', '8080', 'TCP port to listen on; `0` takes any free one.', integer(0, 65_535)),
+  host: setting('HOST', '127.0.0.1', 'Address to listen on; `0.0.0.0` or `::` for all interfaces.', readHost),
+  port: setting('PORT', '8080', 'TCP port to listen on; `0` for any free port.', integer(0, 65_535)),
   dataDir: setting(
     'TOLLGATE_DATA_DIR',
     'data',
-    'Folder of the embedded stores and of the service key, relative to where the service starts.',
+    'Folder of the embedded stores and the service key, relative to the working directory.',
     (text) => resolve(text),
   ),
   databaseUrl: optional(
@@ -51,7 +51,7 @@ const SETTINGS = {
   ),
   serviceKey: optional(
     'TOLLGATE_SERVICE_KEY',
-    'The service key: 16 to 200 visible characters. Without it one is generated at the first start and kept in `service-key` of the data folder.',
+    'The service key: 16 to 200 visible characters. By default, the first start generates one and stores it in `service-key` of the data folder.',
     readServiceKey,
   ),
   roles: setting(
@@ -63,19 +63,19 @@ const SETTINGS = {
   logLevel: setting(
     'TOLLGATE_LOG_LEVEL',
     'info',
-    `Least severe level that is logged: ${LOG_LEVELS.join(', ')}.`,
+    `Lowest level that is logged: ${LOG_LEVELS.join(', ')}.`,
     readLogLevel,
   ),
   eventAgeDaysMax: setting(
     'TOLLGATE_EVENT_AGE_DAYS_MAX',
     '3650',
-    'Days that `occurred_at` of an event may lie in the past, unless the tenant has a plan that says so.',
+    'Days that `occurred_at` of an event may lie in the past; the subscription plan of a tenant takes precedence.',
     integer(0, 36_500),
   ),
   eventAheadDaysMax: setting(
     'TOLLGATE_EVENT_AHEAD_DAYS_MAX',
     '30',
-    'Days that `occurred_at` of an event may lie in the future, unless the tenant has a plan that says so.',
+    'Days that `occurred_at` of an event may lie in the future; the subscription plan of a tenant takes precedence.',
     integer(0, 3_650),
   ),
   baselinePlan: setting(
@@ -87,7 +87,7 @@ const SETTINGS = {
   ingestBacklogEventsMax: setting(
     'TOLLGATE_INGEST_BACKLOG_EVENTS_MAX',
     '2000000',
-    'Most accepted events that may wait to be rated; beyond it ingest returns 503 `ingest_backlog_full`. One tenant may use three quarters of it.',
+    'Maximum number of accepted events that may wait to be rated; beyond it ingest returns 503 `ingest_backlog_full`. One tenant may use three quarters of it.',
     integer(1_000, 1_000_000_000),
   ),
   webhookAllowPrivate: setting(
@@ -113,12 +113,12 @@ const SETTINGS = {
   ),
   checkoutSuccessUrl: optional(
     'TOLLGATE_CHECKOUT_SUCCESS_URL',
-    'Where a buyer is led after paying. The sandbox has a page of its own for it.',
+    'Page to which buyers return after paying. The default of the sandbox is a page of its own.',
     urlOf('http:', 'https:'),
   ),
   checkoutCancelUrl: optional(
     'TOLLGATE_CHECKOUT_CANCEL_URL',
-    'Where a buyer is led who does not pay. The sandbox has a page of its own for it.',
+    'Page to which buyers return without paying. The default of the sandbox is a page of its own.',
     urlOf('http:', 'https:'),
   ),
   refundEndsPlan: setting(
@@ -129,17 +129,17 @@ const SETTINGS = {
   ),
   publicUrl: optional(
     'TOLLGATE_PUBLIC_URL',
-    'Where clients reach the service, for `servers` of the API description and for the pages of the sandbox; without it where it listens.',
+    'URL at which clients reach the service, for `servers` of the API description and for the pages of the sandbox; by default, the address on which it listens.',
     readPublicUrl,
   ),
   url: optional(
     'TOLLGATE_URL',
-    'Where `tollgate prices import` finds the service; without it at `HOST` and `PORT`. `--url` takes precedence.',
+    'URL of the service for `tollgate prices import`; by default, `HOST` and `PORT`. `--url` takes precedence.',
     readServiceUrl,
   ),
   apiKey: optional(
     'TOLLGATE_API_KEY',
-    'The API key that `tollgate prices import` uses; `--api-key` takes precedence.',
+    'API key for `tollgate prices import`; `--api-key` takes precedence.',
     readApiKey,
   ),
   expressLane: setting(
@@ -151,7 +151,7 @@ const SETTINGS = {
   databaseConnectionsMax: setting(
     'TOLLGATE_DATABASE_CONNECTIONS_MAX',
     '20',
-    'PostgreSQL connections that this process may hold.',
+    'Maximum number of PostgreSQL connections of this process.',
     integer(5, 1_000),
   ),
 };
