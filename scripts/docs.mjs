@@ -53,9 +53,10 @@ function errorsPage() {
     .map(([code, { message }]) => `| \`${code}\` | ${message} |`);
   return `# Errors and warnings
 
-Every response with an error status has the body \`{"error": string, "code": string}\`; if a request did not pass validation, also
-\`"details": [{"path", "message"}]\`. \`code\` is stable and meant for programs; \`error\` is meant for people and may change.
-429 and 503 have a \`Retry-After\` header; nothing was accepted then, and the same request may be sent again.
+Every response with an error status has the body \`{"error": string, "code": string}\`. If a request did not pass
+validation, the body also has \`"details": [{"path", "message"}]\`. \`code\` is stable and meant for programs; \`error\` is
+meant for people and may change. 429 and 503 have a \`Retry-After\` header: nothing was accepted, and the same request may
+be sent again.
 
 | Status | Code | Message |
 |---|---|---|
