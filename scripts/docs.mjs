@@ -36,7 +36,13 @@ if (process.argv.includes('--write')) {
   for (const [path, text] of Object.entries(GENERATED)) writeFileSync(inRepository(path), text);
 } else {
   const pages = documents('');
-  const problems = [...staleness(), ...missing(), ...pages.flatMap(brokenLinks), ...lostFiles(pages)];
+  const problems = [
+    ...staleness(),
+    ...missing(),
+    ...unlistedRecords(),
+    ...pages.flatMap(brokenLinks),
+    ...lostFiles(pages),
+  ];
   for (const problem of problems) console.error(problem);
   if (problems.length > 0) process.exit(1);
 }
@@ -129,6 +135,14 @@ function missing() {
   return [...REQUIRED, ...ofFolders]
     .filter((path) => !existsSync(inRepository(path)))
     .map((path) => `${path} is missing.`);
+}
+
+/** Decision records that the index does not list. */
+function unlistedRecords() {
+  const index = read('docs/decisions/README.md');
+  return readdirSync(inRepository('docs/decisions'))
+    .filter((name) => /^\d{4}-/.test(name) && !index.includes(`](${name})`))
+    .map((name) => `docs/decisions/README.md does not list ${name}.`);
 }
 
 /** Every Markdown file below a folder of the repository. */
