@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { builtImportFindings } from './tidy/built-import-rule.js';
 import { circleFindings } from './tidy/circle-rule.js';
 import { codeFindings } from './tidy/code-rules.js';
 import { commentFindings } from './tidy/comment-rules.js';
@@ -23,6 +24,7 @@ describe('the repository', () => {
     ['imports only along the layers', () => code.flatMap(importFindings)],
     ['has no files that import each other in a circle', () => circleFindings(code)],
     ['lists no store as plain that is not', () => stalePlainStores(code)],
+    ['imports from build output only names that its source has', () => builtImportFindings(code)],
     ['gives each exported name one meaning', () => nameFindings(code)],
     ['has no small files with a single user', () => smallFileFindings(code)],
     ['keeps code small, typed and free of hidden inputs', () => code.flatMap(codeFindings)],

@@ -4,12 +4,13 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { numericText, quotedText } from '../../packages/service/dist/modules/limits/windows/array-literal.js';
+import { numericText } from '../../packages/service/dist/modules/ledger/amount.js';
+import { CurrentWindows } from '../../packages/service/dist/modules/limits/windows/current-windows.js';
 import {
   readCurrentWindows,
   writeCurrentWindows,
-} from '../../packages/service/dist/modules/limits/windows/current-window-store.js';
-import { CurrentWindows } from '../../packages/service/dist/modules/limits/windows/current-windows.js';
+} from '../../packages/service/dist/modules/limits/windows/store.js';
+import { quotedText } from '../../packages/service/dist/platform/postgres/arrays.js';
 import {
   applyMigrations,
   connectPostgres,
