@@ -51,7 +51,10 @@ export const DimensionFilter = Type.Object(
     not_in: Type.Optional(FilterValues),
     exists: Type.Optional(Type.Boolean()),
   },
-  { ...closed, description: 'Exactly one of `in`, `not_in` (keeps what lacks the dimension) and `exists`.' },
+  {
+    ...closed,
+    description: 'Exactly one of `in`, `not_in` (keeps usage without the dimension) and `exists`.',
+  },
 );
 
 export const AnalysisTimeRange = Type.Object(
@@ -157,7 +160,7 @@ export const AnalysisRow = Type.Object(
     quantity: Type.Optional(Sum),
     amount: Type.Optional(Sum),
   },
-  { ...closed, description: 'The asked measures of one bucket, metric, unit, currency and group.' },
+  { ...closed, description: 'The requested measures of one bucket, metric, unit, currency and group.' },
 );
 
 export const AnalysisResult = Type.Object(

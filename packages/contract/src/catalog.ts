@@ -137,7 +137,7 @@ export const GrantHeaders = Type.Object({
   'idempotency-key': Type.String({
     minLength: 1,
     maxLength: IDENTIFIER_CHARS_MAX,
-    description: 'With the same key a plan is granted once, however often it is sent. Scoped to the tenant.',
+    description: 'With the same key a plan is granted only once. Scoped to the tenant.',
   }),
 });
 
@@ -175,7 +175,7 @@ export const EntitlementGrantList = Type.Object(
 );
 
 export const RebuiltQuotas = Type.Object(
-  { corrected: Type.Integer({ description: 'Months of tenants whose number was another one before.' }) },
+  { corrected: Type.Integer({ description: 'Months of tenants whose number was corrected.' }) },
   { ...closed, description: 'The number of counts that were wrong and are corrected.' },
 );
 
@@ -208,7 +208,7 @@ export const Entitlement = Type.Object(
     starts_at: Nullable(UnixSeconds),
     ends_at: Nullable({
       ...UnixSeconds,
-      description: 'Unix seconds, exclusive: when the grant in force ends. Another one may follow.',
+      description: 'Unix seconds, exclusive: when the current grant ends. Another one may follow.',
     }),
     ...allowanceFields,
     hidden_history_deleted_at: Nullable({

@@ -22,7 +22,9 @@ export type PaymentOrderStatus = (typeof PAYMENT_ORDER_STATUSES)[number];
 const TenantId = Type.String({ description: 'Tenant id, `ten_…`.' });
 const OrderId = Type.String({ description: 'Payment order id, `ord_…`.' });
 const SessionId = Type.String({ description: "The provider's id of the page." });
-const SessionUrl = Type.String({ description: 'Where the order is paid: lead the browser there.' });
+const SessionUrl = Type.String({
+  description: 'The page on which the order is paid: redirect the browser there.',
+});
 
 export const PaymentOrderParams = Type.Object({ tenant_id: TenantId, order_id: OrderId }, closed);
 
@@ -92,8 +94,8 @@ export const PaymentOrder = Type.Object(
     product_name: Type.String({ description: 'As the buyer sees it.' }),
     amount_minor: Type.Integer({ minimum: 1, description: 'In minor units: 1900 is 19.00 USD.' }),
     currency: Type.String({ description: 'ISO 4217 code.' }),
-    success_url: Type.String({ description: 'Where the buyer is led after paying.' }),
-    cancel_url: Type.String({ description: 'Where the buyer is led without paying.' }),
+    success_url: Type.String({ description: 'The page to which the buyer returns after paying.' }),
+    cancel_url: Type.String({ description: 'The page to which the buyer returns without paying.' }),
     provider: PaymentProviderSchema,
     session_id: Nullable(SessionId),
     session_url: Nullable(SessionUrl),

@@ -77,7 +77,7 @@ export const cursorFields = (limitDescription = 'Page size.') => ({
     Type.String({
       minLength: 1,
       maxLength: CURSOR_CHARS_MAX,
-      description: '`next_cursor` of the page before, with the same filters.',
+      description: '`next_cursor` of the previous page, with the same filters.',
     }),
   ),
 });

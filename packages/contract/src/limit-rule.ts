@@ -47,15 +47,15 @@ const Period = Type.String({
   maxLength: 32,
   description:
     '`hour`, `day`, `week` or `month` of the route’s calendar; `lifetime`; or a duration from the route’s anchor on, such ' +
-    'as `7d`, `5h`, `5 day`, `2 week`, `5 month`. Another period begins to count anew.',
+    'as `7d`, `5h`, `5 day`, `2 week`, `5 month`. A rule with another period counts from zero.',
 });
 export const LimitActionSchema = oneOf(
   LIMIT_ACTIONS,
-  '`block` refuses work that is asked for beforehand; `notify` only tells.',
+  '`block` refuses work that is checked or reserved beforehand; `notify` only sends alerts.',
 );
 const WebhookEvent = Type.String({
   pattern: WEBHOOK_EVENT_TYPE_PATTERN,
-  description: 'Type of the event that is sent when the limit, or a share of it, is crossed.',
+  description: 'Type of the event that is sent when the limit, or a percentage of it, is reached.',
 });
 const NotifyAt = Type.Array(Type.Integer({ minimum: 1, maximum: 100 }), {
   maxItems: NOTIFY_AT_MAX,

@@ -64,7 +64,7 @@ export const StreamBuckets = Type.Object(
 
 /** Data of the event `reset`. */
 export const StreamReset = Type.Object(
-  { query: Nullable({ ...QueryIndex, description: 'Which query to ask anew; null for all.' }) },
+  { query: Nullable({ ...QueryIndex, description: 'The query to run again; null for all.' }) },
   closed,
 );
 

@@ -30,7 +30,7 @@ export const PRICING_PRIORITY_DEFAULT = 0;
 const ExtractorRuleSetId = Type.String({
   minLength: 1,
   maxLength: 64,
-  description: 'The extractor rule set that it is bound to, for good.',
+  description: 'The extractor rule set to which it is bound permanently.',
 });
 
 /** Prices the charge items of a metric for which `match_expr` is true; the first matching rule in order applies. */

@@ -174,7 +174,7 @@ export const RealtimeCheck = Type.Object(
   {
     allowed: Type.Boolean({
       description:
-        'Whether every `block` limit that would count the usage has room for it beside what is used and reserved, and ' +
+        'Whether every `block` limit that would count the usage has room for it in addition to what is used and reserved, and ' +
         'a prepaid wallet can pay it.',
     }),
     blocked_by: Type.Array(RealtimeLimit, { description: 'The limits without room.' }),

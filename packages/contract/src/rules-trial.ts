@@ -63,7 +63,7 @@ const trialRulesFields = {
   pricing_rule_set_id: Type.Optional(
     RuleSetId(
       'A saved pricing rule set, in place of `pricing`; it prices alone. With neither, an event is priced as in production: ' +
-        'by the published pricing rule sets that are bound to `extractor_rule_set_id` and in force at its `occurred_at`.',
+        'by the published pricing rule sets that are bound to `extractor_rule_set_id` and active at its `occurred_at`.',
     ),
   ),
   pricing_version: Type.Optional(Version('pricing_rule_set_id')),
@@ -168,7 +168,7 @@ export const BacktestTotal = Type.Object(
     before: BacktestSums,
     after: BacktestSums,
   },
-  { ...closed, description: 'Sums of one metric by the rules in force and by the tested rules.' },
+  { ...closed, description: 'Sums of one metric by the active rules and by the tested rules.' },
 );
 
 export const FailureCodeCount = Type.Object(
@@ -222,7 +222,7 @@ export const BacktestResult = Type.Object(
         `${BACKTEST_TOTALS_MAX} were.`,
     }),
   },
-  { ...closed, description: 'The differences between the tested rules and those in force.' },
+  { ...closed, description: 'The differences between the tested rules and the active ones.' },
 );
 
 export const BacktestProgress = Type.Object(

@@ -27,7 +27,7 @@ const AccountId = { ...Id, description: 'Billing account of the subject.' };
 const PlanId = Nullable({
   ...Id,
   description:
-    'Usage limit plan that applies to the subject, `ulp_…`. The id of its version in force, `ulpv_…`, is accepted too; later ' +
+    'Usage limit plan that applies to the subject, `ulp_…`. The id of its active version, `ulpv_…`, is accepted too; later ' +
     'revisions apply in both cases.',
 });
 const Anchor = {

@@ -117,12 +117,12 @@ export const UnpricedItem = Type.Object(
     quantity: DecimalText,
     nearest_rules: Type.Array(NearestRule, {
       description:
-        'The closest pricing rules of the metric in force at `occurred_at`, by the number of conditions on dimensions that hold after ' +
+        'The closest pricing rules of the metric that were active at `occurred_at`, by the number of conditions on dimensions that hold after ' +
         `aliases; up to ${NEAREST_RULES_MAX}. Empty if no rule prices the metric.`,
     }),
     priced_metrics: Type.Array(Text, {
       description:
-        'If no rule in force prices the metric: metrics that rules price, those with the most similar name first; up to ' +
+        'If no active rule prices the metric: metrics that rules price, those with the most similar name first; up to ' +
         `${PRICED_METRICS_MAX}. Otherwise empty.`,
     }),
   },

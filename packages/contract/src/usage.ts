@@ -215,7 +215,7 @@ export const UsageEventDetail = Type.Object(
     explanation: UsageExplanation,
     unpriced: Type.Array(UnpricedItem, {
       description:
-        'Charge items that no price rule matched, and why the nearest rules in force at `occurred_at` do not, as in a rules test. For an ' +
+        'Charge items that no price rule matched, and why the nearest rules active at `occurred_at` do not, as in a rules test. For an ' +
         'event that failed with `unpriced`: those that have no price today; none once rules price all of them.',
     }),
   },

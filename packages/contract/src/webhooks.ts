@@ -143,11 +143,14 @@ const deliveryFields = {
   endpoint_id: Type.String(),
   type: Type.String({ description: 'Name of the event.' }),
   status: WebhookDeliveryStatusSchema,
-  attempts: Type.Integer({ minimum: 0, description: 'Attempts begun since it was last asked for.' }),
+  attempts: Type.Integer({
+    minimum: 0,
+    description: 'Attempts since the delivery was created or last requested again.',
+  }),
   next_attempt_at: Nullable(UnixSeconds),
   last_attempt_at: Nullable(UnixSeconds),
-  last_status: Nullable(Type.Integer({ description: 'HTTP status of the last answer, if one came.' })),
-  last_error: Nullable(Type.String({ description: 'Why there was no answer, e.g. `timeout`.' })),
+  last_status: Nullable(Type.Integer({ description: 'HTTP status of the last response, if there was one.' })),
+  last_error: Nullable(Type.String({ description: 'Why there was no response, e.g. `timeout`.' })),
   delivered_at: Nullable(UnixSeconds),
   created_at: UnixSeconds,
 };

@@ -54,8 +54,7 @@ export function registerGrantRoutes(app: App, deps: OperatorGrantDeps): void {
     schema: {
       tags,
       summary: 'List the grants of a tenant',
-      description:
-        'Those that are over, the one in force and those that follow it; the last to start comes first.',
+      description: 'Past, current and future grants; the last to start comes first.',
       operationId: 'listGrants',
       params: TenantParams,
       querystring: PageQuery,

@@ -42,7 +42,7 @@ function registerPlanRoutes(app: App, deps: CatalogRouteDeps): void {
       tags,
       summary: 'List the plans',
       description:
-        'The newest revision of every plan. What a tenant has bought stays as it was when a plan changes.',
+        'The newest revision of every plan. A plan that a tenant has bought stays the same when the catalog changes.',
       operationId: 'listPlans',
       response: { 200: CatalogPlanList },
     },

@@ -11,7 +11,7 @@ export function registerQuotaRoutes(app: App, { postgres }: { readonly postgres:
     config: { access: { kind: 'service' } },
     schema: {
       tags: ['Operation'],
-      summary: 'Count accepted events anew',
+      summary: 'Recount accepted events',
       description:
         'Sets the accepted events of every tenant and month to those that were rated, repeated ones included, plus those that ' +
         'wait to be rated. Requests that send events wait meanwhile. `tollgate verify` shows whether anything needs correction.',

@@ -84,12 +84,12 @@ export const PRICING_RESOURCE: RuleSetResource<PricingRuleSetInput, PricingConfi
   },
   descriptions: {
     create:
-      'Version 1, as a draft, bound to an extractor rule set for good: it prices the charge items that the extractors ' +
+      'Creates version 1 as a draft, bound permanently to an extractor rule set: it prices the charge items that the extractors ' +
       'leave without a price. Everything is checked now, and the rules are sorted by priority.',
     publish:
       'The version becomes immutable, and prices events from `effective_from` on; earlier ones too when it is the first.',
     archive:
-      'It prices no event that occurs from now on. Events that occurred before keep the price of their time.',
+      'The rule set prices no event that occurs from now on. Events that occurred before keep the price of their time.',
   },
 };
 

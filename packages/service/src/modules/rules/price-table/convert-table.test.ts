@@ -99,7 +99,11 @@ describe('choosing models', () => {
   it.each<[string, Partial<ConversionOptions>, string]>([
     ['a pattern', { models: ['gpt-4o', 'gtp-*'] }, 'has no model "gtp-*"'],
     ['a provider', { providers: ['openia', 'openai'] }, 'has no provider "openia"'],
-    ['both together', { models: ['gpt-4o'], providers: ['cohere'] }, 'has no model that was asked for'],
+    [
+      'both together',
+      { models: ['gpt-4o'], providers: ['cohere'] },
+      'has no model that these options select',
+    ],
     ['the sample row', { models: ['sample_spec'] }, 'has no model "sample_spec"'],
   ])('refuses %s that chooses nothing', (_what, options, message) => {
     expect(() => convert(SAMPLE, options)).toThrow(new PriceTableError(message));

@@ -54,7 +54,7 @@ const NOT_IN_NAMES = /[\p{Cc}\p{Cs}]/u;
 /**
  * Converts the table of model prices that LLM gateways share, parsed without loss: an object of models with their
  * prices in USD per token. The format is that of `model_prices_and_context_window.json` in github.com/BerriAI/litellm.
- * @throws PriceTableError when it is not such a table, or has none of the chosen models
+ * @throws PriceTableError when it is not such a table, or has no model that these options select
  */
 export function convertPriceTable(table: unknown, options: ConversionOptions): ConvertedTable {
   if (!isObject(table)) throw new PriceTableError('is not a JSON object of models and their prices');
@@ -84,7 +84,7 @@ function chooseRows(rows: readonly Row[], { models, providers }: ModelSelection)
       (models.length === 0 || models.some((pattern) => matchesGlob(pattern, row[0]))) &&
       (providers.length === 0 || providers.some((provider) => providerOf(row) === provider)),
   );
-  if (chosen.length === 0) throw new PriceTableError('has no model that was asked for');
+  if (chosen.length === 0) throw new PriceTableError('has no model that these options select');
   return chosen;
 }
 

@@ -79,7 +79,7 @@ function registerWrites(app: App, limits: DirectLimitService): void {
       tags,
       summary: 'Create a direct limit',
       description:
-        'Applies to the subjects of the route beside what its plan says, at once. Usage counts from then on.',
+        'The limit applies to the subjects of the route at once, in addition to the rules of its plan. Usage counts from then on.',
       operationId: 'createDirectLimit',
       params: RouteParams,
       body: LimitRuleInput,
@@ -100,7 +100,7 @@ function registerWrites(app: App, limits: DirectLimitService): void {
       summary: 'Change a direct limit',
       description:
         'Fields that are left out keep their values. Another `limit_amount` counts from the next window on, or with `effective: "now"` in the ' +
-        'current one already. Another period, measure or currency of an amount begins to count anew.',
+        'current one already. A limit with another period, measure or currency of an amount counts from zero.',
       operationId: 'updateDirectLimit',
       params: LimitParams,
       body: UpdateDirectLimitBody,

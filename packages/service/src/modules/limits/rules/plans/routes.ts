@@ -26,7 +26,7 @@ const PlanParams = paramsWith(
   'Id of the plan (`ulp_…`) or of any of its versions (`ulpv_…`), as lists and `publish` return it.',
 );
 const CurrentPlanParams = paramsWith(
-  'Id of the plan (`ulp_…`), of its version in force or of its draft (`ulpv_…`). The id of an earlier version returns 400 and names the plan.',
+  'Id of the plan (`ulp_…`), of its active version or of its draft (`ulpv_…`). The id of an earlier version returns 400 and names the plan.',
 );
 
 /** Registers the routes of usage limit plans. */
