@@ -53,7 +53,7 @@ function foldOf(key: string, unordered: readonly Line[], before: readonly Fold[]
   const known = before.find(({ line, members: last }) => line.key === key && isSame(last, members));
   const line =
     known === undefined ? newLine(key, row, step.kept.length) : moved({ ...known.line, row }, step);
-  for (const index of known === undefined ? step.kept.keys() : step.come) {
+  for (const index of known === undefined ? step.kept.keys() : step.added) {
     const texts = members.flatMap(({ exact }) => exact[index] ?? []);
     if (texts.length > 0) put(line, index, exactSum(texts));
   }

@@ -6,9 +6,9 @@ export interface LineStep {
   /** By index of the next times: the index of the same numbers before, or undefined if they must be read. */
   readonly kept: readonly (number | undefined)[];
   /** Indexes of the next times that are to be read. */
-  readonly come: readonly number[];
+  readonly added: readonly number[];
   /** Indexes of the previous times that are dropped. */
-  readonly gone: readonly number[];
+  readonly removed: readonly number[];
 }
 
 /** The numbers of one metric, unit and group, or of others. */
@@ -27,7 +27,7 @@ export function newLine(key: string, row: AnalysisRow, length: number): Line {
 }
 
 /** The line with only the kept points, and their total. A plain loop, because each update runs over all points. */
-export function moved(line: Line, { kept, gone }: LineStep): Line {
+export function moved(line: Line, { kept, removed }: LineStep): Line {
   const next = newLine(line.key, line.row, kept.length);
   for (let index = 0; index < kept.length; index++) {
     const from = kept[index];
@@ -35,7 +35,7 @@ export function moved(line: Line, { kept, gone }: LineStep): Line {
     next.values[index] = line.values[from] ?? 0;
     next.exact[index] = line.exact[from];
   }
-  return { ...next, total: exactSum([line.total, ...textsAt(line, gone).map(negated)]) };
+  return { ...next, total: exactSum([line.total, ...textsAt(line, removed).map(negated)]) };
 }
 
 export function textsAt({ exact }: Line, indexes: readonly number[]): string[] {

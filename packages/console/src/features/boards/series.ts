@@ -71,7 +71,7 @@ export class SeriesMaker {
     const previous = this.#previous?.measure === measure ? this.#previous : undefined;
     const frame = frameOf(data, Math.min(data.to, untilS));
     const step = stepOf(previous, data, frame.times);
-    if (previous !== undefined && step.come.length === 0 && step.gone.length === 0) {
+    if (previous !== undefined && step.added.length === 0 && step.removed.length === 0) {
       const set = hasSamePartial(previous.set, frame) ? previous.set : { ...previous.set, ...frame };
       this.#previous = { ...previous, data, set };
       return set;
@@ -109,9 +109,9 @@ function stepOf(previous: Previous | undefined, { rows }: ChartData, times: read
   const kept = times.map((time) =>
     previous?.data.rows.get(time) === rows.get(time) ? before.get(time) : undefined,
   );
-  const come = kept.flatMap((from, index) => (from === undefined ? [index] : []));
+  const added = kept.flatMap((from, index) => (from === undefined ? [index] : []));
   const staying = new Set(kept);
-  return { kept, come, gone: [...before.values()].filter((index) => !staying.has(index)) };
+  return { kept, added, removed: [...before.values()].filter((index) => !staying.has(index)) };
 }
 
 /** The lines after a step. Existing lines keep their order, and with it their colour. */
@@ -123,7 +123,7 @@ function linesOf(
   times: readonly number[],
 ): Line[] {
   const lines = new Map(before.map((line) => [line.key, moved(line, step)]));
-  for (const index of step.come) {
+  for (const index of step.added) {
     for (const row of rows.get(times[index] ?? 0) ?? []) {
       if (!isDrawn(row, measure)) continue;
       const key = keyOf(row, measure);
@@ -139,7 +139,7 @@ function linesOf(
   const placeOf = ({ key }: Line) => places.get(key) ?? places.size;
   return [...lines.values()]
     .filter(({ exact }) => exact.some((text) => text !== undefined))
-    .map((line) => ({ ...line, total: exactSum([line.total, ...textsAt(line, step.come)]) }))
+    .map((line) => ({ ...line, total: exactSum([line.total, ...textsAt(line, step.added)]) }))
     .sort(
       (a, b) =>
         Number(a.row.other === true) - Number(b.row.other === true) ||

@@ -57,8 +57,8 @@ function Paid({ onDismiss }: { readonly onDismiss: () => void }) {
     return (
       <Note icon={<Clock size={16} />}>
         {order.data?.status === 'paid'
-          ? `${name} is paid and is being activated …`
-          : 'Waiting for the payment provider to confirm the payment …'}
+          ? `${name} is paid and is being activated…`
+          : 'Waiting for the payment provider to confirm the payment…'}
       </Note>
     );
   }

@@ -99,7 +99,7 @@ function Actions({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
   const mayWrite = useMay('webhooks:write');
   if (!mayWrite) return null;
   const close = () => setAsked(undefined);
-  const gone = () => navigate(`/p/${projectId}/webhooks`, { replace: true });
+  const leave = () => navigate(`/p/${projectId}/webhooks`, { replace: true });
   return (
     <>
       {test.isError && <FailureNote error={test.error} />}
@@ -141,7 +141,7 @@ function Actions({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
         change={remove}
         isOpen={asked === 'delete'}
         onClose={close}
-        onConfirm={() => remove.mutate(endpoint.id, { onSuccess: gone })}
+        onConfirm={() => remove.mutate(endpoint.id, { onSuccess: leave })}
       >
         <bdi>{endpoint.url}</bdi> will receive no further messages, and its delivery history is removed. This
         cannot be undone.

@@ -102,7 +102,7 @@ function RedeliverForm({
 }
 
 function foundText(isPending: boolean, found: number): string {
-  if (isPending) return 'Counting …';
+  if (isPending) return 'Counting…';
   if (found === 0) return 'No failed or cancelled messages in this time.';
   if (found === REDELIVERED_MAX) return `The newest ${count(found)} failed or cancelled messages.`;
   return `${count(found)} failed or cancelled ${found === 1 ? 'message' : 'messages'}.`;
