@@ -35,8 +35,8 @@ export function problemsOf(page: Page, serviceUrl: string, problems: string[] = 
 }
 
 /**
- * Answers the path of the program, whose unpacking takes seconds. The package unpacks to a fixed name below
- * the temporary folder, where anybody may have put a program of that name.
+ * Returns the path of the program, whose unpacking takes seconds. The package unpacks to a fixed name below the
+ * temporary folder, where anybody may have put a program of that name.
  */
 async function unpackInto(folder: string): Promise<string> {
   const before = process.env.TMPDIR;

@@ -58,7 +58,7 @@ export async function writeHostileProject(
   };
 }
 
-/** Answers the ids of the projects. */
+/** Returns the ids of the projects. */
 async function writeTenancy({ service, tenant }: OpenConsole, writer: HostileWriter): Promise<string[]> {
   const post = async <T>(path: string, body: object): Promise<T> => {
     const response = await fetch(`${service.url}/admin/v1/tenants/${tenant.tenantId}${path}`, {
@@ -128,7 +128,7 @@ function planBody(writer: HostileWriter) {
   return { title: writer.text('plan title'), description: writer.text('plan description'), rules };
 }
 
-/** Answers the id of a plan that has two revisions and a draft. */
+/** Returns the id of a plan that has two revisions and a draft. */
 async function writePlans({ project: { usageLimitPlans }, writer }: Scene): Promise<string> {
   const { id } = await usageLimitPlans.create({ name: 'constructor', ...planBody(writer) });
   await usageLimitPlans.publish(id);
@@ -141,7 +141,7 @@ async function writePlans({ project: { usageLimitPlans }, writer }: Scene): Prom
   return id;
 }
 
-/** Answers the id of a subject that has limits and a lease. */
+/** Returns the id of a subject that has limits and a lease. */
 async function writeRoutes({ project, writer }: Scene, planId: string): Promise<string> {
   const subjectIds = writer.texts('subject id of a route');
   const routeIds: string[] = [];
@@ -192,7 +192,7 @@ async function sendEvents({ project, writer, nowS }: Scene, ruleSetId: string, s
   });
 }
 
-/** Answers the id of a board that has charts. */
+/** Returns the id of a board that has charts. */
 async function writeBoards({ project: { boards }, writer }: Scene): Promise<string> {
   const made: Board[] = [];
   for (const name of writer.texts('board name')) {
@@ -212,7 +212,7 @@ async function writeBoards({ project: { boards }, writer }: Scene): Promise<stri
   return board_id;
 }
 
-/** Answers the id of an account that has credits and adjustments. */
+/** Returns the id of an account that has credits and adjustments. */
 async function writeMoney({ project: { accounts }, writer }: Scene): Promise<string> {
   const ids: string[] = [];
   for (const name of writer.texts('account name')) {

@@ -143,7 +143,7 @@ export class HostileWalk {
     await this.#settle();
   }
 
-  /** Answers what was in the way, if anything. */
+  /** Returns what was in the way, if anything. */
   async #click(within: string, name: string): Promise<string | undefined> {
     const find = `(${BUTTONS})(${JSON.stringify(within)}).find(({ kind }) => kind === ${JSON.stringify(name)})?.button`;
     const button = (await this.page.evaluateHandle(find)).asElement();
@@ -196,8 +196,8 @@ export class HostileWalk {
   }
 
   /**
-   * Every text into every field, as fast as they come; each is to stand there as it was typed. Answers how
-   * many fields.
+   * Types every text into every field, as fast as possible; each must appear there as it was typed. Returns the number
+   * of fields.
    */
   async #typeInto(within: string): Promise<number> {
     const last = this.#typed++ % HOSTILE_TEXTS.length;

@@ -20,8 +20,8 @@ export class RecordedRequests {
   };
 
   /**
-   * The operations that were asked for, by id; throws for a request that is none, or has an answer that is
-   * not documented.
+   * Returns the requested operations by id; throws for a request to no operation, or with a response that is not
+   * documented.
    */
   async operationsOf(serviceUrl: string): Promise<Set<string>> {
     const document = (await (await fetch(`${serviceUrl}/openapi.json`)).json()) as {

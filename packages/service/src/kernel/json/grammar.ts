@@ -1,7 +1,7 @@
 /**
- * The grammar of JSON over bytes, as strict as that of `JSON.parse`, without making a value. Each function
- * begins at the first byte of what it reads, and returns the index just past it, or `BROKEN`. This is the only
- * way to pass a string or a value: whoever reads or skips uses it, also where the bytes are known to be JSON.
+ * The grammar of JSON over bytes, as strict as that of `JSON.parse`, without creating values. Each function begins at
+ * the first byte of what it reads, and returns the index just past it, or `BROKEN`. All readers pass strings and values
+ * with these functions only, also where the bytes are known to be JSON.
  */
 
 /** The bytes are not JSON, or exceed a bound. */
@@ -23,10 +23,10 @@ const LOWER_E = 0x65;
 const LOWER_U = 0x75;
 const PLUS = 0x2b;
 const SPACE = 0x20;
-/** Bytes that differ in it are the two cases of a letter. */
+/** The bit that differs between the two cases of a letter. */
 const CASE_BIT = 0x20;
 
-/** A quote, a backslash or a control character: what ends a run of plain characters in a string. */
+/** Bytes that end a run of plain characters in a string: a quote, a backslash or a control character. */
 const ENDS_RUN = new Uint8Array(256).fill(1, 0, SPACE);
 ENDS_RUN[QUOTE] = 1;
 ENDS_RUN[BACKSLASH] = 1;
@@ -47,7 +47,7 @@ export function spaceEnd(bytes: Uint8Array, from: number): number {
   return at;
 }
 
-/** Index of the first byte that is no plain character of a string. */
+/** Returns the index of the first byte that is not a plain character of a string. */
 function runEnd(bytes: Uint8Array, from: number): number {
   const { length } = bytes;
   let at = from;
@@ -55,7 +55,7 @@ function runEnd(bytes: Uint8Array, from: number): number {
   return at;
 }
 
-/** A string without escapes: others are `BROKEN`. */
+/** Passes a string without escapes; any other is `BROKEN`. */
 export function plainStringEnd(bytes: Uint8Array, from: number): number {
   const at = runEnd(bytes, from + 1);
   return bytes[at] === QUOTE ? at + 1 : BROKEN;
@@ -71,7 +71,7 @@ export function stringEnd(bytes: Uint8Array, from: number): number {
   return bytes[at] === QUOTE ? at + 1 : BROKEN;
 }
 
-/** @param from behind the backslash */
+/** @param from index after the backslash */
 function escapeEnd(bytes: Uint8Array, from: number): number {
   const byte = bytes[from];
   if (byte === undefined) return BROKEN;
@@ -83,7 +83,7 @@ function escapeEnd(bytes: Uint8Array, from: number): number {
   return from + 5;
 }
 
-/** A number, `true`, `false` or `null`. */
+/** Passes a number, `true`, `false` or `null`. */
 export function scalarEnd(bytes: Uint8Array, from: number): number {
   const first = bytes[from];
   if (first === undefined) return BROKEN;
@@ -98,7 +98,7 @@ export function scalarEnd(bytes: Uint8Array, from: number): number {
   return at;
 }
 
-/** At least one digit. */
+/** Passes at least one digit. */
 function digitsEnd(bytes: Uint8Array, from: number): number {
   let at = from;
   while (at < bytes.length && (bytes[at] as number) >= ZERO && (bytes[at] as number) <= NINE) at++;
@@ -115,8 +115,8 @@ function literalEnd(bytes: Uint8Array, from: number): number {
 }
 
 /**
- * Any value with everything in it, in one loop.
- * @param depthLeft how many containers may be open at once, this one among them
+ * Passes any value with everything in it, in one loop.
+ * @param depthLeft how many containers may be open at once, including this one
  */
 export function valueEnd(bytes: Uint8Array, from: number, depthLeft: number, budget: JsonBudget): number {
   if (!startsContainer(bytes[from])) return leafEnd(bytes, from);
@@ -141,7 +141,7 @@ export function valueEnd(bytes: Uint8Array, from: number, depthLeft: number, bud
       at = leafEnd(bytes, at);
       if (at === BROKEN) return BROKEN;
     }
-    // Behind a value: all containers that end here.
+    // After a value: closes all containers that end here.
     let closer = closers.at(-1);
     for (;;) {
       if (closer === undefined) return at;
@@ -164,7 +164,7 @@ export function startsContainer(byte: number | undefined): byte is number {
   return byte === OPEN_BRACE || byte === OPEN_BRACKET;
 }
 
-/** A string or a scalar. */
+/** Passes a string or a scalar. */
 function leafEnd(bytes: Uint8Array, from: number): number {
   return bytes[from] === QUOTE ? stringEnd(bytes, from) : scalarEnd(bytes, from);
 }
@@ -174,7 +174,7 @@ function keyEnd(bytes: Uint8Array, from: number): number {
   return bytes[from] === QUOTE ? colonEnd(bytes, stringEnd(bytes, from)) : BROKEN;
 }
 
-/** @param from behind a key, or `BROKEN` */
+/** @param from index after a key, or `BROKEN` */
 export function colonEnd(bytes: Uint8Array, from: number): number {
   if (from === BROKEN) return BROKEN;
   const at = spaceEnd(bytes, from);

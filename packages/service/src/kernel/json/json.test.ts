@@ -197,7 +197,7 @@ describe('scanJson', () => {
       fc.property(jsonText, (text) => {
         const scan = scanJson(Buffer.from(text));
         if (!scan.hasInexactNumber) expect(holdsText(parseLossless(text))).toBe(false);
-        // A duplicate key hides the value before it, so that the scan may only see deeper.
+        // A duplicate key hides the value before it, so the scan may only find more depth.
         expect(scan.depthMax).toBeGreaterThanOrEqual(depthOf(JSON.parse(text)));
       }),
     );

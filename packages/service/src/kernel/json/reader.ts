@@ -15,13 +15,13 @@ import type { RecentTexts } from './recent-texts.js';
 import { mayBeInexact } from './scan.js';
 
 export interface JsonBounds {
-  /** Containers open at once. */
+  /** Upper bound of the containers that are open at once. */
   readonly depthMax: number;
   /** Counted as by `scanJson`. */
   readonly valuesMax: number;
 }
 
-/** Digits of an integer that is quickly made. */
+/** Upper bound of the digits of an integer that is converted directly. */
 const QUICK_DIGITS_MAX = 15;
 const LOWER_F = 0x66;
 const LOWER_N = 0x6e;
@@ -30,7 +30,7 @@ const LOWER_T = 0x74;
 /** Thrown by readers, and caught by `unlessNotPlain` alone. */
 const NOT_PLAIN = new Error('not plain JSON');
 
-/** Runs a reader; undefined where it meets what it leaves to the parser. */
+/** Runs a reader; returns undefined where it finds JSON that it leaves to the parser. */
 export function unlessNotPlain(read: () => unknown): unknown {
   try {
     return read();
@@ -40,7 +40,7 @@ export function unlessNotPlain(read: () => unknown): unknown {
   }
 }
 
-/** A cursor that makes values of JSON bytes, as far as its subclass wants them. */
+/** A cursor that creates values from JSON bytes, where its subclass wants them. */
 export class JsonReader {
   protected at: number;
   readonly #budget: JsonBudget;
@@ -65,7 +65,7 @@ export class JsonReader {
   }
 
   /**
-   * Moves into a container, to its first entry; false for an empty one, which is passed.
+   * Enters a container, at its first entry; returns false for an empty one, which is passed.
    * @param depth of this container; 1 is the outermost
    */
   protected enter(depth: number, close: number): boolean {
@@ -77,7 +77,7 @@ export class JsonReader {
     return false;
   }
 
-  /** Moves behind an entry, to the next one; false when there is none, and the container is passed. */
+  /** Moves past an entry, to the next one; returns false when there is none, and the container is passed. */
   protected goesOn(close: number): boolean {
     this.at = spaceEnd(this.bytes, this.at);
     const byte = this.bytes[this.at++];
@@ -99,7 +99,7 @@ export class JsonReader {
     return key;
   }
 
-  /** @param texts that stood at this place before; without, it is made anew */
+  /** @param texts recent texts of this place; without them, the text is always decoded */
   protected string(texts?: RecentTexts): string {
     const { bytes, at: start } = this;
     const end = plainStringEnd(bytes, start);
@@ -108,14 +108,17 @@ export class JsonReader {
     return texts?.textOf(bytes, start + 1, end - 1) ?? bytes.toString('utf8', start + 1, end - 1);
   }
 
-  /** Escapes are JSON.parse's own business. */
+  /** Leaves escapes to JSON.parse. */
   #escapedString(): string {
     const start = this.at;
     this.moveTo(stringEnd(this.bytes, start));
     return JSON.parse(this.bytes.toString('utf8', start, this.at)) as string;
   }
 
-  /** A number, `true`, `false` or `null`. A number that no double holds is a `NumericText`, if it is to be exact. */
+  /**
+   * Reads a number, `true`, `false` or `null`. A number that a double cannot hold becomes a `NumericText`, if exactness
+   * is requested.
+   */
   protected scalar(isExact: boolean): unknown {
     const { bytes, at: start } = this;
     this.moveTo(scalarEnd(bytes, start));
@@ -128,13 +131,17 @@ export class JsonReader {
     return isExact && mayBeInexact(bytes, start, this.at) ? parseLossless(text) : Number(text);
   }
 
-  /** Moves past a value. @param depth of the containers around it */
+  /**
+   * Moves past a value.
+   *
+   * @param depth of the containers around it
+   */
   protected skip(depth: number): void {
     this.moveTo(valueEnd(this.bytes, this.at, this.bounds.depthMax - depth, this.#budget));
   }
 }
 
-/** The integer, when it is made of digits alone, so few that a double is exact. */
+/** Returns the integer if it consists of digits only, and of so few that a double is exact. */
 function quickInteger(bytes: Uint8Array, start: number, end: number): number | undefined {
   if (end - start > QUICK_DIGITS_MAX) return undefined;
   let value = 0;

@@ -1,17 +1,17 @@
-/** Longer texts are made anew each time. */
+/** Upper bound of the bytes of a cached text; longer texts are decoded each time. */
 const RECENT_BYTES_MAX = 40;
 
-/** ASCII texts that were read lately: many are the same in event after event, and need not be made anew. */
+/** A cache of recent ASCII texts: many are the same in event after event, and need not be decoded again. */
 export class RecentTexts {
   readonly #places: number;
   readonly #texts: string[] = [];
 
-  /** @param places for how many texts at most */
+  /** @param places upper bound of the number of texts */
   constructor(places = 16) {
     this.#places = places;
   }
 
-  /** The text of these bytes, which are UTF-8. */
+  /** Returns the text of these bytes, which are UTF-8. */
   textOf(bytes: Buffer, start: number, end: number): string {
     const length = end - start;
     if (length === 0 || length > RECENT_BYTES_MAX) return bytes.toString('utf8', start, end);
@@ -23,7 +23,7 @@ export class RecentTexts {
       if (at === length) return recent;
     }
     const text = bytes.toString('utf8', start, end);
-    // As many characters as bytes: then it is ASCII, and its characters are its bytes.
+    // With as many characters as bytes it is ASCII, and its characters are its bytes.
     if (text.length === length) this.#texts[place] = text;
     return text;
   }

@@ -1,10 +1,10 @@
 /** Facts about the bytes of a JSON text, found before it is parsed. */
 export interface JsonScan {
-  /** Containers open at once at the deepest place; 0 for a scalar. */
+  /** Containers that are open at once at the deepest place; 0 for a scalar. */
   readonly depthMax: number;
-  /** At least as many values as the text holds, but for one: every container, and every comma between two values. */
+  /** At least the number of values in the text less one: every container, and every comma between two values. */
   readonly valueCount: number;
-  /** Some number is, or may be, one that a double cannot hold exactly: parse with `parseLossless`. */
+  /** Whether some number is, or may be, one that a double cannot hold exactly: then parse with `parseLossless`. */
   readonly hasInexactNumber: boolean;
 }
 
@@ -30,8 +30,8 @@ KINDS[0x2d] = NUMBER;
 KINDS[0x2c] = COMMA;
 
 /**
- * One pass over bytes that may or may not be JSON; never throws, and for JSON, or for as far as the bytes are JSON,
- * never understates the depth.
+ * Scans bytes that may or may not be JSON in one pass; never throws. For the part of the bytes that is JSON, it never
+ * understates the depth.
  */
 export function scanJson(bytes: Uint8Array): JsonScan {
   const length = bytes.length;
@@ -68,8 +68,8 @@ export function scanJson(bytes: Uint8Array): JsonScan {
 }
 
 /**
- * Index just past the string whose opening quote is at `from`, or the length when it does not end. More lenient
- * than the grammar, because what comes after a broken string is scanned too.
+ * Returns the index just past the string whose opening quote is at `from`, or the length when it does not end. More
+ * lenient than the grammar, because the bytes after a broken string are scanned too.
  */
 function lenientStringEnd(bytes: Uint8Array, from: number): number {
   const { length } = bytes;
@@ -82,7 +82,7 @@ function lenientStringEnd(bytes: Uint8Array, from: number): number {
   return length;
 }
 
-/** Index of the first byte after `from` that cannot be part of a number. */
+/** Returns the index of the first byte after `from` that cannot be part of a number. */
 function numberEnd(bytes: Uint8Array, from: number): number {
   let at = from + 1;
   for (; at < bytes.length; at++) {
@@ -93,7 +93,7 @@ function numberEnd(bytes: Uint8Array, from: number): number {
   return at;
 }
 
-/** True for any exponent and for too many significant digits; zeros before the first other digit do not count. */
+/** True for any exponent and for too many significant digits; leading zeros do not count. */
 export function mayBeInexact(bytes: Uint8Array, from: number, end: number): boolean {
   if (end - from > NORMAL_CHARS_MAX) return true;
   let significantDigits = 0;

@@ -19,7 +19,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
-/** The selected value, with each span replaced by what `made` returns for its text. */
+/** Returns the selected value, with each span replaced by what `made` returns for its text. */
 function withSpans(bytes: Buffer, value: unknown, made: (text: string) => unknown): unknown {
   if (value instanceof JsonSpan) return made(bytes.toString('utf8', value.start, value.end));
   if (Array.isArray(value)) return value.map((entry) => withSpans(bytes, entry, made));
@@ -98,7 +98,7 @@ describe('selectJson', () => {
     '"\u007f"',
   ])('reads the string %s as parseLossless does', (text) => {
     const selection = members({ a: ALL });
-    // The second time it may be known.
+    // The second time it may be cached.
     for (let round = 0; round < 2; round++) {
       expect(selected(`{"x":0,"a":${text}}`, selection)).toEqual({ a: parseLossless(text) });
     }
@@ -159,7 +159,7 @@ describe('against parseLossless', () => {
     fc.bigInt().map((value) => `${value}E3`),
   );
   const space = fc.constantFrom('', ' ', '\n\t');
-  /** A JSON text with repeated names, numbers that no double holds, and white space. */
+  /** A JSON text with repeated names, numbers that a double cannot hold, and white space. */
   const { text } = fc.letrec<{ text: string }>((tie) => ({
     text: fc.oneof(
       { maxDepth: 4, depthIdentifier: 'json' },
@@ -194,7 +194,7 @@ describe('against parseLossless', () => {
     ),
   }));
 
-  /** The part of a parsed value that the selection reads; a span is replaced by the value at its place. */
+  /** Returns the part of a parsed value that the selection reads; a span is replaced by the value at its place. */
   function expectedOf(value: unknown, part: JsonSelection): unknown {
     if (part === ALL || part === SPAN) return value;
     if (part instanceof SelectedEntries) {

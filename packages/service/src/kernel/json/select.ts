@@ -21,9 +21,9 @@ export class JsonSpan {
   ) {}
 }
 
-/** The whole value is read. */
+/** Selects the whole value. */
 export const ALL = Symbol('all');
-/** Only where the value stands is noted, as a `JsonSpan`. */
+/** Selects only the place of a value, as a `JsonSpan`. */
 export const SPAN = Symbol('span');
 
 /** The parts of a JSON value to read. */
@@ -32,10 +32,10 @@ export type JsonSelection = typeof ALL | typeof SPAN | SelectedMembers | Selecte
 const LONE_SURROGATE = /\p{Surrogate}/u;
 const IS_ASCII = /^[\0-\x7f]*$/;
 
-/** So few members are compared one by one. */
+/** Up to this number, members are compared one by one. */
 const COMPARED_MAX = 4;
 
-/** Some members of an object; of what is no object, null is read. */
+/** Some members of an object; a value that is not an object is read as null. */
 export class SelectedMembers {
   readonly members: readonly Member[];
   /** Members by the length of their key; used when there are many. */
@@ -52,7 +52,7 @@ export class SelectedMembers {
     this.#byKey = new Map(this.members.map((member) => [member.key, member]));
   }
 
-  /** The member of the key between these places; of many members, no slower than of few. */
+  /** Returns the member of the key between these indexes; with many members it is as fast as with few. */
   find(bytes: Buffer, start: number, end: number): Member | undefined {
     const length = end - start;
     const alike = this.#byLength === undefined ? this.members : this.#byLength.get(length);
@@ -75,23 +75,23 @@ function byKeyLength(members: readonly Member[]): Map<number, Member[]> {
   return byLength;
 }
 
-/** Not the name that an object cannot simply be given, nor one that UTF-8 does not hold. */
+/** Whether a name can be selected: not `__proto__`, which cannot simply be assigned, nor one that UTF-8 cannot hold. */
 export function isSelectable(name: string): boolean {
   return name !== '__proto__' && !LONE_SURROGATE.test(name);
 }
 
-/** All entries of a list, alike; of what is no list, null is read. */
+/** All entries of a list, read in the same way; a value that is not a list is read as null. */
 export class SelectedEntries {
   readonly texts = new RecentTexts();
 
   constructor(readonly each: JsonSelection) {}
 }
 
-/** Recent texts of the places that have no memory of their own. */
+/** Recent texts of all places without a cache of their own. */
 const SOME_TEXTS = new RecentTexts();
 
 class Member {
-  /** The bytes of the name, a character for each. */
+  /** The bytes of the name, one character for each. */
   readonly key: string;
   readonly texts: RecentTexts;
 
@@ -105,10 +105,10 @@ class Member {
 }
 
 /**
- * Reads of a text, which is known to be JSON, what is selected, without making anything of the rest: as
- * `parseLossless` would, with fewer members. The last of duplicate keys wins.
+ * Reads the selected parts of a text that is known to be JSON, without creating values of the rest: the same as
+ * `parseLossless`, with fewer members. The last of duplicate keys wins.
  *
- * @param start of a value; what stands around it is not looked at
+ * @param start of a value; the bytes around it are not read
  * @returns undefined where keys have escapes, or the text turns out not to be JSON: then parse all of it
  */
 export function selectJson(bytes: Buffer, selection: JsonSelection, start = 0): unknown {
@@ -122,7 +122,7 @@ class Selector extends JsonReader {
   }
 
   /**
-   * @param texts that stood at this place before
+   * @param texts recent texts of this place
    * @param depth of the containers around it
    */
   value(selection: JsonSelection, texts: RecentTexts, depth: number): unknown {

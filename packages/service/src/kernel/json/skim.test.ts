@@ -7,7 +7,7 @@ import { skimJson } from './skim.js';
 const BOUNDS = { depthMax: JSON_DEPTH_MAX, valuesMax: 1_000_000 };
 const skim = (text: string | Buffer) => skimJson(Buffer.from(text as string), 'raw_json', BOUNDS);
 
-/** The expected result of `skimJson`: that of `JSON.parse`, except that some members are left empty. */
+/** Returns the expected result of `skimJson`: that of `JSON.parse`, except that some members are left empty. */
 function expected(text: string): unknown {
   const body = JSON.parse(text) as Record<string, unknown>;
   for (const member of [

@@ -11,16 +11,16 @@ import {
 import { type JsonBounds, JsonReader, unlessNotPlain } from './reader.js';
 import { RecentTexts } from './recent-texts.js';
 
-/** The same few keys need not be made anew for every event. */
+/** Recent keys: the same few need not be decoded for every event. */
 const KEYS = new RecentTexts(64);
 
 /**
- * Reads an object as `JSON.parse` does, but makes nothing of its member `unread`, nor of that of an object in
- * a list that is a member of it: it checks that this member is JSON, and puts an empty object or list in its
- * place. So an event is accepted without building its largest part only to throw it away.
+ * Reads an object as `JSON.parse` does, but creates no value of its member `unread`, nor of that member in the objects
+ * of a list that is a member of it: it checks that this member is JSON, and puts an empty object or list in its place.
+ * So an event is accepted without building its largest part only to drop it.
  *
- * @returns undefined for what is no object in UTF-8, is beyond the bounds, or needs care (a key `__proto__`):
- *   then read all of it
+ * @returns undefined for JSON that is not an object in UTF-8, is beyond the bounds, or needs care (a key `__proto__`):
+ * then read all of it
  */
 export function skimJson(bytes: Buffer, unread: string, bounds: JsonBounds): unknown {
   if (!isUtf8(bytes)) return undefined;

@@ -1,6 +1,9 @@
 import { JsonDepthError, NumericText } from './parse.js';
 
-/** Printed values are parsed JSON within an envelope of ours; this bound stops a cycle before the stack overflows. */
+/**
+ * Printed values are parsed JSON within an envelope of this service; this bound stops a cycle before the stack
+ * overflows.
+ */
 const WRITE_DEPTH_MAX = 512;
 
 /**
