@@ -13,6 +13,7 @@ export default defineConfig({
       '@tollgate/contract': source('./packages/contract/src/index.ts'),
       '@tollgate/sdk/browser': source('./packages/sdk/src/browser.ts'),
       '@tollgate/sdk': source('./packages/sdk/src/index.ts'),
+      '@tollgate/timezone': source('./packages/timezone/src/index.ts'),
     },
   },
   test: {

@@ -46,7 +46,7 @@ export function isBundled() {
 }
 
 function staleBundles() {
-  const compiled = ['contract', 'sdk', 'service'].flatMap((name) => [
+  const compiled = ['contract', 'sdk', 'service', 'timezone'].flatMap((name) => [
     ...files(`packages/${name}/dist`, /(?<!\.test)\.js$/),
     `packages/${name}/package.json`,
   ]);
@@ -59,6 +59,7 @@ function staleBundles() {
         ...files('packages/console/src', /(?<!\.test)\.(ts|tsx|css)$/),
         ...files('packages/contract/src', /(?<!\.test)\.ts$/),
         ...files('packages/sdk/src', /(?<!\.test)\.ts$/),
+        ...files('packages/timezone/src', /(?<!\.test)\.ts$/),
         'packages/console/index.html',
       ],
     ],

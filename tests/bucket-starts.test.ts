@@ -5,9 +5,7 @@ import {
   bucketStarts,
   monthAt,
 } from '../packages/console/src/features/boards/buckets.js';
-import { instantOf, instantShowing, wallTime } from '../packages/console/src/timezone.js';
 import { bucketStarts as cutByService, nextBucketStart } from '../packages/service/src/kernel/bucket.js';
-import { zoneOf } from '../packages/service/src/kernel/timezone.js';
 
 const HOUR_S = 3_600;
 const DAY_S = 24 * HOUR_S;
@@ -47,68 +45,7 @@ describe.each(ZONES)('the buckets that the console draws in %s', (timezone) => {
       if (index > 0) expect(monthAt(startS - 1, timezone, 1)).toMatchObject({ startS });
     }
   });
-
-  it.each(MOMENTS)('begin where a local time is chosen, around %s', (day) => {
-    const noonS = Date.parse(`${day}T12:00:00Z`) / 1_000;
-    for (let wallS = noonS - DAY_S; wallS < noonS + DAY_S; wallS += 15 * 60) {
-      expect(instantShowing(wallS, timezone)).toBe(zoneOf(timezone).instantShowing(wallS));
-    }
-  });
 });
-
-describe('local time in the console and in the service', () => {
-  const zones = Intl.supportedValuesOf('timeZone');
-
-  it(`is the same in all ${zones.length} timezones`, () => {
-    let changes = 0;
-    for (const [index, timezone] of zones.entries()) {
-      // A different year for each of 65 zones in a row, from 1972 to 2036.
-      const year = 1972 + ((index * 7) % 65);
-      for (const atS of monthsOf(year)) expectSameTime(atS, timezone);
-      for (const changeS of changesIn(year, timezone)) {
-        changes += 1;
-        for (let aroundS = -3 * HOUR_S; aroundS <= 3 * HOUR_S; aroundS += 15 * 60) {
-          expectSameTime(changeS + aroundS, timezone);
-        }
-        for (const aroundS of [-1, 0, 1]) expectSameTime(changeS + aroundS, timezone);
-      }
-    }
-    expect(changes).toBeGreaterThan(100);
-  });
-});
-
-function expectSameTime(atS: number, timezone: string): void {
-  const zone = zoneOf(timezone);
-  const wallS = zone.wallTime(atS);
-  // Counted on with the offset of the day before: after a change, some clocks skip this time.
-  const skippedS = atS + wallTime(atS - DAY_S, timezone) - (atS - DAY_S);
-  const inConsole = [wallS, skippedS].flatMap((wall) => [
-    instantOf(wall, timezone),
-    instantShowing(wall, timezone),
-  ]);
-  const inService = [wallS, skippedS].flatMap((wall) => [zone.instantOf(wall), zone.instantShowing(wall)]);
-  expect([wallTime(atS, timezone), ...inConsole], `${timezone} at ${atS}`).toEqual([wallS, ...inService]);
-}
-
-function monthsOf(year: number): number[] {
-  return Array.from({ length: 13 }, (_, month) => Date.UTC(year, month) / 1_000);
-}
-
-/** The instants of a year at which the clock of a timezone is changed; one of each month. */
-function changesIn(year: number, timezone: string): number[] {
-  const offsetAt = (atS: number) => wallTime(atS, timezone) - atS;
-  const months = monthsOf(year);
-  return months.slice(1).flatMap((endS, index) => {
-    let [lowS, highS] = [months[index] ?? endS, endS];
-    if (offsetAt(lowS) === offsetAt(highS)) return [];
-    while (highS - lowS > 1) {
-      const middleS = Math.floor((lowS + highS) / 2);
-      if (offsetAt(middleS) === offsetAt(lowS)) lowS = middleS;
-      else highS = middleS;
-    }
-    return [highS];
-  });
-}
 
 function expectSameBuckets(middleS: number, aroundS: number, size: BucketSize, timezone: string): void {
   const [fromS, toS] = [middleS - aroundS, middleS + aroundS];

@@ -1,4 +1,4 @@
-import { DAY_S } from './timezone.js';
+import { DAY_S } from '@tollgate/timezone';
 
 const MINUTE_S = 60;
 const HOUR_S = 3_600;

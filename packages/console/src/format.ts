@@ -1,4 +1,4 @@
-import { DAY_S } from './timezone.js';
+import { DAY_S } from '@tollgate/timezone';
 
 /** Numbers, amounts and times as people read them. */
 

@@ -1,8 +1,8 @@
 import { ANALYSIS_POINTS_MAX } from '@tollgate/contract';
+import { DAY_S, zoneOf } from '@tollgate/timezone';
 import { calendarMonthsAt } from './period.js';
-import { DAY_S, zoneOf } from './timezone.js';
 
-export { isTimezone } from './timezone.js';
+export { isTimezone } from '@tollgate/timezone';
 
 /*
  * Buckets cut time into the points of a chart, aligned to the local calendar of a timezone:

@@ -1,5 +1,6 @@
 import { Temporal } from '@js-temporal/polyfill';
 import { WEEK_STARTS, type WeekStart } from '@tollgate/contract';
+import { zoneOf } from '@tollgate/timezone';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
@@ -11,7 +12,6 @@ import {
   type WindowSettings,
   windowAt,
 } from './period.js';
-import { zoneOf } from './timezone.js';
 
 /**
  * Zones with offsets of whole, half and quarter hours, and changes by one hour and by half an hour, at midnight, across

@@ -1,5 +1,5 @@
 import { WEEK_STARTS, type WeekStart } from '@tollgate/contract';
-import { DAY_S, type Zone, zoneOf } from './timezone.js';
+import { DAY_S, type Zone, zoneOf } from '@tollgate/timezone';
 
 /** How long a usage limit counts before it starts again. */
 export type Period =

@@ -1,6 +1,6 @@
 import type { Credit } from '@tollgate/contract';
+import { DAY_S } from '@tollgate/timezone';
 import { exactSum } from '../../exact-sum.js';
-import { DAY_S } from '../../timezone.js';
 
 /** Time before its expiry from which a credit counts as expiring. */
 const EXPIRING_S = 14 * DAY_S;

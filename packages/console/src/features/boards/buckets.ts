@@ -1,4 +1,4 @@
-import { DAY_S, instantOf, wallTime } from '../../timezone.js';
+import { DAY_S, zoneOf } from '@tollgate/timezone';
 
 const SIZE = /^([1-9]\d*)(s|m|h|d|mo)$/;
 const UNIT_S: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: DAY_S };
@@ -70,8 +70,9 @@ function intervalAt(unixS: number, size: BucketSize, timezone: string): Interval
 }
 
 function daysAt(unixS: number, lengthS: number, timezone: string): Interval {
-  let index = Math.floor((wallTime(unixS, timezone) - MONDAY_S) / lengthS);
-  const startOf = (at: number) => cachedInstant(MONDAY_S + at * lengthS, timezone);
+  const zone = zoneOf(timezone);
+  let index = Math.floor((zone.wallTime(unixS) - MONDAY_S) / lengthS);
+  const startOf = (at: number) => zone.instantOf(MONDAY_S + at * lengthS);
   // If a clock is set back over midnight, the new day continues.
   while (startOf(index + 1) <= unixS) index++;
   while (startOf(index) > unixS) index--;
@@ -80,7 +81,7 @@ function daysAt(unixS: number, lengthS: number, timezone: string): Interval {
 
 /** Months since January 1970. */
 function monthIndex(unixS: number, timezone: string): number {
-  const date = new Date(wallTime(unixS, timezone) * 1_000);
+  const date = new Date(zoneOf(timezone).wallTime(unixS) * 1_000);
   let index = (date.getUTCFullYear() - 1970) * 12 + date.getUTCMonth();
   // If a clock is set back over the end of a month, the new month continues.
   while (monthStart(index + 1, timezone) <= unixS) index++;
@@ -88,20 +89,5 @@ function monthIndex(unixS: number, timezone: string): number {
 }
 
 function monthStart(index: number, timezone: string): number {
-  return cachedInstant(Date.UTC(1970, index) / 1_000, timezone);
-}
-
-/** Cache of instants. Charts need the same few midnights again and again, and computing them is slow. */
-const instants = new Map<string, number>();
-const INSTANTS_MAX = 20_000;
-
-function cachedInstant(wallS: number, timezone: string): number {
-  const key = `${wallS} ${timezone}`;
-  let instant = instants.get(key);
-  if (instant === undefined) {
-    if (instants.size >= INSTANTS_MAX) instants.clear();
-    instant = instantOf(wallS, timezone);
-    instants.set(key, instant);
-  }
-  return instant;
+  return zoneOf(timezone).instantOf(Date.UTC(1970, index) / 1_000);
 }

@@ -69,5 +69,8 @@ describe('a time range', () => {
     expect(rangeProblem(to, from)).toContain('after the start');
     expect(rangeProblem(-1, to)).toContain('1970');
     expect(instantOfText('', 'UTC')).toBeUndefined();
+    expect(instantOfText('0001-01-01T00:00', 'UTC')).toBeUndefined();
+    expect(instantOfText('9999-01-01T00:00', 'UTC')).toBeUndefined();
+    expect(wallText(1e12, 'UTC')).toBe('');
   });
 });

@@ -1,8 +1,8 @@
 import type { CreatedApiKey, Permission } from '@tollgate/contract';
+import { DAY_S } from '@tollgate/timezone';
 import { type FormEvent, useState } from 'react';
 import { nowS } from '../../clock.js';
 import { useProject } from '../../project.js';
-import { DAY_S } from '../../timezone.js';
 import { Button } from '../../ui/button.js';
 import { CancelButton, Dialog, DialogActions } from '../../ui/dialog.js';
 import { Field, Select } from '../../ui/field.js';

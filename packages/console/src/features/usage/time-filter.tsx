@@ -1,6 +1,7 @@
+import { DAY_S } from '@tollgate/timezone';
 import { useState } from 'react';
 import { nowS } from '../../clock.js';
-import { DAY_S, instantOfText, wallText } from '../../timezone.js';
+import { instantOfText, wallText } from '../../timezone.js';
 import { Select, TextInput } from '../../ui/field.js';
 import type { Filters } from './filters.js';
 

@@ -1,6 +1,6 @@
 import { type CatalogPlan, HISTORY_GRACE_DAYS, UNLIMITED } from '@tollgate/contract';
+import { DAY_S } from '@tollgate/timezone';
 import { monthsLater } from '../../kernel/period.js';
-import { DAY_S } from '../../kernel/timezone.js';
 import { type Baseline, baselineLimits, type Entitlement, limitsOfPlan } from './entitlement.js';
 
 /** A plan that was granted to a tenant for one calendar month. Times are Unix seconds. */

@@ -1,4 +1,4 @@
-import { DAY_S } from '../../kernel/timezone.js';
+import { DAY_S } from '@tollgate/timezone';
 import { FlightCache } from '../../platform/flight-cache.js';
 import type { Db, Postgres } from '../../platform/postgres/index.js';
 import { readExcludedDimensions } from './excluded-dimension-store.js';

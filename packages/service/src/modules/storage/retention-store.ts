@@ -1,5 +1,5 @@
+import { DAY_S } from '@tollgate/timezone';
 import { sql } from 'kysely';
-import { DAY_S } from '../../kernel/timezone.js';
 import type { Db, TenantDb, TenantTx } from '../../platform/postgres/index.js';
 import type { StorageScope } from './tables.js';
 

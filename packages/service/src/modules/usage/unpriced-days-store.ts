@@ -1,5 +1,5 @@
+import { DAY_S } from '@tollgate/timezone';
 import { sql } from 'kysely';
-import { DAY_S } from '../../kernel/timezone.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import type { Db } from '../../platform/postgres/index.js';
 import { everyHistory, projectsWithOwnTables } from '../storage/index.js';

@@ -1,4 +1,4 @@
-import { DAY_S } from '../../kernel/timezone.js';
+import { DAY_S } from '@tollgate/timezone';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import { type EveryHistory, everyHistory, type OwnTables } from '../storage/index.js';
 import type { Measurement } from './compare.js';

@@ -1,5 +1,5 @@
 import type { PostingRecount } from '@tollgate/contract';
-import { DAY_S } from '../../kernel/timezone.js';
+import { DAY_S } from '@tollgate/timezone';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import type { Postgres } from '../../platform/postgres/index.js';
 import { latestUsageMs, readUsageSums, type UsageSum } from '../ledger/index.js';

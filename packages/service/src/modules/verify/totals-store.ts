@@ -1,5 +1,5 @@
+import { DAY_S } from '@tollgate/timezone';
 import { type RawBuilder, sql } from 'kysely';
-import { DAY_S } from '../../kernel/timezone.js';
 import { type Db, type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
 import type { Measurement } from './compare.js';
 import { type ItemTotals, itemMeasurements } from './item-totals.js';

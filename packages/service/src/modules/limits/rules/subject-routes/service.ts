@@ -1,10 +1,10 @@
 import { type CreateSubjectRouteBody, NAME_CHARS_MAX, type UpdateSubjectRouteBody } from '@tollgate/contract';
+import { isTimezone } from '@tollgate/timezone';
 import type { ChangeContext } from '../../../../kernel/change-context.js';
 import { DomainError, invalidRequest } from '../../../../kernel/errors.js';
 import { newId } from '../../../../kernel/id.js';
 import type { Page } from '../../../../kernel/page.js';
 import type { ProjectScope } from '../../../../kernel/scope.js';
-import { isTimezone } from '../../../../kernel/timezone.js';
 import { ProjectDb, type ProjectTx, TenantDb, type Tx } from '../../../../platform/postgres/index.js';
 import { findAccount, openAccount } from '../../../ledger/index.js';
 import { countSubjectRoutes } from '../allowance-store.js';

@@ -38,6 +38,11 @@ const PLAIN_NAMES = new Set(
 /** How IANA writes a place: `ACT`, `GMT+5`, `McMurdo`, `Port-au-Prince`. Intl itself accepts names in any case. */
 const PLACE_PATTERN = /^(?:[A-Z]{1,3}[0-9+-]*|(?:[A-Z]?[A-Z][a-z]+)+(?:[_-](?:[A-Z][A-Za-z]*|of|es|au))*)$/;
 
+/** Whether local times can be computed at an instant or a wall time, with a margin of a few days; false for NaN. */
+export function isInCalendar(timeS: number): boolean {
+  return timeS >= CHUNK_MIN * CHUNK_S + PROBE_S && timeS < (CHUNK_MAX + 1) * CHUNK_S - PROBE_S;
+}
+
 /** Whether this is the name of an IANA timezone in its official spelling; offsets and `Local` are not. */
 export function isTimezone(name: string): boolean {
   if (zones.has(name)) return true;

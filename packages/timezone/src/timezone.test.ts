@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isTimezone, zoneOf } from './timezone.js';
+import { isTimezone, zoneOf } from './index.js';
 
 describe('isTimezone', () => {
   it('knows every zone that Intl lists', () => {
