@@ -170,7 +170,7 @@ describe('the series of a chart', () => {
 describe('changes of a chart', () => {
   const a = row({ group: { model: 'a' }, amount: '0.1' });
   const b = row({ group: { model: 'b' }, amount: '0.2' });
-  const told = (
+  const changes = (
     rows: AnalysisRow[],
     buckets: number[],
     fields: Partial<StreamBuckets> = {},
@@ -191,7 +191,7 @@ describe('changes of a chart', () => {
     );
     maker.make(before, 'amount');
     const fresh = [{ ...a, amount: '5' }];
-    const after = maker.make(followed(before, told(fresh, [FIRST])), 'amount');
+    const after = maker.make(followed(before, changes(fresh, [FIRST])), 'amount');
     expect(after.series.map(({ label, total, exact }) => [label, total, exact[0]])).toEqual([
       ['b', '1', undefined],
       ['a', '5', '5'],
@@ -207,7 +207,7 @@ describe('changes of a chart', () => {
     const maker = new SeriesMaker();
     const before = chartDataOf(result([b]));
     maker.make(before, 'amount');
-    const { series } = maker.make(followed(before, told([{ ...a, amount: '9' }, b], [FIRST])), 'amount');
+    const { series } = maker.make(followed(before, changes([{ ...a, amount: '9' }, b], [FIRST])), 'amount');
     expect(series.map(({ label }) => label)).toEqual(['b', 'a']);
   });
 
@@ -215,11 +215,11 @@ describe('changes of a chart', () => {
     const maker = new SeriesMaker();
     const before = chartDataOf(result([a]));
     const set = maker.make(before, 'amount');
-    expect(maker.make(followed(before, told([], [])), 'amount')).toBe(set);
+    expect(maker.make(followed(before, changes([], [])), 'amount')).toBe(set);
   });
 
   it('is queried again in buckets of another size', () => {
-    expect(withBuckets(chartDataOf(result([a])), told([], [], { bucket_size: '2h' }))).toBeUndefined();
+    expect(withBuckets(chartDataOf(result([a])), changes([], [], { bucket_size: '2h' }))).toBeUndefined();
   });
 
   it('moves on with time though no change is sent', () => {
@@ -237,14 +237,14 @@ describe('changes of a chart', () => {
     }));
     const dimension = { code: 'unknown_dimension' as const, name: 'model', message: '' };
     const data = chartDataOf({ ...result([]), warnings: [...warnings, dimension] });
-    expect(followed(data, told([], [FIRST])).warnings).toHaveLength(3);
-    expect(followed(data, told([a], [FIRST])).warnings.map(({ name }) => name)).toEqual(['calls']);
+    expect(followed(data, changes([], [FIRST])).warnings).toHaveLength(3);
+    expect(followed(data, changes([a], [FIRST])).warnings.map(({ name }) => name)).toEqual(['calls']);
   });
 
   it('forgets what the range has left behind', () => {
     const data = chartDataOf(result([a, row({ bucket: FIRST + HOUR_S })]));
     const later = { from: FROM + HOUR_S, to: FIRST + 4 * HOUR_S };
-    expect([...followed(data, told([], [], later)).rows.keys()]).toEqual([FIRST + HOUR_S]);
+    expect([...followed(data, changes([], [], later)).rows.keys()]).toEqual([FIRST + HOUR_S]);
   });
 
   it('equals a new read, whatever changes are sent and however far time moves on', () => {
@@ -273,7 +273,7 @@ describe('changes of a chart', () => {
           const slid = maker.make(data, 'amount');
           expect(inOrderOfKeys(slid)).toEqual(inOrderOfKeys(new SeriesMaker().make(data, 'amount')));
           expectPlacesKept(before, slid);
-          data = followed(data, told(fresh, [at], { from, to }));
+          data = followed(data, changes(fresh, [at], { from, to }));
           const next = maker.make(data, 'amount');
           expect(inOrderOfKeys(next)).toEqual(inOrderOfKeys(new SeriesMaker().make(data, 'amount')));
           expectPlacesKept(slid, next);

@@ -24,7 +24,7 @@ const PRICINGS = [
   pricing('rescue', 'old', 'published'),
 ];
 
-function told(filters: Partial<ListFilters>): string[] {
+function listed(filters: Partial<ListFilters>): string[] {
   return grouped(EXTRACTORS, PRICINGS, { status: 'all', search: '', ...filters }).map(
     (group) => `${group.extractor.name}: ${group.pricings.map(({ name }) => name).join(', ')}`,
   );
@@ -32,24 +32,24 @@ function told(filters: Partial<ListFilters>): string[] {
 
 describe('the list of rule sets', () => {
   it('has under each extractor rule set what prices it', () => {
-    expect(told({})).toEqual(['calls: list prices, contract, former', 'disks: ', 'old: rescue']);
+    expect(listed({})).toEqual(['calls: list prices, contract, former', 'disks: ', 'old: rescue']);
   });
 
   it('leaves out archived rule sets, unless one of their pricing rule sets is active', () => {
-    expect(told({ status: 'current' })).toEqual(['calls: list prices, contract', 'disks: ', 'old: rescue']);
-    expect(told({ status: 'archived' })).toEqual(['calls: former', 'old: ']);
+    expect(listed({ status: 'current' })).toEqual(['calls: list prices, contract', 'disks: ', 'old: rescue']);
+    expect(listed({ status: 'archived' })).toEqual(['calls: former', 'old: ']);
   });
 
   it('takes a later draft of what was published for both', () => {
-    expect(told({ status: 'published' })).toEqual(['calls: list prices', 'disks: ', 'old: rescue']);
-    expect(told({ status: 'draft' })).toEqual(['calls: contract', 'disks: ']);
+    expect(listed({ status: 'published' })).toEqual(['calls: list prices', 'disks: ', 'old: rescue']);
+    expect(listed({ status: 'draft' })).toEqual(['calls: contract', 'disks: ']);
   });
 
   it('is searched by name, in whatever case, and by id', () => {
-    expect(told({ search: ' CALLS' })).toEqual(['calls: list prices, contract, former']);
-    expect(told({ search: 'contr' })).toEqual(['calls: contract']);
-    expect(told({ search: 'prs_rescue' })).toEqual(['old: rescue']);
-    expect(told({ search: 'contr', status: 'archived' })).toEqual([]);
+    expect(listed({ search: ' CALLS' })).toEqual(['calls: list prices, contract, former']);
+    expect(listed({ search: 'contr' })).toEqual(['calls: contract']);
+    expect(listed({ search: 'prs_rescue' })).toEqual(['old: rescue']);
+    expect(listed({ search: 'contr', status: 'archived' })).toEqual([]);
   });
 
   it('calls by its id what has no name', () => {

@@ -1,29 +1,29 @@
 import { describe, expect, it } from 'vitest';
 import { diffLines, foldSame } from './line-diff.js';
 
-const told = (before: string, after: string) =>
+const diffOf = (before: string, after: string) =>
   diffLines(before, after).map(({ kind, text }) => `${{ same: ' ', removed: '-', added: '+' }[kind]}${text}`);
 
 describe('diffLines', () => {
   it('returns nothing for equal texts', () => {
-    expect(told('a\nb', 'a\nb')).toEqual([' a', ' b']);
+    expect(diffOf('a\nb', 'a\nb')).toEqual([' a', ' b']);
   });
 
   it('returns what was removed before what was added in its place', () => {
-    expect(told('a\nb\nc', 'a\nx\nc')).toEqual([' a', '-b', '+x', ' c']);
+    expect(diffOf('a\nb\nc', 'a\nx\nc')).toEqual([' a', '-b', '+x', ' c']);
   });
 
   it('finds the longest rows of equal lines', () => {
-    expect(told('a\nb\nc\nd', 'b\nx\nd\ne')).toEqual(['-a', ' b', '-c', '+x', ' d', '+e']);
+    expect(diffOf('a\nb\nc\nd', 'b\nx\nd\ne')).toEqual(['-a', ' b', '-c', '+x', ' d', '+e']);
   });
 
   it('does not count a line twice that begins and ends both texts', () => {
-    expect(told('a', 'a\na')).toEqual([' a', '+a']);
-    expect(told('a\na\na', 'a')).toEqual([' a', '-a', '-a']);
+    expect(diffOf('a', 'a\na')).toEqual([' a', '+a']);
+    expect(diffOf('a\na\na', 'a')).toEqual([' a', '-a', '-a']);
   });
 
   it('takes a comma at the end of a line for no difference', () => {
-    expect(told('{\n"a": 1\n}', '{\n"a": 1,\n"b": 2\n}')).toEqual([' {', ' "a": 1,', '+"b": 2', ' }']);
+    expect(diffOf('{\n"a": 1\n}', '{\n"a": 1,\n"b": 2\n}')).toEqual([' {', ' "a": 1,', '+"b": 2', ' }']);
   });
 
   it('gives back both texts, whatever they are', () => {

@@ -123,7 +123,7 @@ describe('the expiry of credits', () => {
     const { pool } = fixture.store.postgres;
     const job = createCreditExpiryJob({
       ...{ postgres: fixture.store.postgres, clock: fixture.clock, metrics },
-      log: { warn: (...told: unknown[]) => void warnings.push(told) },
+      log: { warn: (...logged: unknown[]) => void warnings.push(logged) },
     });
     await pool.query('alter table wallets rename to mislaid');
     const stop = new AbortController();

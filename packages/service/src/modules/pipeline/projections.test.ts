@@ -39,7 +39,7 @@ async function project(killAfter?: ProjectionStage): Promise<void> {
   await createProjector({ postgres, clickhouse, spool, clock, observer }).drain();
 }
 
-const told = () => fixture.rows('select project_id, spans, at_ms from projections order by position');
+const projections = () => fixture.rows('select project_id, spans, at_ms from projections order by position');
 
 describe('the end of a group', () => {
   it('reports the minutes of its charge items, per project', async () => {
@@ -49,7 +49,7 @@ describe('the end of a group', () => {
     await rate([DAY_START_S], other);
     await project();
     const atMs = clock.nowMs();
-    expect(await told()).toEqual(
+    expect(await projections()).toEqual(
       expect.arrayContaining([
         {
           project_id: 'prj_a',
@@ -59,7 +59,7 @@ describe('the end of a group', () => {
         { project_id: 'prj_b', spans: `{[${DAY_START_S},${DAY_START_S + 60})}`, at_ms: atMs },
       ]),
     );
-    expect(await told()).toHaveLength(2);
+    expect(await projections()).toHaveLength(2);
   });
 
   it('reports one span where there would be too many', async () => {
@@ -67,7 +67,7 @@ describe('the end of a group', () => {
       await rate(Array.from({ length: 16 }, (_, n) => DAY_START_S + (16 * batch + n) * 600));
     }
     await project();
-    expect(await told()).toEqual([
+    expect(await projections()).toEqual([
       {
         project_id: 'prj_a',
         spans: `{[${DAY_START_S},${DAY_START_S + 79 * 600 + 60})}`,
@@ -79,17 +79,17 @@ describe('the end of a group', () => {
   it('reports no failed event, which has no charge items', async () => {
     await rate([DAY_START_S], fixture.project, { raw_json: {} });
     await project();
-    expect(await told()).toEqual([]);
+    expect(await projections()).toEqual([]);
   });
 
   it('reports once, with the end, whatever it dies after', async () => {
     await rate([DAY_START_S]);
     await expect(project('insert')).rejects.toThrow('killed');
-    expect(await told()).toEqual([]);
+    expect(await projections()).toEqual([]);
     await expect(project('delete')).rejects.toThrow('killed');
-    expect(await told()).toHaveLength(1);
+    expect(await projections()).toHaveLength(1);
     await project();
-    expect(await told()).toHaveLength(1);
+    expect(await projections()).toHaveLength(1);
   });
 
   it('deletes old reports except the last, which says from where on nothing is missing', async () => {
@@ -100,7 +100,7 @@ describe('the end of a group', () => {
       await project();
       clock.advanceMs(KEPT_MS);
     }
-    const kept = (await told()) as { at_ms: number }[];
+    const kept = (await projections()) as { at_ms: number }[];
     expect(kept.map(({ at_ms }) => at_ms)).toEqual(times.slice(1));
   });
 });

@@ -143,14 +143,14 @@ export class ProjectorSession {
     const { rows } = await this.#client.query<{ deleted: number }>(
       `with ended as (
         delete from usage_batches where insert_group = $1 returning project_ids, touched
-      ), told as (
+      ), recorded as (
         insert into projections (project_id, spans, at_ms)
         select project_id, case when (select count(*) from unnest(spans)) <= $3 then spans
           else int8multirange(range_merge(spans)) end, $2
         from (
-          select project_id, range_agg(touched_spans) as spans
-          from ended cross join lateral unnest(project_ids, touched) as project (project_id, touched_spans)
-          where not isempty(touched_spans)
+          select project_id, range_agg(changed_spans) as spans
+          from ended cross join lateral unnest(project_ids, touched) as project (project_id, changed_spans)
+          where not isempty(changed_spans)
           group by project_id
         ) changed
       ), forgotten as (

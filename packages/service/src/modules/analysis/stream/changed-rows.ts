@@ -12,7 +12,7 @@ import { changedBuckets } from './changed-buckets.js';
 export type StreamScope = StorageScope;
 
 /** The update of one query: new rows, nothing, or a request to query again, if rows cannot express the change. */
-export type ChangedRows = Omit<StreamBuckets, 'query'> | 'nothing' | 'ask-anew';
+export type ChangedRows = Omit<StreamBuckets, 'query'> | 'nothing' | 'query-again';
 
 export interface ChangedRowsDeps {
   readonly clickhouse: Pick<ClickHouse, 'query'>;
@@ -37,10 +37,10 @@ export async function changedRows(
     // The bucket size is given explicitly, so that a part of the range has the same buckets as the whole range.
     const part = { ...query, time_range: { from, to }, bucket_size: bucketSize };
     const answer = await analyze(clickhouse, clock, scope, part).catch(refusal);
-    if (answer === undefined) return 'ask-anew';
+    if (answer === undefined) return 'query-again';
     // A query with a limit of its own leaves out rows for every client.
-    if (answer.truncated && query.limit === undefined) return 'ask-anew';
-    if (rows.length + answer.rows.length > STREAM_ROWS_MAX) return 'ask-anew';
+    if (answer.truncated && query.limit === undefined) return 'query-again';
+    if (rows.length + answer.rows.length > STREAM_ROWS_MAX) return 'query-again';
     rows.push(...answer.rows);
   }
   const { from, to } = normalized;

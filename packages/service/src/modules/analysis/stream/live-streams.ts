@@ -134,7 +134,7 @@ export class LiveStreams {
   }
 
   /** Resolves when all changes of the last tick are sent. */
-  async told(): Promise<void> {
+  async settled(): Promise<void> {
     await Promise.all(this.#underWay);
   }
 
@@ -197,7 +197,7 @@ export class LiveStreams {
     let chars = 0;
     for (const [query, answer] of answers.entries()) {
       if (answer === 'nothing') continue;
-      const data = answer === 'ask-anew' ? '' : JSON.stringify({ query, ...answer });
+      const data = answer === 'query-again' ? '' : JSON.stringify({ query, ...answer });
       const fits = data !== '' && chars + data.length <= TICK_CHARS_MAX;
       chars += fits ? data.length : 0;
       frames.push(fits ? ['buckets', data] : ['reset', resetData(query)]);

@@ -86,7 +86,7 @@ class ReservedAmount {
 }
 
 it('sends exactly the changes between the past results and the present ones', async () => {
-  let told = 0;
+  let sentCount = 0;
   await fc.assert(
     fc.asyncProperty(
       fc.array(query, { minLength: 1, maxLength: 5 }),
@@ -109,7 +109,7 @@ it('sends exactly the changes between the past results and the present ones', as
           for (const { name, data } of await client.untilBeat(index + 1)) {
             expect(name).toBe('buckets');
             await held[data.query]?.take(data);
-            told++;
+            sentCount++;
           }
           for (const [at, { query: one, rows, isNews }] of held.entries()) {
             // Time alone changes nothing.
@@ -122,7 +122,7 @@ it('sends exactly the changes between the past results and the present ones', as
     ),
     { numRuns: 6, endOnFailure: true },
   );
-  expect(told).toBeGreaterThan(5);
+  expect(sentCount).toBeGreaterThan(5);
 });
 
 function sorted(rows: Rows): Rows {

@@ -133,7 +133,7 @@ export class StreamFixture {
   /** Looks for changes, and waits until they are sent. */
   async tick(): Promise<void> {
     await this.streams.tick();
-    await this.streams.told();
+    await this.streams.settled();
   }
 
   async follow({ key = this.api.serviceKey, lastEventId, ...followed }: StreamRequest): Promise<EventClient> {
