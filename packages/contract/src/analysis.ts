@@ -130,10 +130,10 @@ export const AnalysisQuery = Type.Object(
         minimum: 1,
         maximum: ANALYSIS_ROWS_MAX,
         description:
-          'With dimensions in `group_by`: the number of groups of each metric, unit and currency (with `split_by: []`: of each ' +
-          'currency) that have their own rows, those ' +
-          'with the most of the first measure over the whole range; all others are summed in rows with `other: true`. ' +
-          `Without: the number of rows. In both cases at most ${ANALYSIS_ROWS_MAX.toLocaleString('en')} rows.`,
+          'With dimensions in `group_by`: the number of groups of each metric, unit and currency (with `split_by: ' +
+          '[]`: of each currency) that have their own rows: the groups with the largest first measure over the ' +
+          'whole time range. All others are summed in rows with `other: true`. Without dimensions: the maximum ' +
+          `number of rows. In both cases at most ${ANALYSIS_ROWS_MAX.toLocaleString('en')} rows.`,
       }),
     ),
   },
@@ -146,14 +146,17 @@ export const AnalysisRow = Type.Object(
       Type.Integer({ description: 'Start of the bucket, Unix seconds; null with `bucket_size` `none`.' }),
     ),
     metric: Nullable(Type.String({ description: 'Null where metrics are added up.' })),
-    unit: Nullable(Type.String({ description: 'Null where there is none, and where metrics are added up.' })),
+    unit: Nullable(
+      Type.String({ description: 'Null for charge items without a unit, and where metrics are added up.' }),
+    ),
     currency: Nullable(Type.String({ description: 'Null for unpriced items.' })),
     group: mapOf(Nullable(Type.String()), {
-      description: 'Value per grouped dimension; null where an event lacks it, and in rows of other groups.',
+      description:
+        'Value of each grouped dimension; null for events without the dimension, and in rows of other groups.',
     }),
     other: Type.Optional(
       Type.Boolean({
-        description: 'Only where `limit` bounds groups: whether the row sums all groups past it.',
+        description: 'Present if `limit` bounds groups: whether the row sums all groups beyond the limit.',
       }),
     ),
     item_count: Type.Optional(Count),
@@ -172,7 +175,7 @@ export const AnalysisResult = Type.Object(
     measures: Type.Array(MeasureSchema),
     split_by: SplitBy,
     group_by: Type.Array(Type.String(), { description: 'Starts with `bucket`.' }),
-    rows: Type.Array(AnalysisRow, { description: 'By bucket, metric, unit, currency and group.' }),
+    rows: Type.Array(AnalysisRow, { description: 'Sorted by bucket, metric, unit, currency and group.' }),
     truncated: Type.Boolean({ description: 'More rows exist than were returned.' }),
     warnings: Warnings,
   },

@@ -65,7 +65,10 @@ export const CreateBoardBody = Type.Object(
 );
 export const UpdateBoardBody = Type.Object(
   { name: Type.Optional(BoardName), ...boardSettings },
-  { ...closed, description: 'Absent fields stay as they are; `description: ""` clears the description.' },
+  {
+    ...closed,
+    description: 'Fields that are left out keep their values; `description: ""` clears the description.',
+  },
 );
 
 export const Board = Type.Object(
@@ -88,7 +91,7 @@ const ChartId = Type.String({
   pattern: CHART_ID_PATTERN,
   description: 'Chart id; `chr_…` when it is generated. Unique in the project.',
 });
-const BoardId = Type.String({ minLength: 1, maxLength: 64, description: 'Id of the board that owns it.' });
+const BoardId = Type.String({ minLength: 1, maxLength: 64, description: 'Id of the board of the chart.' });
 const Title = Type.String({ minLength: 1, maxLength: CHART_TITLE_CHARS_MAX, pattern: '\\S' });
 const ChartDescription = Type.String({
   maxLength: CHART_DESCRIPTION_CHARS_MAX,
@@ -102,12 +105,12 @@ export const ChartTypeSchema = Type.Unsafe<ChartType>({
 const Position = Type.Integer({
   minimum: 0,
   maximum: CHART_POSITION_MAX,
-  description: 'Place on the board, from the smallest on; of equal ones the older chart comes first.',
+  description: 'Position on the board, in ascending order; if two are equal, the older chart comes first.',
 });
 export const ChartSizeSchema = Type.Unsafe<ChartSize>({
   type: 'string',
   enum: [...CHART_SIZES],
-  description: '`half` shares a row of a wide screen, `full` takes it.',
+  description: 'Width on a wide screen: `half` of a row, or the `full` row.',
 });
 const SubjectType = Type.String({
   pattern: SUBJECT_TYPE_PATTERN,
@@ -123,8 +126,8 @@ const GroupLimit = Type.Integer({
   minimum: 1,
   maximum: CHART_GROUPS_MAX,
   description:
-    'How many groups stand for themselves, those with the most of the first measure; the others are summed. Needs a dimension in ' +
-    '`group_by`. Default: all.',
+    'Number of groups to show: those with the largest first measure; the others are summed. Needs a dimension in ' +
+    '`group_by`. Default: all groups.',
 });
 const Filters = mapOf(DimensionFilter, {
   description: 'By dimension, `subject_type` or `subject_id`; all must hold.',

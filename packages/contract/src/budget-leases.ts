@@ -29,12 +29,13 @@ export const CreateLeaseBody = Type.Object(
     metric: Type.Optional({
       ...Metric,
       description:
-        'Metric that the lease is for: the amount is then also reserved in limits that select this metric. Without it, only in limits on all usage.',
+        'Metric of the work: the amount is then also reserved in limits that select this metric; without it, only ' +
+        'in limits on all usage.',
     }),
     ttl_seconds: Type.Integer({
       minimum: 1,
       maximum: LEASE_TTL_SECONDS_MAX,
-      description: 'How long the lease lives. Seconds.',
+      description: 'Time until the lease expires. Seconds.',
     }),
   },
   { ...closed, description: 'An amount to reserve for a subject.' },
@@ -60,11 +61,11 @@ export const BudgetLease = Type.Object(
     amount: DecimalText,
     used_amount: {
       ...DecimalText,
-      description: 'Usage that came with the lease; more than `amount` if it was.',
+      description: 'Cost of the events that were charged against the lease; can exceed `amount`.',
     },
     remaining_amount: {
       ...DecimalText,
-      description: 'Amount that is still held; `"0"` once the lease has ended.',
+      description: 'Amount that is still reserved; `"0"` once the lease has ended.',
     },
     expires_at: UnixSeconds,
     created_at: UnixSeconds,
@@ -73,7 +74,7 @@ export const BudgetLease = Type.Object(
   {
     ...closed,
     description:
-      'An amount that is held for the work of a subject, so that other work cannot use it meanwhile.',
+      'An amount that is reserved for the work of a subject, so that other work cannot use it in the meantime.',
   },
 );
 

@@ -35,28 +35,30 @@ export const PlanFeatures = mapOf(Type.Boolean(), {
 
 /** The allowances of a subscription plan; a tenant's entitlement has the same fields. */
 const allowanceFields = {
-  monthly_event_limit: limit('Events that are accepted in a calendar month (UTC), retries included.'),
+  monthly_event_limit: limit('Maximum number of events in a calendar month (UTC), repeated ones included.'),
   retention_days: Type.Integer({
     minimum: UNLIMITED,
     maximum: CATALOG_DAYS_MAX,
-    description: 'Days that usage is kept; not 0. -1 for ever.',
+    description: 'Days for which usage is kept; not 0. -1 for no limit.',
   }),
-  max_development_projects: limit('Projects of kind `development`.'),
-  max_release_projects: limit('Projects of kind `release`.'),
-  max_subject_routes: limit('Subject routes of all projects together.'),
-  max_usage_controls: limit('Direct limits, and rules of usage limit plans, of all projects together.'),
+  max_development_projects: limit('Maximum number of projects of kind `development`.'),
+  max_release_projects: limit('Maximum number of projects of kind `release`.'),
+  max_subject_routes: limit('Maximum number of subject routes of all projects together.'),
+  max_usage_controls: limit(
+    'Maximum number of direct limits and rules of limit plans, of all projects together.',
+  ),
   requires_release_project_usage_storage: Type.Boolean({
-    description: 'Whether a release project gets a usage storage of its own when it is created.',
+    description: 'Whether a release project gets its own usage storage when it is created.',
   }),
   release_project_usage_storage_dynamic_partition_start: Type.Integer({
     minimum: -CATALOG_DAYS_MAX,
     maximum: 0,
-    description: 'Earliest day of usage that is taken, counted from today: `-90` is 90 days ago.',
+    description: 'Earliest day of usage that is accepted, counted from today: `-90` is 90 days ago.',
   }),
   release_project_usage_storage_dynamic_partition_end: Type.Integer({
     minimum: 0,
     maximum: CATALOG_DAYS_MAX,
-    description: 'Latest day of usage that is taken, counted from today: `3` is in three days.',
+    description: 'Latest day of usage that is accepted, counted from today: `3` is in three days.',
   }),
   release_project_usage_storage_create_history_partition: Type.Boolean({
     description: 'Whether partitions of past days are created, too.',
@@ -98,7 +100,7 @@ export const CatalogPlanList = Type.Object(
       description: 'Payment provider; `sandbox` takes no money. Null if this service takes no payments.',
     }),
   },
-  { ...closed, description: 'The plans that tenants can have, and where they are paid.' },
+  { ...closed, description: 'The subscription plans that tenants can have, and the payment provider.' },
 );
 export type CatalogPlanList = Static<typeof CatalogPlanList>;
 
@@ -137,7 +139,8 @@ export const GrantHeaders = Type.Object({
   'idempotency-key': Type.String({
     minLength: 1,
     maxLength: IDENTIFIER_CHARS_MAX,
-    description: 'With the same key a plan is granted only once. Scoped to the tenant.',
+    description:
+      'A unique key for each grant. Repeating a request with the same key grants nothing more. Scoped to the tenant.',
   }),
 });
 
@@ -165,7 +168,7 @@ export const EntitlementGrant = Type.Object(
     }),
     created_at: UnixSeconds,
   },
-  { ...closed, description: 'A plan that a tenant has for a month.' },
+  { ...closed, description: 'A grant of a subscription plan to a tenant, for a month.' },
 );
 export type EntitlementGrant = Static<typeof EntitlementGrant>;
 
@@ -176,14 +179,14 @@ export const EntitlementGrantList = Type.Object(
 
 export const RebuiltQuotas = Type.Object(
   { corrected: Type.Integer({ description: 'Months of tenants whose number was corrected.' }) },
-  { ...closed, description: 'The number of counts that were wrong and are corrected.' },
+  { ...closed, description: 'The number of corrected counts.' },
 );
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 
 export const EntitlementUsage = Type.Object(
   {
-    events_this_month: count('Events accepted since the calendar month (UTC) began, retries included.'),
+    events_this_month: count('Events accepted since the calendar month (UTC) began, repeated ones included.'),
     development_projects: count('Projects of kind `development`.'),
     release_projects: count('Projects of kind `release`.'),
     subject_routes: count('Subject routes of all projects.'),

@@ -33,7 +33,8 @@ export const CheckoutHeaders = Type.Object({
     minLength: 1,
     maxLength: IDENTIFIER_CHARS_MAX,
     description:
-      'One key per purchase: with the same one a request can be repeated until it is answered. Scoped to the tenant.',
+      'A unique key for each purchase. Repeating a request with the same key creates no second order. Scoped to ' +
+      'the tenant.',
   }),
 });
 
@@ -42,8 +43,7 @@ export const CreateCheckoutBody = Type.Object(
     plan_id: Type.String({
       minLength: 1,
       maxLength: 64,
-      description:
-        'A plan of the catalog that has a price, other than `enterprise`. The price is that of the catalog.',
+      description: 'A subscription plan of the catalog with a price, other than `enterprise`.',
     }),
   },
   { ...closed, description: 'The plan to buy.' },
@@ -52,7 +52,7 @@ export type CreateCheckoutBody = Static<typeof CreateCheckoutBody>;
 
 export const CheckoutSession = Type.Object(
   { order_id: OrderId, session_id: SessionId, session_url: SessionUrl },
-  { ...closed, description: 'The order, and the page on which it is paid.' },
+  { ...closed, description: 'The order, and the page to pay it.' },
 );
 export type CheckoutSession = Static<typeof CheckoutSession>;
 
@@ -60,7 +60,8 @@ export const PaymentOrderStatusSchema = Type.Unsafe<PaymentOrderStatus>({
   type: 'string',
   enum: [...PAYMENT_ORDER_STATUSES],
   description:
-    '`pending` until it is paid, or until a later checkout finds that its time is over. Money that arrives after that still makes it `paid`.',
+    '`pending` until the order is paid, or until a later checkout finds that it has expired. A payment that ' +
+    'arrives after that still makes it `paid`.',
 });
 
 export const PAYMENT_REVERSAL_KINDS = ['refund', 'dispute'] as const;

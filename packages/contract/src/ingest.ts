@@ -91,7 +91,9 @@ export const XUsageControl = Type.Object(
 );
 
 const eventFields = {
-  external_event_id: Type.Optional(identifier('Upstream id, for support and reconciliation.')),
+  external_event_id: Type.Optional(
+    identifier('Id of the event in your own system, for support and reconciliation.'),
+  ),
   subject_type: Type.Optional(
     Type.String({ pattern: SUBJECT_TYPE_PATTERN, description: 'Together with subject_id.' }),
   ),
@@ -104,7 +106,8 @@ const eventFields = {
 };
 
 const IDEMPOTENCY_KEY =
-  'The same key with the same project and occurred_at is the same event, however often it is sent.';
+  'Unique name for the event. Events of a project with the same key and `occurred_at` are one event, which is ' +
+  'rated once.';
 
 export const IngestEvent = Type.Object(
   {
@@ -127,7 +130,7 @@ export const BatchIngestItem = Type.Object(
 
 export const BatchIngest = Type.Object(
   {
-    source: Type.Optional(identifier('Source of every event that names none.')),
+    source: Type.Optional(identifier('Source of events without a `source` of their own.')),
     events: Type.Array(BatchIngestItem, { minItems: 1, maxItems: BATCH_EVENTS_MAX }),
   },
   { ...closed, description: 'Usage events that are accepted together, or not at all.' },
@@ -137,16 +140,16 @@ const Received = Type.Literal('received', { description: 'Durable, and accepted 
 
 export const IngestAccepted = Type.Object(
   { raw_event_id: Type.String(), status: Received },
-  { description: 'The event is durable and will be rated.' },
+  { description: 'The event is on disk and will be rated.' },
 );
 
 export const BatchIngestAccepted = Type.Object(
   {
     status: Received,
     count: Type.Integer(),
-    raw_event_ids: Type.Array(Type.String(), { description: 'In the order of the events.' }),
+    raw_event_ids: Type.Array(Type.String(), { description: 'Ids in the order of the events.' }),
   },
-  { description: 'All events of the batch are durable and will be rated.' },
+  { description: 'All events of the batch are on disk and will be rated.' },
 );
 
 export type XBillingItem = Static<typeof XBillingItem>;

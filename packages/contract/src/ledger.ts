@@ -44,7 +44,7 @@ const Currency = Type.String({
 const ExternalId = Type.String({
   minLength: 1,
   maxLength: IDENTIFIER_CHARS_MAX,
-  description: 'Your own id of the account; unique in the project.',
+  description: 'Id of the account in your own system; unique in the project.',
 });
 const LedgerText = Type.String({ maxLength: LEDGER_TEXT_CHARS_MAX });
 
@@ -91,7 +91,7 @@ export const Account = Type.Object(
 
 export const AccountListQuery = Type.Object(
   {
-    external_id: Type.Optional({ ...ExternalId, description: 'Only the account with this id of yours.' }),
+    external_id: Type.Optional({ ...ExternalId, description: 'Only the account with this external id.' }),
     ...PageQuery.properties,
   },
   closed,
@@ -132,7 +132,8 @@ const idempotencyKey = Type.String({
   minLength: 1,
   maxLength: IDENTIFIER_CHARS_MAX,
   description:
-    'The same key with the same request is done once and answered alike, however often it is sent. With another request it is a 409. Scoped to the project.',
+    'Repeating a request with the same key has no further effect and returns the same response. Using the key for ' +
+    'a different request returns 409. Scoped to the project.',
 });
 export const IdempotencyKeyHeaders = Type.Object({ 'idempotency-key': idempotencyKey });
 export const OptionalIdempotencyKeyHeaders = Type.Object({
@@ -143,14 +144,14 @@ const creditFields = {
   description: Type.Optional(LedgerText),
   expires_at: Type.Optional({
     ...UnixSeconds,
-    description: 'When what is left of the credit is taken back; in the future. Unix seconds.',
+    description: 'When the remaining amount of the credit is removed; in the future. Unix seconds.',
   }),
   priority: Type.Optional(
     Type.Integer({
       minimum: CREDIT_PRIORITY_MIN,
       maximum: CREDIT_PRIORITY_MAX,
       description:
-        'Credits are used up by priority, lowest first; then by earliest expiry, then by age. Default 0.',
+        'Credits are consumed by priority, lowest first; then by earliest expiry, then by age. Default: 0.',
     }),
   ),
 };
@@ -171,7 +172,10 @@ export const Credit = Type.Object(
     remaining: { ...DecimalText, description: 'Remaining balance of the credit.' },
     priority: Type.Integer(),
     expires_at: Nullable(UnixSeconds),
-    expired_at: Nullable({ ...UnixSeconds, description: 'When what was left was taken back.' }),
+    expired_at: Nullable({
+      ...UnixSeconds,
+      description: 'When the remaining amount was removed because the credit expired.',
+    }),
     description: Nullable(Type.String()),
     created_at: UnixSeconds,
   },
@@ -198,7 +202,7 @@ export const Adjustment = Type.Object(
     currency: Currency,
     amount: DecimalText,
     reason: Type.String(),
-    credit_id: Nullable(Type.String({ description: 'The credit that an amount above 0 has become.' })),
+    credit_id: Nullable(Type.String({ description: 'The credit that was created for an amount above 0.' })),
     created_at: UnixSeconds,
   },
   { ...closed, description: 'A correction of a balance, as it was posted.' },

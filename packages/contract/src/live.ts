@@ -16,22 +16,24 @@ export const StreamQueryString = Type.Object(
       Type.Array(Type.String({ minLength: 1, maxLength: QUERY_CHARS_MAX }), {
         maxItems: STREAM_QUERIES_MAX,
         description:
-          'An analysis query as JSON, the body of `POST …/analysis/query`. Repeat it for more queries.',
+          'An analysis query as JSON, as in the body of `POST …/analysis/query`. Repeat the parameter for more ' +
+          'queries.',
       }),
     ),
     chart_id: Type.Optional(
       Type.Array(Type.String({ pattern: CHART_ID_PATTERN }), {
         maxItems: STREAM_QUERIES_MAX,
         description:
-          'A chart, whose query is followed as it is when the stream begins. Repeat it for more charts. With `query` they are ' +
-          `${STREAM_QUERIES_MAX} at most.`,
+          'Id of a chart: its query, as saved when the stream begins, is followed. Repeat the parameter for more ' +
+          `charts. With \`query\` they are ${STREAM_QUERIES_MAX} at most.`,
       }),
     ),
     last_seconds: Type.Optional(
       Type.Integer({
         minimum: 1,
         maximum: ANALYSIS_TIME_MAX,
-        description: 'The range of every `chart_id`. Default: the range that the board of each opens with.',
+        description:
+          'Time range of the charts, in seconds. Default: the default time range of the board of each chart.',
       }),
     ),
   },

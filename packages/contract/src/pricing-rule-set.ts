@@ -37,7 +37,9 @@ const ExtractorRuleSetId = Type.String({
 export const PricingRule = Type.Object(
   {
     name: Type.Optional(
-      entryName('Shown with the charge items that it prices; by default the metric. Not used twice.'),
+      entryName(
+        'Name shown with the charge items that it prices; unique in the rule set. Default: the metric.',
+      ),
     ),
     priority: Type.Optional(
       Type.Integer({
@@ -147,7 +149,8 @@ export const PricingRuleSet = Type.Object(
   },
   {
     description:
-      'One version of a pricing rule set; its rules are sorted by priority. Its times mean the same as in an extractor rule set.',
+      'One version of a pricing rule set; its rules are sorted by priority. Its times have the same meaning as in ' +
+      'an extractor rule set.',
   },
 );
 

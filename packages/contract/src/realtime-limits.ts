@@ -97,7 +97,7 @@ export const RealtimeLimits = Type.Object(
     limits: Type.Array(RealtimeLimit),
     warnings: Warnings,
   },
-  { ...closed, description: 'Every limit of a subject, with its present usage.' },
+  { ...closed, description: 'Every limit of a subject, with its current usage.' },
 );
 
 export const LimitCrossingsQuery = Type.Object({ ...subjectFields, ...PageQuery.properties }, closed);
@@ -167,7 +167,10 @@ export const BlockingWallet = Type.Object(
     currency: Type.String(),
     available: { ...DecimalText, description: 'Balance minus reserved amounts.' },
   },
-  { ...closed, description: 'The prepaid wallet that cannot pay. Absent if no wallet blocks the usage.' },
+  {
+    ...closed,
+    description: 'The prepaid wallet with too little available. Absent if no wallet blocks the usage.',
+  },
 );
 
 export const RealtimeCheck = Type.Object(

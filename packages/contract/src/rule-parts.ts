@@ -36,7 +36,7 @@ export const PricingUnit = exactNumberAboveZero(
     '`item.unit_price` in `amount_expr`, are the price of one unit.',
 );
 export const AmountExpression = expressionFor(
-  'Yields the amount, a Decimal; by default `dec_mul(item.quantity, item.unit_price)`.',
+  'Returns the amount, a Decimal; by default `dec_mul(item.quantity, item.unit_price)`.',
 );
 export const entryName = (description: string) =>
   Type.String({ minLength: 1, maxLength: NAME_CHARS_MAX, description });

@@ -117,7 +117,9 @@ export const StatedTotal = Type.Object(
 
 export const ChargeItemExtractor = Type.Object(
   {
-    name: Type.Optional(entryName('Shown with its charge items; by default the metric. Not used twice.')),
+    name: Type.Optional(
+      entryName('Name shown with its charge items; unique in the rule set. Default: the metric.'),
+    ),
     metric: MetricName,
     path: Type.Optional(QuantityPath),
     less_paths: Type.Optional(
@@ -146,7 +148,8 @@ export const ChargeItemExtractor = Type.Object(
     stated_total: Type.Optional(StatedTotal),
     type: Type.Union([Type.Literal('number'), Type.Literal('decimal_string')], {
       description:
-        'Whether the quantity is a JSON number or a decimal in a string. None or null: no charge item.',
+        'Whether the quantity is a JSON number or a decimal in a string. If it is missing or null, there is no ' +
+        'charge item.',
     }),
     unit: Type.Optional(Type.String({ maxLength: 64, description: 'Unit of the quantity.' })),
     currency: Type.Optional(currencyOf('Currency of the prices of this extractor; by default USD.')),
@@ -157,7 +160,7 @@ export const ChargeItemExtractor = Type.Object(
   {
     ...closed,
     description:
-      'Makes a charge item of a quantity. Without `unit_price_expr` and `amount_expr`, pricing rule sets price it.',
+      'Creates a charge item from a quantity. Without `unit_price_expr` and `amount_expr`, pricing rule sets price it.',
   },
 );
 
@@ -224,7 +227,8 @@ export const ExtractorRuleSet = Type.Object(
   },
   {
     description:
-      'One version of an extractor rule set: `created_at` is when that version was opened, `published_at` is null while it is a draft, and its events are those from `effective_from` on.',
+      'One version of an extractor rule set: `created_at` is when the version was created, `published_at` is null ' +
+      'while it is a draft, and the version applies to events from `effective_from` on.',
   },
 );
 

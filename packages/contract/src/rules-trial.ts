@@ -52,7 +52,8 @@ export const TrialPricing = Type.Object(
 const TrialExtractor = Type.Object(ExtractorRuleSetInput.properties, {
   ...closed,
   description:
-    'An extractor rule set as create takes it, `template_id` included. Its name and `effective_from` do not matter here.',
+    'An extractor rule set as in a create request, `template_id` included. Its name and `effective_from` are ' +
+    'ignored here.',
 });
 
 /** The rules to test: the named ones; without pricing rules, those of production. */
@@ -62,8 +63,9 @@ const trialRulesFields = {
   pricing: Type.Optional(TrialPricing),
   pricing_rule_set_id: Type.Optional(
     RuleSetId(
-      'A saved pricing rule set, in place of `pricing`; it prices alone. With neither, an event is priced as in production: ' +
-        'by the published pricing rule sets that are bound to `extractor_rule_set_id` and active at its `occurred_at`.',
+      'A saved pricing rule set, in place of `pricing`; no other pricing rule sets apply. Without both, an event ' +
+        'is priced as in production: by the published pricing rule sets that are bound to `extractor_rule_set_id` ' +
+        'and active at its `occurred_at`.',
     ),
   ),
   pricing_version: Type.Optional(Version('pricing_rule_set_id')),
@@ -133,8 +135,8 @@ export const RulesTestResult = Type.Object(
 export const BacktestRequest = Type.Object(
   {
     extractor_rule_set_id: RuleSetId(
-      'The events are those of this extractor rule set; its rules are tried unless `extractor` is given, and its prices ' +
-        'unless others are.',
+      'Extractor rule set of the events to test on. Its rules are tested unless `extractor` is given, with its ' +
+        'published prices unless others are given.',
     ),
     ...trialRulesFields,
     time_range: AnalysisTimeRange,
@@ -143,8 +145,8 @@ export const BacktestRequest = Type.Object(
         minimum: BACKTEST_SAMPLE_MIN,
         maximum: 1,
         description:
-          'Share of the events that is rated, default 1. Chosen by `raw_event_id`: the same every time, and a smaller ' +
-          'share is a part of a larger one.',
+          'Share of the events to rate. Default: 1. Events are chosen by `raw_event_id`: the choice is the same ' +
+          'every time, and a smaller share is part of a larger one.',
       }),
     ),
   },
@@ -180,7 +182,9 @@ const codeCounts = (description: string) => Type.Array(FailureCodeCount, { descr
 export const BacktestSide = Type.Object(
   {
     charge_items: Type.Array(UsageChargeItem, {
-      description: `The first ${BACKTEST_EXAMPLE_ITEMS_MAX}, without \`ledger_transaction_id\`; none of an event that fails.`,
+      description:
+        `The first ${BACKTEST_EXAMPLE_ITEMS_MAX} charge items, without \`ledger_transaction_id\`; empty for an event ` +
+        'that fails.',
     }),
     charge_item_count: Count,
     failure: Nullable(UsageEventFailure),
@@ -192,8 +196,10 @@ export const BacktestExample = Type.Object(
   {
     raw_event_id: Type.String(),
     occurred_at: UnixSeconds,
-    currency: Nullable(Type.String({ description: 'Null when no amount differs, but something else does.' })),
-    amount_difference: Type.String({ description: 'After less before, in that currency; exact.' }),
+    currency: Nullable(Type.String({ description: 'Null if something other than an amount differs.' })),
+    amount_difference: Type.String({
+      description: 'Amount by the tested rules minus the charged amount, in that currency; exact.',
+    }),
     before: BacktestSide,
     after: BacktestSide,
   },
@@ -208,18 +214,23 @@ export const BacktestResult = Type.Object(
     changed_count: Type.Integer({
       minimum: 0,
       description:
-        'Those whose charge items differ in metric, unit, quantity, unit price, amount or currency, or that fail otherwise.',
+        'Events whose charge items differ in metric, unit, quantity, unit price, amount or currency, or whose ' +
+        'failure differs.',
     }),
-    newly_failed: codeCounts('Events that were processed and would fail, by the code they would fail with.'),
-    newly_succeeded: codeCounts('Events that failed and would be processed, by the code they failed with.'),
-    totals: Type.Array(BacktestTotal, { description: 'By metric, unit and currency.' }),
+    newly_failed: codeCounts(
+      'Events that were processed and would fail by the tested rules, by failure code.',
+    ),
+    newly_succeeded: codeCounts(
+      'Events that failed and would be processed by the tested rules, by failure code.',
+    ),
+    totals: Type.Array(BacktestTotal, { description: 'Sums by metric, unit and currency.' }),
     examples: Type.Array(BacktestExample, {
       description: `By currency, up to ${BACKTEST_EXAMPLES_MAX} events whose amount in it differs most.`,
     }),
     cut_by: Type.Array(Type.Enum(['events', 'time', 'totals']), {
       description:
-        'Bounds that were met. `events`, `time`: later events of the range were left out; `totals`: totals beyond ' +
-        `${BACKTEST_TOTALS_MAX} were.`,
+        'Bounds that were reached. `events`, `time`: later events of the time range were left out; `totals`: ' +
+        `totals beyond ${BACKTEST_TOTALS_MAX} were left out.`,
     }),
   },
   { ...closed, description: 'The differences between the tested rules and the active ones.' },
@@ -244,7 +255,7 @@ export const Backtest = Type.Object(
   {
     id: Type.String(),
     status: BacktestStatus,
-    request: Type.Unknown({ description: 'As sent.' }),
+    request: Type.Unknown({ description: 'The request as it was sent.' }),
     progress: BacktestProgress,
     result: Nullable(BacktestResult),
     failure: Nullable(BacktestFailure),

@@ -20,7 +20,7 @@ const SubjectType = Type.String({ pattern: SUBJECT_TYPE_PATTERN, description: 'T
 const SubjectId = Type.String({
   minLength: 1,
   maxLength: IDENTIFIER_CHARS_MAX,
-  description: 'Or `*`: every subject of the type that has no route of its own.',
+  description: 'Id of the subject, or `*`: every subject of the type without a route of its own.',
 });
 const Id = Type.String({ minLength: 1, maxLength: 64 });
 const AccountId = { ...Id, description: 'Billing account of the subject.' };
@@ -33,7 +33,7 @@ const PlanId = Nullable({
 const Anchor = {
   ...UnixSeconds,
   maximum: USAGE_LIMIT_ANCHOR_S_MAX,
-  description: 'From where periods that are durations are counted. Default: when the route is created.',
+  description: 'Start of the first window of periods that are durations. Default: when the route is created.',
 };
 const Timezone = Type.String({
   minLength: 1,
@@ -49,7 +49,7 @@ export const WeekStartSchema = Type.Unsafe<WeekStart>({
 const settings = {
   account_id: Type.Optional({
     ...AccountId,
-    description: 'Billing account of the subject. Without one an account is opened.',
+    description: 'Account of the subject. If left out, a new account is created.',
   }),
   usage_limit_plan_id: Type.Optional(PlanId),
   usage_limit_anchor: Type.Optional(Anchor),
@@ -59,7 +59,7 @@ const settings = {
 
 export const CreateSubjectRouteBody = Type.Object(
   { subject_type: SubjectType, subject_id: SubjectId, ...settings },
-  { ...closed, description: 'A subject, with the account and the limits that it is to have.' },
+  { ...closed, description: 'A subject, with its account and its limits.' },
 );
 
 export const UpdateSubjectRouteBody = Type.Object(
@@ -69,7 +69,7 @@ export const UpdateSubjectRouteBody = Type.Object(
     ...settings,
     account_id: Type.Optional(AccountId),
   },
-  { ...closed, description: 'Absent fields stay as they are; `null` unbinds the plan.' },
+  { ...closed, description: 'Fields that are left out keep their values; `null` unbinds the limit plan.' },
 );
 
 export const SubjectRoute = Type.Object(
@@ -132,7 +132,7 @@ export const UpdateDirectLimitBody = Type.Object(
       }),
     ),
   },
-  { ...closed, description: 'Absent fields stay as they are; `null` clears an optional field.' },
+  { ...closed, description: 'Fields that are left out keep their values; `null` clears an optional field.' },
 );
 
 export const DirectLimit = Type.Object(
@@ -143,7 +143,10 @@ export const DirectLimit = Type.Object(
     rule_account_id: Type.String({ description: 'Id of its route.' }),
     ...limitRuleFields,
   },
-  { ...closed, description: 'A limit of a single subject route, in addition to those of its plan.' },
+  {
+    ...closed,
+    description: 'A limit of a single subject route, in addition to the rules of its limit plan.',
+  },
 );
 
 export const DirectLimitPage = Type.Object(

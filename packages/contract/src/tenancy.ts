@@ -34,7 +34,7 @@ export type CreateTenantBody = Static<typeof CreateTenantBody>;
 
 export const Tenant = Type.Object(
   { id: TenantId, name: ResourceName, created_at: UnixSeconds },
-  { ...closed, description: 'A tenant: a company that meters its usage here.' },
+  { ...closed, description: 'A tenant: a company that meters its usage with Tollgate.' },
 );
 export type Tenant = Static<typeof Tenant>;
 
@@ -79,7 +79,7 @@ export const CreateApiKeyBody = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 64,
-        description: 'Binds the key to one project of the tenant. Not together with `tenant:admin`.',
+        description: 'Binds the key to one project of the tenant. Not allowed with `tenant:admin`.',
       }),
     ),
     expires_at: Type.Optional(UnixSeconds),
@@ -104,7 +104,7 @@ export const ApiKey = Type.Object(apiKeyFields, {
 export type ApiKey = Static<typeof ApiKey>;
 
 export const CreatedApiKey = Type.Object(
-  { key: Type.String({ description: 'The secret. It is shown here and never again.' }), ...apiKeyFields },
+  { key: Type.String({ description: 'The secret. Store it: it is not shown again.' }), ...apiKeyFields },
   { ...closed, description: 'The new API key, with its secret.' },
 );
 export type CreatedApiKey = Static<typeof CreatedApiKey>;
@@ -123,7 +123,10 @@ export const Me = Type.Object(
     project_id: Nullable(ProjectId),
     permissions: PermissionList,
   },
-  { ...closed, description: 'Who the key speaks for. All ids are null for the service key.' },
+  {
+    ...closed,
+    description: 'The tenant, project and permissions of the key. All ids are null for the service key.',
+  },
 );
 export type Me = Static<typeof Me>;
 

@@ -25,7 +25,7 @@ const Description = Type.String({
 });
 const Rules = Type.Array(LimitRuleInput, {
   maxItems: LIMIT_RULES_MAX,
-  description: 'All rules, in the order in which they are shown; no two of one `limit_key`.',
+  description: 'All rules, in the order in which they are shown; each `limit_key` at most once.',
 });
 
 export const CreateUsageLimitPlanBody = Type.Object(
@@ -44,7 +44,7 @@ export const UpdateUsageLimitPlanBody = Type.Object(
     description: Type.Optional(Description),
     rules: Type.Optional({ ...Rules, description: 'In place of all rules of the draft.' }),
   },
-  { ...closed, description: 'Absent fields stay as they are.' },
+  { ...closed, description: 'Fields that are left out keep their values.' },
 );
 
 export const UsageLimitPlanRule = Type.Object(
@@ -106,7 +106,9 @@ export const UsageLimitPlanDetail = Type.Object(
 export const UsageLimitPlanListQuery = Type.Object(
   {
     archived: Type.Optional(
-      Type.Boolean({ description: '`true`: archived plans instead of active ones. Wins over `published`.' }),
+      Type.Boolean({
+        description: '`true`: archived plans instead of active ones; `published` is then ignored.',
+      }),
     ),
     published: Type.Optional(
       Type.Boolean({ description: '`true`: only plans that routes can be bound to now.' }),
@@ -114,7 +116,7 @@ export const UsageLimitPlanListQuery = Type.Object(
     search: Type.Optional(
       Type.String({
         maxLength: IDENTIFIER_CHARS_MAX,
-        description: 'Text in the id, name, title or description of what is shown, in upper or lower case.',
+        description: 'Text to find in the id, name, title or description; case does not matter.',
       }),
     ),
     ...PageQuery.properties,

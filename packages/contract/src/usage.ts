@@ -19,7 +19,7 @@ const FAILURE_CODE_CHARS_MAX = 64;
 export const USAGE_FILTERS_CHARS_MAX = 4_096;
 
 const ONE_ITEM =
-  'One and the same charge item must match all of `metric`, `currency` and `pricing_source` that are given.';
+  'A single charge item must match all of `metric`, `currency` and `pricing_source` that are given.';
 
 const Text = Type.String();
 const Count = Type.Integer({ minimum: 0 });
@@ -34,7 +34,7 @@ export const EventStatusSchema = Type.Union([Type.Literal('processed'), Type.Lit
 /** Filter by notes: events with any. */
 export const ANY_NOTE = 'any';
 export const NoteFilterSchema = Type.Enum([ANY_NOTE, ...NOTE_CODES], {
-  description: `Events that have a note with this code; \`${ANY_NOTE}\`: that have a note.`,
+  description: `Only events that have a note with this code; \`${ANY_NOTE}\`: events with any note.`,
 });
 
 /** The JSON in `filters` of the event list. */
@@ -54,13 +54,17 @@ export const UsageEventsQuery = Type.Object(
       Type.Array(FilterText, {
         minItems: 1,
         maxItems: ANALYSIS_METRICS_MAX,
-        description: 'Events with a charge item of this metric. Repeat it for any of several.',
+        description:
+          'Only events with a charge item of this metric. Repeat the parameter for several metrics: one of them ' +
+          'must match.',
       }),
     ),
-    currency: only(`Events with a charge item in this currency. ${ONE_ITEM}`),
+    currency: only(`Only events with a charge item in this currency. ${ONE_ITEM}`),
     pricing_source: Type.Optional({
       ...PricingSourceSchema,
-      description: `Events with a charge item that was priced this way; \`unpriced\`: that nothing has priced. ${ONE_ITEM}`,
+      description:
+        'Only events with a charge item whose price has this source; `unpriced`: a charge item without a price. ' +
+        `${ONE_ITEM}`,
     }),
     filters: Type.Optional(
       Type.String({
@@ -72,21 +76,24 @@ export const UsageEventsQuery = Type.Object(
       }),
     ),
     source: only('Only events of this source.'),
-    extractor_rule_set_id: only('Rule set that was to read the event.'),
+    extractor_rule_set_id: only('Only events that were sent to this extractor rule set.'),
     failure_code: Type.Optional({
       ...Type.String({ minLength: 1, maxLength: FAILURE_CODE_CHARS_MAX }),
-      description: 'Failed events that failed with this code.',
+      description: 'Only events that failed with this code.',
     }),
     note: Type.Optional(NoteFilterSchema),
-    external_event_id: only('Only events with this upstream id.'),
-    ledger_transaction_id: only('Events with a charge item that this ledger transaction posted.'),
+    external_event_id: only('Only events with this external id.'),
+    ledger_transaction_id: only('Only events with a charge item that was posted in this ledger transaction.'),
     count: Type.Optional(
       Type.Literal('unpriced', {
         description:
-          'Adds `unpriced` to the answer, counted over all pages. It reads the whole range: give `from` and `to`.',
+          'Adds `unpriced` to the response, counted over all pages. This reads the whole time range: send `from` ' +
+          'and `to`.',
       }),
     ),
-    ...cursorFields('Page size. A page can be shorter although more follow: go by `next_cursor`.'),
+    ...cursorFields(
+      'Page size. A page can be shorter although more pages follow: use `next_cursor` to find out.',
+    ),
   },
   closed,
 );
@@ -198,8 +205,8 @@ export const UsageEventQuery = Type.Object(
         minimum: 0,
         maximum: EVENT_WAIT_SECONDS_MAX,
         description:
-          'Waits so long for an event that is not rated yet, and returns as soon as it is; default 0. ' +
-          `A key may have ${EVENT_WAITS_PER_KEY_MAX} such requests at once.`,
+          'Maximum time to wait for an event that is not rated yet; the response is sent as soon as it is rated. ' +
+          `Seconds. Default: 0. A key may have ${EVENT_WAITS_PER_KEY_MAX} such requests at once.`,
       }),
     ),
   },
@@ -221,7 +228,7 @@ export const UsageEventDetail = Type.Object(
   },
   {
     ...closed,
-    description: 'The event with its charge items, what was sent, and how each number came about.',
+    description: 'The event as it was sent, its charge items, and how each number was calculated.',
   },
 );
 
@@ -242,7 +249,7 @@ export const ReprocessRequest = Type.Object(
 
 export const ReprocessResponse = Type.Object(
   { count: Type.Integer({ minimum: 0, description: 'Failed events that will be rated again.' }) },
-  { ...closed, description: 'How many events will be rated again.' },
+  { ...closed, description: 'The number of events that will be rated again.' },
 );
 
 export const IngestStatus = Type.Object(

@@ -48,7 +48,8 @@ export const WebhookDeliveryStatusSchema = Type.Unsafe<WebhookDeliveryStatus>({
   type: 'string',
   enum: [...WEBHOOK_DELIVERY_STATUSES],
   description:
-    '`pending`: not yet answered with 2xx, will be tried again; `failed`: given up; `cancelled`: the endpoint was disabled meanwhile.',
+    '`pending`: no 2xx response yet, will be tried again; `failed`: all attempts failed; `cancelled`: the endpoint ' +
+    'was disabled before the delivery succeeded.',
 });
 
 export const WebhookEndpointInput = Type.Object(
@@ -90,7 +91,7 @@ const endpointFields = {
     Type.Unsafe<WebhookDisabledReason>({
       type: 'string',
       enum: [...WEBHOOK_DISABLED_REASONS],
-      description: '`gone`: it answered 410. `failing`: for days nothing was delivered.',
+      description: '`gone`: the endpoint returned 410. `failing`: nothing could be delivered for days.',
     }),
   ),
   disabled_at: Nullable(UnixSeconds),
@@ -119,7 +120,7 @@ export const WebhookEndpointWithSecret = Type.Object(
   {
     ...endpointFields,
     secret: Type.String({
-      description: '`whsec_` and the signing key in base64. It is shown here and never again.',
+      description: '`whsec_` and the signing key in base64. Store it: it is not shown again.',
     }),
   },
   { ...closed, description: 'The webhook endpoint, with its new secret.' },
@@ -157,7 +158,7 @@ const deliveryFields = {
 
 export const WebhookDelivery = Type.Object(deliveryFields, {
   ...closed,
-  description: 'A message to an endpoint, and how its delivery stands.',
+  description: 'A message to an endpoint, with the status of its delivery.',
 });
 export type WebhookDelivery = Static<typeof WebhookDelivery>;
 
@@ -166,7 +167,7 @@ export const WebhookDeliveryDetail = Type.Object(
     ...deliveryFields,
     payload: Type.String({ description: 'The body as it is signed and posted, byte for byte: JSON.' }),
   },
-  { ...closed, description: 'A message to an endpoint with its body, and how its delivery stands.' },
+  { ...closed, description: 'A message to an endpoint, with its body and the status of its delivery.' },
 );
 export type WebhookDeliveryDetail = Static<typeof WebhookDeliveryDetail>;
 

@@ -40,11 +40,11 @@ export function registerAnalysisRoutes(app: App, { clickhouse, clock, history, n
       tags: ['Analysis'],
       summary: 'Query usage',
       description:
-        'Sums of charge items per bucket, metric, unit, currency and group: exact for every bucket size. ' +
-        'With `limit` and dimensions, the result has the largest groups, and one row for all others. ' +
-        'A bucket size that would give more than 1,500 points is raised; the response states the size used. ' +
-        'Metrics and dimensions without usage match nothing and are listed in `warnings`. ' +
-        'With `Accept: text/csv` the rows come as CSV, and `X-Truncated` says whether more exist.',
+        'Returns sums of charge items per bucket, metric, unit, currency and group, exact for every bucket size. ' +
+        'With `limit` and dimensions, the result has the largest groups, and one row for all others. A bucket size ' +
+        'that would give more than 1,500 points is raised; the response states the size used. Metrics and ' +
+        'dimensions without usage match nothing and are listed in `warnings`. With `Accept: text/csv` the rows ' +
+        'come as CSV, and `X-Truncated` says whether more exist.',
       operationId: 'queryUsage',
       params: ProjectParams,
       body: AnalysisQuery,
@@ -82,7 +82,7 @@ export function registerAnalysisRoutes(app: App, { clickhouse, clock, history, n
       tags: ['Analysis'],
       summary: 'List used metrics',
       description:
-        'Every metric that the project has usage of, with its dimensions for grouping and filtering.',
+        'Returns every metric that has usage in the project, with its dimensions for grouping and filtering.',
       operationId: 'listUsageMetrics',
       params: ProjectParams,
       response: { 200: MetricsResponse },

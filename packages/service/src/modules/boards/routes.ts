@@ -61,7 +61,7 @@ function registerCollection(app: App, boards: Boards): void {
     schema: {
       tags,
       summary: 'List boards',
-      description: 'Every board of the project, oldest first, with its charts in their order.',
+      description: 'Returns every board of the project, oldest first, with its charts in order.',
       operationId: 'listBoards',
       params: ProjectParams,
       response: { 200: BoardList },
@@ -95,7 +95,7 @@ function registerBoard(app: App, boards: Boards): void {
     schema: {
       tags,
       summary: 'Change a board',
-      description: 'Absent fields stay as they are; `description: ""` clears the description.',
+      description: 'Fields that are left out keep their values; `description: ""` clears the description.',
       operationId: 'updateBoard',
       params: BoardParams,
       body: UpdateBoardBody,
@@ -131,8 +131,8 @@ function registerBoard(app: App, boards: Boards): void {
       tags,
       summary: 'Reorder the charts of a board',
       description:
-        'Moves all charts, or none when one is not a chart of this board. A chart that is left out keeps its position and size: send ' +
-        'every chart to set the whole order.',
+        'Sets the positions of the listed charts: all of them, or none if one is not a chart of this board. A ' +
+        'chart that is left out keeps its position and size; to set the whole order, send every chart.',
       operationId: 'reorderCharts',
       params: BoardParams,
       body: ReorderChartsBody,
@@ -157,7 +157,8 @@ function registerCharts(app: App, charts: Charts, names: BoardRoutesDeps['names'
       tags,
       summary: 'Create a chart',
       description:
-        'The chart is added at the end of the board unless a position is sent. The response has `bucket` first in `group_by`, because a chart is a series.',
+        'Creates a chart at the end of the board or, if sent, at a position. The response has `bucket` first in ' +
+        '`group_by`, because a chart shows values over time.',
       operationId: 'createChart',
       params: BoardParams,
       body: ChartInput,
@@ -178,7 +179,8 @@ function registerCharts(app: App, charts: Charts, names: BoardRoutesDeps['names'
       tags,
       summary: 'Replace a chart',
       description:
-        'Absent fields take their defaults, except for `position` and `size`, which stay. A chart stays on its board.',
+        'Fields that are left out take their defaults, except for `position` and `size`, which keep their values. ' +
+        'A chart cannot move to another board.',
       operationId: 'updateChart',
       params: ChartParams,
       body: ChartInput,
@@ -197,7 +199,7 @@ function registerCharts(app: App, charts: Charts, names: BoardRoutesDeps['names'
     schema: {
       tags,
       summary: 'Delete a chart',
-      description: 'The other charts of its board keep their positions.',
+      description: 'Deletes the chart. The other charts of its board keep their positions.',
       operationId: 'deleteChart',
       params: ChartParams,
       response: { 204: noContent('The chart is deleted.') },

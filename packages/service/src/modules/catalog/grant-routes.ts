@@ -25,10 +25,11 @@ export function registerGrantRoutes(app: App, deps: OperatorGrantDeps): void {
     config: { access: { kind: 'service' } },
     schema: {
       tags,
-      summary: 'Grant a plan',
+      summary: 'Grant a subscription plan',
       description:
-        'As a payment does, for what is sold by other means: one calendar month of the newest revision, after what the tenant has ' +
-        'of the same plan, or at once in place of another one.',
+        'Grants one calendar month of the newest revision, as a payment does; for plans that are sold outside ' +
+        'Tollgate. The month starts after the grants that the tenant already has of this plan; a grant of another ' +
+        'plan is replaced at once.',
       operationId: 'grantPlan',
       params: TenantParams,
       headers: GrantHeaders,
@@ -54,7 +55,7 @@ export function registerGrantRoutes(app: App, deps: OperatorGrantDeps): void {
     schema: {
       tags,
       summary: 'List the grants of a tenant',
-      description: 'Past, current and future grants; the last to start comes first.',
+      description: 'Returns past, current and future grants, latest start first.',
       operationId: 'listGrants',
       params: TenantParams,
       querystring: PageQuery,

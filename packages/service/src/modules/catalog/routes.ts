@@ -40,9 +40,10 @@ function registerPlanRoutes(app: App, deps: CatalogRouteDeps): void {
     config: { access: { kind: 'public' } },
     schema: {
       tags,
-      summary: 'List the plans',
+      summary: 'List the subscription plans',
       description:
-        'The newest revision of every plan. A plan that a tenant has bought stays the same when the catalog changes.',
+        'Returns the newest revision of every subscription plan. A plan that a tenant has bought does not change ' +
+        'with the catalog.',
       operationId: 'listPlans',
       response: { 200: CatalogPlanList },
     },
@@ -58,7 +59,7 @@ function registerPlanRoutes(app: App, deps: CatalogRouteDeps): void {
     config: { access: { kind: 'service' } },
     schema: {
       tags,
-      summary: 'Change the plans',
+      summary: 'Change the subscription plans',
       description:
         'Adds a revision of every plan that is new or differs from its newest revision; other plans stay as they are. ' +
         '`tollgate catalog apply` does the same.',
@@ -77,10 +78,10 @@ function registerEntitlementRoutes(app: App, deps: CatalogRouteDeps): void {
     config: { access: { kind: 'any-key' } },
     schema: {
       tags,
-      summary: 'Read what my tenant may do',
+      summary: 'Read the entitlement of my tenant',
       description:
-        'Returns the active plan, or the baseline without one, and how much of it is used. The service key has no tenant of its own: it is ' +
-        'refused here, and reads the entitlement of any tenant by its id.',
+        'Returns the allowances of the active subscription plan, or the baseline without one, and their usage. The ' +
+        'service key belongs to no tenant: it gets 400 here, and can read the entitlement of any tenant by its id.',
       operationId: 'getEntitlement',
       response: { 200: Entitlement, 400: ErrorBodySchema },
     },
@@ -98,8 +99,9 @@ function registerEntitlementRoutes(app: App, deps: CatalogRouteDeps): void {
     config: { access: { kind: 'tenant', permission: 'tenant:admin' } },
     schema: {
       tags,
-      summary: 'Read what a tenant may do',
-      description: 'Returns the active plan, or the baseline without one, and how much of it is used.',
+      summary: 'Read the entitlement of a tenant',
+      description:
+        'Returns the allowances of the active subscription plan, or the baseline without one, and their usage.',
       operationId: 'getTenantEntitlement',
       params: TenantParams,
       response: { 200: Entitlement },

@@ -46,9 +46,13 @@ function registerPurchases(app: App, checkouts: Checkouts): void {
     config: buyer,
     schema: {
       ...purchase,
-      summary: 'Buy a plan',
+      summary: 'Buy a subscription plan',
       description:
-        'Answers the page of the payment provider on which one period of the plan is paid; lead the browser there. A repeated request answers the same order and page while it is active; so does another key for the same plan. After 36 minutes the key answers `payment_checkout_expired`. The plan is granted when the provider reports the payment: read the entitlement, do not trust the redirect.',
+        'Creates an order, and returns the page of the payment provider on which one period of the plan is paid; ' +
+        'redirect the browser there. While the order is active, a repeated request returns the same order and ' +
+        'page, also with another key for the same plan. After 36 minutes, a request with the same key returns ' +
+        '`payment_checkout_expired`. The plan is granted when the provider reports the payment: read the ' +
+        'entitlement, and do not rely on the redirect.',
       operationId: 'createCheckoutSession',
       params: TenantParams,
     },
@@ -69,9 +73,9 @@ function registerPurchases(app: App, checkouts: Checkouts): void {
     config: { access: { kind: 'any-key' } },
     schema: {
       ...purchase,
-      summary: 'Buy a plan for the own tenant',
+      summary: 'Buy a subscription plan for my tenant',
       description:
-        'The same for the tenant of the key, as the web console asks for it. Needs a key with `tenant:admin`.',
+        'Creates an order for the tenant of the key, as the console does. Needs a key with `tenant:admin`.',
       operationId: 'createOwnCheckoutSession',
     },
     handler: async (request, reply) => {
@@ -114,7 +118,7 @@ function registerOrders(app: App, checkouts: Checkouts): void {
     schema: {
       tags,
       summary: 'Read a payment order',
-      description: 'Shows what was ordered, and the state of its payment.',
+      description: 'Returns what was ordered, and the state of its payment.',
       operationId: 'getPaymentOrder',
       params: PaymentOrderParams,
       response: { 200: PaymentOrder },

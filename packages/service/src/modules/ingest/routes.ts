@@ -33,7 +33,8 @@ export function registerIngestRoutes(app: App, { service }: IngestRoutesDeps): v
       tags: ['Ingest'],
       summary: 'Send one event',
       description:
-        "Answers once the event is durable. Rating happens afterwards. Counts against the events of the tenant's plan, when it is sent again too.",
+        'Returns once the event is on disk; it is rated afterwards. Every accepted request counts against the ' +
+        'event quota of the tenant, repeated ones too.',
       operationId: 'ingestEvent',
       params: Type.Object({
         ...ProjectParams.properties,
@@ -57,7 +58,8 @@ export function registerIngestRoutes(app: App, { service }: IngestRoutesDeps): v
       tags: ['Ingest'],
       summary: 'Send many events',
       description:
-        "All are accepted or none is; a failed batch may be sent again as it is. Every event of an accepted batch counts against those of the tenant's plan, when it is sent again too.",
+        'Accepts all events or none; a refused batch can be sent again unchanged. Every event of an accepted batch ' +
+        'counts against the event quota of the tenant, repeated ones too.',
       operationId: 'ingestBatch',
       params: ProjectParams,
       body: BatchIngest,

@@ -38,7 +38,8 @@ function registerAccounts(app: App, { accounts }: AccountRouteDeps): void {
       tags,
       summary: 'Create an account',
       description:
-        'A billing account is who pays: it has a wallet for each currency. Subject routes lead usage to it.',
+        'Creates an account. It pays for the usage of its subjects, and has a wallet for each currency. Subject ' +
+        'routes assign subjects to it.',
       operationId: 'createAccount',
       params: ProjectParams,
       body: CreateAccountBody,
@@ -91,9 +92,10 @@ function registerLedger(app: App, { accounts, postgres }: AccountRouteDeps): voi
       tags,
       summary: 'List ledger entries',
       description:
-        'Every line of every ledger transaction of an account, newest first; the lines of a transaction stand together and add up to zero. ' +
-        'With `ledger_account=wallet` they are the statement of its wallets. The usage events that a `usage` transaction was posted for are listed by ' +
-        '`GET …/usage/events?ledger_transaction_id=…`.',
+        'Returns every entry of the ledger transactions of an account, newest first. The entries of a transaction ' +
+        'follow each other and add up to zero. With `ledger_account=wallet`, the entries are the statement of its ' +
+        'wallets. To list the usage events of a `usage` transaction, use `GET ' +
+        '…/usage/events?ledger_transaction_id=…`.',
       operationId: 'listLedger',
       params: AccountParams,
       querystring: LedgerQuery,

@@ -44,7 +44,8 @@ function registerWallets(app: App, { wallets }: WalletRouteDeps): void {
       tags,
       summary: 'List the wallets of an account',
       description:
-        'By currency. A wallet is opened by the first usage, credit or adjustment in its currency, or by setting its mode.',
+        'Returns the wallets in order of currency. A wallet is opened by the first usage, credit or adjustment in ' +
+        'its currency, or by setting its mode.',
       operationId: 'listWallets',
       params: AccountParams,
       response: { 200: WalletList },
@@ -61,7 +62,9 @@ function registerWallets(app: App, { wallets }: WalletRouteDeps): void {
       tags,
       summary: 'Set the mode of a wallet',
       description:
-        'Opens the wallet, if need be. When a wallet becomes prepaid, a balance below zero becomes `owed`, and back; the ledger says so.',
+        'Sets the mode, and opens the wallet if it does not exist. When a wallet becomes prepaid, a balance below ' +
+        'zero becomes `owed`; when it becomes postpaid, `owed` becomes a balance below zero. Ledger entries record ' +
+        'both.',
       operationId: 'updateWallet',
       params: WalletParams,
       body: UpdateWalletBody,
@@ -80,7 +83,8 @@ function registerCredits(app: App, { wallets }: WalletRouteDeps): void {
       tags,
       summary: 'Credit a wallet',
       description:
-        'Adds to the balance; a prepaid wallet first pays what it owes. Usage uses credits up by priority, then by earliest expiry; what is left at `expires_at` is taken back.',
+        'Adds to the balance; a prepaid wallet first pays what it owes. Usage consumes credits by priority, then ' +
+        'by earliest expiry. The remaining amount is removed at `expires_at`.',
       operationId: 'createCredit',
       params: WalletParams,
       headers: IdempotencyKeyHeaders,
@@ -102,7 +106,8 @@ function registerCredits(app: App, { wallets }: WalletRouteDeps): void {
     schema: {
       tags,
       summary: 'List the credits of a wallet',
-      description: 'Newest first, each with its remaining amount. Adjustments above 0 are credits too.',
+      description:
+        'Returns credits newest first, each with its remaining amount. Adjustments above 0 are also credits.',
       operationId: 'listCredits',
       params: WalletParams,
       querystring: PageQuery,
@@ -127,7 +132,9 @@ function registerAdjustments(app: App, { wallets }: WalletRouteDeps): void {
       tags,
       summary: 'Adjust a wallet',
       description:
-        'A correction by hand, with its reason. Above 0 it is a credit without an end; below 0 it takes out what is available, and of a postpaid wallet more than that.',
+        'Corrects the balance manually, with a reason. An amount above 0 becomes a credit that does not expire. An ' +
+        'amount below 0 is deducted: from a prepaid wallet at most the available balance, from a postpaid wallet ' +
+        'any amount.',
       operationId: 'createAdjustment',
       params: WalletParams,
       headers: OptionalIdempotencyKeyHeaders,

@@ -13,8 +13,9 @@ export function registerQuotaRoutes(app: App, { postgres }: { readonly postgres:
       tags: ['Operation'],
       summary: 'Recount accepted events',
       description:
-        'Sets the accepted events of every tenant and month to those that were rated, repeated ones included, plus those that ' +
-        'wait to be rated. Requests that send events wait meanwhile. `tollgate verify` shows whether anything needs correction.',
+        'Sets the number of accepted events of every tenant and month to the number of rated events, duplicates ' +
+        'included, plus those that wait to be rated. Requests that send events wait in the meantime. `tollgate ' +
+        'verify` shows whether anything needs correction.',
       operationId: 'rebuildEventQuotas',
       response: { 200: RebuiltQuotas },
     },

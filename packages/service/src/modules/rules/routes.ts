@@ -63,7 +63,8 @@ function registerList<Input extends VersionInput, Config extends object>(
       tags,
       summary: `List ${noun.replace(/^an? /, '')}s`,
       description:
-        'Newest first, each with its newest version; with `status`, with its newest version of that status.',
+        'Returns rule sets newest first, each with its newest version or, with `status`, with its newest version ' +
+        'of that status.',
       operationId: `list${operation}s`,
       params: ProjectParams,
       querystring: schemas.listQuery,
@@ -97,7 +98,7 @@ function registerReads<Input extends VersionInput, Config extends object>(
     schema: {
       tags,
       summary: `Read ${noun}`,
-      description: 'The newest version, be it a draft or published; or the one that `version` names.',
+      description: 'Returns the newest version, draft or published, or the one in `version`.',
       operationId: `get${operation}`,
       params: RuleSetParams,
       querystring: RuleSetReadQuery,
@@ -114,7 +115,7 @@ function registerReads<Input extends VersionInput, Config extends object>(
     schema: {
       tags,
       summary: `List the versions of ${noun}`,
-      description: 'Newest first, each with what differs from the version before it.',
+      description: 'Returns the versions newest first, each with its changes since the version before.',
       operationId: `list${operation}Versions`,
       params: RuleSetParams,
       querystring: PageQuery,
@@ -163,7 +164,8 @@ function registerSaves<Input extends VersionInput, Config extends object>(
       tags,
       summary: `Replace the draft of ${noun}`,
       description:
-        'When the newest version is published, it stays active and a draft of the next version is opened.',
+        'Replaces the whole draft. If the newest version is published, it stays active, and a draft of the next ' +
+        'version is created.',
       operationId: `update${operation}`,
       params: RuleSetParams,
       body: schemas.input,
@@ -235,8 +237,9 @@ export function registerTemplateRoutes(app: App): void {
       tags: ['Extractor rule sets'],
       summary: 'List the extractor templates',
       description:
-        'Extraction that is ready for well-known payloads, each with samples and what is charged for them. Name one as ' +
-        '`template_id` when you create or update an extractor rule set; fields that you send stand in place of its own.',
+        'Returns ready-made extractor rules for well-known payloads, with samples and their charge items. To use a ' +
+        'template, send its id as `template_id` when you create or update an extractor rule set; fields in the ' +
+        'request replace those of the template.',
       operationId: 'listExtractorTemplates',
       response: { 200: ExtractorTemplateList },
     },

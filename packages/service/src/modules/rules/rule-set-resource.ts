@@ -60,10 +60,11 @@ export const EXTRACTOR_RESOURCE: RuleSetResource<ExtractorRuleSetInput, Extracto
   },
   descriptions: {
     create:
-      'Version 1, as a draft. Everything is checked now; ingest is possible once it is published. With `template_id` ' +
-      'the template is expanded now, and fields that are sent stand in place of its own.',
-    publish: 'The version becomes immutable, and applies from the next event on.',
-    archive: 'It accepts no more events, permanently. Events that were accepted before are still rated.',
+      'Creates version 1 as a draft, and checks it. Events can be sent once it is published. With `template_id`, ' +
+      'the template is expanded now; fields in the request replace those of the template.',
+    publish: 'Publishes the draft: it can no longer be changed, and applies from the next event on.',
+    archive:
+      'Archives the rule set permanently: it accepts no more events. Events that were accepted before are still rated.',
   },
 };
 
@@ -84,12 +85,14 @@ export const PRICING_RESOURCE: RuleSetResource<PricingRuleSetInput, PricingConfi
   },
   descriptions: {
     create:
-      'Creates version 1 as a draft, bound permanently to an extractor rule set: it prices the charge items that the extractors ' +
-      'leave without a price. Everything is checked now, and the rules are sorted by priority.',
+      'Creates version 1 as a draft, bound permanently to an extractor rule set, and checks it. It prices the ' +
+      'charge items that the extractors leave without a price. The response has the rules sorted by priority.',
     publish:
-      'The version becomes immutable, and prices events from `effective_from` on; earlier ones too when it is the first.',
+      'Publishes the draft: it can no longer be changed, and prices events from `effective_from` on. The first ' +
+      'version also prices earlier events.',
     archive:
-      'The rule set prices no event that occurs from now on. Events that occurred before keep the price of their time.',
+      'Archives the rule set: it does not price events that occur from now on. Earlier events keep the price of ' +
+      'their time.',
   },
 };
 

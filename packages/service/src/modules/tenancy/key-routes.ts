@@ -24,7 +24,7 @@ export function registerKeyRoutes(app: App, { service }: { readonly service: Ten
     schema: {
       tags: TAGS,
       summary: 'Create an API key',
-      description: 'The response is the only place where the key itself is ever shown.',
+      description: 'Returns the new key with its secret. Store the secret: it is not shown again.',
       operationId: 'createApiKey',
       params: TenantParams,
       body: CreateApiKeyBody,
@@ -43,7 +43,7 @@ export function registerKeyRoutes(app: App, { service }: { readonly service: Ten
     schema: {
       tags: TAGS,
       summary: 'List API keys',
-      description: 'Oldest first, without revoked keys.',
+      description: 'Returns the keys oldest first, without revoked keys.',
       operationId: 'listApiKeys',
       params: TenantParams,
       querystring: PageQuery,
@@ -62,7 +62,7 @@ export function registerKeyRoutes(app: App, { service }: { readonly service: Ten
     schema: {
       tags: TAGS,
       summary: 'Revoke an API key',
-      description: 'The key stops working everywhere within a second. This cannot be undone.',
+      description: 'Revokes the key: it stops working within a second. This cannot be undone.',
       operationId: 'revokeApiKey',
       params: ApiKeyParams,
       response: { 204: noContent('The API key is revoked.') },
@@ -84,7 +84,7 @@ function registerAuditRoute(app: App, service: TenancyService): void {
     schema: {
       tags: TAGS,
       summary: 'Read the audit log',
-      description: 'Who changed what, and when; newest first. All filters must hold.',
+      description: 'Returns who changed what, and when, newest first. An entry must match all filters.',
       operationId: 'listAuditLog',
       params: TenantParams,
       querystring: AuditLogQuery,

@@ -38,7 +38,9 @@ function registerTenantRoutes(app: App, { service }: TenancyDeps): void {
     schema: {
       tags: TENANTS,
       summary: 'Create a tenant',
-      description: 'A tenant is a customer of the service: it owns projects, keys and everything in them.',
+      description:
+        'Creates a tenant: a company that meters its usage with Tollgate. It owns projects, API keys and ' +
+        'everything in them.',
       operationId: 'createTenant',
       body: CreateTenantBody,
       response: { 201: Tenant },
@@ -91,8 +93,8 @@ function registerProjectRoutes(app: App, { service }: TenancyDeps): void {
       tags: TENANTS,
       summary: 'Create a project',
       description:
-        'Events, rules and charts live in projects; projects of one tenant share nothing but its keys. ' +
-        '`storage` is `dedicated` where the plan gives release projects tables of their own.',
+        'Creates a project, which has its own events, rules, limits, wallets and charts. `storage` is `dedicated` ' +
+        'if the subscription plan gives release projects their own tables.',
       operationId: 'createProject',
       params: TenantParams,
       body: CreateProjectBody,
@@ -132,8 +134,8 @@ function registerOwnRoutes(app: App, { service }: TenancyDeps): void {
     config: ANY_KEY,
     schema: {
       tags: ['Access'],
-      summary: 'Who am I?',
-      description: 'The principal behind the key of this request.',
+      summary: 'Read the identity of my key',
+      description: 'Returns the scope and the permissions of the API key of this request.',
       operationId: 'getMe',
       response: { 200: Me },
     },
@@ -146,7 +148,9 @@ function registerOwnRoutes(app: App, { service }: TenancyDeps): void {
     schema: {
       tags: ['Access'],
       summary: 'List the projects I can see',
-      description: 'Oldest first: the one a key is bound to, all of its tenant, or all for the service key.',
+      description:
+        'Returns projects oldest first: the project of a project key, all projects of the tenant of a tenant key, ' +
+        'or all projects for the service key.',
       operationId: 'listProjects',
       querystring: PageQuery,
       response: { 200: ProjectList },

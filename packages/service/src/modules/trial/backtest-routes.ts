@@ -34,10 +34,10 @@ export function registerBacktestRoutes(app: App, { backtests }: BacktestRouteDep
       tags,
       summary: 'Backtest rules',
       description:
-        'Rates stored events of an extractor rule set by the given rules, and compares the result with what was charged. ' +
-        'Without pricing rules, each event is priced by the rules that were published at its time. ' +
-        'Returns 200 with the result when there are few events, otherwise 202: then poll the backtest by its id. ' +
-        'Changes no usage. Each project can run one backtest at a time.',
+        'Rates stored events of an extractor rule set by the given rules, and compares the result with what was ' +
+        'charged. Without pricing rules, each event is priced by the rules that were published at its time. ' +
+        'Returns 200 with the result if there are few events, otherwise 202: then read the backtest by its id ' +
+        'until it has ended. Does not change usage. Each project can run one backtest at a time.',
       operationId: 'backtestRules',
       params: ProjectParams,
       body: BacktestRequest,
@@ -72,7 +72,7 @@ function registerReadRoutes(app: App, backtests: Pick<Backtests, 'read' | 'list'
     schema: {
       tags,
       summary: 'List backtests',
-      description: 'Newest first, without their requests and results.',
+      description: 'Returns backtests newest first, without their requests and results.',
       operationId: 'listBacktests',
       params: ProjectParams,
       querystring: PageQuery,

@@ -18,9 +18,9 @@ export function registerTestRoutes(app: App, { testRules }: TestRouteDeps): void
       tags: ['Rules'],
       summary: 'Test rules',
       description:
-        'Rates one event as production would, by saved rules (drafts included) or by rules in the request. Without pricing rules, ' +
-        'the event is priced by the rules that were published at its time. ' +
-        '`errors` lists why the event fails. Nothing is stored.',
+        'Rates one event as production would, by saved rules (drafts included) or by rules in the request. Without ' +
+        'pricing rules, the event is priced by the rules that were published at its time. If the event would fail, ' +
+        '`errors` lists the reasons. Nothing is stored.',
       operationId: 'testRules',
       params: ProjectParams,
       body: RulesTestRequest,

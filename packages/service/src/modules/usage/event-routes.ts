@@ -90,7 +90,7 @@ export function registerEventRoutes(app: App, deps: EventRouteDeps): void {
       tags: ['Usage'],
       summary: 'List usage events',
       description:
-        'Processed and failed events, newest first by `occurred_at`. An accepted event shows once it is rated.',
+        'Returns processed and failed events, newest first by `occurred_at`. An event is listed once it is rated.',
       operationId: 'listUsageEvents',
       params: ProjectParams,
       querystring: UsageEventsQuery,
@@ -109,7 +109,8 @@ export function registerEventRoutes(app: App, deps: EventRouteDeps): void {
       tags: ['Usage'],
       summary: 'Read a usage event',
       description:
-        'The event as it was sent, and how each number was calculated. With `wait_seconds` it can be read right after it was accepted.',
+        'Returns the event as it was sent, and how each number was calculated. With `wait_seconds`, the request ' +
+        'can follow right after the event was accepted.',
       operationId: 'getUsageEvent',
       params: EventParams,
       querystring: UsageEventQuery,

@@ -43,10 +43,11 @@ export function registerExportRoutes(app: App, { clickhouse, history, metrics }:
       tags: ['Usage'],
       summary: 'Export usage events',
       description:
-        'All events of a range, oldest first by `occurred_at`, as CSV or NDJSON; decimals are exact texts. In CSV, text that a ' +
-        'spreadsheet would run as a formula gets an apostrophe in front. It is read as fast as the client takes it, ' +
-        `${EXPORT_PAGE_EVENTS} events at a time or fewer large ones. When it fails halfway, or its key is revoked, the connection ` +
-        `breaks: an answer that ends properly is whole. A key may have ${EXPORTS_PER_KEY_MAX} exports at once.`,
+        'Returns all events of a time range, oldest first by `occurred_at`, as CSV or NDJSON; decimals are exact ' +
+        'strings. In CSV, text that a spreadsheet would run as a formula gets an apostrophe in front. Events are ' +
+        `read as fast as the client receives them, ${EXPORT_PAGE_EVENTS} at a time or fewer large ones. If the ` +
+        'export fails halfway, or its key is revoked, the connection is aborted: a response that ends properly is ' +
+        `complete. A key may have ${EXPORTS_PER_KEY_MAX} exports at once.`,
       operationId: 'exportUsageEvents',
       params: ProjectParams,
       querystring: UsageEventsExportQuery,

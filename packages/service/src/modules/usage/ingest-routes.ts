@@ -15,8 +15,8 @@ import { ingestCounts } from './status-store.js';
 
 /** Advice on how to correct rules: an event keeps the price of its time. */
 const MENDING =
-  'The version that is active at `occurred_at` rates it: publish corrected rules with the `effective_from` of the version ' +
-  'that they replace, because the default is now.';
+  'It is rated by the version that is active at its `occurred_at`: publish corrected rules with the ' +
+  '`effective_from` of the version that they replace, because the default is the current time.';
 
 /** Routes of the ingest status and of reprocessing failed events. */
 export function registerIngestStatusRoutes(app: App, deps: ReprocessDeps): void {
@@ -33,8 +33,8 @@ function registerStatusRoute(app: App, deps: ReprocessDeps): void {
       tags: ['Usage'],
       summary: 'Read the progress of processing',
       description:
-        'Counts of one moment: `accepted` = `processed` + `failed` + `duplicates` + `pending`, always. ' +
-        '`deferred_count` is a part of `pending`.',
+        'Returns counts of a single moment: `accepted` is always `processed` + `failed` + `duplicates` + ' +
+        '`pending`. `deferred_count` is part of `pending`.',
       operationId: 'getIngestStatus',
       params: ProjectParams,
       response: { 200: IngestStatus },
@@ -71,7 +71,7 @@ function registerReprocessRoutes(app: App, deps: ReprocessDeps): void {
     schema: {
       tags: ['Usage'],
       summary: 'Reprocess a failed event',
-      description: `Rates the event again. ${MENDING} Returns 409 when it did not fail.`,
+      description: `Rates the event again. ${MENDING} Returns 409 if the event did not fail.`,
       operationId: 'reprocessUsageEvent',
       params: EventParams,
       response: { 202: ReprocessResponse, 409: ErrorBodySchema },

@@ -13,8 +13,8 @@ export function registerVerifyRoutes(app: App, deps: VerifyDeps): void {
       tags: ['Operation'],
       summary: 'Verify usage history and the ledger',
       description:
-        'Compares the totals of the system of record with the history and its rollups, per project and day, and recounts the ledger. ' +
-        'A request during a verification gets the result of that verification.',
+        'Compares the totals in PostgreSQL with the history and its rollups in ClickHouse, per project and day, ' +
+        'and recounts the ledger. A request during a verification returns the result of that verification.',
       operationId: 'verifyUsage',
       response: { 200: VerifyReport },
     },

@@ -54,7 +54,7 @@ function registerReading(app: App, deliveries: WebhookDeliveries): void {
     schema: {
       tags,
       summary: 'Read a delivery',
-      description: 'The delivery of one message to this endpoint, and the posted body.',
+      description: 'Returns the delivery of one message to this endpoint, with the posted body.',
       operationId: 'getWebhookDelivery',
       params: DeliveryParams,
       response: { 200: WebhookDeliveryDetail },

@@ -39,7 +39,8 @@ function registerCollection(app: App, endpoints: WebhookEndpoints): void {
       tags,
       summary: 'Create a webhook endpoint',
       description:
-        'From now on, messages about the listed events are posted to the URL, signed as https://www.standardwebhooks.com specifies.',
+        'Creates an endpoint. From now on, messages about the listed events are posted to its URL, signed as ' +
+        'https://www.standardwebhooks.com specifies.',
       operationId: 'createWebhookEndpoint',
       params: ProjectParams,
       body: WebhookEndpointInput,
@@ -59,7 +60,7 @@ function registerCollection(app: App, endpoints: WebhookEndpoints): void {
     schema: {
       tags,
       summary: 'List webhook endpoints',
-      description: 'Newest first, without their secrets.',
+      description: 'Returns the endpoints newest first, without their secrets.',
       operationId: 'listWebhookEndpoints',
       params: ProjectParams,
       querystring: PageQuery,
@@ -138,7 +139,8 @@ function registerRotation(app: App, endpoints: WebhookEndpoints): void {
       tags,
       summary: 'Rotate the secret of a webhook endpoint',
       description:
-        'Until `previous_secret_valid_until`, messages are signed with both secrets. Another rotation invalidates the older one at once.',
+        'Creates a new secret and returns it. Until `previous_secret_valid_until`, messages are signed with both ' +
+        'secrets. Another rotation before then removes the older secret at once.',
       operationId: 'rotateWebhookSecret',
       params: EndpointParams,
       response: { 200: WebhookEndpointWithSecret },

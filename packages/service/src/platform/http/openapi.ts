@@ -11,32 +11,37 @@ const INTRODUCTION = `Tollgate meters usage, rates it, and shows it.
 Send raw usage events (**Ingest**); rules that you publish (**Extractor rule sets**) turn them into priced charge items, which you
 list with the origin of every number (**Usage**) and sum over time and dimensions (**Analysis**).
 
-- Every request but a few carries \`Authorization: Bearer <API_KEY>\`.
+- Send \`Authorization: Bearer <API_KEY>\` with every request. Operations that need no key say "No key".
 - Times are Unix seconds. Decimals are strings, exact to the last digit.
-- An error is \`{"error", "code", "details"}\`; the code is stable, and \`X-Request-Id\` names the request in our log.
-- Nothing is coerced and no unknown field is ignored: a mistake in a body is a 400 that names its place.`;
+- An error is \`{"error", "code", "details"}\`. The code is stable. \`X-Request-Id\` identifies the
+  request in the log of the service.
+- Values are not converted between types, and unknown fields are refused: a mistake in a body
+  returns 400 with the path of the field.`;
 
 /** Sections in the order in which a newcomer needs them. */
 const SECTIONS = [
   [
     'Ingest',
-    'Accepts events. They are on disk before the response; of a batch, all events are accepted or none.',
+    'Accepts events. They are on disk before the response. All events of a batch are accepted, or none.',
   ],
-  ['Usage', 'Rated and failed events, where each number came from, and reprocessing.'],
+  ['Usage', 'Rated and failed events, the origin of each number, and reprocessing.'],
   ['Analysis', 'Exact sums per bucket, metric and group.'],
   ['Boards', 'Boards and charts: saved queries, and how they are drawn.'],
-  ['Extractor rule sets', 'How raw JSON becomes a subject, dimensions and charge items.'],
+  ['Extractor rule sets', 'Rules that read a subject, dimensions and charge items from raw JSON.'],
   ['Pricing rule sets', 'The prices of charge items.'],
-  ['Rules', 'Tests of rules on one event or on past usage, before they are published.'],
-  ['Limits', 'Plans of usage limits, the subjects that they apply to, and limits of single subjects.'],
+  ['Rules', 'Tests of rules on one event, and backtests on past usage, before the rules are published.'],
+  ['Limits', 'Limit plans, the subject routes that they apply to, and direct limits.'],
   [
     'Realtime limits',
-    'Current usage of the limits of a subject, at most a second old, and checks before the work.',
+    'Limits of a subject with their current usage, at most a second old, and checks before work starts.',
   ],
-  ['Budget leases', 'Amounts that are held for work, so that no limit is overshot.'],
-  ['Wallets', 'Billing accounts, what they have in each currency, and every ledger entry.'],
+  [
+    'Budget leases',
+    'Amounts that are reserved for work in progress, so that concurrent work cannot exceed a limit.',
+  ],
+  ['Wallets', 'Accounts, their balance in each currency, and every ledger entry.'],
   ['Webhooks', 'Endpoints that are notified of events, and the deliveries to them.'],
-  ['Plans', 'The plans that a tenant can buy, their payment, and what they allow.'],
+  ['Plans', 'The subscription plans that tenants can buy, their payment, and what they allow.'],
   ['Access', 'The tenant, project and permissions of a key.'],
   ['Tenants', 'Tenants, their projects and keys, and who changed what.'],
   ['Operation', 'Health, metrics and checks for operators of the service.'],

@@ -17,8 +17,8 @@ export function registerOperationRoutes(app: App, { readiness, metrics }: Operat
     config: { access: { kind: 'public' } },
     schema: {
       tags: ['Operation'],
-      summary: 'Alive?',
-      description: 'Returns 200 as long as the process can respond at all.',
+      summary: 'Check that the process is alive',
+      description: 'Returns 200 while the process can respond.',
       operationId: 'getHealth',
       response: { 200: Health },
     },
@@ -30,11 +30,11 @@ export function registerOperationRoutes(app: App, { readiness, metrics }: Operat
     config: { access: { kind: 'public' } },
     schema: {
       tags: ['Operation'],
-      summary: 'Able to accept work?',
+      summary: 'Check that the process accepts work',
       description:
-        'False during shutdown, and while no events can be accepted: PostgreSQL is unavailable or read-only, or a disk is full. ' +
-        'A process with the api role checks it by writing to the event queue, at most once a second. Events are accepted ' +
-        'without ClickHouse too, so a failed check of it does not make the process unready.',
+        'Returns 503 during shutdown, and while no events can be accepted because PostgreSQL is unavailable or ' +
+        'read-only, or a disk is full. A process with the api role checks it by writing to the event queue, at ' +
+        'most once a second. Events are also accepted without ClickHouse, so `ready` does not depend on its check.',
       operationId: 'getReadiness',
       response: { 200: ReadinessReport, 503: ReadinessReport },
     },
@@ -51,7 +51,7 @@ export function registerOperationRoutes(app: App, { readiness, metrics }: Operat
     schema: {
       tags: ['Operation'],
       summary: 'Metrics',
-      description: 'Prometheus text format, without tenant data.',
+      description: 'Returns the metrics in the Prometheus text format, without tenant data.',
       operationId: 'getMetrics',
       response: {
         200: { description: 'The metrics.', content: { 'text/plain': { schema: Type.String() } } },

@@ -55,7 +55,8 @@ export function registerStreamRoutes(app: App, { streams, charts, clock, metrics
       querystring: StreamQueryString,
       response: {
         200: {
-          description: 'Events, until the client disconnects, its key becomes invalid, or the service ends.',
+          description:
+            'A stream of events, until the client disconnects, its key becomes invalid, or the service stops.',
           content: { 'text/event-stream': { schema: Type.String() } },
         },
         429: ErrorBodySchema,

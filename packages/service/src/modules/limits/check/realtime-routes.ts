@@ -35,8 +35,9 @@ function registerReads(app: App, { subjectLimits, crossings }: RealtimeLimitPart
       tags,
       summary: 'Read the realtime limits of a subject',
       description:
-        'Every limit that the subject route gives the subject, directly or by its plan, in the window that is current now. ' +
-        'Usage shows within a second of the 202 that accepted it, under normal load. A subject without a route has no limits.',
+        'Returns every limit of the subject, direct or from its limit plan, with the current window. Under normal ' +
+        'load, usage is included within a second of the 202 response that accepted it. A subject without a route ' +
+        'has no limits.',
       operationId: 'getRealtimeLimits',
       params: ProjectParams,
       querystring: RealtimeLimitsQuery,
@@ -51,10 +52,10 @@ function registerReads(app: App, { subjectLimits, crossings }: RealtimeLimitPart
     config,
     schema: {
       tags,
-      summary: 'List the recent crossings of a subject',
+      summary: 'List the recent alerts of a subject',
       description:
-        'Limits, and percentages of them, that the usage of the subject has reached, newest first. They are also sent as ' +
-        'webhooks where an endpoint subscribes to them, and are kept for 30 days.',
+        'Returns the limits, and percentages of limits, that the usage of the subject has reached, newest first. ' +
+        'They are also sent as webhooks to endpoints that subscribe to them, and are kept for 30 days.',
       operationId: 'listLimitCrossings',
       params: ProjectParams,
       querystring: LimitCrossingsQuery,
@@ -78,10 +79,11 @@ function registerCheck(app: App, { subjectLimits }: RealtimeLimitParts): void {
       tags,
       summary: 'Check usage before it happens',
       description:
-        'Checks every `block` limit that would count the usage. The usage is allowed while used and reserved together are below the ' +
-        'limit and, with the asked usage, do not exceed it. With `currency`, a prepaid wallet needs an available balance above 0 ' +
-        'and of at least the asked amount. Without `quantity` and `amount`, the check says whether any more usage is allowed. It ' +
-        'reserves nothing: two checks at once may both be allowed. Use a budget lease to reserve.',
+        'Checks every `block` limit that would count the usage. The usage is allowed if used and reserved amounts ' +
+        'together are below the limit and, with the requested usage added, do not exceed it. With `currency`, a ' +
+        'prepaid wallet also needs an available balance above 0 and at least the requested amount. Without ' +
+        '`quantity` and `amount`, the response says whether any more usage is allowed. A check reserves nothing: ' +
+        'two concurrent checks may both be allowed. To reserve an amount, create a budget lease.',
       operationId: 'checkRealtimeLimits',
       params: ProjectParams,
       body: RealtimeCheckBody,

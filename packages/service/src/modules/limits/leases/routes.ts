@@ -46,12 +46,13 @@ function registerChanges(app: App, { leases, admission }: LeaseRouteDeps): void 
       tags,
       summary: 'Create a budget lease',
       description:
-        'Reserves the amount from a prepaid wallet and from every `block` limit on amounts of the currency that selects all usage ' +
-        'or the metric of the lease, without a dimension; all or none. 409 `limit_exceeded` lists each limit that is too low in ' +
-        '`details`, with the amounts used, reserved and asked. 409 `insufficient_funds` names the wallet and its available ' +
-        'amount. If nothing limits the subject, the lease is granted and reserves nothing; `warnings` lists a subject without ' +
-        'a route. A lease stays reserved in the next window. Events that name it in `x-usage-control.budget_lease_id` move ' +
-        'their cost from reserved to used.',
+        'Reserves the amount in the prepaid wallet and in every `block` limit on amounts of the currency that ' +
+        'selects all usage or the metric of the lease and has no dimension: in all of them, or in none. 409 ' +
+        '`limit_exceeded` lists each limit that would be exceeded in `details`, with the used, reserved and ' +
+        'requested amounts. 409 `insufficient_funds` names the wallet and its available amount. If the subject has ' +
+        'neither such a limit nor a prepaid wallet, the lease is created and reserves nothing; `warnings` lists a ' +
+        'subject without a route. A lease stays reserved in the next window. The cost of events that have its id ' +
+        'in `x-usage-control.budget_lease_id` moves from reserved to used.',
       operationId: 'createBudgetLease',
       params: ProjectParams,
       headers: OptionalIdempotencyKeyHeaders,
@@ -79,7 +80,7 @@ function registerChanges(app: App, { leases, admission }: LeaseRouteDeps): void 
     schema: {
       tags,
       summary: 'Close a budget lease',
-      description: 'Releases what the lease still holds. A lease that has ended stays as it is.',
+      description: 'Releases the remaining reserved amount. A lease that has ended stays as it is.',
       operationId: 'closeBudgetLease',
       params: OneParams,
       response: { 200: BudgetLease },
@@ -116,7 +117,7 @@ function registerReads(app: App, { leases }: LeaseRouteDeps): void {
     schema: {
       tags,
       summary: 'Read a budget lease',
-      description: 'Shows what the lease has used, and what it still holds.',
+      description: 'Returns the lease with its used amount and its remaining reserved amount.',
       operationId: 'getBudgetLease',
       params: OneParams,
       response: { 200: BudgetLease },

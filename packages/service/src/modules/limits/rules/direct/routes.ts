@@ -41,7 +41,7 @@ function registerReads(app: App, limits: DirectLimitService): void {
     schema: {
       tags,
       summary: 'List the direct limits of a subject route',
-      description: 'Oldest first, without those of its plan.',
+      description: 'Returns the direct limits oldest first, without the rules of the limit plan.',
       operationId: 'listDirectLimits',
       params: RouteParams,
       querystring: PageQuery,
@@ -79,7 +79,8 @@ function registerWrites(app: App, limits: DirectLimitService): void {
       tags,
       summary: 'Create a direct limit',
       description:
-        'The limit applies to the subjects of the route at once, in addition to the rules of its plan. Usage counts from then on.',
+        'Creates a limit that applies at once to the subjects of the route, in addition to the rules of its limit ' +
+        'plan. Usage counts from then on.',
       operationId: 'createDirectLimit',
       params: RouteParams,
       body: LimitRuleInput,
@@ -99,8 +100,9 @@ function registerWrites(app: App, limits: DirectLimitService): void {
       tags,
       summary: 'Change a direct limit',
       description:
-        'Fields that are left out keep their values. Another `limit_amount` counts from the next window on, or with `effective: "now"` in the ' +
-        'current one already. A limit with another period, measure or currency of an amount counts from zero.',
+        'Fields that are left out keep their values. A new `limit_amount` applies from the next window on or, with ' +
+        '`effective: "now"`, already in the current window. A limit with a new period or measure, or a new ' +
+        'currency of an amount, restarts from zero.',
       operationId: 'updateDirectLimit',
       params: LimitParams,
       body: UpdateDirectLimitBody,
@@ -119,7 +121,7 @@ function registerWrites(app: App, limits: DirectLimitService): void {
     schema: {
       tags,
       summary: 'Delete a direct limit',
-      description: 'Deletes the limit and what it has counted.',
+      description: 'Deletes the limit and its counter.',
       operationId: 'deleteDirectLimit',
       params: LimitParams,
       response: { 204: noContent('The direct limit is deleted.') },

@@ -45,8 +45,9 @@ function registerLists(app: App, plans: PlanService): void {
       tags,
       summary: 'List usage limit plans',
       description:
-        'Newest first. Each plan is shown with its newest published version or, without one, with its draft and revision 0. Without a flag: ' +
-        'plans that are not archived. `search` is applied before paging; `total_count` counts the plans that it finds.',
+        'Returns limit plans newest first, each with its newest published version or, without one, with its draft ' +
+        'and revision 0. Without `archived` and `published`, returns plans that are not archived. `total_count` ' +
+        'counts the plans that match `search`.',
       operationId: 'listUsageLimitPlans',
       params: ProjectParams,
       querystring: UsageLimitPlanListQuery,
@@ -67,7 +68,8 @@ function registerLists(app: App, plans: PlanService): void {
     schema: {
       tags,
       summary: 'Read a usage limit plan',
-      description: 'The plan with its newest published version and its draft; null where there is none.',
+      description:
+        'Returns the plan with its newest published version and its draft; either is null if there is none.',
       operationId: 'getUsageLimitPlan',
       params: PlanParams,
       response: { 200: UsageLimitPlanDetail },
@@ -82,7 +84,7 @@ function registerLists(app: App, plans: PlanService): void {
     schema: {
       tags,
       summary: 'List the versions of a usage limit plan',
-      description: 'The draft, if there is one, with revision 0; then every revision, newest first.',
+      description: 'Returns the draft, if there is one, with revision 0; then every revision, newest first.',
       operationId: 'listUsageLimitPlanVersions',
       params: PlanParams,
       querystring: PageQuery,
@@ -104,7 +106,8 @@ function registerSaves(app: App, plans: PlanService): void {
     schema: {
       tags,
       summary: 'Create a usage limit plan',
-      description: 'Creates a draft and checks it. The plan can be bound once it is published.',
+      description:
+        'Creates a draft and checks it. Once it is published, subject routes can be bound to the plan.',
       operationId: 'createUsageLimitPlan',
       params: ProjectParams,
       body: CreateUsageLimitPlanBody,
@@ -124,8 +127,9 @@ function registerSaves(app: App, plans: PlanService): void {
       tags,
       summary: 'Change the draft of a usage limit plan',
       description:
-        'Fields that are left out keep their values. Without a draft, one is made as a copy of the active version, which stays active ' +
-        'until the draft is published. A rule that keeps its `limit_key` keeps what it has counted.',
+        'Fields that are left out keep their values. If there is no draft, one is created as a copy of the active ' +
+        'version, which stays active until the draft is published. A rule that keeps its `limit_key` keeps its ' +
+        'counter.',
       operationId: 'updateUsageLimitPlan',
       params: CurrentPlanParams,
       body: UpdateUsageLimitPlanBody,
@@ -145,8 +149,8 @@ function registerTransitions(app: App, plans: PlanService): void {
       tags,
       summary: 'Publish the draft of a usage limit plan',
       description:
-        'The draft becomes the next revision, which never changes, and applies to every route of the plan at once; only a `limit_amount` ' +
-        'counts from the next window on.',
+        'Publishes the draft as the next revision, which never changes. It applies to every route of the plan at ' +
+        'once, except that a new `limit_amount` applies from the next window on.',
       operationId: 'publishUsageLimitPlan',
       params: CurrentPlanParams,
       response: { 200: UsageLimitPlanVersion, 409: ErrorBodySchema },
@@ -162,8 +166,8 @@ function registerTransitions(app: App, plans: PlanService): void {
       tags,
       summary: 'Archive a usage limit plan',
       description:
-        'The plan can no longer be bound, changed or published. Routes that are bound to it keep its published limits. Archiving an ' +
-        'archived plan changes nothing.',
+        'Archives the plan: it can no longer be bound to routes, changed or published. Routes that are bound to it ' +
+        'keep its published limits. Archiving an archived plan changes nothing.',
       operationId: 'archiveUsageLimitPlan',
       params: CurrentPlanParams,
       response: { 200: UsageLimitPlan },
@@ -179,8 +183,8 @@ function registerTransitions(app: App, plans: PlanService): void {
       tags,
       summary: 'Restore an archived usage limit plan',
       description:
-        'The plan is published again or, if it never was, a draft. Nothing that was counted is reset. Restoring an active plan changes ' +
-        'nothing.',
+        'Restores the plan: it is published again or, if it was never published, a draft. Counters are not reset. ' +
+        'Restoring an active plan changes nothing.',
       operationId: 'restoreUsageLimitPlan',
       params: CurrentPlanParams,
       response: { 200: UsageLimitPlan },

@@ -46,7 +46,7 @@ function registerReads(app: App, routes: SubjectRouteService): void {
     schema: {
       tags,
       summary: 'List subject routes',
-      description: 'Newest first; only those that fit every filter.',
+      description: 'Returns routes newest first; a route must match all filters.',
       operationId: 'listSubjectRoutes',
       params: ProjectParams,
       querystring: SubjectRouteListQuery,
@@ -94,8 +94,8 @@ function registerWrites(
       tags,
       summary: 'Create a subject route',
       description:
-        'Says which account pays for a subject and which limits apply to it. Usage counts from then on. With `subject_id` `*` it ' +
-        'is the route of every subject of the type without one of its own; each of them has windows of its own.',
+        'Assigns an account and limits to a subject. Usage counts from then on. With `subject_id` `*`, the route ' +
+        'applies to every subject of the type without a route of its own; each subject has its own windows.',
       operationId: 'createSubjectRoute',
       params: ProjectParams,
       body: CreateSubjectRouteBody,
@@ -115,8 +115,9 @@ function registerWrites(
       tags,
       summary: 'Change a subject route',
       description:
-        'Fields that are left out keep their values; `usage_limit_plan_id: null` unbinds the plan. An archived plan that is bound already may be ' +
-        'sent along. Another anchor, timezone or week start moves the windows: what was counted stays in the old ones.',
+        'Fields that are left out keep their values; `usage_limit_plan_id: null` unbinds the plan. The id of an ' +
+        'archived plan is accepted if the route is already bound to it. Another anchor, timezone or week start ' +
+        'moves the windows: windows whose start moves restart from zero.',
       operationId: 'updateSubjectRoute',
       params: RouteParams,
       body: UpdateSubjectRouteBody,
@@ -138,8 +139,8 @@ function registerDelete(app: App, routes: SubjectRouteService): void {
       tags,
       summary: 'Delete a subject route',
       description:
-        'With its direct limits. Account, usage and ledger stay; usage of the subject is unrouted from then on, unless a `*` route ' +
-        'takes it.',
+        'Deletes the route and its direct limits. The account, its usage and its ledger are kept. From then on ' +
+        'usage of the subject has no route, unless a `*` route applies to it.',
       operationId: 'deleteSubjectRoute',
       params: RouteParams,
       response: { 204: noContent('The subject route and its direct limits are deleted.') },
