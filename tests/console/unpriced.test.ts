@@ -14,6 +14,10 @@ describe.runIf(hasBrowser)('usage without a price in the console', () => {
     opened = await openConsole({ events: 3 });
     ({ page } = opened);
     await opened.signIn();
+    // Events of one second are listed by their ids, which are random: the next event must be the newest.
+    const { events } = await project().usage.events({ limit: 1 });
+    const sampleS = events[0]?.occurred_at ?? 0;
+    await waitFor(() => Date.now() >= (sampleS + 1) * 1_000);
     eventId = await send('unpriced');
   });
   afterAll(() => opened?.close());
