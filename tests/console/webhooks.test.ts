@@ -67,7 +67,7 @@ describe.runIf(hasBrowser)('webhooks in the console', () => {
     await page.getByText(DESCRIPTION).waitFor();
     await page.getByText('usage_limit.exceeded, spend.alert').waitFor();
     expect(await page.title()).toContain(new URL(receiver.url).host);
-    await warnings().getByText('sends the event spend.alert so far').waitFor();
+    await warnings().getByText('sends the event spend.alert yet').waitFor();
     expect(await warnings().getByRole('listitem').count()).toBe(1);
   });
 

@@ -10,8 +10,16 @@ export const ERRORS = {
   json_too_complex: { status: 400, message: 'The JSON contains too many values.' },
   subject_pair_incomplete: { status: 400, message: 'subject_type and subject_id must be sent together.' },
   occurred_at_out_of_range: { status: 400, message: 'occurred_at is outside the accepted time range.' },
-  rule_set_not_found: { status: 404, statusInBody: 400, message: 'No such rule set in this project.' },
-  rule_set_not_published: { status: 409, statusInBody: 400, message: 'The rule set is not published.' },
+  rule_set_not_found: {
+    status: 404,
+    statusInBody: 400,
+    message: 'The project has no rule set with this id.',
+  },
+  rule_set_not_published: {
+    status: 409,
+    statusInBody: 400,
+    message: 'The rule set is not published. Publish it first.',
+  },
   rule_set_archived: { status: 409, message: 'The rule set is archived.' },
   pricing_rule_set_limit_reached: {
     status: 409,
@@ -21,21 +29,21 @@ export const ERRORS = {
   name_taken: { status: 409, message: 'This name is already used in the project.' },
   plan_not_published: {
     status: 409,
-    message: 'Only a published plan that is not archived can be bound.',
+    message: 'A route can only be bound to a published limit plan that is not archived.',
   },
-  usage_limit_plan_archived: { status: 409, message: 'The plan is archived; restore it first.' },
+  usage_limit_plan_archived: { status: 409, message: 'The limit plan is archived. Restore it first.' },
   subject_route_exists: { status: 409, message: 'The subject already has a route.' },
   limit_key_taken: { status: 409, message: 'Another limit of the route has this limit_key.' },
   unauthenticated: { status: 401, message: 'A valid API key is required: Authorization: Bearer <API_KEY>.' },
   permission_denied: { status: 403, message: 'This API key lacks a permission that the operation needs.' },
   no_entitlement: {
     status: 403,
-    message: 'The tenant has no plan. Events are accepted once it buys one.',
+    message: 'The tenant has no subscription plan. Events are accepted once it has one.',
   },
-  entitlement_limit_reached: { status: 403, message: "The tenant's plan does not allow this." },
+  entitlement_limit_reached: { status: 403, message: "The tenant's subscription plan does not allow this." },
   event_quota_exceeded: {
     status: 429,
-    message: "The plan's monthly event limit is reached; nothing was accepted.",
+    message: "The subscription plan's monthly event limit is reached; nothing was accepted.",
   },
   not_found: { status: 404, message: 'The resource does not exist.' },
   method_not_allowed: { status: 405, message: 'This path does not support the method.' },
@@ -49,16 +57,17 @@ export const ERRORS = {
   board_limit_reached: { status: 409, message: 'The project already has the maximum number of boards.' },
   chart_limit_reached: {
     status: 409,
-    message: 'The board already has the maximum number of charts, or the project that of large charts.',
+    message:
+      'The board already has the maximum number of charts, or the charts of the project the maximum total size.',
   },
   chart_id_taken: { status: 409, message: 'Another chart of the project has this chart_id.' },
   checkout_in_progress: {
     status: 409,
-    message: 'A checkout of another plan is in progress; finish it, or wait until it expires.',
+    message: 'A checkout of another subscription plan is in progress. Finish it, or wait until it expires.',
   },
   payment_checkout_expired: {
     status: 409,
-    message: 'The checkout of this Idempotency-Key has expired; start another one with a new key.',
+    message: 'The checkout of this Idempotency-Key has expired. Start another one with a new key.',
   },
   checkout_not_configured: {
     status: 400,
@@ -90,11 +99,12 @@ export const ERRORS = {
   },
   webhook_endpoint_disabled: {
     status: 409,
-    message: 'The webhook endpoint is disabled; a PUT enables it again.',
+    message: 'The webhook endpoint is disabled. To enable it again, update it with PUT.',
   },
   concurrency_limit_reached: {
     status: 429,
-    message: 'The key, or its tenant, already has the maximum number of these requests open.',
+    message:
+      'The key or its tenant already has the maximum number of these requests open. Wait until one ends.',
   },
   request_timeout: { status: 408, message: 'The request took too long to arrive.' },
   expectation_failed: {
@@ -114,7 +124,7 @@ export const ERRORS = {
   server_busy: { status: 503, message: 'The service is at capacity. Try again later.' },
   rules_time_limit_exceeded: {
     status: 503,
-    message: 'Checking the rules took too long. Try again later, or with fewer or simpler rules.',
+    message: 'The check of the rules took too long. Try again later, or with fewer or simpler rules.',
   },
   analysis_busy: { status: 503, message: 'Too many analysis queries are waiting. Try again later.' },
   store_unavailable: {

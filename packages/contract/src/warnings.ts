@@ -6,9 +6,9 @@ import { closed } from './common.js';
  * request with a warning is carried out: the name may be correct, and its usage may not have arrived yet.
  */
 export const WARNINGS = {
-  unknown_metric: { message: 'No usage of the project has the metric `{name}` so far. Check its spelling.' },
+  unknown_metric: { message: 'No usage of the project has the metric `{name}` yet. Check its spelling.' },
   unknown_dimension: {
-    message: 'No usage of the project has the dimension `{name}` so far. Check its spelling.',
+    message: 'No usage of the project has the dimension `{name}` yet. Check its spelling.',
   },
   metric_not_extracted: {
     message:
@@ -17,11 +17,11 @@ export const WARNINGS = {
   },
   unknown_event_type: {
     message:
-      'Neither the service nor a limit rule of the project sends the event `{name}` so far. Check its spelling.',
+      'Neither the service nor a limit rule of the project sends the event `{name}` yet. Check its spelling.',
   },
   unknown_subject_type: {
     message:
-      'No usage and no extractor of the project has the subject type `{name}` so far. Check its spelling.',
+      'No usage and no extractor of the project has the subject type `{name}` yet. Check its spelling.',
   },
   no_route: {
     message:

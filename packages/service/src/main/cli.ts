@@ -20,9 +20,9 @@ import { VERSION } from './version.js';
 const USAGE = `tollgate ${VERSION}: usage metering, rating and limits
 
   tollgate serve [--roles api,worker,projector]   start the service
-  tollgate demo [--reset]                         start it with a sample tenant and live sample traffic
+  tollgate demo [--reset]                         start the service with a sample tenant and live sample traffic
   tollgate migrate                                migrate both stores to the schema of this version
-  tollgate verify                                 recount PostgreSQL and ClickHouse against each other
+  tollgate verify                                 compare PostgreSQL and ClickHouse, exit with 1 if they differ
   tollgate catalog apply FILE                     add a revision of every plan that is new or changed
   tollgate prices import FILE                     turn a table of model prices into pricing rule sets
       --project ID --extractor-rule-set ID          create pricing rule sets for this extractor rule set

@@ -32,10 +32,10 @@ it.each([
 
 describe('refuses', () => {
   it.each([
-    ['start', 'There is no command "start"; see tollgate --help.'],
-    ['prices', 'There is no command "prices"; see tollgate --help.'],
-    ['prices export x', 'There is no command "prices"; see tollgate --help.'],
-    ['constructor', 'There is no command "constructor"; see tollgate --help.'],
+    ['start', 'There is no command "start". Run tollgate --help for the list of commands.'],
+    ['prices', 'There is no command "prices". Run tollgate --help for the list of commands.'],
+    ['prices export x', 'There is no command "prices". Run tollgate --help for the list of commands.'],
+    ['constructor', 'There is no command "constructor". Run tollgate --help for the list of commands.'],
     ['verify now', 'tollgate verify takes no argument "now".'],
     ['prices import a b', 'tollgate prices import takes no argument "b".'],
     ['catalog apply', 'tollgate catalog apply needs FILE.'],

@@ -64,5 +64,5 @@ function commandOf(words: readonly string[]): { command: Command; rest: readonly
     const command = words.slice(0, count).join(' ');
     if (Object.hasOwn(COMMANDS, command)) return { command: command as Command, rest: words.slice(count) };
   }
-  throw new StartError(`There is no command "${words[0]}"; see tollgate --help.`);
+  throw new StartError(`There is no command "${words[0]}". Run tollgate --help for the list of commands.`);
 }

@@ -24,7 +24,7 @@ it('names what the rules do not say, by key and model', () => {
   ).toEqual([
     '3 models priced by 9 rules.',
     'Larger prompts, above 200k tokens, are priced by the dimension prompt_size. Events without it are charged the base price.',
-    'Without a price of their own, charged the price of input or output:',
+    'Without their own price, charged at the price of input or output:',
     '  llm.cached_input_tokens: 1 model (a)',
     'Rounded to 18 decimals:',
     '  input_cost_per_token: 1 model (e)',

@@ -8,7 +8,7 @@ export function describeConversion(converted: ConvertedTable, promptTokensDimens
   return [
     `${counted(models.length, 'model')} priced by ${counted(rules, 'rule')}.`,
     ...promptSizeNotes(promptSizes, promptTokensDimension),
-    ...section('Without a price of their own, charged the price of input or output:', converted.fallbacks),
+    ...section('Without their own price, charged at the price of input or output:', converted.fallbacks),
     ...section('Rounded to 18 decimals:', converted.rounded),
     ...section('Not converted:', converted.leftOut),
     ...section('Refused:', converted.refused),

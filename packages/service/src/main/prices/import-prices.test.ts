@@ -111,12 +111,12 @@ describe('refuses', () => {
     [
       'nothing to price',
       '{"m": {"output_cost_per_image": 1}}',
-      /has no price by the token for the models that were/,
+      /has no price per token for the requested models/,
     ],
     [
       'a negative price',
       '{"m": {"input_cost_per_token": -1}}',
-      /has prices that cannot be right: correct them/,
+      /has invalid prices, listed above\. Correct them/,
     ],
     [
       'too many rule sets, with a way to fewer',

@@ -50,10 +50,10 @@ function convert({ file, ...options }: PricesImport, table: unknown): ConvertedT
 /** @throws StartError for a table that makes no pricing rule set, or one that leaves something unpriced by mistake */
 function refuseUnfit(file: string, { models, refused }: ConvertedTable): void {
   if (refused.size > 0) {
-    throw new StartError(`${file} has prices that cannot be right: correct them, or choose other models.`);
+    throw new StartError(`${file} has invalid prices, listed above. Correct them, or choose other models.`);
   }
   if (models.length === 0) {
-    throw new StartError(`${file} has no price by the token for the models that were asked for.`);
+    throw new StartError(`${file} has no price per token for the requested models.`);
   }
 }
 
@@ -168,8 +168,7 @@ async function planCreate(
     const others = published.filter(({ id }) => !ours.has(id)).length;
     if (others + planned.length > PRICING_RULE_SETS_IN_FORCE_MAX) {
       throw new StartError(
-        `The import needs ${counted(planned.length, 'pricing rule set')}, ${extractorRuleSetId} has ${others} others in force, ` +
-          `and ${PRICING_RULE_SETS_IN_FORCE_MAX} is the most: archive some, or choose fewer models.`,
+        `The import needs ${counted(planned.length, 'pricing rule set')}, ${extractorRuleSetId} has ${others} other active ones, and ${PRICING_RULE_SETS_IN_FORCE_MAX} is the maximum: archive some, or choose fewer models.`,
       );
     }
   }

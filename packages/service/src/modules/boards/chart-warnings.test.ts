@@ -26,7 +26,7 @@ describe('a chart that is saved', () => {
       {
         code: 'unknown_metric',
         name: 'typo.metric',
-        message: 'No usage of the project has the metric `typo.metric` so far. Check its spelling.',
+        message: 'No usage of the project has the metric `typo.metric` yet. Check its spelling.',
       },
       expect.objectContaining({ code: 'unknown_dimension', name: 'typo_group' }),
       expect.objectContaining({ code: 'unknown_dimension', name: 'typo_filter' }),

@@ -32,7 +32,7 @@ function expectReached(answer: Answer, plan: string, path: string, message: stri
   expect([answer.status, answer.json()]).toEqual([
     403,
     {
-      error: `The plan ${plan} does not allow this: ${path} ${message}.`,
+      error: `The subscription plan ${plan} does not allow this: ${path} ${message}.`,
       code: 'entitlement_limit_reached',
       details: [{ path, message }],
     },

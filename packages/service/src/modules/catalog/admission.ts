@@ -113,7 +113,7 @@ function eventEntitlement({ status, planId, limits, endsAt }: Entitlement): Even
 
 function limitReached({ planId }: Entitlement, detail: ErrorDetail): DomainError {
   return new DomainError('entitlement_limit_reached', {
-    message: `The plan ${planId} does not allow this: ${detail.path} ${detail.message}.`,
+    message: `The subscription plan ${planId} does not allow this: ${detail.path} ${detail.message}.`,
     details: [detail],
   });
 }

@@ -64,7 +64,7 @@ describe('POST grants', () => {
     const unknown = await grant('platinum', 'k');
     expect([unknown.status, unknown.json().details]).toEqual([
       400,
-      [{ path: 'plan_id', message: 'expected a plan of the catalog' }],
+      [{ path: 'plan_id', message: 'expected a subscription plan of the catalog' }],
     ]);
     for (const keys of [{}, { 'idempotency-key': '' }, { 'idempotency-key': 'x'.repeat(256) }]) {
       const answer = await api.call('POST', url, { plan_id: 'launch' }, undefined, keys);

@@ -45,7 +45,7 @@ export async function grantByOperator(
       return before;
     }
     const plan = await newestPlan(tx, planId);
-    if (plan === undefined) throw invalidRequest('plan_id', 'expected a plan of the catalog');
+    if (plan === undefined) throw invalidRequest('plan_id', 'expected a subscription plan of the catalog');
     const made = await grantPlan(tx, { tenantId, plan, source, atS: unixSeconds(deps.clock) });
     await audit(tx, {
       tenantId,

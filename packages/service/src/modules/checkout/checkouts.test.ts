@@ -109,7 +109,7 @@ describe('a checkout', () => {
     const refusal = await checkout.buy({ key: 'g', planId: 'growth' });
     expect(verdict(refusal)).toBe('409 checkout_in_progress');
     expect(refusal.json()).toMatchObject({
-      error: `A checkout of plan launch is in progress: ${order_id}. Finish it, or wait until it expires.`,
+      error: `A checkout of the subscription plan launch is in progress: ${order_id}. Finish it, or wait until it expires.`,
       details: [{ path: 'plan_id', order_id }],
     });
     checkout.clock.advanceMs(36 * MINUTE_MS - 1);

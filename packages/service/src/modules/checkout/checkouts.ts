@@ -241,18 +241,18 @@ export class Checkouts {
  */
 async function purchasablePlan(tx: Tx, planId: string): Promise<CatalogPlan> {
   const plan = await newestPlan(tx, planId);
-  if (plan === undefined) throw invalidRequest('plan_id', 'expected a plan of the catalog');
+  if (plan === undefined) throw invalidRequest('plan_id', 'expected a subscription plan of the catalog');
   if (plan.amount_minor === 0 || planId === UNSOLD_PLAN_ID)
     throw invalidRequest(
       'plan_id',
-      'expected a plan that can be bought; this one is free or not sold by checkout',
+      'expected a subscription plan that can be bought; this one is free or not sold by checkout',
     );
   return plan;
 }
 
 function inProgress({ id, plan }: Order): DomainError {
   return new DomainError('checkout_in_progress', {
-    message: `A checkout of plan ${plan.id} is in progress: ${id}. Finish it, or wait until it expires.`,
+    message: `A checkout of the subscription plan ${plan.id} is in progress: ${id}. Finish it, or wait until it expires.`,
     details: [{ path: 'plan_id', message: `${id} is a checkout of ${plan.id}`, order_id: id }],
   });
 }

@@ -68,7 +68,7 @@ describe('the event quota', () => {
     expect([refused.status, refused.json()]).toEqual([
       429,
       {
-        error: "The plan's monthly event limit is reached; nothing was accepted.",
+        error: "The subscription plan's monthly event limit is reached; nothing was accepted.",
         code: 'event_quota_exceeded',
         details: [{ path: 'monthly_event_limit', message: 'allows 5 in a calendar month; 4 used, 2 sent' }],
       },
@@ -138,7 +138,7 @@ describe("the tenant's plan", () => {
       expect([answer.status, answer.json()]).toEqual([
         403,
         {
-          error: 'The tenant has no plan. Events are accepted once it buys one.',
+          error: 'The tenant has no subscription plan. Events are accepted once it has one.',
           code: 'no_entitlement',
         },
       ]);

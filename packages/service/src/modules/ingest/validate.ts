@@ -72,7 +72,11 @@ export class EventCheck {
     if ((event.subject_type === undefined) !== (event.subject_id === undefined)) {
       const missing = event.subject_type === undefined ? 'subject_type' : 'subject_id';
       const path = placeOf(index) + missing;
-      this.#findings.add('subject_pair_incomplete', path, 'is required together with the other one');
+      this.#findings.add(
+        'subject_pair_incomplete',
+        path,
+        'subject_type and subject_id must be sent together',
+      );
     }
     const occurredAt = event.occurred_at;
     if (!(occurredAt >= this.#earliest && occurredAt <= this.#latest)) {

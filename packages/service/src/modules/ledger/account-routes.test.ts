@@ -60,7 +60,7 @@ describe('accounts', () => {
     expect(again.json()).toEqual({
       error: `Another account of the project has this external_id: ${id}.`,
       code: 'external_id_taken',
-      details: [{ path: 'external_id', message: `${id} has it`, account_id: id }],
+      details: [{ path: 'external_id', message: `already used by the account ${id}`, account_id: id }],
     });
     const elsewhere = `/v1/projects/${await api.makeProject(api.tenantId)}/accounts`;
     expect((await api.call('POST', elsewhere, body)).status).toBe(201);

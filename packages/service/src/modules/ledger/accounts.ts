@@ -51,7 +51,7 @@ async function externalIdTaken(tx: ProjectTx, { external_id: externalId }: Accou
   if (id === undefined) throw new Error('the account with this external id was not found');
   return new DomainError('external_id_taken', {
     message: `Another account of the project has this external_id: ${id}.`,
-    details: [{ path: 'external_id', message: `${id} has it`, account_id: id }],
+    details: [{ path: 'external_id', message: `already used by the account ${id}`, account_id: id }],
   });
 }
 

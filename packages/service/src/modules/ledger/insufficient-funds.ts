@@ -10,7 +10,7 @@ export function insufficientFunds(
 ): DomainError {
   const [availableText, askedText] = [amountText(available), amountText(asked)];
   return new DomainError('insufficient_funds', {
-    message: `The prepaid wallet of ${accountId} has ${availableText} ${currency} available, less than the ${askedText} asked for.`,
+    message: `The prepaid wallet of ${accountId} has ${availableText} ${currency} available, less than the requested ${askedText}.`,
     details: [
       {
         path: 'amount',

@@ -249,7 +249,7 @@ async function checkRoom(tx: ProjectTx, extractorRuleSetId: string): Promise<voi
   const published = await store.listPricing(tx, extractorRuleSetId);
   if (published.length < PRICING_RULE_SETS_IN_FORCE_MAX) return;
   throw new DomainError('pricing_rule_set_limit_reached', {
-    message: `${extractorRuleSetId} has ${published.length} published pricing rule sets, which is the maximum: archive one, or put the rules into one of them.`,
+    message: `${extractorRuleSetId} has ${published.length} published pricing rule sets, which is the maximum. Archive one, or add the rules to one of them.`,
   });
 }
 

@@ -14,7 +14,7 @@ export function checkTrialEvent(event: TrialEvent): void {
   if ((type === undefined) !== (id === undefined)) {
     const path = `event.${type === undefined ? 'subject_type' : 'subject_id'}`;
     throw new DomainError('subject_pair_incomplete', {
-      details: [{ path, message: 'is required together with the other one' }],
+      details: [{ path, message: 'subject_type and subject_id must be sent together' }],
     });
   }
   const details: ErrorDetail[] = [];

@@ -99,7 +99,7 @@ function checkNaming({ extractor, version, ...naming }: Naming): void {
     throw invalidRequest('extractor', 'is required, unless extractor_rule_set_id is given');
   }
   if (extractor !== undefined && version !== undefined) {
-    throw invalidRequest('version', 'names a saved version: leave it out when extractor is given');
+    throw invalidRequest('version', 'is the version of a saved rule set: leave it out if extractor is given');
   }
   if (pricing !== undefined && pricingId !== undefined) {
     throw invalidRequest('pricing', 'must not be given together with pricing_rule_set_id');

@@ -15,7 +15,7 @@ export function refusalOfHead({
 }: IncomingMessage): DomainError | undefined {
   for (const name of SENT_ONCE) {
     if (headers[name] !== undefined && isRepeated(rawHeaders, name))
-      return invalidRequest(name, 'expected one header field of this name, not several');
+      return invalidRequest(name, 'expected a single header field of this name');
   }
   if (headers.host === undefined && httpVersion === '1.1')
     return invalidRequest('host', 'expected the header field that HTTP/1.1 requires');

@@ -22,7 +22,7 @@ it('bounds what one key has, and what all have', () => {
   const first = answer();
   const gone = slots.take(key('a'), first);
   slots.take(key('a'), answer());
-  expect(() => slots.take(key('a'), answer())).toThrow('A key may have 2 streams at once.');
+  expect(() => slots.take(key('a'), answer())).toThrow('A key can have at most 2 streams open at once.');
   slots.take({ kind: 'service' }, answer());
   expect(() => slots.take(key('b'), answer())).toThrow(
     'The server already has the maximum number of streams',
@@ -32,7 +32,7 @@ it('bounds what one key has, and what all have', () => {
   first.raw.emit('close');
   expect([slots.taken, gone.aborted]).toEqual([2, true]);
   slots.take(key('a'), answer());
-  expect(() => slots.take(key('a'), answer())).toThrow('A key may have 2 streams at once.');
+  expect(() => slots.take(key('a'), answer())).toThrow('A key can have at most 2 streams open at once.');
 });
 
 it('leaves room for other tenants, however many keys one has', () => {

@@ -65,7 +65,7 @@ export class Slots {
       principal.kind === 'service' ? ['service', 'service'] : [principal.keyId, principal.tenantId];
     if (this.#byKey.of(key) >= perKeyMax) {
       throw new DomainError('concurrency_limit_reached', {
-        message: `A key may have ${perKeyMax} ${what} at once.`,
+        message: `A key can have at most ${perKeyMax} ${what} open at once.`,
         retryAfterS: RETRY_AFTER_S,
       });
     }

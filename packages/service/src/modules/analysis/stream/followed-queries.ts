@@ -36,7 +36,7 @@ export async function followedQueries(
     throw invalidRequest('query', `expected 1 to ${STREAM_QUERIES_MAX} queries and chart_ids together`);
   }
   if (lastSeconds !== undefined && chartIds.length === 0) {
-    throw invalidRequest('last_seconds', 'is for chart_id only; a query has its own time_range');
+    throw invalidRequest('last_seconds', 'applies to chart_id only; a query has its own time_range');
   }
   if (chartIds.length === 0) return [...queries];
   const saved = await charts.queriesOf(project, chartIds);

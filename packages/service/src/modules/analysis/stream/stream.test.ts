@@ -240,7 +240,7 @@ describe('a stream is refused', () => {
     expect(refused.status).toBe(429);
     expect(JSON.parse(refused.body)).toEqual({
       code: 'concurrency_limit_reached',
-      error: 'A key may have 10 streams at once.',
+      error: 'A key can have at most 10 streams open at once.',
     });
     expect(await fixture.metrics.metrics()).toContain('tollgate_analysis_streams 10');
     clients[0]?.leave();

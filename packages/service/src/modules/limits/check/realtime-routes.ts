@@ -101,7 +101,7 @@ function registerCheck(app: App, { subjectLimits }: RealtimeLimitParts): void {
 /** @throws DomainError `invalid_request` */
 function askedUsage(body: RealtimeCheckBody, rawBody: Buffer | undefined): ProposedUsage {
   if (body.amount !== undefined && body.currency === undefined) {
-    throw invalidRequest('currency', 'expected together with amount');
+    throw invalidRequest('currency', 'is required together with amount');
   }
   return {
     metric: body.metric,

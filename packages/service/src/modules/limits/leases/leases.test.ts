@@ -221,7 +221,7 @@ describe('a prepaid wallet', () => {
     expect([refused.status, refused.json()]).toEqual([
       409,
       {
-        error: `The prepaid wallet of ${route.accountId} has 1 USD available, less than the 1.5 asked for.`,
+        error: `The prepaid wallet of ${route.accountId} has 1 USD available, less than the requested 1.5.`,
         code: 'insufficient_funds',
         details: [
           {

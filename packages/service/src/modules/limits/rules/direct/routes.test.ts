@@ -60,8 +60,8 @@ describe('create', () => {
     const { id } = await post(ruleOf());
     expect(await post(ruleOf(), 409)).toMatchObject({
       code: 'limit_key_taken',
-      error: `${id} has this limit_key already.`,
-      details: [{ path: 'limit_key', message: `${id} has this limit_key already` }],
+      error: `${id} already has this limit_key.`,
+      details: [{ path: 'limit_key', message: `${id} already has this limit_key` }],
     });
     const usage_limit_plan_id = await api.makePlan([ruleOf()]);
     const other = await api.makeRoute({ usage_limit_plan_id });

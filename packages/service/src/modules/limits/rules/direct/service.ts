@@ -140,7 +140,7 @@ async function refuseKey(tx: ProjectTx, key: store.DirectLimitKey, limitKey: str
   const keys = await store.readKeys(tx, key.routeId);
   const taken = keys.get(limitKey);
   if (taken !== undefined && taken !== key.limitId) {
-    const message = `${taken} has this limit_key already`;
+    const message = `${taken} already has this limit_key`;
     throw new DomainError('limit_key_taken', {
       message: `${message}.`,
       details: [{ path: 'limit_key', message }],
@@ -149,7 +149,7 @@ async function refuseKey(tx: ProjectTx, key: store.DirectLimitKey, limitKey: str
   if (keys.size >= LIMIT_RULES_MAX && ![...keys.values()].includes(key.limitId)) {
     throw invalidRequest(
       'limit_key',
-      `the route has ${LIMIT_RULES_MAX} limits (LIMIT_RULES_MAX), which is the most`,
+      `the route already has ${LIMIT_RULES_MAX} limits (LIMIT_RULES_MAX), which is the maximum`,
     );
   }
 }

@@ -47,10 +47,10 @@ describe('create', () => {
       error: `${message}.`,
       details: [{ path: 'name', message }],
     });
-    expect(await api.must(409, 'POST', PLANS, body)).toMatchObject(refusal(`${id} has this name already`));
+    expect(await api.must(409, 'POST', PLANS, body)).toMatchObject(refusal(`${id} already has this name`));
     await archive(id);
     expect(await api.must(409, 'POST', PLANS, body)).toMatchObject(
-      refusal(`${id}, which is archived, has this name already`),
+      refusal(`${id}, which is archived, already has this name`),
     );
     const elsewhere = `/v1/projects/${await api.makeProject(api.tenantId)}${PLANS}`;
     expect((await api.call('POST', elsewhere, body)).status).toBe(201);

@@ -234,7 +234,7 @@ async function refuseTakenName(tx: ProjectTx, name: string): Promise<void> {
   const taken = await store.findPlanNamed(tx, name);
   if (taken === undefined) return;
   const holder = taken.archived_at === null ? taken.id : `${taken.id}, which is archived,`;
-  const message = `${holder} has this name already`;
+  const message = `${holder} already has this name`;
   throw new DomainError('name_taken', { message: `${message}.`, details: [{ path: 'name', message }] });
 }
 

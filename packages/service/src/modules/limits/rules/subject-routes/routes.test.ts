@@ -77,7 +77,9 @@ describe('create', () => {
     expect(await post(body, 409)).toEqual({
       error: `The subject already has a route: ${id}.`,
       code: 'subject_route_exists',
-      details: [{ path: 'subject_id', message: `${id} is its route`, subject_route_id: id }],
+      details: [
+        { path: 'subject_id', message: `the subject already has the route ${id}`, subject_route_id: id },
+      ],
     });
     expect(await accounts()).toEqual(before);
     await post({ ...body, subject_type: 'key' });

@@ -187,6 +187,8 @@ async function refuseTaken(
   if (taken === undefined || taken === routeId) return;
   throw new DomainError('subject_route_exists', {
     message: `The subject already has a route: ${taken}.`,
-    details: [{ path: 'subject_id', message: `${taken} is its route`, subject_route_id: taken }],
+    details: [
+      { path: 'subject_id', message: `the subject already has the route ${taken}`, subject_route_id: taken },
+    ],
   });
 }
