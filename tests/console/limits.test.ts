@@ -154,7 +154,7 @@ describe.runIf(hasBrowser)('limits in the console', () => {
     await dialog().getByRole('button', { name: 'Create route' }).click();
     await page.getByRole('heading', { name: `custmer/${SUBJECT}` }).waitFor();
     const warnings = page.getByRole('region', { name: 'Saved, with warnings' });
-    await warnings.getByText('has the subject type custmer so far').waitFor();
+    await warnings.getByText('has the subject type custmer yet').waitFor();
     await page.getByRole('button', { name: 'Actions for this route' }).click();
     await page.getByRole('menuitem', { name: 'Delete' }).click();
     await dialog().getByRole('button', { name: 'Delete route' }).click();

@@ -161,10 +161,11 @@ export const EntitlementGrant = Type.Object(
     ended_at: Nullable({
       ...UnixSeconds,
       description:
-        'When it ended early, because another plan replaced it or its payment was refunded or disputed; no later than its start if it never began. Null otherwise.',
+        'When it ended early, because another plan replaced it or its payment was refunded or disputed; not ' +
+        'after its start if it never began. Null otherwise.',
     }),
     source: Type.String({
-      description: 'The reason for the grant, such as an order; nothing is granted twice for one reason.',
+      description: 'The reason for the grant, such as an order; a reason has at most one grant.',
     }),
     created_at: UnixSeconds,
   },
@@ -178,7 +179,7 @@ export const EntitlementGrantList = Type.Object(
 );
 
 export const RebuiltQuotas = Type.Object(
-  { corrected: Type.Integer({ description: 'Months of tenants whose number was corrected.' }) },
+  { corrected: Type.Integer({ description: 'Number of corrected counts, one per tenant and month.' }) },
   { ...closed, description: 'The number of corrected counts.' },
 );
 
@@ -204,9 +205,9 @@ export const Entitlement = Type.Object(
   {
     tenant_id: Type.String(),
     plan_id: Type.String({
-      description: 'Id of the granted plan; of a tenant without a grant `unlimited` or `none`.',
+      description: 'Id of the granted subscription plan; `unlimited` or `none` for a tenant without a grant.',
     }),
-    revision: Type.Integer({ minimum: 0, description: 'Revision of the plan that was granted; 0 without.' }),
+    revision: Type.Integer({ minimum: 0, description: 'Revision of the granted plan; 0 without a grant.' }),
     status: EntitlementStatusSchema,
     starts_at: Nullable(UnixSeconds),
     ends_at: Nullable({

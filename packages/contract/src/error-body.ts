@@ -33,7 +33,7 @@ const facts = {
   currency: text('Currency of the amounts, in `limit_exceeded` and `insufficient_funds`.'),
   limit_amount: decimal('The limit in its current window, in `limit_exceeded`.'),
   used_amount: decimal('Usage in the current window, in `limit_exceeded`.'),
-  reserved_amount: decimal('Held by active budget leases, in `limit_exceeded`.'),
+  reserved_amount: decimal('Amount reserved by active budget leases, in `limit_exceeded`.'),
   available_amount: decimal('Balance of the wallet minus reserved amounts, in `insufficient_funds`.'),
   asked_amount: decimal('The amount of the request, in `limit_exceeded` and `insufficient_funds`.'),
 };
@@ -45,7 +45,7 @@ export const ErrorDetailSchema = Type.Object(
         'Place in the request, e.g. `charge_item_extractors[1].amount_expr`; in `limit_exceeded` the id of a limit; ' +
         'empty for the request as a whole.',
     }),
-    message: Type.String({ description: 'The problem there, or what was expected.' }),
+    message: Type.String({ description: 'The problem, or the expected value.' }),
     ...facts,
   },
   { ...closed, description: 'One finding about a request.' },

@@ -26,7 +26,7 @@ export const ExtractorTemplateSample = Type.Object(
       description: 'Charge items read from the sample, in the order of the extractors.',
     }),
   },
-  { ...closed, description: 'A payload, and what the template makes of it.' },
+  { ...closed, description: 'A payload, and its charge items by the template.' },
 );
 
 export const ExtractorTemplate = Type.Object(
@@ -35,14 +35,14 @@ export const ExtractorTemplate = Type.Object(
     title: Type.String(),
     description: Type.String({ description: 'The metrics that are charged, and how they add up.' }),
     payload: Type.String({ description: 'The payload to send as `raw_json`, also for a streamed response.' }),
-    documentation_url: Type.String({ description: 'Where the shape of the payload is documented.' }),
+    documentation_url: Type.String({ description: 'URL of the documentation of the payload.' }),
     subject: SubjectConfig,
     dimensions: Type.Array(DimensionConfig),
     charge_item_extractors: Type.Array(ChargeItemExtractor),
     on_unpriced: Type.Optional(OnUnpriced),
     samples: Type.Array(ExtractorTemplateSample),
   },
-  { ...closed, description: 'Extraction that is ready for a well-known payload.' },
+  { ...closed, description: 'Ready-made extractor rules for a well-known payload.' },
 );
 
 export const ExtractorTemplateList = Type.Object(

@@ -64,21 +64,21 @@ export const XBilling = Type.Object(
       Type.Array(XBillingItem, {
         maxItems: X_BILLING_ITEMS_MAX,
         description:
-          'Charge items; for its metric an item replaces what the extractors find. Priced as theirs would be.',
+          'Charge items: each replaces the charge items of the extractors for its metric, and is priced like them.',
       }),
     ),
     pricing_hints: Type.Optional(
       hintsByMetric(
         PricingHint,
-        'Prices by metric, which go before every rule: a charge item of the metric costs quantity × `unit_price` ÷ ' +
-          '`pricing_unit`, rounded once.',
+        'Prices by metric, which take precedence over all rules: a charge item of the metric costs quantity × ' +
+          '`unit_price` ÷ `pricing_unit`, rounded once.',
       ),
     ),
     discount_hints: Type.Optional(
       hintsByMetric(
         DiscountHint,
-        'Discounts by metric, off what the charge items cost, and never below 0: `percent` of each item, or `amount` ' +
-          'once for all items of the metric that are in one currency.',
+        'Discounts by metric on the amounts of charge items, which never become negative: `percent` of each ' +
+          'item, or `amount` once for all items of the metric in one currency.',
       ),
     ),
   },

@@ -52,7 +52,8 @@ export const WalletModeSchema = Type.Unsafe<WalletMode>({
   type: 'string',
   enum: [...WALLET_MODES],
   description:
-    'A `postpaid` wallet may go below zero. A `prepaid` one never does: usage that it cannot pay is `owed`, and the next credit pays that first.',
+    'A `postpaid` wallet may go below zero. A `prepaid` one never does: usage that it cannot pay becomes `owed`, ' +
+    'and the next credit pays that first.',
 });
 export const LedgerKindSchema = Type.Unsafe<LedgerKind>({
   type: 'string',
@@ -63,7 +64,8 @@ export const LedgerAccountSchema = Type.Unsafe<LedgerAccount>({
   type: 'string',
   enum: [...LEDGER_ACCOUNTS],
   description:
-    'Ledger account of the line. Lines of `wallet` add up to the balance, lines of `receivable` to the negated amount owed; the others show where the amount came from or went.',
+    'Ledger account of the entry. Entries of `wallet` add up to the balance, entries of `receivable` to the ' +
+    'negated amount owed; the others show where the amount came from or went.',
 });
 
 export const AccountParams = Type.Object({ ...ProjectParams.properties, id: AccountId }, closed);
@@ -108,10 +110,10 @@ export const Wallet = Type.Object(
     mode: WalletModeSchema,
     balance: DecimalText,
     owed: { ...DecimalText, description: 'Usage that a prepaid wallet could not pay.' },
-    reserved: { ...DecimalText, description: 'Held by active budget leases.' },
+    reserved: { ...DecimalText, description: 'Amount reserved by active budget leases.' },
     available: {
       ...DecimalText,
-      description: '`balance` less `reserved`; below zero when usage took what was reserved.',
+      description: '`balance` less `reserved`; below zero if usage consumed reserved amounts.',
     },
     created_at: UnixSeconds,
   },
@@ -125,7 +127,7 @@ export const WalletList = Type.Object(
 
 export const UpdateWalletBody = Type.Object(
   { mode: WalletModeSchema },
-  { ...closed, description: 'The mode that the wallet is to have.' },
+  { ...closed, description: 'The new mode of the wallet.' },
 );
 
 const idempotencyKey = Type.String({
@@ -224,11 +226,11 @@ export const LedgerEntry = Type.Object(
     kind: LedgerKindSchema,
     ledger_account: LedgerAccountSchema,
     currency: Currency,
-    amount: { ...DecimalText, description: 'Signed. The lines of a transaction add up to zero.' },
+    amount: { ...DecimalText, description: 'Signed. The entries of a transaction add up to zero.' },
     description: Nullable(Type.String()),
     created_at: UnixSeconds,
   },
-  { ...closed, description: 'A line of a ledger transaction.' },
+  { ...closed, description: 'An entry of a ledger transaction.' },
 );
 
 export const LedgerPage = Type.Object(

@@ -27,11 +27,11 @@ const oneOf = <T extends string>(values: readonly T[], description: string) =>
 const LimitKey = Type.String({
   pattern: LIMIT_KEY_PATTERN,
   description:
-    'Name of the limit, unique where it stands. Over all revisions it says that a rule is the same.',
+    'Name of the limit, unique in its limit plan or route. A rule keeps its name, and its counter, over all revisions.',
 });
 export const LimitMeasureSchema = oneOf(
   LIMIT_MEASURES,
-  'Counts the price of charge items, or their quantity.',
+  'What is counted: the amount of charge items, or their quantity.',
 );
 export const LimitSelectorTypeSchema = oneOf(
   LIMIT_SELECTOR_TYPES,
@@ -46,8 +46,9 @@ const Period = Type.String({
   minLength: 1,
   maxLength: 32,
   description:
-    '`hour`, `day`, `week` or `month` of the route’s calendar; `lifetime`; or a duration from the route’s anchor on, such ' +
-    'as `7d`, `5h`, `5 day`, `2 week`, `5 month`. A rule with another period counts from zero.',
+    '`hour`, `day`, `week` or `month` in the calendar of the route; `lifetime`; or a duration counted from the ' +
+    'anchor of the route, such as `7d`, `5h`, `5 day`, `2 week`, `5 month`. If the period changes, the rule ' +
+    'restarts from zero.',
 });
 export const LimitActionSchema = oneOf(
   LIMIT_ACTIONS,
@@ -59,7 +60,8 @@ const WebhookEvent = Type.String({
 });
 const NotifyAt = Type.Array(Type.Integer({ minimum: 1, maximum: 100 }), {
   maxItems: NOTIFY_AT_MAX,
-  description: 'Percentages of the limit at which an alert is sent, ascending. One at 100 is always sent.',
+  description:
+    'Percentages of the limit at which an alert is sent, in ascending order. An alert at 100 is always sent.',
 });
 
 export const LimitRuleInput = Type.Object(
@@ -70,7 +72,7 @@ export const LimitRuleInput = Type.Object(
     selector_value: Type.Optional(
       Type.String({
         pattern: `^$|${METRIC_PATTERN}`,
-        description: 'The metric, or what it begins with; left out, or empty, for all.',
+        description: 'The metric, or its prefix; empty or left out for all usage.',
       }),
     ),
     dimension_key: Type.Optional(Nullable(DimensionKey)),
@@ -78,7 +80,8 @@ export const LimitRuleInput = Type.Object(
     currency: Type.Optional(
       Type.String({
         pattern: `^$|${CURRENCY_PATTERN}`,
-        description: 'Needed for an amount, of which it alone counts. For a quantity a label, or empty.',
+        description:
+          'Required for an amount: only amounts in this currency count. For a quantity, an optional label.',
       }),
     ),
     period: Period,
@@ -87,7 +90,7 @@ export const LimitRuleInput = Type.Object(
     webhook_event: Type.Optional(Nullable(WebhookEvent)),
     notify_at: Type.Optional(NotifyAt),
   },
-  { ...closed, description: 'A limit to be kept: what counts, for how long, and up to which amount.' },
+  { ...closed, description: 'A limit rule: a measure, a period and a limit.' },
 );
 
 /** The fields of a rule as it is shown, without its id and owner. */

@@ -47,14 +47,16 @@ export const PricingRule = Type.Object(
         maximum: 2_147_483_647,
         default: PRICING_PRIORITY_DEFAULT,
         description:
-          'Rules are tried in ascending order of it; those of equal priority in the order as sent.',
+          'Rules are tried in ascending order of priority; rules of equal priority in the order in which they ' +
+          'were sent.',
       }),
     ),
     metric: MetricName,
     match_expr: Type.Optional(
       expressionFor(
-        'Whether the rule prices a charge item, a bool; by default it prices every charge item of its metric. An expression that cannot be computed, for ' +
-          'example because a dimension is missing, does not match.',
+        'Condition for pricing a charge item, a bool; by default the rule prices every charge item of its ' +
+          'metric. An expression that cannot be computed, for example because a dimension is missing, does not ' +
+          'match.',
       ),
     ),
     unit_price_expr: Type.Optional(UnitPriceExpression),
@@ -64,8 +66,8 @@ export const PricingRule = Type.Object(
   {
     ...closed,
     description:
-      'Prices charge items of a metric. One or both of `unit_price_expr` and `amount_expr` are needed; where they cannot be ' +
-      'computed, the event fails.',
+      'A price for the charge items of a metric. At least one of `unit_price_expr` and `amount_expr` is ' +
+      'required; if it cannot be computed, the event fails.',
   },
 );
 

@@ -30,7 +30,9 @@ export const subjectFields = {
 
 export const RealtimeLimit = Type.Object(
   {
-    id: Type.String({ description: 'Limit rule: `racl_…` for a direct limit, `ulpr_…` for one of a plan.' }),
+    id: Type.String({
+      description: 'Id of the limit rule: `racl_…` for a direct limit, `ulpr_…` for a rule of a limit plan.',
+    }),
     limit_key: limitRuleFields.limit_key,
     plan_id: Nullable(
       Type.String({
@@ -45,19 +47,20 @@ export const RealtimeLimit = Type.Object(
     subject_type: SubjectType,
     subject_id: SubjectId,
     dimension_key: Type.Optional(
-      Type.String({ description: 'Only usage with this dimension counts. Absent when all does.' }),
+      Type.String({ description: 'Only usage with this dimension counts. Absent if all usage counts.' }),
     ),
     dimension_value: Type.Optional(
-      Type.String({ description: 'The value that the dimension has to have. Present with `dimension_key`.' }),
+      Type.String({ description: 'Required value of the dimension. Present with `dimension_key`.' }),
     ),
     currency: Type.String({ description: 'Currency of an amount; may be empty for a quantity.' }),
     metric_scope: Type.String({
-      description: 'The selector in one text: `*` for all usage, a metric, or a prefix of metrics and `*`.',
+      description:
+        'The selector as one string: `*` for all usage, a metric, or a prefix of metrics followed by `*`.',
     }),
     selector_type: limitRuleFields.selector_type,
     selector_value: Type.String({ description: 'The metric, or the prefix; empty for all.' }),
     measure: limitRuleFields.measure,
-    period: Type.String({ description: 'How long a window is, e.g. `month`, `7d` or `lifetime`.' }),
+    period: Type.String({ description: 'Length of a window, e.g. `month`, `7d` or `lifetime`.' }),
     window_id: Type.String({ description: 'The current window: `<period>:<start in Unix seconds>`.' }),
     next_reset_at: Type.Optional({
       ...UnixSeconds,
@@ -66,9 +69,9 @@ export const RealtimeLimit = Type.Object(
     used_amount: { ...DecimalText, description: 'Usage in the current window.' },
     reserved_amount: {
       ...DecimalText,
-      description: 'Held by active budget leases, in addition to the usage.',
+      description: 'Amount reserved by active budget leases, in addition to the usage.',
     },
-    limit_amount: { ...DecimalText, description: 'The limit, frozen for the current window.' },
+    limit_amount: { ...DecimalText, description: 'The limit of the current window.' },
     remaining_amount: {
       ...DecimalText,
       description: '`limit_amount` less `used_amount`; below zero after an overage.',
@@ -119,13 +122,17 @@ export const CrossedLimit = Type.Object(
 
 export const LimitCrossing = Type.Object(
   {
-    id: Type.String({ description: 'Message that tells of it, `msg_…`: the header `webhook-id`.' }),
+    id: Type.String({
+      description: 'Id of the webhook message of the alert, `msg_…`: the header `webhook-id`.',
+    }),
     type: Type.String({ description: 'Name of the event, e.g. `usage_limit.exceeded`.' }),
-    threshold_percent: Type.Integer({ description: 'The share that was reached; 100 is the limit itself.' }),
-    crossed_at: { ...UnixSeconds, description: 'When the usage that reached it was counted. Unix seconds.' },
+    threshold_percent: Type.Integer({
+      description: 'The percentage that was reached; 100 is the limit itself.',
+    }),
+    crossed_at: { ...UnixSeconds, description: 'When the limit or percentage was reached. Unix seconds.' },
     limit: CrossedLimit,
   },
-  { ...closed, description: 'A limit, or a share of it, that a subject has reached.' },
+  { ...closed, description: 'An alert: a limit, or a percentage of it, that a subject has reached.' },
 );
 
 export const LimitCrossingPage = Type.Object(
@@ -139,22 +146,22 @@ export const RealtimeCheckBody = Type.Object(
     metric: Type.Optional(
       Type.String({
         pattern: METRIC_PATTERN,
-        description: 'Metric that would be used. Without it only limits on all usage are checked.',
+        description: 'Metric of the usage. Without it, only limits on all usage are checked.',
       }),
     ),
     dimensions: Type.Optional(
       mapOf(Type.Union([Type.String(), Type.Number(), Type.Boolean()]), {
         maxProperties: RULE_SET_DIMENSIONS_MAX,
         description:
-          'Dimensions that the usage would have. A limit on one of them counts only if it is named.',
+          'Dimensions of the usage. A limit on a dimension is checked only if the dimension is given.',
       }),
     ),
-    quantity: Type.Optional(decimalInput('How much would be used; not negative.')),
+    quantity: Type.Optional(decimalInput('Quantity of the usage; not negative.')),
     amount: Type.Optional(decimalInput('Expected cost, in `currency`; not negative.')),
     currency: Type.Optional(
       Type.String({
         pattern: CURRENCY_PATTERN,
-        description: 'Needed with `amount`. Without it limits on amounts of every currency are asked.',
+        description: 'Required with `amount`. Without it, limits on amounts in all currencies are checked.',
       }),
     ),
   },
@@ -177,10 +184,10 @@ export const RealtimeCheck = Type.Object(
   {
     allowed: Type.Boolean({
       description:
-        'Whether every `block` limit that would count the usage has room for it in addition to what is used and reserved, and ' +
-        'a prepaid wallet can pay it.',
+        'Whether the usage fits in every `block` limit that would count it, in addition to used and reserved ' +
+        'amounts, and a prepaid wallet can pay it.',
     }),
-    blocked_by: Type.Array(RealtimeLimit, { description: 'The limits without room.' }),
+    blocked_by: Type.Array(RealtimeLimit, { description: 'The limits that block the usage.' }),
     blocked_by_wallet: Type.Optional(BlockingWallet),
     warnings: Warnings,
   },

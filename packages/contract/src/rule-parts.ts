@@ -57,6 +57,6 @@ export const EffectiveFrom = Type.Integer({
   minimum: 0,
   maximum: UNIX_SECONDS_MAX,
   description:
-    'Unix seconds: the version is for events that occur from then on, until another version takes over. Default: when the ' +
-    'version was opened.',
+    'Unix seconds: the version applies to events that occur from then on, until another version applies. ' +
+    'Default: when the version was created.',
 });

@@ -15,10 +15,10 @@ export const RuleSetChange = Type.Object(
         'e.g. `rules[output tokens].unit_price_expr`.',
     }),
     change: Type.Enum([...CHANGE_KINDS], {
-      description: '`moved`: an entry that stands elsewhere among those that both versions have.',
+      description: '`moved`: the position of the entry among those in both versions has changed.',
     }),
-    before: Type.Optional(Type.Unknown({ description: 'The value that was; none for what was added.' })),
-    after: Type.Optional(Type.Unknown({ description: 'The value that is; none for what was removed.' })),
+    before: Type.Optional(Type.Unknown({ description: 'The previous value; absent for an added entry.' })),
+    after: Type.Optional(Type.Unknown({ description: 'The new value; absent for a removed entry.' })),
     position: Type.Optional(
       Type.Integer({
         minimum: 0,

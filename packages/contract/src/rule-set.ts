@@ -32,15 +32,14 @@ export const SubjectConfig = Type.Object(
     default_type: Type.Optional(
       Type.String({
         maxLength: 64,
-        description:
-          'The type where `type_path` is not configured, or yields nothing, null or an empty text.',
+        description: 'Type if `type_path` is not configured, or selects nothing, null or an empty string.',
       }),
     ),
     id_path: Type.Optional(Path),
     default_id: Type.Optional(
       Type.String({
         maxLength: 255,
-        description: 'The id where `id_path` is not configured, or yields nothing, null or an empty text.',
+        description: 'Id if `id_path` is not configured, or selects nothing, null or an empty string.',
       }),
     ),
     required: Type.Optional(
@@ -53,7 +52,7 @@ export const SubjectConfig = Type.Object(
   {
     ...closed,
     description:
-      'How a raw event becomes a subject; not asked when `subject_type` and `subject_id` come with the event.',
+      'Rules that read the subject from an event; not used if `subject_type` and `subject_id` come with the event.',
   },
 );
 
@@ -62,29 +61,29 @@ export const DimensionConfig = Type.Object(
     name: Type.String({
       minLength: 1,
       maxLength: 64,
-      description: `Its name in charts and in expressions. Matches \`${DIMENSION_NAME_PATTERN}\`.`,
+      description: `Name in charts and expressions. Matches \`${DIMENSION_NAME_PATTERN}\`.`,
     }),
     path: Type.Optional(DimensionPath),
     sum_paths: Type.Optional(
       Type.Array(SumPath, {
         maxItems: SUM_PATHS_MAX,
         description:
-          'Only for the type `number`: every number that these select is added to what `path` reads, if there is one. An event where ' +
-          `one of them reads more than ${SUM_NODES_MAX} entries fails. If none of the paths reads a number, the event lacks ` +
-          'the dimension.',
+          'Only for the type `number`: every number that these paths select is added to the number at `path`, if any. ' +
+          `An event in which one of them reads more than ${SUM_NODES_MAX} entries fails. If none of the paths reads ` +
+          'a number, the event lacks the dimension.',
       }),
     ),
     type: Type.Union([Type.Literal('string'), Type.Literal('number'), Type.Literal('boolean')], {
-      description: 'Type of the JSON value. An event with another one fails.',
+      description: 'Type of the JSON value. An event with a value of another type fails.',
     }),
     bands: Type.Optional(
       Type.Array(Band, {
         minItems: 1,
         maxItems: DIMENSION_BANDS_MAX,
         description:
-          'Only for the type `number`: lower bounds in ascending order. The value is the greatest of them that is not above what was ' +
-          'read, or 0, so that charts have few groups. With the band 200001, `dimensions.prompt_size > 200000` has the same result ' +
-          'as for the whole number itself.',
+          'Only for the type `number`: lower bounds in ascending order. The value is the largest bound that is ' +
+          'not above the number read, or 0, so that charts have few groups. With the band 200001, ' +
+          '`dimensions.prompt_size > 200000` has the same result as for the whole number itself.',
       }),
     ),
     required: Type.Optional(

@@ -44,8 +44,8 @@ export const TrialPricing = Type.Object(
   {
     ...closed,
     description:
-      'A pricing rule set as create takes it. Its extractor rule set, name and `effective_from` are ignored here. It ' +
-      'prices alone: bound pricing rule sets do not apply. `{"rules": []}` is without any price.',
+      'A pricing rule set as in a create request. Its extractor rule set, name and `effective_from` are ignored ' +
+      'here. Bound pricing rule sets do not apply. With `{"rules": []}` nothing has a price.',
   },
 );
 
@@ -78,7 +78,7 @@ export const TrialEvent = Type.Object(
       Type.Integer({
         minimum: 0,
         maximum: ANALYSIS_TIME_MAX,
-        description: 'Unix seconds; default: now. It may lie outside the window of ingest.',
+        description: 'Unix seconds; default: now. It may be outside the time range that ingest accepts.',
       }),
     ),
     subject_type: IngestEvent.properties.subject_type,
@@ -97,7 +97,8 @@ export const RulesTestRequest = Type.Object(
   {
     ...closed,
     description:
-      'Exactly one of `extractor` and `extractor_rule_set_id`; nothing is bound to an `extractor` that is sent.',
+      'Exactly one of `extractor` and `extractor_rule_set_id`. No pricing rule sets are bound to an `extractor` ' +
+      'in the request.',
   },
 );
 
@@ -111,8 +112,8 @@ export const RulesTestResult = Type.Object(
     dimensions: Dimensions,
     charge_items: Type.Array(UsageChargeItem, {
       description:
-        'As the event would show them, but for `ledger_transaction_id`: nothing is posted. Rules that were sent have no id ' +
-        'and no version.',
+        'Charge items as the event would show them, without `ledger_transaction_id` because nothing is posted. ' +
+        'Rules from the request have no id and no version.',
     }),
     errors: Type.Array(UsageEventFailure, {
       description:
@@ -126,7 +127,7 @@ export const RulesTestResult = Type.Object(
       description: 'Notes where the event was not as the rules expect, without a failure.',
     }),
     explanation: Type.Array(UsageItemExplanation, {
-      description: 'How each number came about, in the order of `charge_items`.',
+      description: 'The calculation of each number, in the order of `charge_items`.',
     }),
   },
   { ...closed, description: 'The event as the rules would rate it.' },
@@ -175,7 +176,7 @@ export const BacktestTotal = Type.Object(
 
 export const FailureCodeCount = Type.Object(
   { code: Type.String(), count: Count },
-  { ...closed, description: 'How many events failed, or would fail, with a code.' },
+  { ...closed, description: 'Number of events that failed, or would fail, with a code.' },
 );
 const codeCounts = (description: string) => Type.Array(FailureCodeCount, { description });
 

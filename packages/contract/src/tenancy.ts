@@ -10,7 +10,7 @@ export const PROJECT_KINDS = ['development', 'release'] as const;
 export type ProjectKind = (typeof PROJECT_KINDS)[number];
 
 export const ProjectKindSchema = Type.Union([Type.Literal('development'), Type.Literal('release')], {
-  description: 'Development projects are for trying things out, release projects for production.',
+  description: 'Development projects are for tests, release projects for production.',
 });
 
 const PermissionList = Type.Array(PermissionSchema, {

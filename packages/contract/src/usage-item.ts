@@ -10,7 +10,7 @@ const Text = Type.String();
 const NullableText = Nullable(Text);
 
 export const ItemSourceSchema = Type.Union([Type.Literal('extractor'), Type.Literal('x_billing')], {
-  description: 'Where the quantity comes from: an extractor, or `x-billing` of the event.',
+  description: 'Source of the quantity: an extractor, or `x-billing` of the event.',
 });
 export const PricingSourceSchema = Type.Union(
   [
@@ -20,8 +20,7 @@ export const PricingSourceSchema = Type.Union(
     Type.Literal('unpriced'),
   ],
   {
-    description:
-      'Where the price comes from: a hint of the event, its extractor, a pricing rule set, or nowhere.',
+    description: 'Source of the price: a hint of the event, its extractor, a pricing rule set, or none.',
   },
 );
 
@@ -233,7 +232,7 @@ export const UsageItemExplanation = Type.Object(
     discount: Nullable(ExplainedDiscount),
     priced_by: PricedBy,
   },
-  { ...closed, description: 'How the numbers of one charge item came about.' },
+  { ...closed, description: 'How the numbers of one charge item were calculated.' },
 );
 
 export const ExplainedExtractor = Type.Object(
@@ -246,7 +245,7 @@ export const UsageExplanation = Type.Object(
     extractor: ExplainedExtractor,
     charge_items: Type.Array(UsageItemExplanation, { description: 'In the order of `charge_items`.' }),
   },
-  { ...closed, description: 'How the numbers of an event came about.' },
+  { ...closed, description: 'How the numbers of an event were calculated.' },
 );
 
 export type PostedChargeItem = Static<typeof PostedChargeItem>;

@@ -42,7 +42,7 @@ export const UpdateUsageLimitPlanBody = Type.Object(
   {
     title: Type.Optional(Title),
     description: Type.Optional(Description),
-    rules: Type.Optional({ ...Rules, description: 'In place of all rules of the draft.' }),
+    rules: Type.Optional({ ...Rules, description: 'Replaces all rules of the draft.' }),
   },
   { ...closed, description: 'Fields that are left out keep their values.' },
 );
@@ -62,10 +62,13 @@ export const UsageLimitPlan = Type.Object(
     tenant_id: Type.String(),
     project_id: Type.String(),
     name: PlanName,
-    title: { ...Title, description: 'As last saved, in a draft too.' },
+    title: { ...Title, description: 'Display title as last saved, also in a draft.' },
     description: Description,
     status: PublicationStatusSchema,
-    current_revision: Type.Integer({ minimum: 0, description: 'Last published revision; 0 for none.' }),
+    current_revision: Type.Integer({
+      minimum: 0,
+      description: 'Last published revision; 0 if the plan was never published.',
+    }),
     created_at: UnixSeconds,
     updated_at: UnixSeconds,
   },

@@ -117,8 +117,9 @@ export const EventPostingSchema = Type.Union(
   [Type.Literal('posted'), Type.Literal('unpriced'), Type.Literal('unrouted')],
   {
     description:
-      'Effect of the event on a wallet: `posted` its amounts, or nothing, because no charge item has a price ' +
-      '(`unpriced`) or the subject had no route (`unrouted`). Null for a failed event.',
+      'Effect of the event on a wallet. `posted`: its amounts were posted; `unpriced`: nothing was posted ' +
+      'because no charge item has a price; `unrouted`: nothing was posted because the subject had no route. Null ' +
+      'for a failed event.',
   },
 );
 
@@ -126,9 +127,9 @@ export const EventLeaseStatusSchema = Type.Union(
   [Type.Literal('applied'), Type.Literal('closed'), Type.Literal('expired'), Type.Literal('unknown')],
   {
     description:
-      'Status of the lease when the event was rated: `applied` it was charged; `closed` or `expired` it held ' +
-      'nothing any more; `unknown` the project has none of that id for this subject, or it ended more than 90 days ' +
-      'before. Null without a lease, and for a failed event.',
+      'Status of the budget lease when the event was rated. `applied`: the event was charged against it; ' +
+      '`closed`, `expired`: the lease had ended; `unknown`: the subject has no lease with this id, or it ended ' +
+      'more than 90 days before. Null without a lease, and for a failed event.',
   },
 );
 
@@ -181,7 +182,7 @@ export const UnpricedUsage = Type.Object(
       description: `Metrics of these charge items, those with the most first; up to ${UNPRICED_METRICS_LISTED_MAX}.`,
     }),
   },
-  { ...closed, description: 'Usage without a price among what the filters select.' },
+  { ...closed, description: 'Usage without a price that the filters select.' },
 );
 
 export const UsageEventList = Type.Object(
@@ -216,9 +217,9 @@ export const UsageEventQuery = Type.Object(
 export const UsageEventDetail = Type.Object(
   {
     ...usageEventFields,
-    raw_json: Type.Unknown({ description: 'As sent: numbers keep their digits.' }),
-    metadata: Type.Unknown({ description: 'As sent; null when nothing was.' }),
-    'x-billing': Type.Unknown({ description: 'As sent; null when nothing was.' }),
+    raw_json: Type.Unknown({ description: 'Usage JSON as it was sent: numbers keep their digits.' }),
+    metadata: Type.Unknown({ description: 'Metadata as it was sent; null if there was none.' }),
+    'x-billing': Type.Unknown({ description: '`x-billing` as it was sent; null if there was none.' }),
     explanation: UsageExplanation,
     unpriced: Type.Array(UnpricedItem, {
       description:
@@ -254,20 +255,20 @@ export const ReprocessResponse = Type.Object(
 
 export const IngestStatus = Type.Object(
   {
-    accepted: { ...Count, description: 'Every accepted attempt, duplicates included.' },
+    accepted: { ...Count, description: 'All accepted events, duplicates included.' },
     processed: { ...Count, description: 'Rated.' },
     failed: { ...Count, description: 'Failed and not reprocessed since.' },
-    duplicates: { ...Count, description: 'Dropped, because the event was there already.' },
+    duplicates: { ...Count, description: 'Events that were dropped because they had been received before.' },
     pending: { ...Count, description: 'Accepted and not rated yet.' },
     deferred_count: {
       ...Count,
       description:
-        'Pending events that wait for a turn of their tenant, because its events take long to rate. ' +
-        'Each is rated, or fails with a reason.',
+        'Pending events that wait behind others of their tenant, because its rules are slow. Each will be rated, ' +
+        'or fail with a reason.',
     },
     deferred_lag_seconds: Type.Integer({
       minimum: 0,
-      description: 'Age of the oldest of them; 0 when there is none.',
+      description: 'Age of the oldest deferred event; 0 if there is none.',
     }),
     unpriced_count: {
       ...Count,
@@ -275,10 +276,10 @@ export const IngestStatus = Type.Object(
     },
     lag_seconds: Type.Integer({
       minimum: 0,
-      description: 'Age of the oldest event that is accepted but not queryable; 0 when there is none.',
+      description: 'Age of the oldest event that is accepted but cannot be queried yet; 0 if there is none.',
     }),
     oldest_received_at: Nullable(
-      Type.Integer({ description: 'When that event was received; null when there is none.' }),
+      Type.Integer({ description: 'When that event was received; null if there is none.' }),
     ),
   },
   {

@@ -44,12 +44,14 @@ export const LedgerDifference = Type.Object(
       type: 'string',
       enum: [...LEDGER_MEASURES],
       description:
-        'The lines of a transaction add up to 0; a wallet has and owes what its lines say, and is worth what is left of its credits less the debits that wait to be taken from them.',
+        'The compared number. The entries of a transaction must add up to 0; the balance and the owed amount of ' +
+        'a wallet must equal its entries; the balance less the owed amount must equal its remaining credits less ' +
+        'the debits that are not settled yet.',
     }),
     expected: Type.String(),
     found: Type.String(),
   },
-  { ...closed, description: 'A number of the ledger that differs from what its lines say.' },
+  { ...closed, description: 'A number that differs from the sum of its ledger entries.' },
 );
 
 export const LedgerRecount = Type.Object(
@@ -59,7 +61,7 @@ export const LedgerRecount = Type.Object(
     difference_count: Type.Integer(),
     differences: Type.Array(LedgerDifference, { description: `Up to ${VERIFY_DIFFERENCES_MAX} of them.` }),
   },
-  { ...closed, description: 'The ledger, recounted on one snapshot.' },
+  { ...closed, description: 'The result of recounting the ledger on one snapshot.' },
 );
 
 export const ReservationDifference = Type.Object(
@@ -70,7 +72,7 @@ export const ReservationDifference = Type.Object(
     subject_id: Nullable(
       Type.String({ description: 'Subject of the limit that holds the reservation; null for a wallet.' }),
     ),
-    limit_rule_no: Nullable(Type.Integer({ description: 'Number under which the limit counts.' })),
+    limit_rule_no: Nullable(Type.Integer({ description: 'Number of the limit rule.' })),
     account_id: Nullable(
       Type.String({ description: 'Account of the wallet that holds the reservation; null for a limit.' }),
     ),
@@ -110,12 +112,11 @@ export const PostingDifference = Type.Object(
     currency: Nullable(Type.String()),
     subject_type: Nullable(Type.String()),
     subject_id: Nullable(Type.String({ description: 'Subject of the window; null for a wallet.' })),
-    limit_rule_no: Nullable(Type.Integer({ description: 'Number under which the limit counts.' })),
+    limit_rule_no: Nullable(Type.Integer({ description: 'Number of the limit rule.' })),
     window_start: Nullable(Type.Integer({ description: 'Start of the window, Unix seconds.' })),
     expected: Type.String({ description: 'By the system of record.' }),
     found: Type.String({
-      description:
-        'By the history: a decimal, or `<least> to <most>` where it does not tell exactly what had to count.',
+      description: 'Value by the history: a decimal, or `<least> to <most>` if the exact value is not known.',
     }),
   },
   { ...closed, description: 'A posted amount that differs from the history.' },
@@ -125,7 +126,7 @@ export const PostingRecount = Type.Object(
   {
     wallets: Type.Integer({ description: 'Wallets whose usage was compared.' }),
     wallets_unjudged: Type.Integer({
-      description: 'Wallets whose usage is not kept any more, or not all of it.',
+      description: 'Wallets that were not compared because not all of their usage is kept.',
     }),
     windows: Type.Integer({
       description: 'Windows of limits that were compared exactly.',
@@ -135,16 +136,18 @@ export const PostingRecount = Type.Object(
         'Windows that were compared with the most and the least that they can have counted: their rule or route has changed since they opened.',
     }),
     windows_unjudged: Type.Integer({
-      description: 'Windows whose usage is not kept any more, or that are older than one verification reads.',
+      description:
+        'Windows that were not compared because not all of their usage is kept, or because they are older than a ' +
+        'verification reads.',
     }),
     rules: Type.Integer({
-      description: 'Rules of routes whose windows were looked for where the history has usage for them.',
+      description: 'Rules of routes whose windows must exist because the history has usage for them.',
     }),
     rules_unjudged: Type.Integer({
-      description: 'Rules of routes that one verification does not get to.',
+      description: 'Rules of routes that were not compared, because a verification is limited.',
     }),
     unsettled: Type.Integer({
-      description: 'Wallets and windows that changed meanwhile, and were not judged.',
+      description: 'Wallets and windows that were not compared because they changed in the meantime.',
     }),
     difference_count: Type.Integer(),
     differences: Type.Array(PostingDifference, { description: `Up to ${VERIFY_DIFFERENCES_MAX} of them.` }),
@@ -156,10 +159,15 @@ export const QuotaDifference = Type.Object(
   {
     tenant_id: Type.String(),
     month: Type.String({ description: 'Calendar month (UTC) of the arrival, `YYYY-MM`.' }),
-    expected: Type.String({ description: 'Events that were rated, repeated ones too, or wait to be.' }),
+    expected: Type.String({
+      description: 'Events that were rated, duplicates included, or wait to be rated.',
+    }),
     found: Type.String({ description: 'Events that were counted when they were accepted.' }),
   },
-  { ...closed, description: 'A count of accepted events that differs from what was rated.' },
+  {
+    ...closed,
+    description: 'A count of accepted events that differs from the number of rated and pending events.',
+  },
 );
 
 export const QuotaRecount = Type.Object(
@@ -170,21 +178,21 @@ export const QuotaRecount = Type.Object(
   },
   {
     ...closed,
-    description: 'Accepted events by month, against what rating has got of them, on one snapshot.',
+    description: 'Accepted events by month, compared with rated and pending events on one snapshot.',
   },
 );
 
 export const PurchaseDifference = Type.Object(
   {
     tenant_id: Type.String(),
-    order_id: Nullable(Type.String({ description: 'Null for a grant of a payment that no order had.' })),
+    order_id: Nullable(Type.String({ description: 'Null for a grant whose payment has no order.' })),
     grant_id: Nullable(Type.String({ description: 'Null for a paid order without its grant.' })),
     expected: Type.String({ description: 'The paid plan and its revision, or `nothing`.' }),
     found: Type.String({
       description: 'The plan and revision that were granted for the payment, or `nothing`.',
     }),
   },
-  { ...closed, description: 'A paid order and its grant that do not fit.' },
+  { ...closed, description: 'A paid order and a grant that do not match.' },
 );
 
 export const PurchaseRecount = Type.Object(
@@ -195,7 +203,7 @@ export const PurchaseRecount = Type.Object(
   },
   {
     ...closed,
-    description: 'Paid orders, each of which has one grant, against the grants of payments, on one snapshot.',
+    description: 'Paid orders, compared with the grants of their payments on one snapshot.',
   },
 );
 
@@ -212,21 +220,22 @@ export const VerifyTotal = Type.Object(
     measure: Type.String(),
     value: Type.String(),
   },
-  { ...closed, description: 'A sum over all days that were judged, by the system of record.' },
+  { ...closed, description: 'A sum over all compared days, by the system of record.' },
 );
 
 export const UnsettledDay = Type.Object(
   { project_id: Type.String(), day: Type.String() },
-  { ...closed, description: 'A day of a project that was not judged.' },
+  { ...closed, description: 'A day of a project that could not be compared.' },
 );
 
 export const VerifyReport = Type.Object(
   {
     status: Type.Union([Type.Literal('equal'), Type.Literal('different'), Type.Literal('unsettled')], {
       description:
-        '`unsettled`: nothing is known to differ, but some days kept changing, or waited for projection, too long to be judged.',
+        '`unsettled`: no differences were found, but some days could not be compared, because they kept changing ' +
+        'or waited for projection.',
     }),
-    days_compared: Type.Integer({ description: 'Project days that were judged.' }),
+    days_compared: Type.Integer({ description: 'Project days that were compared.' }),
     values_compared: Type.Integer({ description: 'Single numbers that were compared.' }),
     difference_count: Type.Integer({
       description: 'Without those of the ledger, of reservations, of postings, of quotas and of purchases.',

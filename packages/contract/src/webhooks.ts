@@ -66,12 +66,12 @@ export const WebhookEndpointInput = Type.Object(
         minItems: 1,
         maxItems: WEBHOOK_EVENT_TYPES_MAX,
         uniqueItems: true,
-        description: 'Which events are wanted: their names, or `["*"]` for every one.',
+        description: 'Names of the events to send, or `["*"]` for all events.',
       },
     ),
     description: Type.Optional(Type.String({ maxLength: WEBHOOK_DESCRIPTION_CHARS_MAX })),
   },
-  { ...closed, description: 'Where events are to be sent, and which.' },
+  { ...closed, description: 'A URL, and the events to send to it.' },
 );
 export type WebhookEndpointInput = Static<typeof WebhookEndpointInput>;
 
@@ -85,7 +85,7 @@ const endpointFields = {
   status: Type.Unsafe<'enabled' | 'disabled'>({
     type: 'string',
     enum: ['enabled', 'disabled'],
-    description: 'A disabled endpoint gets no messages; a PUT enables it again.',
+    description: 'A disabled endpoint gets no messages. To enable it again, update it with PUT.',
   }),
   disabled_reason: Nullable(
     Type.Unsafe<WebhookDisabledReason>({

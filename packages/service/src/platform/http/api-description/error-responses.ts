@@ -26,7 +26,7 @@ type HeaderName = keyof typeof HEADERS;
 const RESPONSES: Readonly<Record<number, ErrorResponse>> = {
   400: {
     name: 'BadRequest',
-    description: 'The request is not valid; `details` say where.',
+    description: 'The request is not valid; `details` names the fields.',
     code: 'invalid_request',
   },
   401: {
@@ -47,7 +47,7 @@ const RESPONSES: Readonly<Record<number, ErrorResponse>> = {
   },
   409: {
     name: 'Conflict',
-    description: 'The request does not fit the state of the resource; `code` says how.',
+    description: 'The request conflicts with the state of the resource; `code` gives the reason.',
     code: 'name_taken',
   },
   413: {
@@ -68,7 +68,7 @@ const RESPONSES: Readonly<Record<number, ErrorResponse>> = {
   },
   500: {
     name: 'InternalError',
-    description: 'Something went wrong inside. Quote `X-Request-Id` when you report it.',
+    description: 'An unexpected error. Quote `X-Request-Id` when you report it.',
     code: 'internal_error',
   },
   502: {
