@@ -16,7 +16,7 @@ export class PipelineMetrics {
   constructor(metrics: Metrics) {
     this.#events = new Counter({
       name: 'tollgate_pipeline_events_total',
-      help: 'Events that the worker has dealt with, by outcome.',
+      help: 'Events that the worker has processed, by outcome.',
       labelNames: ['outcome'],
       registers: [metrics],
     });

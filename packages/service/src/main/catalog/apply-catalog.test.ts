@@ -24,15 +24,15 @@ describe('a catalog file', () => {
 
   it.each([
     ['{"plans": [', 'is not JSON: '],
-    ['[]', 'There is something wrong with PATH: the whole: expected an object.'],
+    ['[]', 'PATH is not a valid catalog: the whole file: expected an object.'],
     [
       EXAMPLE.replace('"Starter"', '"\\u0000"'),
-      'There is something wrong with PATH: plans[0].display_name: text must not contain NUL or a lone surrogate.',
+      'PATH is not a valid catalog: plans[0].display_name: text must not contain NUL or a lone surrogate.',
     ],
-    ['{"plans": []}', 'There is something wrong with PATH: plans: expected at least 1 entry.'],
+    ['{"plans": []}', 'PATH is not a valid catalog: plans: expected at least 1 entry.'],
     [
       EXAMPLE.replace('900', '"900"').replace('"month"', '"year"'),
-      'There is something wrong with PATH: plans[0].amount_minor: expected an integer; plans[0].period: expected "month".',
+      'PATH is not a valid catalog: plans[0].amount_minor: expected an integer; plans[0].period: expected "month".',
     ],
   ])('%j is refused with all that is wrong', async (text, message) => {
     const path = fileOf(text);

@@ -64,6 +64,6 @@ async function applyTo({ postgres }: Stores, file: CatalogFile): Promise<Applied
 /** Turns a domain error into a StartError that lists every wrong place; returns other errors unchanged. */
 function describedBy(what: string, error: unknown): unknown {
   if (!(error instanceof DomainError)) return error;
-  const places = (error.details ?? []).map(({ path, message }) => `${path || 'the whole'}: ${message}`);
-  return new StartError(`There is something wrong with ${what}: ${places.join('; ')}.`);
+  const places = (error.details ?? []).map(({ path, message }) => `${path || 'the whole file'}: ${message}`);
+  return new StartError(`${what} is not a valid catalog: ${places.join('; ')}.`);
 }

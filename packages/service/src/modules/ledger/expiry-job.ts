@@ -67,22 +67,22 @@ class ExpiryObserver {
     const registers = [metrics];
     this.due = new Gauge({
       name: 'tollgate_credit_expiry_due_wallets',
-      help: 'Wallets with an expired credit that was not taken back yet, at the last measurement.',
+      help: 'Wallets with an expired credit that was not removed yet, at the last measurement.',
       registers,
     });
     this.oldest = new Gauge({
       name: 'tollgate_credit_expiry_oldest_seconds',
-      help: 'For how long the oldest of these credits had been expired.',
+      help: 'Time since the oldest of these credits expired.',
       registers,
     });
     this.expired = new Counter({
       name: 'tollgate_credits_expired_total',
-      help: 'Expired credits of which something was taken back.',
+      help: 'Expired credits whose remaining amount was removed.',
       registers,
     });
     this.failures = new Counter({
       name: 'tollgate_credit_expiry_failures_total',
-      help: 'Failed attempts to take expired credits back; they are repeated.',
+      help: 'Failed attempts to remove expired credits; they are repeated.',
       registers,
     });
   }

@@ -40,7 +40,7 @@ export function measureQueues(metrics: Metrics, queues: Readonly<Record<string, 
   );
   gauge(
     'tollgate_limit_requests_oldest_seconds',
-    'For how long the oldest of these requests has waited.',
+    'Time for which the oldest of these requests has waited.',
     ({ oldestAgeMs }) => oldestAgeMs / 1_000,
   );
   counter(

@@ -95,12 +95,12 @@ class ExpiryObserver {
     });
     this.due = new Gauge({
       name: 'tollgate_budget_leases_due',
-      help: 'Expired budget leases that still held something, at the last measurement.',
+      help: 'Expired budget leases that still reserved an amount, at the last measurement.',
       registers,
     });
     this.oldest = new Gauge({
       name: 'tollgate_budget_leases_oldest_due_seconds',
-      help: 'For how long the oldest of these leases had been expired.',
+      help: 'Time since the oldest of these leases expired.',
       registers,
     });
     this.expired = new Counter({
