@@ -136,7 +136,7 @@ export const BatchIngest = Type.Object(
   { ...closed, description: 'Usage events that are accepted together, or not at all.' },
 );
 
-const Received = Type.Literal('received', { description: 'Durable, and accepted for processing.' });
+const Received = Type.Literal('received', { description: 'On disk, and accepted for rating.' });
 
 export const IngestAccepted = Type.Object(
   { raw_event_id: Type.String(), status: Received },

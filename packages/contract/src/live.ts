@@ -42,22 +42,22 @@ export const StreamQueryString = Type.Object(
 
 const QueryIndex = Type.Integer({
   minimum: 0,
-  description: 'Which one of the URL, counted from 0: every `query`, then every `chart_id`.',
+  description: 'Index of the query in the URL, from 0: first every `query`, then every `chart_id`.',
 });
 
 /** Data of the event `buckets`. */
 export const StreamBuckets = Type.Object(
   {
     query: QueryIndex,
-    bucket_size: Type.String({ description: 'As an analysis query answers it.' }),
+    bucket_size: Type.String({ description: 'Size of the buckets, as an analysis query returns it.' }),
     from: Type.Integer({
-      description: 'Where the range of the query begins by now; buckets that end before are gone.',
+      description: 'Current start of the range of the query. Remove buckets that end before it.',
     }),
     to: Type.Integer(),
     buckets: Type.Array(Nullable(Type.Integer()), {
       description:
-        'Starts of the buckets that may have changed; null for totals. Their rows are all in `rows`: one that you hold and ' +
-        'that is not there is gone.',
+        'Starts of the buckets that may have changed; null for totals. `rows` has all their rows: replace the rows that ' +
+        'you have of these buckets.',
     }),
     rows: Type.Array(AnalysisRow),
   },

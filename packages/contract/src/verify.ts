@@ -244,7 +244,7 @@ export const VerifyReport = Type.Object(
       description: `Up to ${VERIFY_DIFFERENCES_MAX} of them.`,
     }),
     unsettled: Type.Array(UnsettledDay, {
-      description: `Project days that were not judged; up to ${VERIFY_DIFFERENCES_MAX}.`,
+      description: `Project days that were not compared; up to ${VERIFY_DIFFERENCES_MAX}.`,
     }),
     totals: Type.Array(VerifyTotal, { description: `Up to ${VERIFY_TOTALS_MAX} of them.` }),
     ledger: LedgerRecount,

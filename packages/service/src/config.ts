@@ -124,7 +124,7 @@ const SETTINGS = {
   refundEndsPlan: setting(
     'TOLLGATE_REFUND_ENDS_PLAN',
     '0',
-    'With `1` a plan ends when its payment is fully refunded or disputed; with `0` refunds and disputes are only recorded and reported.',
+    'With `1` a subscription plan ends when its payment is fully refunded or disputed; with `0` refunds and disputes are only recorded and reported.',
     readFlag,
   ),
   publicUrl: optional(

@@ -13,7 +13,7 @@ const STOP_MS_MAX = 8_000;
 
 /** The administrator of a tenant can then get the largest plan for nothing. */
 const SANDBOX_WARNING =
-  'PAYMENTS ARE NOT REAL: TOLLGATE_PAYMENT_PROVIDER is sandbox, so every key with tenant:admin gets any plan without paying. Use it for development and tests only.';
+  'PAYMENTS ARE NOT REAL: TOLLGATE_PAYMENT_PROVIDER is sandbox, so every key with tenant:admin gets any subscription plan without paying. Use it for development and tests only.';
 
 function takesSandboxPayments({ roles, paymentProvider }: Config): boolean {
   return roles.includes('api') && paymentProvider === 'sandbox';
