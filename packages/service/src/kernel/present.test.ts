@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { addTo, present } from './present.js';
+import { addTo, countOrNone, present, sumOrNone } from './present.js';
 
 it('returns what is there, zero and null included', () => {
   expect([present(0n, 'x'), present(0, 'x'), present(null, 'x'), present('', 'x')]).toEqual([
@@ -12,6 +12,15 @@ it('returns what is there, zero and null included', () => {
 
 it('throws for what is missing, and names it', () => {
   expect(() => present(undefined, 'the limit of window 3')).toThrow('the limit of window 3 is missing');
+});
+
+it('counts nothing as zero', () => {
+  expect([countOrNone(undefined), countOrNone(3), sumOrNone(undefined), sumOrNone(3n)]).toEqual([
+    0,
+    3,
+    0n,
+    3n,
+  ]);
 });
 
 it('begins a sum with its first amount', () => {

@@ -1,4 +1,5 @@
 import { PAYMENT_ORDER_STATUSES, type PaymentOrderStatus } from '@tollgate/contract';
+import { countOrNone } from '../../kernel/present.js';
 import { Counter, Gauge, type Metrics } from '../../platform/metrics/index.js';
 
 /** The outcome of a webhook delivery: `received`, `ignored`, the error code of the response, or `failed`. */
@@ -48,8 +49,7 @@ export class PaymentMetrics {
 
   orders(counts: ReadonlyMap<PaymentOrderStatus, number>): void {
     for (const status of PAYMENT_ORDER_STATUSES) {
-      const count = counts.get(status);
-      this.#orders.set({ status }, count === undefined ? 0 : count);
+      this.#orders.set({ status }, countOrNone(counts.get(status)));
     }
   }
 }

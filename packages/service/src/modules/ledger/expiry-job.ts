@@ -29,7 +29,7 @@ export function createCreditExpiryJob({ postgres, clock, log, metrics }: CreditE
     const nowS = unixSeconds(clock);
     const { count, oldestAtS } = await measureDueWallets(postgres.db, nowS);
     observer.due.set(count);
-    observer.oldest.set(oldestAtS === null ? 0 : nowS - oldestAtS);
+    observer.oldest.set(nowS - (oldestAtS ?? nowS));
   };
   const sweep = async (signal?: AbortSignal) => {
     await measure();

@@ -1,6 +1,6 @@
 import type { LedgerDifference, LedgerMeasure, LedgerRecount } from '@tollgate/contract';
 import { type RawBuilder, sql } from 'kysely';
-import { present } from '../../kernel/present.js';
+import { countOrNone, present } from '../../kernel/present.js';
 import type { Postgres } from '../../platform/postgres/index.js';
 import { amountFromText, amountText } from './amount.js';
 
@@ -84,7 +84,7 @@ export async function recountLedger(
       `.execute(tx);
       // Each row carries the count of all rows; no row means no difference.
       const [first] = rows;
-      return { count: first === undefined ? 0 : first.count, listed: rows.map(toDifference) };
+      return { count: countOrNone(first?.count), listed: rows.map(toDifference) };
     }
   });
 }

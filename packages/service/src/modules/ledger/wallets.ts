@@ -25,6 +25,8 @@ import {
 } from './wallet.js';
 import { listWallets, openAndLock, updateWallets } from './wallet-store.js';
 
+const CREDIT_PRIORITY_DEFAULT = 0;
+
 /** A change request for one wallet, and who sends it. */
 export interface WalletCaller extends ChangeContext {
   readonly accountId: string;
@@ -89,7 +91,7 @@ export class WalletService {
    */
   async credit(caller: WalletCaller, input: CreditInput, key: string | undefined): Promise<Credit> {
     if (input.amount <= 0n) throw invalidRequest('amount', 'expected an amount above 0');
-    const { amount, description = null, expiresAt = null, priority = 0 } = input;
+    const { amount, description = null, expiresAt = null, priority = CREDIT_PRIORITY_DEFAULT } = input;
     const asked = [amountText(amount), description, expiresAt, priority];
     return this.#once(caller, 'credit', key, asked, async (tx) => {
       if (expiresAt !== null && expiresAt <= unixSeconds(this.#deps.clock)) {

@@ -1,4 +1,5 @@
 import { compareText } from '../../kernel/compare-text.js';
+import { addTo, present } from '../../kernel/present.js';
 import type { WalletDebit } from '../limits/index.js';
 import type { UsageEventRow, UsageItemRow } from '../usage/index.js';
 
@@ -193,9 +194,12 @@ export class ChangedMinutes {
   /** Returns ascending ranges with gaps between them; at most `CHANGED_RANGES_MAX`. */
   spans(): ChangedRange[] {
     const minutes = [...this.#minutes].sort((a, b) => a - b);
-    const gaps = minutes.slice(1).map((minute, index) => minute - (minutes[index] ?? minute));
+    const gaps = minutes
+      .slice(1)
+      .map((minute, index) => minute - present(minutes[index], 'the minute before'));
     const gapsKept = gaps.filter((gap) => gap > 1).sort((a, b) => b - a);
-    const gapMin = gapsKept[CHANGED_RANGES_MAX - 1] ?? 1;
+    const isFew = gapsKept.length < CHANGED_RANGES_MAX;
+    const gapMin = isFew ? 1 : present(gapsKept[CHANGED_RANGES_MAX - 1], 'the largest gap that is closed');
     const spans: { from: number; to: number }[] = [];
     let previous = Number.NEGATIVE_INFINITY;
     for (const minute of minutes) {
@@ -218,7 +222,7 @@ export class PostedTotals {
       if (id === '') continue;
       const item = items[index];
       if (item === undefined) throw new Error(`ledger transaction ${id} is named for a missing charge item`);
-      this.#byTransaction.set(id, (this.#byTransaction.get(id) ?? 0n) + item.amount);
+      addTo(this.#byTransaction, id, item.amount);
     }
   }
 

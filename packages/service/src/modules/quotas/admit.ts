@@ -1,6 +1,6 @@
 import { compareText } from '../../kernel/compare-text.js';
 import { utcMonthAt } from '../../kernel/period.js';
-import { present } from '../../kernel/present.js';
+import { countOrNone, present } from '../../kernel/present.js';
 import type { SegmentRecord } from '../../platform/queue/index.js';
 
 /** A request whose events are accepted if the quota of its tenant has room for all of them. */
@@ -55,7 +55,7 @@ export function admitInOrder(
   for (const [index, asked] of records.entries()) {
     const { tenantId } = asked.record.scope;
     const key = chargeKey(tenantId, utcMonthAt(asked.record.receivedAtMs / 1_000).startS);
-    const before = used.get(key) ?? 0;
+    const before = countOrNone(used.get(key));
     const after = before + asked.record.eventCount;
     const limit = limits.get(tenantId) ?? null;
     if (limit !== null && after > limit) {

@@ -1,5 +1,6 @@
 import type { QuotaRecount } from '@tollgate/contract';
 import { sql } from 'kysely';
+import { present } from '../../kernel/present.js';
 import { type Postgres, recount, type Tx } from '../../platform/postgres/index.js';
 
 /**
@@ -73,5 +74,5 @@ export async function rebuildQuotas(tx: Tx): Promise<number> {
     where coalesce(used, 0) <> coalesce(e.expected, 0)
     on conflict (tenant_id, month_start) do update set used = excluded.used, event_limit = null
   `.execute(tx);
-  return Number(numAffectedRows ?? 0n);
+  return Number(present(numAffectedRows, 'the number of changed quotas'));
 }

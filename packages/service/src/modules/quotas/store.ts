@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { PoolClient } from 'pg';
+import { countOrNone } from '../../kernel/present.js';
 import type { Postgres, TenantDb, Tx } from '../../platform/postgres/index.js';
 import type { Companion } from '../../platform/queue/index.js';
 import { type ArrivedEvents, chargeKey, monthlyEvents, type QuotaCharge } from './admit.js';
@@ -15,7 +16,7 @@ export async function openQuota(db: TenantDb, monthStartS: number): Promise<void
 export async function usedEvents(db: TenantDb, monthStartS: number): Promise<number> {
   const row = await db.row<{ used: number }>`
     select used from event_quotas where ${db.isOwn()} and month_start = ${monthStartS}`;
-  return row?.used ?? 0;
+  return countOrNone(row?.used);
 }
 
 /** A row above its limit cannot be stored: then the statement fails, see `isOverQuota`. */

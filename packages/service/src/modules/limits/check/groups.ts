@@ -63,7 +63,8 @@ export class Groups<Item, Answer> {
   /** How long the oldest of these items has waited. */
   get oldestAgeMs(): number {
     const [oldest] = this.#open;
-    return oldest === undefined ? 0 : this.#options.monotonicMs() - oldest.sinceMs;
+    const nowMs = this.#options.monotonicMs();
+    return nowMs - (oldest?.sinceMs ?? nowMs);
   }
 
   /** Number of items that were refused because too many waited. */

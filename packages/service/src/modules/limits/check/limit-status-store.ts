@@ -1,6 +1,7 @@
 import { CompiledQuery } from 'kysely';
+import { present, sumOrNone } from '../../../kernel/present.js';
 import type { Postgres, Tx } from '../../../platform/postgres/index.js';
-import { amountFromText } from '../../ledger/index.js';
+import { type Amount, amountFromText } from '../../ledger/index.js';
 import type { Counted, LimitedSubject, OpenRule } from './limit-status.js';
 
 /** The windows to read for the rules of one subject. */
@@ -58,7 +59,7 @@ export async function readCounted(
 export async function readCountedIn(tx: Tx, ask: CountedQuery): Promise<CountedRules> {
   if (ask.rules.length === 0) return new Map();
   const { rows } = await tx.executeQuery<CountedRow>(CompiledQuery.raw(COUNTED, countedValues([ask])));
-  return byAsk([ask], rows)[0] ?? new Map();
+  return present(byAsk([ask], rows)[0], 'the use of the rules');
 }
 
 function countedValues(asks: readonly CountedQuery[]): unknown[] {
@@ -85,8 +86,12 @@ function byAsk(asks: readonly CountedQuery[], rows: readonly CountedRow[]): Coun
 
 function toCounted({ used, limit_amount: limit, reserved }: CountedRow): Counted {
   return {
-    used: used === null ? 0n : amountFromText(used),
-    limit: limit === null ? undefined : amountFromText(limit),
-    reserved: reserved === null ? 0n : amountFromText(reserved),
+    used: sumOrNone(amountIn(used)),
+    limit: amountIn(limit),
+    reserved: sumOrNone(amountIn(reserved)),
   };
+}
+
+function amountIn(text: string | null): Amount | undefined {
+  return text === null ? undefined : amountFromText(text);
 }

@@ -10,6 +10,7 @@ import {
 import { toText } from '../../../kernel/decimal.js';
 import { invalidRequest } from '../../../kernel/errors.js';
 import { decimalFromJson, NumericText, parseJson } from '../../../kernel/json/json.js';
+import { sumOrNone } from '../../../kernel/present.js';
 import { type App, pageOf } from '../../../platform/http/index.js';
 import { type Amount, amountField } from '../../ledger/index.js';
 import { registerLeaseRoutes } from '../leases/routes.js';
@@ -106,8 +107,8 @@ function askedUsage(body: RealtimeCheckBody, rawBody: Buffer | undefined): Propo
   return {
     metric: body.metric,
     dimensions: body.dimensions === undefined ? new Map() : dimensionTexts(rawBody),
-    quantity: body.quantity === undefined ? 0n : notNegative(rawBody, 'quantity'),
-    amount: body.amount === undefined ? 0n : notNegative(rawBody, 'amount'),
+    quantity: sumOrNone(body.quantity === undefined ? undefined : notNegative(rawBody, 'quantity')),
+    amount: sumOrNone(body.amount === undefined ? undefined : notNegative(rawBody, 'amount')),
     currency: body.currency,
   };
 }

@@ -36,7 +36,7 @@ export function createLeaseExpiryJob({ postgres, clock, log, metrics }: LeaseExp
     const { active, due, oldestDueAtS } = await measureLeases(postgres.db, nowS);
     observer.active.set(active);
     observer.due.set(due);
-    observer.oldest.set(oldestDueAtS === null ? 0 : nowS - oldestDueAtS);
+    observer.oldest.set(nowS - (oldestDueAtS ?? nowS));
   };
   const sweep = async (signal?: AbortSignal) => {
     await measure();

@@ -1,4 +1,5 @@
 import { newId } from '../../../kernel/id.js';
+import { sumOrNone } from '../../../kernel/present.js';
 import type { Release, UsageDebit } from '../../ledger/index.js';
 import type { PostingScope } from './rated-usage.js';
 
@@ -55,9 +56,8 @@ export function usageDebits(debits: readonly WalletDebit[], releases: readonly R
     const { scope, accountId, currency, transactionId, amount } = debit;
     const { tenantId, projectId } = scope;
     const key = walletKey(debit);
-    const release = released.get(key);
+    const held = sumOrNone(released.get(key)?.amount);
     released.delete(key);
-    const held = release === undefined ? 0n : release.amount;
     return { tenantId, projectId, accountId, currency, transactionId, amount, released: held };
   });
   // The subject has another account by now: the account that holds the lease is debited nothing.

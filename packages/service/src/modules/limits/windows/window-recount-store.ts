@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { present } from '../../../kernel/present.js';
+import { countOrNone, present } from '../../../kernel/present.js';
 import type { Tx } from '../../../platform/postgres/index.js';
 
 /** Identifies a window. */
@@ -43,8 +43,7 @@ export async function readCountedWindows(
     order by p.id, w.rule_no, w.window_start, w.subject_type, w.subject_id
   `.execute(tx);
   const [first] = rows;
-  const total = first === undefined ? 0 : first.total;
-  return { windows: rows.map(({ total: _total, ...window }) => window), total };
+  return { windows: rows.map(({ total: _total, ...window }) => window), total: countOrNone(first?.total) };
 }
 
 /** Returns the windows that do not exist. */
