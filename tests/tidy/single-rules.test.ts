@@ -14,6 +14,8 @@ describe('rules for what the service has one of', () => {
     ['bounded-map', 'const oldest = map.keys().next().value;'],
     ['bounded-map', 'if (this.#known.size >= KNOWN_MAX) this.#known.clear();'],
     ['bounded-map', 'if (known.size + more > KNOWN_MAX) { known.clear(); }'],
+    ['text-order', 'names.sort((a, b) => (a < b ? -1 : 1));'],
+    ['text-order', 'const order = a.name < b.name ? -1 : Number(a.name > b.name);'],
   ])('refuse a second %s', (rule, code) => {
     expect(singleRules('modules/usage/x.ts', code)).toEqual([rule]);
   });
@@ -22,6 +24,8 @@ describe('rules for what the service has one of', () => {
     ['platform/wait.ts', `setTimeout(stop, 5); ${race}`],
     ['kernel/bounded-map.ts', 'const oldest = map.keys().next().value;'],
     ['kernel/page.ts', 'interface ListPage { readonly totalCount: number }'],
+    ['kernel/compare-text.ts', 'const order = a < b ? -1 : Number(a > b);'],
+    ['modules/usage/x.ts', 'const sign = amount < 0n ? -1 : 1;'],
     ['modules/usage/x.ts', race],
     ['modules/usage/x.ts', 'if (map.size > 0) send(map.keys()); map.clear();'],
     ['modules/usage/x.test.ts', `setTimeout(stop, 5); ${race}`],

@@ -7,6 +7,9 @@ const WAIT = 'packages/service/src/platform/wait.ts';
 /** The only file that decides what a full map drops. */
 const BOUNDED_MAP = 'packages/service/src/kernel/bounded-map.ts';
 
+/** Text is ordered in one way, and the kernel's decimals order integers. */
+const KERNEL = 'packages/service/src/kernel/';
+
 /** The only file that says what a page of a list is. */
 const PAGE = 'packages/service/src/kernel/page.ts';
 
@@ -37,7 +40,9 @@ export function singleFindings(file: CodeFile): Finding[] {
   const timerRaces = file.path === WAIT ? [] : timerRacesOf(file);
   const boundedMaps = file.path === BOUNDED_MAP ? [] : file.nodes.filter(dropsFromFullMap);
   const listPages = file.path === PAGE ? [] : file.nodes.filter(isTotalCount);
+  const textOrders = file.path.startsWith(KERNEL) ? [] : file.nodes.filter(isOrder);
   return [
+    ...textOrders.map(report('text-order', 'use compareText of kernel/compare-text.')),
     ...listPages.map(report('list-page', 'return a ListPage of kernel/page.')),
     ...timerRaces.map(report('timer-race', 'use resultWithin or endsWithin of platform/wait.')),
     ...boundedMaps.map(report('bounded-map', 'use BoundedMap of kernel/bounded-map.')),
@@ -47,6 +52,16 @@ export function singleFindings(file: CodeFile): Finding[] {
 /** `{ rows: Row[]; totalCount: number }` as a type. */
 function isTotalCount(node: SyntaxNode): boolean {
   return node.type === 'TSPropertySignature' && nameOf(node.key) === 'totalCount';
+}
+
+/** `a < b ? -1 : …`, which only text needs, because numbers are ordered by `a - b`; a comparison with 0 is a sign. */
+function isOrder(node: SyntaxNode): boolean {
+  if (node.type !== 'ConditionalExpression') return false;
+  const test = node.test as SyntaxNode;
+  const less = node.consequent as SyntaxNode;
+  const isComparison = test.operator === '<' || test.operator === '>';
+  if (!isComparison || (test.right as SyntaxNode).type === 'Literal') return false;
+  return less.operator === '-' && (less.argument as SyntaxNode).value === 1;
 }
 
 /** `Promise.race` in a file that sets timers. */

@@ -6,6 +6,7 @@ import {
   type UsageFailedData,
   type UsageUnpricedData,
 } from '@tollgate/contract';
+import { compareText } from '../../kernel/compare-text.js';
 import { rawEventIdText } from '../../kernel/id.js';
 import type { Tx } from '../../platform/postgres/index.js';
 import type { UsageEventRow } from '../usage/index.js';
@@ -40,7 +41,9 @@ export class UsageAlerts {
   async write(tx: Tx, nowMs: number): Promise<void> {
     if (this.#alerts.size === 0) return;
     const hour = (Math.floor(nowMs / HOUR_MS) * HOUR_MS) / 1_000;
-    const alerts = [...this.#alerts.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, alert]) => alert);
+    const alerts = [...this.#alerts.entries()]
+      .sort(([a], [b]) => compareText(a, b))
+      .map(([, alert]) => alert);
     const claimed = await claimAlerts(tx, hour, alerts, USAGE_ALERTS_PER_HOUR_MAX);
     const fresh = alerts.filter((alert) => claimed.has(alertKey(alert)));
     await emit(

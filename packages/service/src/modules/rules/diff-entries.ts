@@ -1,3 +1,4 @@
+import { compareText } from '../../kernel/compare-text.js';
 /** An entry of a list that is identified by its name or, without one, by its metric or its pattern. */
 export type ConfigEntry = Readonly<Record<string, unknown>>;
 
@@ -119,5 +120,5 @@ function nameOf(entry: unknown): string | undefined {
 }
 
 function contentOf(entry: ConfigEntry): string {
-  return JSON.stringify(Object.entries(entry).sort(([a], [b]) => (a < b ? -1 : 1)));
+  return JSON.stringify(Object.entries(entry).sort(([a], [b]) => compareText(a, b)));
 }

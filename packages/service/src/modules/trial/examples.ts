@@ -4,6 +4,7 @@ import {
   BACKTEST_EXAMPLES_MAX,
   type BacktestExample,
 } from '@tollgate/contract';
+import { compareText } from '../../kernel/compare-text.js';
 import { fromStored, toText } from '../../kernel/decimal.js';
 import { rawEventIdText } from '../../kernel/id.js';
 import type { RatingOutcome } from './outcome.js';
@@ -50,7 +51,7 @@ export class Examples {
   shown(): BacktestExample[] {
     const currencies = [...this.#byCurrency.keys()].toSorted((a, b) => {
       if (a === NO_CURRENCY || b === NO_CURRENCY) return a === b ? 0 : a === NO_CURRENCY ? 1 : -1;
-      return a < b ? -1 : 1;
+      return compareText(a, b);
     });
     return currencies.flatMap((currency) =>
       (this.#byCurrency.get(currency) ?? []).map((candidate) => shownExample(currency, candidate)),

@@ -1,3 +1,4 @@
+import { compareText } from '../../../kernel/compare-text.js';
 import { compare, Decimal, decimalFromBigInt, equals } from '../../../kernel/decimal.js';
 import { boundedText } from './code.js';
 import { ELEMENT_STEPS } from './limits.js';
@@ -27,7 +28,7 @@ export function equalValues(a: Value, b: Value, site: Site): boolean {
 export function orderValues(a: Value, b: Value, site: Site): number | undefined {
   if (typeof a === 'string' && typeof b === 'string') {
     boundedText(a.length < b.length ? a : b, site);
-    return a < b ? -1 : Number(a > b);
+    return compareText(a, b);
   }
   if (typeof a === 'boolean' && typeof b === 'boolean') return Number(a) - Number(b);
   if (!isNumeric(a) || !isNumeric(b)) return site.fail('expected two numbers or two strings to compare');

@@ -1,5 +1,6 @@
 import type { ExtractorConfig } from '@tollgate/contract';
 import type { BoundedMemory } from '../../../kernel/bounded-memory.js';
+import { compareText } from '../../../kernel/compare-text.js';
 import type { JsonSelection } from '../../../kernel/json/json.js';
 import { type CompiledChargeItem, compileChargeItems } from './charge-item.js';
 import { type CompiledDimension, compileDimensions } from './dimension.js';
@@ -49,7 +50,7 @@ export function compileExtractor(
   const readers = {
     readSubject: compileSubject(config.subject ?? {}, issues),
     dimensions: compileDimensions(config.dimensions ?? [], issues).toSorted((a, b) =>
-      a.name < b.name ? -1 : 1,
+      compareText(a.name, b.name),
     ),
     chargeItems: compileChargeItems(config.charge_item_extractors ?? [], issues),
   };

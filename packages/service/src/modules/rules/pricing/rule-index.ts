@@ -1,3 +1,4 @@
+import { compareText } from '../../../kernel/compare-text.js';
 import {
   type DimensionValue,
   type ExpressionEnv,
@@ -125,5 +126,5 @@ class RuleGroup {
 }
 
 function byDimension(a: TextCondition, b: TextCondition): number {
-  return a.dimension < b.dimension ? -1 : 1;
+  return compareText(a.dimension, b.dimension);
 }

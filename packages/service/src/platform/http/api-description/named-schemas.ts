@@ -1,3 +1,4 @@
+import { compareText } from '../../../kernel/compare-text.js';
 import { type JsonSchema, mapInside, nonNullType, orNull, simplifySchema } from './schema.js';
 
 const COMPONENTS = '#/components/schemas/';
@@ -34,7 +35,7 @@ export class NamedSchemas {
 
   /** Returns the schemas that were referred to, by name. */
   get components(): Readonly<Record<string, JsonSchema>> {
-    return Object.fromEntries([...this.#used].sort(([a], [b]) => (a < b ? -1 : 1)));
+    return Object.fromEntries([...this.#used].sort(([a], [b]) => compareText(a, b)));
   }
 
   /** Returns the name of a written schema that is a reference. */
@@ -88,7 +89,7 @@ export class NamedSchemas {
         $ref: this.#structureOf(inside),
         ...(inside.description !== undefined && { description: inside.description }),
       }));
-      const text = JSON.stringify(Object.entries(rest).sort(([a], [b]) => (a < b ? -1 : 1)));
+      const text = JSON.stringify(Object.entries(rest).sort(([a], [b]) => compareText(a, b)));
       structure = this.#shortened.get(text) ?? String(this.#shortened.size);
       this.#shortened.set(text, structure);
       this.#structures.set(plain, structure);
