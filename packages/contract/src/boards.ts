@@ -234,4 +234,5 @@ export type Chart = Static<typeof Chart>;
 export type SavedChart = Static<typeof SavedChart>;
 export type BoardWithCharts = Static<typeof BoardWithCharts>;
 export type BoardList = Static<typeof BoardList>;
+export type ChartPlace = Static<typeof ChartPlace>;
 export type ReorderChartsBody = Static<typeof ReorderChartsBody>;

@@ -253,5 +253,6 @@ export type UsageChargeItem = Static<typeof UsageChargeItem>;
 export type UsageItemExplanation = Static<typeof UsageItemExplanation>;
 export type UsageExplanation = Static<typeof UsageExplanation>;
 export type UsageEventNote = Static<typeof UsageEventNote>;
+export type AppliedAlias = Static<typeof AppliedAlias>;
 export type NearestRule = Static<typeof NearestRule>;
 export type UnpricedItem = Static<typeof UnpricedItem>;

@@ -1,6 +1,7 @@
 import {
   BOARD_TIME_RANGE_DEFAULT_S,
   BOARDS_MAX,
+  type ChartPlace,
   type CreateBoardBody,
   type ReorderChartsBody,
   type UpdateBoardBody,
@@ -13,7 +14,7 @@ import type { ProjectScope } from '../../kernel/scope.js';
 import { ProjectDb } from '../../platform/postgres/index.js';
 import * as store from './board-store.js';
 import { type BoardChange, type BoardDeps, changeBoards, foundBoard } from './change.js';
-import { type ChartPlace, type ChartRow, chartsOfBoard, placeCharts } from './chart-store.js';
+import { type ChartRow, chartsOfBoard, placeCharts } from './chart-store.js';
 
 /** The boards of projects, and the order of the charts on them. See README.md. */
 export class Boards {

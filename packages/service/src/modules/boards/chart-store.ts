@@ -1,4 +1,4 @@
-import type { ChartSize, ChartType, DimensionFilter, Measure, Split } from '@tollgate/contract';
+import type { ChartPlace, ChartSize, ChartType, DimensionFilter, Measure, Split } from '@tollgate/contract';
 import type { ProjectDb, ProjectTx } from '../../platform/postgres/index.js';
 
 /** Times are Unix seconds. */
@@ -26,13 +26,6 @@ export interface ChartRow {
   readonly bytes: number;
   readonly created_at: number;
   readonly updated_at: number;
-}
-
-/** The new place of one chart; without a size it keeps its own. */
-export interface ChartPlace {
-  readonly chart_id: string;
-  readonly position: number;
-  readonly size?: ChartSize;
 }
 
 export async function insertChart(tx: ProjectTx, chart: ChartRow): Promise<void> {
@@ -82,7 +75,7 @@ export async function bytesOfOtherCharts(tx: ProjectTx, chartId: string): Promis
   return row?.bytes ?? 0;
 }
 
-/** Moves charts of the board; those that are not named stay where they are. */
+/** Moves charts of the board; those that are not named stay where they are. Without a size a chart keeps its own. */
 export async function placeCharts(
   tx: ProjectTx,
   boardId: string,

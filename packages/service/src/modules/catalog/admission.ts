@@ -2,7 +2,7 @@ import { type ErrorDetail, type Project, type ProjectKind, UNLIMITED } from '@to
 import { DomainError } from '../../kernel/errors.js';
 import { TenantTx, type Tx } from '../../platform/postgres/index.js';
 import type { EventEntitlement } from '../quotas/index.js';
-import type { Entitlement, EntitlementLimits } from './entitlement.js';
+import type { EntitlementLimits, TenantEntitlement } from './entitlement.js';
 import type { Entitlements } from './entitlements.js';
 import { lockAllowance } from './grant-store.js';
 
@@ -90,7 +90,7 @@ export class TenantAdmission {
     limit: CountedLimit,
     added: number,
     count: () => Promise<number>,
-  ): Promise<Entitlement> {
+  ): Promise<TenantEntitlement> {
     const entitlement = await this.#entitlements.currentWithin(tx, tenantId);
     const most = entitlement.limits[COUNTED[limit]];
     if (most === UNLIMITED) return entitlement;
@@ -102,7 +102,7 @@ export class TenantAdmission {
   }
 }
 
-function eventEntitlement({ status, planId, limits, endsAt }: Entitlement): EventEntitlement {
+function eventEntitlement({ status, planId, limits, endsAt }: TenantEntitlement): EventEntitlement {
   return {
     isEntitled: status === 'active' || planId !== 'none',
     window: { ageDaysMax: -limits.partitionStartDays, aheadDaysMax: limits.partitionEndDays },
@@ -111,7 +111,7 @@ function eventEntitlement({ status, planId, limits, endsAt }: Entitlement): Even
   };
 }
 
-function limitReached({ planId }: Entitlement, detail: ErrorDetail): DomainError {
+function limitReached({ planId }: TenantEntitlement, detail: ErrorDetail): DomainError {
   return new DomainError('entitlement_limit_reached', {
     message: `The subscription plan ${planId} does not allow this: ${detail.path} ${detail.message}.`,
     details: [detail],

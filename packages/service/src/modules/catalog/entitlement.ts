@@ -18,7 +18,7 @@ export interface EntitlementLimits {
 }
 
 /** The entitlement of a tenant at one time, and its origin. */
-export interface Entitlement {
+export interface TenantEntitlement {
   readonly tenantId: string;
   /** `active` under a grant. */
   readonly status: 'active' | 'baseline';

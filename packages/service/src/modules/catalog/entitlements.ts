@@ -4,7 +4,7 @@ import { FlightCache } from '../../platform/flight-cache.js';
 import { type Db, type Postgres, TenantDb, type Tx } from '../../platform/postgres/index.js';
 import { openQuota } from '../quotas/index.js';
 import { type RetentionPolicy, recordRetention, type UsageHistory } from '../storage/index.js';
-import type { Baseline, Entitlement } from './entitlement.js';
+import type { Baseline, TenantEntitlement } from './entitlement.js';
 import {
   entitlementAt,
   HISTORY_GRACE_S,
@@ -45,7 +45,7 @@ export class Entitlements {
   }
 
   /** Returns the tenant's current entitlement, without a promise when its grants are cached. */
-  current(tenantId: string): Entitlement | Promise<Entitlement> {
+  current(tenantId: string): TenantEntitlement | Promise<TenantEntitlement> {
     const grants = this.#grants.get(tenantId);
     if (grants instanceof Promise) return grants.then((found) => this.#at(tenantId, found));
     return this.#at(tenantId, grants);
@@ -60,7 +60,7 @@ export class Entitlements {
   }
 
   /** As `current`, but read inside `tx`. */
-  async currentWithin(tx: Tx, tenantId: string): Promise<Entitlement> {
+  async currentWithin(tx: Tx, tenantId: string): Promise<TenantEntitlement> {
     const nowS = unixSeconds(this.#options.clock);
     return this.#at(tenantId, await openGrants(new TenantDb(tx, tenantId), nowS));
   }
@@ -78,7 +78,7 @@ export class Entitlements {
     history?.forget();
   }
 
-  #at(tenantId: string, grants: readonly PlanGrant[]): Entitlement {
+  #at(tenantId: string, grants: readonly PlanGrant[]): TenantEntitlement {
     const { baseline, clock } = this.#options;
     return entitlementAt(tenantId, grants, baseline, unixSeconds(clock));
   }

@@ -1,7 +1,7 @@
 import { type CatalogPlan, HISTORY_GRACE_DAYS, UNLIMITED } from '@tollgate/contract';
 import { DAY_S } from '@tollgate/timezone';
 import { monthsLater } from '../../kernel/period.js';
-import { type Baseline, baselineLimits, type Entitlement, limitsOfPlan } from './entitlement.js';
+import { type Baseline, baselineLimits, limitsOfPlan, type TenantEntitlement } from './entitlement.js';
 
 /** A plan that was granted to a tenant for one calendar month. Times are Unix seconds. */
 export interface PlanGrant {
@@ -102,7 +102,7 @@ export function entitlementAt(
   grants: readonly PlanGrant[],
   baseline: Baseline,
   atS: number,
-): Entitlement {
+): TenantEntitlement {
   const grant = grantAt(grants, atS);
   if (grant === undefined) {
     return {

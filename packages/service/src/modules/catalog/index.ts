@@ -4,8 +4,8 @@ export {
   BASELINE_PLANS,
   type Baseline,
   type BaselinePlan,
-  type Entitlement,
   type EntitlementLimits,
+  type TenantEntitlement,
 } from './entitlement.js';
 export { createEntitlements, type Entitlements } from './entitlements.js';
 export { effectiveEnd, type PlanGrant } from './grant.js';

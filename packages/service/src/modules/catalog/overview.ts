@@ -1,11 +1,11 @@
-import type { Entitlement as EntitlementView } from '@tollgate/contract';
+import type { Entitlement } from '@tollgate/contract';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import { utcMonthAt } from '../../kernel/period.js';
 import { type Postgres, TenantDb } from '../../platform/postgres/index.js';
 import { usedEvents } from '../quotas/index.js';
 import { hasHiddenUsage } from '../storage/index.js';
 import { countProjects } from '../tenancy/index.js';
-import type { Entitlement } from './entitlement.js';
+import type { TenantEntitlement } from './entitlement.js';
 import type { Entitlements } from './entitlements.js';
 
 type Count = (db: TenantDb) => Promise<number>;
@@ -20,7 +20,7 @@ export interface OverviewDeps {
 }
 
 /** Returns a tenant's entitlement, with how much of it is used. */
-export async function entitlementOverview(deps: OverviewDeps, tenantId: string): Promise<EntitlementView> {
+export async function entitlementOverview(deps: OverviewDeps, tenantId: string): Promise<Entitlement> {
   const own = new TenantDb(deps.postgres.db, tenantId);
   const { startS } = utcMonthAt(unixSeconds(deps.clock));
   const [entitlement, retention, events, developmentProjects, releaseProjects, subjectRoutes, usageControls] =
@@ -50,7 +50,7 @@ export async function entitlementOverview(deps: OverviewDeps, tenantId: string):
 function viewOf({
   limits,
   ...entitlement
-}: Entitlement): Omit<EntitlementView, 'usage' | 'hidden_history_deleted_at'> {
+}: TenantEntitlement): Omit<Entitlement, 'usage' | 'hidden_history_deleted_at'> {
   return {
     tenant_id: entitlement.tenantId,
     plan_id: entitlement.planId,

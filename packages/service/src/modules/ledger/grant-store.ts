@@ -4,7 +4,7 @@ import { present } from '../../kernel/present.js';
 import type { ProjectDb, Tx } from '../../platform/postgres/index.js';
 import { type Amount, amountFromText, amountText } from './amount.js';
 import type { GrantChange, LiveGrant } from './settlement.js';
-import { type Wallet, type WalletKey, walletKeyText } from './wallet.js';
+import { type WalletKey, type WalletState, walletKeyText } from './wallet.js';
 
 /** A credit, or what an adjustment has added. Times are Unix seconds. */
 export interface CreditGrant extends WalletKey {
@@ -57,7 +57,7 @@ export async function insertCredit(tx: Tx, grant: CreditGrant): Promise<void> {
  */
 export async function readReachedGrants(
   tx: Tx,
-  wallets: readonly Wallet[],
+  wallets: readonly WalletState[],
   atS: number,
 ): Promise<Map<string, LiveGrant[]>> {
   const { rows } = await sql<{

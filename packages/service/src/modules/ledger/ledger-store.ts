@@ -2,7 +2,7 @@ import type { LedgerAccount, LedgerKind } from '@tollgate/contract';
 import { sql } from 'kysely';
 import { columnsOf, type ProjectDb, type Tx } from '../../platform/postgres/index.js';
 import type { Amount } from './amount.js';
-import { assertBalanced, type LedgerEntry, type LedgerTransaction } from './wallet.js';
+import { assertBalanced, type LedgerLine, type LedgerTransaction } from './wallet.js';
 
 /** Inserts transactions. The only way into the ledger: nothing is written unless every transaction adds up to zero. */
 export async function insertTransactions(tx: Tx, transactions: readonly LedgerTransaction[]): Promise<void> {
@@ -37,7 +37,7 @@ function lineOf({ entries }: LedgerTransaction, account: LedgerAccount): Amount 
 }
 
 /** Returns the counter account. Besides the wallet and its receivable, a transaction has at most one other account. */
-function counterOf({ entries }: LedgerTransaction): LedgerEntry | undefined {
+function counterOf({ entries }: LedgerTransaction): LedgerLine | undefined {
   return entries.find(({ ledgerAccount }) => ledgerAccount !== 'wallet' && ledgerAccount !== 'receivable');
 }
 

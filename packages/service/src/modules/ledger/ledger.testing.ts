@@ -18,7 +18,7 @@ import {
 } from './index.js';
 import { listLedger } from './ledger-list.js';
 import type { Reservation } from './reservations.js';
-import type { Wallet, WalletKey } from './wallet.js';
+import type { WalletKey, WalletState } from './wallet.js';
 import { listWallets } from './wallet-store.js';
 import type { WalletCaller } from './wallets.js';
 
@@ -101,7 +101,7 @@ export class LedgerFixture {
     });
   }
 
-  async wallet(of: WalletCaller): Promise<Wallet | undefined> {
+  async wallet(of: WalletCaller): Promise<WalletState | undefined> {
     const wallets = await listWallets(new ProjectDb(this.store.postgres.db, of.project), of.accountId);
     return wallets.find(({ currency }) => currency === of.currency);
   }

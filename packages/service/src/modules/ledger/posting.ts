@@ -7,8 +7,8 @@ import {
   addToWallet,
   type LedgerTransaction,
   reservedAfter,
-  type Wallet,
   type WalletKey,
+  type WalletState,
   walletKeyText,
 } from './wallet.js';
 import { openAndLock, updateWallets } from './wallet-store.js';
@@ -86,11 +86,11 @@ export async function postUsage(tx: Tx, debits: readonly UsageDebit[], atMs: num
  * do not change. A refund is used up before any credit, so earlier debits must be taken from credits first; otherwise
  * the result would depend on when the wallet was settled.
  */
-function mustSettle(wallet: Wallet, { amount }: UsageDebit, atMs: number): boolean {
+function mustSettle(wallet: WalletState, { amount }: UsageDebit, atMs: number): boolean {
   return isExpiryDue(wallet, atMs) || (amount < 0n && wallet.unappliedDebit > 0n);
 }
 
-function walletOf(wallets: ReadonlyMap<string, Wallet>, key: string): Wallet {
+function walletOf(wallets: ReadonlyMap<string, WalletState>, key: string): WalletState {
   const wallet = wallets.get(key);
   if (wallet === undefined) throw new Error(`wallet ${key} was not opened`);
   return wallet;

@@ -4,7 +4,7 @@ import type { Amount } from './amount.js';
 import { insertTransactions } from './ledger-store.js';
 import { settleWallets } from './settle-wallets.js';
 import { isExpiryDue } from './settlement.js';
-import { availableIn, reservedAfter, type Wallet, type WalletKey, walletKeyText } from './wallet.js';
+import { availableIn, reservedAfter, type WalletKey, type WalletState, walletKeyText } from './wallet.js';
 import { lockWallets, readAvailable, updateWallets } from './wallet-store.js';
 
 /** The result of a reservation. */
@@ -37,10 +37,10 @@ export async function prepaidAvailable(
  * once.
  */
 export class WalletHolds {
-  readonly #wallets: Map<string, Wallet>;
-  readonly #changed = new Map<string, Wallet>();
+  readonly #wallets: Map<string, WalletState>;
+  readonly #changed = new Map<string, WalletState>();
 
-  private constructor(wallets: Map<string, Wallet>) {
+  private constructor(wallets: Map<string, WalletState>) {
     this.#wallets = wallets;
   }
 
@@ -91,7 +91,7 @@ export class WalletHolds {
     for (const wallet of wallets) this.#set(wallet);
   }
 
-  #set(wallet: Wallet): void {
+  #set(wallet: WalletState): void {
     const key = walletKeyText(wallet);
     this.#wallets.set(key, wallet);
     this.#changed.set(key, wallet);

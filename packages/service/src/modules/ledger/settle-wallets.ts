@@ -2,12 +2,12 @@ import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import type { Tx } from '../../platform/postgres/index.js';
 import { readNextExpiries, readReachedGrants, updateGrants } from './grant-store.js';
 import { settle } from './settlement.js';
-import { type LedgerTransaction, type Wallet, walletKeyText } from './wallet.js';
+import { type LedgerTransaction, type WalletState, walletKeyText } from './wallet.js';
 
 /** Wallets whose credits are up to date, and the transactions to write with them. */
 export interface SettledWallets {
   /** In the order in which they were passed. */
-  readonly wallets: readonly Wallet[];
+  readonly wallets: readonly WalletState[];
   readonly expiries: readonly LedgerTransaction[];
 }
 
@@ -17,7 +17,7 @@ export interface SettledWallets {
  */
 export async function settleWallets(
   tx: Tx,
-  wallets: readonly Wallet[],
+  wallets: readonly WalletState[],
   clock: Clock,
 ): Promise<SettledWallets> {
   if (wallets.length === 0) return { wallets, expiries: [] };

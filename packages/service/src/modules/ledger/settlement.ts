@@ -1,7 +1,7 @@
 import type { Clock } from '../../kernel/clock.js';
 import { newId } from '../../kernel/id.js';
 import { type Amount, smallerAmount } from './amount.js';
-import { addToWallet, keyOf, type LedgerTransaction, type Wallet } from './wallet.js';
+import { addToWallet, keyOf, type LedgerTransaction, type WalletState } from './wallet.js';
 
 /** A credit with something left. */
 export interface LiveGrant {
@@ -21,7 +21,7 @@ export interface GrantChange {
 
 /** A wallet whose credits are up to date. `nextExpiryAt` has still to be read again. */
 export interface SettledWallet {
-  readonly wallet: Wallet;
+  readonly wallet: WalletState;
   readonly grants: readonly GrantChange[];
   /** One for each credit of which something had to be taken back. */
   readonly expiries: readonly LedgerTransaction[];
@@ -34,7 +34,7 @@ export interface SettledWallet {
  * @param grants in the order in which they are used up; those that neither an unapplied debit nor an expiry reaches may
  * be left out
  */
-export function settle(wallet: Wallet, grants: readonly LiveGrant[], clock: Clock): SettledWallet {
+export function settle(wallet: WalletState, grants: readonly LiveGrant[], clock: Clock): SettledWallet {
   const createdAtMs = clock.nowMs();
   const changes: GrantChange[] = [];
   const expiries: LedgerTransaction[] = [];
@@ -65,6 +65,6 @@ export function settle(wallet: Wallet, grants: readonly LiveGrant[], clock: Cloc
 }
 
 /** Whether a credit of the wallet may have to be taken back. */
-export function isExpiryDue({ nextExpiryAt }: Wallet, nowMs: number): boolean {
+export function isExpiryDue({ nextExpiryAt }: WalletState, nowMs: number): boolean {
   return nextExpiryAt !== null && nextExpiryAt * 1_000 <= nowMs;
 }

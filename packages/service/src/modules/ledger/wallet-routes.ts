@@ -10,13 +10,13 @@ import {
   OptionalIdempotencyKeyHeaders,
   PageQuery,
   UpdateWalletBody,
+  Wallet,
   WalletList,
   WalletParams,
-  Wallet as WalletSchema,
 } from '@tollgate/contract';
 import { type App, contextOf, pageOf } from '../../platform/http/index.js';
 import { amountField, amountText } from './amount.js';
-import { availableIn, type Wallet } from './wallet.js';
+import { availableIn, type WalletState } from './wallet.js';
 import type { WalletCaller, WalletService } from './wallets.js';
 
 export interface WalletRouteDeps {
@@ -68,7 +68,7 @@ function registerWallets(app: App, { wallets }: WalletRouteDeps): void {
       operationId: 'updateWallet',
       params: WalletParams,
       body: UpdateWalletBody,
-      response: { 200: WalletSchema },
+      response: { 200: Wallet },
     },
     handler: async (request) => walletAnswer(await wallets.setMode(callerOf(request), request.body.mode)),
   });
@@ -159,7 +159,7 @@ function callerOf(request: WalletRequest): WalletCaller {
   return { ...contextOf(request), accountId, currency };
 }
 
-function walletAnswer(wallet: Wallet) {
+function walletAnswer(wallet: WalletState) {
   const { currency, mode, balance, owed, reserved, createdAt } = wallet;
   return {
     currency,

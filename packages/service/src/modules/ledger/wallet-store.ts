@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { present } from '../../kernel/present.js';
 import { columnsOf, type Db, type Postgres, type ProjectDb, type Tx } from '../../platform/postgres/index.js';
 import { type Amount, amountFromText } from './amount.js';
-import { type Wallet, type WalletKey, walletKeyText } from './wallet.js';
+import { type WalletKey, type WalletState, walletKeyText } from './wallet.js';
 
 interface WalletRow {
   readonly tenant_id: string;
@@ -41,7 +41,7 @@ export async function openAndLock(
   tx: Tx,
   wallets: readonly WalletKey[],
   createdAt: number,
-): Promise<Map<string, Wallet>> {
+): Promise<Map<string, WalletState>> {
   await sql`
     insert into wallets (project_id, account_id, currency, tenant_id, created_at)
     select k.*, ${createdAt}::bigint
@@ -55,7 +55,7 @@ export async function openAndLock(
 }
 
 /** Locks those of the wallets that exist, in the order that all transactions use. */
-export async function lockWallets(tx: Tx, wallets: readonly WalletKey[]): Promise<Map<string, Wallet>> {
+export async function lockWallets(tx: Tx, wallets: readonly WalletKey[]): Promise<Map<string, WalletState>> {
   const { rows } = await sql<WalletRow>`
     select ${COLUMNS} from unnest(${keys(wallets)}) as k (${KEY_COLUMNS}) join wallets w on ${IS_KEY}
     order by w.account_id, w.currency
@@ -65,7 +65,7 @@ export async function lockWallets(tx: Tx, wallets: readonly WalletKey[]): Promis
 }
 
 /** Locks up to `max` wallets in which a credit expires by `atS`, except those that others have locked. */
-export async function claimDueWallets(tx: Tx, atS: number, max: number): Promise<Wallet[]> {
+export async function claimDueWallets(tx: Tx, atS: number, max: number): Promise<WalletState[]> {
   const { rows } = await sql<WalletRow>`
     select ${COLUMNS} from wallets w where w.next_expiry_at <= ${atS}
     order by w.next_expiry_at limit ${max}
@@ -87,7 +87,7 @@ export async function measureDueWallets(
 }
 
 /** Writes locked wallets back. */
-export async function updateWallets(tx: Tx, wallets: readonly Wallet[]): Promise<void> {
+export async function updateWallets(tx: Tx, wallets: readonly WalletState[]): Promise<void> {
   const { words, amounts, integers } = columnsOf(wallets);
   await sql`
     update wallets w set mode = k.mode, balance = k.balance, owed = k.owed, reserved = k.reserved,
@@ -102,7 +102,7 @@ export async function updateWallets(tx: Tx, wallets: readonly Wallet[]): Promise
 }
 
 /** Returns the wallets of an account, ordered by currency. */
-export async function listWallets(db: ProjectDb, accountId: string): Promise<Wallet[]> {
+export async function listWallets(db: ProjectDb, accountId: string): Promise<WalletState[]> {
   const rows = await db.rows<WalletRow>`
     select ${COLUMNS} from wallets w where ${db.isOwn('w')} and w.account_id = ${accountId} order by w.currency`;
   return rows.map(toWallet);
@@ -139,7 +139,7 @@ export async function readAvailable(
   );
 }
 
-function toWallet(row: WalletRow): Wallet {
+function toWallet(row: WalletRow): WalletState {
   return {
     tenantId: row.tenant_id,
     projectId: row.project_id,

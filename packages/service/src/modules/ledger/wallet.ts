@@ -10,12 +10,12 @@ export interface WalletKey {
 }
 
 /** The state of a wallet. README.md states what always holds between these fields. */
-export interface Wallet extends WalletKey {
+export interface WalletState extends WalletKey {
   readonly mode: WalletMode;
   readonly balance: Amount;
   /** Usage that a prepaid wallet could not pay. */
   readonly owed: Amount;
-  /** ReservedAmount by active budget leases. */
+  /** Reserved by active budget leases. */
   readonly reserved: Amount;
   /** Debits that are not taken from credits yet; below zero for refunds, which are used up before any credit. */
   readonly unappliedDebit: Amount;
@@ -26,15 +26,15 @@ export interface Wallet extends WalletKey {
 }
 
 /** One line of a ledger transaction. */
-export interface LedgerEntry {
+export interface LedgerLine {
   readonly ledgerAccount: LedgerAccount;
   readonly amount: Amount;
 }
 
 /** A wallet after a movement, and the lines of the movement; they add up to zero. */
 export interface WalletMovement {
-  readonly wallet: Wallet;
-  readonly entries: readonly LedgerEntry[];
+  readonly wallet: WalletState;
+  readonly entries: readonly LedgerLine[];
 }
 
 /** The account that an amount comes from or goes to. */
@@ -45,7 +45,7 @@ export type CounterAccount = Exclude<LedgerAccount, 'wallet' | 'receivable'>;
  * and owes what its balance cannot pay. The counter account has a line even for 0, so that every movement leaves a
  * trace.
  */
-export function addToWallet(wallet: Wallet, delta: Amount, counter: CounterAccount): WalletMovement {
+export function addToWallet(wallet: WalletState, delta: Amount, counter: CounterAccount): WalletMovement {
   const after = withWorth(wallet, wallet.mode, wallet.balance - wallet.owed + delta);
   const entries = linesBetween(wallet, after);
   entries.push({ ledgerAccount: counter, amount: -delta });
@@ -53,18 +53,18 @@ export function addToWallet(wallet: Wallet, delta: Amount, counter: CounterAccou
 }
 
 /** Changes the mode. A balance below zero becomes debt, and back; there are no lines where neither exists. */
-export function withMode(wallet: Wallet, mode: WalletMode): WalletMovement {
+export function withMode(wallet: WalletState, mode: WalletMode): WalletMovement {
   const after = withWorth(wallet, mode, wallet.balance - wallet.owed);
   return { wallet: after, entries: linesBetween(wallet, after) };
 }
 
 /** Returns how much can be reserved or taken out by hand; below zero when usage took reserved amounts. */
-export function availableIn({ balance, reserved }: Wallet): Amount {
+export function availableIn({ balance, reserved }: WalletState): Amount {
   return balance - reserved;
 }
 
 /** Returns what stays reserved when an amount is released; more than is reserved is not released. */
-export function reservedAfter({ reserved }: Wallet, released: Amount): Amount {
+export function reservedAfter({ reserved }: WalletState, released: Amount): Amount {
   return reserved - smallerAmount(released, reserved);
 }
 
@@ -78,13 +78,13 @@ export function walletKeyText({ accountId, currency }: Pick<WalletKey, 'accountI
   return `${accountId} ${currency}`;
 }
 
-function withWorth(wallet: Wallet, mode: WalletMode, worth: Amount): Wallet {
+function withWorth(wallet: WalletState, mode: WalletMode, worth: Amount): WalletState {
   const isShort = mode === 'prepaid' && worth < 0n;
   return { ...wallet, mode, balance: isShort ? 0n : worth, owed: isShort ? -worth : 0n };
 }
 
-function linesBetween(before: Wallet, after: Wallet): LedgerEntry[] {
-  const lines: LedgerEntry[] = [];
+function linesBetween(before: WalletState, after: WalletState): LedgerLine[] {
+  const lines: LedgerLine[] = [];
   const kept = after.balance - before.balance;
   const owedLess = before.owed - after.owed;
   if (kept !== 0n) lines.push({ ledgerAccount: 'wallet', amount: kept });
@@ -99,7 +99,7 @@ export interface LedgerTransaction extends WalletKey {
   readonly kind: LedgerKind;
   readonly description: string | null;
   readonly createdAtMs: number;
-  readonly entries: readonly LedgerEntry[];
+  readonly entries: readonly LedgerLine[];
 }
 
 /** A bug: nothing is written, and the database transaction ends. */

@@ -18,9 +18,9 @@ import {
   addToWallet,
   availableIn,
   keyOf,
-  type LedgerEntry,
-  type Wallet,
+  type LedgerLine,
   type WalletKey,
+  type WalletState,
   withMode,
 } from './wallet.js';
 import { listWallets, openAndLock, updateWallets } from './wallet-store.js';
@@ -58,7 +58,7 @@ export class WalletService {
     this.#accounts = new AccountService(deps);
   }
 
-  async list(scope: ProjectScope, accountId: string): Promise<Wallet[]> {
+  async list(scope: ProjectScope, accountId: string): Promise<WalletState[]> {
     await this.#accounts.get(scope, accountId);
     return listWallets(new ProjectDb(this.#deps.postgres.db, scope), accountId);
   }
@@ -71,7 +71,7 @@ export class WalletService {
   }
 
   /** Sets the mode of a wallet, and opens the wallet if needed. An open wallet that has the mode stays unchanged. */
-  async setMode(caller: WalletCaller, mode: WalletMode): Promise<Wallet> {
+  async setMode(caller: WalletCaller, mode: WalletMode): Promise<WalletState> {
     await this.#accounts.get(caller.project, caller.accountId);
     return transaction(this.#deps.postgres, async (tx) => {
       const open = await listWallets(new ProjectTx(tx, caller.project), caller.accountId);
@@ -172,7 +172,7 @@ export class WalletService {
   }
 
   /** Locks a wallet and brings its credits up to date; the caller writes it back. */
-  async #lock(tx: Tx, { project, accountId, currency }: WalletCaller): Promise<Wallet> {
+  async #lock(tx: Tx, { project, accountId, currency }: WalletCaller): Promise<WalletState> {
     const { tenantId, projectId } = project;
     const key = { tenantId, projectId, accountId, currency };
     const locked = await openAndLock(tx, [key], unixSeconds(this.#deps.clock));
@@ -186,7 +186,7 @@ export class WalletService {
   /** Adds a credit to a settled wallet, less the debits that no credit was left for. */
   async #addGrant(
     tx: Tx,
-    before: Wallet,
+    before: WalletState,
     input: Pick<CreditGrant, 'source' | 'amount' | 'description' | 'expiresAt' | 'priority'>,
   ): Promise<CreditGrant> {
     const { amount, expiresAt, source, description } = input;
@@ -210,7 +210,7 @@ export class WalletService {
     return grant;
   }
 
-  async #takeOut(tx: Tx, before: Wallet, amount: Amount, reason: string): Promise<string> {
+  async #takeOut(tx: Tx, before: WalletState, amount: Amount, reason: string): Promise<string> {
     const available = availableIn(before);
     if (before.mode === 'prepaid' && available < amount) throw insufficientFunds(before, available, amount);
     const { wallet, entries } = addToWallet(before, -amount, 'adjustments');
@@ -221,10 +221,10 @@ export class WalletService {
 
   async #post(
     tx: Tx,
-    wallet: Wallet,
+    wallet: WalletState,
     kind: LedgerKind,
     description: string | null,
-    entries: readonly LedgerEntry[],
+    entries: readonly LedgerLine[],
   ): Promise<string> {
     const id = newId('led', this.#deps.clock);
     const createdAtMs = this.#deps.clock.nowMs();

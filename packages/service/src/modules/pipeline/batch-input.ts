@@ -1,5 +1,5 @@
 import { type ClaimedSegment, EVENT_ID_BYTES, type SegmentRecord } from '../../platform/queue/index.js';
-import type { FailedEvent, ReprocessRequest } from './batch-store.js';
+import type { EventReprocessRequest, FailedEvent } from './batch-store.js';
 import { type AcceptedEvent, EventBody, type EventGroup } from './event.js';
 
 /**
@@ -16,7 +16,7 @@ export interface AcceptedGroup extends EventGroup {
 
 /** A failed event that is reprocessed. */
 export interface FailedGroup extends EventGroup {
-  readonly request: ReprocessRequest;
+  readonly request: EventReprocessRequest;
   readonly failed: FailedEvent;
 }
 
@@ -35,7 +35,7 @@ export interface BatchInput {
   readonly groups: readonly AcceptedGroup[];
   /** For each event whose id occurs earlier in the same batch, the request that repeats it. */
   readonly repeated: readonly AcceptedGroup[];
-  readonly reprocess: readonly ReprocessRequest[];
+  readonly reprocess: readonly EventReprocessRequest[];
   /** Number of requests to reprocess an event that the same batch reprocesses already. */
   readonly repeatedReprocess: number;
   readonly oldestReceivedAtMs: number;
@@ -79,7 +79,7 @@ class BatchInputReader implements BatchInput {
   oldestReceivedAtMs = Number.POSITIVE_INFINITY;
   readonly groups: AcceptedGroup[] = [];
   readonly repeated: AcceptedGroup[] = [];
-  readonly reprocess: ReprocessRequest[] = [];
+  readonly reprocess: EventReprocessRequest[] = [];
   readonly #eventIds = new SeenIds();
   readonly #reprocessIds = new SeenIds();
 

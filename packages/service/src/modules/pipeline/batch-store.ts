@@ -8,7 +8,7 @@ import type { ChangedProject, ChangedRange, EventTotal, IngestTotal, UsageTotal 
 const SPOOL_LOCK = 'tollgate-spool';
 
 /** A request to rate a failed event again. */
-export interface ReprocessRequest {
+export interface EventReprocessRequest {
   readonly tenantId: string;
   readonly projectId: string;
   readonly projectNo: number;
@@ -30,7 +30,10 @@ export interface FailedEvent {
 }
 
 /** Returns the number of bytes of each requested failed event; 0 for an event that is not failed any more. */
-export async function failedEventBytes(tx: Tx, requests: readonly ReprocessRequest[]): Promise<number[]> {
+export async function failedEventBytes(
+  tx: Tx,
+  requests: readonly EventReprocessRequest[],
+): Promise<number[]> {
   const projectIds = requests.map(({ projectId }) => projectId);
   const ids = requests.map(({ idHex }) => idHex);
   const { rows } = await sql<{ bytes: number }>`
@@ -48,9 +51,9 @@ export async function failedEventBytes(tx: Tx, requests: readonly ReprocessReque
  */
 export async function takeFailedEvents(
   tx: Tx,
-  requests: readonly ReprocessRequest[],
-): Promise<ReadonlyMap<ReprocessRequest, FailedEvent>> {
-  const taken = new Map<ReprocessRequest, FailedEvent>();
+  requests: readonly EventReprocessRequest[],
+): Promise<ReadonlyMap<EventReprocessRequest, FailedEvent>> {
+  const taken = new Map<EventReprocessRequest, FailedEvent>();
   if (requests.length === 0) return taken;
   const projectIds = requests.map(({ projectId }) => projectId);
   const ids = requests.map(({ idHex }) => idHex);

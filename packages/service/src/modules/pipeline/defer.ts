@@ -8,7 +8,7 @@ import {
   type SegmentRecord,
 } from '../../platform/queue/index.js';
 import type { AcceptedGroup, BatchInput, FailedGroup } from './batch-input.js';
-import { type FailedEvent, failedEventBytes, type ReprocessRequest } from './batch-store.js';
+import { type EventReprocessRequest, type FailedEvent, failedEventBytes } from './batch-store.js';
 import type { AcceptedEvent } from './event.js';
 
 /** Upper bound of the events in one reprocess request that is put back: so many fit into a deferred segment. */
@@ -70,8 +70,8 @@ export async function deferReprocess(
 }
 
 /** Joins the requests of each project into records of several. */
-function reprocessRecords(requests: readonly ReprocessRequest[], receivedAtMs: number): SegmentRecord[] {
-  const byProject = new Map<number, ReprocessRequest[]>();
+function reprocessRecords(requests: readonly EventReprocessRequest[], receivedAtMs: number): SegmentRecord[] {
+  const byProject = new Map<number, EventReprocessRequest[]>();
   for (const request of requests) {
     const known = byProject.get(request.projectNo);
     if (known === undefined) byProject.set(request.projectNo, [request]);
@@ -96,7 +96,7 @@ export class DeferredEvents {
   /** Failed events that stay as they were; their reprocess requests go back to the queue. */
   readonly failures: FailedEvent[] = [];
   readonly #records: SegmentRecord[] = [];
-  readonly #reprocess: ReprocessRequest[] = [];
+  readonly #reprocess: EventReprocessRequest[] = [];
   readonly #whole = new Set<AcceptedGroup>();
   readonly #countByGroup = new Map<AcceptedGroup, number>();
   #count = 0;

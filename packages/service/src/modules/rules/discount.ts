@@ -12,7 +12,7 @@ import {
 import { decimalFromJson } from '../../kernel/json/json.js';
 import type { RatingFailure } from './extract/index.js';
 import { outOfRange, type Price, priceInRange } from './price.js';
-import { type DiscountHint, type HintsByMetric, hintFor, type SentDecimal } from './rating-input.js';
+import { type HintsByMetric, hintFor, type SentDecimal, type SentDiscountHint } from './rating-input.js';
 
 const HUNDRED = decimalFromBigInt(100n);
 const ZERO = decimalFromBigInt(0n);
@@ -25,10 +25,10 @@ interface Remainder {
 
 /** The discounts of one event: a discount amount is given once, however many charge items its metric has. */
 export class Discounts {
-  readonly #hints: HintsByMetric<DiscountHint>;
+  readonly #hints: HintsByMetric<SentDiscountHint>;
   readonly #remainders = new Map<string, Remainder>();
 
-  constructor(hints: HintsByMetric<DiscountHint>) {
+  constructor(hints: HintsByMetric<SentDiscountHint>) {
     this.#hints = hints;
   }
 

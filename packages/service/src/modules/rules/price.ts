@@ -14,7 +14,7 @@ import {
   stepsRanOut,
 } from './extract/index.js';
 import { namingRuleSet, type PriceList } from './pricing/index.js';
-import type { PricingHint } from './rating-input.js';
+import type { SentPricingHint } from './rating-input.js';
 
 /** The price of a charge item and the rule that sets it. Money is an integer: its value × 10^18. */
 export interface Price {
@@ -55,7 +55,7 @@ const UNPRICED: Price = {
  */
 export function priceOf(
   item: ItemRules,
-  hint: PricingHint | undefined,
+  hint: SentPricingHint | undefined,
   origin: RuleOrigin,
   prices: PriceList,
   env: ItemEnv,
@@ -72,7 +72,7 @@ export function priceOf(
 }
 
 /** Returns quantity × unit price ÷ pricing unit, rounded once; the price of one unit is rounded separately. */
-function hintedPrice(hint: PricingHint, item: ItemRules, { quantity }: ItemEnv): Price | RatingFailure {
+function hintedPrice(hint: SentPricingHint, item: ItemRules, { quantity }: ItemEnv): Price | RatingFailure {
   const price = decimalFromJson(hint.unit_price);
   const units = hint.pricing_unit === undefined ? undefined : decimalFromJson(hint.pricing_unit);
   if (price === undefined || (units === undefined && hint.pricing_unit !== undefined)) {

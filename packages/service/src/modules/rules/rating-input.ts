@@ -13,7 +13,7 @@ export interface BilledItem {
 }
 
 /** The client's own price of a metric: for `pricing_unit` units, or for one. */
-export interface PricingHint {
+export interface SentPricingHint {
   readonly unit_price: SentDecimal;
   readonly pricing_unit?: SentDecimal | undefined;
   readonly currency?: string | undefined;
@@ -23,7 +23,7 @@ export interface PricingHint {
  * The discount on a metric: a percentage of each charge item, or an amount once. Exactly one of them is
  * present.
  */
-export interface DiscountHint {
+export interface SentDiscountHint {
   readonly percent?: SentDecimal | undefined;
   readonly amount?: SentDecimal | undefined;
 }
@@ -35,8 +35,8 @@ export type HintsByMetric<Hint> = Readonly<Record<string, Hint>>;
 export interface Billing {
   /** An item replaces everything that the extractors would find for its metric. */
   readonly items?: readonly BilledItem[];
-  readonly pricing_hints?: HintsByMetric<PricingHint>;
-  readonly discount_hints?: HintsByMetric<DiscountHint>;
+  readonly pricing_hints?: HintsByMetric<SentPricingHint>;
+  readonly discount_hints?: HintsByMetric<SentDiscountHint>;
 }
 
 /** Everything in an event that its rating depends on, without the rules and `raw_json`. */

@@ -2,7 +2,7 @@ import type { VerifyDifference } from '@tollgate/contract';
 import { equals, parseDecimal, toText } from '../../kernel/decimal.js';
 
 /** The values that both sides must agree on. Sums are per metric, unit and currency; counts of events are not. */
-export type Measure =
+export type ComparedMeasure =
   | 'item_count'
   | 'quantity'
   | 'amount'
@@ -21,7 +21,7 @@ export interface Measurement {
   readonly metric: string | null;
   readonly unit: string | null;
   readonly currency: string | null;
-  readonly measure: Measure;
+  readonly measure: ComparedMeasure;
   /** A decimal; numbers that a store does not have are 0. */
   readonly value: string;
 }

@@ -2,19 +2,19 @@ import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
 /** An operating-system account that PostgreSQL runs under when the service itself is root. */
-export interface Account {
+export interface SystemAccount {
   readonly uid: number;
   readonly gid: number;
   readonly name: string;
 }
 
-const NOBODY: Account = { uid: 65_534, gid: 65_534, name: 'nobody' };
+const NOBODY: SystemAccount = { uid: 65_534, gid: 65_534, name: 'nobody' };
 
 /**
  * Returns the account for PostgreSQL, which refuses to run as root: `postgres` if the system has it, otherwise
  * `nobody`.
  */
-export function unprivilegedAccount(passwd = readPasswd()): Account {
+export function unprivilegedAccount(passwd = readPasswd()): SystemAccount {
   return findAccount(passwd, 'postgres') ?? findAccount(passwd, 'nobody') ?? NOBODY;
 }
 
@@ -22,13 +22,13 @@ export function unprivilegedAccount(passwd = readPasswd()): Account {
  * Returns the account that owns an existing cluster; undefined when it belongs to root, which no cluster of this
  * service does.
  */
-export function ownerOf(path: string): Account | undefined {
+export function ownerOf(path: string): SystemAccount | undefined {
   const { uid, gid } = statSync(path);
   return uid === 0 ? undefined : { uid, gid, name: `uid ${uid}` };
 }
 
 /** Whether the account may enter every folder from the root down to and including `folder`. */
-export function canEnter(account: Account, folder: string): boolean {
+export function canEnter(account: SystemAccount, folder: string): boolean {
   for (let path = resolve(folder); ; path = dirname(path)) {
     if (!allows(account, path, 0o1)) return false;
     if (path === dirname(path)) return true;
@@ -36,17 +36,17 @@ export function canEnter(account: Account, folder: string): boolean {
 }
 
 /** Whether the account may read the file, and enter every folder above it. */
-export function canRead(account: Account, file: string): boolean {
+export function canRead(account: SystemAccount, file: string): boolean {
   return allows(account, file, 0o4) && canEnter(account, dirname(file));
 }
 
-function allows(account: Account, path: string, bit: number): boolean {
+function allows(account: SystemAccount, path: string, bit: number): boolean {
   const { uid, gid, mode } = statSync(path);
   const shift = uid === account.uid ? 6 : gid === account.gid ? 3 : 0;
   return ((mode >> shift) & bit) === bit;
 }
 
-function findAccount(passwd: string, name: string): Account | undefined {
+function findAccount(passwd: string, name: string): SystemAccount | undefined {
   const fields = passwd
     .split('\n')
     .find((line) => line.startsWith(`${name}:`))

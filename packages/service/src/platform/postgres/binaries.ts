@@ -2,7 +2,7 @@ import { existsSync, lstatSync, readFileSync } from 'node:fs';
 import { chmod, cp, lchown, mkdir, readdir, rename, rm, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
-import { type Account, canRead } from './account.js';
+import { canRead, type SystemAccount } from './account.js';
 
 /** The programs of one PostgreSQL installation. */
 export interface PostgresBinaries {
@@ -42,7 +42,7 @@ const USE_A_SERVER = 'set TOLLGATE_DATABASE_URL to use a PostgreSQL server inste
  * be completed.
  */
 export async function preparePostgresBinaries(
-  account: Account | undefined,
+  account: SystemAccount | undefined,
   copyFolder: string,
   source: BinaryPackage = locateBinaryPackage(),
 ): Promise<PostgresBinaries> {
@@ -80,7 +80,7 @@ function binariesIn(source: BinaryPackage, copiedTo: string | undefined): Postgr
   return { initdb: join(bin, 'initdb'), postgres: join(bin, 'postgres'), majorVersion, copiedTo };
 }
 
-function isReadableBy(account: Account, folder: string): boolean {
+function isReadableBy(account: SystemAccount, folder: string): boolean {
   return ['bin/postgres', 'bin/initdb', 'lib/libz.so.1', 'share/postgresql/postgres.bki']
     .map((file) => join(folder, file))
     .filter((file) => existsSync(file))
@@ -125,7 +125,11 @@ async function linkUnlessMade(target: string, path: string): Promise<void> {
 }
 
 /** Copies under a temporary name first, so that an interrupted copy is never taken for a complete one. */
-async function copyPackage(source: string, destination: string, account: Account | undefined): Promise<void> {
+async function copyPackage(
+  source: string,
+  destination: string,
+  account: SystemAccount | undefined,
+): Promise<void> {
   const unfinished = `${destination}.partial/native`;
   await rm(dirname(unfinished), { recursive: true, force: true });
   await mkdir(dirname(dirname(unfinished)), { recursive: true });
@@ -140,7 +144,7 @@ async function copyPackage(source: string, destination: string, account: Account
   await rm(dirname(unfinished), { recursive: true, force: true });
 }
 
-async function giveTo(account: Account, folder: string): Promise<void> {
+async function giveTo(account: SystemAccount, folder: string): Promise<void> {
   await lchown(folder, account.uid, account.gid);
   await chmod(folder, 0o755);
   for (const entry of await readdir(folder, { withFileTypes: true })) {

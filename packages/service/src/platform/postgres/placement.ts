@@ -3,13 +3,13 @@ import { existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
 import { chmod, chown, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Account, canEnter, ownerOf, unprivilegedAccount } from './account.js';
+import { canEnter, ownerOf, type SystemAccount, unprivilegedAccount } from './account.js';
 import { PostgresUnavailableError } from './binaries.js';
 
 /** The folders of an embedded cluster. */
 export interface ClusterPlacement {
   /** The account that PostgreSQL runs under; undefined for the calling user. */
-  readonly account: Account | undefined;
+  readonly account: SystemAccount | undefined;
   /** Contains all other folders, except perhaps that of the socket. */
   readonly baseFolder: string;
   /** PostgreSQL's own data directory. */
@@ -64,7 +64,7 @@ export async function placeCluster(dataDir: string): Promise<ClusterPlacement> {
 }
 
 /** An existing cluster keeps its owner, so that a service that was run by a user can later be run by root. */
-function accountFor(clusterFolder: string): Account {
+function accountFor(clusterFolder: string): SystemAccount {
   return (existsSync(clusterFolder) ? ownerOf(clusterFolder) : undefined) ?? unprivilegedAccount();
 }
 
@@ -118,7 +118,7 @@ export async function forgetPlacement(
 }
 
 /** Private to PostgreSQL's account (root can enter anyway); files that a killed server left are removed. */
-async function prepareSocketFolder(baseFolder: string, account: Account | undefined): Promise<string> {
+async function prepareSocketFolder(baseFolder: string, account: SystemAccount | undefined): Promise<string> {
   const inside = join(baseFolder, 'socket');
   // The server's setting is a list, in which commas and quotes have a meaning.
   const isUsable = Buffer.byteLength(inside) <= SOCKET_FOLDER_BYTES_MAX && !/[,"]/.test(inside);

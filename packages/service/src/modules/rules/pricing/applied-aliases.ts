@@ -1,4 +1,4 @@
-import type { PricingConfig, PricingRule } from '@tollgate/contract';
+import type { AppliedAlias, PricingConfig, PricingRule } from '@tollgate/contract';
 import {
   compileExpression,
   EventSteps,
@@ -6,7 +6,7 @@ import {
   type ExpressionEnv,
   ExpressionError,
 } from '../expression/index.js';
-import { type AppliedAlias, envOf, fittingAliases, type RecordedItem } from './recorded-item.js';
+import { envOf, fittingAliases, type RecordedItem } from './recorded-item.js';
 
 /**
  * Returns the aliases of a rule set by which one of its rules matched a charge item: those that fit the dimensions of

@@ -1,4 +1,5 @@
 import {
+  type AppliedAlias,
   NEAREST_RULES_MAX,
   type NearestRule,
   PRICED_METRICS_MAX,
@@ -16,7 +17,7 @@ import {
   readsDimension,
   textConditions,
 } from '../expression/index.js';
-import { type AppliedAlias, envOf, fittingAliases, type RecordedItem } from './recorded-item.js';
+import { envOf, fittingAliases, type RecordedItem } from './recorded-item.js';
 import { pricingRuleNames } from './rule-names.js';
 
 /** Upper bound of the rules of one metric that are compared, to limit the time. */

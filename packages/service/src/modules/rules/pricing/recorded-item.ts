@@ -1,10 +1,7 @@
-import type { DimensionConfig, PricingAlias, UsageItemExplanation } from '@tollgate/contract';
+import type { AppliedAlias, DimensionConfig, PricingAlias } from '@tollgate/contract';
 import { parseDecimal } from '../../../kernel/decimal.js';
 import type { DimensionValue, EventSteps, ExpressionEnv } from '../expression/index.js';
 import { fitsPattern } from './aliases.js';
-
-/** An alias of a pricing rule set, with the event's value that it replaces. */
-export type AppliedAlias = UsageItemExplanation['priced_by']['aliases'][number];
 
 /** The recorded values of a charge item that a rule saw. */
 export interface RecordedItem {
