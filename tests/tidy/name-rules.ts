@@ -8,11 +8,14 @@ interface NamedExport {
   readonly line: number;
 }
 
-/** Finds names that two files of one package export: a reader must be able to know a thing by its name alone. */
+/**
+ * Finds names that two files of one package export: a reader must be able to know a thing by its name alone. The
+ * service and the contract, which it imports everywhere, count as one package.
+ */
 export function nameFindings(files: readonly CodeFile[]): Finding[] {
   const first = new Map<string, NamedExport>();
   return files.flatMap(exportsOf).flatMap((exported) => {
-    const key = `${exported.path.split('/')[1]} ${exported.name}`;
+    const key = `${vocabularyOf(exported.path)} ${exported.name}`;
     const before = first.get(key);
     if (before === undefined) {
       first.set(key, exported);
@@ -29,13 +32,28 @@ export function nameFindings(files: readonly CodeFile[]): Finding[] {
   });
 }
 
+function vocabularyOf(path: string): string | undefined {
+  const [, name] = path.split('/');
+  return name === 'contract' ? 'service' : name;
+}
+
 function exportsOf(file: CodeFile): NamedExport[] {
   if (!/^packages\/[^/]+\/src\//.test(file.path) || isForTests(file.path)) return [];
   return file.nodes.flatMap((node) => {
-    const declaration = node.type === 'ExportNamedDeclaration' ? node.declaration : undefined;
-    if (declaration === undefined || declaration === null) return [];
+    if (node.type !== 'ExportNamedDeclaration') return [];
+    const declaration = node.declaration as SyntaxNode | null | undefined;
+    const names = declaration ? namesOf(declaration) : newNamesOf(node.specifiers as SyntaxNode[]);
     const line = file.lineOf(node.start);
-    return namesOf(declaration as SyntaxNode).map((name) => ({ name, path: file.path, line }));
+    return names.map((name) => ({ name, path: file.path, line }));
+  });
+}
+
+/** The names that `export { a as b }` gives; `export { a }` hands a thing on under the name that it has. */
+function newNamesOf(specifiers: readonly SyntaxNode[]): string[] {
+  return specifiers.flatMap((specifier) => {
+    const { name: local } = specifier.local as SyntaxNode;
+    const { name: exported } = specifier.exported as SyntaxNode;
+    return exported === local ? [] : [String(exported)];
   });
 }
 

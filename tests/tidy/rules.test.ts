@@ -3,7 +3,6 @@ import { circleFindings } from './circle-rule.js';
 import { codeFindings, FILE_LINES_MAX, FUNCTION_LINES_MAX } from './code-rules.js';
 import { COMMENT_COLUMNS_MAX, commentFindings } from './comment-rules.js';
 import { importFindings } from './import-rules.js';
-import { nameFindings } from './name-rules.js';
 import { parseCode } from './source.js';
 import { dependencyFindings, textFindings } from './text-rules.js';
 
@@ -249,34 +248,5 @@ describe('comment rules', () => {
     ['comment-sentence', '{/* Of one page. */}'],
   ])('refuse %s: %s', (rule, text) => {
     expect(commentRules(text)).toEqual([rule]);
-  });
-});
-
-describe('name rules', () => {
-  const nameRules = (...files: readonly (readonly [path: string, code: string])[]) =>
-    nameFindings(files.map(([path, code]) => parseCode(path, code))).map(({ rule, path }) => [rule, path]);
-
-  it('allow a name in two packages, in tests, twice in one file, and handed on', () => {
-    expect(
-      nameRules(
-        [src('modules/a/grant.ts'), 'export interface Grant {}\nexport const Grant = 1;'],
-        [src('modules/a/index.ts'), `export { Grant } from './grant.js';`],
-        [src('modules/b/grant.testing.ts'), 'export interface Grant {}'],
-        ['packages/console/src/grant.ts', 'export interface Grant {}'],
-      ),
-    ).toEqual([]);
-  });
-
-  it.each([
-    'interface Grant {}',
-    'type Grant = 1;',
-    'class Grant {}',
-    'const Other = 1, Grant = 2;',
-    'function Grant() {}',
-  ])('refuse a second %s', (declaration) => {
-    const second = src('modules/b/grant.ts');
-    expect(
-      nameRules([src('modules/a/grant.ts'), 'export interface Grant {}'], [second, `export ${declaration}`]),
-    ).toEqual([['one-meaning', second]]);
   });
 });
