@@ -1,7 +1,8 @@
+import { BoundedMap } from '../../kernel/bounded-map.js';
 import type { ProjectRef } from '../../kernel/scope.js';
 import { KNOWN_NAMES_MAX, type UsedNames } from './known-names-store.js';
 
-/** Upper bound of the projects whose names are cached, the most recently used ones. */
+/** Upper bound of the projects whose names are cached, the most recently read ones. */
 const PROJECTS_MAX = 100;
 /** After this time at the latest a name of new usage is known. */
 const FRESH_MS = 10_000;
@@ -23,7 +24,7 @@ export interface KnownNamesOptions {
 /** The metrics, dimensions and subject types of projects' usage. One read serves all callers for a while. */
 export class KnownNames {
   readonly #options: KnownNamesOptions;
-  readonly #reads = new Map<string, Read>();
+  readonly #reads = new BoundedMap<string, Read>(PROJECTS_MAX);
   readonly #monotonicMs: () => number;
 
   constructor(options: KnownNamesOptions) {
@@ -48,12 +49,7 @@ export class KnownNames {
     const nowMs = this.#monotonicMs();
     if (earlier !== undefined && nowMs - earlier.atMs < FRESH_MS) return earlier.names;
     const read = { atMs: nowMs, names: this.#options.read(project) };
-    this.#reads.delete(projectId);
     this.#reads.set(projectId, read);
-    for (const oldest of this.#reads.keys()) {
-      if (this.#reads.size <= PROJECTS_MAX) break;
-      this.#reads.delete(oldest);
-    }
     // After a failure the next caller reads again.
     read.names.catch(() => {
       if (this.#reads.get(projectId) === read) this.#reads.delete(projectId);

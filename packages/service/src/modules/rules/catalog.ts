@@ -48,7 +48,10 @@ const CATALOG_BOUNDS: CatalogBounds = {
 export class RuleCatalog<Compiled> {
   readonly #source: RuleCatalogSource<Compiled>;
   readonly #bounds: CatalogBounds;
-  /** Least recently refreshed first. */
+  /**
+   * Least recently refreshed first. No `BoundedMap`, because a second bound counts the versions of all entries, and
+   * what the current batch needs is kept beyond both.
+   */
   readonly #known = new Map<string, KnownRuleSet<Compiled>>();
   #versionCount = 0;
   readonly #memory: BoundedMemory;

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../../kernel/bounded-map.js';
 import type { WindowSettings } from '../../../kernel/period.js';
 import type { Db } from '../../../platform/postgres/index.js';
 import {
@@ -86,15 +87,21 @@ type Routes = Map<string, CompiledRoute | undefined>;
  * published anew are compiled.
  */
 export class LimitCatalog {
-  readonly #projects = new Map<string, KnownProject>();
+  readonly #projects: BoundedMap<string, KnownProject>;
+  /**
+   * Least recently used first. No `BoundedMap`, because a call may need more routes than the bound: those are kept
+   * until the next call.
+   */
   readonly #routes = new Map<string, KnownRoute>();
-  readonly #plans = new Map<string, KnownPlan>();
+  readonly #plans: BoundedMap<string, KnownPlan>;
   readonly #options: Required<LimitCatalogOptions>;
   /** Rises with every `forget`, so that a read that began before it is not cached as fresh. */
   #generation = 0;
 
   constructor(options: LimitCatalogOptions) {
     this.#options = { monotonicMs: () => performance.now(), bounds: CATALOG_BOUNDS, ...options };
+    this.#projects = new BoundedMap(this.#options.bounds.projectsMax);
+    this.#plans = new BoundedMap(this.#options.bounds.plansMax);
   }
 
   /**
@@ -117,7 +124,7 @@ export class LimitCatalog {
       if (!routes.has(key)) this.#lookUp(key, ref, revision, routes, missing);
     }
     if (missing.length > 0) await this.#readRoutes(db, missing, revisions, routes);
-    evict(this.#routes, Math.max(this.#options.bounds.routesMax, routes.size));
+    this.#evictRoutes(Math.max(this.#options.bounds.routesMax, routes.size));
     return new RouteIndex(routes);
   }
 
@@ -134,7 +141,7 @@ export class LimitCatalog {
 
   /** Returns the revisions of projects that have routes. */
   async #readRevisions(db: Db, projectIds: ReadonlySet<string>): Promise<Map<string, number>> {
-    const { source, freshMs, monotonicMs, bounds } = this.#options;
+    const { source, freshMs, monotonicMs } = this.#options;
     // Taken before the read, because the result may be that old when it arrives.
     const readAtMs = monotonicMs();
     const generation = this.#generation;
@@ -152,10 +159,8 @@ export class LimitCatalog {
     }
     if (generation === this.#generation) {
       for (const id of stale) {
-        this.#projects.delete(id);
         this.#projects.set(id, { revision: revisions.get(id) ?? 0, readAtMs });
       }
-      evict(this.#projects, bounds.projectsMax);
     }
     return revisions;
   }
@@ -219,11 +224,16 @@ export class LimitCatalog {
       const key = planKey(plan);
       const index = new LimitRuleIndex(plan.rules);
       rules.set(key, index);
-      this.#plans.delete(key);
       this.#plans.set(key, { revision: plan.revision, rules: index });
     }
-    evict(this.#plans, this.#options.bounds.plansMax);
     return rules;
+  }
+
+  #evictRoutes(max: number): void {
+    for (const key of this.#routes.keys()) {
+      if (this.#routes.size <= max) return;
+      this.#routes.delete(key);
+    }
   }
 }
 
@@ -245,12 +255,4 @@ function compileRoute(
 /** An id contains no line break, so the key is unambiguous. */
 function planKey({ projectId, planId }: Pick<PlanRef, 'projectId' | 'planId'>): string {
   return `${projectId}\n${planId}`;
-}
-
-/** Drops the least recently used entries until at most `max` are left. */
-function evict<Value>(cache: Map<string, Value>, max: number): void {
-  for (const key of cache.keys()) {
-    if (cache.size <= max) return;
-    cache.delete(key);
-  }
 }
