@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { endsWithin, resultWithin } from './wait.js';
+import { endsWithin, resultWithin, unlessAborted } from './wait.js';
 
 const never = new Promise<never>(() => {});
 const LONG_MS = 60_000;
@@ -24,5 +24,22 @@ describe('work with a time limit', () => {
     expect(await endsWithin(Promise.resolve(), LONG_MS)).toBe(true);
     expect(await endsWithin(never, 1)).toBe(false);
     await expect(endsWithin(Promise.reject(new Error('failed')), LONG_MS)).rejects.toThrow('failed');
+  });
+});
+
+describe('work that a signal may abort', () => {
+  it('gives its result or its error without an abort', async () => {
+    const { signal } = new AbortController();
+    expect(await unlessAborted(Promise.resolve('done'), undefined)).toBe('done');
+    expect(await unlessAborted(Promise.resolve('done'), signal)).toBe('done');
+    await expect(unlessAborted(Promise.reject(new Error('failed')), signal)).rejects.toThrow('failed');
+  });
+
+  it('is given up as soon as the signal aborts, with its reason', async () => {
+    const controller = new AbortController();
+    const result = unlessAborted(never, controller.signal);
+    controller.abort(new Error('stopped'));
+    await expect(result).rejects.toThrow('stopped');
+    await expect(unlessAborted(Promise.resolve('done'), controller.signal)).rejects.toThrow('stopped');
   });
 });

@@ -29,6 +29,25 @@ export async function endsWithin(work: Promise<unknown>, timeoutMs: number): Pro
   }
 }
 
+/**
+ * Returns the result of `work`, unless `signal` aborts first or has already aborted. Late work continues unobserved.
+ * @throws the reason of the abort, or the error of `work`
+ */
+export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work;
+  let stop = () => {};
+  const aborted = new Promise<never>((_resolve, reject) => {
+    stop = () => reject(signal.reason);
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, { once: true });
+  });
+  try {
+    return await Promise.race([aborted, work]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
 /** Checks `condition` every `intervalMs` until it holds; returns false when `timeoutMs` have passed. */
 export async function holdsWithin(
   condition: () => boolean | Promise<boolean>,

@@ -2,6 +2,7 @@ import { lookup, Resolver } from 'node:dns/promises';
 import { once } from 'node:events';
 import { connect as connectTcp, isIP, type Socket, type TcpNetConnectOpts } from 'node:net';
 import { connect as connectTls } from 'node:tls';
+import { unlessAborted } from '../../platform/wait.js';
 import { isInternalAddress } from './address-guard.js';
 import { hostOf } from './endpoint-url.js';
 
@@ -63,7 +64,7 @@ export function createConnector({ allowPrivate, ca, ...options }: ConnectorOptio
   async function openTcp(url: URL, signal: AbortSignal): Promise<Socket> {
     signal.throwIfAborted();
     const host = hostOf(url);
-    const addresses = await abortable(addressesOf(host), signal);
+    const addresses = await unlessAborted(addressesOf(host), signal);
     const found = addresses.map((address) => ({ address, family: isIP(address) }));
     const socket = connect({
       host,
@@ -141,18 +142,4 @@ async function resolveByNameServers(name: string): Promise<string[]> {
 /** Also resolves names that only this machine knows: of containers, and of its hosts file. */
 async function resolveLikeTheSystem(name: string): Promise<string[]> {
   return (await lookup(name, { all: true })).map(({ address }) => address);
-}
-
-/** Returns the result, unless the signal aborts first. */
-async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  let stop = () => {};
-  const aborted = new Promise<never>((_resolve, reject) => {
-    stop = () => reject(signal.reason);
-    signal.addEventListener('abort', stop, { once: true });
-  });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
 }

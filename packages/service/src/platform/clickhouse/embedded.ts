@@ -6,7 +6,7 @@ import { isMainThread } from 'node:worker_threads';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { Session } from 'chdb';
 import { OneAtATime } from '../one-at-a-time.js';
-import { endsWithin } from '../wait.js';
+import { endsWithin, unlessAborted } from '../wait.js';
 import { chdbConfigFile } from './chdb-config.js';
 import { yieldMergeThreads } from './merge-threads.js';
 import {
@@ -265,17 +265,6 @@ function onAbort(signal: AbortSignal | undefined, work: Promise<unknown>, end: (
   signal.addEventListener('abort', end, { once: true });
   const forget = () => signal.removeEventListener('abort', end);
   work.then(forget, forget);
-}
-
-/** Settles as `work` does, or rejects as soon as `signal` aborts. */
-function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return work;
-  return new Promise((resolve, reject) => {
-    const end = () => reject(signal.reason);
-    if (signal.aborted) end();
-    onAbort(signal, work, end);
-    work.then(resolve, reject);
-  });
 }
 
 function hasWildcard(path: string): boolean {
