@@ -40,7 +40,7 @@ const METRICS = ['llm.input_tokens', 'llm.output_tokens'];
 const HOUR_S = 3_600;
 const DAY_S = 24 * HOUR_S;
 const FROM_S = 1_749_945_600; // 2025-06-15 00:00 UTC
-/** Now, as it were: ends in seconds that are no minute, so that every source takes part. */
+/** The end of the time range: not on a full minute, so that every source of usage is read. */
 const TO_S = FROM_S + options.days * DAY_S - 17;
 const EVENTS = options.items / 2;
 const CHUNK_EVENTS = 250_000;

@@ -34,7 +34,7 @@ let sent = 0;
 const service = await BenchService.start();
 const browser = await chromium.launch({
   executablePath: await sparticuz.executablePath(),
-  // Not those of the package, which are for places without processes: people's browsers have several.
+  // Not the package's arguments, which run everything in one process: people's browsers have several.
   args: ['--no-sandbox', '--disable-gpu'],
   headless: true,
 });

@@ -179,7 +179,7 @@ describe(`leases of one limit of ${LIMIT}, by ${CLIENTS} clients over two nodes`
     let spent = 0;
     const closable: string[] = [];
     const step = async (node: RunningService, turn: number) => {
-      // Some are closed, some expire, and some are used up by an event and then are left alone.
+      // Some leases are closed, some expire, and some are used up by an event; the test leaves those alone.
       const kind = turn % 3;
       const answer = await ask(node, 'POST', '/budget-leases', leaseOf('mixed', kind === 1 ? 1 : 600));
       if (kind === 0) {

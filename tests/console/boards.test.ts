@@ -263,11 +263,11 @@ describe.runIf(hasBrowser)('boards', () => {
     }
     await editor.getByRole('button', { name: 'Remove not this' }).click();
     await value.and(page.locator(':focus')).waitFor();
-    // Held down until nothing is written any more, and on, it takes away no value.
+    // Backspace that is held down clears the text, and then removes no value.
     for (const key of ['x', 'Backspace', 'Backspace', 'Backspace']) await page.keyboard.down(key);
     await editor.getByRole('button', { name: 'Add filter' }).click();
     await editor.getByLabel('Condition', { exact: true }).last().selectOption('is not set');
-    // A value that is not added yet counts as well.
+    // A value that is typed but not added yet is saved too.
     await value.fill('four');
     const posted = page.waitForRequest((request) => request.url().endsWith('/charts'));
     await editor.getByRole('button', { name: 'Add chart' }).click();

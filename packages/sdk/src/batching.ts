@@ -138,12 +138,12 @@ export class BatchingIngestClient {
 
   async #sendAll(): Promise<void> {
     while (this.#buffer.oldest !== undefined && !this.#abandon.signal.aborted) {
-      await this.#waitForCompany(this.#buffer.oldest);
+      await this.#waitForFullBatch(this.#buffer.oldest);
       await this.#deliver(this.#buffer.takeBatch());
     }
   }
 
-  async #waitForCompany(oldest: Entry): Promise<void> {
+  async #waitForFullBatch(oldest: Entry): Promise<void> {
     this.#hurry = new AbortController();
     // The clock may have been set back meanwhile.
     const leftMs = Math.min(oldest.addedMs - this.#timing.nowMs(), 0) + this.#lingerMs;
@@ -164,7 +164,7 @@ export class BatchingIngestClient {
       const { onAccepted } = this.#options;
       if (onAccepted === undefined) return;
       entries.forEach((entry, index) => {
-        tell(() => onAccepted(eventOf(entry), answer.raw_event_ids[index] ?? ''));
+        callBack(() => onAccepted(eventOf(entry), answer.raw_event_ids[index] ?? ''));
       });
     } catch (error) {
       // Abandoned: the entries stay in the buffer, for close() to return.
@@ -178,12 +178,12 @@ export class BatchingIngestClient {
 
   #refuse(entries: readonly Entry[], error: ApiError): void {
     this.#buffer.settle(entries);
-    for (const entry of entries) tell(() => this.#options.onRefused(eventOf(entry), error));
+    for (const entry of entries) callBack(() => this.#options.onRefused(eventOf(entry), error));
   }
 }
 
 /** Calls back; an error of the callback is rethrown outside and does not stop the sending. */
-function tell(callback: () => void): void {
+function callBack(callback: () => void): void {
   try {
     callback();
   } catch (error) {

@@ -28,7 +28,7 @@ export function createSweepJob<Result>(options: SweepJobOptions<Result>): SweepJ
       repeat(() => sweep(signal), signal, {
         pollMs,
         onFailure: (err) => {
-          // A sweep that was told to stop may fail by that; the next process repeats it.
+          // Stopping a sweep may make it fail; the next process repeats it.
           if (signal.aborted) return;
           failures?.inc();
           log.warn({ err }, failureMessage);

@@ -25,11 +25,11 @@ export interface Receiver {
 }
 
 /** Responds to a message: returns a status, or responds by itself. */
-export type Answer = (received: Received, response: ServerResponse) => number | undefined;
+export type Responder = (received: Received, response: ServerResponse) => number | undefined;
 
 /** Starts a server on this machine that keeps the messages it receives. */
 export async function startReceiver(
-  answer: Answer = () => 204,
+  answer: Responder = () => 204,
   { tls, host = '127.0.0.1' }: { tls?: { key: string; cert: string }; host?: string } = {},
 ): Promise<Receiver> {
   const received: Received[] = [];

@@ -14,7 +14,7 @@ const EXACT_DIGITS_MAX = 15;
 const NORMAL_CHARS_MAX = 300;
 
 const OTHER = 0;
-const QUOTE = 1;
+const STRING = 1;
 const OPEN = 2;
 const CLOSE = 3;
 const NUMBER = 4;
@@ -22,7 +22,7 @@ const COMMA = 5;
 
 /** Kind of each byte outside strings. */
 const KINDS = new Uint8Array(256);
-KINDS[0x22] = QUOTE;
+KINDS[0x22] = STRING;
 KINDS[0x5b] = KINDS[0x7b] = OPEN;
 KINDS[0x5d] = KINDS[0x7d] = CLOSE;
 KINDS.fill(NUMBER, 0x30, 0x3a);
@@ -44,7 +44,7 @@ export function scanJson(bytes: Uint8Array): JsonScan {
     const kind = KINDS[bytes[at] as number];
     if (kind === OTHER) {
       at++;
-    } else if (kind === QUOTE) {
+    } else if (kind === STRING) {
       at = lenientStringEnd(bytes, at);
     } else if (kind === OPEN) {
       depth++;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Answer, type Receiver, startReceiver } from '../../testing/receiver.js';
+import { type Receiver, type Responder, startReceiver } from '../../testing/receiver.js';
 import { createSender, type SenderOptions } from './sender.js';
 import { TEST_TLS } from './tls.testing.js';
 
@@ -10,7 +10,10 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
 
-async function receiver(answer?: Answer, options?: Parameters<typeof startReceiver>[1]): Promise<Receiver> {
+async function receiver(
+  answer?: Responder,
+  options?: Parameters<typeof startReceiver>[1],
+): Promise<Receiver> {
   const started = await startReceiver(answer, options);
   closers.push(() => started.close());
   return started;
@@ -84,7 +87,7 @@ describe('posting', () => {
     expect(await send(`https://127.0.0.1:${port}/`, { timeoutMs: 50 })).toEqual({ error: 'timeout' });
   });
 
-  it.each<[string, Answer]>([
+  it.each<[string, Responder]>([
     ['endless', (_received, response) => void response.writeHead(200).write('x'.repeat(100_000))],
     ['stuck', (_received, response) => void response.writeHead(200).write('x')],
     ['torn', (_received, response) => void response.writeHead(200, { 'content-length': 9 }).end('x')],

@@ -8,17 +8,17 @@ const ANSWER_BYTES_MAX = 16 * 1_024;
 const ANSWER_HEADER_BYTES_MAX = 16 * 1_024;
 
 /** A request to post, with its destination. */
-export interface Posting {
+export interface PostRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** The result of posting: the status of the response, or why there was none. */
+/** The result of a request: the status of the response, or why there was none. */
 export type SendOutcome = { readonly status: number } | { readonly error: string };
 
 /** Posts once; follows no redirect. Rejects only when `signal` aborts. */
-export type Send = (posting: Posting, signal: AbortSignal) => Promise<SendOutcome>;
+export type Send = (request: PostRequest, signal: AbortSignal) => Promise<SendOutcome>;
 
 export interface SenderOptions extends ConnectorOptions {
   /** Timeout from the look-up of the name to the end of the response. */
@@ -28,10 +28,10 @@ export interface SenderOptions extends ConnectorOptions {
 /** Creates a sender that opens a connection for each attempt: see `createConnector` for the allowed addresses. */
 export function createSender({ timeoutMs = WEBHOOK_TIMEOUT_MS, ...options }: SenderOptions): Send {
   const connector = createConnector(options);
-  return async (posting, signal) => {
+  return async (request, signal) => {
     const timeout = AbortSignal.timeout(timeoutMs);
     try {
-      return { status: await post(connector, posting, AbortSignal.any([signal, timeout])) };
+      return { status: await post(connector, request, AbortSignal.any([signal, timeout])) };
     } catch (error) {
       signal.throwIfAborted();
       return { error: timeout.aborted ? 'timeout' : errorText(error) };
@@ -39,11 +39,11 @@ export function createSender({ timeoutMs = WEBHOOK_TIMEOUT_MS, ...options }: Sen
   };
 }
 
-async function post(connector: Connector, posting: Posting, signal: AbortSignal): Promise<number> {
-  const url = new URL(posting.url);
+async function post(connector: Connector, request: PostRequest, signal: AbortSignal): Promise<number> {
+  const url = new URL(request.url);
   const socket = await connector.open(url, signal);
   try {
-    const answer = await answerTo(posting, url, socket, signal);
+    const answer = await answerTo(request, url, socket, signal);
     await readBounded(answer);
     return answer.statusCode ?? 0;
   } finally {
@@ -52,7 +52,7 @@ async function post(connector: Connector, posting: Posting, signal: AbortSignal)
 }
 
 function answerTo(
-  { headers, body }: Posting,
+  { headers, body }: PostRequest,
   url: URL,
   socket: Socket,
   signal: AbortSignal,

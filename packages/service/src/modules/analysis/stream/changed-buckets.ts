@@ -40,14 +40,14 @@ export function changedBuckets(
   let isOpen = false;
   for (const [index, start] of starts.entries()) {
     const bucket = { from: Math.max(start, from), to: Math.min(starts[index + 1] ?? to, to) };
-    const isTouched =
+    const isChanged =
       (slides && start < from) || within.some((span) => span.from < bucket.to && span.to > bucket.from);
     const run = runs.at(-1);
-    if (isTouched && isOpen && run !== undefined) {
+    if (isChanged && isOpen && run !== undefined) {
       run.to = bucket.to;
       run.starts.push(start);
-    } else if (isTouched) runs.push({ ...bucket, starts: [start] });
-    isOpen = isTouched;
+    } else if (isChanged) runs.push({ ...bucket, starts: [start] });
+    isOpen = isChanged;
   }
   const [first, last] = [runs[0], runs.at(-1)];
   if (runs.length <= RUNS_MAX || first === undefined || last === undefined) return runs;

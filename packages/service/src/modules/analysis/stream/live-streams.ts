@@ -165,14 +165,14 @@ export class LiveStreams {
 
   #begin(stream: Stream, spans: readonly TimeSpan[], position: number): void {
     stream.isBusy = true;
-    const sending = this.#tell(stream, spans, position).finally(() => {
+    const sending = this.#sendChanges(stream, spans, position).finally(() => {
       stream.isBusy = false;
       this.#underWay.delete(sending);
     });
     this.#underWay.add(sending);
   }
 
-  async #tell(stream: Stream, spans: readonly TimeSpan[], position: number): Promise<void> {
+  async #sendChanges(stream: Stream, spans: readonly TimeSpan[], position: number): Promise<void> {
     try {
       const answers = await Promise.all(
         stream.queries.map(({ text, query }) => this.#answer(stream.scope, text, query, { spans, position })),

@@ -25,7 +25,7 @@ async function snapshotOf(subject: string): Promise<ReturnType<typeof toRealtime
 }
 
 /** Stores an alert as a worker does that has counted usage of the subject. */
-async function tell(subject: string, percent: number, atS: number, scope: Partial<WebhookEvent> = {}) {
+async function recordAlert(subject: string, percent: number, atS: number, scope: Partial<WebhookEvent> = {}) {
   const { tenantId, projectId } = api;
   const event: WebhookEvent = {
     tenantId,
@@ -41,8 +41,8 @@ async function tell(subject: string, percent: number, atS: number, scope: Partia
 
 describe('the crossings of a subject', () => {
   it('are listed newest first, each with where its limit stood', async () => {
-    await tell('u1', 50, TEST_NOW_S - 60);
-    await tell('u1', 100, TEST_NOW_S);
+    await recordAlert('u1', 50, TEST_NOW_S - 60);
+    await recordAlert('u1', 100, TEST_NOW_S);
     const { status, json } = await list('u1');
     expect(status).toBe(200);
     expect(json()).toMatchObject({ total_count: 2, limit: 20, offset: 0 });
@@ -61,28 +61,28 @@ describe('the crossings of a subject', () => {
   it('of an earlier release lack what it did not record', async () => {
     const { limit_key, plan_id, account_id, account_external_id, ...recorded } = await snapshotOf('before');
     expect([limit_key, plan_id, account_id, account_external_id]).toEqual(['month', null, 'acct_ra_1', null]);
-    await tell('before', 100, TEST_NOW_S, { data: { ...recorded, threshold_percent: 100 } });
+    await recordAlert('before', 100, TEST_NOW_S, { data: { ...recorded, threshold_percent: 100 } });
     expect((await list('before')).json().crossings[0].limit).toEqual(recorded);
   });
 
   it('come a page at a time', async () => {
-    for (const percent of [10, 20, 30]) await tell('paged', percent, TEST_NOW_S + percent);
+    for (const percent of [10, 20, 30]) await recordAlert('paged', percent, TEST_NOW_S + percent);
     const { json } = await list('paged', '&limit=1&offset=1');
     expect(json()).toMatchObject({ total_count: 3, crossings: [{ threshold_percent: 20 }] });
     expect((await list('paged', '&limit=0')).status).toBe(400);
   });
 
   it('are of that subject alone, whatever its id', async () => {
-    await tell('a b', 50, TEST_NOW_S);
-    await tell('a', 60, TEST_NOW_S);
+    await recordAlert('a b', 50, TEST_NOW_S);
+    await recordAlert('a', 60, TEST_NOW_S);
     expect((await list('a b')).json().crossings).toMatchObject([{ threshold_percent: 50 }]);
     expect((await list('a')).json().crossings).toMatchObject([{ threshold_percent: 60 }]);
     expect((await list('nobody')).json()).toMatchObject({ crossings: [], total_count: 0 });
   });
 
   it('are of that project and tenant alone', async () => {
-    await tell('elsewhere', 50, TEST_NOW_S, { projectId: 'prj_other' });
-    await tell('elsewhere', 60, TEST_NOW_S, { tenantId: 'ten_other' });
+    await recordAlert('elsewhere', 50, TEST_NOW_S, { projectId: 'prj_other' });
+    await recordAlert('elsewhere', 60, TEST_NOW_S, { tenantId: 'ten_other' });
     expect((await list('elsewhere')).json().crossings).toEqual([]);
   });
 });

@@ -48,8 +48,8 @@ function withoutEmptyParts(schema: JsonSchema): JsonSchema {
 function withDefaultInDescription(schema: JsonSchema): JsonSchema {
   if (schema.default === undefined) return schema;
   const { default: value, description, ...rest } = schema;
-  const told = `Default: \`${value}\`.`;
-  return { ...rest, description: description === undefined ? told : `${description} ${told}` };
+  const sentence = `Default: \`${value}\`.`;
+  return { ...rest, description: description === undefined ? sentence : `${description} ${sentence}` };
 }
 
 function withWidth(schema: JsonSchema): JsonSchema {

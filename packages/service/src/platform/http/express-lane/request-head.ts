@@ -104,7 +104,7 @@ function plainHead(head: string): KnownHead | undefined {
   const line = REQUEST_LINE.exec(head);
   if (line === null) return undefined;
   const fieldsEnd = head.length - LINE_END_BYTES;
-  const told: { [name in DecidingField]?: string } = {};
+  const values: { [name in DecidingField]?: string } = {};
   let lengthEnd = 0;
   for (let at = line[0].length; at < fieldsEnd; at = FIELD.lastIndex) {
     FIELD.lastIndex = at;
@@ -115,12 +115,12 @@ function plainHead(head: string): KnownHead | undefined {
     if (DISPUTED.has(name) || (name === 'connection' && value.toLowerCase() !== 'keep-alive'))
       return undefined;
     if (!TOLD.has(name)) continue;
-    if (told[name as DecidingField] !== undefined) return undefined;
-    told[name as DecidingField] = value;
+    if (values[name as DecidingField] !== undefined) return undefined;
+    values[name as DecidingField] = value;
     if (name === 'content-length') lengthEnd = FIELD.lastIndex - LINE_END_BYTES;
   }
-  const length = told['content-length'] ?? '';
-  if (told.host === undefined || !JSON_IN_UTF8.test(told['content-type'] ?? '') || !LENGTH.test(length)) {
+  const length = values['content-length'] ?? '';
+  if (values.host === undefined || !JSON_IN_UTF8.test(values['content-type'] ?? '') || !LENGTH.test(length)) {
     return undefined;
   }
   return {
@@ -128,8 +128,8 @@ function plainHead(head: string): KnownHead | undefined {
       path: line[1] as string,
       headBytes: head.length,
       bodyBytes: Number(length),
-      authorization: told.authorization,
-      requestId: told['x-request-id'],
+      authorization: values.authorization,
+      requestId: values['x-request-id'],
     },
     bytes: Buffer.from(head, 'latin1'),
     lengthStart: lengthEnd - length.length,
