@@ -31,7 +31,7 @@ const services = chosen.has('services') ? await measureServices(rounds, seconds)
 const selection = chosen.has('json') ? await measureJsonSelection(rounds) : {};
 const native = chosen.has('native') ? await measureNativeBlocks(rounds) : undefined;
 const windows = chosen.has('windows') ? await measureWindowArrays(rounds) : undefined;
-const priorities = chosen.has('priorities') ? await measurePriorities(rounds, seconds) : undefined;
+const priorities = chosen.has('priorities') ? await measurePriorities(rounds) : undefined;
 
 const whole = services?.endToEnd ?? {};
 printTable('An event from request to history, processor time', [

@@ -7,18 +7,20 @@ import { inTurns, LoadedServices } from './measure.mjs';
 
 /** See platform/clickhouse/merge-threads.ts. */
 const MERGE_NICENESS = 19;
+/** A longer burst fills the backlog of events to rate, and then it measures refusals. */
+const BURST_S = 2;
 
 /**
  * Batches as fast as they are answered, while everything that rates is nice, and while nothing is.
  * @returns the median response time of a batch in ms; undefined where priorities cannot be raised again
  */
-export async function measurePriorities(rounds, seconds) {
+export async function measurePriorities(rounds) {
   const services = new LoadedServices();
   const burst =
     ({ service, projects, load }, adjust) =>
     async () => {
       adjust(service.pid);
-      const plan = { kind: 'batch', connections: BATCH_CONNECTIONS, seconds };
+      const plan = { kind: 'batch', connections: BATCH_CONNECTIONS, seconds: BURST_S };
       const { latencyMs } = await load.send(projects, plan);
       await load.drain();
       return latencyMs.p50;
