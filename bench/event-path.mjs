@@ -5,9 +5,7 @@
 // One event like that of docs/walkthrough.md is accepted, rated, posted, encoded and projected. V8's precise coverage
 // says which functions ran. The service is warm: two events came before, so the rules are compiled and caches are full.
 // `json=1` prints the lists as JSON: by stage, and all of the first event, which compiles the rules too. Needs a build.
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { Session } from 'node:inspector/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateApiKey } from '../packages/service/dist/kernel/api-key-text.js';
 import { ManualClock } from '../packages/service/dist/kernel/clock.js';
@@ -30,42 +28,21 @@ import {
   createRuleVersions,
   registerRuleSetRoutes,
 } from '../packages/service/dist/modules/rules/index.js';
-import {
-  applyClickHouseMigrations,
-  openEmbeddedClickHouse,
-} from '../packages/service/dist/platform/clickhouse/index.js';
-import {
-  applyMigrations,
-  connectPostgres,
-  startEmbeddedPostgres,
-} from '../packages/service/dist/platform/postgres/index.js';
 import { PostgresSegmentQueue, SegmentFiles } from '../packages/service/dist/platform/queue/index.js';
 import { everythingAdmitted } from '../packages/service/dist/testing/admission.js';
 import { postBytes, Wire } from '../packages/service/dist/testing/both-ways.js';
 import { createTenancyApp } from '../packages/service/dist/testing/tenancy-app.js';
+import { openEmbeddedStores } from './embedded-stores.mjs';
 
 const SERVICE = new URL('../packages/service/dist/', import.meta.url).href;
 const TIME_S = 1_790_000_000;
 const SUBJECT = { subject_type: 'user', subject_id: 'u-42' };
 const asJson = process.argv.includes('json=1');
 
-const silent = { info() {}, warn: console.warn, error: console.error };
-const dataDir = await mkdtemp(join(tmpdir(), 'tollgate-bench-'));
-// PostgreSQL may run under another account, and must reach its folder.
-await chmod(dataDir, 0o711);
-const server = await startEmbeddedPostgres({ dataDir, log: silent });
-const postgres = connectPostgres({
-  connection: server.connection,
-  applicationName: 'bench',
-  poolMax: 8,
-  log: silent,
-});
-let clickhouse;
+const stores = await openEmbeddedStores({ poolMax: 8, withClickHouse: true });
+const { dataDir, postgres, clickhouse } = stores;
 let app;
 try {
-  clickhouse = await openEmbeddedClickHouse({ dataDir: join(dataDir, 'clickhouse') });
-  await applyMigrations(postgres);
-  await applyClickHouseMigrations(clickhouse);
   const { send, rate, project } = await startService();
   const coverage = await startCoverage();
   const pass = async (number) => {
@@ -82,10 +59,7 @@ try {
   report(await pass(3), first);
 } finally {
   await app?.close();
-  await clickhouse?.close();
-  await postgres.close();
-  await server.stop();
-  await rm(dataDir, { recursive: true, force: true });
+  await stores.close();
 }
 // The embedded ClickHouse keeps the process alive.
 process.exit();

@@ -3,11 +3,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { CountedLag } from './counted-lag.mjs';
 import { BATCH_CONNECTIONS, CONNECTIONS, WARM_UP_SECONDS } from './floors.mjs';
 import { Markers } from './markers.mjs';
-import { generateLoad } from './processes.mjs';
 import { quantile } from './quantile.mjs';
 import { Sampler } from './sampler.mjs';
+import { ServiceLoad } from './service-load.mjs';
 
-const DRAIN_TIMEOUT_MS = 300_000;
+const DRAIN_POLL_MS = 20;
 /** In the sustained phase the load pauses while more events than this are accepted and not yet queryable. */
 const SUSTAINED_BACKLOG_EVENTS = 60_000;
 const OVERLOAD_CONNECTIONS = 32;
@@ -15,14 +15,19 @@ const OVERLOAD_CONNECTIONS = 32;
 const FILL_SECONDS_MAX = 60;
 
 export class Phases {
+  #load;
+
   constructor(service, projects, markerProject, runId) {
     this.service = service;
     this.projects = projects;
     this.markerProject = markerProject;
     this.runId = runId;
-    this.sequence = 0;
-    /** Events accepted over all phases. */
-    this.accepted = 0;
+    this.#load = new ServiceLoad(service, runId, DRAIN_POLL_MS);
+  }
+
+  /** Events accepted over all phases. */
+  get accepted() {
+    return this.#load.accepted;
   }
 
   async idle(seconds) {
@@ -90,7 +95,7 @@ export class Phases {
       (progress) => lag.accepted(before + progress.accepted + markers.accepted),
     );
     const listDelaysMs = await markers.stop();
-    this.accepted += listDelaysMs.length;
+    this.#load.accepted += listDelaysMs.length;
     const delaysMs = await lag.stop();
     const seen = await sampler.stop();
     await this.drain();
@@ -141,40 +146,12 @@ export class Phases {
     };
   }
 
-  async load(plan, onProgress) {
-    const targets = this.projects.map(({ id, ruleSetId, apiKey }) => ({
-      path:
-        plan.kind === 'batch'
-          ? `/v1/projects/${id}/events/batch-ingest`
-          : `/v1/projects/${id}/extractor-rule-sets/${ruleSetId}/events/ingest`,
-      ruleSetId,
-      apiKey,
-    }));
-    const { runId, sequence } = this;
-    const whole = { ...this.service.address, ...plan, targets, runId, firstSequence: sequence };
-    const result = await generateLoad(whole, onProgress);
-    this.sequence = result.nextSequence;
-    this.accepted += result.accepted;
-    const unexpected = Object.keys(result.statuses).filter((status) => status !== '202' && status !== '503');
-    if (unexpected.length > 0 || result.failures > 0) {
-      throw new Error(
-        `unexpected answers: ${JSON.stringify(result.statuses)}, lost connections: ${result.failures}`,
-      );
-    }
-    return result;
+  load(plan, onProgress) {
+    return this.#load.send(this.projects, plan, { onProgress, mayBeRefused: true });
   }
 
-  /** Waits until all that was accepted is queryable. */
-  async drain() {
-    const deadlineMs = performance.now() + DRAIN_TIMEOUT_MS;
-    for (;;) {
-      const { queryable, failed } = await this.service.counters();
-      if (failed > 0) throw new Error(`${failed} events failed to be rated`);
-      if (queryable >= this.accepted) return;
-      if (performance.now() > deadlineMs)
-        throw new Error(`${this.accepted - queryable} events did not get queryable`);
-      await delay(20);
-    }
+  drain() {
+    return this.#load.drain();
   }
 }
 

@@ -8,8 +8,6 @@
 // route of its own. `projector=0` leaves out what copies into ClickHouse. Prints events per second, CPU time,
 // and where the time of a batch goes: time that passed, so with two loops the stages overlap. Needs a build
 // and no service; the rates need an idle machine, CPU time hardly does.
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PerformanceObserver, performance } from 'node:perf_hooks';
 import { systemClock } from '../packages/service/dist/kernel/clock.js';
@@ -22,16 +20,8 @@ import {
 } from '../packages/service/dist/modules/pipeline/index.js';
 import { EventQuotas } from '../packages/service/dist/modules/quotas/index.js';
 import { createRuleVersions } from '../packages/service/dist/modules/rules/index.js';
-import {
-  applyClickHouseMigrations,
-  openEmbeddedClickHouse,
-} from '../packages/service/dist/platform/clickhouse/index.js';
-import {
-  applyMigrations,
-  connectPostgres,
-  startEmbeddedPostgres,
-} from '../packages/service/dist/platform/postgres/index.js';
 import { PostgresSegmentQueue, SegmentFiles } from '../packages/service/dist/platform/queue/index.js';
+import { openEmbeddedStores } from './embedded-stores.mjs';
 import { BATCH_EVENTS, batchBody, RequestTemplate, RULE_SET, SUBJECTS } from './events.mjs';
 import { insertLimits } from './limits.mjs';
 import { usageOf } from './processes.mjs';
@@ -52,23 +42,9 @@ let gcMs = 0;
 new PerformanceObserver((list) => {
   for (const { duration } of list.getEntries()) gcMs += duration;
 }).observe({ entryTypes: ['gc'] });
-const silent = { info() {}, warn: console.warn, error: console.error };
-
-const dataDir = await mkdtemp(join(tmpdir(), 'tollgate-bench-'));
-// PostgreSQL may run under another account, and must reach its folder.
-await chmod(dataDir, 0o711);
-const server = await startEmbeddedPostgres({ dataDir, log: silent });
-const postgres = connectPostgres({
-  connection: server.connection,
-  applicationName: 'bench',
-  poolMax: 8,
-  log: silent,
-});
-let clickhouse;
+const stores = await openEmbeddedStores({ poolMax: 8, withClickHouse: true });
+const { dataDir, postgres, clickhouse } = stores;
 try {
-  clickhouse = await openEmbeddedClickHouse({ dataDir: join(dataDir, 'clickhouse') });
-  await applyMigrations(postgres);
-  await applyClickHouseMigrations(clickhouse);
   const spool = await createFileSpool(join(dataDir, 'spool'));
   const queue = new PostgresSegmentQueue(postgres, await SegmentFiles.open(join(dataDir, 'segments')));
   const quotas = new EventQuotas(postgres, queue);
@@ -103,10 +79,7 @@ try {
   );
   console.log('in ClickHouse:', count, 'expected', sequence);
 } finally {
-  await clickhouse?.close();
-  await postgres.close();
-  await server.stop();
-  await rm(dataDir, { recursive: true, force: true });
+  await stores.close();
 }
 
 /** Runs the parts until `events` are through the last of them; prints events per second and where the time went. */

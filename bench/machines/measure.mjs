@@ -1,11 +1,11 @@
 // How the on and the off of a machine are compared: alternating rounds of processor time, of which the median counts.
 import { randomBytes } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
-import { generateLoad, usageOf } from '../processes.mjs';
+import { usageOf } from '../processes.mjs';
 import { BenchService } from '../service.mjs';
+import { ServiceLoad } from '../service-load.mjs';
 
 const PROJECTS = 2;
-const DRAIN_TIMEOUT_MS = 300_000;
+/** Each look takes processor time of the service, which is what is measured. */
 const DRAIN_POLL_MS = 250;
 
 /**
@@ -55,7 +55,12 @@ export class LoadedServices {
     const projects = await service.createProjects(PROJECTS + 1);
     const limited = projects.pop();
     await service.limitSubjects(limited.id);
-    return { service, projects, limited, load: new Load(service, randomBytes(4).toString('hex')) };
+    return {
+      service,
+      projects,
+      limited,
+      load: new Load(service, randomBytes(4).toString('hex'), DRAIN_POLL_MS),
+    };
   }
 
   async stop() {
@@ -66,49 +71,12 @@ export class LoadedServices {
   }
 }
 
-class Load {
-  sequence = 0;
-  accepted = 0;
-
-  constructor(service, runId) {
-    this.service = service;
-    this.runId = runId;
-  }
-
+class Load extends ServiceLoad {
   /** Sends for some seconds, and waits until everything can be queried. */
   async run(projects, plan) {
     const before = cpuOf(this.service.pid);
     const result = await this.send(projects, plan);
     await this.drain();
     return { ...result, cpuPerEvent: (cpuOf(this.service.pid) - before) / result.accepted };
-  }
-
-  async send(projects, plan) {
-    const targets = projects.map(({ id, ruleSetId, apiKey }) => ({
-      path:
-        plan.kind === 'batch'
-          ? `/v1/projects/${id}/events/batch-ingest`
-          : `/v1/projects/${id}/extractor-rule-sets/${ruleSetId}/events/ingest`,
-      ruleSetId,
-      apiKey,
-    }));
-    const { runId, sequence } = this;
-    const whole = { ...this.service.address, ...plan, targets, runId, firstSequence: sequence };
-    const result = await generateLoad(whole);
-    this.sequence = result.nextSequence;
-    this.accepted += result.accepted;
-    if (Object.keys(result.statuses).join() !== '202') throw new Error(JSON.stringify(result.statuses));
-    return result;
-  }
-
-  async drain() {
-    const deadlineMs = performance.now() + DRAIN_TIMEOUT_MS;
-    for (;;) {
-      const { queryable, failed } = await this.service.counters();
-      if (failed > 0) throw new Error(`${failed} events failed to be rated`);
-      if (queryable >= this.accepted) return;
-      if (performance.now() > deadlineMs) throw new Error('the events did not become queryable');
-      await delay(DRAIN_POLL_MS);
-    }
   }
 }

@@ -1,9 +1,6 @@
 // Windows of limits as arrays: one row per subject holds all its current windows. Off: one row per window, to which one
 // statement adds. Both return the windows that reached an alert.
 
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { numericText } from '../../packages/service/dist/modules/ledger/amount.js';
 import { CurrentWindows } from '../../packages/service/dist/modules/limits/windows/current-windows.js';
 import {
@@ -11,11 +8,7 @@ import {
   writeCurrentWindows,
 } from '../../packages/service/dist/modules/limits/windows/store.js';
 import { quotedText } from '../../packages/service/dist/platform/postgres/arrays.js';
-import {
-  applyMigrations,
-  connectPostgres,
-  startEmbeddedPostgres,
-} from '../../packages/service/dist/platform/postgres/index.js';
+import { openEmbeddedStores } from '../embedded-stores.mjs';
 import { cpuOf, inTurns } from './measure.mjs';
 
 const SUBJECTS = 10_000;
@@ -34,28 +27,16 @@ const RULE_NOS = Array.from({ length: RULES }, (_, index) => index + 1);
 
 /** @returns µs per event of this process and of PostgreSQL */
 export async function measureWindowArrays(rounds) {
-  const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-bench-machines-'));
-  // PostgreSQL may run under another account, and must reach its folder.
-  chmodSync(dataDir, 0o711);
-  const quiet = { info() {}, warn: console.warn, error: console.error };
-  const server = await startEmbeddedPostgres({ dataDir, log: quiet });
-  const postgres = connectPostgres({
-    connection: server.connection,
-    applicationName: 'bench',
-    poolMax: 2,
-    log: quiet,
-  });
+  const stores = await openEmbeddedStores({ poolMax: 2, withClickHouse: false });
+  const { postgres } = stores;
   try {
-    await applyMigrations(postgres);
     await fill(postgres);
     return await inTurns(
       { on: () => perEvent(postgres, addToArrays), off: () => perEvent(postgres, addToRows) },
       rounds,
     );
   } finally {
-    await postgres.close();
-    await server.stop();
-    rmSync(dataDir, { recursive: true, force: true });
+    await stores.close();
   }
 }
 
