@@ -18,14 +18,10 @@ import {
   applyClickHouseMigrations,
   openEmbeddedClickHouse,
 } from '../packages/service/dist/platform/clickhouse/index.js';
+import { readOptions } from './options.mjs';
 import { quantile } from './quantile.mjs';
 
-const options = { items: 10_000_000, days: 90, runs: 50, models: 8, regions: 4, requests: 0 };
-for (const argument of process.argv.slice(2)) {
-  const [name, value] = argument.split('=');
-  if (!(name in options)) throw new Error(`unknown option ${name}`);
-  options[name] = Number(value);
-}
+const options = readOptions({ items: 10_000_000, days: 90, runs: 50, models: 8, regions: 4, requests: 0 });
 
 const SCOPE = {
   tenantId: 'ten_bench',

@@ -7,15 +7,11 @@
 // p50 and p99 of ingest, of the charts, and the ratio of ingest's p99; the aim is 2 at most. Needs a build,
 // and the machine to itself.
 import { ingestAtRate, makeHistory, refreshBoards } from './board-load.mjs';
+import { readOptions } from './options.mjs';
 import { quantile } from './quantile.mjs';
 import { BenchService } from './service.mjs';
 
-const options = { boards: 20, every: 5, seconds: 20, rounds: 2, rate: 500, history: 200_000 };
-for (const argument of process.argv.slice(2)) {
-  const [name, value] = argument.split('=');
-  if (!(name in options)) throw new Error(`unknown option ${name}`);
-  options[name] = Number(value);
-}
+const options = readOptions({ boards: 20, every: 5, seconds: 20, rounds: 2, rate: 500, history: 200_000 });
 const CONNECTIONS = 32;
 
 const service = await BenchService.start();

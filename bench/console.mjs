@@ -12,14 +12,10 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import sparticuz from '@sparticuz/chromium';
 import { chromium } from 'playwright-core';
+import { readOptions } from './options.mjs';
 import { BenchService } from './service.mjs';
 
-const options = { series: 50, buckets: 990, type: 'area', seconds: 15 };
-for (const argument of process.argv.slice(2)) {
-  const [name, value] = argument.split('=');
-  if (!(name in options)) throw new Error(`unknown option ${name}`);
-  options[name] = name === 'type' ? value : Number(value);
-}
+const options = readOptions({ series: 50, buckets: 990, type: 'area', seconds: 15 });
 const AIM_MS = 50;
 const MINUTE_S = 60;
 const TICK_MS = 1_000;

@@ -10,15 +10,11 @@
 import { readdirSync, readlinkSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ingestAtRate, makeHistory, refreshBoards } from './board-load.mjs';
+import { readOptions } from './options.mjs';
 import { quantile } from './quantile.mjs';
 import { BenchService } from './service.mjs';
 
-const options = { limit: 1_024, boards: 20, every: 2, minutes: 10, rate: 500, history: 200_000 };
-for (const argument of process.argv.slice(2)) {
-  const [name, value] = argument.split('=');
-  if (!(name in options)) throw new Error(`unknown option ${name}`);
-  options[name] = Number(value);
-}
+const options = readOptions({ limit: 1_024, boards: 20, every: 2, minutes: 10, rate: 500, history: 200_000 });
 const CONNECTIONS = 32;
 /** Files that a merge or a query opens are closed within a fraction of a second. */
 const SAMPLE_MS = 250;

@@ -13,20 +13,15 @@ import { USUAL } from './machines/payloads.mjs';
 import { measurePriorities } from './machines/priorities.mjs';
 import { measureServices } from './machines/services.mjs';
 import { measureWindowArrays } from './machines/window-arrays.mjs';
+import { readOptions } from './options.mjs';
 import { printTable } from './report.mjs';
 
-const options = { rounds: '5', seconds: '3', only: 'services,json,native,windows,priorities' };
-for (const argument of process.argv.slice(2)) {
-  const [name, value] = argument.split('=');
-  if (!(name in options)) throw new Error(`unknown option ${name}`);
-  options[name] = value;
-}
-const rounds = Number(options.rounds);
+const options = readOptions({ rounds: 5, seconds: 3, only: 'services,json,native,windows,priorities' });
+const { rounds, seconds } = options;
 const chosen = new Set(options.only.split(','));
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
 
 console.log(`${cpus()[0]?.model}, ${availableParallelism()} cores, Node.js ${process.version}`);
-const seconds = Number(options.seconds);
 const services = chosen.has('services') ? await measureServices(rounds, seconds) : undefined;
 const selection = chosen.has('json') ? await measureJsonSelection(rounds) : {};
 const native = chosen.has('native') ? await measureNativeBlocks(rounds) : undefined;

@@ -24,14 +24,18 @@ import { PostgresSegmentQueue, SegmentFiles } from '../packages/service/dist/pla
 import { openEmbeddedStores } from './embedded-stores.mjs';
 import { BATCH_EVENTS, batchBody, RequestTemplate, RULE_SET, SUBJECTS } from './events.mjs';
 import { insertLimits } from './limits.mjs';
+import { readOptions } from './options.mjs';
 import { usageOf } from './processes.mjs';
 
-const options = { events: 400_000, projects: 4, loops: 2, batch: 20_000, bodies: 2, limits: 0, projector: 1 };
-for (const argument of process.argv.slice(2)) {
-  const [name, value] = argument.split('=');
-  if (!(name in options)) throw new Error(`unknown option ${name}`);
-  options[name] = Number(value);
-}
+const options = readOptions({
+  events: 400_000,
+  projects: 4,
+  loops: 2,
+  batch: 20_000,
+  bodies: 2,
+  limits: 0,
+  projector: 1,
+});
 
 const TENANT_ID = 'ten_bench';
 const RULE_SET_ID = 'ers_00000000000000000000000000000000';

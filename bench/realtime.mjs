@@ -11,15 +11,11 @@ import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { SUBJECTS } from './events.mjs';
 import { PLAN_RULES } from './limits.mjs';
+import { readOptions } from './options.mjs';
 import { generateLoad, usageOf } from './processes.mjs';
 import { BenchService } from './service.mjs';
 
-const options = { rate: 500, seconds: 20, events: 10_000, connections: 64 };
-for (const argument of process.argv.slice(2)) {
-  const [name, value] = argument.split('=');
-  if (!(name in options)) throw new Error(`unknown option ${name}`);
-  options[name] = Number(value);
-}
+const options = readOptions({ rate: 500, seconds: 20, events: 10_000, connections: 64 });
 const ASKED_SUBJECTS = 1_000;
 const PIPELINE_CONNECTIONS = 8;
 const WARM_UP_SECONDS = 3;

@@ -7,16 +7,12 @@
 // follows its response. Prints p50 and p99 of ingest, and their ratios to those alone; the aim is 2 at most. Needs a
 // build, and the machine to itself.
 import { performance } from 'node:perf_hooks';
+import { readOptions } from './options.mjs';
 import { generateLoad } from './processes.mjs';
 import { quantile } from './quantile.mjs';
 import { BenchService } from './service.mjs';
 
-const options = { atOnce: 8, seconds: 10, rounds: 2, rate: 300 };
-for (const argument of process.argv.slice(2)) {
-  const [name, value] = argument.split('=');
-  if (!(name in options)) throw new Error(`unknown option ${name}`);
-  options[name] = Number(value);
-}
+const options = readOptions({ atOnce: 8, seconds: 10, rounds: 2, rate: 300 });
 const CONNECTIONS = 16;
 const RULES = 500;
 /** Length of each of the two expressions of a rule; all rules together are a little under a megabyte. */

@@ -10,17 +10,13 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { publishSlowRules, slowBatch } from '../packages/service/dist/testing/slow-rules.js';
+import { readOptions } from './options.mjs';
 import { Probes } from './probes.mjs';
 import { generateLoad } from './processes.mjs';
 import { quantile } from './quantile.mjs';
 import { BenchService } from './service.mjs';
 
-const options = { events: 10_000, rounds: 2, seconds: 30, rate: 500 };
-for (const argument of process.argv.slice(2)) {
-  const [name, value] = argument.split('=');
-  if (!(name in options)) throw new Error(`unknown option ${name}`);
-  options[name] = Number(value);
-}
+const options = readOptions({ events: 10_000, rounds: 2, seconds: 30, rate: 500 });
 const CONNECTIONS = 32;
 const OTHER_PROJECTS = 4;
 const BATCH_EVENTS = 500;
