@@ -2,6 +2,7 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { generateLoad } from './processes.mjs';
+import { ServiceLoad } from './service-load.mjs';
 
 const BATCH_CONNECTIONS = 8;
 const HISTORY_SECONDS_MAX = 300;
@@ -23,21 +24,15 @@ const CHARTS = [
  *
  * @returns the number of events
  */
-export async function makeHistory(service, { id, ...target }, events) {
-  let accepted = 0;
-  const load = {
-    ...service.address,
-    kind: 'batch',
-    targets: [{ path: `/v1/projects/${id}/events/batch-ingest`, ...target }],
-    connections: BATCH_CONNECTIONS,
-    seconds: HISTORY_SECONDS_MAX,
-    runId: 'history',
-  };
-  ({ accepted } = await generateLoad(load, (progress, generator) => {
+export async function makeHistory(service, project, events) {
+  const load = new ServiceLoad(service, 'history', POLL_MS);
+  const plan = { kind: 'batch', connections: BATCH_CONNECTIONS, seconds: HISTORY_SECONDS_MAX };
+  const onProgress = (progress, generator) => {
     if (progress.accepted >= events) generator.order({ stop: true });
-  }));
-  while ((await service.counters()).queryable < accepted) await delay(POLL_MS);
-  return accepted;
+  };
+  await load.send([project], plan, { onProgress, mayBeRefused: true });
+  await load.drain();
+  return load.accepted;
 }
 
 /**
