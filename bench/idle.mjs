@@ -1,23 +1,28 @@
-// Processor time of the service at rest, by thread and by process of PostgreSQL. `restSeconds=` pass before the
-// `seconds=` that are measured. Linux only.
+// Processor time of the service at rest, by thread and by kind of PostgreSQL process.
+//
+//     node bench/idle.mjs [rest=60] [seconds=60]
+//
+// `rest` seconds pass before the `seconds` that are measured. PostgreSQL names a connection by its account and its
+// database, so the pools of the service are not told apart. Needs a build, and Linux.
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
+import { readOptions } from './options.mjs';
 import { descendantsOf } from './processes.mjs';
 import { BenchService } from './service.mjs';
 
-const options = Object.fromEntries(process.argv.slice(2).map((argument) => argument.split('=')));
-const restSeconds = Number(options.restSeconds ?? 60);
-const seconds = Number(options.seconds ?? 60);
+const options = readOptions({ rest: 60, seconds: 60 });
 /** Rows of the result with a smaller share of a core are not printed, only counted. */
 const SHOWN_PERCENT = 0.02;
 const NANOSECONDS_PER_SECOND = 1e9;
+/** The first process has its whole command line as its title. */
+const TITLE_CHARS_MAX = 60;
 
 const service = await BenchService.start();
 try {
-  await delay(restSeconds * 1_000);
+  await delay(options.rest * 1_000);
   const before = readings(service.pid);
   const beginMs = performance.now();
-  await delay(seconds * 1_000);
+  await delay(options.seconds * 1_000);
   const after = readings(service.pid);
   print(before, after, (performance.now() - beginMs) / 1_000);
 } finally {
@@ -45,34 +50,43 @@ function print(before, after, elapsedSeconds) {
   );
 }
 
-/** The running time of each thread of the service and of all processes below it. */
+/** Returns the name and the running time of each thread of the service and of the PostgreSQL processes below it. */
 function readings(pid) {
   const found = new Map();
-  for (const process of [pid, ...descendantsOf(pid)]) {
-    const program = process === pid ? 'node' : 'postgres';
-    for (const thread of readdirSync(`/proc/${process}/task`)) {
-      const path = `/proc/${process}/task/${thread}`;
-      try {
-        // In nanoseconds: a tick of the kernel's other counter is longer than most work at rest takes.
-        const [ran] = readFileSync(`${path}/schedstat`, 'latin1').split(' ');
-        const role = process === pid ? nameOf(path, thread, pid) : titleOf(process);
-        found.set(`${process}/${thread}`, {
-          name: `${program}: ${role}`,
-          ranSeconds: Number(ran) / NANOSECONDS_PER_SECOND,
-        });
-      } catch {
-        // The thread ended meanwhile.
-      }
-    }
+  const add = (path, name) => {
+    // In nanoseconds: a tick of the kernel's other counter is longer than most work at rest takes.
+    const [ran] = readFileSync(`${path}/schedstat`, 'latin1').split(' ');
+    found.set(path, { name, ranSeconds: Number(ran) / NANOSECONDS_PER_SECOND });
+  };
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    const path = `/proc/${pid}/task/${thread}`;
+    unlessEnded(() => add(path, `node: ${Number(thread) === pid ? 'main thread' : threadName(path)}`));
+  }
+  for (const child of descendantsOf(pid)) {
+    const path = `/proc/${child}`;
+    unlessEnded(() => add(path, `postgres: ${processTitle(path)}`));
   }
   return found;
 }
 
-function nameOf(path, thread, pid) {
-  if (Number(thread) === pid) return 'main thread';
+/** Threads and processes may end while they are read. */
+function unlessEnded(read) {
+  try {
+    read();
+  } catch (error) {
+    if (error.code !== 'ENOENT' && error.code !== 'ESRCH') throw error;
+  }
+}
+
+function threadName(path) {
   return readFileSync(`${path}/comm`, 'latin1').trim();
 }
 
-function titleOf(pid) {
-  return readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' ').trim().slice(0, 60);
+/** Returns what PostgreSQL calls the process, without the state of a connection, which differs from look to look. */
+function processTitle(path) {
+  const title = readFileSync(`${path}/cmdline`, 'latin1').replaceAll('\0', ' ').trim();
+  return title
+    .replace(/^postgres: /, '')
+    .replace(/ \[local\].*$/, '')
+    .slice(0, TITLE_CHARS_MAX);
 }
