@@ -40,5 +40,5 @@ export async function openEmbeddedStores({ poolMax, withClickHouse }) {
     await close();
     throw error;
   }
-  return { dataDir, postgres, clickhouse, close };
+  return { dataDir, connection, postgres, clickhouse, close };
 }

@@ -55,7 +55,7 @@ const PROSE = 'The model said: "a quick brown fox",\nand explained at some lengt
 const TOKEN = { token: ' fox', logprob: -0.1234567, bytes: [32, 102, 111, 120], is_end: false };
 
 /** The default payload. */
-const PAYLOAD = { bytes: EVENT_BYTES, filler: 'string', batchEvents: BATCH_EVENTS };
+export const PAYLOAD = { bytes: EVENT_BYTES, filler: 'string', batchEvents: BATCH_EVENTS };
 
 /** JSON text of an event; `index` chooses model, region and sizes. `batchFields` are those of a batch item. */
 function eventText(index, runId, batchFields, { bytes, filler } = PAYLOAD) {

@@ -11,7 +11,6 @@
 import { join } from 'node:path';
 import { PerformanceObserver, performance } from 'node:perf_hooks';
 import { systemClock } from '../packages/service/dist/kernel/clock.js';
-import { rawEventHex } from '../packages/service/dist/kernel/id.js';
 import { createWorkerCatalog } from '../packages/service/dist/modules/limits/index.js';
 import {
   createFileSpool,
@@ -22,10 +21,9 @@ import { EventQuotas } from '../packages/service/dist/modules/quotas/index.js';
 import { createRuleVersions } from '../packages/service/dist/modules/rules/index.js';
 import { PostgresSegmentQueue, SegmentFiles } from '../packages/service/dist/platform/queue/index.js';
 import { openEmbeddedStores } from './embedded-stores.mjs';
-import { BATCH_EVENTS, batchBody, RequestTemplate, RULE_SET, SUBJECTS } from './events.mjs';
-import { insertLimits } from './limits.mjs';
 import { readOptions } from './options.mjs';
 import { usageOf } from './processes.mjs';
+import { createWaitingProjects, queueEvents } from './waiting-events.mjs';
 
 const options = readOptions({
   events: 400_000,
@@ -37,11 +35,6 @@ const options = readOptions({
   projector: 1,
 });
 
-const TENANT_ID = 'ten_bench';
-const RULE_SET_ID = 'ers_00000000000000000000000000000000';
-const RUN_ID = 'run';
-const { name: _name, effective_from: _from, ...RULE_CONFIG } = RULE_SET;
-const OCCURRED_AT = Math.floor(Date.now() / 1000);
 let gcMs = 0;
 new PerformanceObserver((list) => {
   for (const { duration } of list.getEntries()) gcMs += duration;
@@ -54,7 +47,7 @@ try {
   const quotas = new EventQuotas(postgres, queue);
   const rules = createRuleVersions(postgres);
   const limits = createWorkerCatalog();
-  const projects = await createProjects();
+  const projects = await createWaitingProjects(postgres, options.projects, options.limits);
   const worker = (observer, onCommitted) =>
     createPipelineWorker(
       { postgres, queue, rules, limits, spool, clock: systemClock, observer, onCommitted },
@@ -71,7 +64,8 @@ try {
   ];
   for (const [name, events, isProjected] of rounds.slice(0, options.projector === 0 ? 2 : rounds.length)) {
     const isRated = name !== 'projector alone';
-    if (isRated) sequence = await prefill(quotas, projects, sequence, events);
+    if (isRated)
+      sequence = await queueEvents(quotas, projects, { first: sequence, events, bodies: options.bodies });
     await measure(name, events, isProjected, (observer) => {
       const copies = isProjected ? projector(observer) : undefined;
       const rates = isRated ? worker(observer, () => copies?.notify()) : undefined;
@@ -133,74 +127,4 @@ async function measure(name, events, isProjected, start) {
 /** 0 elsewhere than on Linux. */
 function serverCpuSeconds() {
   return usageOf(process.pid)?.postgres.cpuSeconds ?? 0;
-}
-
-async function createProjects() {
-  const projects = [];
-  await postgres.pool.query(`insert into tenants values ($1, $1, 0)`, [TENANT_ID]);
-  for (let index = 0; index < options.projects; index++) {
-    const { rows } = await postgres.pool.query(
-      `insert into projects (tenant_id, id, name, kind, storage, created_at) values ($1, $2, $2, 'release', 'shared', 0) returning no`,
-      [TENANT_ID, `prj_${index}`],
-    );
-    projects.push({
-      tenantId: TENANT_ID,
-      projectId: `prj_${index}`,
-      projectNo: rows[0].no,
-      storage: 'shared',
-    });
-  }
-  await postgres.pool.query(
-    `insert into rule_sets (tenant_id, project_id, id, kind, created_at) select tenant_id, id, $1, 'extractor', 0 from projects`,
-    [RULE_SET_ID],
-  );
-  await postgres.pool.query(
-    `insert into rule_set_versions
-      (tenant_id, project_id, rule_set_id, version, effective_from, config, created_at, published_at)
-    select tenant_id, id, $1, 1, 1, $2, 0, 0 from projects`,
-    [RULE_SET_ID, JSON.stringify(RULE_CONFIG)],
-  );
-  if (options.limits > 0)
-    for (const project of projects) await insertLimits(postgres, project, routedSubjects());
-  return projects;
-}
-
-/** `*`, or every subject by itself. */
-function routedSubjects() {
-  if (options.limits === 1) return ['*'];
-  return Array.from({ length: SUBJECTS }, (_, index) => `user-${String(index).padStart(5, '0')}`);
-}
-
-/** Queues `events` new events as ingest does: segments of a few requests each. Returns the next sequence number. */
-async function prefill(quotas, projects, first, events) {
-  const template = new RequestTemplate('/', [], batchBody(RUN_ID, RULE_SET_ID));
-  const bodyAt = template.buffer.indexOf('\r\n\r\n') + 4;
-  let sequence = first;
-  let records = [];
-  while (sequence < first + events) {
-    const project = projects[(sequence / BATCH_EVENTS) % projects.length];
-    const body = Buffer.from(template.stamp(sequence, OCCURRED_AT).subarray(bodyAt));
-    const ids = Array.from({ length: BATCH_EVENTS }, (_, index) =>
-      rawEventHex(
-        TENANT_ID,
-        project.projectId,
-        OCCURRED_AT,
-        `${RUN_ID}-${String(sequence + index).padStart(12, '0')}`,
-      ),
-    );
-    const scope = { kind: 'batch', ...project, extractorRuleSetId: null };
-    records.push({
-      scope,
-      receivedAtMs: Date.now(),
-      eventCount: BATCH_EVENTS,
-      ids: Buffer.from(ids.join(''), 'hex'),
-      body,
-    });
-    sequence += BATCH_EVENTS;
-    if (records.length === options.bodies || sequence >= first + events) {
-      await quotas.appendWithinQuota(records.map((record) => ({ record, monthlyEventLimit: -1 })));
-      records = [];
-    }
-  }
-  return sequence;
 }
