@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { fromStored, toText } from '../../kernel/decimal.js';
 import type { Buffers } from '../../platform/buffers.js';
-import { lockUntilCommit, shareLockUntilCommit, type Tx } from '../../platform/postgres/index.js';
+import { shareLockUntilCommit, type Tx, tryLockUntilCommit } from '../../platform/postgres/index.js';
 import type { ChangedProject, ChangedRange, EventTotal, IngestTotal, UsageTotal } from './totals.js';
 
 /** Names the advisory lock of spool files without a row: batches share it, and the sweep takes it exclusively. */
@@ -217,9 +217,12 @@ export async function holdSpool(tx: Tx): Promise<void> {
   await shareLockUntilCommit(tx, SPOOL_LOCK);
 }
 
-/** Waits until every file has a row, and prevents new files without one until `tx` ends. */
-export async function lockSpool(tx: Tx): Promise<void> {
-  await lockUntilCommit(tx, SPOOL_LOCK);
+/**
+ * Prevents new files without a row until `tx` ends, and returns true; returns false while a batch may have one. It does
+ * not wait for that batch: every later batch would wait behind it, for ever if the process of that batch is frozen.
+ */
+export async function tryLockSpool(tx: Tx): Promise<boolean> {
+  return tryLockUntilCommit(tx, SPOOL_LOCK);
 }
 
 /** Returns those of `files` that a batch points at. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Buffers, checksum, totalBytes, writeBuffers } from '../../platform/buffers.js';
 import { type Postgres, transaction } from '../../platform/postgres/index.js';
 import { syncFolder } from '../../platform/sync-folder.js';
-import { type BatchLocation, lockSpool, referencedSpoolFiles } from './batch-store.js';
+import { type BatchLocation, referencedSpoolFiles, tryLockSpool } from './batch-store.js';
 
 /** Keeps the encoded rows of a batch until they are in ClickHouse. */
 export interface Spool {
@@ -123,17 +123,20 @@ function ignoreMissing(error: NodeJS.ErrnoException): void {
 
 /**
  * Removes spooled rows that no batch points at: a crash leaves them between writing a file and committing, or between
- * deleting a batch and its file. Safe at any time and with any number of workers, because it waits for batches that
- * have a file and no row yet.
+ * deleting a batch and its file. Safe at any time and with any number of workers, because it does nothing while a batch
+ * may have a file and no row yet.
+ *
+ * @returns false when such a batch prevented it: sweep again later
  */
-export async function sweepSpool(postgres: Postgres, spool: Spool): Promise<void> {
-  await transaction(postgres, async (tx) => {
-    await lockSpool(tx);
+export async function sweepSpool(postgres: Postgres, spool: Spool): Promise<boolean> {
+  return transaction(postgres, async (tx) => {
+    if (!(await tryLockSpool(tx))) return false;
     const files = await spool.list();
-    if (files.length === 0) return;
+    if (files.length === 0) return true;
     const referenced = await referencedSpoolFiles(tx, files);
     for (const spoolFile of files) {
       if (!referenced.has(spoolFile)) await spool.remove({ spoolFile, bytes: null });
     }
+    return true;
   });
 }

@@ -1,7 +1,9 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { transaction } from '../../platform/postgres/index.js';
 import { batchRecord, PipelineFixture, testEvent, waitFor } from '../../testing/index.js';
+import { holdSpool } from './batch-store.js';
 import type { BatchStage } from './observer.js';
 
 describe('a pipeline worker that dies', () => {
@@ -67,6 +69,30 @@ describe('a pipeline worker that dies', () => {
     stop.abort();
     await running;
     expect(await fixture.ingestTotals()).toMatchObject([{ processed_count: 1, duplicate_count: 0 }]);
+  });
+
+  it('goes on after a failed batch while the transaction of another worker never ends', async () => {
+    let thaw = () => {};
+    const frozen = transaction(fixture.postgres, async (tx) => {
+      await holdSpool(tx);
+      await new Promise<void>((resolve) => {
+        thaw = resolve;
+      });
+    });
+    await fixture.accept(batchRecord(fixture.project, [testEvent('a')]));
+    fixture.killAfter = 'spool';
+    const stop = new AbortController();
+    const pipeline = fixture.worker({ lingerMs: 1 });
+    const running = pipeline.run(stop.signal);
+    await waitFor(() => fixture.failures.length > 0);
+    fixture.killAfter = undefined;
+    await waitFor(() => pipeline.stats().processed === 1);
+    expect((await readdir(fixture.folder)).length).toBeGreaterThan(1);
+    thaw();
+    await frozen;
+    await waitFor(async () => (await readdir(fixture.folder)).length === 1);
+    stop.abort();
+    await running;
   });
 
   it('rates each event once though its connections are cut again and again', async () => {

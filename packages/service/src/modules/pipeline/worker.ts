@@ -27,6 +27,8 @@ const DEFERRED_POLL_MS = 1_000;
 /** While other batches run, deferred events pause for this multiple of the time that they ran. */
 const REST_FACTOR = 2;
 const REST_MS_MAX = 1_000;
+/** After this time a sweep of the spool that a running batch prevented is tried again. */
+const SWEEP_RETRY_MS = 1_000;
 
 export interface PipelineWorkerOptions {
   readonly batchEventsMax?: number;
@@ -84,6 +86,8 @@ class LoopWorker implements PipelineWorker {
   #mayBeDeferred = true;
   /** Tenants whose events were too slow for a batch; concurrent batches defer their events too, to save the time. */
   readonly #slowTenants = new Set<string>();
+  /** When the spool is to be swept again because the last sweep was not possible. */
+  #sweepDueMs = Number.POSITIVE_INFINITY;
   /** Number of running batches of events that are not deferred. */
   #inHand = 0;
   readonly #stats: PipelineStats = {
@@ -139,7 +143,7 @@ class LoopWorker implements PipelineWorker {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    await this.#sweepUntilDone(signal);
+    await this.#sweepNow();
     const loops = Array.from({ length: this.#loops }, () => this.#loop(signal));
     await Promise.all([...loops, this.#deferredLoop(signal)]);
   }
@@ -159,13 +163,13 @@ class LoopWorker implements PipelineWorker {
         await this.#gather(signal);
         if (!signal.aborted) await this.#newBatch(block, endTurn);
         failures = 0;
+        if (performance.now() >= this.#sweepDueMs) await this.#sweepNow();
       } catch (error) {
         endTurn();
         this.#stats.failures++;
         this.#deps.observer.batchFailed(error);
         await pause(retryPauseMs(++failures), signal);
-        // The failed transaction may have left a file that no row points at.
-        await this.#sweepUntilDone(signal);
+        await this.#sweepNow();
       } finally {
         endTurn();
       }
@@ -222,7 +226,7 @@ class LoopWorker implements PipelineWorker {
         this.#stats.failures++;
         this.#deps.observer.batchFailed(error);
         await pause(retryPauseMs(++failures), signal);
-        await this.#sweepUntilDone(signal);
+        await this.#sweepNow();
       }
     }
   }
@@ -287,14 +291,17 @@ class LoopWorker implements PipelineWorker {
     return counts;
   }
 
-  async #sweepUntilDone(signal: AbortSignal): Promise<void> {
-    for (let failures = 1; !signal.aborted; failures++) {
-      try {
-        return await sweepSpool(this.#deps.postgres, this.#deps.spool);
-      } catch (error) {
-        this.#deps.observer.batchFailed(error);
-        await pause(retryPauseMs(failures), signal);
-      }
+  /**
+   * Sweeps the spool at the start and after a failed batch, whose transaction may have left a file that no row points
+   * at. If that is not possible now, a later round does it; never rejects.
+   */
+  async #sweepNow(): Promise<void> {
+    this.#sweepDueMs = performance.now() + SWEEP_RETRY_MS;
+    try {
+      if (await sweepSpool(this.#deps.postgres, this.#deps.spool))
+        this.#sweepDueMs = Number.POSITIVE_INFINITY;
+    } catch (error) {
+      this.#deps.observer.batchFailed(error);
     }
   }
 }

@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestPostgres, type TestPostgres, waitFor } from '../../testing/index.js';
-import { lockUntilCommit, shareLockUntilCommit, withAdvisoryLock } from './advisory-lock.js';
+import {
+  lockUntilCommit,
+  shareLockUntilCommit,
+  tryLockUntilCommit,
+  withAdvisoryLock,
+} from './advisory-lock.js';
 import { type Tx, transaction } from './connect.js';
 
 let store: TestPostgres;
@@ -37,6 +42,15 @@ test('a transaction alone holds a lock until it ends, however it ends', async ()
   });
   await expect(failing).rejects.toThrow('inside');
   await transaction(store.postgres, work);
+});
+
+test('a transaction that tries for a lock does not wait for it', async () => {
+  const tryIt = () => transaction(store.postgres, (tx) => tryLockUntilCommit(tx, 'test'));
+  await transaction(store.postgres, async (holder) => {
+    await shareLockUntilCommit(holder, 'test');
+    expect(await tryIt()).toBe(false);
+  });
+  expect(await tryIt()).toBe(true);
 });
 
 const WAITING = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;

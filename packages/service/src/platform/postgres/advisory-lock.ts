@@ -9,6 +9,17 @@ export async function lockUntilCommit(tx: Tx, name: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(tx);
 }
 
+/**
+ * Takes the lock of `lockUntilCommit` if no other transaction holds or shares it; returns whether it did. It never
+ * waits, so that no later transaction waits behind it for one that holds the lock.
+ */
+export async function tryLockUntilCommit(tx: Tx, name: string): Promise<boolean> {
+  const { rows } = await sql<{ locked: boolean }>`
+    select pg_try_advisory_xact_lock(hashtextextended(${name}, 0)) as locked
+  `.execute(tx);
+  return rows[0]?.locked === true;
+}
+
 /** Takes a shared lock. Shared locks wait only for an exclusive one of `lockUntilCommit`, and the other way round. */
 export async function shareLockUntilCommit(tx: Tx, name: string): Promise<void> {
   await sql`select pg_advisory_xact_lock_shared(hashtextextended(${name}, 0))`.execute(tx);

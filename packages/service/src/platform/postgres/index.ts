@@ -1,4 +1,9 @@
-export { lockUntilCommit, shareLockUntilCommit, withAdvisoryLock } from './advisory-lock.js';
+export {
+  lockUntilCommit,
+  shareLockUntilCommit,
+  tryLockUntilCommit,
+  withAdvisoryLock,
+} from './advisory-lock.js';
 export { arrayLiteral, columnsOf, integerArray, quotedText, uuidArray } from './arrays.js';
 export { PostgresUnavailableError } from './binaries.js';
 export {
