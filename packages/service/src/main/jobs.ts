@@ -8,6 +8,7 @@ import { createUnpricedDaysJob } from '../modules/usage/index.js';
 import { createSender, createWebhookDispatcher } from '../modules/webhooks/index.js';
 import type { Logger } from '../platform/log/index.js';
 import type { Metrics } from '../platform/metrics/index.js';
+import type { WorkWatch } from '../platform/postgres/index.js';
 import { baselineOf } from './baseline.js';
 import type { Stores } from './stores.js';
 
@@ -21,7 +22,7 @@ export interface RunningJobs {
 export function startJobs(
   config: Config,
   { postgres, clickhouse }: Pick<Stores, 'postgres' | 'clickhouse'>,
-  { log, metrics }: { readonly log: Logger; readonly metrics: Metrics },
+  { log, metrics, watch }: { readonly log: Logger; readonly metrics: Metrics; readonly watch: WorkWatch },
 ): RunningJobs {
   if (!config.roles.includes('worker')) return { stop: async () => {} };
   const abort = new AbortController();
@@ -38,6 +39,7 @@ export function startJobs(
     createRetentionJob({ ...deps, clickhouse, policy }),
     createUnpricedDaysJob({ postgres, clickhouse, log }),
   ];
+  for (const { awaited = [] } of jobs) for (const work of [awaited].flat()) watch.add(work);
   const running = Promise.all(jobs.map((job) => job.run(abort.signal)));
   return {
     async stop() {

@@ -7,6 +7,8 @@ import { loadServiceKey, type ServiceKey } from '../modules/tenancy/index.js';
 import { type App, closeGracefully, Readiness } from '../platform/http/index.js';
 import type { Logger } from '../platform/log/index.js';
 import { createMetrics, type Metrics } from '../platform/metrics/index.js';
+import { WorkWatch } from '../platform/postgres/index.js';
+import { deferredSegment, newSegment } from '../platform/queue/index.js';
 import { type Api, createApi } from './api.js';
 import { Closers } from './closers.js';
 import { prepareDataDir } from './data-dir.js';
@@ -63,10 +65,17 @@ export async function startService(config: Config, options: ServiceOptions): Pro
     closers.add(() => stores.close());
     const serviceKey = await loadServiceKey(config.dataDir, config.serviceKey);
     const metrics = createMetrics();
-    const pipeline = await startPipeline(config, stores, { log, metrics, fail });
+    const watch = new WorkWatch({ postgres: stores.postgres, clock: systemClock, log });
+    const pipeline = await startPipeline(config, stores, { log, metrics, watch, fail });
     closers.add(() => pipeline.stop());
-    const jobs = startJobs(config, stores, { log, metrics });
+    const jobs = startJobs(config, stores, { log, metrics, watch });
     closers.add(() => jobs.stop());
+    const stopWatch = new AbortController();
+    const watching = watch.run(stopWatch.signal);
+    closers.add(() => {
+      stopWatch.abort();
+      return watching;
+    });
     signal.throwIfAborted();
     onProgress(config.roles.includes('api') ? 'starting the API' : 'starting the health endpoints');
     const readiness = new Readiness({
@@ -138,13 +147,14 @@ interface RunningPipeline {
 interface PipelineParts {
   readonly log: Logger;
   readonly metrics: Metrics;
+  readonly watch: WorkWatch;
   readonly fail: (reason: string) => void;
 }
 
 async function startPipeline(
   config: Config,
   stores: Stores,
-  { log, metrics, fail }: PipelineParts,
+  { log, metrics, watch, fail }: PipelineParts,
 ): Promise<RunningPipeline> {
   const { folders, postgres, clickhouse } = stores;
   const abort = new AbortController();
@@ -158,6 +168,7 @@ async function startPipeline(
         observer: observeProjection(metrics, log),
       });
   const projecting = projector?.run(abort.signal);
+  const onProjectorNotified = projector && watch.add(projector.awaited);
   const pipelineMetrics = new PipelineMetrics(metrics);
   const worker = !config.roles.includes('worker')
     ? undefined
@@ -169,19 +180,40 @@ async function startPipeline(
           logLevel: config.logLevel,
         },
         {
-          onBatchCommitted: () => projector?.notify(),
+          onBatchCommitted: () => {
+            projector?.notify();
+            onProjectorNotified?.();
+          },
           onStats: (stats, stageSeconds) => pipelineMetrics.update(stats, stageSeconds),
           onUnexpectedExit: fail,
         },
       );
+  const onWorkerNotified = worker && watchSegments(worker, watch);
   return {
-    notify: () => worker?.notify(),
+    notify() {
+      worker?.notify();
+      onWorkerNotified?.();
+    },
     async stop() {
       await worker?.stop();
       abort.abort();
       await projecting;
     },
   };
+}
+
+/** Upper bounds of the time until segments of other processes are noticed. */
+const NEW_LOOK_MS = 200;
+const DEFERRED_LOOK_MS = 1_000;
+
+/** Returns a function that puts the next look for new segments off, because the worker was notified. */
+function watchSegments(worker: WorkerHost, watch: WorkWatch): () => void {
+  watch.add({
+    dueAtMs: deferredSegment,
+    lookMs: DEFERRED_LOOK_MS,
+    onDue: () => worker.notifyFound('deferred'),
+  });
+  return watch.add({ dueAtMs: newSegment, lookMs: NEW_LOOK_MS, onDue: () => worker.notifyFound('waiting') });
 }
 
 /** How far a heap may grow beyond its live objects before all of it is collected. */

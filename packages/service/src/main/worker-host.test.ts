@@ -48,6 +48,14 @@ describe('the rating thread', () => {
     expect(committed() - before).toBeLessThanOrEqual(2);
   });
 
+  test('is notified of segments that were found, at once each time', async () => {
+    const { host: thread, committed } = host(ON_NEWS);
+    thread.notifyFound('waiting');
+    thread.notifyFound('deferred');
+    await waitFor(() => committed() === 2);
+    await thread.stop();
+  });
+
   test.each([
     ['throws', "throw new Error('no spool')", 'The rating thread failed: no spool.'],
     ['throws what is no error', 'throw null', /^The rating thread failed: .*\.$/],

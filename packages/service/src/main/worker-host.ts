@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import type { PipelineStats } from '../modules/pipeline/index.js';
+import type { PipelineStats, SegmentNews } from '../modules/pipeline/index.js';
 import type { FromWorker, ToWorker, WorkerThreadData } from './worker-protocol.js';
 
 export interface WorkerHostEvents {
@@ -51,16 +51,21 @@ export class WorkerHost {
     });
   }
 
+  /** Wakes the rating thread because segments were found. */
+  notifyFound(news: Exclude<SegmentNews, 'appended'>): void {
+    this.#send({ kind: 'segments', news });
+  }
+
   /**
-   * Wakes the rating thread because events wait. Many calls in a short time reach the thread as two: the first at once,
-   * and one later.
+   * Wakes the rating thread because segments were appended. Many calls in a short time reach the thread as two: the
+   * first at once, and one later.
    */
   notify(): void {
     if (this.#quiet !== undefined) {
       this.#isNewsWaiting = true;
       return;
     }
-    this.#send({ kind: 'segments-appended' });
+    this.#send({ kind: 'segments', news: 'appended' });
     this.#quiet = setTimeout(() => {
       this.#quiet = undefined;
       if (!this.#isNewsWaiting) return;

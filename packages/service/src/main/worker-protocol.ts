@@ -1,4 +1,4 @@
-import type { PipelineStats } from '../modules/pipeline/index.js';
+import type { PipelineStats, SegmentNews } from '../modules/pipeline/index.js';
 import type { LogLevel } from '../platform/log/index.js';
 import type { PostgresConfig } from '../platform/postgres/index.js';
 import type { LocalFolders } from './data-dir.js';
@@ -11,8 +11,8 @@ export interface WorkerThreadData {
   readonly logLevel: LogLevel;
 }
 
-/** Messages from the service to the rating thread. */
-export type ToWorker = { readonly kind: 'segments-appended' } | { readonly kind: 'stop' };
+/** Messages from the service to a rating thread. */
+export type ToWorker = { readonly kind: 'segments'; readonly news: SegmentNews } | { readonly kind: 'stop' };
 
 /** Messages from the rating thread to the service. */
 export type FromWorker =

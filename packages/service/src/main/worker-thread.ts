@@ -33,6 +33,7 @@ yieldThisThread(log);
 // Only an embedded server certainly runs on this machine: otherwise its process ids would name processes of this one.
 if (folders !== undefined) yieldServerProcesses(postgres.pool, log);
 const stageSeconds: Record<string, number> = {};
+let sentStats = '';
 const worker = createPipelineWorker({
   postgres,
   queue: new PostgresSegmentQueue(postgres, folders && (await SegmentFiles.open(folders.segments))),
@@ -47,7 +48,7 @@ const worker = createPipelineWorker({
 const stop = new AbortController();
 port.on('message', (message: ToWorker) => {
   if (message.kind === 'stop') stop.abort();
-  else worker.notify();
+  else if (message.kind === 'segments') worker.notify(message.news);
 });
 const statsTimer = setInterval(sendStats, STATS_INTERVAL_MS);
 await worker.run(stop.signal);
@@ -67,8 +68,13 @@ function observe(logger: Logger): PipelineObserver {
   };
 }
 
+/** Sends nothing while nothing was done: each message wakes the main thread. */
 function sendStats(): void {
-  send({ kind: 'stats', stats: { ...worker.stats() }, stageSeconds });
+  const stats = { ...worker.stats() };
+  const text = JSON.stringify([stats, stageSeconds]);
+  if (text === sentStats) return;
+  sentStats = text;
+  send({ kind: 'stats', stats, stageSeconds });
 }
 
 function send(message: FromWorker): void {

@@ -1,5 +1,6 @@
 import type { Counter } from './metrics/index.js';
-import { repeat, retryPauseMs } from './wakeup.js';
+import type { AwaitedWork } from './postgres/index.js';
+import { repeat, retryPauseMs, Wakeup } from './wakeup.js';
 
 /** Work that is looked for again and again. Any number of processes may run the same job on one database. */
 export interface SweepJob<Result = number> {
@@ -7,12 +8,16 @@ export interface SweepJob<Result = number> {
   run(signal: AbortSignal): Promise<void>;
   /** Does all work that is due, and returns how much that was. Rejects when a store fails. */
   sweep(signal?: AbortSignal): Promise<Result>;
+  /** For a watch: ends the wait for the next sweep when work is due. Undefined for a job that only polls. */
+  readonly awaited: AwaitedWork | undefined;
 }
 
 export interface SweepJobOptions<Result> {
   readonly sweep: (signal?: AbortSignal) => Promise<Result>;
-  /** From the end of one sweep to the beginning of the next; after a failure at least as long. */
+  /** From the end of one sweep to the beginning of the next; without `due`, at least as long after a failure. */
   readonly pollMs: number;
+  /** How a watch finds out earlier that there is work. */
+  readonly due?: Omit<AwaitedWork, 'onDue'>;
   readonly log: { warn(details: object, message: string): void };
   /** The line in the log when a sweep fails. */
   readonly failureMessage: string;
@@ -21,19 +26,22 @@ export interface SweepJobOptions<Result> {
 }
 
 export function createSweepJob<Result>(options: SweepJobOptions<Result>): SweepJob<Result> {
-  const { sweep, pollMs, log, failureMessage, failures } = options;
+  const { sweep, pollMs, due, log, failureMessage, failures } = options;
+  const wakeup = new Wakeup();
   return {
     sweep,
+    awaited: due && { ...due, onDue: () => wakeup.notify() },
     run: (signal) =>
       repeat(() => sweep(signal), signal, {
         pollMs,
+        wakeup,
         onFailure: (err) => {
           // Stopping a sweep may make it fail; the next process repeats it.
           if (signal.aborted) return;
           failures?.inc();
           log.warn({ err }, failureMessage);
         },
-        failurePauseMs: (count) => Math.max(pollMs, retryPauseMs(count)),
+        failurePauseMs: (count) => Math.max(due?.lookMs ?? pollMs, retryPauseMs(count)),
       }),
   };
 }

@@ -8,6 +8,7 @@ export {
   type TestProject,
 } from './accepted.js';
 export { createTestClickHouse, type TestClickHouse } from './clickhouse.js';
+export { dueAtMs } from './due.js';
 export { PipelineFixture } from './pipeline-fixture.js';
 export { createTestPostgres, type TestPostgres } from './postgres.js';
 export { TEST_DAY, testEvent, testRules } from './test-rules.js';

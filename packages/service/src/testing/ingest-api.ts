@@ -16,7 +16,7 @@ export interface TestIngest extends TestApi {
   sendSingle(body: object | string, ruleSetId?: string, key?: string): Promise<Answer>;
   sendBatch(body: object | string, key?: string): Promise<Answer>;
   /** Measures the backlog, as an API process does a few times a second. */
-  measureBacklog(): Promise<void>;
+  measureBacklog(): Promise<unknown>;
   /** Takes everything off the queue. */
   takeQueued(): Promise<SegmentRecord[]>;
 }
@@ -47,7 +47,7 @@ export async function createTestIngest(
   admissionOver: (stores: TestStores) => EventAdmission = () => everyEventAdmitted,
 ): Promise<TestIngest> {
   let ingest: IngestService | undefined;
-  let measureBacklog = async () => {};
+  let measureBacklog: () => Promise<unknown> = async () => {};
   const api = await createTestApi((app, stores) => {
     const ruleSets = createRuleSets(stores);
     const queue = decorate(ingestQueue(stores));
@@ -58,7 +58,7 @@ export async function createTestIngest(
       clock: stores.clock,
       admission: admissionOver(stores),
       scheduler: {
-        every: (_intervalMs, task) => {
+        every: (task) => {
           measureBacklog = task;
           return () => {};
         },

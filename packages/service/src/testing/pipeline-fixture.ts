@@ -25,6 +25,7 @@ import { waitFor } from './wait-for.js';
  */
 export class PipelineFixture {
   readonly #test: TestPostgres;
+  readonly #workers: PipelineWorker[] = [];
   static readonly nowMs = 1_750_000_100_000;
 
   /** Whether the rules were corrected: then nothing fails. */
@@ -98,7 +99,7 @@ export class PipelineFixture {
       },
     );
     const clock = new ManualClock(nowMs);
-    return createPipelineWorker(
+    const worker = createPipelineWorker(
       {
         postgres,
         queue,
@@ -111,6 +112,8 @@ export class PipelineFixture {
       },
       { thread: { nowMs: () => this.threadMs, waitedMs: () => this.waitedMs }, ...options },
     );
+    this.#workers.push(worker);
+    return worker;
   }
 
   /** Queues each record as a segment of its own. */
@@ -133,9 +136,12 @@ export class PipelineFixture {
     for (let start = 0; start < events.length; start += atOnce) {
       const some = events.slice(start, start + atOnce);
       await this.accept(batchRecord(this.project, some), batchRecord(this.project, some.toReversed()));
-      for (const worker of workers) worker.notify();
+      for (const worker of workers) worker.notify('appended');
     }
-    await waitFor(async () => (await this.queue.backlog()).segments === 0);
+    await waitFor(async () => {
+      this.#notifyWorkers();
+      return (await this.queue.backlog()).segments === 0;
+    });
     stop.abort();
     await Promise.all(running);
   }
@@ -144,10 +150,22 @@ export class PipelineFixture {
   async cutWhileRunning(count: number): Promise<void> {
     const atWork = "datname = current_database() and pid <> pg_backend_pid() and state <> 'idle'";
     await waitFor(async () => {
+      this.#notifyWorkers();
       await this.#test.beside(`select pg_terminate_backend(pid) from pg_stat_activity where ${atWork}`);
       return this.failures.length >= count;
     });
-    await waitFor(async () => (await this.#test.beside('select 1 from segments limit 1')).length === 0);
+    await waitFor(async () => {
+      this.#notifyWorkers();
+      return (await this.#test.beside('select 1 from segments limit 1')).length === 0;
+    });
+  }
+
+  /** As the watch of a service does, again and again while segments wait. */
+  #notifyWorkers(): void {
+    for (const worker of this.#workers) {
+      worker.notify('waiting');
+      worker.notify('deferred');
+    }
   }
 
   usageTotals(): Promise<unknown[]> {

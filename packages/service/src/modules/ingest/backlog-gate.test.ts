@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { Backlog, BacklogSize } from '../../platform/queue/index.js';
+import { Wakeup } from '../../platform/wakeup.js';
 import { BACKLOG_SEGMENTS_MAX, BacklogGate, timerScheduler } from './backlog-gate.js';
 
 const EMPTY: Backlog = { segments: 0, events: 0, bytes: 0, deferredEvents: 0, oldestReceivedAtMs: undefined };
@@ -9,12 +10,12 @@ function gateOver(
   measure: () => Promise<Backlog>,
   tenantsHolding = async (_size: BacklogSize) => [] as string[],
 ) {
-  let refresh = async () => {};
+  let refresh: () => Promise<unknown> = async () => {};
   let stopped = false;
   const gate = new BacklogGate({
     queue: { backlog: measure, tenantsHolding },
     scheduler: {
-      every: (_intervalMs, task) => {
+      every: (task) => {
         refresh = task;
         return () => {
           stopped = true;
@@ -91,26 +92,66 @@ describe('BacklogGate', () => {
   });
 });
 
+describe('the rest of the gate', () => {
+  const RESTING_MS = 2_000;
+  const MEASURING_MS = 250;
+
+  it('begins when nothing waits and nobody asks, and ends when somebody asks', async () => {
+    let backlog = EMPTY;
+    let wakeup: Wakeup | undefined;
+    let refresh: () => Promise<number> = async () => 0;
+    const gate = new BacklogGate({
+      queue: { backlog: async () => backlog, tenantsHolding: async () => [] },
+      scheduler: {
+        every: (task, wake) => {
+          refresh = task;
+          wakeup = wake;
+          return () => {};
+        },
+      },
+    });
+    gate.check('ten_1');
+    expect(await refresh()).toBe(MEASURING_MS);
+    expect(await refresh()).toBe(RESTING_MS);
+    backlog = { ...EMPTY, segments: 1 };
+    expect(await refresh()).toBe(MEASURING_MS);
+    backlog = EMPTY;
+    expect(await refresh()).toBe(RESTING_MS);
+    gate.check('ten_1');
+    // A wait for ever ends at once.
+    expect(await wakeup?.wait(2 ** 31 - 1, new AbortController().signal)).toBe(true);
+    expect(await refresh()).toBe(MEASURING_MS);
+  });
+});
+
 describe('timerScheduler', () => {
   it('runs at once and then again and again, never twice at a time, until stopped', async () => {
     vi.useFakeTimers();
     try {
       let runs = 0;
-      const ends: (() => void)[] = [];
-      const stop = timerScheduler.every(250, () => {
+      const ends: ((pauseMs: number) => void)[] = [];
+      const wakeup = new Wakeup();
+      const task = () => {
         runs += 1;
-        return new Promise<void>((resolve) => ends.push(resolve));
-      });
+        return new Promise<number>((resolve) => ends.push(resolve));
+      };
+      const stop = timerScheduler.every(task, wakeup);
       expect(runs).toBe(1);
       await vi.advanceTimersByTimeAsync(1_000);
       expect(runs).toBe(1);
-      ends.shift()?.();
+      ends.shift()?.(250);
       await vi.advanceTimersByTimeAsync(250);
       expect(runs).toBe(2);
-      stop();
-      ends.shift()?.();
-      await vi.advanceTimersByTimeAsync(1_000);
+      ends.shift()?.(250);
+      await vi.advanceTimersByTimeAsync(100);
       expect(runs).toBe(2);
+      wakeup.notify();
+      await vi.advanceTimersByTimeAsync(0);
+      expect(runs).toBe(3);
+      stop();
+      ends.shift()?.(250);
+      await vi.advanceTimersByTimeAsync(1_000);
+      expect(runs).toBe(3);
     } finally {
       vi.useRealTimers();
     }

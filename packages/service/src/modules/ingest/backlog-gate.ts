@@ -1,35 +1,36 @@
 import { DomainError } from '../../kernel/errors.js';
 import { tenantShare } from '../../kernel/tenant-share.js';
 import type { Backlog, BacklogSize, SegmentQueue } from '../../platform/queue/index.js';
+import { Wakeup } from '../../platform/wakeup.js';
 
 const BACKLOG_EVENTS_MAX_DEFAULT = 2_000_000;
 const BACKLOG_BYTES_MAX_DEFAULT = 4 * 1_024 ** 3;
 /** Bounds the cost of measuring: under light load a segment may contain a single event. */
 export const BACKLOG_SEGMENTS_MAX = 200_000;
 const BACKLOG_REFRESH_INTERVAL_MS = 250;
+/** The same while nothing waits and nobody asks: only the metrics show events that other processes have accepted. */
+const RESTING_INTERVAL_MS = 2_000;
 const RETRY_AFTER_S = 5;
 const OVER_SHARE_MESSAGE =
   "The tenant's share of the usage queue is full; nothing was accepted. Try again later.";
 
 /** Repeats a task until stopped. Injected, so that tests control time. */
 export interface Scheduler {
-  /** Runs `task` now, and again `intervalMs` after each run has ended. The returned function stops it. */
-  every(intervalMs: number, task: () => Promise<void>): () => void;
+  /**
+   * Runs `task` now, and again so many milliseconds after each run has ended as it returned, or when `wakeup` is
+   * notified. The returned function stops it.
+   */
+  every(task: () => Promise<number>, wakeup: Wakeup): () => void;
 }
 
 export const timerScheduler: Scheduler = {
-  every(intervalMs, task) {
-    let stopped = false;
-    let timer: NodeJS.Timeout | undefined;
+  every(task, wakeup) {
+    const stopped = new AbortController();
     const run = async () => {
-      await task();
-      if (!stopped) timer = setTimeout(run, intervalMs).unref();
+      while (!stopped.signal.aborted) await wakeup.wait(await task(), stopped.signal);
     };
     void run();
-    return () => {
-      stopped = true;
-      clearTimeout(timer);
-    };
+    return () => stopped.abort();
   },
 };
 
@@ -58,6 +59,10 @@ export class BacklogGate {
     oldestReceivedAtMs: undefined,
   };
   #overShare = NOBODY;
+  /** Whether somebody asked since the last measurement began. */
+  #isAsked = false;
+  #isResting = false;
+  readonly #wakeup = new Wakeup();
   readonly #stopRefreshing: () => void;
 
   constructor(options: BacklogGateOptions) {
@@ -67,7 +72,7 @@ export class BacklogGate {
       bytes: options.bytesMax ?? BACKLOG_BYTES_MAX_DEFAULT,
       segments: BACKLOG_SEGMENTS_MAX,
     };
-    this.#stopRefreshing = options.scheduler.every(BACKLOG_REFRESH_INTERVAL_MS, () => this.#refresh());
+    this.#stopRefreshing = options.scheduler.every(() => this.#refresh(), this.#wakeup);
   }
 
   /** The queue of all nodes together, as last measured. */
@@ -77,6 +82,11 @@ export class BacklogGate {
 
   /** @throws DomainError `ingest_backlog_full`. */
   check(tenantId: string): void {
+    this.#isAsked = true;
+    if (this.#isResting) {
+      this.#isResting = false;
+      this.#wakeup.notify();
+    }
     if (!isBelow(this.#latest, this.#max)) {
       throw new DomainError('ingest_backlog_full', { retryAfterS: RETRY_AFTER_S });
     }
@@ -92,7 +102,10 @@ export class BacklogGate {
     this.#stopRefreshing();
   }
 
-  async #refresh(): Promise<void> {
+  /** Measures the queue; returns after how many milliseconds to measure it again. */
+  async #refresh(): Promise<number> {
+    const wasAsked = this.#isAsked;
+    this.#isAsked = false;
     try {
       const latest = await this.#options.queue.backlog();
       this.#overShare = await this.#tenantsOverShare(latest);
@@ -101,6 +114,8 @@ export class BacklogGate {
       // PostgreSQL is unreachable, so appends fail with errors of their own; the last figures are kept until it is
       // back.
     }
+    this.#isResting = !wasAsked && !this.#isAsked && this.#latest.segments === 0;
+    return this.#isResting ? RESTING_INTERVAL_MS : BACKLOG_REFRESH_INTERVAL_MS;
   }
 
   /** Queries for tenants only while one of them can hold more than a share, which is rare. */

@@ -154,7 +154,7 @@ describe('IngestService', () => {
 
   it('refuses while too much waits for the workers, and everything once it is closed', async () => {
     let events = 10;
-    let refresh = async () => {};
+    let refresh: () => Promise<unknown> = async () => {};
     const service = new IngestService({
       quotas: { appendWithinQuota: async () => [] },
       queue: {
@@ -165,7 +165,7 @@ describe('IngestService', () => {
       clock: new ManualClock(NOW_S * 1000),
       admission: everyEventAdmitted,
       scheduler: {
-        every: (_intervalMs, task) => {
+        every: (task) => {
           refresh = task;
           return () => {};
         },

@@ -30,12 +30,12 @@ afterAll(() => store.drop());
 
 interface Node {
   readonly service: IngestService;
-  refresh(): Promise<void>;
+  refresh(): Promise<unknown>;
 }
 
 /** The part of an API process that accepts events; the test decides when it measures the backlog. */
 function startNode(): Node {
-  let refresh = async () => {};
+  let refresh: () => Promise<unknown> = async () => {};
   const service = new IngestService({
     queue,
     quotas: new EventQuotas(store.postgres, queue),
@@ -43,7 +43,7 @@ function startNode(): Node {
     clock: new ManualClock(NOW_S * 1_000),
     admission: everyEventAdmitted,
     scheduler: {
-      every: (_intervalMs, task) => {
+      every: (task) => {
         refresh = task;
         return () => {};
       },

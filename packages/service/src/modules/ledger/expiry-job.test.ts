@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createMetrics } from '../../platform/metrics/index.js';
 import { connectPostgres } from '../../platform/postgres/index.js';
-import { waitFor } from '../../testing/index.js';
+import { dueAtMs, waitFor } from '../../testing/index.js';
 import { createCreditExpiryJob } from './index.js';
 import { allAtOnce, LedgerFixture, ONE } from './ledger.testing.js';
+import { nextCreditExpiryMs } from './wallet-store.js';
 import type { WalletCaller } from './wallets.js';
 
 let fixture: LedgerFixture;
@@ -31,6 +32,17 @@ async function expiries(): Promise<number> {
 }
 
 describe('the expiry of credits', () => {
+  it('is due at its second, until it is done', async () => {
+    const due = () => dueAtMs(fixture.store.postgres, nextCreditExpiryMs);
+    expect(await due()).toBeNull();
+    const expiresAt = fixture.nowS + 5;
+    await fixture.ledger.wallets.credit(await fixture.newWallet(), { amount: ONE, expiresAt }, undefined);
+    expect(await due()).toBe(expiresAt * 1_000);
+    fixture.clock.advanceMs(5_000);
+    await fixture.expiryJob().sweep();
+    expect(await due()).toBeNull();
+  });
+
   it('comes at its second, not before', async () => {
     const wallet = await fixture.newWallet();
     const expiresAt = fixture.nowS + 5;

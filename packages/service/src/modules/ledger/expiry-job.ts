@@ -5,12 +5,14 @@ import { type Postgres, type Tx, transaction } from '../../platform/postgres/ind
 import { createSweepJob, inBatches, type SweepJob } from '../../platform/sweep-job.js';
 import { insertTransactions } from './ledger-store.js';
 import { settleWallets } from './settle-wallets.js';
-import { claimDueWallets, measureDueWallets, updateWallets } from './wallet-store.js';
+import { claimDueWallets, measureDueWallets, nextCreditExpiryMs, updateWallets } from './wallet-store.js';
 
 /** Upper bound of the wallets that one transaction settles. Few, because it locks them meanwhile. */
 const WALLETS_PER_TRANSACTION = 100;
-/** Poll interval, and so how long credits may outlive their expiry when no usage settles the wallet before. */
-const POLL_MS = 1_000;
+/** Upper bound of the time for which credits outlive their expiry when no usage settles the wallet before. */
+const LOOK_MS = 1_000;
+/** Interval at which due wallets are measured. */
+const POLL_MS = 10_000;
 
 export interface CreditExpiryDeps {
   readonly postgres: Postgres;
@@ -45,7 +47,8 @@ export function createCreditExpiryJob({ postgres, clock, log, metrics }: CreditE
     return expired;
   };
   const failureMessage = 'could not take back expired credits; will try again';
-  return createSweepJob({ sweep, pollMs: POLL_MS, log, failureMessage, failures: observer.failures });
+  const due = { dueAtMs: nextCreditExpiryMs, lookMs: LOOK_MS };
+  return createSweepJob({ sweep, pollMs: POLL_MS, due, log, failureMessage, failures: observer.failures });
 }
 
 async function expireSome(tx: Tx, clock: Clock): Promise<{ claimed: number; expired: number }> {

@@ -1,4 +1,4 @@
-export type { BatchStage, PipelineObserver, ProjectorObserver } from './observer.js';
+export type { BatchStage, PipelineObserver, ProjectorObserver, SegmentNews } from './observer.js';
 export { createProjector } from './projector.js';
 export type { RuleVersionSource } from './rating.js';
 export { createColumnSpool, createFileSpool, type Spool } from './spool.js';

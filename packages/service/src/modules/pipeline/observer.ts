@@ -33,6 +33,12 @@ export interface BatchCounts {
   readonly deferred: number;
 }
 
+/**
+ * Why a worker is notified: segments were appended now, or were found waiting, which other processes may have appended
+ * a while ago, or deferred ones were found.
+ */
+export type SegmentNews = 'appended' | 'waiting' | 'deferred';
+
 /** Reports the work of the worker; every method must be quick and must not throw. */
 export interface PipelineObserver {
   stage(stage: BatchStage, durationMs: number): void;

@@ -1,8 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ManualClock } from '../../kernel/clock.js';
-import { batchRecord, createProject, PipelineFixture, TEST_DAY, testEvent } from '../../testing/index.js';
+import {
+  batchRecord,
+  createProject,
+  dueAtMs,
+  PipelineFixture,
+  TEST_DAY,
+  testEvent,
+} from '../../testing/index.js';
 import type { ProjectionStage } from './observer.js';
 import { createProjector } from './projector.js';
+import { waitingBatch } from './projector-store.js';
 
 const DAY_START_S = TEST_DAY * 86_400;
 /** For how long changed ranges are kept. */
@@ -103,4 +111,13 @@ describe('the end of a group', () => {
     const kept = (await projections()) as { at_ms: number }[];
     expect(kept.map(({ at_ms }) => at_ms)).toEqual(times.slice(1));
   });
+});
+
+it('a group is work while a batch waits', async () => {
+  const due = () => dueAtMs(fixture.postgres, waitingBatch);
+  expect(await due()).toBeNull();
+  await rate([DAY_START_S]);
+  expect(await due()).toBe(0);
+  await project();
+  expect(await due()).toBeNull();
 });

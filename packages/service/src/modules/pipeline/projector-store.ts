@@ -1,7 +1,8 @@
+import { sql } from 'kysely';
 import type { PoolClient } from 'pg';
-import type { Postgres } from '../../platform/postgres/index.js';
+import { DUE_NOW, type Postgres } from '../../platform/postgres/index.js';
 import type { BatchLocation } from './batch-store.js';
-import type { RowStorage } from './group-turns.js';
+import type { RowStorage } from './turns.js';
 
 /** Names the advisory lock that the one active projector holds. */
 const PROJECTOR_LOCK = 'tollgate-projector';
@@ -23,6 +24,9 @@ export interface UnprojectedBatch {
   readonly columnBytes: number;
   readonly dedicatedTo: RowStorage;
 }
+
+/** Finds a row when a batch waits to be projected. */
+export const waitingBatch = sql<number>`select ${DUE_NOW} from usage_batches order by insert_group limit 1`;
 
 export interface GroupedBatch {
   readonly id: number;

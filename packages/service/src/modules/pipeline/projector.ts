@@ -1,20 +1,27 @@
 import type { Clock } from '../../kernel/clock.js';
 import type { BlockData, ClickHouse } from '../../platform/clickhouse/index.js';
-import type { Postgres } from '../../platform/postgres/index.js';
+import type { AwaitedWork, Postgres } from '../../platform/postgres/index.js';
 import { pause, retryPauseMs, Wakeup } from '../../platform/wakeup.js';
 import { SHARED_TABLES, storageTables } from '../storage/index.js';
 import { USAGE_EVENT_COLUMNS } from '../usage/index.js';
-import { GroupPace, StorageTurns } from './group-turns.js';
 import { type ProjectionStage, type ProjectorObserver, StageClock } from './observer.js';
-import { type ProjectionGroup, ProjectorSession, type UnprojectedBatch } from './projector-store.js';
+import {
+  type ProjectionGroup,
+  ProjectorSession,
+  type UnprojectedBatch,
+  waitingBatch,
+} from './projector-store.js';
 import { type Spool, SpoolCorruptError, spoolFileBytes } from './spool.js';
+import { GroupPace, StorageTurns } from './turns.js';
 
 /** Upper bound of the rows in one block of ClickHouse; the first batch may have any size. */
 const GROUP_EVENTS_MAX = 50_000;
 const GROUP_BYTES_MAX = 64 * 1_048_576;
 const WAITING_BATCHES_MAX = 1_000;
-/** Poll interval for batches of other processes. */
-const IDLE_POLL_MS = 200;
+/** Upper bound of the time until a batch of another process is noticed. */
+const LOOK_MS = 200;
+/** Poll interval without a watch. */
+const IDLE_POLL_MS = 5_000;
 /** Interval at which a standby tries to become the active projector. */
 const STANDBY_POLL_MS = 1_000;
 /** After this time a group with a damaged file is tried again; the others continue meanwhile. */
@@ -36,6 +43,8 @@ export interface Projector {
   run(signal: AbortSignal): Promise<void>;
   /** Call it after a batch was committed. */
   notify(): void;
+  /** For a watch: ends the wait when batches wait. */
+  readonly awaited: AwaitedWork;
   /** Projects everything that waits, without waiting for locks or retrying. Returns the number of projected events. */
   drain(): Promise<number>;
 }
@@ -47,6 +56,7 @@ export function createProjector(deps: ProjectorDeps): Projector {
 class GroupProjector implements Projector {
   readonly #deps: ProjectorDeps;
   readonly #wakeup = new Wakeup();
+  readonly awaited = { dueAtMs: waitingBatch, lookMs: LOOK_MS, onDue: () => this.notify() };
   readonly #turns = new StorageTurns();
   readonly #pace = new GroupPace();
   /** The current or the last group. */

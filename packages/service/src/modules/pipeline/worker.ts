@@ -8,22 +8,23 @@ import { UsageBlock } from '../usage/index.js';
 import { type BatchDeps, type BatchSource, processBatch } from './batch.js';
 import { DeferredTurns } from './defer.js';
 import { EventIds } from './event-id-store.js';
-import { type BatchCounts, type BatchStage, type PipelineObserver, StageClock } from './observer.js';
+import {
+  type BatchCounts,
+  type BatchStage,
+  type PipelineObserver,
+  type SegmentNews,
+  StageClock,
+} from './observer.js';
 import { RollupDimensions } from './rollup-dimensions.js';
 import { sweepSpool } from './spool.js';
+import { ClaimTurns, IDLE_POLL_MS } from './turns.js';
 
 const BATCH_EVENTS_MAX = 20_000;
-/** For how long events are gathered under light load: the fixed cost of a tiny batch exceeds that of its events. */
-const LINGER_MS = 120;
-/** Poll interval for segments of other processes. */
-const IDLE_POLL_MS = 200;
 /** Batches that run at the same time: while the database works on one, this thread works on the other. */
 const LOOPS = 2;
 const CONNECTIONS_PER_LOOP = 2;
 /** A turn of a tenant with deferred events needs one more connection, and shares those that read rules. */
 const DEFERRED_CONNECTIONS = 1;
-/** Poll interval for deferred events of other processes or earlier runs. */
-const DEFERRED_POLL_MS = 1_000;
 /** While other batches run, deferred events pause for this multiple of the time that they ran. */
 const REST_FACTOR = 2;
 const REST_MS_MAX = 1_000;
@@ -56,8 +57,8 @@ export type PipelineStats = { [K in keyof BatchCounts | 'batches' | 'failures']:
 export interface PipelineWorker {
   /** Works until `signal` aborts, then finishes the current batches; never rejects. */
   run(signal: AbortSignal): Promise<void>;
-  /** Call it after a segment was appended. */
-  notify(): void;
+  /** Ends the wait for segments. */
+  notify(news: SegmentNews): void;
   /** Rates everything that can be claimed now, without gathering or retrying; rejects when a batch fails. */
   drain(): Promise<void>;
   stats(): Readonly<PipelineStats>;
@@ -74,10 +75,9 @@ class LoopWorker implements PipelineWorker {
   readonly #deps: PipelineWorkerDeps;
   readonly #options: PipelineWorkerOptions;
   readonly #eventsMax: number;
-  readonly #lingerMs: number;
   readonly #loops: number;
   readonly #thread: ThreadTime;
-  readonly #wakeup = new Wakeup();
+  readonly #turns: ClaimTurns;
   readonly #rollup: RollupDimensions;
   readonly #eventIds = new EventIds();
   readonly #deferredWakeup = new Wakeup();
@@ -101,24 +101,15 @@ class LoopWorker implements PipelineWorker {
     skipped: 0,
     deferred: 0,
   };
-  /** Resolves when the loop whose turn it is has claimed. */
-  #turn: Promise<void> = Promise.resolve();
-  /** Whether the last claim left events behind, as far as that is known. */
-  #lastClaim: 'full' | 'partial' | 'empty' = 'full';
 
   constructor(deps: PipelineWorkerDeps, options: PipelineWorkerOptions) {
     this.#deps = deps;
     this.#options = options;
-    const {
-      batchEventsMax = BATCH_EVENTS_MAX,
-      lingerMs = LINGER_MS,
-      loops = LOOPS,
-      thread = threadTime,
-    } = options;
+    const { batchEventsMax = BATCH_EVENTS_MAX, loops = LOOPS } = options;
     this.#eventsMax = batchEventsMax;
-    this.#lingerMs = lingerMs;
+    this.#turns = new ClaimTurns(batchEventsMax, options.lingerMs);
     this.#loops = loops;
-    this.#thread = thread;
+    this.#thread = options.thread ?? threadTime;
     this.#deferredTurns = new DeferredTurns(batchEventsMax);
     this.#rollup = new RollupDimensions({
       store: {
@@ -134,8 +125,9 @@ class LoopWorker implements PipelineWorker {
     }
   }
 
-  notify(): void {
-    this.#wakeup.notify();
+  notify(news: SegmentNews): void {
+    if (news === 'deferred') this.#deferredWakeup.notify();
+    else this.#turns.notify(news);
   }
 
   stats(): Readonly<PipelineStats> {
@@ -158,9 +150,9 @@ class LoopWorker implements PipelineWorker {
     const block = new UsageBlock();
     let failures = 0;
     while (!signal.aborted) {
-      const endTurn = await this.#takeTurn();
+      const endTurn = await this.#turns.take();
       try {
-        await this.#gather(signal);
+        await this.#turns.gather(signal);
         if (!signal.aborted) await this.#newBatch(block, endTurn);
         failures = 0;
         if (performance.now() >= this.#sweepDueMs) await this.#sweepNow();
@@ -170,34 +162,18 @@ class LoopWorker implements PipelineWorker {
         this.#deps.observer.batchFailed(error);
         await pause(retryPauseMs(++failures), signal);
         await this.#sweepNow();
+        // The events of the failed batch wait again, and another loop may be about to sleep.
+        this.notify('waiting');
       } finally {
         endTurn();
       }
     }
   }
 
-  /** Waits until the other loops have claimed; they continue when the returned function is called. */
-  async #takeTurn(): Promise<() => void> {
-    const before = this.#turn;
-    let endTurn = () => {};
-    this.#turn = new Promise((resolve) => {
-      endTurn = resolve;
-    });
-    await before;
-    return endTurn;
-  }
-
-  /** Waits until a claim is worth its transaction; does not wait when the last claim was full. */
-  async #gather(signal: AbortSignal): Promise<void> {
-    if (this.#lastClaim === 'full') return;
-    const isNews = this.#lastClaim === 'partial' || (await this.#wakeup.wait(IDLE_POLL_MS, signal));
-    if (isNews) await pause(this.#lingerMs, signal);
-  }
-
   async #newBatch(block: UsageBlock, endTurn: () => void): Promise<BatchCounts | undefined> {
     let isInHand = false;
     const onClaimed = (events: number) => {
-      this.#lastClaim = events === 0 ? 'empty' : events * 2 > this.#eventsMax ? 'full' : 'partial';
+      this.#turns.claimed(events);
       isInHand = events > 0;
       if (isInHand) this.#inHand++;
       endTurn();
@@ -220,7 +196,7 @@ class LoopWorker implements PipelineWorker {
       try {
         const counts = await this.#deferredBatch(block, turns);
         failures = 0;
-        if (counts === undefined) await this.#deferredWakeup.wait(DEFERRED_POLL_MS, signal);
+        if (counts === undefined) await this.#deferredWakeup.wait(IDLE_POLL_MS, signal);
         else await turns.pause();
       } catch (error) {
         this.#stats.failures++;

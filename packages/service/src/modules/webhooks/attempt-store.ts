@@ -90,6 +90,18 @@ export async function claimDue(
   return rows;
 }
 
+/** When the next attempt is due, in milliseconds; walks over the endpoints as `claimDue` does. */
+export const nextAttemptMs = sql<number | null>`with recursive pending as (
+    (select project_id, endpoint_id, next_attempt_at_ms from webhook_deliveries where status = 'pending'
+      order by project_id, endpoint_id, next_attempt_at_ms limit 1)
+    union all
+    select next.* from pending p cross join lateral (
+      select d.project_id, d.endpoint_id, d.next_attempt_at_ms from webhook_deliveries d
+      where d.status = 'pending' and (d.project_id, d.endpoint_id) > (p.project_id, p.endpoint_id)
+      order by d.project_id, d.endpoint_id, d.next_attempt_at_ms limit 1
+    ) next
+  ) select min(next_attempt_at_ms) from pending`;
+
 const isAttempted = ({ tenant_id, project_id, endpoint_id, message_id }: Attempt) =>
   sql`tenant_id = ${tenant_id} and project_id = ${project_id} and endpoint_id = ${endpoint_id}
     and message_id = ${message_id} and status = 'pending'`;

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createMetrics } from '../../platform/metrics/index.js';
+import { WorkWatch } from '../../platform/postgres/index.js';
 import { waitFor } from '../../testing/index.js';
 import { type Receiver, startReceiver } from '../../testing/receiver.js';
 import { readBacklog } from './attempt-store.js';
@@ -41,8 +42,12 @@ class HeldSend {
 }
 
 function run(...args: Parameters<TestWebhooks['startDispatcher']>): Promise<void> {
-  const ended = hooks.startDispatcher(...args).run(stop.signal);
-  running.push(ended);
+  const dispatcher = hooks.startDispatcher(...args);
+  const { postgres, clock } = hooks;
+  const watch = new WorkWatch({ postgres, clock, log: { warn: () => {} } });
+  for (const work of dispatcher.awaited) watch.add(work);
+  const ended = dispatcher.run(stop.signal);
+  running.push(ended, watch.run(stop.signal));
   return ended;
 }
 

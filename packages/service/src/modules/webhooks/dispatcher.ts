@@ -3,12 +3,12 @@ import { WEBHOOK_KEPT_DAYS, WEBHOOK_TIMEOUT_MS } from '@tollgate/contract';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import type { Logger } from '../../platform/log/index.js';
 import type { Metrics } from '../../platform/metrics/index.js';
-import { type Postgres, transaction } from '../../platform/postgres/index.js';
+import { type AwaitedWork, type Postgres, transaction } from '../../platform/postgres/index.js';
 import { pause, retryPauseMs, Wakeup } from '../../platform/wakeup.js';
 import * as store from './attempt-store.js';
 import { type DeliveryDecision, decideDelivery } from './delivery-decision.js';
 import { DispatcherMetrics } from './dispatcher-metrics.js';
-import { deleteMessages, fanOut } from './outbox-store.js';
+import { deleteMessages, fanOut, waitingMessage } from './outbox-store.js';
 import type { Send, SendOutcome } from './sender.js';
 import { signedHeaders } from './signature.js';
 
@@ -23,8 +23,8 @@ const DELETED_MESSAGES_MAX = 1_000;
  * an attempt, so that the clocks of two processes may differ a little.
  */
 export const LEASE_MS = 12 * WEBHOOK_TIMEOUT_MS;
-/** Poll interval for messages of other processes. */
-const IDLE_POLL_MS = 500;
+/** Upper bound of the time until a new message, or an attempt that has become due, is noticed. */
+const LOOK_MS = 500;
 /**
  * Attempts that end within this time make room together: a claim costs more than the few attempts that it would start
  * at once.
@@ -63,6 +63,8 @@ export interface WebhookDispatcher {
    * Works until `signal` aborts, then ends when running attempts have ended, or after a grace period; never rejects.
    */
   run(signal: AbortSignal): Promise<void>;
+  /** For a watch: ends the wait when there is something to send. */
+  readonly awaited: readonly AwaitedWork[];
   /** Attempts everything that is due now once; returns the number of attempts. */
   drain(): Promise<number>;
 }
@@ -82,6 +84,11 @@ class Dispatcher implements WebhookDispatcher {
   readonly #random: () => number;
   readonly #metrics: DispatcherMetrics;
   readonly #wakeup = new Wakeup();
+  readonly awaited = [waitingMessage, store.nextAttemptMs].map((dueAtMs) => ({
+    dueAtMs,
+    lookMs: LOOK_MS,
+    onDue: () => this.#wakeup.notify(),
+  }));
   /** Number of running attempts, by endpoint. */
   readonly #inHand = new Map<string, number>();
   readonly #underWay = new Set<Promise<void>>();
@@ -115,10 +122,10 @@ class Dispatcher implements WebhookDispatcher {
     await this.#stop(sending);
   }
 
-  /** Waits until attempts have ended, which makes room, or for a while. */
+  /** Waits until attempts have ended, which makes room, or there is something to send, or upkeep is due. */
   async #rest(signal: AbortSignal): Promise<void> {
-    const hasRoom = await this.#wakeup.wait(IDLE_POLL_MS, signal);
-    if (hasRoom) await pause(GATHER_MS, signal);
+    const isNotified = await this.#wakeup.wait(UPKEEP_INTERVAL_MS, signal);
+    if (isNotified) await pause(GATHER_MS, signal);
   }
 
   async drain(): Promise<number> {

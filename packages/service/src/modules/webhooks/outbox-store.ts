@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { compareText } from '../../kernel/compare-text.js';
 import { newId } from '../../kernel/id.js';
 import type { ListPage, Page } from '../../kernel/page.js';
-import { type ProjectDb, type ProjectTx, TenantTx, type Tx } from '../../platform/postgres/index.js';
+import { DUE_NOW, type ProjectDb, type ProjectTx, TenantTx, type Tx } from '../../platform/postgres/index.js';
 
 /** An event, for every endpoint that subscribes to it. */
 export interface WebhookEvent {
@@ -112,6 +112,10 @@ export async function fanOut(tx: Tx, messagesMax: number, nowMs: number): Promis
   `.execute(tx);
   return Number(numAffectedRows ?? 0n);
 }
+
+/** Finds a row when a message waits for its deliveries to be written. */
+export const waitingMessage = sql<number>`select ${DUE_NOW} from webhook_messages where fanned_out_at_ms is null
+  order by created_at_ms limit 1`;
 
 /** A message as it was fixed when it happened. */
 export interface StoredMessage {

@@ -1,5 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { dueAtMs } from '../../testing/index.js';
 import { type Receiver, startReceiver } from '../../testing/receiver.js';
+import { nextAttemptMs } from './attempt-store.js';
+import { waitingMessage } from './outbox-store.js';
 import { RETRY_PAUSES_MS } from './retry.js';
 import { createTestWebhooks, type TestWebhooks } from './webhooks.testing.js';
 
@@ -202,5 +205,49 @@ describe('an endpoint', () => {
     hooks.clock.advanceMs(RETRY_PAUSES_MS[0] as number);
     expect(await hooks.dispatcher.drain()).toBe(1);
     expect(await hooks.deliveries(other.id)).toMatchObject([{ status: 'delivered', attempts: 2 }]);
+  });
+});
+
+describe('the work of a dispatcher', () => {
+  const found = () =>
+    Promise.all([waitingMessage, nextAttemptMs].map((subquery) => dueAtMs(hooks.postgres, subquery)));
+
+  it('is due when a message waits, and when the next attempt is due', async () => {
+    await hooks.makeEndpoint(receiver.url);
+    await hooks.makeEndpoint(`${receiver.url}/second`);
+    expect(await found()).toEqual([null, null]);
+    await hooks.emit({});
+    expect(await found()).toEqual([0, null]);
+    const nowMs = hooks.clock.nowMs();
+    const drained = hooks.startDispatcher({
+      send: async ({ url }) => ({ status: url.endsWith('second') ? 503 : 200 }),
+    });
+    await drained.drain();
+    const [message, attemptMs] = await found();
+    expect(message).toBeNull();
+    expect(attemptMs).toBeGreaterThan(nowMs);
+    const { rows } = await hooks.postgres.pool.query(
+      "select next_attempt_at_ms from webhook_deliveries where status = 'pending'",
+    );
+    expect(rows).toEqual([{ next_attempt_at_ms: attemptMs }]);
+  });
+
+  it('is the earliest of all endpoints, and of all deliveries of each', async () => {
+    const ids: string[] = [];
+    for (let count = 0; count < 3; count += 1) ids.push((await hooks.makeEndpoint(receiver.url)).id);
+    await hooks.emit({}, {});
+    await hooks.startDispatcher({ send: async () => ({ status: 503 }) }).drain();
+    const times = [900, 800, 700, 100, 600, 500];
+    const { rows } = await hooks.postgres.pool.query<{ endpoint_id: string; message_id: string }>(
+      'select endpoint_id, message_id from webhook_deliveries order by endpoint_id, message_id',
+    );
+    expect(rows.length).toBe(times.length);
+    for (const [at, { endpoint_id, message_id }] of rows.entries()) {
+      await hooks.postgres.pool.query(
+        'update webhook_deliveries set next_attempt_at_ms = $1 where endpoint_id = $2 and message_id = $3',
+        [times[at], endpoint_id, message_id],
+      );
+    }
+    expect(await found()).toEqual([null, 100]);
   });
 });

@@ -22,3 +22,4 @@ export { removeEmbeddedPostgres } from './remove.js';
 export { ProjectDb, type ProjectTable, ProjectTx, TenantDb, TenantTx } from './scoped-db.js';
 export type { Database } from './tables.js';
 export { startTemporaryPostgres, temporaryFolder } from './temporary.js';
+export { type AwaitedWork, DUE_NOW, WorkWatch } from './work-watch.js';

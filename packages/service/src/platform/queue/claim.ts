@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Tx } from '../postgres/index.js';
+import { DUE_NOW, type Tx } from '../postgres/index.js';
 import type { ClaimedSegment } from './queue.js';
 import { decodeSegment, SegmentFormatError } from './segment.js';
 import { checkPlaced, type SegmentFiles, type SegmentPlace } from './segment-files.js';
@@ -8,6 +8,13 @@ import { checkPlaced, type SegmentFiles, type SegmentPlace } from './segment-fil
 const CLAIM_BYTES_MAX = 64 * 1_048_576;
 const CHUNK_ROWS_FIRST = 16;
 const CHUNK_ROWS_MAX = 1_024;
+
+/** Finds a row when a segment waits that is not deferred. */
+export const newSegment = sql<number>`select ${DUE_NOW} from segments where deferred_tenant_id is null
+  order by id limit 1`;
+/** Finds a row when a deferred segment waits. */
+export const deferredSegment = sql<number>`select ${DUE_NOW} from segments where deferred_tenant_id is not null
+  order by deferred_tenant_id limit 1`;
 
 interface SegmentSize {
   readonly id: number;

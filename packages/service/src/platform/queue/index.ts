@@ -1,3 +1,4 @@
+export { deferredSegment, newSegment } from './claim.js';
 export { PostgresSegmentQueue } from './postgres-queue.js';
 export { probeQueue, probeSegmentFolder } from './probe.js';
 export type { Backlog, BacklogSize, ClaimedSegment, Companion, SegmentQueue } from './queue.js';

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { dueAtMs } from '../../../testing/index.js';
 import type { TestLimits } from '../check/realtime.testing.js';
 import { ENDED_KEPT_S } from './expiry.js';
 import { LeaseCalls } from './lease-calls.testing.js';
+import { nextExpiryMs } from './store.js';
 
 let calls: LeaseCalls;
 let api: TestLimits;
@@ -16,6 +18,21 @@ async function count(): Promise<number> {
   const { rows } = await api.postgres.pool.query<{ count: number }>('select count(*) from budget_leases');
   return rows[0]?.count ?? 0;
 }
+
+it('is due at its expiry, until it has ended', async () => {
+  const due = () => dueAtMs(api.postgres, nextExpiryMs);
+  expect(await due()).toBeNull();
+  await calls.grant('nobody', { amount: '1', ttl_seconds: 30 });
+  const nowMs = Math.floor(api.clock.nowMs() / 1_000) * 1_000;
+  await calls.grant('nobody', { amount: '1', ttl_seconds: 20 });
+  expect(await due()).toBe(nowMs + 20_000);
+  api.clock.advanceMs(20_000);
+  expect(await api.expiry.sweep()).toBe(1);
+  expect(await due()).toBe(nowMs + 30_000);
+  api.clock.advanceMs(10_000);
+  expect(await api.expiry.sweep()).toBe(1);
+  expect(await due()).toBeNull();
+});
 
 it('is kept for a time after its end, and then deleted; what has not ended stays', async () => {
   const closed = await calls.grant('nobody', { amount: '1' });

@@ -7,12 +7,14 @@ import { WalletHolds } from '../../ledger/index.js';
 import { giveBackToWallets } from './decisions.js';
 import { ended, reservedAmountsOf, walletOf } from './lease.js';
 import { subtractReserved } from './reserved-store.js';
-import { claimDueLeases, deleteEndedBefore, measureLeases, updateEnded } from './store.js';
+import { claimDueLeases, deleteEndedBefore, measureLeases, nextExpiryMs, updateEnded } from './store.js';
 
 /** Upper bound of the leases that one transaction ends. Few, because it locks their rules and wallets meanwhile. */
 const LEASES_PER_TRANSACTION = 100;
-/** Poll interval, and so how long a lease may hold its amount after it has expired. */
-const POLL_MS = 500;
+/** Upper bound of the time for which a lease holds its amount after it has expired. */
+const LOOK_MS = 500;
+/** Interval at which leases are measured and old ones deleted. */
+const POLL_MS = 10_000;
 /** For how long a lease can be read after its end, and events that name it get its status. */
 export const ENDED_KEPT_S = 90 * 86_400;
 /** Upper bound of the leases that one sweep deletes. */
@@ -52,7 +54,8 @@ export function createLeaseExpiryJob({ postgres, clock, log, metrics }: LeaseExp
     return expired;
   };
   const failureMessage = 'could not end or delete budget leases; will try again';
-  return createSweepJob({ sweep, pollMs: POLL_MS, log, failureMessage, failures: observer.failures });
+  const due = { dueAtMs: nextExpiryMs, lookMs: LOOK_MS };
+  return createSweepJob({ sweep, pollMs: POLL_MS, due, log, failureMessage, failures: observer.failures });
 }
 
 async function expireSome(tx: Tx, clock: Clock): Promise<number> {

@@ -56,6 +56,11 @@ export async function lockLeases(tx: ProjectTx, ids: readonly string[]): Promise
   return rows.map(toLease);
 }
 
+/** When the next lease expires, in milliseconds. */
+export const nextExpiryMs = sql<
+  number | null
+>`select min(expires_at) * 1000 from budget_leases where status = 'active'`;
+
 /** A lease and the number of its project. */
 export interface DueLease {
   readonly lease: Lease;

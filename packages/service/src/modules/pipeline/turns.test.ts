@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { GroupPace, measureUse, type RowStorage, StorageTurns, USE_WINDOW_MS } from './group-turns.js';
+import { ClaimTurns, GroupPace, measureUse, type RowStorage, StorageTurns, USE_WINDOW_MS } from './turns.js';
 
 it.each([
   ['calm', 0.6, [1, 4_999, 5_000, 9_999, 10_000], [250, 250, 400, 400, 0]],
@@ -58,5 +58,50 @@ describe('StorageTurns', () => {
     expect(turns.waitMs([null, 7], 100)).toBe(200);
     expect(turns.next([null, 7], 300)).toEqual({ storage: 7 });
     expect(turns.next([null, 7], 400)).toEqual({ storage: null });
+  });
+});
+
+describe('the turns of the loops of a worker', () => {
+  const open = new AbortController().signal;
+
+  it('do not wait after a full claim, and wait for news after an empty one', async () => {
+    const turns = new ClaimTurns(100, 0);
+    expect(turns.claimed(51)).toBe(true);
+    await turns.gather(open);
+    expect(turns.claimed(0)).toBe(false);
+    let isOver = false;
+    const gathering = turns.gather(open).then(() => {
+      isOver = true;
+    });
+    await Promise.resolve();
+    expect(isOver).toBe(false);
+    turns.notify('appended');
+    await gathering;
+  });
+
+  it('gather a while after news and small claims, but not for segments that have waited', async () => {
+    const forEver = 2 ** 31 - 1;
+    const turns = new ClaimTurns(100, forEver);
+    expect(turns.claimed(50)).toBe(false);
+    turns.notify('waiting');
+    await turns.gather(open);
+    const stop = new AbortController();
+    const gathering = turns.gather(stop.signal);
+    stop.abort();
+    await gathering;
+  });
+
+  it('let one loop claim at a time', async () => {
+    const turns = new ClaimTurns(100, 0);
+    const endFirst = await turns.take();
+    let hasSecond = false;
+    const second = turns.take().then((end) => {
+      hasSecond = true;
+      end();
+    });
+    await Promise.resolve();
+    expect(hasSecond).toBe(false);
+    endFirst();
+    await second;
   });
 });

@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks';
+import { pause, Wakeup } from '../../platform/wakeup.js';
 
 /**
  * The next group of a storage starts no sooner than `intervalMs` after the start of a group of fewer than `events`
@@ -103,4 +104,59 @@ export class StorageTurns {
 
 function placeOf(storage: RowStorage): number {
   return storage ?? -1;
+}
+
+/** For how long events are gathered under light load: the fixed cost of a tiny batch exceeds that of its events. */
+const LINGER_MS = 120;
+/** Poll interval of a worker that nobody notifies. */
+export const IDLE_POLL_MS = 5_000;
+
+/** Lets the loops of a worker claim in turns, each when a claim is worth its transaction. */
+export class ClaimTurns {
+  readonly #eventsMax: number;
+  readonly #lingerMs: number;
+  readonly #wakeup = new Wakeup();
+  /** Whether segments were found that have waited for a while, so that nothing needs to be gathered. */
+  #isWaiting = false;
+  /** Resolves when the loop whose turn it is has claimed. */
+  #turn = Promise.resolve();
+  /** Whether the last claim left events behind, as far as that is known. */
+  #lastClaim: 'full' | 'partial' | 'empty' = 'full';
+
+  /** @param eventsMax the largest number of events that a claim takes */
+  constructor(eventsMax: number, lingerMs = LINGER_MS) {
+    this.#eventsMax = eventsMax;
+    this.#lingerMs = lingerMs;
+  }
+
+  /** Ends the wait for segments. */
+  notify(news: 'appended' | 'waiting'): void {
+    if (news === 'waiting') this.#isWaiting = true;
+    this.#wakeup.notify();
+  }
+
+  /** Waits until the other loops have claimed; they continue when the returned function is called. */
+  async take(): Promise<() => void> {
+    const before = this.#turn;
+    let endTurn = () => {};
+    this.#turn = new Promise((resolve) => {
+      endTurn = resolve;
+    });
+    await before;
+    return endTurn;
+  }
+
+  /** Waits until a claim is worth its transaction; does not wait when the last claim was full. */
+  async gather(signal: AbortSignal): Promise<void> {
+    if (this.#lastClaim === 'full') return;
+    const isNews = this.#lastClaim === 'partial' || (await this.#wakeup.wait(IDLE_POLL_MS, signal));
+    if (isNews && !this.#isWaiting) await pause(this.#lingerMs, signal);
+    this.#isWaiting = false;
+  }
+
+  /** Notes how many events the last claim took; returns whether it was full, so that more may wait. */
+  claimed(events: number): boolean {
+    this.#lastClaim = events === 0 ? 'empty' : events * 2 > this.#eventsMax ? 'full' : 'partial';
+    return this.#lastClaim === 'full';
+  }
 }
