@@ -46,6 +46,7 @@ export const PLAIN_STORES: Readonly<Record<string, string>> = {
   'modules/stripe-sandbox/sandbox-store.ts': 'the sandbox is a provider of its own and knows no tenants',
   'modules/tenancy/audit-store.ts': 'a record names its tenant itself',
   'modules/tenancy/store.ts': 'finds the tenants and projects that a handle is confined to',
+  'modules/tenancy/unserved-store.ts': 'its rows belong to the cell, not to the tenants that they name',
   'modules/trial/backtest-sweep-store.ts': 'deletes old backtests of all projects',
   'modules/usage/unpriced-days-store.ts': 'a job counts the days of all projects',
   'modules/verify/history-store.ts': 'recounts the rows of all projects',

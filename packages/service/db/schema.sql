@@ -638,6 +638,12 @@ create table unreadable_segments (
   constraint unreadable_segments_pkey PRIMARY KEY (id)
 );
 
+create table unserved_tenants (
+  tenant_id text not null,
+  since_ms bigint not null,
+  constraint unserved_tenants_pkey PRIMARY KEY (tenant_id)
+);
+
 create table usage_alerts (
   tenant_id text not null,
   project_id text not null,

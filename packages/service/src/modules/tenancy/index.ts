@@ -3,17 +3,18 @@ import type { Postgres } from '../../platform/postgres/index.js';
 import { KeyAuthenticator } from './authenticator.js';
 import type { ProjectAdmission } from './project-admission.js';
 import { CachedProjectResolver } from './project-resolver.js';
-import { type ProvisionStorage, TenancyService } from './service.js';
+import { type ProvisionStorage, TenancyService, type TenantRegister } from './service.js';
 import { findKey, findProjectRef } from './store.js';
 
 export { audit } from './audit-store.js';
-export { type KeyAuthenticator, keyHash } from './authenticator.js';
+export { KEY_CACHE_MS_MAX, type KeyAuthenticator, keyHash } from './authenticator.js';
 export type { ProjectAdmission } from './project-admission.js';
 export { lockProject } from './project-lock-store.js';
 export { registerTenancyRoutes } from './routes.js';
-export type { TenancyService } from './service.js';
+export type { TenancyService, TenantRegister } from './service.js';
 export { loadServiceKey, type ServiceKey } from './service-key.js';
 export { countProjects } from './store.js';
+export { isServed, markServed, markUnserved } from './unserved-store.js';
 
 export interface TenancyOptions {
   readonly postgres: Postgres;
@@ -21,6 +22,8 @@ export interface TenancyOptions {
   readonly serviceKey: string;
   readonly projectAdmission: ProjectAdmission;
   readonly provisionStorage: ProvisionStorage;
+  /** The directory of cells, if this installation is one of several: tenants may then move to other cells. */
+  readonly register?: TenantRegister | undefined;
   /** A clock that never goes back; measures the age of cached keys. */
   readonly monotonicMs?: () => number;
 }
@@ -33,21 +36,23 @@ export interface Tenancy {
 }
 
 export function createTenancy(options: TenancyOptions): Tenancy {
-  const { postgres, clock, serviceKey, projectAdmission, provisionStorage, monotonicMs } = options;
+  const { postgres, clock, serviceKey, projectAdmission, provisionStorage, register, monotonicMs } = options;
   const authenticator = new KeyAuthenticator({
     findKey: (sha256) => findKey(postgres, sha256),
     serviceKey,
     clock,
     ...(monotonicMs === undefined ? {} : { monotonicMs }),
   });
-  const projects = new CachedProjectResolver((projectId, tenantId) =>
-    findProjectRef(postgres, projectId, tenantId),
-  );
+  const projects = new CachedProjectResolver({
+    findProject: (projectId, tenantId) => findProjectRef(postgres, projectId, tenantId),
+    mayMove: register !== undefined,
+  });
   const service = new TenancyService({
     postgres,
     clock,
     projectAdmission,
     provisionStorage,
+    register,
     onKeyRevoked: () => authenticator.forget(),
   });
   return { authenticator, projects, service };

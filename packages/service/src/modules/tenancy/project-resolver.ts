@@ -7,17 +7,26 @@ export type FindProject = (projectId: string, tenantId?: string) => Promise<Proj
 const PROJECT_ID = /^prj_[0-9a-f]{32}$/;
 const PROJECTS_CACHED_MAX = 100_000;
 
+export interface ProjectResolverOptions {
+  readonly findProject: FindProject;
+  /** Whether tenants may move to another cell. */
+  readonly mayMove?: boolean;
+}
+
 /**
- * Caches projects for ever, because they never change. An absent project is looked up each time, and so is one of
- * another tenant, so that the response time reveals nothing.
+ * Caches projects for ever, because they never change. A project that is not found is looked up each time, and so is
+ * one of another tenant, so that the response time reveals nothing. Where tenants may move, so is one that is asked for
+ * without its tenant: nobody has checked that the tenant is still here.
  */
 export class CachedProjectResolver implements ProjectResolver {
   readonly #findProject: FindProject;
+  readonly #mayMove: boolean;
   readonly #projects = new BoundedMap<string, ProjectRef>(PROJECTS_CACHED_MAX);
   readonly #flights = new Map<string, Promise<ProjectRef | undefined>>();
 
-  constructor(findProject: FindProject) {
+  constructor({ findProject, mayMove = false }: ProjectResolverOptions) {
     this.#findProject = findProject;
+    this.#mayMove = mayMove;
   }
 
   resolveProject(
@@ -25,7 +34,8 @@ export class CachedProjectResolver implements ProjectResolver {
     tenantId?: string,
   ): ProjectRef | undefined | Promise<ProjectRef | undefined> {
     const known = this.#projects.get(projectId);
-    if (known !== undefined && (tenantId === undefined || known.tenantId === tenantId)) return known;
+    if (known !== undefined && (tenantId === undefined ? !this.#mayMove : known.tenantId === tenantId))
+      return known;
     if (!PROJECT_ID.test(projectId)) return undefined;
     const flightKey = `${tenantId ?? ''}/${projectId}`;
     const running = this.#flights.get(flightKey);

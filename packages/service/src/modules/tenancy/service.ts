@@ -27,11 +27,24 @@ export interface Caller {
   readonly requestId: string;
 }
 
+/**
+ * Learns of tenants, projects and keys before they exist, so that no other process finds one that is not registered.
+ * A failed creation leaves behind what names nothing.
+ */
+export interface TenantRegister {
+  /** @throws DomainError when no tenant may be created here */
+  addTenant(tenantId: string): Promise<void>;
+  addProject(tenantId: string, projectId: string): Promise<void>;
+  addKey(tenantId: string, keyHash: Buffer): Promise<void>;
+}
+
 export interface TenancyServiceOptions {
   readonly postgres: Postgres;
   readonly clock: Clock;
   readonly projectAdmission: ProjectAdmission;
   readonly provisionStorage: ProvisionStorage;
+  /** Default: nobody needs to learn of anything. */
+  readonly register?: TenantRegister | undefined;
   /** Called after a key was revoked, so that caches of this process drop it at once. */
   readonly onKeyRevoked: () => void;
 }
@@ -45,21 +58,24 @@ export class TenancyService {
   readonly #clock: Clock;
   readonly #projectAdmission: ProjectAdmission;
   readonly #provisionStorage: ProvisionStorage;
+  readonly #register: TenantRegister | undefined;
   readonly #onKeyRevoked: () => void;
   /** Creates projects of a tenant one at a time: the plan may limit them, and creating tables takes a while. */
   readonly #creations = new OneAtATime();
 
   constructor(options: TenancyServiceOptions) {
-    const { postgres, clock, projectAdmission, provisionStorage, onKeyRevoked } = options;
+    const { postgres, clock, projectAdmission, provisionStorage, register, onKeyRevoked } = options;
     this.#postgres = postgres;
     this.#clock = clock;
     this.#projectAdmission = projectAdmission;
     this.#provisionStorage = provisionStorage;
+    this.#register = register;
     this.#onKeyRevoked = onKeyRevoked;
   }
 
   async createTenant(body: CreateTenantBody, caller: Caller): Promise<Tenant> {
     const tenant = { id: newId('ten', this.#clock), name: body.name, created_at: unixSeconds(this.#clock) };
+    await this.#register?.addTenant(tenant.id);
     await transaction(this.#postgres, async (tx) => {
       await store.insertTenant(tx, tenant);
       await audit(tx, {
@@ -114,8 +130,10 @@ export class TenancyService {
       expires_at: body.expires_at ?? null,
       created_at: createdAt,
     };
+    const sha256 = keyHash(text);
+    await this.#register?.addKey(tenantId, sha256);
     await transaction(this.#postgres, async (tx) => {
-      await store.insertApiKey(new TenantTx(tx, tenantId), { ...key, keyHash: keyHash(text) });
+      await store.insertApiKey(new TenantTx(tx, tenantId), { ...key, keyHash: sha256 });
       await audit(tx, {
         ...this.#recordOf(caller, tenantId),
         projectId: body.project_id,
@@ -196,6 +214,7 @@ export class TenancyService {
         storage: await this.#projectAdmission.admitProject(tx, tenantId, kind, countOfKind),
         created_at: unixSeconds(this.#clock),
       };
+      await this.#register?.addProject(tenantId, project.id);
       const projectNo = await store.insertProject(tx, project);
       // Inside the transaction, so that no project lacks its tables. Tables that a rolled-back transaction leaves
       // behind belong to no project.

@@ -11,6 +11,11 @@ const TENANT_COLUMNS = ['id', 'name', 'created_at'] as const;
 const PROJECT_COLUMNS = ['id', 'tenant_id', 'name', 'kind', 'storage', 'created_at'] as const;
 const KEY_COLUMNS = ['id', 'name', 'permissions', 'project_id', 'expires_at', 'created_at'] as const;
 
+/** Tenants whose requests another cell serves; no rows in an installation that has always been alone. */
+function unservedTenants(db: Reader['db']) {
+  return db.selectFrom('unserved_tenants').select('unserved_tenants.tenant_id');
+}
+
 /** Which projects a principal can see: those of one tenant, one project, or all. */
 export interface VisibleProjects {
   readonly tenantId?: string | undefined;
@@ -51,15 +56,14 @@ export async function findTenant({ db }: Reader, tenantId: string): Promise<Tena
 }
 
 export async function listTenants({ db }: Reader, page: Page): Promise<ListPage<Tenant>> {
-  const items = await db
-    .selectFrom('tenants')
+  const served = db.selectFrom('tenants').where('id', 'not in', unservedTenants(db));
+  const items = await served
     .select(TENANT_COLUMNS)
     .orderBy('id')
     .limit(page.limit)
     .offset(page.offset)
     .execute();
-  const { total } = await db
-    .selectFrom('tenants')
+  const { total } = await served
     .select(({ fn }) => fn.countAll<number>().as('total'))
     .executeTakeFirstOrThrow();
   return { items, totalCount: total };
@@ -70,7 +74,7 @@ export async function listProjects(
   scope: VisibleProjects,
   page: Page,
 ): Promise<ListPage<Project>> {
-  let visible = db.selectFrom('projects');
+  let visible = db.selectFrom('projects').where('tenant_id', 'not in', unservedTenants(db));
   if (scope.tenantId !== undefined) visible = visible.where('tenant_id', '=', scope.tenantId);
   if (scope.projectId !== undefined) visible = visible.where('id', '=', scope.projectId);
   const items = await visible
@@ -117,7 +121,8 @@ export async function findProjectKind(db: TenantDb, projectId: string): Promise<
 }
 
 /**
- * Returns the project with this id in one tenant or, without a tenant, in any: the caller then checks who may see it.
+ * Returns the project with this id in one tenant or, without a tenant, in any: the caller then checks who may see it. A
+ * project of a tenant that is not served here is not found.
  */
 export async function findProjectRef(
   { db }: Reader,
@@ -128,6 +133,7 @@ export async function findProjectRef(
     .selectFrom('projects')
     .select(['tenant_id', 'id', 'no', 'kind', 'storage'])
     .where('id', '=', projectId)
+    .where('tenant_id', 'not in', unservedTenants(db))
     .$if(tenantId !== undefined, (query) => query.where('tenant_id', '=', tenantId ?? ''))
     .executeTakeFirst();
   if (row === undefined) return undefined;
@@ -140,13 +146,14 @@ export async function findProjectRef(
   };
 }
 
-/** Returns the key with this SHA-256, unless it is revoked. */
+/** Returns the key with this SHA-256, unless it is revoked, or its tenant is not served here. */
 export async function findKey({ db }: Reader, sha256: Buffer): Promise<StoredKey | undefined> {
   const row = await db
     .selectFrom('api_keys')
     .select(['id', 'tenant_id', 'project_id', 'permissions', 'expires_at'])
     .where('key_hash', '=', sha256)
     .where('revoked_at', 'is', null)
+    .where('tenant_id', 'not in', unservedTenants(db))
     .executeTakeFirst();
   if (row === undefined) return undefined;
   const principal: KeyPrincipal = {

@@ -43,6 +43,7 @@ export interface Database {
   subject_routes: SubjectRoutesTable;
   tenants: TenantsTable;
   unreadable_segments: UnreadableSegmentsTable;
+  unserved_tenants: UnservedTenantsTable;
   usage_alerts: UsageAlertsTable;
   usage_batches: UsageBatchesTable;
   usage_event_ids: UsageEventIdsTable;
@@ -532,6 +533,11 @@ export interface UnreadableSegmentsTable {
   project_event_counts: number[];
   problem: string;
   bytes: Buffer;
+}
+
+export interface UnservedTenantsTable {
+  tenant_id: string;
+  since_ms: number;
 }
 
 export interface UsageAlertsTable {
