@@ -60,7 +60,8 @@ export class BatchPosting {
 
   /**
    * Executes a plan: leases, reservations, windows, wallets, and the messages of alerts, in the order in which all
-   * transactions lock them. Batches run this part one after the other, until their commit.
+   * transactions lock them. Batches that post for a project of the same slot run this part one after the other, until
+   * their commit.
    */
   async write(plan: PostingPlan): Promise<void> {
     const tx = this.#tx,
@@ -69,7 +70,8 @@ export class BatchPosting {
     const debits = plan.debits();
     const charges = plan.charges();
     if (subjects.length === 0 && debits.length === 0 && charges.length === 0) return;
-    await lockPosting(tx);
+    const projectNos = [...subjects, ...debits, ...charges].map(({ scope }) => scope.projectNo);
+    await lockPosting(tx, projectNos);
     const released = await releaseCharges(tx, charges);
     const crossings = await countWindows(tx, { subjects, catalog: this.#catalog, nowMs });
     await postUsage(tx, usageDebits(debits, released), nowMs);

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
-import { lockUntilCommit, type Tx } from '../../../platform/postgres/index.js';
+import { slotOf } from '../../../kernel/shard.js';
+import type { Tx } from '../../../platform/postgres/index.js';
 import { amountFromText, amountText } from '../../ledger/index.js';
 import type { PostingScope } from './rated-usage.js';
 
@@ -93,13 +94,22 @@ export async function chargeLeases(tx: Tx, charges: readonly LeaseCharge[]): Pro
   });
 }
 
-/** Names the advisory lock under which batches lock leases, windows and wallets, one batch at a time. */
+/** Begins the names of the advisory locks under which batches lock leases, windows and wallets, one for each slot. */
 const POSTING_LOCK = 'tollgate-posting';
 
 /**
- * Waits until no other batch posts, and keeps others out until `tx` ends. All writers of windows take this lock first,
- * so that a change reaches both the windows that exist and those that a batch is opening.
+ * Waits until no other transaction posts for a slot of these projects, and keeps others out until `tx` ends. All
+ * writers of windows take these locks first, so that a change reaches both the windows that exist and those that a
+ * batch is opening. Slots are locked in ascending order, so that no two transactions wait for each other; call this
+ * once in a transaction.
+ *
+ * The lock without a slot is shared. A worker of the version before takes it alone, for all projects.
  */
-export async function lockPosting(tx: Tx): Promise<void> {
-  await lockUntilCommit(tx, POSTING_LOCK);
+export async function lockPosting(tx: Tx, projectNos: Iterable<number>): Promise<void> {
+  const slots = [...new Set(Array.from(projectNos, slotOf))].sort((a, b) => a - b);
+  await sql`
+    select pg_advisory_xact_lock_shared(hashtextextended(${POSTING_LOCK}, 0)),
+      pg_advisory_xact_lock(hashtextextended(${POSTING_LOCK} || '-' || slot, 0))
+    from unnest(${slots}::integer[]) as locked (slot)
+  `.execute(tx);
 }

@@ -184,14 +184,15 @@ async function recordAmount(
   return amount;
 }
 
-/** Changes the limits that are stored in open windows. Waits for batches that are being posted. */
+/** Changes the limits that are stored in open windows. Waits for batches that are being posted for
+ * the slot of the project. */
 async function changeWindows(
   tx: Tx,
   project: ProjectRef,
   limit: store.DirectLimitRow,
   amount: store.LimitAmount,
 ): Promise<void> {
-  await lockPosting(tx);
+  await lockPosting(tx, [project.projectNo]);
   const route = (await findRoute(new ProjectDb(tx, project), limit.route_id)) as RouteRow;
   await changeWindowLimits(tx, {
     projectNo: project.projectNo,
