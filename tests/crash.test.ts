@@ -7,6 +7,10 @@ import { type RunningService, startService } from './support/service.js';
 /** `TOLLGATE_CRASH_ROUNDS=20 npm test -- tests/crash.test.ts` is the long version. */
 const ROUNDS = Number(process.env.TOLLGATE_CRASH_ROUNDS ?? 4);
 const SENDERS = 4;
+/** Their events are in several shards, and in the same segment when there is one shard. */
+const PROJECTS = 3;
+/** The numbers of shards, one for each start. */
+const SHARDS = ['8', '1', '64', '3'];
 const BATCH_EVENTS = 100;
 const LARGE_PROMPT = 'p'.repeat(3_000);
 /** A round's crash comes after so many acknowledged batches, a different number each time. */
@@ -15,6 +19,8 @@ const ACKNOWLEDGED_BATCHES_SPREAD = 30;
 const SETTLE_TIMEOUT_MS = 60_000;
 
 interface Batch {
+  /** Place of the project among all. */
+  readonly project: number;
   /**
    * Text in addition to the usage. It makes every other batch large enough for a segment file, and for a write at the
    * same time as another one.
@@ -25,16 +31,17 @@ interface Batch {
 
 describe(`kill -9 under load, ${ROUNDS} times`, () => {
   let service: RunningService;
-  let project: SampleProject;
+  const projects: SampleProject[] = [];
   const occurredAt = Math.floor(Date.now() / 1000) - 3_600;
   let sequence = 0;
-  const acknowledged = new Map<string, number>();
-  const ids = new Map<string, string>();
+  /** For each project, the tokens and the ids of acknowledged events, by their keys. */
+  const acknowledged = Array.from({ length: PROJECTS }, () => new Map<string, number>());
+  const ids = Array.from({ length: PROJECTS }, () => new Map<string, string>());
   let resend: Batch[] = [];
 
   beforeAll(async () => {
-    service = await startService();
-    project = await createSampleProject(service);
+    service = await startService({ env: { TOLLGATE_SHARDS: SHARDS.at(-1) as string } });
+    while (projects.length < PROJECTS) projects.push(await createSampleProject(service));
   });
   afterAll(() => service?.stop());
 
@@ -43,11 +50,19 @@ describe(`kill -9 under load, ${ROUNDS} times`, () => {
       sequence += 1;
       return { idempotency_key: `event-${sequence}`, tokens: 1 + ((sequence * 7_919) % 5_000) };
     });
-    return { prompt: sequence % (2 * BATCH_EVENTS) === 0 ? LARGE_PROMPT : '', events };
+    const batch = sequence / BATCH_EVENTS;
+    return { project: batch % PROJECTS, prompt: batch % 2 === 0 ? LARGE_PROMPT : '', events };
+  }
+
+  function projectOf(place: number): SampleProject {
+    const project = projects[place];
+    if (project === undefined) throw new Error(`there is no project ${place}`);
+    return project;
   }
 
   /** Whether the batch was acknowledged; a broken connection is what a crash looks like from outside. */
   async function send(batch: Batch): Promise<boolean> {
+    const project = projectOf(batch.project);
     const events = batch.events.map(({ idempotency_key, tokens }) => ({
       extractor_rule_set_id: project.ruleSetId,
       idempotency_key,
@@ -75,10 +90,10 @@ describe(`kill -9 under load, ${ROUNDS} times`, () => {
 
   function remember(batch: Batch, rawEventIds: readonly string[]): void {
     for (const [index, { idempotency_key, tokens }] of batch.events.entries()) {
-      acknowledged.set(idempotency_key, tokens);
+      acknowledged[batch.project]?.set(idempotency_key, tokens);
       const id = rawEventIds[index] as string;
-      expect(ids.get(idempotency_key) ?? id).toBe(id);
-      ids.set(idempotency_key, id);
+      expect(ids[batch.project]?.get(idempotency_key) ?? id).toBe(id);
+      ids[batch.project]?.set(idempotency_key, id);
     }
   }
 
@@ -103,45 +118,49 @@ describe(`kill -9 under load, ${ROUNDS} times`, () => {
     resend = [...resend, ...unanswered];
   }
 
-  async function get(path: string) {
-    const answer = await call(service, 'GET', `/v1/projects/${project.projectId}/${path}`, {
-      key: project.key,
-    });
+  async function get(place: number, path: string) {
+    const { projectId, key } = projectOf(place);
+    const answer = await call(service, 'GET', `/v1/projects/${projectId}/${path}`, { key });
     expect(answer.status, answer.text).toBe(200);
     return answer.body;
   }
 
-  it('loses nothing that was acknowledged and rates nothing twice', async () => {
-    for (let round = 0; round < ROUNDS; round += 1) {
-      await loadUntilCrash(round);
-      await service.start();
-    }
-    for (const batch of resend) expect(await send(batch)).toBe(true);
+  async function expectOnce(place: number): Promise<void> {
+    const expected = acknowledged[place] as ReadonlyMap<string, number>;
     await waitFor(
       async () => {
-        const status = await get('usage/ingest-status');
+        const status = await get(place, 'usage/ingest-status');
         return status.pending === 0 && status.lag_seconds === 0;
       },
       { timeoutMs: SETTLE_TIMEOUT_MS, what: 'an empty queue' },
     );
-
-    const status = await get('usage/ingest-status');
-    expect(status.processed).toBe(acknowledged.size);
+    const status = await get(place, 'usage/ingest-status');
+    expect(status.processed).toBe(expected.size);
     expect(status.failed).toBe(0);
-    const answer = await call(service, 'POST', `/v1/projects/${project.projectId}/analysis/query`, {
-      key: project.key,
+    const { projectId, key } = projectOf(place);
+    const answer = await call(service, 'POST', `/v1/projects/${projectId}/analysis/query`, {
+      key,
       body: {
         metrics: ['llm.input_tokens'],
         time_range: { from: occurredAt - 60, to: occurredAt + 60 },
         bucket_size: 'none',
       },
     });
-    const expectedTokens = [...acknowledged.values()].reduce((sum, tokens) => sum + tokens, 0);
+    const expectedTokens = [...expected.values()].reduce((sum, tokens) => sum + tokens, 0);
     expect(answer.body.rows).toHaveLength(1);
-    expect(answer.body.rows[0].item_count).toBe(acknowledged.size);
+    expect(answer.body.rows[0].item_count).toBe(expected.size);
     expect(answer.body.rows[0].quantity).toBe(String(expectedTokens));
-    const sample = [...ids.values()].filter((_id, index) => index % 97 === 0);
-    for (const id of sample) expect((await get(`usage/events/${id}`)).status).toBe('processed');
+    const sample = [...(ids[place]?.values() ?? [])].filter((_id, index) => index % 97 === 0);
+    for (const id of sample) expect((await get(place, `usage/events/${id}`)).status).toBe('processed');
+  }
+
+  it('loses nothing that was acknowledged and rates nothing twice, whatever the number of shards', async () => {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      await loadUntilCrash(round);
+      await service.start({ TOLLGATE_SHARDS: SHARDS[round % SHARDS.length] as string });
+    }
+    for (const batch of resend) expect(await send(batch)).toBe(true);
+    for (let place = 0; place < PROJECTS; place += 1) await expectOnce(place);
     const verified = await service.runCommand(['verify']);
     expect(verified.exitCode, verified.output).toBe(0);
   }, 600_000);

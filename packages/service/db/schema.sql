@@ -584,6 +584,7 @@ create table segments (
   tenant_ids text[] not null default '{}'::text[],
   tenant_event_counts integer[] not null default '{}'::integer[],
   tenant_byte_counts integer[] not null default '{}'::integer[],
+  shard smallint not null default 0,
   constraint segments_event_count_check CHECK ((event_count > 0)),
   constraint segments_in_one_place CHECK ((num_nonnulls(file_name, file_offset, file_crc32) =
 CASE
@@ -591,11 +592,20 @@ CASE
     ELSE 0
 END)),
   constraint segments_pkey PRIMARY KEY (id),
+  constraint segments_shard_check CHECK (((shard >= 0) AND (shard <= 63))),
   constraint segments_tenants_of_one_length CHECK (((cardinality(tenant_event_counts) = cardinality(tenant_ids)) AND (cardinality(tenant_byte_counts) = cardinality(tenant_ids))))
 );
 alter table segments alter column bytes set storage external;
-CREATE INDEX segments_deferred ON public.segments USING btree (deferred_tenant_id, received_at_ms, id) WHERE (deferred_tenant_id IS NOT NULL);
-CREATE INDEX segments_new ON public.segments USING btree (id) WHERE (deferred_tenant_id IS NULL);
+CREATE INDEX segments_deferred_by_shard ON public.segments USING btree (deferred_tenant_id, shard, received_at_ms, id) WHERE (deferred_tenant_id IS NOT NULL);
+CREATE INDEX segments_of_shard ON public.segments USING btree (shard, id) WHERE (deferred_tenant_id IS NULL);
+
+create table sharding (
+  is_only boolean not null default true,
+  shards smallint not null,
+  constraint sharding_is_only_check CHECK (is_only),
+  constraint sharding_pkey PRIMARY KEY (is_only),
+  constraint sharding_shards_check CHECK (((shards >= 1) AND (shards <= 64)))
+);
 
 create table subject_routes (
   tenant_id text not null,
@@ -668,8 +678,10 @@ create table usage_batches (
   insert_group bigint,
   insert_token uuid not null default gen_random_uuid(),
   touched int8multirange[] not null default '{}'::int8multirange[],
+  shard smallint not null default 0,
   constraint usage_batches_check CHECK (((spool_file IS NULL) <> (bytes IS NULL))),
-  constraint usage_batches_pkey PRIMARY KEY (id)
+  constraint usage_batches_pkey PRIMARY KEY (id),
+  constraint usage_batches_shard_check CHECK (((shard >= 0) AND (shard <= 63)))
 );
 alter table usage_batches alter column bytes set storage external;
 CREATE INDEX usage_batches_by_group ON public.usage_batches USING btree (insert_group, dedicated_to, id);

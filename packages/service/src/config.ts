@@ -13,6 +13,7 @@ import {
   readServiceUrl,
   urlOf,
 } from './config-values.js';
+import { SHARDS_MAX } from './kernel/shard.js';
 import { LOG_LEVELS } from './platform/log/index.js';
 
 /** The roles that a process of the service can take. */
@@ -141,6 +142,11 @@ const SETTINGS = {
     'TOLLGATE_API_KEY',
     'API key for `tollgate prices import`; `--api-key` takes precedence.',
     readApiKey,
+  ),
+  shards: optional(
+    'TOLLGATE_SHARDS',
+    'Number of shards of the installation, 1 to 64: set it alike for all processes, or change it with `tollgate shards`. If unset, the number stays as it is; a new installation gets 1 on up to 2 processor cores, and otherwise the next power of two.',
+    integer(1, SHARDS_MAX),
   ),
   expressLane: setting(
     'TOLLGATE_EXPRESS_LANE',

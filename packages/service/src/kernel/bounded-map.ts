@@ -34,6 +34,11 @@ export class BoundedMap<K, V> {
     this.#entries.delete(key);
   }
 
+  /** The entries, oldest first. An entry may be deleted meanwhile. */
+  [Symbol.iterator](): IterableIterator<[K, V]> {
+    return this.#entries.entries();
+  }
+
   clear(): void {
     this.#entries.clear();
   }

@@ -12,6 +12,7 @@ import { migrate } from './migrate.js';
 import { importPrices } from './prices/import-prices.js';
 import { readPricesImport } from './prices/options.js';
 import { serve } from './serve.js';
+import { shards } from './shards.js';
 import { StopRequested } from './signals.js';
 import { StartError } from './start-error.js';
 import { verify } from './verify.js';
@@ -23,6 +24,7 @@ const USAGE = `tollgate ${VERSION}: usage metering, rating and limits
   tollgate demo [--reset]                         start the service with a sample tenant and live sample traffic
   tollgate migrate                                migrate both stores to the schema of this version
   tollgate verify                                 compare PostgreSQL and ClickHouse, exit with 1 if they differ
+  tollgate shards [N]                             show or change the number of shards (1 to 64), also while it runs
   tollgate catalog apply FILE                     add a revision of every plan that is new or changed
   tollgate prices import FILE                     turn a table of model prices into pricing rule sets
       --project ID --extractor-rule-set ID          create pricing rule sets for this extractor rule set
@@ -60,6 +62,8 @@ async function run(args: readonly string[]): Promise<number> {
       return migrate(config);
     case 'verify':
       return verify(config);
+    case 'shards':
+      return shards(config, invocation.argument);
     case 'catalog apply':
       return applyCatalogFile(config, invocation.argument);
     case 'prices import':

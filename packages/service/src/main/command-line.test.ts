@@ -21,6 +21,8 @@ it.each([
     'prices import p.json --models a --models b,c --publish',
     { command: 'prices import', argument: 'p.json', values: { models: ['a', 'b,c'], publish: true } },
   ],
+  ['shards', { command: 'shards', argument: '', values: {} }],
+  ['shards 8', { command: 'shards', argument: '8', values: {} }],
   ['catalog apply plans.json', { command: 'catalog apply', argument: 'plans.json', values: {} }],
   [
     'prices --dry-run import p.json',
@@ -38,6 +40,7 @@ describe('refuses', () => {
     ['constructor', 'There is no command "constructor". Run tollgate --help for the list of commands.'],
     ['verify now', 'tollgate verify takes no argument "now".'],
     ['prices import a b', 'tollgate prices import takes no argument "b".'],
+    ['shards 8 9', 'tollgate shards takes no argument "9".'],
     ['catalog apply', 'tollgate catalog apply needs FILE.'],
     ['prices import', 'tollgate prices import needs FILE.'],
     ['serve --reset', 'tollgate serve has no option --reset.'],

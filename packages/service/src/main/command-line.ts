@@ -13,8 +13,10 @@ const OPTIONS = {
 /** The arguments that a command accepts; any other is refused. */
 interface CommandForm {
   readonly options: readonly string[];
-  /** Name of the one argument that it needs. */
+  /** Name of the one argument that it takes. */
   readonly argument?: string;
+  /** Whether the argument may be left out. */
+  readonly isOptional?: boolean;
 }
 
 const COMMANDS = {
@@ -22,6 +24,7 @@ const COMMANDS = {
   demo: { options: ['reset'] },
   migrate: { options: [] },
   verify: { options: [] },
+  shards: { options: [], argument: 'N', isOptional: true },
   'catalog apply': { options: [], argument: 'FILE' },
   'prices import': { options: Object.keys(PRICES_IMPORT_OPTIONS), argument: 'FILE' },
 } satisfies Record<string, CommandForm>;
@@ -31,7 +34,7 @@ type Command = keyof typeof COMMANDS;
 /** The parsed command line. */
 export interface Invocation {
   readonly command: Command;
-  /** Empty for a command that takes none. */
+  /** Empty where there is none. */
   readonly argument: string;
   readonly values: OptionValues;
 }
@@ -45,12 +48,14 @@ export function parseCommandLine(args: readonly string[]): Invocation | 'help' |
   if (values.version) return 'version';
   if (positionals.length === 0) return 'help';
   const { command, rest } = commandOf(positionals);
-  const { options, argument }: CommandForm = COMMANDS[command];
+  const { options, argument, isOptional = false }: CommandForm = COMMANDS[command];
   const foreign = Object.keys(values).find((name) => !options.includes(name));
   if (foreign !== undefined) throw new StartError(`tollgate ${command} has no option --${foreign}.`);
   const [given = '', surplus] = argument === undefined ? ['', ...rest] : rest;
   if (surplus !== undefined) throw new StartError(`tollgate ${command} takes no argument "${surplus}".`);
-  if (argument !== undefined && given === '') throw new StartError(`tollgate ${command} needs ${argument}.`);
+  if (argument !== undefined && given === '' && !isOptional) {
+    throw new StartError(`tollgate ${command} needs ${argument}.`);
+  }
   return { command, argument: given, values };
 }
 

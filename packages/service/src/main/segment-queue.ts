@@ -1,6 +1,13 @@
 import { EventQuotas } from '../modules/quotas/index.js';
 import type { Logger } from '../platform/log/index.js';
-import { PostgresSegmentQueue, SegmentFiles, type SegmentRecord } from '../platform/queue/index.js';
+import {
+  PostgresSegmentQueue,
+  SegmentFiles,
+  type SegmentQueueOptions,
+  type SegmentRecord,
+  type SegmentStore,
+  ShardCount,
+} from '../platform/queue/index.js';
 import { createSweepJob } from '../platform/sweep-job.js';
 import type { Stores } from './stores.js';
 
@@ -28,11 +35,11 @@ export async function openQueue(
   { log, onAppended }: QueueEvents,
 ): Promise<OpenQueue> {
   const files = folders && (await SegmentFiles.open(folders.segments));
-  const queue = new NotifyingQueue(postgres, files, onAppended);
+  const queue = new NotifyingQueue(postgres, onAppended, files, await openShards(postgres, log));
   const quotas = new EventQuotas(postgres, queue);
   const abort = new AbortController();
   const sweeping = createSweepJob({
-    sweep: () => queue.sweepFiles(),
+    sweep: () => queue.sweepStore(),
     pollMs: SWEEP_POLL_MS,
     log,
     failureMessage: 'files of rated segments could not be deleted',
@@ -54,12 +61,24 @@ export async function openQueue(
   };
 }
 
+/** Opens the number of shards by which this process groups what it appends. */
+export async function openShards(postgres: Stores['postgres'], log: Logger): Promise<SegmentQueueOptions> {
+  const count = await ShardCount.open(postgres, {
+    onChange: (shards, before) => log.info({ shards, before }, 'the number of shards has changed'),
+  });
+  return { shards: () => count.current() };
+}
+
 /** Notifies the worker of this process at once; other processes notice by polling. */
 class NotifyingQueue extends PostgresSegmentQueue {
   readonly #onAppended: () => void;
 
-  constructor(postgres: Stores['postgres'], files: SegmentFiles | undefined, onAppended: () => void) {
-    super(postgres, files);
+  constructor(
+    postgres: Stores['postgres'],
+    onAppended: () => void,
+    ...rest: [store: SegmentStore | undefined, options: SegmentQueueOptions]
+  ) {
+    super(postgres, ...rest);
     this.#onAppended = onAppended;
   }
 

@@ -17,6 +17,7 @@ import { announceUrl, lockInstance, usesEmbeddedStore } from './instance.js';
 import { startJobs } from './jobs.js';
 import { ownUrl } from './own-url.js';
 import { observeProjection, PipelineMetrics } from './pipeline-metrics.js';
+import { startShards } from './shards.js';
 import { StartError } from './start-error.js';
 import { openStores, type Stores } from './stores.js';
 import { WorkerHost } from './worker-host.js';
@@ -65,6 +66,7 @@ export async function startService(config: Config, options: ServiceOptions): Pro
     closers.add(() => stores.close());
     const serviceKey = await loadServiceKey(config.dataDir, config.serviceKey);
     const metrics = createMetrics();
+    await startShards(config, stores.postgres, log);
     const watch = new WorkWatch({ postgres: stores.postgres, clock: systemClock, log });
     const pipeline = await startPipeline(config, stores, { log, metrics, watch, fail });
     closers.add(() => pipeline.stop());

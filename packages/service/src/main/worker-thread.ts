@@ -12,6 +12,7 @@ import { createLog, type Logger } from '../platform/log/index.js';
 import { connectPostgres } from '../platform/postgres/index.js';
 import { PostgresSegmentQueue, SegmentFiles } from '../platform/queue/index.js';
 import { yieldServerProcesses, yieldThisThread } from './priority.js';
+import { openShards } from './segment-queue.js';
 import type { FromWorker, ToWorker, WorkerThreadData } from './worker-protocol.js';
 
 /** Rating runs on a thread of its own, so that a full batch never delays a response. */
@@ -36,7 +37,11 @@ const stageSeconds: Record<string, number> = {};
 let sentStats = '';
 const worker = createPipelineWorker({
   postgres,
-  queue: new PostgresSegmentQueue(postgres, folders && (await SegmentFiles.open(folders.segments))),
+  queue: new PostgresSegmentQueue(
+    postgres,
+    folders && (await SegmentFiles.open(folders.segments)),
+    await openShards(postgres, log),
+  ),
   rules: createRuleVersions(postgres),
   limits: createWorkerCatalog(),
   spool: folders === undefined ? createColumnSpool() : await createFileSpool(folders.spool),

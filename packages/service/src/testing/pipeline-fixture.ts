@@ -19,9 +19,19 @@ import { createTestPostgres, type TestPostgres } from './postgres.js';
 import { testRules } from './test-rules.js';
 import { waitFor } from './wait-for.js';
 
+/** Tests run with several shards unless they say otherwise. */
+const SHARDS = 8;
+
+export interface PipelineFixtureOptions {
+  /** The number of shards of each append. */
+  readonly shards?: () => number;
+  /** How many projects there are; their numbers follow each other. */
+  readonly projects?: number;
+}
+
 /**
- * A database with one project, a spool folder, and workers that rate by `testRules` and stop at the stage that
- * a test sets.
+ * A database with one project or several, a spool folder, and workers that rate by `testRules` and stop at the stage
+ * that a test sets.
  */
 export class PipelineFixture {
   readonly #test: TestPostgres;
@@ -42,27 +52,39 @@ export class PipelineFixture {
   readonly defects: unknown[] = [];
   readonly failures: unknown[] = [];
   readonly postgres: Postgres;
+  /** The first project. */
+  readonly project: TestProject;
   readonly queue: PostgresSegmentQueue;
   readonly quotas: EventQuotas;
 
   private constructor(
     test: TestPostgres,
-    readonly project: TestProject,
+    readonly projects: readonly TestProject[],
+    shards: () => number,
     /** The folder of the spool. */
     readonly folder: string,
     readonly spool: Spool,
   ) {
     this.#test = test;
     this.postgres = test.postgres;
-    this.queue = new PostgresSegmentQueue(test.postgres);
+    const [project] = projects;
+    if (project === undefined) throw new RangeError('a pipeline needs a project');
+    this.project = project;
+    this.queue = new PostgresSegmentQueue(test.postgres, undefined, { shards });
     this.quotas = new EventQuotas(test.postgres, this.queue);
   }
 
-  static async create(): Promise<PipelineFixture> {
+  static async create({
+    shards = () => SHARDS,
+    projects: count = 1,
+  }: PipelineFixtureOptions = {}): Promise<PipelineFixture> {
     const test = await createTestPostgres();
-    const project = await createProject(test.postgres, 'ten_a', 'prj_a');
+    const projects: TestProject[] = [];
+    for (const letter of 'abcdefgh'.slice(0, count)) {
+      projects.push(await createProject(test.postgres, 'ten_a', `prj_${letter}`));
+    }
     const folder = await mkdtemp(join(tmpdir(), 'tollgate-spool-'));
-    return new PipelineFixture(test, project, folder, await createFileSpool(folder));
+    return new PipelineFixture(test, projects, shards, folder, await createFileSpool(folder));
   }
 
   async drop(): Promise<void> {
@@ -124,18 +146,25 @@ export class PipelineFixture {
     }
   }
 
+  /** Queues the same events of every project with one append. */
+  async acceptForAll(events: readonly TestEvent[]): Promise<void> {
+    const records = this.projects.map((project) => batchRecord(project, events));
+    await this.quotas.appendWithinQuota(records.map((record) => ({ record, monthlyEventLimit: -1 })));
+  }
+
   async rows(sql: string): Promise<unknown[]> {
     return (await this.postgres.pool.query(sql)).rows;
   }
 
-  /** Lets three concurrent workers rate events that arrive a few at a time, and each twice. */
+  /** Lets three concurrent workers rate events of all projects, which arrive a few at a time, and each twice. */
   async rateCompeting(events: readonly TestEvent[], atOnce: number): Promise<void> {
     const workers = [1, 2, 3].map(() => this.worker({ batchEventsMax: 40, lingerMs: 1 }));
     const stop = new AbortController();
     const running = workers.map((worker) => worker.run(stop.signal));
     for (let start = 0; start < events.length; start += atOnce) {
       const some = events.slice(start, start + atOnce);
-      await this.accept(batchRecord(this.project, some), batchRecord(this.project, some.toReversed()));
+      await this.acceptForAll(some);
+      await this.acceptForAll(some.toReversed());
       for (const worker of workers) worker.notify('appended');
     }
     await waitFor(async () => {

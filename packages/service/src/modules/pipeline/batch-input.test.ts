@@ -6,7 +6,7 @@ const A: TestProject = { tenantId: 'ten_a', projectId: 'prj_a', projectNo: 1, st
 const B: TestProject = { tenantId: 'ten_a', projectId: 'prj_b', projectNo: 2, storage: 'shared' };
 
 function batchInputOf(...records: Parameters<typeof readBatchInput>[0][number]['records']) {
-  return readBatchInput([{ id: 1, receivedAtMs: 0, eventCount: 0, records }]);
+  return readBatchInput([{ id: 1, shard: 0, receivedAtMs: 0, eventCount: 0, records }]);
 }
 
 describe('readBatchInput', () => {

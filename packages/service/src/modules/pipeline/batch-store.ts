@@ -182,6 +182,8 @@ export interface BatchSection {
 
 /** Encoded rows on their way to ClickHouse. */
 export interface NewUsageBatch extends Omit<BatchSection, 'rows'> {
+  /** The shard of its oldest segment. Projectors share out batches by it. */
+  readonly shard: number;
   readonly createdAtMs: number;
   readonly oldestReceivedAtMs: number;
   readonly byteCount: number;
@@ -192,11 +194,11 @@ export async function insertUsageBatch(tx: Tx, batch: NewUsageBatch): Promise<vo
   const { location, projects } = batch;
   await sql`
     insert into usage_batches (created_at_ms, oldest_received_at_ms, event_count, item_count, byte_count, project_ids,
-      touched, dedicated_to, spool_file, bytes)
+      touched, dedicated_to, spool_file, bytes, shard)
     values (${batch.createdAtMs}, ${batch.oldestReceivedAtMs}, ${batch.eventCount}, ${batch.itemCount},
       ${batch.byteCount}, ${projects.map(({ projectId }) => projectId)}::text[],
       ${projects.map(({ changed }) => multirangeOf(changed))}::int8multirange[], ${batch.dedicatedTo},
-      ${location.spoolFile}, ${location.bytes})
+      ${location.spoolFile}, ${location.bytes}, ${batch.shard})
   `.execute(tx);
 }
 

@@ -1,7 +1,12 @@
 import type { Clock } from '../../kernel/clock.js';
 import { totalBytes } from '../../platform/buffers.js';
 import type { Tx } from '../../platform/postgres/index.js';
-import type { ClaimedSegment, SegmentQueue, SegmentRecord } from '../../platform/queue/index.js';
+import type {
+  ClaimedSegment,
+  DeferredTurn,
+  SegmentQueue,
+  SegmentRecord,
+} from '../../platform/queue/index.js';
 import type { ThreadTime } from '../../platform/thread-time.js';
 import type { Turns } from '../../platform/turns.js';
 import { BatchPosting, type PostingCatalog } from '../limits/index.js';
@@ -32,13 +37,15 @@ const ATTEMPT_MAX = 0xffff;
 export interface BatchDeps {
   readonly queue: Pick<
     SegmentQueue<Tx>,
-    'claim' | 'claimDeferred' | 'defer' | 'deferredAmong' | 'nextDeferredTenant' | 'putBack'
+    'claim' | 'claimDeferred' | 'defer' | 'deferredAmong' | 'nextDeferred' | 'putBack'
   >;
   readonly rules: RuleVersionSource;
   readonly limits: PostingCatalog;
   readonly spool: Spool;
   readonly clock: Clock;
   readonly observer: Pick<PipelineObserver, 'defect'>;
+  /** Returns the shards whose segments this worker rates now, see `storedShardsOf`; default all. */
+  readonly shards?: () => readonly number[];
 }
 
 /**
@@ -53,8 +60,7 @@ const REPROCESS_BYTES_MAX = 64 * 1_048_576;
 export type BatchSource =
   /** `mayBeDeferred`: whether a tenant may have deferred requests, behind which its new ones must go. */
   | { readonly kind: 'new'; readonly mayBeDeferred: boolean }
-  /** The turn of one tenant. */
-  | { readonly kind: 'deferred'; readonly tenantId: string };
+  | { readonly kind: 'deferred'; readonly turn: DeferredTurn };
 
 export interface BatchOptions {
   readonly source: BatchSource;
@@ -82,8 +88,8 @@ export interface BatchOptions {
 /**
  * Runs one batch inside its transaction. It takes segments off the queue, and rates, posts, counts and spools their
  * events, or defers them: all of this or nothing. All workers lock in one order: segments, failed events, event ids,
- * the spool, the posting lock and what follows it, totals. Rows that batches share come last, because they stay locked
- * until the commit.
+ * the spool, the posting locks and what follows them, totals. Rows that batches share come last, because they stay
+ * locked until the commit.
  *
  * @returns undefined when nothing could be claimed
  */
@@ -98,7 +104,8 @@ export async function processBatch(
   const isHeldBack = (await unprojectedBytes(tx)) >= unprojectedBytesMax;
   const claimed = isHeldBack ? [] : await claimFrom(tx, deps, source, eventsMax);
   onClaimed(eventCountOf(claimed));
-  if (claimed.length === 0) return undefined;
+  const [oldest] = claimed;
+  if (oldest === undefined) return undefined;
   for (const { problem } of claimed) if (problem !== undefined) deps.observer.defect(problem);
   const { segments, moved } =
     source.kind === 'new' && source.mayBeDeferred
@@ -116,7 +123,7 @@ export async function processBatch(
     tx,
     deps,
     { batchInput, posting, rollup, processedAtMs, block, turns, thread, tenantMs, slowTenants },
-    eventIds,
+    { eventIds, shard: oldest.shard },
     stages,
   );
   await deps.queue.defer(tx, result.deferred.records(batchInput.oldestReceivedAtMs));
@@ -124,7 +131,7 @@ export async function processBatch(
   stages.end('rate');
   await insertFailedEvents(tx, result.failures);
   stages.end('failures');
-  await storeRows(tx, deps, batchInput, result, stages);
+  await storeRows(tx, deps, { ...batchInput, shard: oldest.shard }, result, stages);
   await posting.write(result.posting);
   await result.alerts.write(tx, processedAtMs);
   stages.end('post');
@@ -137,12 +144,12 @@ export async function processBatch(
 
 function claimFrom(
   tx: Tx,
-  { queue }: BatchDeps,
+  { queue, shards }: BatchDeps,
   source: BatchSource,
   eventsMax: number,
 ): Promise<ClaimedSegment[]> {
-  if (source.kind === 'new') return queue.claim(tx, eventsMax);
-  return queue.claimDeferred(tx, source.tenantId, eventsMax);
+  if (source.kind === 'new') return queue.claim(tx, eventsMax, shards?.());
+  return queue.claimDeferred(tx, source.turn, eventsMax);
 }
 
 function eventCountOf(segments: readonly ClaimedSegment[]): number {
@@ -157,7 +164,7 @@ async function rateAndEncode(
   tx: Tx,
   { rules, observer }: BatchDeps,
   input: Omit<StagesInput, 'again' | 'duplicates' | 'rules' | 'onDefect'>,
-  eventIds: EventIds,
+  { eventIds, shard }: { readonly eventIds: EventIds; readonly shard: number },
   stages: StageClock<BatchStage>,
 ): Promise<BatchResult> {
   const { batchInput } = input;
@@ -165,6 +172,7 @@ async function rateAndEncode(
   const duplicates = await eventIds.record(
     tx,
     batchInput.groups.flatMap(({ events }) => events),
+    shard,
   );
   stages.end('deduplicate');
   return runStages({
@@ -197,7 +205,7 @@ async function takeAgain(tx: Tx, { reprocess }: BatchInput): Promise<FailedGroup
 async function storeRows(
   tx: Tx,
   { spool, clock }: BatchDeps,
-  { oldestReceivedAtMs }: BatchInput,
+  { oldestReceivedAtMs, shard }: Pick<BatchInput, 'oldestReceivedAtMs'> & { readonly shard: number },
   { sections }: BatchResult,
   stages: StageClock<BatchStage>,
 ): Promise<void> {
@@ -205,10 +213,10 @@ async function storeRows(
   await holdSpool(tx);
   const locations = await spool.put(sections.map(({ rows }) => rows));
   stages.end('spool');
-  const times = { createdAtMs: clock.nowMs(), oldestReceivedAtMs };
+  const ofBatch = { shard, createdAtMs: clock.nowMs(), oldestReceivedAtMs };
   for (const [index, { rows, ...section }] of sections.entries()) {
     const location = locations[index];
     if (location === undefined) throw new Error(`the spool has no place for section ${index}`);
-    await insertUsageBatch(tx, { ...times, ...section, byteCount: totalBytes(rows), location });
+    await insertUsageBatch(tx, { ...ofBatch, ...section, byteCount: totalBytes(rows), location });
   }
 }

@@ -3,6 +3,7 @@ import type { Tx } from '../../platform/postgres/index.js';
 import {
   type ClaimedSegment,
   EVENT_ID_BYTES,
+  FIRST_TURN,
   reprocessRecord,
   type SegmentQueue,
   type SegmentRecord,
@@ -163,8 +164,8 @@ const TENANTS_MAX = 10_000;
 /** Chooses which tenant with deferred events has the next turn, and how many events it rates. */
 export class DeferredTurns {
   readonly #batchEventsMax: number;
-  /** The tenant that had the last turn. */
-  after = '';
+  /** The last turn. */
+  after = FIRST_TURN;
   readonly #eventsMax = new BoundedMap<string, number>(TENANTS_MAX);
 
   /** @param eventsMax upper bound for every turn */

@@ -21,8 +21,8 @@ const key = (id: number, projectNo = 1): EventKey => ({
 const keys = (...ids: number[]): EventKey[] => ids.map((id) => key(id));
 
 /** Records ids in a transaction of its own. */
-const record = (batch: readonly EventKey[]): Promise<Set<EventKey>> =>
-  transaction(store.postgres, (tx) => eventIds.record(tx, batch));
+const record = (batch: readonly EventKey[], shard = 0): Promise<Set<EventKey>> =>
+  transaction(store.postgres, (tx) => eventIds.record(tx, batch, shard));
 
 async function recorded(): Promise<string[]> {
   const { rows } = await store.postgres.pool.query<{ key: string }>(
@@ -33,11 +33,11 @@ async function recorded(): Promise<string[]> {
 }
 
 /** Returns the statements of a batch, each by its beginning. */
-async function statementsOf(batch: readonly EventKey[]): Promise<string[]> {
+async function statementsOf(batch: readonly EventKey[], shard = 0): Promise<string[]> {
   const statements: string[] = [];
   await transaction(store.postgres, async (tx: Tx) => {
     const executed = vi.spyOn(tx.getExecutor(), 'executeQuery');
-    await eventIds.record(tx, batch);
+    await eventIds.record(tx, batch, shard);
     for (const [{ sql }] of executed.mock.calls) {
       const isLooking = sql.includes('on conflict');
       statements.push(isLooking ? 'look' : (/^\s*(\w+( to)?)/.exec(sql)?.[1] as string));

@@ -10,17 +10,20 @@ export interface EventKey {
 /**
  * Records which events were rated, by their ids. One object is shared by all loops of a worker. Nearly always all ids
  * of a batch are new, and a plain insert takes half the time of an insert that checks each id for a conflict. When an
- * id exists, the plain insert is rolled back and repeated with checks. The next batch starts with checks, because a
- * client that repeats events often repeats many.
+ * id exists, the plain insert is rolled back and repeated with checks. The next batch of the shard starts with checks,
+ * because a client that repeats events often repeats many.
  */
 export class EventIds {
-  #expectsRepeats = false;
+  /** Shards whose last batch repeated events. */
+  readonly #repeating = new Set<number>();
 
   /**
    * Records ids as rated, and returns those that were rated before. `keys` must be distinct. All workers insert in the
    * order of the index, so that two that share events cannot deadlock.
+   *
+   * @param shard of the batch
    */
-  async record<K extends EventKey>(tx: Tx, keys: readonly K[]): Promise<Set<K>> {
+  async record<K extends EventKey>(tx: Tx, keys: readonly K[], shard: number): Promise<Set<K>> {
     if (keys.length === 0) return new Set();
     const insert = sql`
       insert into usage_event_ids (project_no, raw_event_id)
@@ -28,11 +31,12 @@ export class EventIds {
         ${integerArray(keys.map(({ projectNo }) => projectNo))}::integer[],
         ${uuidArray(keys.map(({ idHex }) => idHex))}::uuid[]) order by 1, 2
     `;
-    if (!this.#expectsRepeats && (await insertAll(tx, insert))) return new Set();
+    if (!this.#repeating.has(shard) && (await insertAll(tx, insert))) return new Set();
     const { rows } = await sql<{ project_no: number; id: string }>`
       ${insert} on conflict do nothing returning project_no, encode(uuid_send(raw_event_id), 'hex') as id
     `.execute(tx);
-    this.#expectsRepeats = rows.length < keys.length;
+    if (rows.length < keys.length) this.#repeating.add(shard);
+    else this.#repeating.delete(shard);
     const recorded = new Set(rows.map(({ project_no, id }) => `${project_no}:${id}`));
     return new Set(keys.filter(({ projectNo, idHex }) => !recorded.has(`${projectNo}:${idHex}`)));
   }

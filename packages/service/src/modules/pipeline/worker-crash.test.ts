@@ -6,11 +6,13 @@ import { batchRecord, PipelineFixture, testEvent, waitFor } from '../../testing/
 import { holdSpool } from './batch-store.js';
 import type { BatchStage } from './observer.js';
 
-describe('a pipeline worker that dies', () => {
+const PROJECTS = 3;
+
+describe.each([1, 8])('a pipeline worker that dies, with %i shards', (shards) => {
   let fixture: PipelineFixture;
 
   beforeEach(async () => {
-    fixture = await PipelineFixture.create();
+    fixture = await PipelineFixture.create({ shards: () => shards, projects: PROJECTS });
   });
 
   afterEach(() => fixture.drop());
@@ -18,18 +20,17 @@ describe('a pipeline worker that dies', () => {
   it.each<BatchStage>(['claim', 'deduplicate', 'rate', 'failures', 'spool', 'post', 'totals'])(
     'leaves everything as it was when it dies after %s, and then does it once',
     async (stage) => {
-      await fixture.accept(batchRecord(fixture.project, [testEvent('a'), testEvent('b', { raw_json: {} })]));
+      await fixture.acceptForAll([testEvent('a'), testEvent('b', { raw_json: {} })]);
       fixture.killAfter = stage;
-      await expect(fixture.worker().drain()).rejects.toThrow('killed');
+      await expect(fixture.worker({ batchEventsMax: 2 }).drain()).rejects.toThrow('killed');
       expect(await fixture.rows('select from usage_event_ids')).toEqual([]);
       expect(await fixture.rows('select from usage_batches')).toEqual([]);
       expect(await fixture.ingestTotals()).toEqual([]);
-      expect((await fixture.queue.backlog()).events).toBe(2);
+      expect((await fixture.queue.backlog()).events).toBe(2 * PROJECTS);
       fixture.killAfter = undefined;
-      await fixture.worker().drain();
-      expect(await fixture.ingestTotals()).toMatchObject([
-        { processed_count: 1, failed_count: 1, duplicate_count: 0 },
-      ]);
+      await fixture.worker({ batchEventsMax: 2 }).drain();
+      const once = { processed_count: 1, failed_count: 1, duplicate_count: 0 };
+      expect(await fixture.ingestTotals()).toMatchObject(fixture.projects.map(() => once));
     },
   );
 
@@ -96,9 +97,9 @@ describe('a pipeline worker that dies', () => {
   });
 
   it('rates each event once though its connections are cut again and again', async () => {
-    const events = Array.from({ length: 400 }, (_, index) => testEvent(`k${index}`));
+    const events = Array.from({ length: 150 }, (_, index) => testEvent(`k${index}`));
     for (let start = 0; start < events.length; start += 5) {
-      await fixture.accept(batchRecord(fixture.project, events.slice(start, start + 5)));
+      await fixture.acceptForAll(events.slice(start, start + 5));
     }
     const stop = new AbortController();
     const pipeline = fixture.worker({ batchEventsMax: 10, lingerMs: 1 });
@@ -106,10 +107,11 @@ describe('a pipeline worker that dies', () => {
     await fixture.cutWhileRunning(4);
     stop.abort();
     await running;
-    expect(await fixture.ingestTotals()).toMatchObject([{ processed_count: 400, duplicate_count: 0 }]);
-    expect(await fixture.usageTotals()).toMatchObject([{ item_count: 400, quantity: '400' }]);
+    const ofEach = (totals: object) => fixture.projects.map(() => totals);
+    expect(await fixture.ingestTotals()).toMatchObject(ofEach({ processed_count: 150, duplicate_count: 0 }));
+    expect(await fixture.usageTotals()).toMatchObject(ofEach({ item_count: 150, quantity: '150' }));
     expect(await fixture.rows('select sum(event_count)::int as events from usage_batches')).toEqual([
-      { events: 400 },
+      { events: 150 * PROJECTS },
     ]);
     const files = (await fixture.rows('select spool_file from usage_batches')) as { spool_file: string }[];
     const kept = new Set(await readdir(fixture.folder));

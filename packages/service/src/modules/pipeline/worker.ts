@@ -209,19 +209,19 @@ class LoopWorker implements PipelineWorker {
 
   /** Runs the turn of the next tenant with deferred events; undefined if none can be claimed. */
   async #deferredBatch(block: UsageBlock, turns: Turns): Promise<BatchCounts | undefined> {
-    const { postgres, queue } = this.#deps;
+    const { postgres, queue, shards } = this.#deps;
     const { after } = this.#deferredTurns;
-    const tenantId = await transaction(postgres, (tx) => queue.nextDeferredTenant(tx, after));
-    this.#mayBeDeferred = tenantId !== undefined;
-    if (tenantId === undefined) {
+    const turn = await transaction(postgres, (tx) => queue.nextDeferred(tx, after, shards?.()));
+    this.#mayBeDeferred = turn !== undefined;
+    if (turn === undefined) {
       this.#slowTenants.clear();
       return undefined;
     }
-    this.#deferredTurns.after = tenantId;
-    const source = { kind: 'deferred', tenantId } as const;
-    const eventsMax = this.#deferredTurns.eventsOf(tenantId);
+    this.#deferredTurns.after = turn;
+    const source = { kind: 'deferred', turn } as const;
+    const eventsMax = this.#deferredTurns.eventsOf(turn.tenantId);
     const counts = await this.#batch({ source, eventsMax, block, turns, onClaimed: () => {} });
-    if (counts !== undefined) this.#deferredTurns.learn(tenantId, counts);
+    if (counts !== undefined) this.#deferredTurns.learn(turn.tenantId, counts);
     return counts;
   }
 

@@ -38,7 +38,7 @@ export async function ensureCluster(placement: ClusterPlacement, binaries: Postg
 }
 
 /** Returns the superuser's password; only PostgreSQL's account and root can read the file. */
-export function readPassword(placement: ClusterPlacement): string {
+export function readPassword(placement: Pick<ClusterPlacement, 'passwordFile'>): string {
   return readFileSync(placement.passwordFile, 'utf8');
 }
 

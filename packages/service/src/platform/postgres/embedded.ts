@@ -44,7 +44,7 @@ export interface EmbeddedPostgres {
   stop(): Promise<void>;
 }
 
-const DATABASE = 'tollgate';
+export const DATABASE = 'tollgate';
 /** Part of the socket file's name; nothing listens on TCP. */
 const SOCKET_PORT = 5432;
 /** Timeout of a start, which may have to replay the log after a crash. */

@@ -2,6 +2,7 @@ import pg from 'pg';
 
 const UNIQUE_VIOLATION = '23505';
 const FOREIGN_KEY_VIOLATION = '23503';
+const UNDEFINED_TABLE = '42P01';
 
 /** Server states in which the same work may succeed later: SQLSTATE codes of PostgreSQL's appendix A. */
 const UNAVAILABLE_STATES = new Set([
@@ -63,6 +64,11 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
 /** Whether a row refers to a missing row, or is still referred to. */
 export function isForeignKeyViolation(error: unknown, constraint?: string): boolean {
   return isViolation(error, FOREIGN_KEY_VIOLATION, constraint);
+}
+
+/** Whether a table does not exist: the schema is of an earlier version. */
+export function isMissingTable(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === UNDEFINED_TABLE;
 }
 
 function isViolation(error: unknown, state: string, constraint: string | undefined): boolean {

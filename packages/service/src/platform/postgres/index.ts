@@ -15,10 +15,17 @@ export {
   transaction,
 } from './connect.js';
 export { type EmbeddedPostgres, type PostgresConnection, startEmbeddedPostgres } from './embedded.js';
-export { isForeignKeyViolation, isServerError, isUnavailable, isUniqueViolation } from './errors.js';
+export {
+  isForeignKeyViolation,
+  isMissingTable,
+  isServerError,
+  isUnavailable,
+  isUniqueViolation,
+} from './errors.js';
 export { applyMigrations } from './migrate.js';
 export { recount } from './recount.js';
 export { removeEmbeddedPostgres } from './remove.js';
+export { runningEmbeddedPostgres } from './running.js';
 export { ProjectDb, type ProjectTable, ProjectTx, TenantDb, TenantTx } from './scoped-db.js';
 export type { Database } from './tables.js';
 export { startTemporaryPostgres, temporaryFolder } from './temporary.js';

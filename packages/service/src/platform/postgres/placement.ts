@@ -27,6 +27,7 @@ export interface ClusterPlacement {
  */
 const SYSTEM_FOLDER = '/var/lib/tollgate';
 const CLUSTER_FOLDER_NAME = 'cluster';
+const PASSWORD_FILE_NAME = 'password';
 /** A file in the data directory that names the folder elsewhere that contains its cluster. */
 const POINTER_FILE_NAME = 'postgres-is-elsewhere';
 /** A file in that folder that names the data directory to which it belongs. */
@@ -57,7 +58,7 @@ export async function placeCluster(dataDir: string): Promise<ClusterPlacement> {
     baseFolder,
     clusterFolder,
     socketFolder: await prepareSocketFolder(baseFolder, account),
-    passwordFile: join(baseFolder, 'password'),
+    passwordFile: join(baseFolder, PASSWORD_FILE_NAME),
     logFile: join(baseFolder, 'postgres.log'),
     isOutsideDataDir: !baseFolder.startsWith(dataFolder),
   };
@@ -102,6 +103,20 @@ async function claimElsewhere(elsewhere: string, dataFolder: string): Promise<st
   }
   await replaceFile(ownerFile, `${dataFolder}\n`);
   return elsewhere;
+}
+
+/** Returns where the cluster of a data directory is, if it has one, and changes nothing. */
+export function existingFolders(
+  dataFolder: string,
+): Pick<ClusterPlacement, 'clusterFolder' | 'passwordFile'> {
+  const pointer = join(dataFolder, POINTER_FILE_NAME);
+  const baseFolder = existsSync(pointer)
+    ? readFileSync(pointer, 'utf8').trim()
+    : join(dataFolder, 'postgres');
+  return {
+    clusterFolder: join(baseFolder, CLUSTER_FOLDER_NAME),
+    passwordFile: join(baseFolder, PASSWORD_FILE_NAME),
+  };
 }
 
 /** Returns where the cluster of a data directory is, and removes the directory's link to it. */

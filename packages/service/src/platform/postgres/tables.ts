@@ -40,6 +40,7 @@ export interface Database {
   sandbox_events: SandboxEventsTable;
   sandbox_sessions: SandboxSessionsTable;
   segments: SegmentsTable;
+  sharding: ShardingTable;
   subject_routes: SubjectRoutesTable;
   tenants: TenantsTable;
   unreadable_segments: UnreadableSegmentsTable;
@@ -501,6 +502,12 @@ export interface SegmentsTable {
   tenant_ids: Generated<string[]>;
   tenant_event_counts: Generated<number[]>;
   tenant_byte_counts: Generated<number[]>;
+  shard: Generated<number>;
+}
+
+export interface ShardingTable {
+  is_only: Generated<boolean>;
+  shards: number;
 }
 
 export interface SubjectRoutesTable {
@@ -562,6 +569,7 @@ export interface UsageBatchesTable {
   insert_group: number | null;
   insert_token: Generated<string>;
   touched: Generated<string[]>;
+  shard: Generated<number>;
 }
 
 export interface UsageEventIdsTable {

@@ -1,17 +1,22 @@
 import { sql } from 'kysely';
+import { BoundedMap } from '../../kernel/bounded-map.js';
+import { mapAtOnce } from '../at-once.js';
 import { DUE_NOW, type Tx } from '../postgres/index.js';
-import type { ClaimedSegment } from './queue.js';
+import { isAmong } from './deferred.js';
+import { checkPlaced, SegmentMissingError, type SegmentPlace, type SegmentStore } from './outside.js';
+import type { ClaimedSegment, DeferredTurn } from './queue.js';
 import { decodeSegment, SegmentFormatError } from './segment.js';
-import { checkPlaced, type SegmentFiles, type SegmentPlace } from './segment-files.js';
 
 /** A claim ends at this many bytes too, so that large events cannot exhaust a worker's memory. */
 const CLAIM_BYTES_MAX = 64 * 1_048_576;
+/** Files or objects that are open for a claim; a batch of small segments has hundreds. */
+const READS_AT_ONCE = 32;
 const CHUNK_ROWS_FIRST = 16;
 const CHUNK_ROWS_MAX = 1_024;
 
 /** Finds a row when a segment waits that is not deferred. */
 export const newSegment = sql<number>`select ${DUE_NOW} from segments where deferred_tenant_id is null
-  order by id limit 1`;
+  order by shard, id limit 1`;
 /** Finds a row when a deferred segment waits. */
 export const deferredSegment = sql<number>`select ${DUE_NOW} from segments where deferred_tenant_id is not null
   order by deferred_tenant_id limit 1`;
@@ -25,6 +30,7 @@ interface SegmentSize {
 
 interface ClaimedRow {
   readonly id: number;
+  readonly shard: number;
   readonly received_at_ms: number;
   readonly event_count: number;
   readonly project_ids: string[];
@@ -37,41 +43,144 @@ interface ClaimedRow {
   readonly base64: string | null;
 }
 
+/** For how long a segment whose bytes are missing is not claimed again, so that those behind it are. */
+export const MISSING_RETRY_MS = 60_000;
+/** Beyond that a lost store is more likely than lost objects; claims then fail until the bytes are back. */
+const MISSING_SEGMENTS_MAX = 1_000;
+
+/** Segments whose bytes were missing a short while ago. They stay in the queue. */
+export class MissingSegments {
+  readonly #nowMs: () => number;
+  readonly #retryAtMs = new BoundedMap<number, number>(MISSING_SEGMENTS_MAX);
+
+  /** @param nowMs a clock that never goes back */
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs;
+  }
+
+  add(id: number): void {
+    this.#retryAtMs.set(id, this.#nowMs() + MISSING_RETRY_MS);
+  }
+
+  /** Returns those that are not to be tried yet. */
+  ids(): number[] {
+    const nowMs = this.#nowMs();
+    for (const [id, retryAtMs] of this.#retryAtMs) if (retryAtMs <= nowMs) this.#retryAtMs.delete(id);
+    return [...this.#retryAtMs].map(([id]) => id);
+  }
+}
+
+/** The bytes of segments that are not in their rows. */
+export interface OutsideBytes {
+  /** Undefined where all bytes are in rows. */
+  readonly store: SegmentStore | undefined;
+  readonly missing: MissingSegments;
+}
+
+/** The segments that a claim reads, in their order: those of a shard, or of a turn of deferred ones. */
+type SegmentSource = { readonly shard: number } | { readonly turn: DeferredTurn };
+
 /**
- * Runs the SQL of `SegmentQueue.claim` and `claimDeferred`.
- *
- * @param files where the queue stores large segments in files
- * @param deferredTenantId the tenant of the deferred segments to claim; undefined for segments that are not deferred
+ * Runs the SQL of `SegmentQueue.claim`. A claim that finds bytes missing fails as a whole; later ones leave these
+ * segments out for a while.
  */
 export async function claimSegments(
   tx: Tx,
   eventsMax: number,
-  files: SegmentFiles | undefined,
-  deferredTenantId?: string,
+  outside: OutsideBytes,
+  shards: readonly number[] | undefined,
 ): Promise<ClaimedSegment[]> {
-  const ids = await lockOldest(tx, eventsMax, deferredTenantId);
+  const locked = new LockedSegments(tx, eventsMax, outside.missing.ids());
+  const inUse: number[] = [];
+  for (const shard of await waitingShards(tx, shards)) {
+    if (!(await tryShard(tx, shard))) inUse.push(shard);
+    else await locked.add({ shard });
+    if (locked.isHalfFull) break;
+  }
+  // Batches of one shard post in turns, so a shard that another batch has is only the second choice.
+  for (const shard of inUse) {
+    if (locked.ids.length > 0) break;
+    await locked.add({ shard });
+  }
+  return takeSegments(tx, locked.ids, outside);
+}
+
+/** Runs the SQL of `SegmentQueue.claimDeferred`. */
+export async function claimTurn(
+  tx: Tx,
+  eventsMax: number,
+  outside: OutsideBytes,
+  turn: DeferredTurn,
+): Promise<ClaimedSegment[]> {
+  const locked = new LockedSegments(tx, eventsMax, outside.missing.ids());
+  await locked.add({ turn });
+  return takeSegments(tx, locked.ids, outside);
+}
+
+/** Returns the shards with segments that are not deferred, the one with the oldest first. Reads one row of each. */
+async function waitingShards(tx: Tx, shards: readonly number[] | undefined): Promise<number[]> {
+  const { rows } = await sql<{ shard: number }>`
+    with recursive waiting as (
+      (select shard, id from segments where deferred_tenant_id is null order by shard, id limit 1)
+      union all
+      select next.* from waiting cross join lateral (
+        select shard, id from segments where deferred_tenant_id is null and shard > waiting.shard
+        order by shard, id limit 1
+      ) as next
+    )
+    select shard from waiting where ${isAmong(shards)} order by id
+  `.execute(tx);
+  return rows.map(({ shard }) => shard);
+}
+
+/** Begins the names of advisory locks: batches prefer shards of which they get it. Nothing else depends on it. */
+const CLAIM_LOCK = 'tollgate-claim';
+
+async function tryShard(tx: Tx, shard: number): Promise<boolean> {
+  const { rows } = await sql<{ isFree: boolean }>`
+    select pg_try_advisory_xact_lock(hashtextextended(${`${CLAIM_LOCK}-${shard}`}, 0)) as "isFree"
+  `.execute(tx);
+  return rows[0]?.isFree === true;
+}
+
+/** Takes locked segments off the queue, and returns them in the order of their ids here. */
+async function takeSegments(
+  tx: Tx,
+  ids: readonly number[],
+  outside: OutsideBytes,
+): Promise<ClaimedSegment[]> {
   if (ids.length === 0) return [];
   // Decoding base64 costs the client half the processor time of bytea's hexadecimal text.
   const { rows } = await sql<ClaimedRow>`
     delete from segments where id = any(${ids})
-    returning id, received_at_ms, event_count, project_ids, project_event_counts,
+    returning id, shard, received_at_ms, event_count, project_ids, project_event_counts,
       byte_count, file_name, file_offset, file_crc32, encode(bytes, 'base64') as base64
   `.execute(tx);
   const places = new Map(ids.map((id, place) => [id, place]));
   const placeIn = ({ id }: ClaimedRow) => places.get(id) ?? Number.POSITIVE_INFINITY;
   rows.sort((a, b) => placeIn(a) - placeIn(b));
-  const read = await Promise.all(rows.map(async (row) => ({ row, frame: await readFrame(row, files) })));
+  const read = await mapAtOnce(rows, READS_AT_ONCE, async (row) => ({
+    row,
+    frame: await readFrame(row, outside),
+  }));
   const segments: ClaimedSegment[] = [];
   for (const { row, frame } of read) segments.push(await decodeOrSetAside(tx, row, frame));
   return segments;
 }
 
-async function readFrame(row: ClaimedRow, files: SegmentFiles | undefined): Promise<Buffer> {
+async function readFrame(row: ClaimedRow, { store, missing }: OutsideBytes): Promise<Buffer> {
   const place = placeOf(row);
   if (place === undefined) return Buffer.from(row.base64 ?? '', 'base64');
-  if (files !== undefined) return files.read(place);
+  if (store !== undefined) {
+    return store.read(place).catch((error: unknown) => {
+      if (error instanceof SegmentMissingError) missing.add(row.id);
+      throw error;
+    });
+  }
   // The segment is not damaged, but out of reach: it must not be taken off the queue.
-  throw new Error(`a segment is in the file ${place.fileName} of the data directory of an embedded database`);
+  throw new Error(
+    `a segment is in ${place.fileName}, of an object store or of the data directory of an embedded database`,
+  );
 }
 
 /**
@@ -79,7 +188,8 @@ async function readFrame(row: ClaimedRow, files: SegmentFiles | undefined): Prom
  * to another table.
  */
 async function decodeOrSetAside(tx: Tx, row: ClaimedRow, frame: Buffer): Promise<ClaimedSegment> {
-  const segment = { id: row.id, receivedAtMs: row.received_at_ms, eventCount: row.event_count };
+  const { id, shard, received_at_ms: receivedAtMs, event_count: eventCount } = row;
+  const segment = { id, shard, receivedAtMs, eventCount };
   try {
     const place = placeOf(row);
     if (place !== undefined) checkPlaced(place, frame);
@@ -101,56 +211,85 @@ function placeOf({ file_name, file_offset, file_crc32, byte_count }: ClaimedRow)
   return { fileName: file_name, offset: file_offset, crc32: file_crc32, byteCount: byte_count };
 }
 
-/**
- * Locks the oldest segments that no other worker holds, up to the bounds. Rows are locked in chunks sized by what is
- * still wanted, because a row that is locked and not claimed is withheld from other workers.
- */
-async function lockOldest(
-  tx: Tx,
-  eventsMax: number,
-  deferredTenantId: string | undefined,
-): Promise<number[]> {
-  const ids: number[] = [];
-  let events = 0;
-  let bytes = 0;
-  let last: SegmentSize | undefined;
-  for (let chunkRows = CHUNK_ROWS_FIRST; ; chunkRows = nextChunkRows(ids.length, events, eventsMax)) {
-    const rows = await lockChunk(tx, chunkRows, last, deferredTenantId);
-    for (const row of rows) {
-      const fits = events + row.event_count <= eventsMax && bytes + row.byte_count <= CLAIM_BYTES_MAX;
-      if (!fits && ids.length > 0) return ids;
-      ids.push(row.id);
-      events += row.event_count;
-      bytes += row.byte_count;
-      last = row;
+/** The segments that a claim has locked so far, up to its bounds. */
+class LockedSegments {
+  readonly ids: number[] = [];
+  readonly #tx: Tx;
+  readonly #eventsMax: number;
+  readonly #withoutIds: readonly number[];
+  #events = 0;
+  #bytes = 0;
+
+  /** @param withoutIds segments to leave */
+  constructor(tx: Tx, eventsMax: number, withoutIds: readonly number[]) {
+    this.#tx = tx;
+    this.#eventsMax = eventsMax;
+    this.#withoutIds = withoutIds;
+  }
+
+  /** Whether further shards would make the batch too large, or their locks be held for too long. */
+  get isHalfFull(): boolean {
+    return this.#events * 2 > this.#eventsMax || this.#bytes * 2 > CLAIM_BYTES_MAX;
+  }
+
+  /**
+   * Locks the oldest segments of a source that no other worker holds. Rows are locked in chunks sized by what is still
+   * wanted, because a row that is locked and not claimed is withheld from other workers.
+   */
+  async add(source: SegmentSource): Promise<void> {
+    let last: SegmentSize | undefined;
+    for (let chunkRows = CHUNK_ROWS_FIRST; ; chunkRows = this.#nextChunkRows()) {
+      const rows = await lockChunk(this.#tx, {
+        rowsMax: chunkRows,
+        last,
+        source,
+        withoutIds: this.#withoutIds,
+      });
+      for (const row of rows) {
+        if (!this.#fits(row) && this.ids.length > 0) return;
+        this.ids.push(row.id);
+        this.#events += row.event_count;
+        this.#bytes += row.byte_count;
+        last = row;
+      }
+      const isFull = this.#events >= this.#eventsMax || this.#bytes >= CLAIM_BYTES_MAX;
+      if (rows.length < chunkRows || isFull) return;
     }
-    if (rows.length < chunkRows || events >= eventsMax || bytes >= CLAIM_BYTES_MAX) return ids;
+  }
+
+  #fits({ event_count, byte_count }: SegmentSize): boolean {
+    return this.#events + event_count <= this.#eventsMax && this.#bytes + byte_count <= CLAIM_BYTES_MAX;
+  }
+
+  /** Returns how many rows contain the events still wanted, at the average so far. */
+  #nextChunkRows(): number {
+    const wanted = Math.ceil(((this.#eventsMax - this.#events) * this.ids.length) / this.#events);
+    return Math.max(1, Math.min(CHUNK_ROWS_MAX, wanted));
   }
 }
 
+interface Chunk {
+  readonly rowsMax: number;
+  /** The last segment of the chunk before. */
+  readonly last: SegmentSize | undefined;
+  readonly source: SegmentSource;
+  readonly withoutIds: readonly number[];
+}
+
 /** Deferred segments are ordered by arrival time, because a part that is put back gets a new id. */
-async function lockChunk(
-  tx: Tx,
-  rowsMax: number,
-  last: SegmentSize | undefined,
-  deferredTenantId: string | undefined,
-): Promise<SegmentSize[]> {
+async function lockChunk(tx: Tx, { rowsMax, last, source, withoutIds }: Chunk): Promise<SegmentSize[]> {
+  // The bytes of deferred segments are in their rows.
+  const without = withoutIds.length === 0 ? sql`` : sql`and id <> all(${withoutIds}::bigint[])`;
   const query =
-    deferredTenantId === undefined
+    'shard' in source
       ? sql<SegmentSize>`
         select id, received_at_ms, event_count, byte_count from segments
-        where deferred_tenant_id is null and id > ${last?.id ?? 0}
+        where deferred_tenant_id is null and shard = ${source.shard} and id > ${last?.id ?? 0} ${without}
         order by id limit ${rowsMax} for update skip locked`
       : sql<SegmentSize>`
         select id, received_at_ms, event_count, byte_count from segments
-        where deferred_tenant_id = ${deferredTenantId}
+        where deferred_tenant_id = ${source.turn.tenantId} and shard = ${source.turn.shard}
           and (received_at_ms, id) > (${last?.received_at_ms ?? -1}::bigint, ${last?.id ?? 0}::bigint)
         order by received_at_ms, id limit ${rowsMax} for update skip locked`;
   return (await query.execute(tx)).rows;
-}
-
-/** Returns how many rows contain the events still wanted, at the average so far. */
-function nextChunkRows(rows: number, events: number, eventsMax: number): number {
-  const wanted = Math.ceil(((eventsMax - events) * rows) / events);
-  return Math.max(1, Math.min(CHUNK_ROWS_MAX, wanted));
 }

@@ -1,6 +1,7 @@
-import { CompiledQuery, sql } from 'kysely';
+import { CompiledQuery, type RawBuilder, sql } from 'kysely';
 import { utcMonthAt } from '../../kernel/period.js';
 import type { Tx } from '../postgres/index.js';
+import type { DeferredTurn } from './queue.js';
 import { recordBytes, type SegmentRecord } from './segment.js';
 
 /** Upper bounds of a deferred segment, unless one request is larger; small, so that a turn puts back little. */
@@ -16,15 +17,47 @@ export async function deferredAmong(tx: Tx, tenantIds: readonly string[]): Promi
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Returns the next tenant with deferred segments after another one, in a circle of ids; undefined if there is none. */
-export async function nextDeferredTenant(tx: Tx, after: string): Promise<string | undefined> {
-  const { rows } = await sql<{ id: string | null }>`
-    select coalesce(
-      (select deferred_tenant_id from segments where deferred_tenant_id > ${after} order by deferred_tenant_id limit 1),
-      (select deferred_tenant_id from segments where deferred_tenant_id is not null order by deferred_tenant_id limit 1)
-    ) as id
+/** Before all turns. */
+export const FIRST_TURN: DeferredTurn = { tenantId: '', shard: 0 };
+
+/** Returns the next turn after another one, in a circle of tenants and shards; undefined if there is none. */
+export async function nextDeferred(
+  tx: Tx,
+  after: DeferredTurn,
+  shards: readonly number[] | undefined,
+): Promise<DeferredTurn | undefined> {
+  const next = await firstTurnAfter(tx, after, shards);
+  return next ?? (after.tenantId === '' ? undefined : firstTurnAfter(tx, FIRST_TURN, shards));
+}
+
+/** Reads one row of each turn on the way, however many segments wait. */
+async function firstTurnAfter(
+  tx: Tx,
+  after: DeferredTurn,
+  shards: readonly number[] | undefined,
+): Promise<DeferredTurn | undefined> {
+  const { rows } = await sql<DeferredTurn>`
+    with recursive turns as (
+      (select deferred_tenant_id as tenant_id, shard from segments
+        where deferred_tenant_id is not null
+          and (deferred_tenant_id, shard) > (${after.tenantId}, ${after.shard}::smallint)
+        order by deferred_tenant_id, shard limit 1)
+      union all
+      select next.* from turns cross join lateral (
+        select deferred_tenant_id, shard from segments
+        where deferred_tenant_id is not null
+          and (deferred_tenant_id, shard) > (turns.tenant_id, turns.shard)
+        order by deferred_tenant_id, shard limit 1
+      ) as next
+    )
+    select tenant_id as "tenantId", shard from turns where ${isAmong(shards)} limit 1
   `.execute(tx);
-  return rows[0]?.id ?? undefined;
+  return rows[0];
+}
+
+/** Whether the column `shard` is one of these; undefined: any. */
+export function isAmong(shards: readonly number[] | undefined): RawBuilder<boolean> {
+  return shards === undefined ? sql`true` : sql`shard = any(${shards}::smallint[])`;
 }
 
 /** Groups requests into deferred segments: a few requests of one project and one month in each. */

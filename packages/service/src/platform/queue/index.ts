@@ -1,7 +1,9 @@
 export { deferredSegment, newSegment } from './claim.js';
-export { PostgresSegmentQueue } from './postgres-queue.js';
+export { FIRST_TURN } from './deferred.js';
+export type { SegmentStore } from './outside.js';
+export { PostgresSegmentQueue, type SegmentQueueOptions } from './postgres-queue.js';
 export { probeQueue, probeSegmentFolder } from './probe.js';
-export type { Backlog, BacklogSize, ClaimedSegment, Companion, SegmentQueue } from './queue.js';
+export type { Backlog, BacklogSize, ClaimedSegment, Companion, DeferredTurn, SegmentQueue } from './queue.js';
 export {
   EVENT_ID_BYTES,
   recordBytes,
@@ -10,3 +12,4 @@ export {
   type SegmentRecord,
 } from './segment.js';
 export { SegmentFiles } from './segment-files.js';
+export { changeShards, chooseShards, readShards, ShardCount } from './shard-count.js';

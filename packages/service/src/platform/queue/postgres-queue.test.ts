@@ -149,7 +149,7 @@ describe.each(['its row', 'files'])('PostgresSegmentQueue with large segments in
       throw new Error('crash');
     });
     await expect(failed).rejects.toThrow('crash');
-    await queue.sweepFiles();
+    await queue.sweepStore();
     expect((await claim(10)).map((segment) => segment.records)).toEqual([[large('prj_a', 1)]]);
   });
 
@@ -250,7 +250,7 @@ describe('a large segment in a file', () => {
     await accept(large('prj_b'));
     await accept(large('prj_c'));
     await claim(1);
-    await queue.sweepFiles();
+    await queue.sweepStore();
     expect(await readdir(folder as string)).toHaveLength(2);
     expect((await claim(100)).map((segment) => segment.records)).toEqual([
       [large('prj_b')],

@@ -1,70 +1,67 @@
 import type { PoolClient } from 'pg';
+import { groupBy } from '../../kernel/maps.js';
+import { shardOf } from '../../kernel/shard.js';
 import { totalBytes } from '../buffers.js';
 import { isServerError, type Postgres, type Tx } from '../postgres/index.js';
-import { claimSegments } from './claim.js';
-import { deferredAmong, deferredChunks, executeRaw, nextDeferredTenant } from './deferred.js';
-import type { Backlog, BacklogSize, ClaimedSegment, Companion, SegmentQueue } from './queue.js';
-import { encodeSegment, recordBytes, type SegmentRecord, segmentPieces } from './segment.js';
-import { type SegmentFiles, SegmentWriteError } from './segment-files.js';
-
-/** An append without a response after this time counts as failed: its result is unknown. */
-const APPEND_TIMEOUT_MS = 10_000;
+import {
+  type Append,
+  appendFrom,
+  appendInRows,
+  appendPlaced,
+  countsOf,
+  DEFER,
+  type NewSegment,
+  wholeRow,
+} from './append.js';
+import { claimSegments, claimTurn, MissingSegments, type OutsideBytes } from './claim.js';
+import { deferredAmong, deferredChunks, executeRaw, nextDeferred } from './deferred.js';
+import { type SegmentStore, SegmentWriteError } from './outside.js';
+import type { Backlog, BacklogSize, ClaimedSegment, Companion, DeferredTurn, SegmentQueue } from './queue.js';
+import { type SegmentRecord, segmentPieces } from './segment.js';
 
 /**
- * From this size on a segment goes to a file, where it is written and synced once. In a row it would be written twice
- * and cut into pieces of 2 kB. Below this size, a second sync costs more.
+ * From this size on segments go to a file or an object, where they are written and synced once. In rows they would be
+ * written twice and cut into pieces of 2 kB. Below this size, a second sync on the database's own disk costs more.
  */
-const IN_FILE_BYTES_MIN = 64 * 1_024;
+const OUTSIDE_BYTES_MIN = 64 * 1_024;
 
-/** Columns of an append, in the order of its parameters; the bytes come last. */
-const SEGMENT_COLUMNS = [
-  'received_at_ms',
-  'event_count',
-  'project_ids',
-  'project_event_counts',
-  'tenant_ids',
-  'tenant_event_counts',
-  'tenant_byte_counts',
-  'byte_count',
-  'file_name',
-  'file_offset',
-  'file_crc32',
-  'bytes',
-];
-const appendFrom = (first: number) => `insert into segments
-  (${SEGMENT_COLUMNS.join(', ')})
-  values (${SEGMENT_COLUMNS.map((_, at) => `$${first + at}`).join(', ')})`;
-const APPEND = appendFrom(1);
-/** As `APPEND`, with the tenant behind whose earlier requests the segment waits. */
-const DEFER = `insert into segments (${SEGMENT_COLUMNS.join(', ')}, deferred_tenant_id)
-  values (${[...SEGMENT_COLUMNS, ''].map((_, at) => `$${1 + at}`).join(', ')})`;
-
-interface Append {
-  readonly name: string;
-  readonly text: string;
-  /** All parameters except those for the place of the bytes. */
-  readonly values: readonly unknown[];
-  readonly pieces: readonly Buffer[];
+export interface SegmentQueueOptions {
+  /** The size of an append from which on its bytes go to the store; default `OUTSIDE_BYTES_MIN`. */
+  readonly outsideBytesMin?: number;
+  /** Returns the number of shards by which appended segments are grouped; default 1. */
+  readonly shards?: () => number;
+  /** A clock that never goes back. */
+  readonly nowMs?: () => number;
 }
 
 /**
- * The usage queue in the `segments` table. With `files`, large segments from clients are stored there, unless the
- * append is part of a longer transaction.
+ * The usage queue in the `segments` table. With `store`, the bytes of large segments from clients are stored there,
+ * unless the append is part of a longer transaction.
  */
 export class PostgresSegmentQueue implements SegmentQueue<Tx> {
   readonly #postgres: Pick<Postgres, 'pool'>;
-  readonly #files: SegmentFiles | undefined;
+  readonly #outside: OutsideBytes;
+  readonly #outsideBytesMin: number;
+  readonly #shards: () => number;
 
-  constructor(postgres: Pick<Postgres, 'pool'>, files?: SegmentFiles) {
+  constructor(postgres: Pick<Postgres, 'pool'>, store?: SegmentStore, options: SegmentQueueOptions = {}) {
     this.#postgres = postgres;
-    this.#files = files;
+    const { outsideBytesMin = OUTSIDE_BYTES_MIN, shards = () => 1 } = options;
+    this.#outside = { store, missing: new MissingSegments(options.nowMs ?? (() => performance.now())) };
+    this.#outsideBytesMin = outsideBytesMin;
+    this.#shards = shards;
   }
 
-  /** Appends all `records` with one statement, and so one commit. */
+  /** Appends all `records` with one statement, and so one commit: one segment for each shard that has any. */
   async append(records: readonly SegmentRecord[]): Promise<void> {
-    const pieces = segmentPieces(records);
-    const append = { name: 'append-segment', text: APPEND, values: countsOf(records), pieces };
-    await appendInRow(append, this.#postgres.pool);
+    const segments = this.#segmentsOf(records);
+    const append = {
+      name: `append-segment-${segments.length}`,
+      text: appendFrom(1, segments.length),
+      companionValues: [],
+      segments,
+    };
+    await appendInRows(append, this.#postgres.pool);
   }
 
   async appendWith(
@@ -73,26 +70,29 @@ export class PostgresSegmentQueue implements SegmentQueue<Tx> {
     client?: PoolClient,
   ): Promise<void> {
     const { name, text, values } = companion;
+    const segments = this.#segmentsOf(records);
     const append = {
-      name,
-      text: `with companion as (${text}) ${appendFrom(values.length + 1)}`,
-      values: [...values, ...countsOf(records)],
-      pieces: segmentPieces(records),
+      name: `${name}-${segments.length}`,
+      text: `with companion as (${text}) ${appendFrom(values.length + 1, segments.length)}`,
+      companionValues: values,
+      segments,
     };
-    const files = this.#files,
-      postgres = this.#postgres;
-    const isLarge = totalBytes(append.pieces) >= IN_FILE_BYTES_MIN;
-    if (files !== undefined && isLarge && client === undefined) await this.#appendInFile(append, files);
-    else await appendInRow(append, client ?? postgres.pool);
+    const { store } = this.#outside;
+    const isLarge = totalBytes(segments.flatMap(({ pieces }) => pieces)) >= this.#outsideBytesMin;
+    if (store !== undefined && isLarge && client === undefined) await this.#appendOutside(append, store);
+    else await appendInRows(append, client ?? this.#postgres.pool);
   }
 
   async putBack(tx: Tx, records: readonly SegmentRecord[]): Promise<void> {
-    await executeRaw(tx, APPEND, rowOf(records));
+    const rows = this.#recordsByShard(records).map(([shard, some]) => wholeRow(shard, some));
+    if (rows.length > 0) await executeRaw(tx, appendFrom(1, rows.length), rows.flat());
   }
 
   async defer(tx: Tx, records: readonly SegmentRecord[]): Promise<void> {
     for (const chunk of deferredChunks(records)) {
-      await executeRaw(tx, DEFER, [...rowOf(chunk), chunk[0]?.scope.tenantId]);
+      for (const [shard, some] of this.#recordsByShard(chunk)) {
+        await executeRaw(tx, DEFER, [...wholeRow(shard, some), some[0]?.scope.tenantId]);
+      }
     }
   }
 
@@ -100,16 +100,16 @@ export class PostgresSegmentQueue implements SegmentQueue<Tx> {
     return deferredAmong(tx, tenantIds);
   }
 
-  nextDeferredTenant(tx: Tx, after: string): Promise<string | undefined> {
-    return nextDeferredTenant(tx, after);
+  nextDeferred(tx: Tx, after: DeferredTurn, shards?: readonly number[]): Promise<DeferredTurn | undefined> {
+    return nextDeferred(tx, after, shards);
   }
 
-  claim(tx: Tx, eventsMax: number): Promise<ClaimedSegment[]> {
-    return claimSegments(tx, eventsMax, this.#files);
+  claim(tx: Tx, eventsMax: number, shards?: readonly number[]): Promise<ClaimedSegment[]> {
+    return claimSegments(tx, eventsMax, this.#outside, shards);
   }
 
-  claimDeferred(tx: Tx, tenantId: string, eventsMax: number): Promise<ClaimedSegment[]> {
-    return claimSegments(tx, eventsMax, this.#files, tenantId);
+  claimDeferred(tx: Tx, turn: DeferredTurn, eventsMax: number): Promise<ClaimedSegment[]> {
+    return claimTurn(tx, eventsMax, this.#outside, turn);
   }
 
   async backlog(): Promise<Backlog> {
@@ -143,91 +143,62 @@ export class PostgresSegmentQueue implements SegmentQueue<Tx> {
     return rows.map((row) => row.tenant_id);
   }
 
-  /** Deletes the files of segments that have left the queue. */
-  async sweepFiles(): Promise<void> {
-    await this.#files?.sweep(async (fileNames) => {
-      const { rows } = await this.#postgres.pool.query<{ file_name: string }>(
-        'select distinct file_name from segments where file_name = any($1)',
-        [fileNames],
-      );
-      return new Set(rows.map((row) => row.file_name));
+  /** Deletes the files or objects of segments that have left the queue. */
+  async sweepStore(): Promise<void> {
+    await this.#outside.store?.sweep((fileNames) => this.pointedAt(fileNames));
+  }
+
+  /** Returns those of the files or objects at which segments point. */
+  async pointedAt(fileNames: readonly string[]): Promise<ReadonlySet<string>> {
+    const { rows } = await this.#postgres.pool.query<{ file_name: string }>(
+      'select distinct file_name from segments where file_name = any($1)',
+      [fileNames],
+    );
+    return new Set(rows.map((row) => row.file_name));
+  }
+
+  /** Returns whether a segment is in a file or an object whose name begins with `start`, which is no pattern. */
+  async hasOutside(start: string): Promise<boolean> {
+    const { rows } = await this.#postgres.pool.query<{ found: boolean }>(
+      'select exists (select from segments where file_name like $1) as found',
+      [`${start}%`],
+    );
+    return rows[0]?.found === true;
+  }
+
+  #segmentsOf(records: readonly SegmentRecord[]): NewSegment[] {
+    if (records.length === 0) throw new RangeError('an append needs at least one record');
+    return this.#recordsByShard(records).map(([shard, some]) => ({
+      counts: [shard, ...countsOf(some)],
+      pieces: segmentPieces(some),
+    }));
+  }
+
+  /** Groups records by the shards of their projects, in the order of the shards. */
+  #recordsByShard(records: readonly SegmentRecord[]): [number, readonly SegmentRecord[]][] {
+    const shards = this.#shards();
+    if (shards === 1) return records.length === 0 ? [] : [[0, records]];
+    const byShard = groupBy(records, ({ scope }) => shardOf(scope.projectNo, shards));
+    return [...byShard].sort(([a], [b]) => a - b);
+  }
+
+  async #appendOutside(append: Append, store: SegmentStore): Promise<void> {
+    const segments = append.segments.map(({ pieces }) => pieces);
+    await store.put(segments, async (places) => {
+      // Connects by itself: after an error while sending, it is unknown whether there are rows.
+      const client = await this.#postgres.pool.connect().catch((cause: unknown) => {
+        throw new SegmentWriteError(places[0]?.fileName ?? '', { cause });
+      });
+      let isUsable = false;
+      try {
+        await appendPlaced(append, places, client);
+        isUsable = true;
+      } catch (error) {
+        isUsable = isServerError(error);
+        throw error;
+      } finally {
+        client.release(!isUsable);
+      }
     });
   }
-
-  async #appendInFile({ text, name, values, pieces }: Append, files: SegmentFiles): Promise<void> {
-    // Connects first: after an error while sending, it is unknown whether a row points at the file.
-    const client = await this.#postgres.pool.connect();
-    let isUsable = true;
-    try {
-      await files.put(pieces, async ({ byteCount, fileName, offset, crc32 }) => {
-        const all = [...values, byteCount, fileName, offset, crc32, null];
-        // `query_timeout` is a field of pg's queries that its types leave out.
-        const query = { name, text, values: all, query_timeout: APPEND_TIMEOUT_MS };
-        await client.query(query);
-      });
-    } catch (error) {
-      isUsable = isServerError(error) || error instanceof SegmentWriteError;
-      throw error;
-    } finally {
-      client.release(!isUsable);
-    }
-  }
-}
-
-async function appendInRow(
-  { name, text, values, pieces }: Append,
-  connection: Postgres['pool'] | PoolClient,
-): Promise<void> {
-  const all = [...values, ...inRow(totalBytes(pieces)), Buffer.concat(pieces)];
-  // `query_timeout` is a field of pg's queries that its types leave out.
-  const query = { name, text, values: all, query_timeout: APPEND_TIMEOUT_MS };
-  await connection.query(query);
-}
-
-/** Returns all parameters of a segment whose bytes are in its row. */
-function rowOf(records: readonly SegmentRecord[]): unknown[] {
-  const bytes = encodeSegment(records);
-  return [...countsOf(records), ...inRow(bytes.length), bytes];
-}
-
-/** Returns the parameters for the place of a segment in its row, without its bytes. */
-function inRow(byteCount: number): unknown[] {
-  return [byteCount, null, null, null];
-}
-
-/**
- * Returns the columns of a segment's row that describe its records: the oldest arrival, the number of events, the
- * accepted events of each project, and the events and bytes of each tenant.
- */
-function countsOf(records: readonly SegmentRecord[]): unknown[] {
-  if (records.length === 0) throw new RangeError('a segment needs at least one record');
-  let receivedAtMs = Number.POSITIVE_INFINITY;
-  let eventCount = 0;
-  const eventsByProject = new Map<string, number>();
-  const byTenant = new Map<string, { events: number; bytes: number }>();
-  for (const record of records) {
-    const { projectId, tenantId } = record.scope;
-    receivedAtMs = Math.min(receivedAtMs, record.receivedAtMs);
-    eventCount += record.eventCount;
-    // A reprocessed event was accepted and counted before.
-    const accepted = record.scope.kind === 'reprocess' ? 0 : record.eventCount;
-    eventsByProject.set(projectId, (eventsByProject.get(projectId) ?? 0) + accepted);
-    const ofTenant = byTenant.get(tenantId);
-    if (ofTenant === undefined) {
-      byTenant.set(tenantId, { events: record.eventCount, bytes: recordBytes(record) });
-    } else {
-      ofTenant.events += record.eventCount;
-      ofTenant.bytes += recordBytes(record);
-    }
-  }
-  const tenants = [...byTenant.values()];
-  return [
-    receivedAtMs,
-    eventCount,
-    [...eventsByProject.keys()],
-    [...eventsByProject.values()],
-    [...byTenant.keys()],
-    tenants.map(({ events }) => events),
-    tenants.map(({ bytes }) => bytes),
-  ];
 }

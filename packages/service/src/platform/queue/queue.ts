@@ -4,12 +4,20 @@ import type { SegmentFormatError, SegmentRecord } from './segment.js';
 /** A segment that a transaction has taken off the queue. */
 export interface ClaimedSegment {
   readonly id: number;
+  /** The shard with which it was written. */
+  readonly shard: number;
   /** When its oldest request arrived. */
   readonly receivedAtMs: number;
   readonly eventCount: number;
   readonly records: SegmentRecord[];
   /** Why the segment cannot be read. It then has no records, and is set aside when the transaction commits. */
   readonly problem?: SegmentFormatError;
+}
+
+/** A turn to rate deferred events: those of one tenant in one shard. */
+export interface DeferredTurn {
+  readonly tenantId: string;
+  readonly shard: number;
 }
 
 /** An amount of queued data. */
@@ -47,20 +55,29 @@ export interface SegmentQueue<Tx> {
    */
   appendWith(companion: Companion, records: readonly SegmentRecord[], client?: PoolClient): Promise<void>;
   /**
-   * Claims whole segments that are not deferred, oldest first, until they contain `eventsMax` events or no free one is
-   * left; at least one if there is any. They leave the queue when `tx` commits and are back when it rolls back.
+   * Claims whole segments that are not deferred, until they contain `eventsMax` events or no free one is left; at least
+   * one if there is any. They leave the queue when `tx` commits and are back when it rolls back.
+   *
+   * The segments are of one shard, oldest first: of the one that has waited longest, and from which no other
+   * transaction claims, if there is such a one. Shards with little are claimed together, up to half of `eventsMax`.
+   *
+   * @param shards from which it may claim, see `storedShardsOf`; default all
    */
-  claim(tx: Tx, eventsMax: number): Promise<ClaimedSegment[]>;
+  claim(tx: Tx, eventsMax: number, shards?: readonly number[]): Promise<ClaimedSegment[]>;
   /** Appends, within `tx`, claimed requests that the batch has no room for. */
   putBack(tx: Tx, records: readonly SegmentRecord[]): Promise<void>;
   /** As `putBack`, behind other deferred events of the same tenants; other tenants' events do not wait for them. */
   defer(tx: Tx, records: readonly SegmentRecord[]): Promise<void>;
   /** Returns those of the tenants that have deferred requests. */
   deferredAmong(tx: Tx, tenantIds: readonly string[]): Promise<ReadonlySet<string>>;
-  /** Returns the next tenant with deferred requests after another one's turn; undefined when there is none. */
-  nextDeferredTenant(tx: Tx, after: string): Promise<string | undefined>;
-  /** Like `claim`, for the deferred requests of one tenant. */
-  claimDeferred(tx: Tx, tenantId: string, eventsMax: number): Promise<ClaimedSegment[]>;
+  /**
+   * Returns the turn after another one, in a circle; undefined when no requests are deferred.
+   *
+   * @param shards whose turns are returned; default all
+   */
+  nextDeferred(tx: Tx, after: DeferredTurn, shards?: readonly number[]): Promise<DeferredTurn | undefined>;
+  /** Like `claim`, for the deferred requests of one turn, oldest first. */
+  claimDeferred(tx: Tx, turn: DeferredTurn, eventsMax: number): Promise<ClaimedSegment[]>;
   backlog(): Promise<Backlog>;
   /** Returns the tenants that have at least this many events, bytes, or segments in the queue. */
   tenantsHolding(size: BacklogSize): Promise<string[]>;

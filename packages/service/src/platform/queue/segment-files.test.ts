@@ -4,14 +4,9 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createTestPostgres, type TestPostgres, waitFor } from '../../testing/index.js';
+import { checkPlaced, type SegmentPlace, SegmentWriteError } from './outside.js';
 import { SegmentFormatError } from './segment.js';
-import {
-  type AppendableFile,
-  checkPlaced,
-  SegmentFiles,
-  type SegmentPlace,
-  SegmentWriteError,
-} from './segment-files.js';
+import { type AppendableFile, SegmentFiles } from './segment-files.js';
 
 const FILE_BYTES_MAX = 1_000;
 
@@ -38,9 +33,9 @@ async function put(
   point: (place: SegmentPlace) => Promise<unknown> = async () => {},
 ): Promise<SegmentPlace> {
   let found: SegmentPlace | undefined;
-  await files.put([bytes], (place) => {
+  await files.put([[bytes]], ([place]) => {
     found = place;
-    return point(place);
+    return point(place as SegmentPlace);
   });
   return found as SegmentPlace;
 }
@@ -66,13 +61,18 @@ describe('a segment in a file', () => {
       fc.asyncProperty(fc.array(segment, { minLength: 1, maxLength: 8 }), async (segments) => {
         const places: SegmentPlace[] = [];
         const all = segments.map((pieces) => pieces.map((piece) => Buffer.from(piece)));
-        await Promise.all(
-          all.map((pieces, index) =>
-            files.put(pieces, async (place) => {
-              places[index] = place;
-            }),
-          ),
-        );
+        const half = all.length >> 1;
+        const put = async (from: number, to: number) => {
+          if (from === to) return;
+          await files.put(all.slice(from, to), async (placed) => {
+            for (const [index, place] of placed.entries()) places[from + index] = place;
+          });
+        };
+        // Some together, the others each by itself.
+        await Promise.all([
+          put(0, half),
+          ...all.slice(half).map((_, index) => put(half + index, half + index + 1)),
+        ]);
         for (const [index, pieces] of all.entries()) {
           expect(await readChecked(places[index] as SegmentPlace)).toEqual(Buffer.concat(pieces));
         }

@@ -1,33 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { checksum, totalBytes, writeBuffers } from '../buffers.js';
+import { totalBytes, writeBuffers } from '../buffers.js';
 import { isServerError } from '../postgres/index.js';
 import { syncFolder } from '../sync-folder.js';
 import { resultWithin } from '../wait.js';
-import { SegmentFormatError } from './segment.js';
+import { placesIn, type SegmentPlace, type SegmentStore, SegmentWriteError } from './outside.js';
 
 /** A file takes segments until it reaches this size. */
 const FILE_BYTES_MAX = 64 * 1_048_576;
 /** A longer write counts as failed. */
 const WRITE_TIMEOUT_MS = 10_000;
 const FILE_NAME = /^[0-9a-f-]{36}\.segments$/;
-
-/** The file of a segment, and its position in it. */
-export interface SegmentPlace {
-  readonly fileName: string;
-  readonly offset: number;
-  readonly byteCount: number;
-  readonly crc32: number;
-}
-
-/** A segment could not be written: no row points at it. */
-export class SegmentWriteError extends Error {
-  constructor(fileName: string, options: { readonly cause: unknown }) {
-    super(`a segment could not be written to ${fileName}`, options);
-    this.name = 'SegmentWriteError';
-  }
-}
 
 /** The methods of a file that appending needs. */
 export type AppendableFile = Pick<FileHandle, 'writev' | 'datasync' | 'close'>;
@@ -64,7 +48,7 @@ class GrowingFile {
     return this.#end;
   }
 
-  /** Appends a segment; returns where it begins, and a promise that it is on disk. */
+  /** Appends segments; returns where they begin, and a promise that they are on disk. */
   append(pieces: readonly Buffer[], byteCount: number): { offset: number; written: Promise<void> } {
     const offset = this.#end;
     this.#end += byteCount;
@@ -88,7 +72,7 @@ class GrowingFile {
  * into hundreds of rows. Segments are appended to one file after the other; a file is deleted when no row of the queue
  * points at it. One object per folder may append and sweep; a process that claims may have another one to read.
  */
-export class SegmentFiles {
+export class SegmentFiles implements SegmentStore {
   readonly #folder: string;
   readonly #options: Required<SegmentFilesOptions>;
   #current: GrowingFile | undefined;
@@ -108,20 +92,25 @@ export class SegmentFiles {
   }
 
   /**
-   * Writes the segment to disk and then calls `point`, which writes the row that points at it. Throws the error of
-   * `point`. Unless that error comes from the database itself, the row may still appear, and the file stays until the
-   * service starts again.
+   * Writes segments to disk, one after the other in one file with one sync, and then calls `point`, which writes the
+   * rows that point at them. Throws the error of `point`. Unless that error comes from the database itself, the rows
+   * may still appear, and the file stays until the service starts again.
    *
+   * @param segments the pieces of each
    * @throws SegmentWriteError with no row written
    */
-  async put(pieces: readonly Buffer[], point: (place: SegmentPlace) => Promise<unknown>): Promise<void> {
+  async put(
+    segments: readonly (readonly Buffer[])[],
+    point: (places: readonly SegmentPlace[]) => Promise<unknown>,
+  ): Promise<void> {
+    const pieces = segments.flat();
     const byteCount = totalBytes(pieces);
     const file = this.#fileFor(byteCount);
     file.unsettled += 1;
     const { offset, written } = file.append(pieces, byteCount);
     try {
       await this.#written(file, written);
-      await this.#pointed(file, point({ fileName: file.name, offset, byteCount, crc32: checksum(pieces) }));
+      await this.#pointed(file, point(placesIn(file.name, offset, segments)));
     } finally {
       // The file stays open until its last write ends, even when nothing waits for that write any more.
       const settle = () => {
@@ -202,7 +191,7 @@ export class SegmentFiles {
     try {
       await pointed;
     } catch (error) {
-      file.isInDoubt ||= !isServerError(error);
+      file.isInDoubt ||= !isServerError(error) && !(error instanceof SegmentWriteError);
       throw error;
     }
   }
@@ -216,17 +205,6 @@ export class SegmentFiles {
     if (!file.isInDoubt) this.#kept.delete(file.name);
     await file.close();
   }
-}
-
-/** @throws SegmentFormatError when `bytes` are not those that were put */
-export function checkPlaced(
-  { fileName, offset, byteCount, crc32: expected }: SegmentPlace,
-  bytes: Buffer,
-): void {
-  if (bytes.length === byteCount && checksum([bytes]) === expected) return;
-  const there =
-    bytes.length === byteCount ? 'it is damaged' : `${bytes.length} of its ${byteCount} bytes are there`;
-  throw new SegmentFormatError(`${there}, in ${fileName} from ${offset} on`);
 }
 
 /** Creates a file whose entry in its folder is on disk. */

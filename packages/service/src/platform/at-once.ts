@@ -1,0 +1,28 @@
+/**
+ * Runs `work` for each item, for at most `atOnceMax` of them at the same time, and returns the results in the order of
+ * the items. After a failure it begins no more of them.
+ *
+ * @throws the error of the first `work` that fails
+ */
+export async function mapAtOnce<T, R>(
+  items: readonly T[],
+  atOnceMax: number,
+  work: (item: T) => Promise<R>,
+): Promise<R[]> {
+  const results: R[] = [];
+  const waiting = items.entries();
+  let hasFailed = false;
+  const runner = async () => {
+    for (const [index, item] of waiting) {
+      if (hasFailed) return;
+      try {
+        results[index] = await work(item);
+      } catch (error) {
+        hasFailed = true;
+        throw error;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnceMax, items.length) }, runner));
+  return results;
+}
