@@ -324,6 +324,16 @@ create table ingest_totals (
   constraint ingest_totals_pkey PRIMARY KEY (project_id)
 );
 
+create table lease_members (
+  owner uuid not null,
+  kind text not null,
+  place bigint not null generated always as identity,
+  process text,
+  expires_at_ms bigint not null,
+  constraint lease_members_kind_check CHECK (((length(kind) >= 1) AND (length(kind) <= 40))),
+  constraint lease_members_pkey PRIMARY KEY (kind, owner)
+);
+
 create table ledger_entries (
   tenant_id text not null,
   project_id text not null,
@@ -453,6 +463,15 @@ create table payment_reversals (
   constraint payment_reversals_provider_check CHECK ((provider = ANY (ARRAY['sandbox'::text, 'stripe'::text])))
 );
 CREATE INDEX payment_reversals_oldest ON public.payment_reversals USING btree (recorded_at);
+
+create table process_leases (
+  kind text not null,
+  number integer not null,
+  owner uuid,
+  epoch bigint not null default 0,
+  constraint process_leases_number_check CHECK (((number >= 0) AND (number <= 9999))),
+  constraint process_leases_pkey PRIMARY KEY (kind, number)
+);
 
 create table projections (
   position bigint not null generated always as identity,

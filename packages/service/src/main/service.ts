@@ -17,6 +17,7 @@ import { announceUrl, lockInstance, usesEmbeddedStore } from './instance.js';
 import { startJobs } from './jobs.js';
 import { ownUrl } from './own-url.js';
 import { observeProjection, PipelineMetrics } from './pipeline-metrics.js';
+import { ShardLeases, type ShardWork } from './shard-leases.js';
 import { startShards } from './shards.js';
 import { StartError } from './start-error.js';
 import { openStores, type Stores } from './stores.js';
@@ -160,6 +161,13 @@ async function startPipeline(
 ): Promise<RunningPipeline> {
   const { folders, postgres, clickhouse } = stores;
   const abort = new AbortController();
+  const kinds: ShardWork[] = config.roles.includes('worker') ? ['worker'] : [];
+  if (config.roles.includes('projector')) kinds.push('projector');
+  const onChange = () => {
+    worker?.setShards(leases.owned('worker').stored);
+    projector?.notify();
+  };
+  const leases = await ShardLeases.open(stores, kinds, { log, metrics, onChange });
   const projector = !config.roles.includes('projector')
     ? undefined
     : createProjector({
@@ -168,6 +176,7 @@ async function startPipeline(
         spool: folders === undefined ? createColumnSpool() : await createFileSpool(folders.spool),
         clock: systemClock,
         observer: observeProjection(metrics, log),
+        shards: () => leases.owned('projector'),
       });
   const projecting = projector?.run(abort.signal);
   const onProjectorNotified = projector && watch.add(projector.awaited);
@@ -180,6 +189,7 @@ async function startPipeline(
           connectionsMax: config.databaseConnectionsMax,
           folders,
           logLevel: config.logLevel,
+          owner: stores.owner,
         },
         {
           onBatchCommitted: () => {
@@ -191,6 +201,8 @@ async function startPipeline(
         },
       );
   const onWorkerNotified = worker && watchSegments(worker, watch);
+  const stopLeases = new AbortController();
+  const leasing = leases.run(stopLeases.signal);
   return {
     notify() {
       worker?.notify();
@@ -200,6 +212,8 @@ async function startPipeline(
       await worker?.stop();
       abort.abort();
       await projecting;
+      stopLeases.abort();
+      await leasing;
     },
   };
 }

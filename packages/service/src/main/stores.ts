@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../config.js';
@@ -29,6 +30,8 @@ const CLICKHOUSE_MIGRATION_LOCK = 'tollgate/migrations/clickhouse';
 export interface Stores {
   readonly postgres: Postgres;
   readonly postgresConnection: PostgresConfig['connection'];
+  /** Identifies this process as an owner of leases. */
+  readonly owner: string;
   readonly clickhouse: ClickHouse;
   /** Undefined when the database keeps these data itself. */
   readonly folders: LocalFolders | undefined;
@@ -56,9 +59,10 @@ export async function openStores(config: Config, events: StoreEvents): Promise<S
     const embedded = await startPostgresIfEmbedded(config, events);
     if (embedded !== undefined) closers.add(() => embedded.stop());
     const postgresConnection = embedded?.connection ?? (config.databaseUrl as string);
+    const owner = randomUUID();
     const postgres = connectPostgres({
       connection: postgresConnection,
-      applicationName: 'tollgate',
+      applicationName: `tollgate ${owner}`,
       poolMax: config.databaseConnectionsMax,
       log: events.log,
     });
@@ -73,6 +77,7 @@ export async function openStores(config: Config, events: StoreEvents): Promise<S
     return {
       postgres,
       postgresConnection,
+      owner,
       clickhouse,
       folders: embedded === undefined ? undefined : localFolders(config.dataDir),
       places: describePlaces(config, embedded),

@@ -4,6 +4,7 @@ import { WorkerHost } from './worker-host.js';
 
 const DATA = {
   postgresConnection: '',
+  owner: '',
   connectionsMax: 1,
   folders: undefined,
   logLevel: 'silent',

@@ -51,6 +51,11 @@ export class WorkerHost {
     });
   }
 
+  /** Lets the rating thread claim from these shards only. */
+  setShards(shards: readonly number[]): void {
+    this.#send({ kind: 'shards', shards });
+  }
+
   /** Wakes the rating thread because segments were found. */
   notifyFound(news: Exclude<SegmentNews, 'appended'>): void {
     this.#send({ kind: 'segments', news });

@@ -9,10 +9,16 @@ export interface WorkerThreadData {
   readonly connectionsMax: number;
   readonly folders: LocalFolders | undefined;
   readonly logLevel: LogLevel;
+  /** Ends the application names of this process's connections, see `ProcessLeases`. */
+  readonly owner: string;
 }
 
 /** Messages from the service to a rating thread. */
-export type ToWorker = { readonly kind: 'segments'; readonly news: SegmentNews } | { readonly kind: 'stop' };
+export type ToWorker =
+  | { readonly kind: 'segments'; readonly news: SegmentNews }
+  /** The shards whose segments this process rates now. */
+  | { readonly kind: 'shards'; readonly shards: readonly number[] }
+  | { readonly kind: 'stop' };
 
 /** Messages from the rating thread to the service. */
 export type FromWorker =

@@ -26,13 +26,15 @@ const { folders } = data;
 const log = createLog({ level: data.logLevel });
 const postgres = connectPostgres({
   connection: data.postgresConnection,
-  applicationName: 'tollgate worker',
+  applicationName: `tollgate worker ${data.owner}`,
   poolMax: data.connectionsMax,
   log,
 });
 yieldThisThread(log);
 // Only an embedded server certainly runs on this machine: otherwise its process ids would name processes of this one.
 if (folders !== undefined) yieldServerProcesses(postgres.pool, log);
+/** None until the process has got its leases. */
+let shards: readonly number[] = [];
 const stageSeconds: Record<string, number> = {};
 let sentStats = '';
 const worker = createPipelineWorker({
@@ -46,6 +48,7 @@ const worker = createPipelineWorker({
   limits: createWorkerCatalog(),
   spool: folders === undefined ? createColumnSpool() : await createFileSpool(folders.spool),
   clock: systemClock,
+  shards: () => shards,
   observer: observe(log),
   onCommitted: () => send({ kind: 'batch-committed' }),
 });
@@ -54,6 +57,7 @@ const stop = new AbortController();
 port.on('message', (message: ToWorker) => {
   if (message.kind === 'stop') stop.abort();
   else if (message.kind === 'segments') worker.notify(message.news);
+  else shards = message.shards;
 });
 const statsTimer = setInterval(sendStats, STATS_INTERVAL_MS);
 await worker.run(stop.signal);

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
 
 /** Identifies a process; a later process with the same pid differs. */
 export interface ProcessIdentity {
@@ -66,4 +66,36 @@ function startTimeFromPs(pid: number): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * Returns a text by which other processes of this machine can tell that a running process has ended; undefined where
+ * the system does not show what it takes. A process id means nothing outside its namespace.
+ */
+export function processName(pid: number): string | undefined {
+  const namespace = pidNamespace();
+  const startTime = processStartTime(pid);
+  if (namespace === undefined || startTime === undefined) return undefined;
+  return [namespace, pid, startTime].join(' ');
+}
+
+/** Whether the process of that name ran on this machine and has certainly ended. */
+export function hasEnded(name: string): boolean {
+  const [namespace, pid, startTime] = name.split(' ');
+  const own = processName(process.pid)?.split(' ');
+  if (own === undefined || namespace !== own[0] || bootOf(startTime) !== bootOf(own[2])) return false;
+  return !isRunning({ pid: Number(pid), startTime });
+}
+
+function pidNamespace(): string | undefined {
+  try {
+    return readlinkSync('/proc/self/ns/pid');
+  } catch {
+    return undefined;
+  }
+}
+
+/** Another boot may be another machine. */
+function bootOf(startTime: string | undefined): string | undefined {
+  return startTime?.split('/')[0];
 }

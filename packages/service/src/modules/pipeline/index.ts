@@ -1,5 +1,5 @@
 export type { BatchStage, PipelineObserver, ProjectorObserver, SegmentNews } from './observer.js';
-export { createProjector } from './projector.js';
+export { createProjector, type OwnedShards } from './projector.js';
 export type { RuleVersionSource } from './rating.js';
 export { createColumnSpool, createFileSpool, type Spool } from './spool.js';
 export {

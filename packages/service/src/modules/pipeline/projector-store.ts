@@ -1,11 +1,18 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { PoolClient } from 'pg';
+import { fenceOf, type ProcessLease } from '../../platform/leases/index.js';
 import { DUE_NOW, type Postgres } from '../../platform/postgres/index.js';
 import type { BatchLocation } from './batch-store.js';
 import type { RowStorage } from './turns.js';
 
-/** Names the advisory lock that the one active projector holds. */
+/** Names the advisory lock that a projector of an earlier version holds; those of this version share it. */
 const PROJECTOR_LOCK = 'tollgate-projector';
+/** Names the advisory locks of groups in hand, which differ by the group. */
+const GROUP_LOCK = 'tollgate-group';
+/** Names the advisory lock under which projections get their positions. */
+const POSITIONS_LOCK = 'tollgate-projections';
+/** More begun groups than this are only looked at once the first of them have ended. */
+const BEGUN_GROUPS_MAX = 100;
 
 /**
  * A project whose group changes more ranges than this is stored with one range around them, which bounds the size of
@@ -43,28 +50,42 @@ export interface ProjectionGroup {
   readonly batches: readonly GroupedBatch[];
 }
 
+/** A group whose batches another projector has already finished or has put into another group. */
+export class GroupTakenError extends Error {}
+
+interface BatchRow {
+  readonly id: number;
+  readonly event_count: number;
+  readonly spool_file: string | null;
+  readonly bytes: Buffer | null;
+  readonly insert_token: string;
+  readonly dedicated_to: RowStorage;
+}
+
 /**
- * The connection that holds the projector's lock. All statements use it: once it is lost, another projector may be
- * active, and this one cannot write any more.
+ * The connection of a projector. All its statements use it, because it holds the lock of the group in hand: once it is
+ * lost, another projector may have the group, and this one cannot write any more.
  */
 export class ProjectorSession {
   readonly #client: PoolClient;
+  readonly #db: Postgres['db'];
 
-  private constructor(client: PoolClient) {
+  private constructor(client: PoolClient, db: Postgres['db']) {
     this.#client = client;
+    this.#db = db;
   }
 
-  /** Returns undefined when another session holds the lock. */
-  static async open(postgres: Pick<Postgres, 'pool'>): Promise<ProjectorSession | undefined> {
-    const client = await postgres.pool.connect();
+  /** Returns undefined while a projector of an earlier version is active. */
+  static async open({ pool, db }: Pick<Postgres, 'pool' | 'db'>): Promise<ProjectorSession | undefined> {
+    const client = await pool.connect();
     // Without a listener, a connection that breaks between two queries would end the process. The next query fails
     // anyway.
     client.on('error', () => {});
-    const session = new ProjectorSession(client);
+    const session = new ProjectorSession(client, db);
     let isLocked = false;
     try {
       const { rows } = await client.query<{ locked: boolean }>(
-        'select pg_try_advisory_lock(hashtextextended($1, 0)) as locked',
+        'select pg_try_advisory_lock_shared(hashtextextended($1, 0)) as locked',
         [PROJECTOR_LOCK],
       );
       isLocked = rows[0]?.locked === true;
@@ -74,96 +95,152 @@ export class ProjectorSession {
     return isLocked ? session : undefined;
   }
 
-  /**
-   * Releases the lock, so that the next session gets it at once, and closes the connection; a broken connection has
-   * lost the lock already.
-   */
+  /** Releases all locks, so that others get them at once, and closes the connection. */
   async close(): Promise<void> {
     try {
-      await this.#client.query('select pg_advisory_unlock(hashtextextended($1, 0))', [PROJECTOR_LOCK]);
+      await this.#client.query('select pg_advisory_unlock_all()');
     } catch {
-      // The server releases the lock when the connection ends.
+      // The server releases the locks when the connection ends.
     } finally {
       this.#client.release(true);
     }
   }
 
-  /** Returns the oldest group that was formed and is not finished, except those of `heldBack`. */
-  async begunGroup(heldBack: readonly number[]): Promise<ProjectionGroup | undefined> {
-    const { rows } = await this.#client.query<{
-      id: number;
-      event_count: number;
-      spool_file: string | null;
-      bytes: Buffer | null;
-      insert_group: number;
-      insert_token: string;
-      dedicated_to: RowStorage;
-    }>(
-      `select id, event_count, spool_file, bytes, insert_group, insert_token, dedicated_to from usage_batches
-      where insert_group = (select min(insert_group) from usage_batches where insert_group <> all($1::bigint[]))
-      order by id`,
-      [heldBack],
+  /**
+   * Returns the oldest group that was formed, is not finished, and is in the hand of no other projector; none of
+   * `heldBack`. It is in the hand of this one until `leaveGroup`.
+   *
+   * @param shards of its first batch
+   */
+  async begunGroup(
+    shards: readonly number[],
+    heldBack: readonly number[],
+  ): Promise<ProjectionGroup | undefined> {
+    const { rows: begun } = await this.#client.query<{ id: number }>(
+      `select id from (
+        select id from usage_batches
+        where insert_group = id and insert_group <> all($2::bigint[]) and shard = any($1::smallint[])
+        order by id limit ${BEGUN_GROUPS_MAX}
+      ) begun
+      where pg_try_advisory_lock(hashtextextended('${GROUP_LOCK}', id)) limit 1`,
+      [shards, heldBack],
     );
-    const first = rows[0];
-    if (first === undefined) return undefined;
-    const batches = rows.map(({ id, event_count, spool_file, bytes }) => ({
-      id,
-      eventCount: event_count,
-      location: { spoolFile: spool_file, bytes },
-    }));
-    return { group: first.insert_group, dedicatedTo: first.dedicated_to, token: first.insert_token, batches };
+    const group = begun[0]?.id;
+    if (group === undefined) return undefined;
+    // A statement of its own, which sees whether the projector that had the lock before has finished the group.
+    const { rows } = await this.#client.query<BatchRow>(
+      `select id, event_count, spool_file, bytes, insert_token, dedicated_to from usage_batches
+      where insert_group = $1 order by id`,
+      [group],
+    );
+    if (rows.length > 0) return groupOf(group, rows);
+    await this.leaveGroup(group);
+    return this.begunGroup(shards, heldBack);
   }
 
   /** Returns the oldest batches of each storage that are in no group yet. */
-  async waitingBatches(limitPerStorage: number): Promise<UnprojectedBatch[]> {
+  async waitingBatches(shards: readonly number[], limitPerStorage: number): Promise<UnprojectedBatch[]> {
     const { rows } = await this.#client.query<UnprojectedBatch>(
       `select id, event_count as "eventCount", spool_file as "spoolFile",
         coalesce(octet_length(bytes), 0) as "columnBytes", dedicated_to as "dedicatedTo"
       from (
         select *, row_number() over (partition by dedicated_to order by id) as place
-        from usage_batches where insert_group is null
+        from usage_batches where insert_group is null and shard = any($2::smallint[])
       ) waiting
       where place <= $1 order by id`,
-      [limitPerStorage],
+      [limitPerStorage, shards],
     );
     return rows;
   }
 
-  /** Joins batches to a group, permanently: a repeated insert must send the same block with the same token. */
-  async formGroup(ids: readonly [number, ...number[]]): Promise<void> {
-    const { rowCount } = await this.#client.query(
-      'update usage_batches set insert_group = $1 where id = any($2::bigint[]) and insert_group is null',
-      [ids[0], ids],
-    );
-    if (rowCount !== ids.length) throw new Error(`grouped ${rowCount} of ${ids.length} batches`);
+  /**
+   * Joins batches to a group, permanently: a repeated insert must send the same block with the same token. Nothing
+   * changes if one of them is in a group already, because that group may have been inserted. It is in the hand of this
+   * projector until `leaveGroup`.
+   *
+   * @param leases on which it rests that the batches are those of this projector
+   * @returns undefined if another projector has one of the batches, or a lease was lost
+   */
+  async formGroup(
+    ids: readonly [number, ...number[]],
+    leases: readonly ProcessLease[],
+  ): Promise<ProjectionGroup | undefined> {
+    const [group] = ids;
+    const rows = await this.#run<BatchRow>(sql`
+      with lock as materialized (
+        select pg_try_advisory_lock(hashtextextended(${GROUP_LOCK}, ${group})) as is_held
+      ), free as materialized (
+        select id from usage_batches where id = any(${ids}::bigint[]) and insert_group is null
+        order by id for update
+      )
+      update usage_batches batch set insert_group = ${group} from free, lock
+      where batch.id = free.id and lock.is_held and (select count(*) from free) = ${ids.length}
+        and ${fenceOf(leases)}
+      returning batch.id, event_count, spool_file, bytes, insert_token, dedicated_to
+    `);
+    if (rows.length > 0) return groupOf(group, rows);
+    await this.leaveGroup(group);
+    return undefined;
   }
 
   /**
-   * Finishes a group whose rows are in ClickHouse: deletes its batches and, in the same transaction, stores the changed
+   * Finishes a group whose rows are in ClickHouse: deletes its batches and, in the same statement, stores the changed
    * ranges of each project for live charts. Old ranges are deleted except for the newest of them, which marks the point
-   * from which none is missing.
+   * from which none is missing. Projectors take turns at this from before the first position to the commit, so that
+   * positions become visible in their order.
+   *
+   * @throws GroupTakenError if another projector has finished it; then nothing changes
    */
   async endGroup({ group, batches }: ProjectionGroup, nowMs: number): Promise<void> {
-    const { rows } = await this.#client.query<{ deleted: number }>(
-      `with ended as (
-        delete from usage_batches where insert_group = $1 returning project_ids, touched
+    const [result] = await this.#run<{ deleted: number }>(sql`
+      with whole as materialized (
+        select id from usage_batches where insert_group = ${group} order by id for update
+      ), ended as (
+        delete from usage_batches batch using whole
+        where batch.id = whole.id and (select count(*) from whole) = ${batches.length}
+        returning project_ids, touched
+      ), turn as materialized (
+        select pg_advisory_xact_lock(hashtextextended(${POSITIONS_LOCK}, 0)) from (select count(*) from ended) found
       ), recorded as (
         insert into projections (project_id, spans, at_ms)
-        select project_id, case when (select count(*) from unnest(spans)) <= $3 then spans
-          else int8multirange(range_merge(spans)) end, $2
-        from (
+        select project_id, case when (select count(*) from unnest(spans)) <= ${PROJECTION_SPANS_MAX} then spans
+          else int8multirange(range_merge(spans)) end, ${nowMs}::bigint
+        from turn cross join (
           select project_id, range_agg(changed_spans) as spans
           from ended cross join lateral unnest(project_ids, touched) as project (project_id, changed_spans)
           where not isempty(changed_spans)
           group by project_id
         ) changed
       ), forgotten as (
-        delete from projections where position < (select max(position) from projections where at_ms <= $4)
+        delete from projections
+        where position < (select max(position) from projections where at_ms <= ${nowMs - PROJECTIONS_KEPT_MS})
       )
-      select count(*)::integer as deleted from ended`,
-      [group, nowMs, PROJECTION_SPANS_MAX, nowMs - PROJECTIONS_KEPT_MS],
-    );
-    const deleted = rows[0]?.deleted;
-    if (deleted !== batches.length) throw new Error(`deleted ${deleted} of ${batches.length} batches`);
+      select count(*)::integer as deleted from ended
+    `);
+    if (result?.deleted !== batches.length) {
+      throw new GroupTakenError(`another projector has finished the group ${group}`);
+    }
   }
+
+  /** Lets other projectors take a group, finished or not. */
+  async leaveGroup(group: number): Promise<void> {
+    await this.#run(sql`select pg_advisory_unlock(hashtextextended(${GROUP_LOCK}, ${group}))`);
+  }
+
+  async #run<Row extends object>(statement: RawBuilder<unknown>): Promise<Row[]> {
+    const { sql: text, parameters } = statement.compile(this.#db);
+    return (await this.#client.query<Row>(text, [...parameters])).rows;
+  }
+}
+
+function groupOf(group: number, rows: readonly BatchRow[]): ProjectionGroup {
+  const first = rows.find(({ id }) => id === group);
+  if (first === undefined) throw new Error(`the group ${group} has lost its first batch`);
+  const batches = rows.map(({ id, event_count, spool_file, bytes }) => ({
+    id,
+    eventCount: event_count,
+    location: { spoolFile: spool_file, bytes },
+  }));
+  batches.sort((a, b) => a.id - b.id);
+  return { group, dedicatedTo: first.dedicated_to, token: first.insert_token, batches };
 }

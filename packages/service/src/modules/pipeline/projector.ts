@@ -1,5 +1,7 @@
 import type { Clock } from '../../kernel/clock.js';
+import { SHARDS_MAX } from '../../kernel/shard.js';
 import type { BlockData, ClickHouse } from '../../platform/clickhouse/index.js';
+import type { ProcessLease } from '../../platform/leases/index.js';
 import type { AwaitedWork, Postgres } from '../../platform/postgres/index.js';
 import { pause, retryPauseMs, Wakeup } from '../../platform/wakeup.js';
 import { SHARED_TABLES, storageTables } from '../storage/index.js';
@@ -22,12 +24,27 @@ const WAITING_BATCHES_MAX = 1_000;
 const LOOK_MS = 200;
 /** Poll interval without a watch. */
 const IDLE_POLL_MS = 5_000;
-/** Interval at which a standby tries to become the active projector. */
+/** Interval at which it is looked whether the projector of an earlier version has ended. */
 const STANDBY_POLL_MS = 1_000;
+/** Pause until the batches that another projector has taken are looked at again. */
+const REFUSED_PAUSE_MS = 20;
 /** After this time a group with a damaged file is tried again; the others continue meanwhile. */
 const CORRUPT_RETRY_MS = 60_000;
 /** After this time a group that could not be inserted into the tables of one project is tried again. */
 const FAILED_RETRY_MS = 5_000;
+
+/** The shards that a process works on now. */
+export interface OwnedShards {
+  /** The shards of the rows, see `storedShardsOf`. */
+  readonly stored: readonly number[];
+  /** The leases on which that rests. */
+  readonly leases: readonly ProcessLease[];
+}
+
+const ALL_SHARDS: OwnedShards = {
+  stored: Array.from({ length: SHARDS_MAX }, (_, shard) => shard),
+  leases: [],
+};
 
 export interface ProjectorDeps {
   readonly postgres: Postgres;
@@ -35,13 +52,18 @@ export interface ProjectorDeps {
   readonly spool: Spool;
   readonly clock: Clock;
   readonly observer: ProjectorObserver;
+  /** Returns the shards whose batches this process projects now; default all. */
+  readonly shards?: () => OwnedShards;
 }
 
-/** Copies rated batches into ClickHouse: each row once, whatever crashes. */
+/**
+ * Copies rated batches into ClickHouse: each row once, whatever crashes. Several can run on one database. Shards only
+ * share out the work: projectors of the same shard never have the same group in hand.
+ */
 export interface Projector {
   /** Works until `signal` aborts, then finishes the current group; never rejects. */
   run(signal: AbortSignal): Promise<void>;
-  /** Call it after a batch was committed. */
+  /** Call it after a batch was committed, or the shards have changed. */
   notify(): void;
   /** For a watch: ends the wait when batches wait. */
   readonly awaited: AwaitedWork;
@@ -95,13 +117,13 @@ class GroupProjector implements Projector {
 
   async drain(): Promise<number> {
     const session = await ProjectorSession.open(this.#deps.postgres);
-    if (session === undefined) throw new Error('another projector is active');
+    if (session === undefined) throw new Error('a projector of an earlier version is active');
     try {
       let events = 0;
       for (;;) {
         const outcome = await this.#projectNext(session, Number.POSITIVE_INFINITY);
-        if (outcome.kind !== 'projected') return events;
-        events += outcome.events;
+        if (outcome.kind === 'projected') events += outcome.events;
+        else if (outcome.kind !== 'refused') return events;
       }
     } finally {
       await session.close();
@@ -114,6 +136,7 @@ class GroupProjector implements Projector {
         const outcome = await this.#projectNext(session, performance.now());
         onSuccess();
         if (outcome.kind === 'idle') await this.#wakeup.wait(IDLE_POLL_MS, signal);
+        else if (outcome.kind === 'refused') await pause(REFUSED_PAUSE_MS, signal);
         else if (outcome.kind === 'paced') await pause(outcome.waitMs, signal);
       }
     } finally {
@@ -134,6 +157,7 @@ class GroupProjector implements Projector {
         const events = await this.#project(session, found, stages);
         const intervalMs = this.#pace.intervalMs(events);
         if (intervalMs > 0) this.#turns.pause(found.dedicatedTo, started + intervalMs);
+        await session.leaveGroup(found.group);
         this.#deps.observer.group(events, performance.now() - started);
         return { kind: 'projected', events };
       } catch (error) {
@@ -141,6 +165,7 @@ class GroupProjector implements Projector {
         this.#holdBack(found, CORRUPT_RETRY_MS);
         this.#deps.observer.spoolCorrupt(error);
       }
+      await session.leaveGroup(found.group);
     }
   }
 
@@ -151,17 +176,17 @@ class GroupProjector implements Projector {
     const clockMs = this.#deps.clock.nowMs();
     for (const [group, retryAtMs] of this.#heldBack) if (retryAtMs <= clockMs) this.#heldBack.delete(group);
     const heldBack = [...this.#heldBack.keys()];
-    const begun = await session.begunGroup(heldBack);
+    const { stored, leases } = this.#deps.shards?.() ?? ALL_SHARDS;
+    if (stored.length === 0) return { kind: 'idle' };
+    const begun = await session.begunGroup(stored, heldBack);
     if (begun !== undefined) return begun;
-    const waiting = await session.waitingBatches(WAITING_BATCHES_MAX);
+    const waiting = await session.waitingBatches(stored, WAITING_BATCHES_MAX);
     if (waiting.length === 0) return { kind: 'idle' };
     const storages = [...new Set(waiting.map(({ dedicatedTo }) => dedicatedTo))];
     const turn = this.#turns.next(storages, nowMs);
     if (turn === undefined) return { kind: 'paced', waitMs: this.#turns.waitMs(storages, nowMs) };
-    await session.formGroup(chooseGroup(waiting.filter(({ dedicatedTo }) => dedicatedTo === turn.storage)));
-    const formed = await session.begunGroup(heldBack);
-    if (formed === undefined) throw new Error('the group that was formed was not found');
-    return formed;
+    const ids = chooseGroup(waiting.filter(({ dedicatedTo }) => dedicatedTo === turn.storage));
+    return (await session.formGroup(ids, leases)) ?? { kind: 'refused' };
   }
 
   /**
@@ -216,6 +241,8 @@ type Outcome =
   | { readonly kind: 'projected'; readonly events: number }
   /** Everything that waits must be projected later. */
   | { readonly kind: 'paced'; readonly waitMs: number }
+  /** Another projector was faster, or has the shards now. */
+  | { readonly kind: 'refused' }
   | { readonly kind: 'idle' };
 
 function tableOf({ dedicatedTo }: ProjectionGroup): string {

@@ -32,6 +32,11 @@ export interface Postgres {
 /** A longer wait for a free or new connection becomes `store_unavailable`. */
 const CONNECT_TIMEOUT_MS = 5_000;
 const IDLE_TIMEOUT_MS = 30_000;
+/**
+ * The server ends a connection that does nothing in a transaction for this time: its process hangs, and others wait for
+ * its locks. The longest calculation in a transaction, a batch of slow events, is far shorter.
+ */
+const IDLE_IN_TRANSACTION_MS_MAX = 300_000;
 
 const INT8_OID = 20;
 const INT8_ARRAY_OID = 1016;
@@ -49,6 +54,10 @@ export function connectPostgres(config: PostgresConfig): Postgres {
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     keepAlive: true,
+    // Not a parameter of the connection, which a connection pooler may refuse.
+    onConnect: async (client) => {
+      await client.query(`set idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS_MAX}`);
+    },
     types: { getTypeParser },
   });
   // A connection that breaks between two queries of a transaction fails its next query; without a listener, the event

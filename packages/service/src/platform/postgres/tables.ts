@@ -22,6 +22,7 @@ export interface Database {
   failed_events: FailedEventsTable;
   idempotent_requests: IdempotentRequestsTable;
   ingest_totals: IngestTotalsTable;
+  lease_members: LeaseMembersTable;
   ledger_entries: LedgerEntriesTable;
   ledger_transactions: LedgerTransactionsTable;
   limit_reserved: LimitReservedTable;
@@ -31,6 +32,7 @@ export interface Database {
   payment_order_keys: PaymentOrderKeysTable;
   payment_orders: PaymentOrdersTable;
   payment_reversals: PaymentReversalsTable;
+  process_leases: ProcessLeasesTable;
   projections: ProjectionsTable;
   projects: ProjectsTable;
   raw_only_dimensions: RawOnlyDimensionsTable;
@@ -311,6 +313,14 @@ export interface IngestTotalsTable {
   duplicate_count: number;
 }
 
+export interface LeaseMembersTable {
+  owner: string;
+  kind: string;
+  place: GeneratedAlways<number>;
+  process: string | null;
+  expires_at_ms: number;
+}
+
 export interface LedgerEntriesTable {
   tenant_id: string;
   project_id: string;
@@ -406,6 +416,13 @@ export interface PaymentReversalsTable {
   currency: string;
   reason: string | null;
   recorded_at: number;
+}
+
+export interface ProcessLeasesTable {
+  kind: string;
+  number: number;
+  owner: string | null;
+  epoch: Generated<number>;
 }
 
 export interface ProjectionsTable {
