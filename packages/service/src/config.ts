@@ -20,6 +20,9 @@ import { LOG_LEVELS } from './platform/log/index.js';
 export const ROLES = ['api', 'worker', 'projector'] as const;
 export type Role = (typeof ROLES)[number];
 
+/** Reads a number of workers, as in `--workers 2`. @throws Error "a whole number …" */
+export const readWorkers = integer(1, 16);
+
 /** One environment variable: how it is documented, and how its text is read. */
 interface Setting<T> {
   readonly variable: string;
@@ -142,6 +145,11 @@ const SETTINGS = {
     'TOLLGATE_API_KEY',
     'API key for `tollgate prices import`; `--api-key` takes precedence.',
     readApiKey,
+  ),
+  workers: optional(
+    'TOLLGATE_WORKERS',
+    'Number of rating threads, 1 to 16; `--workers` takes precedence. If unset, half of the processor cores, at most 8 and at most one for each GiB of memory; 1 on up to 2 cores.',
+    readWorkers,
   ),
   shards: optional(
     'TOLLGATE_SHARDS',

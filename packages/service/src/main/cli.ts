@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { type Config, ConfigError, readConfig, readRoles } from '../config.js';
+import { type Config, ConfigError, readConfig, readRoles, readWorkers } from '../config.js';
 import { ClickHouseUnavailableError } from '../platform/clickhouse/index.js';
 import { InstanceLockedError } from '../platform/instance-lock.js';
 import { MigrationError } from '../platform/migration-files.js';
@@ -21,6 +21,7 @@ import { VERSION } from './version.js';
 const USAGE = `tollgate ${VERSION}: usage metering, rating and limits
 
   tollgate serve [--roles api,worker,projector]   start the service
+      [--workers N]                                 number of rating threads
   tollgate demo [--reset]                         start the service with a sample tenant and live sample traffic
   tollgate migrate                                migrate both stores to the schema of this version
   tollgate verify                                 compare PostgreSQL and ClickHouse, exit with 1 if they differ
@@ -38,13 +39,21 @@ const USAGE = `tollgate ${VERSION}: usage metering, rating and limits
 
 Settings are environment variables; docs/configuration.md lists them.`;
 
-function configured({ values: { roles } }: Invocation): Config {
+function configured({ values: { roles, workers } }: Invocation): Config {
   const config = readConfig();
-  if (roles === undefined) return config;
+  return {
+    ...config,
+    roles: option('roles', roles, readRoles) ?? config.roles,
+    workers: option('workers', workers, readWorkers) ?? config.workers,
+  };
+}
+
+function option<T>(name: string, text: string | undefined, read: (text: string) => T): T | undefined {
+  if (text === undefined) return undefined;
   try {
-    return { ...config, roles: readRoles(roles) };
+    return read(text);
   } catch (error) {
-    throw new StartError(`--roles must be ${(error as Error).message}.`);
+    throw new StartError(`--${name} must be ${(error as Error).message}.`);
   }
 }
 

@@ -5,6 +5,7 @@ import { StartError } from './start-error.js';
 const OPTIONS = {
   ...PRICES_IMPORT_OPTIONS,
   roles: { type: 'string' },
+  workers: { type: 'string' },
   reset: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean', short: 'v' },
@@ -20,8 +21,8 @@ interface CommandForm {
 }
 
 const COMMANDS = {
-  serve: { options: ['roles'] },
-  demo: { options: ['reset'] },
+  serve: { options: ['roles', 'workers'] },
+  demo: { options: ['reset', 'workers'] },
   migrate: { options: [] },
   verify: { options: [] },
   shards: { options: [], argument: 'N', isOptional: true },

@@ -4,6 +4,7 @@ import { StartError } from './start-error.js';
 
 const WHOLE = {
   roles: ['api', 'worker', 'projector'],
+  workers: 1,
   clickhouseUrl: undefined,
   databaseConnectionsMax: 20,
 } as const;
@@ -14,6 +15,7 @@ describe('file descriptors', () => {
     expect(planDescriptors(WHOLE, 1_024)).toEqual({ connectionsMax: 374, warning: undefined });
     expect(planDescriptors(API, 1_024)).toEqual({ connectionsMax: 876, warning: undefined });
     expect(planDescriptors({ ...API, databaseConnectionsMax: 120 }, 1_024).connectionsMax).toBe(776);
+    expect(planDescriptors({ ...WHOLE, workers: 3 }, 1_024)).toMatchObject({ connectionsMax: 334 });
     expect(planDescriptors(WHOLE, 1_048_576).connectionsMax).toBe(50_000);
     expect(planDescriptors(WHOLE, Number.POSITIVE_INFINITY).connectionsMax).toBe(50_000);
   });

@@ -1,6 +1,7 @@
 import type { Config } from '../config.js';
 import { SURPLUS_CONNECTIONS_MAX } from '../platform/http/index.js';
 import { StartError } from './start-error.js';
+import { ratingThreadsOf } from './workers.js';
 
 /**
  * Descriptors of a process that does nothing yet: of Node.js, its libraries and threads, the log, and files
@@ -37,12 +38,12 @@ export interface DescriptorPlan {
  * @throws StartError when they are too few to start
  */
 export function planDescriptors(
-  config: Pick<Config, 'roles' | 'clickhouseUrl' | 'databaseConnectionsMax'>,
+  config: Pick<Config, 'roles' | 'workers' | 'clickhouseUrl' | 'databaseConnectionsMax'>,
   limit: number,
 ): DescriptorPlan {
   const isWorker = config.roles.includes('worker');
   const isEmbedded = config.clickhouseUrl === undefined;
-  const pools = isWorker ? 2 : 1;
+  const pools = 1 + ratingThreadsOf(config);
   const own = OWN_DESCRIPTORS + SURPLUS_CONNECTIONS_MAX + pools * config.databaseConnectionsMax;
   const least = own + (isEmbedded ? CLICKHOUSE_DESCRIPTORS_MIN : CLICKHOUSE_SERVER_DESCRIPTORS);
   const reserved =

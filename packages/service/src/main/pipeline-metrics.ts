@@ -5,13 +5,15 @@ import { Counter, Histogram, type Metrics } from '../platform/metrics/index.js';
 const GROUP_SECONDS_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const OUTCOMES = ['processed', 'failed', 'duplicate', 'reprocessed', 'skipped', 'deferred'] as const;
 
-/** Publishes the work of the rating thread as metrics of the process. */
+type StageSeconds = Readonly<Record<string, number>>;
+
+/** Publishes the work of the rating threads as metrics of the process. */
 export class PipelineMetrics {
   readonly #events: Counter<'outcome'>;
   readonly #batches: Counter<'outcome'>;
   readonly #stages: Counter<'stage'>;
-  #previous: Partial<PipelineStats> = {};
-  #previousSeconds: Readonly<Record<string, number>> = {};
+  /** The last report of each thread. */
+  readonly #previous: { readonly stats: PipelineStats; readonly stageSeconds: StageSeconds }[] = [];
 
   constructor(metrics: Metrics) {
     this.#events = new Counter({
@@ -34,17 +36,20 @@ export class PipelineMetrics {
     });
   }
 
-  /** @param stats sums since the thread began */
-  update(stats: PipelineStats, stageSeconds: Readonly<Record<string, number>>): void {
-    const rise = (name: keyof PipelineStats) => stats[name] - (this.#previous[name] ?? 0);
+  /**
+   * @param thread counted from 0
+   * @param stats sums since the thread began
+   */
+  update(thread: number, stats: PipelineStats, stageSeconds: StageSeconds): void {
+    const previous = this.#previous[thread];
+    const rise = (name: keyof PipelineStats) => stats[name] - (previous?.stats[name] ?? 0);
     for (const outcome of OUTCOMES) this.#events.inc({ outcome }, rise(outcome));
     this.#batches.inc({ outcome: 'committed' }, rise('batches'));
     this.#batches.inc({ outcome: 'failed' }, rise('failures'));
     for (const [stage, seconds] of Object.entries(stageSeconds)) {
-      this.#stages.inc({ stage }, seconds - (this.#previousSeconds[stage] ?? 0));
+      this.#stages.inc({ stage }, seconds - (previous?.stageSeconds[stage] ?? 0));
     }
-    this.#previous = stats;
-    this.#previousSeconds = { ...stageSeconds };
+    this.#previous[thread] = { stats, stageSeconds: { ...stageSeconds } };
   }
 }
 

@@ -17,11 +17,12 @@ import { announceUrl, lockInstance, usesEmbeddedStore } from './instance.js';
 import { startJobs } from './jobs.js';
 import { ownUrl } from './own-url.js';
 import { observeProjection, PipelineMetrics } from './pipeline-metrics.js';
+import { RatingThreads } from './rating-threads.js';
 import { ShardLeases, type ShardWork } from './shard-leases.js';
 import { startShards } from './shards.js';
 import { StartError } from './start-error.js';
 import { openStores, type Stores } from './stores.js';
-import { WorkerHost } from './worker-host.js';
+import { ratingThreadsOf } from './workers.js';
 
 /** A running service. */
 export interface Service {
@@ -161,7 +162,8 @@ async function startPipeline(
 ): Promise<RunningPipeline> {
   const { folders, postgres, clickhouse } = stores;
   const abort = new AbortController();
-  const kinds: ShardWork[] = config.roles.includes('worker') ? ['worker'] : [];
+  const threads = ratingThreadsOf(config);
+  const kinds: ShardWork[] = threads === 0 ? [] : ['worker'];
   if (config.roles.includes('projector')) kinds.push('projector');
   const onChange = () => {
     worker?.setShards(leases.owned('worker').stored);
@@ -181,25 +183,27 @@ async function startPipeline(
   const projecting = projector?.run(abort.signal);
   const onProjectorNotified = projector && watch.add(projector.awaited);
   const pipelineMetrics = new PipelineMetrics(metrics);
-  const worker = !config.roles.includes('worker')
-    ? undefined
-    : new WorkerHost(
-        {
-          postgresConnection: stores.postgresConnection,
-          connectionsMax: config.databaseConnectionsMax,
-          folders,
-          logLevel: config.logLevel,
-          owner: stores.owner,
-        },
-        {
-          onBatchCommitted: () => {
-            projector?.notify();
-            onProjectorNotified?.();
+  const worker =
+    threads === 0
+      ? undefined
+      : new RatingThreads(
+          threads,
+          {
+            postgresConnection: stores.postgresConnection,
+            connectionsMax: config.databaseConnectionsMax,
+            folders,
+            logLevel: config.logLevel,
+            owner: stores.owner,
           },
-          onStats: (stats, stageSeconds) => pipelineMetrics.update(stats, stageSeconds),
-          onUnexpectedExit: fail,
-        },
-      );
+          {
+            onBatchCommitted: () => {
+              projector?.notify();
+              onProjectorNotified?.();
+            },
+            onStats: (thread, stats, stageSeconds) => pipelineMetrics.update(thread, stats, stageSeconds),
+            onUnexpectedExit: fail,
+          },
+        );
   const onWorkerNotified = worker && watchSegments(worker, watch);
   const stopLeases = new AbortController();
   const leasing = leases.run(stopLeases.signal);
@@ -223,7 +227,7 @@ const NEW_LOOK_MS = 200;
 const DEFERRED_LOOK_MS = 1_000;
 
 /** Returns a function that puts the next look for new segments off, because the worker was notified. */
-function watchSegments(worker: WorkerHost, watch: WorkWatch): () => void {
+function watchSegments(worker: RatingThreads, watch: WorkWatch): () => void {
   watch.add({
     dueAtMs: deferredSegment,
     lookMs: DEFERRED_LOOK_MS,

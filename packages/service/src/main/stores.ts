@@ -22,6 +22,7 @@ import {
 } from '../platform/postgres/index.js';
 import { Closers } from './closers.js';
 import { type LocalFolders, localFolders, privateFolders } from './data-dir.js';
+import { databaseConnectionsOf } from './workers.js';
 
 /** ClickHouse has no transactions: this lock in PostgreSQL keeps migrations of one server apart. */
 const CLICKHOUSE_MIGRATION_LOCK = 'tollgate/migrations/clickhouse';
@@ -101,7 +102,8 @@ async function startPostgresIfEmbedded(
 ): Promise<EmbeddedPostgres | undefined> {
   if (config.databaseUrl !== undefined) return undefined;
   onProgress('starting PostgreSQL');
-  return startEmbeddedPostgres({ dataDir: config.dataDir, log, onUnexpectedExit, signal });
+  const settings = { max_connections: String(databaseConnectionsOf(config)) };
+  return startEmbeddedPostgres({ dataDir: config.dataDir, log, onUnexpectedExit, signal, settings });
 }
 
 async function openClickHouse(config: Config, { onProgress }: StoreEvents): Promise<ClickHouse> {

@@ -21,11 +21,12 @@ function host(script: string) {
     onBatchCommitted: () => {
       committed += 1;
     },
+    onFullClaim: () => {},
     onStats: () => {},
     onUnexpectedExit: (reason: string) => void reasons.push(reason),
   };
   const program = new URL(`data:text/javascript,${encodeURIComponent(script)}`);
-  return { reasons, committed: () => committed, host: new WorkerHost(DATA, events, program) };
+  return { reasons, committed: () => committed, host: new WorkerHost(DATA, events, 48, program) };
 }
 
 const ON_STOP = "import { parentPort } from 'node:worker_threads'; parentPort.once('message', () => { %s });";

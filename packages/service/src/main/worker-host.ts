@@ -4,6 +4,8 @@ import type { FromWorker, ToWorker, WorkerThreadData } from './worker-protocol.j
 
 export interface WorkerHostEvents {
   readonly onBatchCommitted: () => void;
+  /** Called when the thread has claimed a full batch, so that more segments may wait. */
+  readonly onFullClaim: () => void;
   readonly onStats: (stats: PipelineStats, stageSeconds: Readonly<Record<string, number>>) => void;
   /** Called when the thread ended without being stopped; the reason is one sentence. */
   readonly onUnexpectedExit: (reason: string) => void;
@@ -11,18 +13,12 @@ export interface WorkerHostEvents {
 
 const PROGRAM = new URL('./worker-thread.js', import.meta.url);
 /**
- * Room for young objects, of which a third is in use between two collections. The objects of a batch live until
- * it is written. At the default size they outlive several collections and are copied in each: with 48 MB that takes a
- * quarter of the thread's time, with this value a tenth.
- */
-const YOUNG_GENERATION_MB = 192;
-/**
  * A message wakes the thread, which costs both threads as much as accepting an event. The worker gathers events for
  * longer than this before it claims.
  */
 const NOTIFY_INTERVAL_MS = 25;
 
-/** The rating thread, seen from the main thread. */
+/** A rating thread, seen from the main thread. */
 export class WorkerHost {
   readonly #thread: Worker;
   readonly #ended: Promise<void>;
@@ -30,10 +26,10 @@ export class WorkerHost {
   #quiet: NodeJS.Timeout | undefined;
   #isNewsWaiting = false;
 
-  constructor(data: WorkerThreadData, events: WorkerHostEvents, program = PROGRAM) {
+  constructor(data: WorkerThreadData, events: WorkerHostEvents, youngMb: number, program = PROGRAM) {
     this.#thread = new Worker(program, {
       workerData: data,
-      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
+      resourceLimits: { maxYoungGenerationSizeMb: youngMb },
     });
     let reason = 'The rating thread ended';
     this.#thread.on('error', (error: unknown) => {
@@ -47,6 +43,7 @@ export class WorkerHost {
     });
     this.#thread.on('message', (message: FromWorker) => {
       if (message.kind === 'batch-committed') events.onBatchCommitted();
+      else if (message.kind === 'full-claim') events.onFullClaim();
       else events.onStats(message.stats, message.stageSeconds);
     });
   }

@@ -3,7 +3,7 @@ import type { LogLevel } from '../platform/log/index.js';
 import type { PostgresConfig } from '../platform/postgres/index.js';
 import type { LocalFolders } from './data-dir.js';
 
-/** The data that the rating thread needs to start. */
+/** The data that a rating thread needs to start. */
 export interface WorkerThreadData {
   readonly postgresConnection: PostgresConfig['connection'];
   readonly connectionsMax: number;
@@ -20,7 +20,8 @@ export type ToWorker =
   | { readonly kind: 'shards'; readonly shards: readonly number[] }
   | { readonly kind: 'stop' };
 
-/** Messages from the rating thread to the service. */
+/** Messages from a rating thread to the service. */
 export type FromWorker =
   | { readonly kind: 'batch-committed' }
+  | { readonly kind: 'full-claim' }
   | { readonly kind: 'stats'; readonly stats: PipelineStats; readonly stageSeconds: Record<string, number> };

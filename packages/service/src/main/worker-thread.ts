@@ -15,7 +15,7 @@ import { yieldServerProcesses, yieldThisThread } from './priority.js';
 import { openShards } from './segment-queue.js';
 import type { FromWorker, ToWorker, WorkerThreadData } from './worker-protocol.js';
 
-/** Rating runs on a thread of its own, so that a full batch never delays a response. */
+/** Rating runs on threads of its own, so that a full batch never delays a response. */
 
 const STATS_INTERVAL_MS = 1_000;
 
@@ -51,6 +51,7 @@ const worker = createPipelineWorker({
   shards: () => shards,
   observer: observe(log),
   onCommitted: () => send({ kind: 'batch-committed' }),
+  onFullClaim: () => send({ kind: 'full-claim' }),
 });
 
 const stop = new AbortController();

@@ -48,6 +48,8 @@ export interface PipelineWorkerDeps extends BatchDeps {
   readonly observer: PipelineObserver;
   /** Called after each commit that left rows for ClickHouse. */
   readonly onCommitted: () => void;
+  /** Called after each claim that may have left segments to others. */
+  readonly onFullClaim?: () => void;
 }
 
 /** Sums since the start of the process. */
@@ -173,7 +175,7 @@ class LoopWorker implements PipelineWorker {
   async #newBatch(block: UsageBlock, endTurn: () => void): Promise<BatchCounts | undefined> {
     let isInHand = false;
     const onClaimed = (events: number) => {
-      this.#turns.claimed(events);
+      if (this.#turns.claimed(events)) this.#deps.onFullClaim?.();
       isInHand = events > 0;
       if (isInHand) this.#inHand++;
       endTurn();
