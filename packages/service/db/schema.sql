@@ -391,6 +391,15 @@ create table limit_rules (
   constraint limit_rules_project_id_owner_id_limit_key_period_measure_cu_key UNIQUE (project_id, owner_id, limit_key, period, measure, currency)
 );
 
+create table object_store (
+  is_only boolean not null default true,
+  id uuid not null,
+  place text not null,
+  is_marked boolean not null,
+  constraint object_store_is_only_check CHECK (is_only),
+  constraint object_store_pkey PRIMARY KEY (is_only)
+);
+
 create table past_windows (
   project_no integer not null,
   subject_type text not null,

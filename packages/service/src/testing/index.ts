@@ -9,6 +9,8 @@ export {
 } from './accepted.js';
 export { createTestClickHouse, type TestClickHouse } from './clickhouse.js';
 export { dueAtMs } from './due.js';
+export { passingOn, useObjectStoreKinds } from './object-store-kinds.js';
+export { openMarkedStore, S3_CREDENTIALS, TestS3 } from './object-stores.js';
 export { PipelineFixture } from './pipeline-fixture.js';
 export { createTestPostgres, type TestPostgres } from './postgres.js';
 export { TEST_DAY, testEvent, testRules } from './test-rules.js';

@@ -28,6 +28,7 @@ export interface Database {
   limit_reserved: LimitReservedTable;
   limit_revisions: LimitRevisionsTable;
   limit_rules: LimitRulesTable;
+  object_store: ObjectStoreTable;
   past_windows: PastWindowsTable;
   payment_order_keys: PaymentOrderKeysTable;
   payment_orders: PaymentOrdersTable;
@@ -363,6 +364,13 @@ export interface LimitRulesTable {
   period: string;
   measure: string;
   currency: string;
+}
+
+export interface ObjectStoreTable {
+  is_only: Generated<boolean>;
+  id: string;
+  place: string;
+  is_marked: boolean;
 }
 
 export interface PastWindowsTable {
