@@ -15,6 +15,7 @@ import {
 } from './config-values.js';
 import { SHARDS_MAX } from './kernel/shard.js';
 import { LOG_LEVELS } from './platform/log/index.js';
+import { readObjectStoreUrl } from './platform/object-store/index.js';
 
 /** The roles that a process of the service can take. */
 export const ROLES = ['api', 'worker', 'projector'] as const;
@@ -52,6 +53,11 @@ const SETTINGS = {
     'TOLLGATE_CLICKHOUSE_URL',
     'ClickHouse to use instead of the embedded one: `http://user:password@host:8123/database`.',
     urlOf('http:', 'https:'),
+  ),
+  objectStoreUrl: optional(
+    'TOLLGATE_OBJECT_STORE_URL',
+    'Object store for the bytes that only pass through a PostgreSQL of your own: `file:///shared/folder`, a folder that all machines share, or `s3://bucket/prefix?endpoint=…&region=…&path_style=1`, with credentials in `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY` or another source of the AWS SDK. `segment_kib=` is the size from which on received bytes go there. If unset, PostgreSQL keeps these bytes. [Guide](guides/object-store.md).',
+    readObjectStoreUrl,
   ),
   serviceKey: optional(
     'TOLLGATE_SERVICE_KEY',

@@ -38,6 +38,7 @@ import { createWebhooks, registerWebhookRoutes } from '../modules/webhooks/index
 import { type App, createApp, type Readiness } from '../platform/http/index.js';
 import type { Logger } from '../platform/log/index.js';
 import { addReadGauge, type Metrics } from '../platform/metrics/index.js';
+import { checkObjectStore, probeObjectStore } from '../platform/object-store/index.js';
 import { ProjectDb } from '../platform/postgres/index.js';
 import { probeQueue, probeSegmentFolder } from '../platform/queue/index.js';
 import { baselineOf } from './baseline.js';
@@ -73,7 +74,7 @@ export interface Api {
 /** Creates the HTTP application; it does not listen yet. Without the api role it serves only its health. */
 export async function createApi(parts: ApiParts): Promise<Api> {
   const { config, stores, log, metrics, readiness } = parts;
-  const { postgres, clickhouse } = stores;
+  const { postgres, clickhouse, objects } = stores;
   const history = createUsageHistory({ postgres });
   const entitlements = createEntitlements({
     postgres,
@@ -95,6 +96,12 @@ export async function createApi(parts: ApiParts): Promise<Api> {
     await clickhouse.query('SELECT 1', {}, { signal });
   };
   readiness.add('clickhouse', askClickHouse, { isNeeded: false });
+  if (objects !== undefined) {
+    readiness.add('object_store', async () => {
+      await checkObjectStore(objects, postgres);
+      await probeObjectStore(objects);
+    });
+  }
   const { authenticator, projects } = tenancy;
   const sessions = new Sessions({ postgres, clock: systemClock, authenticator });
   const app = await createApp({
@@ -112,7 +119,7 @@ export async function createApi(parts: ApiParts): Promise<Api> {
   if (!config.roles.includes('api')) return { app, close: async () => {} };
   checkAccepting(readiness, stores);
   registerConsoleRoutes(app, { sessions, folder: CONSOLE_FOLDER });
-  const { close: closeQueue, ...queues } = await openQueue(stores, {
+  const { close: closeQueue, ...queues } = await openQueue(stores, config, {
     log,
     onAppended: () => parts.pipeline.notify(),
   });

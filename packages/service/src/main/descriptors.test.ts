@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { readObjectStoreUrl } from '../platform/object-store/index.js';
 import { descriptorLimit, planDescriptors } from './descriptors.js';
 import { StartError } from './start-error.js';
 
@@ -7,6 +8,7 @@ const WHOLE = {
   workers: 1,
   clickhouseUrl: undefined,
   databaseConnectionsMax: 20,
+  objectStoreUrl: undefined,
 } as const;
 const API = { ...WHOLE, roles: ['api'], clickhouseUrl: 'http://clickhouse:8123/tollgate' } as const;
 
@@ -18,6 +20,16 @@ describe('file descriptors', () => {
     expect(planDescriptors({ ...WHOLE, workers: 3 }, 1_024)).toMatchObject({ connectionsMax: 334 });
     expect(planDescriptors(WHOLE, 1_048_576).connectionsMax).toBe(50_000);
     expect(planDescriptors(WHOLE, Number.POSITIVE_INFINITY).connectionsMax).toBe(50_000);
+  });
+
+  test('are kept for the connections to a bucket, of which the rating thread has its own', () => {
+    const objectStoreUrl = readObjectStoreUrl('s3://bucket');
+    expect(planDescriptors({ ...API, objectStoreUrl }, 1_024).connectionsMax).toBe(876 - 32);
+    expect(planDescriptors({ ...API, objectStoreUrl, roles: ['worker'] }, 1_024).connectionsMax).toBe(
+      planDescriptors({ ...API, roles: ['worker'] }, 1_024).connectionsMax - 64,
+    );
+    const folder = readObjectStoreUrl('file:///shared/folder');
+    expect(planDescriptors({ ...API, objectStoreUrl: folder }, 1_024).connectionsMax).toBe(876);
   });
 
   test('that are few are worth a sentence', () => {

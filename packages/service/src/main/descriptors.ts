@@ -1,5 +1,6 @@
 import type { Config } from '../config.js';
 import { SURPLUS_CONNECTIONS_MAX } from '../platform/http/index.js';
+import { S3_SOCKETS_MAX } from '../platform/object-store/index.js';
 import { StartError } from './start-error.js';
 import { ratingThreadsOf } from './workers.js';
 
@@ -38,13 +39,14 @@ export interface DescriptorPlan {
  * @throws StartError when they are too few to start
  */
 export function planDescriptors(
-  config: Pick<Config, 'roles' | 'workers' | 'clickhouseUrl' | 'databaseConnectionsMax'>,
+  config: Pick<Config, 'roles' | 'workers' | 'clickhouseUrl' | 'databaseConnectionsMax' | 'objectStoreUrl'>,
   limit: number,
 ): DescriptorPlan {
   const isWorker = config.roles.includes('worker');
   const isEmbedded = config.clickhouseUrl === undefined;
   const pools = 1 + ratingThreadsOf(config);
-  const own = OWN_DESCRIPTORS + SURPLUS_CONNECTIONS_MAX + pools * config.databaseConnectionsMax;
+  const ofBucket = config.objectStoreUrl?.kind === 's3' ? S3_SOCKETS_MAX : 0;
+  const own = OWN_DESCRIPTORS + SURPLUS_CONNECTIONS_MAX + pools * (config.databaseConnectionsMax + ofBucket);
   const least = own + (isEmbedded ? CLICKHOUSE_DESCRIPTORS_MIN : CLICKHOUSE_SERVER_DESCRIPTORS);
   const reserved =
     own +

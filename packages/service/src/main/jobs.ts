@@ -8,8 +8,11 @@ import { createUnpricedDaysJob } from '../modules/usage/index.js';
 import { createSender, createWebhookDispatcher } from '../modules/webhooks/index.js';
 import type { Logger } from '../platform/log/index.js';
 import type { Metrics } from '../platform/metrics/index.js';
-import type { WorkWatch } from '../platform/postgres/index.js';
+import { type ObjectStore, sweepUnusedObjects, UNUSED_AGE_MS } from '../platform/object-store/index.js';
+import { oldestTransactionMs, type Postgres, type WorkWatch } from '../platform/postgres/index.js';
+import { createSweepJob, type SweepJob } from '../platform/sweep-job.js';
 import { baselineOf } from './baseline.js';
+import { objectKinds } from './passing-bytes.js';
 import type { Stores } from './stores.js';
 
 /** Background work: expiry, and notifications. */
@@ -21,7 +24,7 @@ export interface RunningJobs {
 /** Starts the jobs of a process with the worker role. Each may run in any number of processes at once. */
 export function startJobs(
   config: Config,
-  { postgres, clickhouse }: Pick<Stores, 'postgres' | 'clickhouse'>,
+  { postgres, clickhouse, objects }: Pick<Stores, 'postgres' | 'clickhouse' | 'objects'>,
   { log, metrics, watch }: { readonly log: Logger; readonly metrics: Metrics; readonly watch: WorkWatch },
 ): RunningJobs {
   if (!config.roles.includes('worker')) return { stop: async () => {} };
@@ -38,6 +41,7 @@ export function startJobs(
     createWebhookDispatcher({ ...deps, send }),
     createRetentionJob({ ...deps, clickhouse, policy }),
     createUnpricedDaysJob({ postgres, clickhouse, log }),
+    ...(objects === undefined ? [] : [createObjectSweepJob(postgres, objects, log)]),
   ];
   for (const { awaited = [] } of jobs) for (const work of [awaited].flat()) watch.add(work);
   const running = Promise.all(jobs.map((job) => job.run(abort.signal)));
@@ -47,4 +51,24 @@ export function startJobs(
       await running;
     },
   };
+}
+
+/** Interval of looking for objects that a crash has left behind; they take only room. */
+const OBJECT_SWEEP_POLL_MS = 3_600_000;
+
+/** Creates the job that deletes old objects to which no row points, and no row can point any more. */
+function createObjectSweepJob(postgres: Postgres, store: ObjectStore, log: Logger): SweepJob {
+  return createSweepJob({
+    async sweep(signal) {
+      // A transaction that is older than half of the age may still write the row of an object.
+      if ((await oldestTransactionMs(postgres)) > UNUSED_AGE_MS / 2) return 0;
+      let deleted = 0;
+      for (const kind of objectKinds(postgres))
+        deleted += await sweepUnusedObjects(store, kind, systemClock.nowMs(), signal);
+      return deleted;
+    },
+    pollMs: OBJECT_SWEEP_POLL_MS,
+    log,
+    failureMessage: 'objects that nothing points at could not be deleted',
+  });
 }

@@ -1,14 +1,15 @@
+import type { Config } from '../config.js';
 import { EventQuotas } from '../modules/quotas/index.js';
 import type { Logger } from '../platform/log/index.js';
 import {
   PostgresSegmentQueue,
-  SegmentFiles,
   type SegmentQueueOptions,
   type SegmentRecord,
   type SegmentStore,
   ShardCount,
 } from '../platform/queue/index.js';
-import { createSweepJob } from '../platform/sweep-job.js';
+import { createSweepJob, type SweepJob } from '../platform/sweep-job.js';
+import { openSegmentStore } from './passing-bytes.js';
 import type { Stores } from './stores.js';
 
 /** Sweep interval, and so how long rated segments may still take room on disk. */
@@ -28,22 +29,23 @@ export interface QueueEvents {
 
 /**
  * Opens the queue to which this process appends; it deletes the files of segments, if there are any, once they are
- * rated.
+ * rated. Objects are deleted by the workers that have read them.
  */
 export async function openQueue(
-  { postgres, folders }: Pick<Stores, 'postgres' | 'folders'>,
+  stores: Pick<Stores, 'postgres' | 'folders' | 'objects'>,
+  { objectStoreUrl }: Pick<Config, 'objectStoreUrl'>,
   { log, onAppended }: QueueEvents,
 ): Promise<OpenQueue> {
-  const files = folders && (await SegmentFiles.open(folders.segments));
-  const queue = new NotifyingQueue(postgres, onAppended, files, await openShards(postgres, log));
+  const { postgres } = stores;
+  const store = await openSegmentStore(stores);
+  const options = {
+    ...(await openShards(postgres, log)),
+    ...(objectStoreUrl !== undefined && { outsideBytesMin: objectStoreUrl.segmentBytesMin }),
+  };
+  const queue = new NotifyingQueue(postgres, onAppended, store, options);
   const quotas = new EventQuotas(postgres, queue);
   const abort = new AbortController();
-  const sweeping = createSweepJob({
-    sweep: () => queue.sweepStore(),
-    pollMs: SWEEP_POLL_MS,
-    log,
-    failureMessage: 'files of rated segments could not be deleted',
-  }).run(abort.signal);
+  const sweeping = createSegmentSweepJob(queue, log).run(abort.signal);
   return {
     queue,
     quotas: {
@@ -56,7 +58,7 @@ export async function openQueue(
     async close() {
       abort.abort();
       await sweeping;
-      await files?.close();
+      await store?.close();
     },
   };
 }
@@ -67,6 +69,16 @@ export async function openShards(postgres: Stores['postgres'], log: Logger): Pro
     onChange: (shards, before) => log.info({ shards, before }, 'the number of shards has changed'),
   });
   return { shards: () => count.current() };
+}
+
+/** Creates the job that deletes the files or objects of rated segments. */
+export function createSegmentSweepJob(queue: PostgresSegmentQueue, log: Logger): SweepJob<void> {
+  return createSweepJob({
+    sweep: () => queue.sweepStore(),
+    pollMs: SWEEP_POLL_MS,
+    log,
+    failureMessage: 'files or objects of rated segments could not be deleted',
+  });
 }
 
 /** Notifies the worker of this process at once; other processes notice by polling. */

@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import type { Config } from '../config.js';
 import { systemClock } from '../kernel/clock.js';
-import { createColumnSpool, createFileSpool, createProjector } from '../modules/pipeline/index.js';
+import { createProjector } from '../modules/pipeline/index.js';
 import { loadServiceKey, type ServiceKey } from '../modules/tenancy/index.js';
 import { type App, closeGracefully, Readiness } from '../platform/http/index.js';
 import type { Logger } from '../platform/log/index.js';
@@ -15,7 +15,9 @@ import { prepareDataDir } from './data-dir.js';
 import { descriptorLimit, planDescriptors } from './descriptors.js';
 import { announceUrl, lockInstance, usesEmbeddedStore } from './instance.js';
 import { startJobs } from './jobs.js';
+import { measureObjectStore } from './object-store-metrics.js';
 import { ownUrl } from './own-url.js';
+import { openSpool } from './passing-bytes.js';
 import { observeProjection, PipelineMetrics } from './pipeline-metrics.js';
 import { RatingThreads } from './rating-threads.js';
 import { ShardLeases, type ShardWork } from './shard-leases.js';
@@ -64,11 +66,13 @@ export async function startService(config: Config, options: ServiceOptions): Pro
   try {
     const lock = await lockInstance(config);
     closers.add(() => lock.release());
-    const stores = await openStores(config, { log, onProgress, onUnexpectedExit: fail, signal });
-    closers.add(() => stores.close());
-    const serviceKey = await loadServiceKey(config.dataDir, config.serviceKey);
     const metrics = createMetrics();
+    const opened = await openStores(config, { log, onProgress, onUnexpectedExit: fail, signal });
+    closers.add(() => opened.close());
+    const objects = opened.objects && measureObjectStore(opened.objects, metrics);
+    const stores = { ...opened, objects };
     await startShards(config, stores.postgres, log);
+    const serviceKey = await loadServiceKey(config.dataDir, config.serviceKey);
     const watch = new WorkWatch({ postgres: stores.postgres, clock: systemClock, log });
     const pipeline = await startPipeline(config, stores, { log, metrics, watch, fail });
     closers.add(() => pipeline.stop());
@@ -175,7 +179,7 @@ async function startPipeline(
     : createProjector({
         postgres,
         clickhouse,
-        spool: folders === undefined ? createColumnSpool() : await createFileSpool(folders.spool),
+        spool: await openSpool(stores),
         clock: systemClock,
         observer: observeProjection(metrics, log),
         shards: () => leases.owned('projector'),
@@ -192,6 +196,7 @@ async function startPipeline(
             postgresConnection: stores.postgresConnection,
             connectionsMax: config.databaseConnectionsMax,
             folders,
+            objectStore: config.objectStoreUrl,
             logLevel: config.logLevel,
             owner: stores.owner,
           },

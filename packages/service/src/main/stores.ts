@@ -11,6 +11,13 @@ import {
 } from '../platform/clickhouse/index.js';
 import type { Logger } from '../platform/log/index.js';
 import {
+  claimObjectStore,
+  describeObjectStore,
+  type ObjectKind,
+  type ObjectStore,
+  openObjectStore,
+} from '../platform/object-store/index.js';
+import {
   applyMigrations,
   connectPostgres,
   type EmbeddedPostgres,
@@ -22,6 +29,8 @@ import {
 } from '../platform/postgres/index.js';
 import { Closers } from './closers.js';
 import { type LocalFolders, localFolders, privateFolders } from './data-dir.js';
+import { objectKinds } from './passing-bytes.js';
+import { StartError } from './start-error.js';
 import { databaseConnectionsOf } from './workers.js';
 
 /** ClickHouse has no transactions: this lock in PostgreSQL keeps migrations of one server apart. */
@@ -34,8 +43,10 @@ export interface Stores {
   /** Identifies this process as an owner of leases. */
   readonly owner: string;
   readonly clickhouse: ClickHouse;
-  /** Undefined when the database keeps these data itself. */
+  /** Where an embedded database leaves bytes that only pass through it; undefined for a server. */
   readonly folders: LocalFolders | undefined;
+  /** Where a server leaves them; undefined when it keeps them itself. */
+  readonly objects: ObjectStore | undefined;
   /** The name of each store and where its data are. */
   readonly places: readonly (readonly [name: string, place: string])[];
   /** Names of the migrations that were applied now. */
@@ -57,6 +68,7 @@ export interface StoreEvents {
 export async function openStores(config: Config, events: StoreEvents): Promise<Stores> {
   const closers = new Closers();
   try {
+    checkObjectStoreSetting(config);
     const embedded = await startPostgresIfEmbedded(config, events);
     if (embedded !== undefined) closers.add(() => embedded.stop());
     const postgresConnection = embedded?.connection ?? (config.databaseUrl as string);
@@ -70,6 +82,8 @@ export async function openStores(config: Config, events: StoreEvents): Promise<S
     closers.add(() => postgres.close());
     const appliedToPostgres = await applyMigrations(postgres);
     events.signal?.throwIfAborted();
+    const objects = await openObjects(config, postgres);
+    closers.add(() => objects?.close());
     const clickhouse = await openClickHouse(config, events);
     closers.add(() => clickhouse.close());
     const appliedToClickHouse = await withAdvisoryLock(postgres, CLICKHOUSE_MIGRATION_LOCK, async () =>
@@ -80,6 +94,7 @@ export async function openStores(config: Config, events: StoreEvents): Promise<S
       postgresConnection,
       owner,
       clickhouse,
+      objects,
       folders: embedded === undefined ? undefined : localFolders(config.dataDir),
       places: describePlaces(config, embedded),
       applied: [...appliedToPostgres, ...appliedToClickHouse],
@@ -94,6 +109,34 @@ export async function openStores(config: Config, events: StoreEvents): Promise<S
 export async function resetEmbeddedStores({ dataDir }: Config): Promise<void> {
   await removeEmbeddedPostgres(dataDir);
   for (const folder of privateFolders(dataDir)) await rm(folder, { recursive: true, force: true });
+}
+
+/** @throws StartError when the embedded database is used: it keeps the bytes next to itself */
+function checkObjectStoreSetting({ objectStoreUrl, databaseUrl }: Config): void {
+  if (objectStoreUrl === undefined || databaseUrl !== undefined) return;
+  throw new StartError(
+    'TOLLGATE_OBJECT_STORE_URL needs TOLLGATE_DATABASE_URL: the embedded PostgreSQL keeps these data in the data directory. Set both, or neither.',
+  );
+}
+
+/** @throws StartError when the store cannot be opened, or is not that of this installation */
+async function openObjects({ objectStoreUrl }: Config, postgres: Postgres): Promise<ObjectStore | undefined> {
+  if (objectStoreUrl === undefined) return undefined;
+  const place = describeObjectStore(objectStoreUrl);
+  let store: ObjectStore | undefined;
+  try {
+    store = await openObjectStore(objectStoreUrl);
+    await claimObjectStore(store, postgres, place, () => isAnyInUse(objectKinds(postgres)));
+    return store;
+  } catch (error) {
+    await store?.close();
+    throw new StartError(`TOLLGATE_OBJECT_STORE_URL cannot be used (${place}): ${(error as Error).message}.`);
+  }
+}
+
+async function isAnyInUse(kinds: readonly ObjectKind[]): Promise<boolean> {
+  for (const { isInUse } of kinds) if (await isInUse()) return true;
+  return false;
 }
 
 async function startPostgresIfEmbedded(
@@ -120,6 +163,9 @@ function describePlaces(config: Config, embedded: EmbeddedPostgres | undefined):
       'ClickHouse',
       config.clickhouseUrl === undefined ? join(config.dataDir, 'clickhouse') : hostOf(config.clickhouseUrl),
     ],
+    ...(config.objectStoreUrl === undefined
+      ? []
+      : [['Object store', describeObjectStore(config.objectStoreUrl)] as const]),
   ];
 }
 

@@ -7,6 +7,7 @@ const DATA = {
   owner: '',
   connectionsMax: 1,
   folders: undefined,
+  objectStore: undefined,
   logLevel: 'silent',
 } as const;
 

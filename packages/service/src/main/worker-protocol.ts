@@ -1,5 +1,6 @@
 import type { PipelineStats, SegmentNews } from '../modules/pipeline/index.js';
 import type { LogLevel } from '../platform/log/index.js';
+import type { ObjectStoreLocation } from '../platform/object-store/index.js';
 import type { PostgresConfig } from '../platform/postgres/index.js';
 import type { LocalFolders } from './data-dir.js';
 
@@ -8,6 +9,7 @@ export interface WorkerThreadData {
   readonly postgresConnection: PostgresConfig['connection'];
   readonly connectionsMax: number;
   readonly folders: LocalFolders | undefined;
+  readonly objectStore: ObjectStoreLocation | undefined;
   readonly logLevel: LogLevel;
   /** Ends the application names of this process's connections, see `ProcessLeases`. */
   readonly owner: string;

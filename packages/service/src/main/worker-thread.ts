@@ -1,18 +1,15 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../kernel/clock.js';
 import { createWorkerCatalog } from '../modules/limits/index.js';
-import {
-  createColumnSpool,
-  createFileSpool,
-  createPipelineWorker,
-  type PipelineObserver,
-} from '../modules/pipeline/index.js';
+import { createPipelineWorker, type PipelineObserver } from '../modules/pipeline/index.js';
 import { createRuleVersions } from '../modules/rules/index.js';
 import { createLog, type Logger } from '../platform/log/index.js';
+import { openObjectStore } from '../platform/object-store/index.js';
 import { connectPostgres } from '../platform/postgres/index.js';
-import { PostgresSegmentQueue, SegmentFiles } from '../platform/queue/index.js';
+import { PostgresSegmentQueue } from '../platform/queue/index.js';
+import { openSegmentStore, openSpool } from './passing-bytes.js';
 import { yieldServerProcesses, yieldThisThread } from './priority.js';
-import { openShards } from './segment-queue.js';
+import { createSegmentSweepJob, openShards } from './segment-queue.js';
 import type { FromWorker, ToWorker, WorkerThreadData } from './worker-protocol.js';
 
 /** Rating runs on threads of its own, so that a full batch never delays a response. */
@@ -33,20 +30,19 @@ const postgres = connectPostgres({
 yieldThisThread(log);
 // Only an embedded server certainly runs on this machine: otherwise its process ids would name processes of this one.
 if (folders !== undefined) yieldServerProcesses(postgres.pool, log);
+const objects = data.objectStore && (await openObjectStore(data.objectStore));
+const segmentStore = await openSegmentStore({ folders, objects });
+const queue = new PostgresSegmentQueue(postgres, segmentStore, await openShards(postgres, log));
 /** None until the process has got its leases. */
 let shards: readonly number[] = [];
 const stageSeconds: Record<string, number> = {};
 let sentStats = '';
 const worker = createPipelineWorker({
   postgres,
-  queue: new PostgresSegmentQueue(
-    postgres,
-    folders && (await SegmentFiles.open(folders.segments)),
-    await openShards(postgres, log),
-  ),
+  queue,
   rules: createRuleVersions(postgres),
   limits: createWorkerCatalog(),
-  spool: folders === undefined ? createColumnSpool() : await createFileSpool(folders.spool),
+  spool: await openSpool({ folders, objects }),
   clock: systemClock,
   shards: () => shards,
   observer: observe(log),
@@ -61,10 +57,14 @@ port.on('message', (message: ToWorker) => {
   else shards = message.shards;
 });
 const statsTimer = setInterval(sendStats, STATS_INTERVAL_MS);
+// Files are swept by the process that appends to them.
+const sweeping = objects && createSegmentSweepJob(queue, log).run(stop.signal);
 await worker.run(stop.signal);
+await sweeping;
 clearInterval(statsTimer);
 sendStats();
 await postgres.close();
+await objects?.close();
 port.close();
 
 function observe(logger: Logger): PipelineObserver {

@@ -235,6 +235,14 @@ export async function referencedSpoolFiles(tx: Tx, files: readonly string[]): Pr
   return new Set(rows.map(({ spool_file }) => spool_file));
 }
 
+/** Returns whether the name of any spool file begins with `start`, which has no character of a pattern. */
+export async function hasSpoolFiles(tx: Tx, start: string): Promise<boolean> {
+  const { rows } = await sql<{ found: boolean }>`
+    select exists (select from usage_batches where spool_file like ${`${start}%`}) as found
+  `.execute(tx);
+  return rows[0]?.found === true;
+}
+
 function columnsOf<T>(rows: readonly T[]): <V>(value: (row: T) => V) => RawBuilder<V[]> {
   return (value) => sql`${rows.map(value)}`;
 }

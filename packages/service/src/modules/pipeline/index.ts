@@ -1,7 +1,13 @@
 export type { BatchStage, PipelineObserver, ProjectorObserver, SegmentNews } from './observer.js';
 export { createProjector, type OwnedShards } from './projector.js';
 export type { RuleVersionSource } from './rating.js';
-export { createColumnSpool, createFileSpool, type Spool } from './spool.js';
+export {
+  createColumnSpool,
+  createFileSpool,
+  createObjectSpool,
+  type Spool,
+  spooledObjects,
+} from './spool.js';
 export {
   createPipelineWorker,
   type PipelineStats,

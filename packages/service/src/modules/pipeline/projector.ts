@@ -1,5 +1,6 @@
 import type { Clock } from '../../kernel/clock.js';
 import { SHARDS_MAX } from '../../kernel/shard.js';
+import { mapAtOnce } from '../../platform/at-once.js';
 import type { BlockData, ClickHouse } from '../../platform/clickhouse/index.js';
 import type { ProcessLease } from '../../platform/leases/index.js';
 import type { AwaitedWork, Postgres } from '../../platform/postgres/index.js';
@@ -30,6 +31,8 @@ const STANDBY_POLL_MS = 1_000;
 const REFUSED_PAUSE_MS = 20;
 /** After this time a group with a damaged file is tried again; the others continue meanwhile. */
 const CORRUPT_RETRY_MS = 60_000;
+/** Spool files or objects of a group that are open at the same time. */
+const FILES_AT_ONCE = 16;
 /** After this time a group that could not be inserted into the tables of one project is tried again. */
 const FAILED_RETRY_MS = 5_000;
 
@@ -217,7 +220,7 @@ class GroupProjector implements Projector {
     await session.endGroup(group, this.#deps.clock.nowMs());
     stages.end('delete');
     // A file that remains after a crash here has no row, and the next sweep removes it.
-    for (const { location } of group.batches) await spool.remove(location);
+    await mapAtOnce(group.batches, FILES_AT_ONCE, ({ location }) => spool.remove(location));
     stages.end('unlink');
     return events;
   }
@@ -227,8 +230,7 @@ class GroupProjector implements Projector {
    */
   async #rowsOf({ batches }: ProjectionGroup): Promise<BlockData> {
     const { spool } = this.#deps;
-    const parts: Buffer[] = [];
-    for (const { location } of batches) parts.push(await spool.read(location));
+    const parts = await mapAtOnce(batches, FILES_AT_ONCE, ({ location }) => spool.read(location));
     const only = batches.length === 1 ? batches[0] : undefined;
     const file = only && spool.path(only.location);
     // In pieces: joining them would copy up to GROUP_BYTES_MAX while no request is served.

@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Buffers, checksum, totalBytes, writeBuffers } from '../../platform/buffers.js';
+import { isObjectKey, type ObjectKind, type ObjectStore } from '../../platform/object-store/index.js';
 import { type Postgres, transaction } from '../../platform/postgres/index.js';
 import { syncFolder } from '../../platform/sync-folder.js';
-import { type BatchLocation, referencedSpoolFiles, tryLockSpool } from './batch-store.js';
+import { type BatchLocation, hasSpoolFiles, referencedSpoolFiles, tryLockSpool } from './batch-store.js';
 
 /** Keeps the encoded rows of a batch until they are in ClickHouse. */
 export interface Spool {
@@ -23,7 +24,7 @@ export interface Spool {
   path(location: BatchLocation): string | undefined;
   /** Removes what the location holds; does nothing when it is gone already. */
   remove(location: BatchLocation): Promise<void>;
-  /** Returns the locations that exist, whether a batch points at them or not. */
+  /** Returns the files that exist, whether a batch points at them or not; none where others sweep them. */
   list(): Promise<string[]>;
 }
 
@@ -38,8 +39,10 @@ export class SpoolCorruptError extends Error {
   }
 }
 
-/** uuid, size in bytes and CRC-32 of the rows: damage to a file is recognised without other records. */
-const FILE_NAME = /^[0-9a-f-]{36}\.(\d+)\.([0-9a-f]{8})\.native$/;
+/** The folder of rows in an object store. */
+const ROWS_FOLDER = 'rows';
+/** uuid, size in bytes and CRC-32 of the rows: damage to a file or an object is recognised without other records. */
+const FILE_NAME = /^(?:rows\/)?[0-9a-f-]{36}\.(\d+)\.([0-9a-f]{8})\.native$/;
 
 /**
  * A spool in a folder on the machine of the database, which costs a ninth of a column. This process and every other
@@ -72,13 +75,49 @@ export async function createFileSpool(folder: string): Promise<Spool> {
 export function createColumnSpool(): Spool {
   return {
     put: async (sections) => sections.map((rows) => ({ spoolFile: null, bytes: Buffer.concat(rows) })),
-    async read({ bytes }) {
-      if (bytes === null) throw new Error('the batch is not in the database');
+    async read({ spoolFile, bytes }) {
+      if (bytes === null) throw new Error(`the batch is in ${spoolFile}, and not in the database`);
       return bytes;
     },
     path: () => undefined,
     remove: async () => {},
     list: async () => [],
+  };
+}
+
+/** A spool in an object store, for a database on another machine. It also reads rows that are in the database. */
+export function createObjectSpool(store: ObjectStore): Spool {
+  return {
+    put: (sections) =>
+      Promise.all(
+        sections.map(async (rows) => {
+          const spoolFile = `${ROWS_FOLDER}/${nameOf(rows)}`;
+          await store.put(spoolFile, rows);
+          return { spoolFile, bytes: null };
+        }),
+      ),
+    async read({ spoolFile, bytes }) {
+      if (bytes !== null) return bytes;
+      // The rows are not damaged, but out of reach.
+      if (spoolFile === null || !isObjectKey(spoolFile)) {
+        throw new Error(`the batch is in ${spoolFile}, which is no object`);
+      }
+      return verified(spoolFile, await store.get(spoolFile));
+    },
+    path: () => undefined,
+    async remove({ spoolFile }) {
+      if (spoolFile !== null) await store.delete([spoolFile]);
+    },
+    list: async () => [],
+  };
+}
+
+/** Selects the objects of rows, of which a crash may have left some that no batch points at. */
+export function spooledObjects(postgres: Postgres): ObjectKind {
+  return {
+    folder: ROWS_FOLDER,
+    isInUse: () => transaction(postgres, (tx) => hasSpoolFiles(tx, `${ROWS_FOLDER}/`)),
+    pointedAt: (keys) => transaction(postgres, (tx) => referencedSpoolFiles(tx, keys)),
   };
 }
 
@@ -89,7 +128,7 @@ export function spoolFileBytes(spoolFile: string): number {
 
 /** Both the bytes and the folder's entry must be on disk before a row points at them. */
 async function writeFile(folder: string, rows: Buffers): Promise<BatchLocation> {
-  const spoolFile = `${randomUUID()}.${totalBytes(rows)}.${checksumText(rows)}.native`;
+  const spoolFile = nameOf(rows);
   const file = await open(join(folder, spoolFile), 'wx', 0o600);
   try {
     await writeBuffers(file, rows);
@@ -101,16 +140,28 @@ async function writeFile(folder: string, rows: Buffers): Promise<BatchLocation> 
 }
 
 async function readVerified(folder: string, name: string): Promise<Buffer> {
-  const [, size, sum] = FILE_NAME.exec(name) ?? [];
-  if (size === undefined) throw new SpoolCorruptError(name, 'not a file name of the spool');
+  if (!FILE_NAME.test(name) || isObjectKey(name))
+    throw new SpoolCorruptError(name, 'not a file name of the spool');
   const bytes = await readFile(join(folder, name)).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') throw new SpoolCorruptError(name, 'the file is missing');
+    if (error.code === 'ENOENT') return undefined;
     throw error;
   });
+  return verified(name, bytes);
+}
+
+/** @throws SpoolCorruptError when these are not the rows that were put under that name */
+function verified(name: string, bytes: Buffer | undefined): Buffer {
+  const [, size, sum] = FILE_NAME.exec(name) ?? [];
+  if (size === undefined) throw new SpoolCorruptError(name, 'not a file name of the spool');
+  if (bytes === undefined) throw new SpoolCorruptError(name, 'the file is missing');
   if (bytes.length !== Number(size))
     throw new SpoolCorruptError(name, `${bytes.length} bytes instead of ${size}`);
   if (checksumText([bytes]) !== sum) throw new SpoolCorruptError(name, 'its checksum does not match');
   return bytes;
+}
+
+function nameOf(rows: Buffers): string {
+  return `${randomUUID()}.${totalBytes(rows)}.${checksumText(rows)}.native`;
 }
 
 function checksumText(rows: Buffers): string {

@@ -100,6 +100,16 @@ export function transaction<T>(postgres: Postgres, work: (tx: Tx) => Promise<T>)
   return postgres.db.transaction().execute(work);
 }
 
+/** Returns for how long the oldest transaction of this account on the database has been open; 0 when none is. */
+export async function oldestTransactionMs({ pool }: Pick<Postgres, 'pool'>): Promise<number> {
+  const { rows } = await pool.query<{ age_ms: number }>(
+    `select coalesce(max(extract(epoch from clock_timestamp() - xact_start) * 1000), 0)::bigint as age_ms
+    from pg_stat_activity
+    where datname = current_database() and usename = current_user and pid <> pg_backend_pid()`,
+  );
+  return rows[0]?.age_ms ?? 0;
+}
+
 type TypeParser = (text: string) => unknown;
 
 /** The parsers that come with `pg`; its types name only some of the oids that it knows. */

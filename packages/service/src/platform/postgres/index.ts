@@ -9,6 +9,7 @@ export { PostgresUnavailableError } from './binaries.js';
 export {
   connectPostgres,
   type Db,
+  oldestTransactionMs,
   type Postgres,
   type PostgresConfig,
   type Tx,

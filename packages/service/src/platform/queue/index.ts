@@ -12,4 +12,5 @@ export {
   type SegmentRecord,
 } from './segment.js';
 export { SegmentFiles } from './segment-files.js';
+export { SegmentObjects, segmentObjects } from './segment-objects.js';
 export { changeShards, chooseShards, readShards, ShardCount } from './shard-count.js';

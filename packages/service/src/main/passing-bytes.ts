@@ -1,0 +1,44 @@
+import {
+  createColumnSpool,
+  createFileSpool,
+  createObjectSpool,
+  type Spool,
+  spooledObjects,
+} from '../modules/pipeline/index.js';
+import { type ObjectKind, type ObjectStore, PROBES } from '../platform/object-store/index.js';
+import type { Postgres } from '../platform/postgres/index.js';
+import {
+  PostgresSegmentQueue,
+  SegmentFiles,
+  SegmentObjects,
+  type SegmentStore,
+  segmentObjects,
+} from '../platform/queue/index.js';
+import type { LocalFolders } from './data-dir.js';
+
+/**
+ * Where bytes are that only pass through PostgreSQL's transactions, large segments and rows for ClickHouse: next to an
+ * embedded database or in an object store. Without both they are in the database itself.
+ */
+export interface PassingBytes {
+  readonly folders: LocalFolders | undefined;
+  readonly objects: ObjectStore | undefined;
+}
+
+export async function openSegmentStore({
+  folders,
+  objects,
+}: PassingBytes): Promise<SegmentStore | undefined> {
+  if (folders !== undefined) return SegmentFiles.open(folders.segments);
+  return objects && new SegmentObjects(objects);
+}
+
+export async function openSpool({ folders, objects }: PassingBytes): Promise<Spool> {
+  if (folders !== undefined) return createFileSpool(folders.spool);
+  return objects === undefined ? createColumnSpool() : createObjectSpool(objects);
+}
+
+/** Returns the kinds of objects of an installation. */
+export function objectKinds(postgres: Postgres): readonly ObjectKind[] {
+  return [segmentObjects(new PostgresSegmentQueue(postgres)), spooledObjects(postgres), PROBES];
+}
