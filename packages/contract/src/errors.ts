@@ -131,6 +131,10 @@ export const ERRORS = {
     status: 503,
     message: 'A database is unavailable; nothing was accepted. Try again later.',
   },
+  tenant_moving: {
+    status: 503,
+    message: 'The tenant is being moved to another cell; nothing was accepted. Try again in a moment.',
+  },
   shutting_down: { status: 503, message: 'The service is shutting down. Try again later.' },
   internal_error: { status: 500, message: 'Something went wrong on our side.' },
 } as const satisfies Record<string, ErrorEntry>;

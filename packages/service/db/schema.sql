@@ -658,6 +658,23 @@ CREATE INDEX subject_routes_by_account ON public.subject_routes USING btree (pro
 CREATE INDEX subject_routes_by_plan ON public.subject_routes USING btree (project_id, usage_limit_plan_id);
 CREATE INDEX subject_routes_by_tenant ON public.subject_routes USING btree (tenant_id);
 
+create table tenant_move_steps (
+  tenant_id text not null,
+  step text not null,
+  progress json not null,
+  constraint tenant_move_steps_pkey PRIMARY KEY (tenant_id, step),
+  constraint tenant_move_steps_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant_moves(tenant_id) ON DELETE CASCADE
+);
+
+create table tenant_moves (
+  tenant_id text not null,
+  move_id text not null,
+  state text not null,
+  changed_at_ms bigint not null,
+  constraint tenant_moves_pkey PRIMARY KEY (tenant_id),
+  constraint tenant_moves_state_check CHECK ((state = ANY (ARRAY['copying'::text, 'draining'::text, 'frozen'::text, 'moved'::text, 'arriving'::text, 'leaving'::text])))
+);
+
 create table tenants (
   id text not null,
   name text not null,

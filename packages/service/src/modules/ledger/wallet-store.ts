@@ -67,7 +67,7 @@ export async function lockWallets(tx: Tx, wallets: readonly WalletKey[]): Promis
 /** Locks up to `max` wallets in which a credit expires by `atS`, except those that others have locked. */
 export async function claimDueWallets(tx: Tx, atS: number, max: number): Promise<WalletState[]> {
   const { rows } = await sql<WalletRow>`
-    select ${COLUMNS} from wallets w where w.next_expiry_at <= ${atS}
+    select ${COLUMNS} from wallets w where w.next_expiry_at <= ${atS} and not is_moving(w.tenant_id)
     order by w.next_expiry_at limit ${max}
     for update skip locked
   `.execute(tx);

@@ -48,13 +48,18 @@ export async function hasHiddenUsage(db: TenantDb): Promise<boolean> {
   return row?.found ?? false;
 }
 
-/** Returns boundaries that were recorded at `recordedByMs` or before. */
+/**
+ * Returns boundaries that were recorded at `recordedByMs` or before. History of a tenant that moves is not deleted
+ * meanwhile, so that both copies can be compared.
+ */
 export async function settledBoundaries(db: Db, recordedByMs: number): Promise<Boundary[]> {
   const { rows } = await sql<Boundary>`
     select r.tenant_id as "tenantId", r.project_id as "projectId", p.no as "projectNo", p.storage,
       r.retained_from_day as "retainedFromDay"
     from usage_retention r join projects p on p.id = r.project_id
-    where r.recorded_at_ms <= ${recordedByMs} order by p.no
+    where r.recorded_at_ms <= ${recordedByMs}
+      and not exists (select from tenant_moves move where move.tenant_id = r.tenant_id)
+    order by p.no
   `.execute(db);
   return rows;
 }
@@ -62,7 +67,7 @@ export async function settledBoundaries(db: Db, recordedByMs: number): Promise<B
 /** Returns ids of tenants after a given one, in ascending order. */
 export async function tenantsAfter(db: Db, after: string, limit: number): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
-    select id from tenants where id > ${after} order by id limit ${limit}
+    select id from tenants where id > ${after} and not is_moving(id) order by id limit ${limit}
   `.execute(db);
   return rows.map(({ id }) => id);
 }
@@ -113,6 +118,7 @@ export async function deleteFailedEvents(db: Db, limit: number): Promise<number>
       select failed.ctid from usage_retention kept
       join failed_events failed on failed.project_id = kept.project_id
         and failed.occurred_at < kept.retained_from_day::bigint * ${DAY_S}::bigint
+      where not is_moving(failed.tenant_id)
       limit ${limit} for update of failed skip locked))
   `.execute(db);
   return Number(numAffectedRows ?? 0n);

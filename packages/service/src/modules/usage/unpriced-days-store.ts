@@ -34,6 +34,7 @@ export async function uncountedDays(db: Db, day: number): Promise<UncountedDay[]
     from usage_event_totals total
       left join usage_retention kept on kept.project_id = total.project_id
     where total.day = ${day} and total.unpriced_count is null and total.day >= coalesce(kept.retained_from_day, 0)
+      and not is_moving(total.tenant_id)
       and not exists (select from usage_batches waiting where waiting.project_ids @> array[total.project_id])
   `.execute(db);
   return rows;

@@ -74,7 +74,7 @@ export async function claimDue(
       select d.* from mixed x cross join lateral (
         select project_id, endpoint_id, message_id from webhook_deliveries
         where status = 'pending' and project_id = x.project_id and endpoint_id = x.endpoint_id
-          and next_attempt_at_ms <= ${nowMs}
+          and next_attempt_at_ms <= ${nowMs} and not is_moving(tenant_id)
         order by next_attempt_at_ms limit greatest(x.free, 0) for update skip locked
       ) d limit ${deliveriesMax}
     )
@@ -200,5 +200,5 @@ interface BacklogRow {
 /** Deletes the previous secrets of all projects that do not sign any more. */
 export async function forgetPreviousSecrets(tx: Tx, nowS: number): Promise<void> {
   await sql`update webhook_endpoints set previous_secret = null, previous_secret_until = null
-    where previous_secret_until <= ${nowS}`.execute(tx);
+    where previous_secret_until <= ${nowS} and not is_moving(tenant_id)`.execute(tx);
 }

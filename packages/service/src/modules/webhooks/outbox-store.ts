@@ -97,7 +97,8 @@ export async function emitTo(
 export async function fanOut(tx: Tx, messagesMax: number, nowMs: number): Promise<number> {
   const { numAffectedRows } = await sql`
     with waiting as (
-      select tenant_id, project_id, id, type from webhook_messages where fanned_out_at_ms is null
+      select tenant_id, project_id, id, type from webhook_messages
+      where fanned_out_at_ms is null and not is_moving(tenant_id)
       order by created_at_ms limit ${messagesMax} for update skip locked
     ), written as (
       insert into webhook_deliveries

@@ -4,7 +4,7 @@ import { ERRORS, type ErrorBody } from '@tollgate/contract';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../kernel/errors.js';
 import { isClickHouseUnavailable } from '../clickhouse/index.js';
-import { isUnavailable } from '../postgres/index.js';
+import { isTenantMoving, isUnavailable } from '../postgres/index.js';
 import type { FailedRequest, FailureLog } from './failure-log.js';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
@@ -51,6 +51,7 @@ function toDomainError(error: unknown, request: FailedRequest): DomainError {
   if (isUnavailable(error) || isClickHouseUnavailable(error)) {
     return new DomainError('store_unavailable', { cause: error });
   }
+  if (isTenantMoving(error)) return new DomainError('tenant_moving');
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
     return new DomainError('invalid_request', { cause: error });
   }

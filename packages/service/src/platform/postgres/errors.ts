@@ -4,6 +4,9 @@ const UNIQUE_VIOLATION = '23505';
 const FOREIGN_KEY_VIOLATION = '23503';
 const UNDEFINED_TABLE = '42P01';
 
+/** Raised by the triggers that refuse writes of a tenant that moves to another cell. */
+const TENANT_MOVING = 'TG001';
+
 /** Server states in which the same work may succeed later: SQLSTATE codes of PostgreSQL's appendix A. */
 const UNAVAILABLE_STATES = new Set([
   '53100', // disk_full
@@ -54,6 +57,11 @@ export function isUnavailable(error: unknown): boolean {
  */
 export function isServerError(error: unknown): boolean {
   return error instanceof pg.DatabaseError;
+}
+
+/** Whether a write was refused because its tenant is moving to another cell, or has moved. */
+export function isTenantMoving(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === TENANT_MOVING;
 }
 
 /** Whether a row violates a unique constraint, or the named one. */

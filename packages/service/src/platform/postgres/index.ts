@@ -20,6 +20,7 @@ export {
   isForeignKeyViolation,
   isMissingTable,
   isServerError,
+  isTenantMoving,
   isUnavailable,
   isUniqueViolation,
 } from './errors.js';

@@ -45,6 +45,8 @@ export interface Database {
   segments: SegmentsTable;
   sharding: ShardingTable;
   subject_routes: SubjectRoutesTable;
+  tenant_move_steps: TenantMoveStepsTable;
+  tenant_moves: TenantMovesTable;
   tenants: TenantsTable;
   unreadable_segments: UnreadableSegmentsTable;
   unserved_tenants: UnservedTenantsTable;
@@ -549,6 +551,19 @@ export interface SubjectRoutesTable {
   week_start: string;
   created_at: number;
   updated_at: number;
+}
+
+export interface TenantMoveStepsTable {
+  tenant_id: string;
+  step: string;
+  progress: ColumnType<unknown, string, string>;
+}
+
+export interface TenantMovesTable {
+  tenant_id: string;
+  move_id: string;
+  state: string;
+  changed_at_ms: number;
 }
 
 export interface TenantsTable {

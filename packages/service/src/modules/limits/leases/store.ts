@@ -72,7 +72,7 @@ export async function claimDueLeases(tx: Tx, nowS: number, max: number): Promise
   const { rows } = await sql<LeaseRow & { readonly project_no: number }>`
     select ${COLUMNS}, p.no as project_no from budget_leases l
     join projects p on p.tenant_id = l.tenant_id and p.id = l.project_id
-    where l.status = 'active' and l.expires_at <= ${nowS}
+    where l.status = 'active' and l.expires_at <= ${nowS} and not is_moving(l.tenant_id)
     order by l.expires_at limit ${max}
     for update of l skip locked
   `.execute(tx);
