@@ -273,11 +273,31 @@ create table entitlement_grants (
   constraint entitlement_grants_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id)
 );
 
+create table event_arrival_counters (
+  tenant_id text not null,
+  month_start bigint not null,
+  counter_no smallint not null,
+  event_count bigint not null,
+  constraint event_arrival_counters_pkey PRIMARY KEY (tenant_id, month_start, counter_no)
+);
+
 create table event_arrivals (
   tenant_id text not null,
   month_start bigint not null,
   event_count bigint not null,
   constraint event_arrivals_pkey PRIMARY KEY (tenant_id, month_start)
+);
+
+create table event_quota_counters (
+  tenant_id text not null,
+  month_start bigint not null,
+  counter_no smallint not null,
+  used bigint not null,
+  prepaid bigint not null,
+  event_limit bigint,
+  constraint event_quota_counters_pkey PRIMARY KEY (tenant_id, month_start, counter_no),
+  constraint event_quota_counters_used_check CHECK ((used >= 0)),
+  constraint event_quota_counters_within_prepaid CHECK ((prepaid >= 0))
 );
 
 create table event_quotas (

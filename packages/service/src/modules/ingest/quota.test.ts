@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   entitlement = limitedTo(-1);
-  await api.postgres.pool.query('truncate segments, event_quotas');
+  await api.postgres.pool.query('truncate segments, event_quotas, event_quota_counters');
   // Refusals are cached for a second; this is more.
   goTo(JUNE_END_S - 3_600 - ++runs * 10);
 });
@@ -45,7 +45,7 @@ const batchOf = (count: number) => ({
 
 async function used(): Promise<number> {
   const { rows } = await api.postgres.pool.query(
-    'select coalesce(sum(used), 0)::bigint as used from event_quotas where tenant_id = $1',
+    'select coalesce(sum(used), 0)::bigint as used from event_quota_counters where tenant_id = $1',
     [api.tenantId],
   );
   return rows[0].used;

@@ -24,7 +24,7 @@ beforeEach(() => {
 });
 afterEach(async () => {
   for (const { service } of nodes) await service.close();
-  await store.postgres.pool.query('truncate segments, event_quotas');
+  await store.postgres.pool.query('truncate segments, event_quotas, event_quota_counters');
 });
 afterAll(() => store.drop());
 

@@ -1,10 +1,12 @@
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { transaction } from '../../platform/postgres/index.js';
+import { TenantDb, transaction } from '../../platform/postgres/index.js';
 import { PostgresSegmentQueue } from '../../platform/queue/index.js';
 import { createTestPostgres, type TestPostgres } from '../../testing/index.js';
-import { admitInOrder, chargeKey, type QuotaRecord, quotaCharges } from './admit.js';
+import { admitInOrder, chargeKey, quotaCharges } from './admit.js';
 import { EventQuotas } from './event-quotas.js';
+import { quotaRecord } from './quota-record.testing.js';
+import { usedEvents } from './store.js';
 
 const JUNE_S = Date.UTC(2026, 5, 1) / 1_000;
 const JULY_S = Date.UTC(2026, 6, 1) / 1_000;
@@ -17,42 +19,11 @@ beforeAll(async () => {
   queue = new PostgresSegmentQueue(store.postgres);
   quotas = new EventQuotas(store.postgres, queue);
 });
-afterEach(() => store.postgres.pool.query('truncate segments, event_quotas'));
+afterEach(() => store.postgres.pool.query('truncate segments, event_quotas, event_quota_counters'));
 afterAll(() => store.drop());
 
-interface Asked {
-  readonly tenantId?: string;
-  readonly limit?: number;
-  readonly receivedAtMs?: number;
-}
-
-function asked(
-  eventCount: number,
-  { tenantId = 'ten_1', limit = -1, receivedAtMs = JUNE_S * 1_000 }: Asked = {},
-): QuotaRecord {
-  const record = {
-    scope: {
-      kind: 'batch' as const,
-      tenantId,
-      projectId: `prj_of_${tenantId}`,
-      projectNo: 1,
-      storage: 'shared' as const,
-      extractorRuleSetId: null,
-    },
-    receivedAtMs,
-    eventCount,
-    ids: Buffer.alloc(eventCount * 16),
-    body: Buffer.from('{}'),
-  };
-  return { record, monthlyEventLimit: limit };
-}
-
-async function usedBy(tenantId: string, monthStartS = JUNE_S): Promise<number | undefined> {
-  const { rows } = await store.postgres.pool.query(
-    'select used from event_quotas where tenant_id = $1 and month_start = $2',
-    [tenantId, monthStartS],
-  );
-  return rows[0]?.used;
+async function usedBy(tenantId: string, monthStartS = JUNE_S): Promise<number> {
+  return usedEvents(new TenantDb(store.postgres.db, tenantId), monthStartS);
 }
 
 /** Counts the queued events of all tenants. */
@@ -66,9 +37,9 @@ async function queued(): Promise<number> {
 describe('appending within quotas', () => {
   it('counts what it appends, retries too, with a limit or without', async () => {
     const limited = { tenantId: 'ten_2', limit: 10 };
-    const records = [asked(3), asked(2, limited), asked(1), asked(4, limited)];
+    const records = [quotaRecord(3), quotaRecord(2, limited), quotaRecord(1), quotaRecord(4, limited)];
     expect(await quotas.appendWithinQuota(records)).toEqual([]);
-    expect(await quotas.appendWithinQuota([asked(4, limited)])).toEqual([]);
+    expect(await quotas.appendWithinQuota([quotaRecord(4, limited)])).toEqual([]);
     expect([await usedBy('ten_1'), await usedBy('ten_2'), await queued()]).toEqual([4, 10, 14]);
     const { rows } = await store.postgres.pool.query('select count(*) as n from segments');
     expect(rows[0].n).toBe(2);
@@ -77,11 +48,11 @@ describe('appending within quotas', () => {
   it('leaves out, whole, what has no room, and counts nothing of it; the others go on', async () => {
     const limit = 10;
     const records = [
-      asked(6, { limit }),
-      asked(5, { limit }),
-      asked(7, { tenantId: 'ten_2' }),
-      asked(4, { limit }),
-      asked(1, { limit }),
+      quotaRecord(6, { limit }),
+      quotaRecord(5, { limit }),
+      quotaRecord(7, { tenantId: 'ten_2' }),
+      quotaRecord(4, { limit }),
+      quotaRecord(1, { limit }),
     ];
     expect(await quotas.appendWithinQuota(records)).toEqual([
       { index: 1, used: 6 },
@@ -93,7 +64,7 @@ describe('appending within quotas', () => {
   });
 
   it('appends nothing when there is room for nothing', async () => {
-    expect(await quotas.appendWithinQuota([asked(1, { limit: 0 })])).toEqual([{ index: 0, used: 0 }]);
+    expect(await quotas.appendWithinQuota([quotaRecord(1, { limit: 0 })])).toEqual([{ index: 0, used: 0 }]);
     expect([await usedBy('ten_1'), await queued()]).toEqual([0, 0]);
   });
 
@@ -101,19 +72,23 @@ describe('appending within quotas', () => {
     const limit = 3;
     const last = { limit, receivedAtMs: JULY_S * 1_000 - 1 };
     const first = { limit, receivedAtMs: JULY_S * 1_000 };
-    await quotas.appendWithinQuota([asked(2, last)]);
-    expect(await quotas.appendWithinQuota([asked(1, last), asked(1, last), asked(3, first)])).toEqual([
-      { index: 1, used: 3 },
-    ]);
+    await quotas.appendWithinQuota([quotaRecord(2, last)]);
+    expect(
+      await quotas.appendWithinQuota([quotaRecord(1, last), quotaRecord(1, last), quotaRecord(3, first)]),
+    ).toEqual([{ index: 1, used: 3 }]);
     expect([await usedBy('ten_1', JUNE_S), await usedBy('ten_1', JULY_S)]).toEqual([3, 3]);
   });
 
   it('refuses all under a limit below what was used, and takes more once it is raised', async () => {
-    await quotas.appendWithinQuota([asked(100)]);
-    expect(await quotas.appendWithinQuota([asked(1, { limit: 50 })])).toEqual([{ index: 0, used: 100 }]);
-    expect(await quotas.appendWithinQuota([asked(1, { limit: 101 })])).toEqual([]);
-    expect(await quotas.appendWithinQuota([asked(1, { limit: 101 })])).toEqual([{ index: 0, used: 101 }]);
-    expect(await quotas.appendWithinQuota([asked(1)])).toEqual([]);
+    await quotas.appendWithinQuota([quotaRecord(100)]);
+    expect(await quotas.appendWithinQuota([quotaRecord(1, { limit: 50 })])).toEqual([
+      { index: 0, used: 100 },
+    ]);
+    expect(await quotas.appendWithinQuota([quotaRecord(1, { limit: 101 })])).toEqual([]);
+    expect(await quotas.appendWithinQuota([quotaRecord(1, { limit: 101 })])).toEqual([
+      { index: 0, used: 101 },
+    ]);
+    expect(await quotas.appendWithinQuota([quotaRecord(1)])).toEqual([]);
     expect(await usedBy('ten_1')).toBe(102);
   });
 
@@ -123,7 +98,7 @@ describe('appending within quotas', () => {
     const writes = Array.from({ length: 60 }, (_, n) => {
       // In all orders: writes that lock one after the other must never deadlock.
       const order = n % 2 === 0 ? tenants : [...tenants].reverse();
-      return quotas.appendWithinQuota(order.map((tenantId) => asked(1 + (n % 3), { tenantId, limit })));
+      return quotas.appendWithinQuota(order.map((tenantId) => quotaRecord(1 + (n % 3), { tenantId, limit })));
     });
     const refusals = (await Promise.all(writes)).map((refused) => new Set(refused.map(({ index }) => index)));
     for (const [place, tenantId] of tenants.entries()) {
@@ -137,7 +112,7 @@ describe('appending within quotas', () => {
     expect(await queued()).toBe(150);
   });
 
-  it('does not try what had no room, until it has', async () => {
+  it('tries only what is known to be prepaid', async () => {
     const { pool } = store.postgres;
     const tried: (string | undefined)[] = [];
     const watched = new Proxy(pool, {
@@ -152,30 +127,31 @@ describe('appending within quotas', () => {
     const own = { pool: watched };
     const ownQuotas = new EventQuotas(own, new PostgresSegmentQueue(own));
     const refusalsOf = async (eventCount: number, limit: number) =>
-      (await ownQuotas.appendWithinQuota([asked(eventCount, { limit }), asked(1, { tenantId: 'ten_2' })]))
-        .length;
-    expect(await refusalsOf(5, 4)).toBe(1);
-    expect(tried).toHaveLength(1);
-    expect([await refusalsOf(5, 4), await refusalsOf(6, 4)]).toEqual([1, 1]);
-    expect(tried).toHaveLength(1);
-    expect(await refusalsOf(5, 10)).toBe(0);
-    expect(tried).toHaveLength(1);
-    expect(await refusalsOf(5, 10)).toBe(0);
+      (
+        await ownQuotas.appendWithinQuota([
+          quotaRecord(eventCount, { limit }),
+          quotaRecord(1, { tenantId: 'ten_2' }),
+        ])
+      ).length;
+    expect([await refusalsOf(5, 4), await refusalsOf(5, 4), await refusalsOf(6, 4)]).toEqual([1, 1, 1]);
+    expect(tried).toEqual([]);
+    expect([await refusalsOf(5, 50), await refusalsOf(5, 50), await refusalsOf(5, 60)]).toEqual([0, 0, 0]);
     expect(tried).toHaveLength(2);
-    expect([await usedBy('ten_1'), await usedBy('ten_2'), await queued()]).toEqual([10, 5, 15]);
+    expect([await refusalsOf(46, 60), tried.length]).toEqual([1, 2]);
+    expect([await usedBy('ten_1'), await usedBy('ten_2'), await queued()]).toEqual([15, 7, 22]);
   });
 
   it('counts nothing when the write fails', async () => {
     await store.postgres.pool.query('alter table segments add constraint broken check (event_count < 5)');
     try {
-      await expect(quotas.appendWithinQuota([asked(5)])).rejects.toThrow('broken');
-      const over = [asked(5, { limit: 5 }), asked(1, { limit: 5 })];
+      await expect(quotas.appendWithinQuota([quotaRecord(5)])).rejects.toThrow('broken');
+      const over = [quotaRecord(5, { limit: 5 }), quotaRecord(1, { limit: 5 })];
       await expect(quotas.appendWithinQuota(over)).rejects.toThrow('broken');
     } finally {
       await store.postgres.pool.query('alter table segments drop constraint broken');
     }
-    expect([await usedBy('ten_1'), await queued()]).toEqual([undefined, 0]);
-    expect(await quotas.appendWithinQuota([asked(5)])).toEqual([]);
+    expect([await usedBy('ten_1'), await queued()]).toEqual([0, 0]);
+    expect(await quotas.appendWithinQuota([quotaRecord(5)])).toEqual([]);
   });
 });
 
@@ -188,7 +164,7 @@ describe('deciding in order', () => {
         isJuly: fc.boolean(),
       })
       .map(({ tenantId, eventCount, isJuly }) =>
-        asked(eventCount, {
+        quotaRecord(eventCount, {
           tenantId,
           limit: tenantId === 'a' ? 12 : -1,
           receivedAtMs: (isJuly ? JULY_S : JUNE_S) * 1_000,

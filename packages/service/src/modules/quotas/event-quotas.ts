@@ -1,5 +1,7 @@
+import { randomInt } from 'node:crypto';
 import { BoundedMap } from '../../kernel/bounded-map.js';
 import { utcMonthAt } from '../../kernel/period.js';
+import { present } from '../../kernel/present.js';
 import type { Postgres } from '../../platform/postgres/index.js';
 import type { SegmentQueue, SegmentRecord } from '../../platform/queue/index.js';
 import {
@@ -10,21 +12,52 @@ import {
   type QuotaRefusal,
   quotaCharges,
 } from './admit.js';
-import { countingOf, isOverQuota, withQuotasLocked } from './store.js';
+import { addChunks, type Prepayment, prepayAgain, usedByKey } from './prepaid.js';
+import {
+  countingOf,
+  isOverQuota,
+  openCounters,
+  prepay,
+  readCounters,
+  takeBackPrepaid,
+  withQuotasLocked,
+} from './store.js';
 
-/** Upper bound of the quotas remembered as spent. */
-const SPENT_QUOTAS_MAX = 10_000;
+/** Counters are numbered from 1 to this. Processes with the same number wait for each other's commits. */
+const COUNTERS_MAX = 64;
+/** Upper bound of the quotas of which it is remembered what they have prepaid. */
+const QUOTAS_KNOWN_MAX = 50_000;
 
-/** Appends requests to the queue as far as the quotas of their tenants have room. */
+/** The events that this process's own counter of a quota had prepaid when it was last changed here. */
+interface KnownPrepaid {
+  readonly eventLimit: number | null;
+  /** Less than stored when an append has failed; more when another process uses the same counter or after a rebuild. */
+  prepaid: number;
+  /** Whether the quota had no room for a request. */
+  readonly isSpent: boolean;
+}
+
+/**
+ * Appends requests to the queue as far as the quotas of their tenants have room. Each process has a counter of its own
+ * in every quota, which prepays events in chunks; appends of different processes do not wait for each other until the
+ * quota is almost used up.
+ */
 export class EventQuotas {
   readonly #postgres: Pick<Postgres, 'pool'>;
   readonly #queue: Pick<SegmentQueue<never>, 'appendWith'>;
-  /** Quotas that had no room recently, by `chargeKey`. */
-  readonly #spent = new BoundedMap<string, true>(SPENT_QUOTAS_MAX);
+  readonly #counterNo: number;
+  /** By `chargeKey`. It only chooses the first attempt: the statements themselves keep the quotas exact. */
+  readonly #known = new BoundedMap<string, KnownPrepaid>(QUOTAS_KNOWN_MAX);
 
-  constructor(postgres: Pick<Postgres, 'pool'>, queue: Pick<SegmentQueue<never>, 'appendWith'>) {
+  /** @param counterNo number of this process's counters, from 1 to 64; drawn by lot if it is not given */
+  constructor(
+    postgres: Pick<Postgres, 'pool'>,
+    queue: Pick<SegmentQueue<never>, 'appendWith'>,
+    counterNo: number = randomInt(COUNTERS_MAX) + 1,
+  ) {
     this.#postgres = postgres;
     this.#queue = queue;
+    this.#counterNo = counterNo;
   }
 
   /**
@@ -36,49 +69,111 @@ export class EventQuotas {
    */
   async appendWithinQuota(records: readonly QuotaRecord[]): Promise<readonly QuotaRefusal[]> {
     const charges = quotaCharges(records);
-    if (!this.#isSpent(charges)) {
-      try {
-        await this.#queue.appendWith(countingOf(charges), records.map(recordOf));
-        return [];
-      } catch (error) {
-        if (!isOverQuota(error)) throw error;
-      }
+    if (this.#spendKnown(charges) && (await this.#appendPrepaid(records, charges))) return [];
+    const isSpent = charges.some((charge) => this.#knownOf(charge)?.isSpent === true);
+    if (!isSpent && (await this.#prepayChunks(charges)) && (await this.#appendPrepaid(records, charges))) {
+      return [];
     }
-    const refusals = await this.#appendAdmitted(records, charges);
-    this.#noteSpent(records, charges, refusals);
-    return refusals;
+    return this.#appendAdmitted(records, charges);
   }
 
-  /** Whether a quota had no room recently: another attempt would probably fail, and the server logs failures. */
-  #isSpent(charges: readonly QuotaCharge[]): boolean {
-    if (this.#spent.size === 0) return false;
-    return charges.some(({ tenantId, monthStartS }) => this.#spent.has(chargeKey(tenantId, monthStartS)));
+  /**
+   * Whether all charges are prepaid as far as is known; they are then spent. Otherwise an attempt would fail, and the
+   * server logs failures.
+   */
+  #spendKnown(charges: readonly QuotaCharge[]): boolean {
+    const spent: [KnownPrepaid, number][] = [];
+    for (const charge of charges) {
+      const known = this.#knownOf(charge);
+      if (known === undefined || known.prepaid < charge.eventCount) return false;
+      spent.push([known, charge.eventCount]);
+    }
+    for (const [known, eventCount] of spent) known.prepaid -= eventCount;
+    return true;
   }
 
-  /** When the quotas have no room for all requests, decides about each by itself, with the quotas locked. */
-  #appendAdmitted(
+  /** Returns what is known of a quota under the limit of the charge. */
+  #knownOf({ tenantId, monthStartS, eventLimit }: QuotaCharge): KnownPrepaid | undefined {
+    const known = this.#known.get(chargeKey(tenantId, monthStartS));
+    return known?.eventLimit === eventLimit ? known : undefined;
+  }
+
+  /**
+   * Appends requests that this process's counters have prepaid.
+   *
+   * @returns false, with nothing appended, when they have prepaid less than is known here
+   */
+  async #appendPrepaid(records: readonly QuotaRecord[], charges: readonly QuotaCharge[]): Promise<boolean> {
+    try {
+      await this.#queue.appendWith(countingOf(charges, this.#counterNo), records.map(recordOf));
+      return true;
+    } catch (error) {
+      if (!isOverQuota(error)) throw error;
+      for (const { tenantId, monthStartS } of charges) this.#known.delete(chargeKey(tenantId, monthStartS));
+      return false;
+    }
+  }
+
+  /**
+   * Prepays chunks, in a transaction before the append: if the process ends meanwhile, others can take them back. Waits
+   * for other processes that prepay for the same quotas, but not for their appends.
+   *
+   * @returns false when a quota has too little that no counter has prepaid
+   */
+  async #prepayChunks(charges: readonly QuotaCharge[]): Promise<boolean> {
+    const prepayments = await withQuotasLocked(this.#postgres, charges, async (client, quotas) => {
+      await openCounters(client, charges, this.#counterNo);
+      const counters = [...quotas, ...(await readCounters(client, charges))];
+      const chunks = addChunks(charges, counters, this.#counterNo);
+      if (chunks !== undefined) await prepay(client, chunks, this.#counterNo);
+      return chunks;
+    });
+    if (prepayments === undefined) return false;
+    this.#rememberPrepaid(charges, prepayments);
+    return true;
+  }
+
+  /** Takes back what all counters have prepaid, and decides about each request by itself, with the quotas locked. */
+  async #appendAdmitted(
     records: readonly QuotaRecord[],
     charges: readonly QuotaCharge[],
   ): Promise<readonly QuotaRefusal[]> {
-    return withQuotasLocked(this.#postgres, charges, async (used, client) => {
-      const { admitted, refusals } = admitInOrder(records, charges, used);
+    const decided = await withQuotasLocked(this.#postgres, charges, async (client, quotas) => {
+      const counters = [...quotas, ...(await takeBackPrepaid(client, charges))];
+      const { admitted, refusals } = admitInOrder(records, charges, usedByKey(counters));
+      const admittedCharges = quotaCharges(admitted);
+      const prepayments = prepayAgain(admittedCharges, counters);
       if (admitted.length > 0) {
-        await this.#queue.appendWith(countingOf(quotaCharges(admitted)), admitted.map(recordOf), client);
+        await prepay(client, prepayments, this.#counterNo);
+        const counting = countingOf(admittedCharges, this.#counterNo);
+        await this.#queue.appendWith(counting, admitted.map(recordOf), client);
       }
-      return refusals;
+      return { admittedCharges, prepayments, refusals };
     });
+    this.#rememberPrepaid(decided.admittedCharges, decided.prepayments);
+    this.#rememberSpent(records, charges, decided.refusals);
+    return decided.refusals;
   }
 
-  #noteSpent(
+  /** Remembers what has been prepaid, less the charges that are appended with it. */
+  #rememberPrepaid(charges: readonly QuotaCharge[], prepayments: readonly Prepayment[]): void {
+    for (const [at, { tenantId, monthStartS, eventLimit, prepaid }] of prepayments.entries()) {
+      const { eventCount } = present(charges[at], 'the charge of a prepayment');
+      const known = { eventLimit, prepaid: prepaid - eventCount, isSpent: false };
+      this.#known.set(chargeKey(tenantId, monthStartS), known);
+    }
+  }
+
+  /** Remembers the quotas of tenants with refused requests: each request is decided by itself until they have room. */
+  #rememberSpent(
     records: readonly QuotaRecord[],
     charges: readonly QuotaCharge[],
     refusals: readonly QuotaRefusal[],
   ): void {
     const refused = new Set(refusals.map(({ index }) => records[index]?.record.scope.tenantId));
-    for (const { tenantId, monthStartS } of charges) {
-      const key = chargeKey(tenantId, monthStartS);
-      if (refused.has(tenantId)) this.#spent.set(key, true);
-      else this.#spent.delete(key);
+    for (const { tenantId, monthStartS, eventLimit } of charges) {
+      if (!refused.has(tenantId)) continue;
+      this.#known.set(chargeKey(tenantId, monthStartS), { eventLimit, prepaid: 0, isSpent: true });
     }
   }
 }

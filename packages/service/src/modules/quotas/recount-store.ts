@@ -12,6 +12,8 @@ const EXPECTED = sql`
   from (
     select tenant_id, month_start, event_count from event_arrivals
     union all
+    select tenant_id, month_start, event_count from event_arrival_counters
+    union all
     select project.tenant_id,
       extract(epoch from date_trunc('month', to_timestamp(waiting.received_at_ms / 1000.0), 'UTC'))::bigint,
       part.event_count
@@ -25,11 +27,21 @@ const EXPECTED = sql`
   ) counted
   group by 1, 2`;
 
+/** The sum of what each quota and its counters have counted. */
+const COUNTED = sql`
+  select tenant_id, month_start, sum(used)::bigint as used
+  from (
+    select tenant_id, month_start, used from event_quotas
+    union all
+    select tenant_id, month_start, used from event_quota_counters
+  ) counts
+  group by 1, 2`;
+
 /** The accepted events of each month, next to the expected count. */
 const COMPARED = sql`
   select tenant_id, to_char(to_timestamp(month_start) at time zone 'UTC', 'YYYY-MM') as month,
     coalesce(e.expected, 0) as expected, coalesce(q.used, 0) as found
-  from event_quotas q full join (${EXPECTED}) e using (tenant_id, month_start)`;
+  from (${COUNTED}) q full join (${EXPECTED}) e using (tenant_id, month_start)`;
 
 interface Difference {
   readonly tenant_id: string;
@@ -64,14 +76,23 @@ export async function recountQuotas(
   };
 }
 
-/** Sets every quota to its expected count, while no events are accepted. Returns how many were changed. */
+/**
+ * Sets every quota to its expected count, while no events are accepted. Returns how many were changed. Counters are
+ * emptied and never deleted, because processes count in rows that they have opened before.
+ */
 export async function rebuildQuotas(tx: Tx): Promise<number> {
-  await sql`lock table event_quotas in share row exclusive mode`.execute(tx);
+  // Appends take both tables in this order.
+  await sql`lock table event_quotas, event_quota_counters in share row exclusive mode`.execute(tx);
   const { numAffectedRows } = await sql`
-    insert into event_quotas as q (tenant_id, month_start, used)
-    select tenant_id, month_start, coalesce(e.expected, 0)
-    from event_quotas full join (${EXPECTED}) e using (tenant_id, month_start)
-    where coalesce(used, 0) <> coalesce(e.expected, 0)
+    with differing as (
+      select tenant_id, month_start, coalesce(e.expected, 0) as expected
+      from (${COUNTED}) q full join (${EXPECTED}) e using (tenant_id, month_start)
+      where coalesce(q.used, 0) <> coalesce(e.expected, 0)
+    ), emptied as (
+      update event_quota_counters set used = 0, prepaid = 0
+      where (tenant_id, month_start) in (select tenant_id, month_start from differing)
+    )
+    insert into event_quotas (tenant_id, month_start, used) select * from differing
     on conflict (tenant_id, month_start) do update set used = excluded.used, event_limit = null
   `.execute(tx);
   return Number(present(numAffectedRows, 'the number of changed quotas'));

@@ -3,7 +3,8 @@ import type { PoolClient } from 'pg';
 import { countOrNone } from '../../kernel/present.js';
 import type { Postgres, TenantDb, Tx } from '../../platform/postgres/index.js';
 import type { Companion } from '../../platform/queue/index.js';
-import { type ArrivedEvents, chargeKey, monthlyEvents, type QuotaCharge } from './admit.js';
+import { type ArrivedEvents, monthlyEvents, type QuotaCharge } from './admit.js';
+import type { Prepayment, QuotaCounter } from './prepaid.js';
 
 /** Makes the events of a tenant count in a month. Repeating it changes nothing. */
 export async function openQuota(db: TenantDb, monthStartS: number): Promise<void> {
@@ -15,63 +16,92 @@ export async function openQuota(db: TenantDb, monthStartS: number): Promise<void
 /** Returns how many events of a tenant were accepted in a month, repeated ones included. */
 export async function usedEvents(db: TenantDb, monthStartS: number): Promise<number> {
   const row = await db.row<{ used: number }>`
-    select used from event_quotas where ${db.isOwn()} and month_start = ${monthStartS}`;
-  return countOrNone(row?.used);
+    select sum(used)::bigint as used from (
+      select used from event_quotas where ${db.isOwn()} and month_start = ${monthStartS}
+      union all
+      select used from event_quota_counters where ${db.isOwn()} and month_start = ${monthStartS}
+    ) counted`;
+  return countOrNone(row?.used ?? undefined);
 }
 
-/** A row above its limit cannot be stored: then the statement fails, see `isOverQuota`. */
-const COUNT_EVENTS = `insert into event_quotas (tenant_id, month_start, used, event_limit)
-  select * from unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[])
-  on conflict (tenant_id, month_start) do update
-  set used = event_quotas.used + excluded.used, event_limit = excluded.event_limit`;
-const OVER_QUOTA = 'event_quotas_within_limit';
+/**
+ * Counts in a process's own counters. A counter never prepays less than nothing: the statement fails if it has not
+ * prepaid enough, see `isOverQuota`, or under another limit. PostgreSQL checks a row before it looks for a conflict, so
+ * the row to insert has what the stored one has prepaid; without a stored row, it fails too. The arrays are read by
+ * subscript, because PostgreSQL would plan every execution anew with `unnest`, whose rows it estimates by the values.
+ */
+const COUNT_EVENTS = `insert into event_quota_counters as counter
+  (tenant_id, month_start, counter_no, used, prepaid, event_limit)
+  select tenant_id, month_start, $5::smallint, events, coalesce((
+    select own.prepaid from event_quota_counters own
+    where own.tenant_id = asked.tenant_id and own.month_start = asked.month_start and own.counter_no = $5::smallint
+  ), -1), event_limit
+  from (
+    select ($1::text[])[i] as tenant_id, ($2::bigint[])[i] as month_start, ($3::bigint[])[i] as events,
+      ($4::bigint[])[i] as event_limit
+    from generate_subscripts($1::text[], 1) i offset 0
+  ) asked
+  on conflict (tenant_id, month_start, counter_no) do update
+  set used = counter.used + excluded.used, prepaid = case
+    when counter.event_limit is not distinct from excluded.event_limit then counter.prepaid - excluded.used
+    else -1
+  end`;
+const OVER_QUOTA = 'event_quota_counters_within_prepaid';
 
 /** Returns the statement that counts events, which the queue executes with the append of their segment. */
-export function countingOf(charges: readonly QuotaCharge[]): Companion {
-  return {
-    name: 'append-within-quota',
-    text: COUNT_EVENTS,
-    values: [
-      charges.map(({ tenantId }) => tenantId),
-      charges.map(({ monthStartS }) => monthStartS),
-      charges.map(({ eventCount }) => eventCount),
-      charges.map(({ eventLimit }) => eventLimit),
-    ],
-  };
+export function countingOf(charges: readonly QuotaCharge[], counterNo: number): Companion {
+  const events = charges.map(({ eventCount }) => eventCount);
+  const limits = charges.map(({ eventLimit }) => eventLimit);
+  const values = [...keysOf(charges), events, limits, counterNo];
+  return { name: 'append-within-quota', text: COUNT_EVENTS, values };
 }
 
-/** Whether an append failed because a quota has no room for all of its events. Nothing was changed then. */
+/** Whether an append failed because a counter has not prepaid all of its events. Nothing was changed then. */
 export function isOverQuota(error: unknown): boolean {
   return (error as { constraint?: string }).constraint === OVER_QUOTA;
 }
 
-/** Locks quotas, in the order of their charges, and opens those of a new month. */
+/**
+ * Locks the rows of quotas, in the order of their charges, and opens those of a new month. Counters are opened, and
+ * what they have prepaid is raised, only under this lock.
+ */
 const LOCK_QUOTAS = `insert into event_quotas (tenant_id, month_start, used)
   select tenant_id, month_start, 0 from unnest($1::text[], $2::bigint[]) as asked (tenant_id, month_start)
   on conflict (tenant_id, month_start) do update set used = event_quotas.used
-  returning tenant_id, month_start, used`;
+  returning tenant_id, month_start, 0 as counter_no, used, 0 as prepaid, null as event_limit`;
 /** A lock without a response after this time counts as failed. */
 const LOCK_TIMEOUT_MS = 10_000;
 
+interface QuotaKey {
+  readonly tenantId: string;
+  readonly monthStartS: number;
+}
+
+interface CounterRow {
+  readonly tenant_id: string;
+  readonly month_start: number;
+  readonly counter_no: number;
+  readonly used: number;
+  readonly prepaid: number;
+  readonly event_limit: number | null;
+}
+
 /**
- * Runs `work` in a transaction in which nobody else adds to the quotas of the charges.
+ * Runs `work` in a transaction in which nobody else opens counters of these quotas or prepays events for them. Every
+ * such transaction locks the quotas first, and counters only by one more statement, which sees everything that others
+ * did under the lock.
  *
- * @param work called with the events used before, by `chargeKey`, and the connection of the transaction
+ * @param work called with the connection of the transaction, and the events that the quotas themselves count
  */
 export async function withQuotasLocked<T>(
   { pool }: Pick<Postgres, 'pool'>,
-  charges: readonly QuotaCharge[],
-  work: (used: ReadonlyMap<string, number>, client: PoolClient) => Promise<T>,
+  quotas: readonly QuotaKey[],
+  work: (client: PoolClient, quotas: readonly QuotaCounter[]) => Promise<T>,
 ): Promise<T> {
   const client = await pool.connect();
   try {
-    await client.query('begin');
-    const values = [charges.map(({ tenantId }) => tenantId), charges.map(({ monthStartS }) => monthStartS)];
-    // `query_timeout` is a field of pg's queries that its types leave out.
-    const lock = { text: LOCK_QUOTAS, values, query_timeout: LOCK_TIMEOUT_MS };
-    const { rows } = await client.query<{ tenant_id: string; month_start: number; used: number }>(lock);
-    const used = new Map(rows.map((row) => [chargeKey(row.tenant_id, row.month_start), row.used]));
-    const result = await work(used, client);
+    await client.query('begin isolation level read committed');
+    const result = await work(client, await lockedCounters(client, LOCK_QUOTAS, keysOf(quotas)));
     await client.query('commit');
     return result;
   } finally {
@@ -80,19 +110,112 @@ export async function withQuotasLocked<T>(
   }
 }
 
+const OPEN_COUNTERS = `insert into event_quota_counters as counter
+  (tenant_id, month_start, counter_no, used, prepaid)
+  select tenant_id, month_start, $3::smallint, 0, 0
+  from unnest($1::text[], $2::bigint[]) as asked (tenant_id, month_start)
+  on conflict (tenant_id, month_start, counter_no) do update set used = counter.used`;
+
+/** Locks a process's own counters of locked quotas, in the order of the quotas, and opens those that are missing. */
+export async function openCounters(
+  client: PoolClient,
+  quotas: readonly QuotaKey[],
+  counterNo: number,
+): Promise<void> {
+  await lockedCounters(client, OPEN_COUNTERS, [...keysOf(quotas), counterNo]);
+}
+
+const READ_COUNTERS = `select tenant_id, month_start, counter_no, used, prepaid, event_limit
+  from event_quota_counters counter
+  where (tenant_id, month_start) in (select * from unnest($1::text[], $2::bigint[]))`;
+
+/** Returns all counters of locked quotas; the `used` of counters that are not locked may grow meanwhile. */
+export function readCounters(client: PoolClient, quotas: readonly QuotaKey[]): Promise<QuotaCounter[]> {
+  return lockedCounters(client, READ_COUNTERS, keysOf(quotas));
+}
+
+/** Locks in the order of appends, which sort by UTF-16 code unit: the same for the ASCII letters of ids. */
+const LOCK_COUNTERS = `${READ_COUNTERS}
+  order by tenant_id collate "C", month_start, counter_no
+  for update of counter`;
+const TAKE_BACK_PREPAID = `update event_quota_counters set prepaid = 0
+  where (tenant_id, month_start) in (select * from unnest($1::text[], $2::bigint[])) and prepaid <> 0`;
+
+/**
+ * Locks all counters of locked quotas, and takes back what they have prepaid. Waits for the appends of all processes.
+ * The own counters must not be locked yet, because two processes would wait for each other.
+ */
+export async function takeBackPrepaid(
+  client: PoolClient,
+  quotas: readonly QuotaKey[],
+): Promise<QuotaCounter[]> {
+  const counters = await lockedCounters(client, LOCK_COUNTERS, keysOf(quotas));
+  await client.query(TAKE_BACK_PREPAID, keysOf(quotas));
+  return counters;
+}
+
+const PREPAY = `insert into event_quota_counters
+  (tenant_id, month_start, counter_no, used, prepaid, event_limit)
+  select tenant_id, month_start, $5::smallint, 0, prepaid, event_limit
+  from unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[]) as asked (tenant_id, month_start, prepaid, event_limit)
+  on conflict (tenant_id, month_start, counter_no) do update
+  set prepaid = excluded.prepaid, event_limit = excluded.event_limit`;
+
+/** Sets what a process's own counters of locked quotas have prepaid. */
+export async function prepay(
+  client: PoolClient,
+  prepayments: readonly Prepayment[],
+  counterNo: number,
+): Promise<void> {
+  const prepaid = prepayments.map((prepayment) => prepayment.prepaid);
+  const limits = prepayments.map(({ eventLimit }) => eventLimit);
+  await client.query(PREPAY, [...keysOf(prepayments), prepaid, limits, counterNo]);
+}
+
+async function lockedCounters(
+  client: PoolClient,
+  text: string,
+  values: readonly unknown[],
+): Promise<QuotaCounter[]> {
+  // `query_timeout` is a field of pg's queries that its types leave out.
+  const query = { text, values: [...values], query_timeout: LOCK_TIMEOUT_MS };
+  const { rows } = await client.query<CounterRow>(query);
+  return rows.map((row) => ({
+    tenantId: row.tenant_id,
+    monthStartS: row.month_start,
+    counterNo: row.counter_no,
+    used: row.used,
+    prepaid: row.prepaid,
+    eventLimit: row.event_limit,
+  }));
+}
+
+function keysOf(quotas: readonly QuotaKey[]): [string[], number[]] {
+  return [quotas.map(({ tenantId }) => tenantId), quotas.map(({ monthStartS }) => monthStartS)];
+}
+
+/** Begins the names of the advisory locks by which batches share out the counters of arrivals. */
+const ARRIVALS_LOCK = 'tollgate-arrivals';
+const ARRIVAL_COUNTERS = 64;
+
 /**
  * Adds events that a batch takes off the queue, repeated ones included, to the counts from which quotas can be
- * recounted.
+ * recounted. Counts are locked until the commit: a batch takes the first counters that no running batch uses, so it
+ * waits for none, unless more batches run than there are counters.
  */
 export async function addArrivals(tx: Tx, taken: readonly ArrivedEvents[]): Promise<void> {
   const arrivals = monthlyEvents(taken);
   if (arrivals.length === 0) return;
   await sql`
-    insert into event_arrivals as a (tenant_id, month_start, event_count)
-    select * from unnest(
+    insert into event_arrival_counters as a (tenant_id, month_start, counter_no, event_count)
+    select tenant_id, month_start, coalesce((
+      select number from generate_series(0, ${ARRIVAL_COUNTERS}::integer - 1) number
+      where pg_try_advisory_xact_lock(hashtextextended(${ARRIVALS_LOCK}::text || '-' || number, 0)) limit 1
+    ), 0), event_count
+    from unnest(
       ${arrivals.map(({ tenantId }) => tenantId)}::text[],
       ${arrivals.map(({ monthStartS }) => monthStartS)}::bigint[],
-      ${arrivals.map(({ eventCount }) => eventCount)}::bigint[])
-    on conflict (tenant_id, month_start) do update set event_count = a.event_count + excluded.event_count
+      ${arrivals.map(({ eventCount }) => eventCount)}::bigint[]) as arrived (tenant_id, month_start, event_count)
+    on conflict (tenant_id, month_start, counter_no) do update set event_count = a.event_count + excluded.event_count
   `.execute(tx);
 }

@@ -17,7 +17,9 @@ export interface Database {
   direct_limit_amounts: DirectLimitAmountsTable;
   direct_limits: DirectLimitsTable;
   entitlement_grants: EntitlementGrantsTable;
+  event_arrival_counters: EventArrivalCountersTable;
   event_arrivals: EventArrivalsTable;
+  event_quota_counters: EventQuotaCountersTable;
   event_quotas: EventQuotasTable;
   failed_events: FailedEventsTable;
   idempotent_requests: IdempotentRequestsTable;
@@ -273,10 +275,26 @@ export interface EntitlementGrantsTable {
   created_at: number;
 }
 
+export interface EventArrivalCountersTable {
+  tenant_id: string;
+  month_start: number;
+  counter_no: number;
+  event_count: number;
+}
+
 export interface EventArrivalsTable {
   tenant_id: string;
   month_start: number;
   event_count: number;
+}
+
+export interface EventQuotaCountersTable {
+  tenant_id: string;
+  month_start: number;
+  counter_no: number;
+  used: number;
+  prepaid: number;
+  event_limit: number | null;
 }
 
 export interface EventQuotasTable {

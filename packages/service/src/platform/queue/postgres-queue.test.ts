@@ -104,7 +104,7 @@ describe.each(['its row', 'files'])('PostgresSegmentQueue with large segments in
       record: { ...large('prj_a', 400), receivedAtMs: RECEIVED_AT_MS + 1 },
       monthlyEventLimit: 1_000,
     };
-    await store.postgres.pool.query('delete from event_quotas');
+    await store.postgres.pool.query('truncate event_quotas, event_quota_counters');
     expect(await quotas.appendWithinQuota([limited])).toEqual([]);
     expect(await quotas.appendWithinQuota([tooMany, { ...tooMany }, { ...tooMany }, limited])).toEqual([
       { index: 2, used: 803 },
