@@ -33,6 +33,7 @@ export const PLAIN_STORES: Readonly<Record<string, string>> = {
   'modules/limits/windows/window-recount-store.ts': 'recounts the windows of all projects',
   'modules/pipeline/alert-store.ts': 'a batch sends alerts of many projects',
   'modules/pipeline/batch-store.ts': 'a batch has events of many projects',
+  'modules/pipeline/event-id-block-store.ts': 'compacts the event ids of all projects',
   'modules/pipeline/event-id-store.ts': 'a batch has events of many projects',
   'modules/pipeline/projector-store.ts': 'the projector copies batches of all projects',
   'modules/quotas/recount-store.ts': 'recounts the quotas of all tenants',

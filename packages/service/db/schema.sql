@@ -288,6 +288,15 @@ create table event_arrivals (
   constraint event_arrivals_pkey PRIMARY KEY (tenant_id, month_start)
 );
 
+create table event_id_compaction (
+  is_only boolean not null default true,
+  compacted_before bigint not null,
+  due_at_ms bigint not null,
+  swept_at_ms bigint,
+  constraint event_id_compaction_is_only_check CHECK (is_only),
+  constraint event_id_compaction_pkey PRIMARY KEY (is_only)
+);
+
 create table event_quota_counters (
   tenant_id text not null,
   month_start bigint not null,
@@ -750,6 +759,15 @@ create table usage_batches (
 );
 alter table usage_batches alter column bytes set storage external;
 CREATE INDEX usage_batches_by_group ON public.usage_batches USING btree (insert_group, dedicated_to, id);
+
+create table usage_event_id_blocks (
+  project_no integer not null,
+  first_id uuid not null,
+  ids uuid[] not null,
+  constraint usage_event_id_blocks_first_check CHECK ((first_id = ids[1])),
+  constraint usage_event_id_blocks_pkey PRIMARY KEY (project_no, first_id)
+);
+alter table usage_event_id_blocks alter column ids set storage plain;
 
 create table usage_event_ids (
   project_no integer not null,

@@ -88,6 +88,11 @@ function randomEventHex(): string {
   return RANDOM_POOL.toString('hex', from, randomPoolAt);
 }
 
+/** Returns the least id that an event of that time, in Unix seconds, can have: all earlier events have lesser ids. */
+export function firstRawEventHex(occurredAt: number): string {
+  return occurredAt.toString(16).padStart(8, '0').padEnd(32, '0');
+}
+
 /** Returns the `raw_event_id` of the API. */
 export function rawEventIdText(hex: string): string {
   return `evt_${hex}`;

@@ -3,6 +3,7 @@ import { systemClock } from '../kernel/clock.js';
 import { createEntitlements } from '../modules/catalog/index.js';
 import { createCreditExpiryJob } from '../modules/ledger/index.js';
 import { createLeaseExpiryJob } from '../modules/limits/index.js';
+import { createEventIdCompactionJob } from '../modules/pipeline/index.js';
 import { createRetentionJob, type RetentionPolicy } from '../modules/storage/index.js';
 import { createUnpricedDaysJob } from '../modules/usage/index.js';
 import { createSender, createWebhookDispatcher } from '../modules/webhooks/index.js';
@@ -40,6 +41,7 @@ export function startJobs(
     createLeaseExpiryJob(deps),
     createWebhookDispatcher({ ...deps, send }),
     createRetentionJob({ ...deps, clickhouse, policy }),
+    createEventIdCompactionJob(deps),
     createUnpricedDaysJob({ postgres, clickhouse, log }),
     ...(objects === undefined ? [] : [createObjectSweepJob(postgres, objects, log)]),
   ];

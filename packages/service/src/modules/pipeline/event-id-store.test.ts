@@ -9,7 +9,10 @@ beforeAll(async () => {
   store = await createTestPostgres();
 });
 beforeEach(async () => {
-  await store.postgres.pool.query('delete from usage_event_ids');
+  await store.postgres.pool.query(
+    `delete from usage_event_ids; delete from usage_event_id_blocks;
+     update event_id_compaction set compacted_before = 0`,
+  );
   eventIds = new EventIds();
 });
 afterAll(() => store.drop());
@@ -68,12 +71,28 @@ describe('the ids of rated events', () => {
   });
 
   it('are looked at one by one where some are repeated, and in the batches that follow until one repeats none', async () => {
-    expect(await statementsOf(keys(1, 2))).toEqual(['savepoint', 'insert', 'release']);
-    expect(await statementsOf(keys(2, 3))).toEqual(['savepoint', 'insert', 'rollback to', 'look']);
-    expect(await statementsOf(keys(3, 4))).toEqual(['look']);
-    expect(await statementsOf(keys(5))).toEqual(['look']);
-    expect(await statementsOf(keys(6))).toEqual(['savepoint', 'insert', 'release']);
+    expect(await statementsOf(keys(1, 2))).toEqual(['savepoint', 'insert', 'release', 'select']);
+    expect(await statementsOf(keys(2, 3))).toEqual(['savepoint', 'insert', 'rollback to', 'look', 'select']);
+    expect(await statementsOf(keys(3, 4))).toEqual(['select', 'look', 'select']);
+    expect(await statementsOf(keys(5))).toEqual(['select', 'look', 'select']);
+    expect(await statementsOf(keys(6))).toEqual(['savepoint', 'insert', 'release', 'select']);
     expect(await recorded()).toEqual(['1:1', '1:2', '1:3', '1:4', '1:5', '1:6']);
+  });
+
+  it('are looked for in blocks only if their events are that old', async () => {
+    const { pool } = store.postgres;
+    const old = '60000000'.padEnd(32, '1');
+    await pool.query(`insert into usage_event_id_blocks values (1, '${old}', array['${old}'::uuid])`);
+    const young = { projectNo: 1, idHex: '60000001'.padEnd(32, '0') };
+    const usual = ['savepoint', 'insert', 'release', 'select'];
+    expect(await statementsOf([young])).toEqual(usual);
+    expect(await statementsOf([{ projectNo: 2, idHex: old }])).toEqual([...usual, 'select']);
+    const repeated = { projectNo: 1, idHex: old };
+    const other = { projectNo: 1, idHex: '60000000'.padEnd(32, 'f') };
+    expect(await record([other, repeated])).toEqual(new Set([repeated]));
+    // Further repetitions are found before anything is inserted.
+    expect(await statementsOf([repeated])).toEqual(['select', 'select']);
+    expect(await recorded()).toEqual([`1:${other.idHex}`, `1:${young.idHex}`, `2:${old}`]);
   });
 
   it('fail the batch with what else goes wrong', async () => {

@@ -1,3 +1,4 @@
+export { createEventIdCompactionJob } from './event-id-compaction.js';
 export type { BatchStage, PipelineObserver, ProjectorObserver, SegmentNews } from './observer.js';
 export { createProjector, type OwnedShards } from './projector.js';
 export type { RuleVersionSource } from './rating.js';

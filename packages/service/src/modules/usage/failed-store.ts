@@ -36,6 +36,11 @@ export async function eventState(
       ) as failed,
       exists (
         select from usage_event_ids where project_no = ${projectNo} and raw_event_id = ${id}::uuid
+      ) or exists (
+        select from (
+          select ids from usage_event_id_blocks
+          where project_no = ${projectNo} and first_id <= ${id}::uuid order by first_id desc limit 1
+        ) block where ${id}::uuid = any (block.ids)
       ) as known`;
   if (row?.failed === true) return 'failed';
   return row?.known === true ? 'processed' : 'absent';

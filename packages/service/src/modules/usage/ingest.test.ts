@@ -35,7 +35,7 @@ afterAll(() => api.close());
 
 beforeEach(async () => {
   await api.postgres.pool.query(
-    'truncate segments, failed_events, usage_event_ids, usage_batches, ingest_totals, usage_event_totals',
+    'truncate segments, failed_events, usage_event_ids, usage_event_id_blocks, usage_batches, ingest_totals, usage_event_totals',
   );
   projectId = await api.makeProject(api.tenantId);
   const { rows } = await api.postgres.pool.query('select no from projects where id = $1', [projectId]);
@@ -80,8 +80,13 @@ describe('POST …/usage/events/:raw_event_id/reprocess', () => {
     expect(await queued()).toEqual([{ kind: 'reprocess', project: projectId, ids: [id] }]);
   });
 
-  it('refuses an event that did not fail', async () => {
-    const sql = 'insert into usage_event_ids (project_no, raw_event_id) values ($1, $2::uuid)';
+  it.each([
+    ['', 'insert into usage_event_ids (project_no, raw_event_id) values ($1, $2::uuid)'],
+    [
+      ' whose id is in a block',
+      'insert into usage_event_id_blocks (project_no, first_id, ids) values ($1, $2::uuid, array[$2::uuid])',
+    ],
+  ])('refuses an event that did not fail%s', async (_where, sql) => {
     await api.postgres.pool.query(sql, [projectNo, idAt(1)]);
     const answer = await api.call('POST', `${url}/events/evt_${idAt(1)}/reprocess`);
     expect(answer.status).toBe(409);

@@ -1,5 +1,6 @@
 import { DAY_S } from '@tollgate/timezone';
 import { type RawBuilder, sql } from 'kysely';
+import { firstRawEventHex } from '../../kernel/id.js';
 import { type Db, type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
 import type { Measurement } from './compare.js';
 import { type ItemTotals, itemMeasurements } from './item-totals.js';
@@ -87,19 +88,31 @@ export async function readWaiting(tx: Tx): Promise<PendingBatch[]> {
   return rows;
 }
 
-/** Counts the recorded event ids per day. An id begins with the event's time, so its day needs no other column. */
+/**
+ * Counts the recorded event ids per day, those in blocks one by one. An id begins with the event's time, so its day
+ * needs no other column. One statement reads both tables, because the compaction moves ids between them.
+ */
 export async function readEventIds(tx: Tx, span: DaySpan): Promise<Measurement[]> {
-  const from = firstIdOf(span.from);
+  const from = firstRawEventHex(span.from * DAY_S);
   // The last day that an id can name ends with the last id.
-  const upTo = span.to > LAST_DAY ? sql`` : sql`and raw_event_id < ${firstIdOf(span.to)}::uuid`;
+  const upTo = span.to > LAST_DAY ? undefined : firstRawEventHex(span.to * DAY_S);
+  const before = (id: RawBuilder<unknown>) => (upTo === undefined ? sql`` : sql`and ${id} < ${upTo}::uuid`);
   const { rows } = await sql<{ tenantId: string; projectId: string; day: number; count: number }>`
     select project.tenant_id as "tenantId", project.id as "projectId", found.day, found.count
     from projects project
     cross join lateral (
-      select ('x' || left(raw_event_id::text, 8))::bit(32)::bigint / ${DAY_S}::bigint as day,
-        count(*) as count
-      from usage_event_ids
-      where project_no = project.no and raw_event_id >= ${from}::uuid ${upTo}
+      select ('x' || left(id::text, 8))::bit(32)::bigint / ${DAY_S}::bigint as day, count(*) as count
+      from (
+        select raw_event_id as id from usage_event_ids
+        where project_no = project.no and raw_event_id >= ${from}::uuid ${before(sql`raw_event_id`)}
+        union all
+        select member.id from usage_event_id_blocks block cross join unnest(block.ids) as member (id)
+        where block.project_no = project.no and member.id >= ${from}::uuid ${before(sql`member.id`)}
+          and block.first_id >= coalesce((
+            select first_id from usage_event_id_blocks
+            where project_no = project.no and first_id <= ${from}::uuid order by first_id desc limit 1
+          ), ${from}::uuid) ${before(sql`block.first_id`)}
+      ) recorded
       group by 1
     ) found
   `.execute(tx);
@@ -143,9 +156,4 @@ function eventMeasurements({ processed, failed, unpriced, ...day }: EventTotals)
 
 function within({ from, to }: DaySpan): RawBuilder<unknown> {
   return sql`day >= ${from} and day < ${to}`;
-}
-
-/** Returns the least id of an event of a day. */
-function firstIdOf(day: number): string {
-  return (day * DAY_S).toString(16).padStart(8, '0').padEnd(32, '0');
 }

@@ -202,6 +202,24 @@ describe('verifyUsage', () => {
     ]);
   });
 
+  it('counts event ids in blocks, each on its day', async () => {
+    const moveAll = `with moved as (delete from usage_event_ids returning project_no, raw_event_id as id)
+      insert into usage_event_id_blocks
+      select project_no, (array_agg(id order by id))[1], array_agg(id order by id) from moved group by project_no`;
+    await addHistory();
+    await postgres.postgres.pool.query(moveAll);
+    expect(await verify()).toMatchObject({ status: 'equal', differences: [] });
+    await commitBatch([usageRow({ occurredAt: FROM_S })]);
+    await projectBatches();
+    expect(await verify()).toMatchObject({ status: 'equal', differences: [] });
+    await postgres.postgres.pool.query(
+      'update usage_event_id_blocks set ids = ids[:cardinality(ids) - 1] where cardinality(ids) > 1',
+    );
+    expect((await verify()).differences).toMatchObject([
+      { store: 'usage_event_ids', measure: 'event_count' },
+    ]);
+  });
+
   it('recounts the ledger, and differs when that does', async () => {
     const { pool } = postgres.postgres;
     await pool.query(`insert into accounts values ('ten_1', 'prj_1', 'acct_1', 'Acme', null, 0)`);

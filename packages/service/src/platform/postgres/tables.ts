@@ -19,6 +19,7 @@ export interface Database {
   entitlement_grants: EntitlementGrantsTable;
   event_arrival_counters: EventArrivalCountersTable;
   event_arrivals: EventArrivalsTable;
+  event_id_compaction: EventIdCompactionTable;
   event_quota_counters: EventQuotaCountersTable;
   event_quotas: EventQuotasTable;
   failed_events: FailedEventsTable;
@@ -54,6 +55,7 @@ export interface Database {
   unserved_tenants: UnservedTenantsTable;
   usage_alerts: UsageAlertsTable;
   usage_batches: UsageBatchesTable;
+  usage_event_id_blocks: UsageEventIdBlocksTable;
   usage_event_ids: UsageEventIdsTable;
   usage_event_totals: UsageEventTotalsTable;
   usage_limit_plan_rules: UsageLimitPlanRulesTable;
@@ -286,6 +288,13 @@ export interface EventArrivalsTable {
   tenant_id: string;
   month_start: number;
   event_count: number;
+}
+
+export interface EventIdCompactionTable {
+  is_only: Generated<boolean>;
+  compacted_before: number;
+  due_at_ms: number;
+  swept_at_ms: number | null;
 }
 
 export interface EventQuotaCountersTable {
@@ -628,6 +637,12 @@ export interface UsageBatchesTable {
   insert_token: Generated<string>;
   touched: Generated<string[]>;
   shard: Generated<number>;
+}
+
+export interface UsageEventIdBlocksTable {
+  project_no: number;
+  first_id: string;
+  ids: string[];
 }
 
 export interface UsageEventIdsTable {
