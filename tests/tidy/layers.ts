@@ -6,7 +6,7 @@ const RANKS: readonly (readonly string[])[] = [
   ['kernel'],
   ['platform'],
   ['tenancy'],
-  ['storage', 'console', 'quotas'],
+  ['storage', 'console', 'quotas', 'cells'],
   ['rules', 'ledger', 'usage', 'webhooks'],
   ['limits', 'analysis', 'trial', 'catalog'],
   ['boards', 'ingest', 'pipeline', 'checkout'],

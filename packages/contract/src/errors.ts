@@ -131,9 +131,26 @@ export const ERRORS = {
     status: 503,
     message: 'A database is unavailable; nothing was accepted. Try again later.',
   },
+  cell_draining: {
+    status: 409,
+    message: 'The cell takes no new tenants, because it is being drained.',
+  },
+  cell_unavailable: {
+    status: 503,
+    message:
+      'The cell that has the tenant did not respond in time; the request may have been served. Try again later.',
+  },
+  directory_unavailable: {
+    status: 503,
+    message: 'The directory of cells is unavailable; nothing was accepted. Try again later.',
+  },
   tenant_moving: {
     status: 503,
     message: 'The tenant is being moved to another cell; nothing was accepted. Try again in a moment.',
+  },
+  unknown_keys_limit_reached: {
+    status: 429,
+    message: 'Too many unknown API keys and ids came from this address. Try again later.',
   },
   shutting_down: { status: 503, message: 'The service is shutting down. Try again later.' },
   internal_error: { status: 500, message: 'Something went wrong on our side.' },

@@ -2,6 +2,7 @@ export * from './analysis.js';
 export * from './boards.js';
 export * from './budget-leases.js';
 export * from './catalog.js';
+export * from './cells.js';
 export * from './checkout.js';
 export * from './common.js';
 export * from './error-body.js';

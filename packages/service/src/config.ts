@@ -3,6 +3,7 @@ import {
   integer,
   readApiKey,
   readBaselinePlan,
+  readCellName,
   readFlag,
   readHost,
   readLogLevel,
@@ -58,6 +59,16 @@ const SETTINGS = {
     'TOLLGATE_OBJECT_STORE_URL',
     'Object store for the bytes that only pass through a PostgreSQL of your own: `file:///shared/folder`, a folder that all machines share, or `s3://bucket/prefix?endpoint=…&region=…&path_style=1`, with credentials in `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY` or another source of the AWS SDK. `segment_kib=` is the size from which on received bytes go there. If unset, PostgreSQL keeps these bytes. [Guide](guides/object-store.md).',
     readObjectStoreUrl,
+  ),
+  directoryUrl: optional(
+    'TOLLGATE_DIRECTORY_URL',
+    'PostgreSQL database of the [directory of cells](guides/cells.md), which nothing else uses; together with `TOLLGATE_CELL`. If unset, this installation is alone.',
+    urlOf('postgresql:', 'postgres:'),
+  ),
+  cell: optional(
+    'TOLLGATE_CELL',
+    'Name of the cell that this installation is. All cells need the same `TOLLGATE_SERVICE_KEY`.',
+    readCellName,
   ),
   serviceKey: optional(
     'TOLLGATE_SERVICE_KEY',

@@ -9,6 +9,7 @@ import { createLog } from '../platform/log/index.js';
 import { createMetrics } from '../platform/metrics/index.js';
 import { createTestPostgres, type TestPostgres } from '../testing/index.js';
 import { createApi } from './api.js';
+import { ALONE } from './cell.js';
 import type { Stores } from './stores.js';
 
 const SERVICE_KEY = generateApiKey('live');
@@ -42,6 +43,7 @@ beforeAll(async () => {
     readiness: new Readiness(),
     connectionsMax: 100,
     pipeline: { notify: () => {} },
+    cell: ALONE,
   });
   app = api.app;
   closeApi = () => api.close();

@@ -7,6 +7,7 @@ import { createLog } from '../platform/log/index.js';
 import { createMetrics } from '../platform/metrics/index.js';
 import { createTestPostgres, type TestPostgres } from '../testing/index.js';
 import { type Api, createApi } from './api.js';
+import { ALONE } from './cell.js';
 import type { Stores } from './stores.js';
 
 interface Media {
@@ -58,6 +59,7 @@ beforeAll(async () => {
     readiness: new Readiness(),
     connectionsMax: 100,
     pipeline: { notify: () => {} },
+    cell: ALONE,
   });
   document = (await api.app.inject('/openapi.json')).json();
   operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));

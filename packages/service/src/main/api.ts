@@ -10,6 +10,7 @@ import {
   registerCatalogRoutes,
   TenantAdmission,
 } from '../modules/catalog/index.js';
+import { registerCellRoutes } from '../modules/cells/index.js';
 import { registerConsoleRoutes, Sessions } from '../modules/console/index.js';
 import { IngestService, registerIngestRoutes } from '../modules/ingest/index.js';
 import { createLedger, registerLedgerRoutes } from '../modules/ledger/index.js';
@@ -42,6 +43,7 @@ import { checkObjectStore, probeObjectStore } from '../platform/object-store/ind
 import { ProjectDb } from '../platform/postgres/index.js';
 import { probeQueue, probeSegmentFolder } from '../platform/queue/index.js';
 import { baselineOf } from './baseline.js';
+import type { OpenCell } from './cell.js';
 import { startCheckout, usableProvider } from './checkout.js';
 import { registerRules } from './rules.js';
 import type { RulesThreads } from './rules-threads.js';
@@ -61,6 +63,7 @@ export interface ApiParts {
   readonly metrics: Metrics;
   readonly readiness: Readiness;
   readonly pipeline: { notify(): void };
+  readonly cell: OpenCell;
   /** Upper bound of the open HTTP connections. */
   readonly connectionsMax: number;
 }
@@ -89,6 +92,7 @@ export async function createApi(parts: ApiParts): Promise<Api> {
     serviceKey: parts.serviceKey,
     projectAdmission: admission,
     provisionStorage: (projectNo) => provisionStorage(clickhouse, projectNo),
+    register: parts.cell.own,
   });
   readiness.add('postgres', async () => void (await postgres.pool.query('select 1')));
   // Events are accepted and rated without ClickHouse: a node must stay available when only the history is down.
@@ -102,6 +106,7 @@ export async function createApi(parts: ApiParts): Promise<Api> {
       await probeObjectStore(objects);
     });
   }
+  if (parts.cell.own !== undefined) readiness.add('directory', parts.cell.ping, { isNeeded: false });
   const { authenticator, projects } = tenancy;
   const sessions = new Sessions({ postgres, clock: systemClock, authenticator });
   const app = await createApp({
@@ -115,6 +120,7 @@ export async function createApi(parts: ApiParts): Promise<Api> {
     version: VERSION,
     publicUrl: config.publicUrl,
     expressLane: config.expressLane,
+    cells: parts.cell.own,
   });
   if (!config.roles.includes('api')) return { app, close: async () => {} };
   checkAccepting(readiness, stores);
@@ -168,6 +174,7 @@ function registerModules(
   });
   measureBacklog(metrics, ingest);
   registerTenancyRoutes(app, { service: tenancy });
+  registerCellRoutes(app, { postgres, cellName: config.cell });
   registerLedgerRoutes(app, createLedger({ postgres, clock }));
   const names = knownNames(clickhouse, history);
   registerLimitRoutes(app, { postgres, metrics, admission, names });

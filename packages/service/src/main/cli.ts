@@ -6,6 +6,7 @@ import { MigrationError } from '../platform/migration-files.js';
 import { PostgresUnavailableError } from '../platform/postgres/index.js';
 import { endsWithin } from '../platform/wait.js';
 import { applyCatalogFile } from './catalog/apply-catalog.js';
+import { addCell, drainCell, printCells } from './cell-commands.js';
 import { type Invocation, parseCommandLine } from './command-line.js';
 import { demo } from './demo/demo.js';
 import { migrate } from './migrate.js';
@@ -27,6 +28,10 @@ const USAGE = `tollgate ${VERSION}: usage metering, rating and limits
   tollgate verify                                 compare PostgreSQL and ClickHouse, exit with 1 if they differ
   tollgate shards [N]                             show or change the number of shards (1 to 64), also while it runs
   tollgate catalog apply FILE                     add a revision of every plan that is new or changed
+  tollgate cell add NAME --url URL                add a cell to the directory, or change its URL; it takes tenants
+      [--number 0-127] [--capacity EVENTS_PER_S]    its number, and the load that it is meant for (50000)
+  tollgate cell list                              print the cells with their tenants and load
+  tollgate cell drain NAME                        let a cell take no new tenants, and list those that it has
   tollgate prices import FILE                     turn a table of model prices into pricing rule sets
       --project ID --extractor-rule-set ID          create pricing rule sets for this extractor rule set
       --project ID --update ID                      or update this pricing rule set
@@ -75,6 +80,12 @@ async function run(args: readonly string[]): Promise<number> {
       return shards(config, invocation.argument);
     case 'catalog apply':
       return applyCatalogFile(config, invocation.argument);
+    case 'cell add':
+      return addCell(config, invocation.argument, invocation.values);
+    case 'cell list':
+      return printCells(config);
+    case 'cell drain':
+      return drainCell(config, invocation.argument);
     case 'prices import':
       return importPrices(readPricesImport(invocation.argument, invocation.values, config));
   }

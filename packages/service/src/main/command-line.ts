@@ -7,6 +7,8 @@ const OPTIONS = {
   roles: { type: 'string' },
   workers: { type: 'string' },
   reset: { type: 'boolean' },
+  number: { type: 'string' },
+  capacity: { type: 'string' },
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean', short: 'v' },
 } as const;
@@ -27,6 +29,9 @@ const COMMANDS = {
   verify: { options: [] },
   shards: { options: [], argument: 'N', isOptional: true },
   'catalog apply': { options: [], argument: 'FILE' },
+  'cell add': { options: ['url', 'number', 'capacity'], argument: 'NAME' },
+  'cell list': { options: [] },
+  'cell drain': { options: [], argument: 'NAME' },
   'prices import': { options: Object.keys(PRICES_IMPORT_OPTIONS), argument: 'FILE' },
 } satisfies Record<string, CommandForm>;
 

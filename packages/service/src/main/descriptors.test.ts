@@ -8,6 +8,7 @@ const WHOLE = {
   workers: 1,
   clickhouseUrl: undefined,
   databaseConnectionsMax: 20,
+  directoryUrl: undefined,
   objectStoreUrl: undefined,
 } as const;
 const API = { ...WHOLE, roles: ['api'], clickhouseUrl: 'http://clickhouse:8123/tollgate' } as const;
@@ -17,6 +18,8 @@ describe('file descriptors', () => {
     expect(planDescriptors(WHOLE, 1_024)).toEqual({ connectionsMax: 374, warning: undefined });
     expect(planDescriptors(API, 1_024)).toEqual({ connectionsMax: 876, warning: undefined });
     expect(planDescriptors({ ...API, databaseConnectionsMax: 120 }, 1_024).connectionsMax).toBe(776);
+    const cell = { ...API, directoryUrl: 'postgresql://directory/directory' };
+    expect(planDescriptors(cell, 1_024).connectionsMax).toBe(876 - 261);
     expect(planDescriptors({ ...WHOLE, workers: 3 }, 1_024)).toMatchObject({ connectionsMax: 334 });
     expect(planDescriptors(WHOLE, 1_048_576).connectionsMax).toBe(50_000);
     expect(planDescriptors(WHOLE, Number.POSITIVE_INFINITY).connectionsMax).toBe(50_000);

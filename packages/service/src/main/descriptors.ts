@@ -1,6 +1,7 @@
 import type { Config } from '../config.js';
-import { SURPLUS_CONNECTIONS_MAX } from '../platform/http/index.js';
+import { FORWARDED_MAX, SURPLUS_CONNECTIONS_MAX } from '../platform/http/index.js';
 import { S3_SOCKETS_MAX } from '../platform/object-store/index.js';
+import { DIRECTORY_CONNECTIONS_MAX } from './cell.js';
 import { StartError } from './start-error.js';
 import { ratingThreadsOf } from './workers.js';
 
@@ -13,6 +14,8 @@ const OWN_DESCRIPTORS = 64;
 const WEBHOOK_DESCRIPTORS = 64;
 /** Connections to a ClickHouse server. */
 const CLICKHOUSE_SERVER_DESCRIPTORS = 32;
+/** Connections of the api role to other cells and their directory. */
+const CELL_DESCRIPTORS = FORWARDED_MAX + DIRECTORY_CONNECTIONS_MAX;
 /** Files of the embedded ClickHouse under light load: mostly three for each of its threads. */
 const CLICKHOUSE_DESCRIPTORS_MIN = 128;
 /** Largest number of files observed: a merge of large parts opens hundreds. */
@@ -39,11 +42,15 @@ export interface DescriptorPlan {
  * @throws StartError when they are too few to start
  */
 export function planDescriptors(
-  config: Pick<Config, 'roles' | 'workers' | 'clickhouseUrl' | 'databaseConnectionsMax' | 'objectStoreUrl'>,
+  config: Pick<
+    Config,
+    'roles' | 'workers' | 'clickhouseUrl' | 'databaseConnectionsMax' | 'directoryUrl' | 'objectStoreUrl'
+  >,
   limit: number,
 ): DescriptorPlan {
   const isWorker = config.roles.includes('worker');
   const isEmbedded = config.clickhouseUrl === undefined;
+  const isCell = config.directoryUrl !== undefined && config.roles.includes('api');
   const pools = 1 + ratingThreadsOf(config);
   const ofBucket = config.objectStoreUrl?.kind === 's3' ? S3_SOCKETS_MAX : 0;
   const own = OWN_DESCRIPTORS + SURPLUS_CONNECTIONS_MAX + pools * (config.databaseConnectionsMax + ofBucket);
@@ -51,6 +58,7 @@ export function planDescriptors(
   const reserved =
     own +
     (isWorker ? WEBHOOK_DESCRIPTORS : 0) +
+    (isCell ? CELL_DESCRIPTORS : 0) +
     (isEmbedded ? CLICKHOUSE_DESCRIPTORS : CLICKHOUSE_SERVER_DESCRIPTORS);
   if (limit < least + CONNECTIONS_MIN) {
     throw new StartError(

@@ -10,6 +10,7 @@ import { createMetrics, type Metrics } from '../platform/metrics/index.js';
 import { WorkWatch } from '../platform/postgres/index.js';
 import { deferredSegment, newSegment } from '../platform/queue/index.js';
 import { type Api, createApi } from './api.js';
+import { openCell } from './cell.js';
 import { Closers } from './closers.js';
 import { prepareDataDir } from './data-dir.js';
 import { descriptorLimit, planDescriptors } from './descriptors.js';
@@ -90,8 +91,19 @@ export async function startService(config: Config, options: ServiceOptions): Pro
       onFailure: (check, error) => log.warn({ check, err: error }, 'a check of /readyz fails'),
       onRecovery: (check) => log.warn({ check }, 'a check of /readyz passes again'),
     });
-    const key = serviceKey.text;
-    const parts = { config, stores, serviceKey: key, log, metrics, readiness, pipeline, connectionsMax };
+    const cell = await openCell(config, stores.postgres, log);
+    closers.add(() => cell.close());
+    const parts = {
+      config,
+      stores,
+      serviceKey: serviceKey.text,
+      log,
+      metrics,
+      readiness,
+      pipeline,
+      cell,
+      connectionsMax,
+    };
     const api = await createApi(parts);
     closers.add(() => closeApi(api, readiness));
     const url = await listen(api.app, config);

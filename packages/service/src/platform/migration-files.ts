@@ -24,7 +24,7 @@ export class MigrationError extends Error {
   override readonly name = 'MigrationError';
 }
 
-export type StoreName = 'postgres' | 'clickhouse';
+export type StoreName = 'postgres' | 'clickhouse' | 'directory';
 
 /** Reads `db/<store>/NNNN_name.sql`, in order. */
 export function readMigrations(store: StoreName): Migration[] {

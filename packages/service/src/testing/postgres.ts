@@ -14,13 +14,14 @@ export interface TestPostgres {
 
 const POOL_MAX = 10;
 
-/** Creates a migrated database, cloned from the template. */
-export async function createTestPostgres(): Promise<TestPostgres> {
+/** Creates a migrated database, cloned from the template; or one without any table. */
+export async function createTestPostgres(options: { isEmpty?: boolean } = {}): Promise<TestPostgres> {
   const template = inject('stores').postgres;
   // Another database than the template, which must have no other users while it is cloned.
   const server = { ...template, database: 'postgres' };
   const database = `test_${randomBytes(8).toString('hex')}`;
-  await runAlone(server, `create database ${database} template ${template.database}`);
+  const source = options.isEmpty === true ? 'template1' : template.database;
+  await runAlone(server, `create database ${database} template ${source}`);
   const connection = { ...template, database };
   const postgres = connectPostgres({
     connection,

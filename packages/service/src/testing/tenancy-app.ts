@@ -1,3 +1,4 @@
+import type { CellPort } from '../kernel/cells.js';
 import {
   createTenancy,
   type ProjectAdmission,
@@ -15,6 +16,8 @@ export interface TenancyAppOptions extends Omit<TenancyOptions, 'projectAdmissio
   readonly projectAdmission?: ProjectAdmission;
   /** Default: creates nothing. */
   readonly provisionStorage?: TenancyOptions['provisionStorage'];
+  /** The other cells; default: none. */
+  readonly cells?: CellPort;
   /** The sessions of the console; default: none. */
   readonly sessionsOf?: (tenancy: Tenancy) => SessionAuthenticator;
 }
@@ -26,6 +29,7 @@ export async function createTenancyApp({
   projectAdmission = everythingAdmitted,
   provisionStorage = async () => {},
   sessionsOf,
+  cells,
   ...options
 }: TenancyAppOptions): Promise<{ app: App; tenancy: Tenancy }> {
   const tenancy = createTenancy({ ...options, projectAdmission, provisionStorage });
@@ -34,6 +38,7 @@ export async function createTenancyApp({
     metrics: createMetrics(),
     checkResponses: true,
     ...tenancy,
+    cells,
     ...(sessionsOf === undefined ? {} : { sessions: sessionsOf(tenancy) }),
   });
   registerTenancyRoutes(app, tenancy);

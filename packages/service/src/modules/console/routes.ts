@@ -3,7 +3,7 @@ import { closed, Me, Nullable } from '@tollgate/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { DomainError } from '../../kernel/errors.js';
-import { type App, meOf, secured } from '../../platform/http/index.js';
+import { type App, addressOfKey, meOf, routeCookie, secured } from '../../platform/http/index.js';
 import { type ConsoleBuild, readConsoleBuild } from './assets.js';
 import { csrfTokenOf, SESSION_COOKIE, SESSION_S, type Sessions, sessionToken } from './sessions.js';
 
@@ -37,9 +37,19 @@ function registerSessionRoutes(app: App, { sessions }: ConsoleDeps): void {
     config: PUBLIC,
     schema: { hide: true, body: SignInBody, response: { 201: Type.Object({ csrf_token: Type.String() }) } },
     handler: async (request, reply) => {
-      const opened = await sessions.open(request.body.api_key);
-      if (opened === undefined) throw new DomainError('unauthenticated');
-      setCookie(request, reply, opened.token, SESSION_S);
+      const { api_key: apiKey } = request.body;
+      const opened = await sessions.open(apiKey);
+      if (opened === undefined) {
+        if (await app.cellForwarding?.forwardPublic(request, reply, addressOfKey(apiKey))) return reply;
+        throw new DomainError('unauthenticated');
+      }
+      const session = `${SESSION_COOKIE}=${opened.token}`;
+      setCookies(
+        request,
+        reply,
+        app.cellForwarding === undefined ? [session] : [session, routeCookie(apiKey)],
+        SESSION_S,
+      );
       return reply.code(201).send({ csrf_token: opened.csrfToken });
     },
   });
@@ -48,12 +58,14 @@ function registerSessionRoutes(app: App, { sessions }: ConsoleDeps): void {
     url,
     config: PUBLIC,
     schema: { hide: true, response: { 200: Session } },
-    handler: async ({ raw, headers }, reply) => {
+    handler: async (request, reply) => {
       reply.header('cache-control', 'no-store');
-      const token = sessionToken(headers);
-      const principal = await sessions.authenticate(raw);
-      if (token === undefined || principal === undefined) return { csrf_token: null, me: null };
-      return { csrf_token: csrfTokenOf(token), me: meOf(principal) };
+      const token = sessionToken(request.headers);
+      if (token === undefined) return { csrf_token: null, me: null };
+      const principal = await sessions.authenticate(request.raw);
+      if (principal !== undefined) return { csrf_token: csrfTokenOf(token), me: meOf(principal) };
+      if (await app.cellForwarding?.forwardPublic(request, reply)) return reply;
+      return { csrf_token: null, me: null };
     },
   });
   app.route({
@@ -63,24 +75,28 @@ function registerSessionRoutes(app: App, { sessions }: ConsoleDeps): void {
     schema: { hide: true },
     handler: async (request, reply) => {
       await sessions.close(request.headers);
-      setCookie(request, reply, '', 0);
+      setCookies(request, reply, [`${SESSION_COOKIE}=`], 0);
       return reply.code(204).send();
     },
   });
 }
 
 /**
- * The cookie is sent with the console's own requests only; scripts cannot read it, and no other site can make a browser
- * send it.
+ * The cookies are sent with the console's own requests only; scripts cannot read them, and no other site can make a
+ * browser send them.
  */
-function setCookie(request: FastifyRequest, reply: FastifyReply, token: string, maxAgeS: number): void {
-  // Behind a proxy that ends TLS. A client that forges the header only makes its own cookie stricter.
+function setCookies(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  cookies: readonly string[],
+  maxAgeS: number,
+): void {
+  // Behind a proxy that ends TLS. A client that forges the header only makes its own cookies stricter.
   const isSecure = request.headers['x-forwarded-proto'] === 'https';
   const attributes = ['Path=/api', 'HttpOnly', 'SameSite=Strict', `Max-Age=${maxAgeS}`];
-  reply.header(
-    'set-cookie',
-    [`${SESSION_COOKIE}=${token}`, ...attributes, ...(isSecure ? ['Secure'] : [])].join('; '),
-  );
+  for (const cookie of cookies) {
+    reply.header('set-cookie', [cookie, ...attributes, ...(isSecure ? ['Secure'] : [])].join('; '));
+  }
   reply.header('cache-control', 'no-store');
 }
 

@@ -34,7 +34,7 @@ function registerTenantRoutes(app: App, { service }: TenancyDeps): void {
   app.route({
     method: 'POST',
     url: '/admin/v1/tenants',
-    config: SERVICE,
+    config: { ...SERVICE, makesTenant: true },
     schema: {
       tags: TENANTS,
       summary: 'Create a tenant',

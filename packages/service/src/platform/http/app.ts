@@ -8,12 +8,14 @@ import {
   LogController,
   type onRequestHookHandler,
 } from 'fastify';
+import type { CellPort } from '../../kernel/cells.js';
 import { DomainError } from '../../kernel/errors.js';
 import type { Logger } from '../log/index.js';
 import type { Metrics } from '../metrics/index.js';
 import { type AccessPorts, accessHook, accessOf, decorateAccess, recheck } from './access.js';
 import { installBodyParser, refusalOfBody, refuseFields } from './body.js';
 import { BODIES_BYTES_MAX, BodyBudget } from './body-budget.js';
+import { CellForwarding } from './cell-forwarding.js';
 import { ConnectionLimit } from './connection-limit.js';
 import { routedUrl } from './console-requests.js';
 import { ExpressLane } from './express-lane/express-lane.js';
@@ -49,6 +51,8 @@ export interface AppOptions extends AccessPorts {
   readonly connectionsMax?: number;
   /** Whether plain requests may take the express lane; default true. */
   readonly expressLane?: boolean;
+  /** The other cells, to which requests for their tenants are forwarded; default none. */
+  readonly cells?: CellPort | undefined;
   /** For tests: how long the express lane waits for a whole request. */
   readonly lanePatienceMs?: number;
   /** For tests: a response that differs from its documented schema becomes a 500. */
@@ -82,7 +86,9 @@ export async function createApp(options: AppOptions): Promise<App> {
   });
   const connections = new ConnectionLimit({ connectionsMax: Number.POSITIVE_INFINITY, ...options });
   connections.guard(app.server);
-  guardRoutes(app, options, { readiness, budget, lane, connections });
+  const forwarding = options.cells && new CellForwarding(app, options.cells);
+  app.decorate('cellForwarding', forwarding);
+  guardRoutes(app, options, { readiness, budget, lane, connections, forwarding });
   app.server.on('checkExpectation', (request, response) => refuseExpectation(request, response, requestId));
   app.addHook('onReady', async () => {
     if (options.expressLane !== false) lane.open(app.server, (socket) => connections.admit(socket));
@@ -137,6 +143,8 @@ interface Guards {
   readonly budget: BodyBudget;
   readonly lane: ExpressLane;
   readonly connections: ConnectionLimit;
+  /** Undefined for a service that is not one of several cells. */
+  readonly forwarding: CellForwarding | undefined;
 }
 
 /**
@@ -144,7 +152,7 @@ interface Guards {
  * finding the route of a request builds an object each time.
  */
 function guardRoutes(app: App, options: AppOptions, guards: Guards): void {
-  const { readiness, budget, lane, connections } = guards;
+  const { readiness, budget, lane, connections, forwarding } = guards;
   const observer = new RequestObserver(options.metrics, options.log);
   app.addHook('onRoute', (route) => {
     const access = accessOf(route);
@@ -166,7 +174,9 @@ function guardRoutes(app: App, options: AppOptions, guards: Guards): void {
         done(new DomainError(readiness.shuttingDown ? 'shutting_down' : 'server_busy'));
         return;
       }
-      checkAccess(request, (refusal) => done(refusal ?? refusalOfBody(request)));
+      const serveHere = (refusal?: Error) => done(refusal ?? refusalOfBody(request));
+      if (forwarding === undefined) checkAccess(request, serveHere);
+      else checkAccess(request, (refusal) => forwarding.decide(request, reply, refusal, serveHere));
     };
     route.onRequest = [guard, ...[route.onRequest ?? []].flat()];
     if (route.schema?.body !== undefined)

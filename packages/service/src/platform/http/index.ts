@@ -1,4 +1,6 @@
 export { createApp } from './app.js';
+export { addressOfKey, routeCookie } from './cell-address.js';
+export { FORWARDED_MAX } from './cell-forwarding.js';
 export { contextOf } from './change-context.js';
 export { SURPLUS_CONNECTIONS_MAX } from './connection-limit.js';
 export { embeddedJson, errorAtPath, type ReadEmbeddedJson } from './embedded-json.js';

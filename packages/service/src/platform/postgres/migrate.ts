@@ -4,6 +4,7 @@ import {
   type Migration,
   pendingMigrations,
   readMigrations,
+  type StoreName,
 } from '../migration-files.js';
 import { withAdvisoryLock } from './advisory-lock.js';
 import type { Postgres } from './connect.js';
@@ -13,22 +14,29 @@ const LOCK_NAME = 'tollgate/migrations/postgres';
 /**
  * Upgrades the schema to this release, in one transaction for each migration; returns the names of the applied ones.
  * Services that start at the same time wait for each other. Throws MigrationError.
+ *
+ * @param storeName the schema's name in errors: a PostgreSQL database can also be the directory of cells
  */
 export async function applyMigrations(
   postgres: Pick<Postgres, 'pool'>,
   migrations: readonly Migration[] = readMigrations('postgres'),
+  storeName: StoreName = 'postgres',
 ): Promise<string[]> {
   return withAdvisoryLock(postgres, LOCK_NAME, async () => {
     const client = await postgres.pool.connect();
     try {
-      return await applyPending(client, migrations);
+      return await applyPending(client, migrations, storeName);
     } finally {
       client.release();
     }
   });
 }
 
-async function applyPending(client: pg.PoolClient, migrations: readonly Migration[]): Promise<string[]> {
+async function applyPending(
+  client: pg.PoolClient,
+  migrations: readonly Migration[],
+  storeName: StoreName,
+): Promise<string[]> {
   await client.query(`
     create table if not exists schema_migrations (
       version integer primary key,
@@ -39,7 +47,7 @@ async function applyPending(client: pg.PoolClient, migrations: readonly Migratio
   const { rows } = await client.query<AppliedMigration>(
     'select version, name, checksum from schema_migrations order by version',
   );
-  const pending = pendingMigrations('postgres', migrations, rows);
+  const pending = pendingMigrations(storeName, migrations, rows);
   for (const migration of pending) await applyOne(client, migration);
   return pending.map(({ name }) => name);
 }

@@ -1,0 +1,38 @@
+-- The directory of cells: which cell has which tenant. It has neither usage nor secrets.
+
+create table cells (
+  name text primary key,
+  -- Numbers of projects and limit rules that the cell gives out lie in a range of their own, number × 16,777,216 + 1 and up.
+  number integer not null unique check (number between 0 and 127),
+  -- URL of the cell's API, to which other cells forward requests.
+  url text not null,
+  status text not null default 'active' check (status in ('active', 'draining')),
+  -- Events per second that the cell is meant to carry.
+  capacity bigint not null check (capacity > 0),
+  -- What the cell reported last: events that it has processed in all, and how many a second since the report before.
+  events_total bigint not null default 0,
+  events_per_second double precision not null default 0,
+  reported_at timestamptz
+);
+
+create table tenants (
+  tenant_id text primary key,
+  -- The cell that has the tenant.
+  cell text not null references cells (name),
+  -- active: the cell serves the tenant. moving: it still does, while a copy is made. frozen: nobody does.
+  state text not null default 'active' check (state in ('active', 'moving', 'frozen')),
+  -- The cell to which the tenant is being moved.
+  to_cell text references cells (name) check (to_cell <> cell),
+  -- Grows with every change of the row.
+  version bigint not null default 1,
+  check ((state = 'active') = (to_cell is null))
+);
+create index tenants_by_cell on tenants (cell, tenant_id);
+create index tenants_by_target on tenants (to_cell) where to_cell is not null;
+
+-- What a request names its tenant by: the id of the tenant or of a project, or the SHA-256 of an API key in hex.
+create table addresses (
+  address text primary key,
+  tenant_id text not null references tenants (tenant_id)
+);
+create index addresses_by_tenant on addresses (tenant_id);

@@ -1,0 +1,78 @@
+import type { Config } from '../config.js';
+import { systemClock } from '../kernel/clock.js';
+import { CellError, countEvents, joinCell, type OwnCell, reportEvents } from '../modules/cells/index.js';
+import type { Logger } from '../platform/log/index.js';
+import { connectPostgres, type Postgres } from '../platform/postgres/index.js';
+import { createSweepJob } from '../platform/sweep-job.js';
+import { StartError } from './start-error.js';
+
+/** The directory is read for tenants of other cells, and written when tenants, projects and keys are created. */
+export const DIRECTORY_CONNECTIONS_MAX = 5;
+const REPORT_MS = 60_000;
+
+export interface OpenCell {
+  /** Undefined for an installation that is not one of several cells. */
+  readonly own: OwnCell | undefined;
+  /** The database of the directory; undefined without `own`. */
+  readonly directory: Postgres | undefined;
+  /** Returns when the directory responds. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** An installation that is not one of several cells. */
+export const ALONE: OpenCell = {
+  own: undefined,
+  directory: undefined,
+  ping: async () => {},
+  close: async () => {},
+};
+
+/** Joins a process with the api role to the cell that its settings name. @throws StartError */
+export async function openCell(config: Config, postgres: Postgres, log: Logger): Promise<OpenCell> {
+  const { cell: name, directoryUrl } = config;
+  if (name === undefined && directoryUrl === undefined) return ALONE;
+  if (name === undefined || directoryUrl === undefined) {
+    throw new StartError('TOLLGATE_DIRECTORY_URL and TOLLGATE_CELL belong together: set both or neither.');
+  }
+  if (config.serviceKey === undefined) {
+    throw new StartError('A cell needs TOLLGATE_SERVICE_KEY, the same in all cells.');
+  }
+  if (!config.roles.includes('api')) return ALONE;
+  const directory = connectDirectory(directoryUrl, log);
+  const abort = new AbortController();
+  try {
+    const own = await joinCell({ directory, postgres, name, log, nowMs: () => systemClock.nowMs() });
+    const reporting = createSweepJob({
+      sweep: async () => {
+        await reportEvents(directory, name, await countEvents(postgres));
+        return 0;
+      },
+      pollMs: REPORT_MS,
+      log,
+      failureMessage: 'the load of this cell could not be reported to the directory',
+    }).run(abort.signal);
+    return {
+      own,
+      directory,
+      ping: async () => void (await directory.pool.query('select 1')),
+      async close() {
+        abort.abort();
+        await reporting;
+        await directory.close();
+      },
+    };
+  } catch (error) {
+    await directory.close();
+    throw error instanceof CellError ? new StartError(error.message) : error;
+  }
+}
+
+export function connectDirectory(connection: string, log: Logger): Postgres {
+  return connectPostgres({
+    connection,
+    applicationName: 'tollgate directory',
+    poolMax: DIRECTORY_CONNECTIONS_MAX,
+    log,
+  });
+}

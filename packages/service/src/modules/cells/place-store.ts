@@ -1,0 +1,102 @@
+import { sql } from 'kysely';
+import type { Postgres } from '../../platform/postgres/index.js';
+
+/** A connection to the database of the directory, never to that of a cell. */
+type Directory = Pick<Postgres, 'db'>;
+
+/** Where a tenant is. Every change makes a new version. */
+export interface TenantPlace {
+  readonly tenantId: string;
+  /** The cell that has the tenant. */
+  readonly cell: string;
+  /** active: the cell serves the tenant. moving: it still does, while a copy is made. frozen: nobody does. */
+  readonly state: 'active' | 'moving' | 'frozen';
+  /** The cell to which the tenant is being moved; null while it is active. */
+  readonly toCell: string | null;
+  readonly version: number;
+}
+
+/** The columns of a TenantPlace. */
+export const PLACE = sql.raw(
+  'tenants.tenant_id as "tenantId", tenants.cell, tenants.state, tenants.to_cell as "toCell", tenants.version',
+);
+
+export async function findPlace({ db }: Directory, tenantId: string): Promise<TenantPlace | undefined> {
+  const { rows } = await sql<TenantPlace>`
+    select ${PLACE} from tenants where tenant_id = ${tenantId}
+  `.execute(db);
+  return rows[0];
+}
+
+/** Returns the next tenants of a cell after `afterId`, ordered by id. */
+export async function listPlaces(
+  { db }: Directory,
+  cell: string,
+  afterId: string,
+  limit: number,
+): Promise<TenantPlace[]> {
+  const { rows } = await sql<TenantPlace>`
+    select ${PLACE} from tenants where cell = ${cell} and tenant_id > ${afterId}
+    order by tenant_id limit ${limit}
+  `.execute(db);
+  return rows;
+}
+
+// A move takes three steps, and can be cancelled before the third. Each is a compare-and-set: it returns the new place,
+// or undefined when the tenant's place is not the given one any more.
+
+/** Step 1: the tenant is `moving`. Returns undefined also when the target is not an active cell. */
+export async function beginMove(
+  { db }: Directory,
+  { tenantId, version }: TenantPlace,
+  toCell: string,
+): Promise<TenantPlace | undefined> {
+  const { rows } = await sql<TenantPlace>`
+    update tenants set state = 'moving', to_cell = ${toCell}, version = version + 1
+    where tenant_id = ${tenantId} and version = ${version} and state = 'active' and cell <> ${toCell}
+      and exists (select from cells where name = ${toCell} and status = 'active')
+    returning ${PLACE}
+  `.execute(db);
+  return rows[0];
+}
+
+/** Step 2: the tenant is `frozen`: every cell refuses its requests for a moment, unless it serves the tenant itself. */
+export async function freezeTenant(
+  { db }: Directory,
+  { tenantId, version }: TenantPlace,
+): Promise<TenantPlace | undefined> {
+  const { rows } = await sql<TenantPlace>`
+    update tenants set state = 'frozen', version = version + 1
+    where tenant_id = ${tenantId} and version = ${version} and state = 'moving'
+    returning ${PLACE}
+  `.execute(db);
+  return rows[0];
+}
+
+/** Step 3: the tenant is `active` in the cell to which it was moved. */
+export async function moveTenant(
+  { db }: Directory,
+  { tenantId, version }: TenantPlace,
+  from: string,
+  to: string,
+): Promise<TenantPlace | undefined> {
+  const { rows } = await sql<TenantPlace>`
+    update tenants set state = 'active', cell = ${to}, to_cell = null, version = version + 1
+    where tenant_id = ${tenantId} and version = ${version} and state = 'frozen' and cell = ${from} and to_cell = ${to}
+    returning ${PLACE}
+  `.execute(db);
+  return rows[0];
+}
+
+/** Ends a move that did not reach step 3: the tenant is `active` where it was. */
+export async function cancelMove(
+  { db }: Directory,
+  { tenantId, version }: TenantPlace,
+): Promise<TenantPlace | undefined> {
+  const { rows } = await sql<TenantPlace>`
+    update tenants set state = 'active', to_cell = null, version = version + 1
+    where tenant_id = ${tenantId} and version = ${version} and state <> 'active'
+    returning ${PLACE}
+  `.execute(db);
+  return rows[0];
+}

@@ -1,0 +1,274 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { PassThrough } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Agent, type Dispatcher } from 'undici';
+import type { CellPort, CellRoute } from '../../kernel/cells.js';
+import { DomainError } from '../../kernel/errors.js';
+import { tenantShare } from '../../kernel/tenant-share.js';
+import { addressOf, addressOfSession } from './cell-address.js';
+import { isConsoleRequest } from './console-requests.js';
+import type { App } from './types.js';
+
+/** Marks a forwarded request, which is never forwarded again. A client that sets it only keeps its request here. */
+const FORWARDED_BY = 'x-tollgate-forwarded-by';
+/** Marks the response of a cell that does not serve the tenant of a forwarded request. */
+const NOT_HERE = 'x-tollgate-not-here';
+const CONNECT_MS_MAX = 5_000;
+/** Longer than a request may take to arrive, and than the pause between two pieces of a live response. */
+const SILENCE_MS_MAX = 65_000;
+/** Less than the time after which a cell closes an idle connection. */
+const KEEP_ALIVE_MS = 10_000;
+/** Upper bound of the requests that this process forwards at the same time; each takes a connection. */
+export const FORWARDED_MAX = 256;
+/** Fields that concern one connection, not the request (RFC 9110 section 7.6.1). */
+const CONNECTION_FIELDS: ReadonlySet<string> = new Set([
+  'connection',
+  'expect',
+  'host',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** Continues a request in this cell. */
+type ServeHere = (refusal?: Error) => void;
+
+interface Forward {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly route: CellRoute;
+  /** The address by which the route was looked up; undefined for a new tenant. */
+  readonly address: string | undefined;
+  /** The client's IP address, which a closed connection does not know any more. */
+  readonly source: string;
+}
+
+/**
+ * Forwards requests for tenants of other cells, once. Only a request that this cell would refuse, or that names a
+ * tenant under the service key, is looked up: requests with the keys of own tenants cost nothing and need no directory.
+ */
+export class CellForwarding {
+  readonly #cells: CellPort;
+  readonly #agent = new Agent({
+    connections: FORWARDED_MAX,
+    connectTimeout: CONNECT_MS_MAX,
+    headersTimeout: SILENCE_MS_MAX,
+    bodyTimeout: SILENCE_MS_MAX,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveMaxTimeout: KEEP_ALIVE_MS,
+  });
+  readonly #held = new Map<string, number>();
+  #heldInAll = 0;
+
+  /** @param app closes the connections to other cells when it closes */
+  constructor(app: App, cells: CellPort) {
+    this.#cells = cells;
+    app.addHook('onClose', () => this.#agent.close());
+  }
+
+  /**
+   * Forwards a public request whose handler has found nothing here. Returns false when this cell must answer it.
+   *
+   * @param address as in `CellPort`; default: that of the console's session
+   */
+  async forwardPublic(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    address = addressOfSession(request),
+  ): Promise<boolean> {
+    if (address === undefined || request.headers[FORWARDED_BY] !== undefined) return false;
+    const { ip: source } = request;
+    const route = await this.#cells.routeOf(address, source);
+    if (route === undefined || route.cell === this.#cells.name) return false;
+    await this.#forward({ request, reply, route, address, source });
+    return true;
+  }
+
+  /** Forwards the request, or calls `serveHere` with its refusal, if there is one. */
+  decide(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    refusal: Error | undefined,
+    serveHere: ServeHere,
+  ): void {
+    if (!isUndecided(request, refusal)) {
+      serveHere(refusal);
+      return;
+    }
+    this.#decide(request, reply, refusal).then(
+      (decision) => {
+        if (decision === undefined) return;
+        serveHere(decision.refusal);
+      },
+      (error: Error) => serveHere(error),
+    );
+  }
+
+  /** Returns the refusal with which the request goes on here, if any; undefined when the request was forwarded. */
+  async #decide(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    refusal: Error | undefined,
+  ): Promise<{ refusal: Error | undefined } | undefined> {
+    const { ip: source } = request;
+    const refused = refusal ?? (await this.#refusalOfTenant(request));
+    const isForwarded = request.headers[FORWARDED_BY] !== undefined;
+    if (isForwarded) {
+      if (refused !== undefined) reply.header(NOT_HERE, '1');
+      return { refusal: refused };
+    }
+    const address = refused && addressOf(request);
+    const route = await this.#routeOf(request, source, address, refused);
+    if (route === undefined || route.cell === this.#cells.name) return { refusal: refused };
+    await this.#forward({ request, reply, route, address, source });
+    return undefined;
+  }
+
+  /** Refuses a request of the service key for a tenant that this cell does not serve, although it may have its rows. */
+  async #refusalOfTenant(request: FastifyRequest): Promise<Error | undefined> {
+    const { tenant_id: tenantId } = request.params as Partial<Record<string, string>>;
+    if (tenantId === undefined || (await this.#cells.servesTenant(tenantId))) return undefined;
+    return new DomainError('not_found');
+  }
+
+  async #routeOf(
+    request: FastifyRequest,
+    source: string,
+    address: string | undefined,
+    refused: Error | undefined,
+  ): Promise<CellRoute | undefined> {
+    if (address !== undefined) return this.#cells.routeOf(address, source);
+    const makesTenant = request.routeOptions.config.makesTenant === true && !isConsoleRequest(request.raw);
+    if (refused !== undefined || !makesTenant) return undefined;
+    const cell = await this.#cells.cellForNewTenant();
+    return cell && { ...cell, tenantId: '' };
+  }
+
+  async #forward(forward: Forward): Promise<void> {
+    const { reply, route } = forward;
+    const held = this.#held.get(route.tenantId) ?? 0;
+    if (held >= tenantShare(this.#heldInAll, FORWARDED_MAX)) throw new DomainError('server_busy');
+    this.#held.set(route.tenantId, held + 1);
+    this.#heldInAll += 1;
+    reply.raw.once('close', () => this.#release(route.tenantId));
+    const response = await this.#send(forward);
+    if (response === undefined) return;
+    if (response.headers[NOT_HERE] !== undefined) await this.#sendRefusal(forward, response);
+    else respond(forward, response, response.body);
+  }
+
+  #release(tenantId: string): void {
+    const held = (this.#held.get(tenantId) ?? 1) - 1;
+    if (held === 0) this.#held.delete(tenantId);
+    else this.#held.set(tenantId, held);
+    this.#heldInAll -= 1;
+  }
+
+  /** Returns undefined when the client has left. */
+  async #send({ request, reply, route, source }: Forward): Promise<Dispatcher.ResponseData | undefined> {
+    const { origin, pathname } = new URL(route.url);
+    const left = new AbortController();
+    reply.raw.once('close', () => left.abort());
+    try {
+      return await this.#agent.request({
+        origin,
+        path: pathname.replace(/\/$/, '') + request.originalUrl,
+        method: request.method as Dispatcher.HttpMethod,
+        headers: { ...passedOn(request.headers), ...this.#ownFields(request, source) },
+        body: request.rawBody ?? (hasBody(request) ? unreadBody(request) : null),
+        signal: left.signal,
+      });
+    } catch (cause) {
+      if (left.signal.aborted || request.raw.socket.destroyed) return undefined;
+      throw new DomainError('cell_unavailable', { cause });
+    }
+  }
+
+  #ownFields(request: FastifyRequest, source: string): Record<string, string> {
+    const before = request.headers['x-forwarded-for'];
+    return {
+      'x-request-id': request.id,
+      'x-forwarded-for': before === undefined ? source : `${String(before)}, ${source}`,
+      [FORWARDED_BY]: this.#cells.name,
+    };
+  }
+
+  /**
+   * Passes a refusal on if the directory still says that the tenant is in that cell: then the key is revoked, or the
+   * project does not exist. Otherwise the look-up was stale, and the client tries again.
+   */
+  async #sendRefusal(forward: Forward, response: Dispatcher.ResponseData): Promise<void> {
+    const { route, address, source } = forward;
+    const text = await response.body.text();
+    const again = address === undefined ? undefined : await this.#cells.routeAgain(address, source);
+    if (again !== undefined && again.cell !== route.cell) throw new DomainError('tenant_moving');
+    respond(forward, response, text);
+  }
+}
+
+/**
+ * Whether another cell may serve the request: this one does not know its key; or the service key asks for a project
+ * that is not here, for a tenant, or for a new one.
+ */
+function isUndecided(request: FastifyRequest, refusal: Error | undefined): boolean {
+  const code = refusal instanceof DomainError ? refusal.code : undefined;
+  if (request.boundPrincipal === undefined) return code === 'unauthenticated';
+  return request.boundPrincipal.kind === 'service' && (refusal === undefined || code === 'not_found');
+}
+
+function hasBody({ method, headers }: FastifyRequest): boolean {
+  if (method === 'GET' || method === 'HEAD') return false;
+  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
+}
+
+/** Returns the body, which is streamed; the other cell checks its size. */
+function unreadBody({ raw }: FastifyRequest): PassThrough {
+  // The stream ends with an early response. The end of `raw` itself would end the connection before the response.
+  const body = new PassThrough();
+  body.once('close', () => raw.resume());
+  return raw.pipe(body);
+}
+
+function respond(
+  { request, reply }: Forward,
+  { statusCode, headers }: Dispatcher.ResponseData,
+  body: Dispatcher.ResponseData['body'] | string,
+): void {
+  for (const [name, value] of Object.entries(passedOn(headers))) {
+    if (name !== NOT_HERE) reply.header(name, value);
+  }
+  // Whatever is left of the request's body would be read as the next request.
+  if (!request.raw.complete) reply.header('connection', 'close');
+  reply.code(statusCode).send(body);
+}
+
+/** Returns the fields that are meant for the other side, not for one connection. */
+function passedOn(headers: IncomingHttpHeaders): Record<string, string | string[]> {
+  const ofConnection = String(headers.connection ?? '')
+    .toLowerCase()
+    .split(',')
+    .map((name) => name.trim());
+  const kept: Record<string, string | string[]> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined && !CONNECTION_FIELDS.has(name) && !ofConnection.includes(name))
+      kept[name] = value;
+  }
+  return kept;
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Undefined for a service that is not one of several cells. */
+    cellForwarding: CellForwarding | undefined;
+  }
+
+  interface FastifyContextConfig {
+    /** The route creates a tenant, in the cell that the directory chooses. */
+    makesTenant?: boolean;
+  }
+}
