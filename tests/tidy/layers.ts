@@ -10,7 +10,7 @@ const RANKS: readonly (readonly string[])[] = [
   ['rules', 'ledger', 'usage', 'webhooks'],
   ['limits', 'analysis', 'trial', 'catalog'],
   ['boards', 'ingest', 'pipeline', 'checkout'],
-  ['verify', 'stripe-sandbox'],
+  ['verify', 'stripe-sandbox', 'moves'],
   ['main'],
 ];
 

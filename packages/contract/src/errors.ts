@@ -152,6 +152,7 @@ export const ERRORS = {
     status: 429,
     message: 'Too many unknown API keys and ids came from this address. Try again later.',
   },
+  move_refused: { status: 409, message: 'The step does not fit the state of the move.' },
   shutting_down: { status: 503, message: 'The service is shutting down. Try again later.' },
   internal_error: { status: 500, message: 'Something went wrong on our side.' },
 } as const satisfies Record<string, ErrorEntry>;

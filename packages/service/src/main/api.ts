@@ -24,6 +24,7 @@ import {
   registerLimitManagementRoutes,
   registerRealtimeLimitRoutes,
 } from '../modules/limits/index.js';
+import { registerMoveRoutes } from '../modules/moves/index.js';
 import { registerQuotaRoutes } from '../modules/quotas/index.js';
 import { isDefaultSubjectType, type RuleSets } from '../modules/rules/index.js';
 import {
@@ -171,9 +172,15 @@ function registerModules(
     clock,
     admission,
     backlogEventsMax: config.ingestBacklogEventsMax,
+    moving: parts.cell.gate,
   });
   measureBacklog(metrics, ingest);
   registerTenancyRoutes(app, { service: tenancy });
+  const { directory } = parts.cell;
+  if (directory !== undefined && config.cell !== undefined) {
+    const { serviceKey } = parts;
+    registerMoveRoutes(app, { postgres, clickhouse, clock, directory, cellName: config.cell, serviceKey });
+  }
   registerCellRoutes(app, { postgres, cellName: config.cell });
   registerLedgerRoutes(app, createLedger({ postgres, clock }));
   const names = knownNames(clickhouse, history);

@@ -1,6 +1,7 @@
 import type { Config } from '../config.js';
 import { systemClock } from '../kernel/clock.js';
 import { CellError, countEvents, joinCell, type OwnCell, reportEvents } from '../modules/cells/index.js';
+import { TenantGate } from '../modules/moves/index.js';
 import type { Logger } from '../platform/log/index.js';
 import { connectPostgres, type Postgres } from '../platform/postgres/index.js';
 import { createSweepJob } from '../platform/sweep-job.js';
@@ -15,6 +16,8 @@ export interface OpenCell {
   readonly own: OwnCell | undefined;
   /** The database of the directory; undefined without `own`. */
   readonly directory: Postgres | undefined;
+  /** The tenants whose events are refused, because they are moving. */
+  readonly gate: TenantGate | undefined;
   /** Returns when the directory responds. */
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -24,6 +27,7 @@ export interface OpenCell {
 export const ALONE: OpenCell = {
   own: undefined,
   directory: undefined,
+  gate: undefined,
   ping: async () => {},
   close: async () => {},
 };
@@ -43,6 +47,9 @@ export async function openCell(config: Config, postgres: Postgres, log: Logger):
   const abort = new AbortController();
   try {
     const own = await joinCell({ directory, postgres, name, log, nowMs: () => systemClock.nowMs() });
+    const gate = new TenantGate(postgres);
+    await gate.refresh();
+    const watching = gate.job(log).run(abort.signal);
     const reporting = createSweepJob({
       sweep: async () => {
         await reportEvents(directory, name, await countEvents(postgres));
@@ -55,10 +62,11 @@ export async function openCell(config: Config, postgres: Postgres, log: Logger):
     return {
       own,
       directory,
+      gate,
       ping: async () => void (await directory.pool.query('select 1')),
       async close() {
         abort.abort();
-        await reporting;
+        await Promise.all([reporting, watching]);
         await directory.close();
       },
     };

@@ -16,6 +16,7 @@ import { serve } from './serve.js';
 import { shards } from './shards.js';
 import { StopRequested } from './signals.js';
 import { StartError } from './start-error.js';
+import { moveTenantTo, removeCopy } from './tenant-commands.js';
 import { verify } from './verify.js';
 import { VERSION } from './version.js';
 
@@ -32,6 +33,9 @@ const USAGE = `tollgate ${VERSION}: usage metering, rating and limits
       [--number 0-127] [--capacity EVENTS_PER_S]    its number, and the load that it is meant for (50000)
   tollgate cell list                              print the cells with their tenants and load
   tollgate cell drain NAME                        let a cell take no new tenants, and list those that it has
+  tollgate tenant move TENANT CELL                move a tenant to another cell, or go on with its move
+  tollgate tenant move TENANT --abort             cancel a move that has not switched
+  tollgate tenant remove-copy TENANT [--now]      delete what a move left in the old cell, 24 hours after it
   tollgate prices import FILE                     turn a table of model prices into pricing rule sets
       --project ID --extractor-rule-set ID          create pricing rule sets for this extractor rule set
       --project ID --update ID                      or update this pricing rule set
@@ -86,6 +90,10 @@ async function run(args: readonly string[]): Promise<number> {
       return printCells(config);
     case 'cell drain':
       return drainCell(config, invocation.argument);
+    case 'tenant move':
+      return moveTenantTo(config, invocation.argument, invocation.second, invocation.values.abort);
+    case 'tenant remove-copy':
+      return removeCopy(config, invocation.argument, invocation.values.now);
     case 'prices import':
       return importPrices(readPricesImport(invocation.argument, invocation.values, config));
   }

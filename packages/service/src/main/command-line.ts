@@ -7,6 +7,8 @@ const OPTIONS = {
   roles: { type: 'string' },
   workers: { type: 'string' },
   reset: { type: 'boolean' },
+  abort: { type: 'boolean' },
+  now: { type: 'boolean' },
   number: { type: 'string' },
   capacity: { type: 'string' },
   help: { type: 'boolean', short: 'h' },
@@ -20,6 +22,8 @@ interface CommandForm {
   readonly argument?: string;
   /** Whether the argument may be left out. */
   readonly isOptional?: boolean;
+  /** Name of a second argument, which may be left out. */
+  readonly second?: string;
 }
 
 const COMMANDS = {
@@ -32,6 +36,8 @@ const COMMANDS = {
   'cell add': { options: ['url', 'number', 'capacity'], argument: 'NAME' },
   'cell list': { options: [] },
   'cell drain': { options: [], argument: 'NAME' },
+  'tenant move': { options: ['abort'], argument: 'TENANT', second: 'CELL' },
+  'tenant remove-copy': { options: ['now'], argument: 'TENANT' },
   'prices import': { options: Object.keys(PRICES_IMPORT_OPTIONS), argument: 'FILE' },
 } satisfies Record<string, CommandForm>;
 
@@ -42,6 +48,7 @@ export interface Invocation {
   readonly command: Command;
   /** Empty where there is none. */
   readonly argument: string;
+  readonly second?: string | undefined;
   readonly values: OptionValues;
 }
 
@@ -54,15 +61,16 @@ export function parseCommandLine(args: readonly string[]): Invocation | 'help' |
   if (values.version) return 'version';
   if (positionals.length === 0) return 'help';
   const { command, rest } = commandOf(positionals);
-  const { options, argument, isOptional = false }: CommandForm = COMMANDS[command];
+  const { options, argument, isOptional = false, second }: CommandForm = COMMANDS[command];
   const foreign = Object.keys(values).find((name) => !options.includes(name));
   if (foreign !== undefined) throw new StartError(`tollgate ${command} has no option --${foreign}.`);
-  const [given = '', surplus] = argument === undefined ? ['', ...rest] : rest;
+  const [given = '', ...others] = argument === undefined ? ['', ...rest] : rest;
+  const [givenSecond, surplus] = second === undefined ? [undefined, ...others] : others;
   if (surplus !== undefined) throw new StartError(`tollgate ${command} takes no argument "${surplus}".`);
   if (argument !== undefined && given === '' && !isOptional) {
     throw new StartError(`tollgate ${command} needs ${argument}.`);
   }
-  return { command, argument: given, values };
+  return { command, argument: given, second: givenSecond, values };
 }
 
 function readArgs(args: readonly string[]) {

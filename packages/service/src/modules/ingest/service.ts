@@ -16,6 +16,8 @@ export interface IngestDeps {
   readonly publications: Pick<RuleSetPublications, 'isKnownPublished' | 'read'>;
   readonly clock: Clock;
   readonly admission: EventAdmission;
+  /** Refuses events of tenants that are moving to another cell. @throws DomainError from `check` */
+  readonly moving?: { check(tenantId: string): void } | undefined;
   readonly scheduler?: Scheduler;
   readonly backlogEventsMax?: number;
   readonly backlogBytesMax?: number;
@@ -65,9 +67,10 @@ export class IngestService {
    * Refuses requests while the queue is full, before their body is parsed. The check is repeated with the events, which
    * may take a while to arrive.
    *
-   * @throws DomainError `ingest_backlog_full`
+   * @throws DomainError `ingest_backlog_full`, `tenant_moving`
    */
   checkRoom({ tenantId }: ProjectRef): void {
+    this.#deps.moving?.check(tenantId);
     this.#gate.check(tenantId);
   }
 

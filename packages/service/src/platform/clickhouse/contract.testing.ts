@@ -97,6 +97,22 @@ function describeInserts(open: () => ClickHouse): void {
     expect(await textsOf('whole')).toEqual([...texts].sort());
   });
 
+  test('exported rows are inserted elsewhere as they were', async () => {
+    await create('exported');
+    await create('imported');
+    const texts = ['', `it's; DROP TABLE exported -- \n\n\0`, 'z'];
+    await open().insertRows('exported', ['text'], { bytes: rowsOf(...texts, 'not this') }, 4, 't1');
+    const bytes = await open().exportRows('SELECT text, n FROM exported WHERE text != {not:String}', {
+      not: 'not this',
+    });
+    await open().insertRows('imported', ['text', 'n'], { bytes }, 3, 't2');
+    expect(await textsOf('imported')).toEqual([...texts].sort());
+    expect(await open().exportRows('SELECT text FROM exported WHERE 0')).toHaveLength(0);
+    await expect(open().exportRows('SELECT nothing FROM exported')).rejects.toMatchObject({
+      type: 'UNKNOWN_IDENTIFIER',
+    });
+  });
+
   test('several blocks are inserted as one, which a repetition finds whole', async () => {
     await create('in_blocks');
     const blocks = [rowsOf('a', 'b'), rowsOf('c'), rowsOf('d')];

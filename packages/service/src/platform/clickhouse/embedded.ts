@@ -1,5 +1,5 @@
 import { mkdirSync, readdirSync, realpathSync, rmSync } from 'node:fs';
-import { rm, symlink, writeFile } from 'node:fs/promises';
+import { readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { isMainThread } from 'node:worker_threads';
@@ -44,7 +44,8 @@ export async function openEmbeddedClickHouse(options: EmbeddedClickHouseOptions)
   if (openFolder !== undefined) throw new Error(`This process already has ClickHouse open on ${openFolder}.`);
   mkdirSync(join(folder, 'data'), { recursive: true });
   for (const name of readdirSync(folder)) {
-    if (name.startsWith(INSERT_FILE_PREFIX)) rmSync(join(folder, name));
+    if (name.startsWith(INSERT_FILE_PREFIX) || name.startsWith(EXPORT_FILE_PREFIX))
+      rmSync(join(folder, name));
   }
   forgetLostParts(join(folder, 'data'));
   openFolder = folder;
@@ -79,6 +80,7 @@ async function loadEngine(): Promise<Engine> {
 }
 
 const INSERT_FILE_PREFIX = 'insert-';
+const EXPORT_FILE_PREFIX = 'export-';
 const KILL_INTERVAL_MS = 50;
 /**
  * By default each thread requires 1 GiB of free memory for itself: more than the engine has, so that every query would
@@ -179,6 +181,19 @@ class EmbeddedClickHouse implements ClickHouse {
       await next.text();
     } catch {
       // The first error is the one to report.
+    }
+  }
+
+  async exportRows(sql: string, params: QueryParams = {}): Promise<Buffer> {
+    const folder = hasWildcard(this.#folder) ? tmpdir() : this.#folder;
+    const file = join(folder, `${EXPORT_FILE_PREFIX}${process.pid}-${++this.#insertCount}.bin`);
+    // A result in the engine's own buffer would be read as text.
+    const query = `${sql} INTO OUTFILE ${literal(file)} FORMAT Native`;
+    try {
+      await this.#inLine('querying', () => this.#querying.command({ query, query_params: params }));
+      return await readFile(file);
+    } finally {
+      await rm(file, { force: true });
     }
   }
 

@@ -3,7 +3,13 @@ export { createTableCopy } from './copy.js';
 export { openEmbeddedClickHouse } from './embedded.js';
 export { isClickHouseUnavailable } from './errors.js';
 export { applyClickHouseMigrations } from './migrate.js';
-export { type BlockData, type ClickHouse, ClickHouseUnavailableError, type QueryParams } from './port.js';
+export {
+  type BlockData,
+  type ClickHouse,
+  ClickHouseUnavailableError,
+  InsertCountError,
+  type QueryParams,
+} from './port.js';
 export { parseRows } from './rows.js';
 export { connectClickHouse } from './server.js';
 export { identifier, literal } from './sql.js';

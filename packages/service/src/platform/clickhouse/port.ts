@@ -9,6 +9,9 @@ export interface ClickHouse {
   /** The same as text; `parseRows` returns its rows, on another thread if needed. */
   queryText(sql: string, params?: QueryParams, options?: QueryOptions): Promise<string>;
 
+  /** Returns the rows of a SELECT without a FORMAT clause as blocks of the Native format, for `insertRows`. */
+  exportRows(sql: string, params?: QueryParams): Promise<Buffer>;
+
   /** Runs one statement that returns no rows. */
   command(sql: string, params?: QueryParams): Promise<void>;
 

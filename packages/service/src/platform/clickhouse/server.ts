@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import {
   type BlockData,
@@ -72,6 +73,15 @@ class ServerClickHouse implements ClickHouse {
       ...(options.signal === undefined ? {} : { abort_signal: options.signal }),
     });
     return result.text();
+  }
+
+  async exportRows(sql: string, params: QueryParams = {}): Promise<Buffer> {
+    const { stream } = await this.#querying.exec({
+      query: `${sql} FORMAT Native`,
+      query_params: params,
+      clickhouse_settings: { ...this.#settings, wait_end_of_query: 1 },
+    });
+    return buffer(stream);
   }
 
   async command(sql: string, params: QueryParams = {}): Promise<void> {

@@ -1,0 +1,100 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { isTenantMoving } from '../../platform/postgres/index.js';
+import { ArrivingTenants } from './target.js';
+import { depsOf, run, type TestCell, TwoCells } from './two-cells.testing.js';
+
+let cells: TwoCells;
+let source: TwoCells['source'];
+let target: TwoCells['target'];
+let a: TestCell;
+let b: TestCell;
+beforeEach(async () => {
+  cells = await TwoCells.open();
+  ({ source, target, a, b } = cells);
+});
+afterEach(() => cells.drop());
+
+it('refuses every write of a frozen tenant, and those of no other', async () => {
+  await source.begin('ten_1', 'm1');
+  await source.drain('ten_1', 'm1');
+  await run(a, `update boards set name = 'still here' where id = 'id_ten_1_1'`);
+  expect(await source.freeze('ten_1', 'm1')).toBe(true);
+  const triggers = await run(
+    a,
+    `select tgrelid::regclass::text as table from pg_trigger where tgname = 'refuse_moving_tenant'
+      and tgrelid not in ('segments'::regclass, 'ledger_transactions'::regclass) order by 1`,
+  );
+  expect(triggers.rows.length).toBeGreaterThan(25);
+  for (const { table } of triggers.rows) {
+    // These may never change so, moving or not.
+    if (!['entitlement_grants', 'payment_orders'].includes(table)) {
+      const refused = run(a, `update ${table} set tenant_id = tenant_id where tenant_id = 'ten_1'`);
+      expect([table, isTenantMoving(await refused.catch((error: unknown) => error))]).toEqual([table, true]);
+      await run(a, `update ${table} set tenant_id = tenant_id where tenant_id = 'ten_2'`);
+    }
+  }
+  expect(await run(a, `delete from charts where tenant_id = 'ten_1'`)).toMatchObject({ rowCount: 0 });
+  for (const sql of [
+    `insert into ledger_transactions select tenant_id, project_id, 'x', account_id, currency, 'credit', null, 1
+      from ledger_transactions where id = 'id_ten_1_1'`,
+    `insert into wallets select tenant_id, project_id, account_id, 'EUR' from wallets where account_id = 'id_ten_1_1'`,
+    `update wallets set mode = 'postpaid', owed = 0 where tenant_id = 'ten_1'`,
+    `insert into segments (received_at_ms, event_count, project_ids, project_event_counts, byte_count, bytes, tenant_ids,
+      tenant_event_counts, tenant_byte_counts) values (1, 2, '{p}', '{2}', 1, '', '{ten_2,ten_1}', '{1,1}', '{1,1}')`,
+  ]) {
+    await expect(run(a, sql)).rejects.toMatchObject({ code: 'TG001' });
+  }
+  const { rows: moving } = await run(a, `select id from tenants where is_moving(id)`);
+  expect(moving).toEqual([{ id: 'ten_1' }]);
+  await source.resume('ten_1', 'm1');
+  await source.resume('ten_1', 'm1');
+  await run(a, `update boards set name = 'back' where id = 'id_ten_1_1'`);
+});
+
+it('does not freeze a tenant that has unfinished events, and waits for writes that began before', async () => {
+  await source.begin('ten_1', 'm1');
+  await source.drain('ten_1', 'm1');
+  await run(
+    a,
+    `insert into segments (received_at_ms, event_count, project_ids, project_event_counts, byte_count, bytes)
+    values (1, 2, '{prj_ten_1_1}', '{2}', 1, '')`,
+  );
+  expect(await source.freeze('ten_1', 'm1')).toBe(false);
+  await run(a, 'delete from segments');
+  const writer = await a.store.postgres.pool.connect();
+  await writer.query('begin');
+  await writer.query(`update boards set name = 'late' where id = 'id_ten_1_1'`);
+  let isFrozen = false;
+  const frozen = source.freeze('ten_1', 'm1').then((done) => {
+    isFrozen = done;
+  });
+  while ((await run(a, `select 1 from tenant_moves where state = 'frozen'`)).rowCount === 0);
+  expect(isFrozen).toBe(false);
+  await writer.query('commit');
+  writer.release();
+  await frozen;
+  expect(isFrozen).toBe(true);
+});
+
+it('refuses steps that do not fit', async () => {
+  const refused = { code: 'move_refused' };
+  await expect(source.drain('ten_1', 'm1')).rejects.toMatchObject(refused);
+  await source.begin('ten_1', 'm1');
+  await source.begin('ten_1', 'm1');
+  await expect(source.begin('ten_1', 'm2')).rejects.toMatchObject(refused);
+  await expect(source.rows('ten_1', 'm2', { table: 'tenants' })).rejects.toMatchObject(refused);
+  await expect(source.complete('ten_1', 'm1')).rejects.toMatchObject(refused);
+  await expect(source.remove('ten_1', 'm1', 0)).rejects.toMatchObject(refused);
+  await expect(target.copy('ten_1', 'm1', 1)).rejects.toMatchObject(refused);
+  await expect(target.open('ten_1', 'm1')).rejects.toMatchObject(refused);
+  await target.begin('ten_1', 'm1');
+  await expect(target.finish('ten_1', 'm1')).rejects.toMatchObject(refused);
+  await expect(new ArrivingTenants(depsOf(a), source).begin('ten_1', 'm1')).rejects.toMatchObject(refused);
+  await b.store.beside('alter table boards add column extra text');
+  await expect(target.begin('ten_1', 'm1')).rejects.toThrow('same version');
+});
+
+it('refuses a tenant with segments that cannot be read', async () => {
+  await run(a, `insert into unreadable_segments values (1, 1, 1, '{prj_ten_1_1}', '{1}', 'damaged', '')`);
+  await expect(source.begin('ten_1', 'm1')).rejects.toThrow('1 segments in unreadable_segments');
+});

@@ -1,0 +1,193 @@
+import { type ClickHouse, InsertCountError, identifier, literal } from '../../platform/clickhouse/index.js';
+import { OWN_ROWS, type StorageScope, storageTables } from '../storage/index.js';
+import { USAGE_EVENT_COLUMNS } from '../usage/index.js';
+
+/** Upper bounds of one unit; a unit contains the events of one batch, even if they are more. */
+const UNIT_EVENTS_MAX = 20_000;
+const UNIT_BYTES_MAX = 32 * 1_048_576;
+/** Batches that are looked at for one unit. */
+const BATCHES_READ_MAX = 5_000;
+
+/**
+ * The rows of a project that were rated between two moments (Unix milliseconds, both included). The rows of a unit
+ * never change: a batch is in ClickHouse as a whole before its unit is formed.
+ */
+export interface HistoryUnit {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly events: number;
+}
+
+/** Sums of the charge items of one metric in one table, and the number of events; decimals as text. */
+export interface HistoryDigest {
+  readonly events: string;
+  /** Sum of the hashes of all ids, attempts and statuses. */
+  readonly ids: string;
+  /** Sums by table and resolution, metric, unit and currency. */
+  readonly items: readonly (readonly string[])[];
+}
+
+/** Returns the next unit of a project after a moment, of events that were rated before another. */
+export async function nextUnit(
+  clickhouse: ClickHouse,
+  scope: StorageScope,
+  { afterMs, beforeMs }: { readonly afterMs: number; readonly beforeMs: number },
+): Promise<HistoryUnit | undefined> {
+  const batches = await clickhouse.query<{ at: string; events: string }>(
+    `SELECT toUnixTimestamp64Milli(processed_at) AS at, count() AS events FROM ${storageTables(scope).events}
+     WHERE ${OWN_ROWS} AND processed_at > fromUnixTimestamp64Milli({after:Int64})
+       AND processed_at < fromUnixTimestamp64Milli({before:Int64})
+     GROUP BY at ORDER BY at LIMIT ${BATCHES_READ_MAX}`,
+    { ...paramsOf(scope), after: afterMs, before: beforeMs },
+  );
+  let unit = joined(batches, UNIT_EVENTS_MAX);
+  while (unit !== undefined && unit.fromMs < unit.toMs) {
+    const bytes = await bytesOf(clickhouse, scope, unit);
+    if (bytes <= UNIT_BYTES_MAX) break;
+    unit = joined(batches, Math.floor((unit.events * UNIT_BYTES_MAX) / bytes / 2));
+  }
+  return unit;
+}
+
+/** Returns the rows of a unit as blocks of the Native format. */
+export function exportUnit(clickhouse: ClickHouse, scope: StorageScope, unit: HistoryUnit): Promise<Buffer> {
+  const columns = USAGE_EVENT_COLUMNS.map(identifier).join(', ');
+  return clickhouse.exportRows(
+    `SELECT ${columns} FROM ${storageTables(scope).events} WHERE ${OWN_ROWS} AND ${IN_UNIT}`,
+    { ...paramsOf(scope), from: unit.fromMs, to: unit.toMs },
+  );
+}
+
+/**
+ * Stores the rows of a unit. A repetition with the same token stores them once, the rollup included. Rows that a later
+ * attempt has replaced may be missing: ClickHouse merges them away at any time.
+ */
+export async function importUnit(
+  clickhouse: ClickHouse,
+  scope: StorageScope,
+  bytes: Buffer,
+  { unit, token }: { readonly unit: HistoryUnit; readonly token: string },
+): Promise<void> {
+  if (bytes.length === 0) return;
+  const { events } = storageTables(scope);
+  try {
+    await clickhouse.insertRows(events, USAGE_EVENT_COLUMNS, { bytes }, unit.events, token);
+  } catch (error) {
+    // Everything that was sent is stored; the comparison of both copies counts it.
+    if (!(error instanceof InsertCountError)) throw error;
+  }
+}
+
+/**
+ * Returns the sums by which two copies of a project's history are compared. Charge items are exact without FINAL: only
+ * the last row of an event has any.
+ */
+export async function digestHistory(clickhouse: ClickHouse, scope: StorageScope): Promise<HistoryDigest> {
+  const { events, rollup } = storageTables(scope);
+  const params = paramsOf(scope);
+  const ids = await clickhouse.query<{ events: string; ids: string }>(
+    `SELECT count() AS events, toString(sum(toUInt256(cityHash64(raw_event_id, attempt, status)))) AS ids
+     FROM ${events} FINAL WHERE ${OWN_ROWS}`,
+    params,
+  );
+  const sums = (resolution: string, count: string, prefix: string) =>
+    `${resolution} AS resolution, ${prefix}metric AS metric, ${prefix}unit AS unit, ${prefix}currency AS currency,
+     toString(${count}) AS item_sum, toString(sum(toDecimal256(${prefix}quantity, 18))) AS quantity_sum,
+     toString(sum(toDecimal256(${prefix}amount, 18))) AS amount_sum`;
+  const items = await clickhouse.query<Record<string, unknown>>(
+    `SELECT * FROM (
+       SELECT ${sums("'0'", 'count()', 'item.')} FROM ${events} ARRAY JOIN item WHERE ${OWN_ROWS}
+       GROUP BY metric, unit, currency
+       UNION ALL
+       SELECT ${sums('toString(part.resolution)', 'sum(part.item_count)', 'part.')} FROM ${rollup} AS part
+       WHERE ${OWN_ROWS} GROUP BY resolution, metric, unit, currency
+     ) ORDER BY resolution, metric, unit, currency`,
+    params,
+  );
+  return {
+    events: ids[0]?.events ?? '0',
+    ids: ids[0]?.ids ?? '0',
+    items: items.map((row) => Object.values(row).map(String)),
+  };
+}
+
+/**
+ * Deletes the history of a project: drops its own tables, or starts the deletion of its rows from shared tables, which
+ * goes on in the background. Returns whether nothing is left; otherwise call it again.
+ */
+export async function deleteHistory(clickhouse: ClickHouse, scope: StorageScope): Promise<boolean> {
+  const { events, rollup } = storageTables(scope);
+  if (scope.storage === 'dedicated') {
+    for (const table of [`usage_rollup_view_${scope.projectNo}`, events, rollup]) {
+      await clickhouse.command(`DROP TABLE IF EXISTS ${identifier(table)} SYNC`);
+    }
+    return true;
+  }
+  let isGone = true;
+  for (const table of [events, rollup]) {
+    if (!(await hasRows(clickhouse, table, scope))) continue;
+    isGone = false;
+    if (await isBeingDeleted(clickhouse, table, scope)) continue;
+    // Literals, because the statement is found again by its text. Not waited for: other inserts would wait too.
+    await clickhouse.command(
+      `ALTER TABLE ${identifier(table)} DELETE WHERE tenant_id = ${literal(scope.tenantId)}
+       AND project_id = ${literal(scope.projectId)} SETTINGS mutations_sync = 0`,
+    );
+  }
+  return isGone;
+}
+
+async function hasRows(clickhouse: ClickHouse, table: string, scope: StorageScope): Promise<boolean> {
+  const rows = await clickhouse.query(
+    `SELECT 1 AS found FROM ${table} WHERE ${OWN_ROWS} LIMIT 1`,
+    paramsOf(scope),
+  );
+  return rows.length > 0;
+}
+
+async function isBeingDeleted(
+  clickhouse: ClickHouse,
+  table: string,
+  { projectId }: StorageScope,
+): Promise<boolean> {
+  const rows = await clickhouse.query(
+    `SELECT 1 AS found FROM system.mutations
+     WHERE database = currentDatabase() AND table = {table:String} AND NOT is_done
+       AND position(command, {project:String}) > 0 LIMIT 1`,
+    { table, project: projectId },
+  );
+  return rows.length > 0;
+}
+
+const IN_UNIT = `processed_at >= fromUnixTimestamp64Milli({from:Int64})
+  AND processed_at <= fromUnixTimestamp64Milli({to:Int64})`;
+
+function paramsOf({ tenantId, projectId }: StorageScope) {
+  return { tenant: tenantId, project: projectId };
+}
+
+async function bytesOf(clickhouse: ClickHouse, scope: StorageScope, unit: HistoryUnit): Promise<number> {
+  const rows = await clickhouse.query<{ bytes: string }>(
+    `SELECT sum(length(raw_json) + length(metadata) + length(x_billing)) AS bytes
+     FROM ${storageTables(scope).events} WHERE ${OWN_ROWS} AND ${IN_UNIT}`,
+    { ...paramsOf(scope), from: unit.fromMs, to: unit.toMs },
+  );
+  return Number(rows[0]?.bytes ?? 0);
+}
+
+/** Returns the first batches with at most so many events as one unit; at least one batch. */
+function joined(
+  batches: readonly { readonly at: string; readonly events: string }[],
+  eventsMax: number,
+): HistoryUnit | undefined {
+  const [first] = batches;
+  if (first === undefined) return undefined;
+  let events = 0;
+  let toMs = Number(first.at);
+  for (const batch of batches) {
+    if (events > 0 && events + Number(batch.events) > eventsMax) break;
+    events += Number(batch.events);
+    toMs = Number(batch.at);
+  }
+  return { fromMs: Number(first.at), toMs, events };
+}

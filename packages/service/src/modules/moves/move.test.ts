@@ -1,0 +1,148 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { insertUsageRows, usageItem, usageRow } from '../../testing/index.js';
+import { isServed } from '../tenancy/index.js';
+import type { MoveSource } from './moving.js';
+import { tenantTables } from './tables.js';
+import { ArrivingTenants } from './target.js';
+import { depsOf, historyIn, rowsIn, run, type TestCell, TwoCells } from './two-cells.testing.js';
+
+let cells: TwoCells;
+let source: TwoCells['source'];
+let target: TwoCells['target'];
+let a: TestCell;
+let b: TestCell;
+beforeEach(async () => {
+  cells = await TwoCells.open();
+  ({ source, target, a, b } = cells);
+});
+afterEach(() => cells.drop());
+
+it('moves every row and the whole history while the tenant works, and leaves nothing behind', async () => {
+  await source.begin('ten_1', 'm1');
+  await target.begin('ten_1', 'm1');
+  await cells.copyAll();
+  // The tenant works: rows are added, changed and deleted, and events are rated.
+  await run(
+    a,
+    `update usage_totals set amount = amount + 0.000000000000000001 where tenant_id = 'ten_1' and day < 9`,
+  );
+  await run(a, `delete from failed_events where tenant_id = 'ten_1' and occurred_at < 4`);
+  await run(a, `delete from limit_reserved where rule_no = 7`);
+  await run(
+    a,
+    `insert into usage_event_ids select no, gen_random_uuid() from projects where tenant_id = 'ten_1'`,
+  );
+  await run(
+    a,
+    `insert into boards select tenant_id, project_id, 'new', 'new', null, timezone, 1, 1, 1
+    from boards where id = 'id_ten_1_1'`,
+  );
+  await cells.addHistory('prj_ten_1_1', 12);
+  await cells.addHistory('prj_own', 9);
+  await cells.copyAll();
+  expect(await isServed(b.store.postgres.db, 'ten_1')).toBe(false);
+  await cells.addHistory('prj_ten_1_1', 5);
+  await source.drain('ten_1', 'm1');
+  expect(await source.freeze('ten_1', 'm1')).toBe(true);
+  expect(await target.finish('ten_1', 'm1')).toEqual([]);
+  // A repetition changes nothing.
+  expect(await target.finish('ten_1', 'm1')).toEqual([]);
+  await target.open('ten_1', 'm1');
+  await target.open('ten_1', 'm1');
+  await source.complete('ten_1', 'm1');
+  expect(await isServed(a.store.postgres.db, 'ten_1')).toBe(false);
+  expect(await isServed(b.store.postgres.db, 'ten_1')).toBe(true);
+  for (const table of tenantTables()) expect(await rowsIn(b, table)).toEqual(await rowsIn(a, table));
+  const digests = await historyIn(b);
+  expect(digests).toEqual(await historyIn(a));
+  expect(digests.map(({ events }) => events)).toEqual(['57', '34']);
+  expect(digests.map(({ items }) => items.length)).toEqual([8, 8]);
+  await run(
+    b,
+    `insert into boards select tenant_id, project_id, 'newer', 'new', null, timezone, 1, 1, 1
+    from boards where id = 'new'`,
+  );
+
+  while (!(await source.remove('ten_1', 'm1', 0)));
+  const left = await run(a, `select * from tenants`);
+  expect(left.rows.map(({ id }) => id)).toEqual(['ten_2']);
+  expect((await run(a, 'select * from usage_totals')).rows.map(({ tenant_id }) => tenant_id)).toEqual([
+    'ten_2',
+    'ten_2',
+  ]);
+  const rest = await a.history.clickhouse.query(
+    `SELECT count() AS n FROM usage_events WHERE tenant_id = 'ten_1'`,
+  );
+  expect(rest).toEqual([{ n: '0' }]);
+  expect(await run(a, 'select * from tenant_moves')).toMatchObject({ rowCount: 0 });
+});
+
+it('finds a difference that it cannot repair, and opens nothing', async () => {
+  await source.begin('ten_1', 'm1');
+  await target.begin('ten_1', 'm1');
+  await cells.copyAll();
+  await source.drain('ten_1', 'm1');
+  await source.freeze('ten_1', 'm1');
+  expect(await target.finish('ten_1', 'm1')).toEqual([]);
+  await insertUsageRows(b.history.clickhouse, [
+    usageRow({ tenantId: 'ten_1', projectId: 'prj_ten_1_1', items: [usageItem()] }),
+  ]);
+  expect((await target.finish('ten_1', 'm1')).map(({ part }) => part)).toEqual(['history of prj_ten_1_1']);
+});
+
+it('discards what has arrived, after which the move can begin anew', async () => {
+  await source.begin('ten_1', 'm1');
+  await target.begin('ten_1', 'm1');
+  await cells.copyAll();
+  while (!(await target.discard('ten_1', 'm1')));
+  for (const table of tenantTables()) {
+    expect([table, (await run(b, `select 1 from ${table}`)).rowCount]).toEqual([table, 0]);
+  }
+  expect(await b.history.clickhouse.query('SELECT count() AS n FROM usage_rollup')).toEqual([{ n: '0' }]);
+  await source.resume('ten_1', 'm1');
+  await source.begin('ten_1', 'm2');
+  await target.begin('ten_1', 'm2');
+  await source.drain('ten_1', 'm2');
+  await source.freeze('ten_1', 'm2');
+  expect(await target.finish('ten_1', 'm2')).toEqual([]);
+});
+
+function ignoreKill(error: Error): undefined {
+  if (error.message !== 'killed') throw error;
+}
+
+it('goes on after a process was killed at any step of the copy', async () => {
+  await source.begin('ten_1', 'm1');
+  let left = 0;
+  const dying = new Proxy(source, {
+    get(object, name: keyof MoveSource) {
+      const call = object[name] as (...args: unknown[]) => Promise<unknown>;
+      return async (...args: unknown[]) => {
+        const result = await call.apply(object, args);
+        left -= 1;
+        if (left === 0) throw new Error('killed');
+        return result;
+      };
+    },
+  });
+  const mortal = new ArrivingTenants(depsOf(b), dying as MoveSource);
+  await target.begin('ten_1', 'm1');
+  let kills = 0;
+  for (let calls = 1; ; calls += 1) {
+    left = calls;
+    const done = await mortal.copy('ten_1', 'm1', 60_000).catch(ignoreKill);
+    if (done !== undefined) break;
+    kills += 1;
+  }
+  expect(kills).toBeGreaterThan(3);
+  await source.drain('ten_1', 'm1');
+  await source.freeze('ten_1', 'm1');
+  for (let calls = 1; ; calls += 15) {
+    left = calls;
+    const differing = await mortal.finish('ten_1', 'm1').catch(ignoreKill);
+    if (differing === undefined) continue;
+    expect(differing).toEqual([]);
+    break;
+  }
+  for (const table of tenantTables()) expect(await rowsIn(b, table)).toEqual(await rowsIn(a, table));
+});

@@ -1,0 +1,54 @@
+import { transaction } from '../../platform/postgres/index.js';
+import { markServed } from '../tenancy/index.js';
+import { deleteHistory } from './history-copy-store.js';
+import { type MoveDeps, type MovingProject, scopeOf } from './moving.js';
+import { deleteSomeRows, readProjects } from './row-copy-store.js';
+import * as states from './state-store.js';
+import { tenantTables } from './tables.js';
+
+/** Upper bound of the rows that one transaction deletes. */
+const DELETED_ROWS_MAX = 10_000;
+/** Name of the step that records the projects of a tenant: their rows are deleted before everything is. */
+export const PROJECTS_STEP = 'projects';
+
+/**
+ * Deletes everything of a tenant that is `leaving`, from both stores, and then the move itself. Returns whether nothing
+ * is left; otherwise deletions of ClickHouse go on, and it must be called again.
+ */
+export async function eraseTenant(
+  { postgres, clickhouse }: Pick<MoveDeps, 'postgres' | 'clickhouse'>,
+  tenantId: string,
+  moveId: string,
+): Promise<boolean> {
+  const projects = await recordProjects({ postgres }, tenantId);
+  let isGone = true;
+  for (const project of projects) {
+    if (!(await deleteHistory(clickhouse, scopeOf(tenantId, project)))) isGone = false;
+  }
+  // Those who refer come first.
+  for (const table of tenantTables().reverse()) {
+    for (let deleted = DELETED_ROWS_MAX; deleted === DELETED_ROWS_MAX; ) {
+      deleted = await transaction(postgres, async (tx) => {
+        if (!(await states.writeAsMove(tx, tenantId, moveId, ['leaving']))) return 0;
+        return deleteSomeRows(tx, { tenantId, projects }, table, DELETED_ROWS_MAX);
+      });
+    }
+  }
+  if (!isGone) return false;
+  await transaction(postgres, async (tx) => {
+    await markServed(tx, tenantId);
+    await states.deleteMove(tx, tenantId, moveId, ['leaving']);
+  });
+  return true;
+}
+
+async function recordProjects(
+  { postgres }: Pick<MoveDeps, 'postgres'>,
+  tenantId: string,
+): Promise<readonly MovingProject[]> {
+  const recorded = (await states.readSteps(postgres.db, tenantId)).get(PROJECTS_STEP);
+  if (recorded !== undefined) return recorded as MovingProject[];
+  const projects = await readProjects(postgres.db, tenantId);
+  await states.writeStep(postgres.db, tenantId, PROJECTS_STEP, projects);
+  return projects;
+}

@@ -1,0 +1,70 @@
+import { TABLE_OWNERS, type TableOwner } from '../cells/index.js';
+
+/** A table of the system of record. */
+export type TableName = keyof typeof TABLE_OWNERS;
+
+/**
+ * Tables that are copied while the tenant works, and whose changes are copied again once it is frozen. They may have
+ * many rows. No foreign key leads from or to them, except to the tenant. All other tables are copied once, when the
+ * tenant is frozen.
+ */
+const COPIED_LIVE: ReadonlySet<TableName> = new Set<TableName>([
+  'audit_log',
+  'budget_leases',
+  'current_windows',
+  'failed_events',
+  'idempotent_requests',
+  'ledger_entries',
+  'ledger_transactions',
+  'limit_reserved',
+  'past_windows',
+  'usage_event_ids',
+  'usage_event_totals',
+  'usage_totals',
+]);
+
+/**
+ * Tables without a trigger that refuses writes of a frozen tenant, and why they need none. Rating writes nothing of a
+ * tenant without segments.
+ */
+export const UNCHECKED_TABLES: Readonly<Partial<Record<TableName, string>>> = {
+  console_sessions: 'a person whose session was lost signs in again',
+  current_windows: 'written by rating, and together with limits',
+  event_arrival_counters: 'written by rating',
+  event_arrivals: 'written by rating',
+  event_quotas: 'written together with segments, which are checked',
+  failed_events: 'written by rating',
+  ingest_totals: 'written by rating',
+  ledger_entries: 'written together with ledger transactions',
+  limit_reserved: 'written together with leases',
+  past_windows: 'written by rating, and together with limits',
+  payment_reversals: 'the provider reports it again until it is taken',
+  tenants: 'never changes',
+  usage_alerts: 'written by rating',
+  usage_event_id_blocks: 'written by the compaction, which passes over tenants that move',
+  usage_event_ids: 'written by rating',
+  usage_event_totals: 'written by rating',
+  usage_totals: 'written by rating',
+};
+
+/** Returns the tables whose rows move with their tenant; a table comes after those that its rows refer to. */
+export function tenantTables(copied?: 'live' | 'frozen'): TableName[] {
+  const names = Object.keys(TABLE_OWNERS) as TableName[];
+  return names.filter(
+    (name) =>
+      TABLE_OWNERS[name].owner === 'tenant' &&
+      (copied === undefined || COPIED_LIVE.has(name) === (copied === 'live')),
+  );
+}
+
+/** Returns how the rows of a table name their tenant. @throws when they belong to none */
+export function tenantColumnOf(table: TableName): Extract<TableOwner, { owner: 'tenant' }>['by'] {
+  const found = TABLE_OWNERS[table];
+  if (found.owner !== 'tenant') throw new Error(`rows of ${table} do not move with a tenant`);
+  return found.by;
+}
+
+/** Returns whether a text is the name of a table whose rows move with their tenant. */
+export function isTenantTable(name: string): name is TableName {
+  return Object.hasOwn(TABLE_OWNERS, name) && TABLE_OWNERS[name as TableName].owner === 'tenant';
+}
