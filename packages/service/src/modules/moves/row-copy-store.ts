@@ -5,7 +5,9 @@ import { type TableName, tenantColumnOf, tenantTables } from './tables.js';
 /** Upper bounds of the rows that one call returns; at least one row is returned if there is any. */
 const CHUNK_ROWS_MAX = 20_000;
 const CHUNK_BYTES_MAX = 4 * 1_048_576;
+/** Rows are read in slices that grow, because PostgreSQL writes all rows of a slice to find how many fit. */
 const SLICE_ROWS_FIRST = 100;
+const SLICE_GROWTH = 4;
 
 /** Parts into which a digest divides the rows of a table, so that few rows are copied again where it differs. */
 export const BUCKETS = 64;
@@ -95,22 +97,22 @@ export async function exportRows(db: Db, tenant: TenantRows, range: RowRange): P
   const rows: string[] = [];
   let bytes = 0;
   let { after } = range;
-  for (let sliceRows = SLICE_ROWS_FIRST; ; ) {
-    const slice = await readSlice(db, tenant, { ...range, after }, columns, sliceRows);
-    for (const { row } of slice) {
+  for (let rowsMax = SLICE_ROWS_FIRST; ; rowsMax *= SLICE_GROWTH) {
+    const slice = await readSlice(db, tenant, { ...range, after }, columns, {
+      rows: Math.min(rowsMax, CHUNK_ROWS_MAX - rows.length),
+      bytes: CHUNK_BYTES_MAX - bytes,
+    });
+    for (const { row } of slice.rows) {
       rows.push(row);
       bytes += row.length;
     }
-    const last = slice.at(-1);
-    if (last === undefined || slice.length < sliceRows) return { rows };
-    after = last.key;
+    if (slice.isLast) return { rows };
+    after = slice.rows.at(-1)?.key;
     if (rows.length >= CHUNK_ROWS_MAX || bytes >= CHUNK_BYTES_MAX) return { rows, next: after };
-    const rest = Math.ceil(((CHUNK_BYTES_MAX - bytes) * rows.length) / Math.max(1, bytes));
-    sliceRows = Math.max(1, Math.min(rest, CHUNK_ROWS_MAX - rows.length));
   }
 }
 
-/** Stores exported rows; rows that exist are replaced. The caller has named the tenant by `nameMovingTenant`. */
+/** Stores exported rows; rows that exist are replaced. The transaction is confined by `writeAsMove`. */
 export async function importRows(tx: Tx, table: TableName, rows: readonly string[]): Promise<void> {
   if (rows.length === 0) return;
   const columns = await readColumns(tx, table);
@@ -185,13 +187,20 @@ function keyOf(columns: readonly Column[]): Column[] {
   return columns.filter(({ place }) => place !== null).sort((a, b) => Number(a.place) - Number(b.place));
 }
 
+interface Slice {
+  readonly rows: readonly { readonly row: string; readonly key: readonly string[] }[];
+  /** Whether no row of the range comes after it. */
+  readonly isLast: boolean;
+}
+
+/** Returns the next rows up to the first that reaches `most.bytes`, and at most `most.rows`. */
 async function readSlice(
   db: Db,
   tenant: TenantRows,
   { table, after, writtenSince, bucket }: RowRange,
   columns: readonly Column[],
-  rowsMax: number,
-): Promise<{ row: string; key: string[] }[]> {
+  most: { readonly rows: number; readonly bytes: number },
+): Promise<Slice> {
   const key = keyOf(columns);
   const names = sql.join(key.map(({ name }) => sql`t.${sql.ref(name)}`));
   const conditions = [isOwned(tenant, table, columns)];
@@ -202,11 +211,18 @@ async function readSlice(
   // The number of transactions since the row was written, against that since the mark.
   if (writtenSince !== undefined) conditions.push(sql`age(t.xmin) <= age(${writtenSince}::xid8::xid)`);
   if (bucket !== undefined) conditions.push(isInBucket(key, bucket));
-  const { rows } = await sql<{ row: string; key: string[] }>`
-    select t::text as row, array[${sql.join(key.map(({ name }) => sql`t.${sql.ref(name)}::text`))}] as key
-    from ${sql.table(table)} t where ${sql.join(conditions, sql` and `)} order by ${names} limit ${rowsMax}
+  const { rows } = await sql<{ row: string; key: string[]; found: number }>`
+    select row, key, found from (
+      select row, key, count(*) over () as found,
+        sum(octet_length(row)) over (rows unbounded preceding) - octet_length(row) as before
+      from (
+        select t::text as row, array[${sql.join(key.map(({ name }) => sql`t.${sql.ref(name)}::text`))}] as key
+        from ${sql.table(table)} t where ${sql.join(conditions, sql` and `)} order by ${names} limit ${most.rows}
+      ) next
+    ) counted where before < ${most.bytes}
   `.execute(db);
-  return rows;
+  const found = rows[0]?.found ?? 0;
+  return { rows, isLast: found < most.rows && rows.length === found };
 }
 
 function bucketOf(key: readonly Column[]): RawBuilder<number> {
