@@ -19,13 +19,20 @@ create table tenants (
   tenant_id text primary key,
   -- The cell that has the tenant.
   cell text not null references cells (name),
-  -- active: the cell serves the tenant. moving: it still does, while a copy is made. frozen: nobody does.
+  -- active: the cell serves the tenant. moving: it still does, while a copy is made. frozen: no other cell forwards
+  -- requests of the tenant, because its cell changes.
   state text not null default 'active' check (state in ('active', 'moving', 'frozen')),
   -- The cell to which the tenant is being moved.
   to_cell text references cells (name) check (to_cell <> cell),
+  -- The cell that a switched tenant comes from, until its new cell serves it.
+  from_cell text references cells (name) check (from_cell <> cell),
   -- Grows with every change of the row.
   version bigint not null default 1,
-  check ((state = 'active') = (to_cell is null))
+  check (case state
+    when 'active' then to_cell is null and from_cell is null
+    when 'moving' then to_cell is not null and from_cell is null
+    else (to_cell is null) <> (from_cell is null)
+  end)
 );
 create index tenants_by_cell on tenants (cell, tenant_id);
 create index tenants_by_target on tenants (to_cell) where to_cell is not null;

@@ -114,7 +114,15 @@ describe('a tenant', () => {
   it('is found by its id and by what was added', async () => {
     await directory.insertAddress(store.postgres, 'prj_1', 'ten_1');
     await directory.insertAddress(store.postgres, 'prj_1', 'ten_1');
-    const route = { tenantId: 'ten_1', cell: 'a', state: 'active', toCell: null, version: 1, url: URL_OF_A };
+    const route = {
+      tenantId: 'ten_1',
+      cell: 'a',
+      state: 'active',
+      toCell: null,
+      fromCell: null,
+      version: 1,
+      url: URL_OF_A,
+    };
     expect(await directory.findTenantRoute(store.postgres, 'ten_1')).toEqual(route);
     expect(await directory.findTenantRoute(store.postgres, 'prj_1')).toEqual(route);
     expect(await directory.findTenantRoute(store.postgres, 'prj_2')).toBeUndefined();
@@ -126,13 +134,36 @@ describe('a tenant', () => {
     expect(await directory.findTenantRoute(store.postgres, 'ten_2')).toBeUndefined();
   });
 
-  it('moves in three steps', async () => {
+  it('moves in four steps', async () => {
     const moving = await places.beginMove(store.postgres, await placeOf('ten_1'), 'b');
-    expect(moving).toEqual({ tenantId: 'ten_1', cell: 'a', state: 'moving', toCell: 'b', version: 2 });
+    expect(moving).toEqual({
+      tenantId: 'ten_1',
+      cell: 'a',
+      state: 'moving',
+      toCell: 'b',
+      fromCell: null,
+      version: 2,
+    });
     const frozen = await places.freezeTenant(store.postgres, moving ?? (await placeOf('')));
     expect(frozen).toMatchObject({ cell: 'a', state: 'frozen', toCell: 'b', version: 3 });
-    const moved = await places.moveTenant(store.postgres, frozen ?? (await placeOf('')), 'a', 'b');
-    expect(moved).toEqual({ tenantId: 'ten_1', cell: 'b', state: 'active', toCell: null, version: 4 });
+    const switched = await places.switchTenant(store.postgres, frozen ?? (await placeOf('')), 'a', 'b');
+    expect(switched).toEqual({
+      tenantId: 'ten_1',
+      cell: 'b',
+      state: 'frozen',
+      toCell: null,
+      fromCell: 'a',
+      version: 4,
+    });
+    const moved = await places.openTenant(store.postgres, switched ?? (await placeOf('')));
+    expect(moved).toEqual({
+      tenantId: 'ten_1',
+      cell: 'b',
+      state: 'active',
+      toCell: null,
+      fromCell: null,
+      version: 5,
+    });
     expect(await places.listPlaces(store.postgres, 'b', '', 10)).toEqual([moved]);
   });
 
@@ -150,20 +181,48 @@ describe('a tenant', () => {
     await addCell('c');
     const place = await placeOf('ten_1');
     expect(await places.freezeTenant(store.postgres, place)).toBeUndefined();
-    expect(await places.moveTenant(store.postgres, place, 'a', 'b')).toBeUndefined();
+    expect(await places.openTenant(store.postgres, place)).toBeUndefined();
+    expect(await places.switchTenant(store.postgres, place, 'a', 'b')).toBeUndefined();
     await places.beginMove(store.postgres, place, 'b');
-    expect(await places.moveTenant(store.postgres, await placeOf('ten_1'), 'a', 'b')).toBeUndefined();
+    expect(await places.switchTenant(store.postgres, await placeOf('ten_1'), 'a', 'b')).toBeUndefined();
     await places.freezeTenant(store.postgres, await placeOf('ten_1'));
-    expect(await places.moveTenant(store.postgres, await placeOf('ten_1'), 'a', 'c')).toBeUndefined();
-    expect(await places.moveTenant(store.postgres, await placeOf('ten_1'), 'b', 'b')).toBeUndefined();
+    expect(await places.openTenant(store.postgres, await placeOf('ten_1'))).toBeUndefined();
+    expect(await places.switchTenant(store.postgres, await placeOf('ten_1'), 'a', 'c')).toBeUndefined();
+    expect(await places.switchTenant(store.postgres, await placeOf('ten_1'), 'b', 'b')).toBeUndefined();
+  });
+
+  it('is changed by the latest run of a move alone', async () => {
+    expect(await places.resumeMove(store.postgres, await placeOf('ten_1'))).toBeUndefined();
+    const moving = await places.beginMove(store.postgres, await placeOf('ten_1'), 'b');
+    const again = await places.resumeMove(store.postgres, moving ?? (await placeOf('')));
+    expect(again).toEqual({ ...moving, version: 3 });
+    for (const step of [places.freezeTenant, places.cancelMove, places.resumeMove]) {
+      expect(await step(store.postgres, moving ?? (await placeOf('')))).toBeUndefined();
+    }
+    expect(await places.freezeTenant(store.postgres, again ?? (await placeOf('')))).toBeDefined();
   });
 
   it('stays where it was when its move is cancelled', async () => {
     await places.beginMove(store.postgres, await placeOf('ten_1'), 'b');
     await places.freezeTenant(store.postgres, await placeOf('ten_1'));
     const place = await places.cancelMove(store.postgres, await placeOf('ten_1'));
-    expect(place).toEqual({ tenantId: 'ten_1', cell: 'a', state: 'active', toCell: null, version: 4 });
+    expect(place).toEqual({
+      tenantId: 'ten_1',
+      cell: 'a',
+      state: 'active',
+      toCell: null,
+      fromCell: null,
+      version: 4,
+    });
     expect(await places.cancelMove(store.postgres, await placeOf('ten_1'))).toBeUndefined();
+  });
+
+  it('stays in its new cell once it is switched', async () => {
+    await places.beginMove(store.postgres, await placeOf('ten_1'), 'b');
+    await places.freezeTenant(store.postgres, await placeOf('ten_1'));
+    await places.switchTenant(store.postgres, await placeOf('ten_1'), 'a', 'b');
+    expect(await places.cancelMove(store.postgres, await placeOf('ten_1'))).toBeUndefined();
+    expect(await placeOf('ten_1')).toMatchObject({ cell: 'b', state: 'frozen' });
   });
 
   it('does not move to its own cell, a draining one, or one that does not exist', async () => {

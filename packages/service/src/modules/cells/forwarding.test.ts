@@ -6,6 +6,7 @@ import { type App, registerExpressRoute } from '../../platform/http/index.js';
 import { waitFor } from '../../testing/index.js';
 import { CellsFixture, type TestCell } from './cells.testing.js';
 import { beginDraining, findTenantRoute, putCell } from './directory-store.js';
+import { switchTenant } from './place-store.js';
 
 let cells: CellsFixture;
 let a: TestCell;
@@ -245,10 +246,14 @@ describe('a tenant that moves', () => {
     }
   });
 
-  it('gets a 503 with Retry-After from every cell while it is frozen', async () => {
+  it.each([
+    ['is frozen', false],
+    ['is switched and not yet served', true],
+  ])('gets a 503 with Retry-After from every cell while it %s', async (_, isSwitched) => {
     const { tenantId, key } = await cells.makeTenant(a);
     expect((await me(b, key.key)).status).toBe(200);
-    await cells.freezeTenant(tenantId, a, b);
+    const frozen = await cells.freezeTenant(tenantId, a, b);
+    if (isSwitched) await switchTenant(cells.directory.postgres, frozen, a.name, b.name);
     age();
     for (const cell of [a, b]) {
       const answer = await me(cell, key.key);

@@ -18,7 +18,9 @@ export {
   findPlace,
   freezeTenant,
   listPlaces,
-  moveTenant,
+  openTenant,
+  resumeMove,
+  switchTenant,
   type TenantPlace,
 } from './place-store.js';
 export { countEvents } from './registration-store.js';

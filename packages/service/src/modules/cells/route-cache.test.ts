@@ -9,6 +9,7 @@ const ROUTE: TenantRoute = {
   cell: 'b',
   state: 'active',
   toCell: null,
+  fromCell: null,
   version: 1,
   url: 'http://b',
 };

@@ -6,14 +6,17 @@ import {
   findPlace,
   freezeTenant,
   listCells,
-  moveTenant,
+  openTenant,
+  resumeMove,
+  switchTenant,
   type TenantPlace,
 } from '../cells/index.js';
+import { KEY_CACHE_MS_MAX } from '../tenancy/index.js';
 import type { SourceStatus } from './moving.js';
-import { CellSteps } from './source-client.js';
+import { CellStepError, CellSteps, stepBody } from './source-client.js';
 import type { TenantMove } from './state-store.js';
 import type { CopyProgress } from './target.js';
-import type { MoveDifference } from './tenant-copy.js';
+import { describeDifferences, type MoveDifference } from './tenant-copy.js';
 
 /** A move that cannot go on; the message says what to do. */
 export class TenantMoveError extends Error {
@@ -40,7 +43,6 @@ const PASSES_MAX = 8;
 const DRAIN_MS_MAX = 60_000;
 const DRAIN_POLL_MS = 50;
 const REMOVAL_POLL_MS = 500;
-const DIFFERENCES_NAMED_MAX = 5;
 
 /** The two ends of a move. */
 interface Ends {
@@ -63,54 +65,42 @@ export class MoveDriver {
 
   /** Moves a tenant to a cell, or goes on with a move. @throws TenantMoveError, CellStepError */
   async move(tenantId: string, toCell: string): Promise<void> {
+    const { newMoveId, nowMs, onProgress } = this.#options;
     const cells = await listCells(this.#options.directory);
-    const target = cells.find(({ name }) => name === toCell);
-    if (target === undefined) throw new TenantMoveError(`The directory has no cell "${toCell}".`);
-    let place = await this.#placeOf(tenantId);
-    if (place.cell === toCell) return this.#complete(tenantId, target, cells);
-    if (place.state === 'active') place = await this.#begin(place, toCell);
-    if (place.toCell !== toCell) {
-      throw new TenantMoveError(
-        `The tenant is being moved to cell "${place.toCell}": complete that move, or cancel it with --abort.`,
-      );
-    }
+    const target = this.#stepsOf(cellNamed(cells, toCell));
+    const found = await this.#placeOf(tenantId);
+    if (found.cell === toCell) return this.#complete(found, cells);
+    const place = await this.#claim(found, toCell);
     const source = this.#stepsOf(cellNamed(cells, place.cell));
-    const move = await currentMove(source, tenantId);
-    const moveId = move?.moveId ?? this.#options.newMoveId();
-    const ends = { tenantId, moveId, source, target: this.#stepsOf(target) };
+    const move = await source.currentMove(tenantId);
+    const moveId = move?.moveId ?? newMoveId();
+    const ends = { tenantId, moveId, source, target };
     await call(ends, 'source', 'begin');
     await call(ends, 'target', 'begin');
     // A tenant that is frozen already waits: what is left is copied at once.
-    if (move?.state !== 'frozen') await this.#copy(ends);
-    const startedMs = this.#options.nowMs();
-    await this.#switch(ends, place);
-    await this.#complete(tenantId, target, cells);
-    const seconds = ((this.#options.nowMs() - startedMs) / 1_000).toFixed(1);
-    this.#options.onProgress(`moved: ${tenantId} is in cell "${toCell}"; it was frozen for ${seconds} s`);
+    const isFrozen = move?.state === 'frozen';
+    if (!isFrozen) await this.#copy(ends);
+    const startedMs = nowMs();
+    const switched = await this.#switch(ends, place, isFrozen);
+    await this.#complete(switched, cells);
+    const seconds = ((nowMs() - startedMs) / 1_000).toFixed(1);
+    onProgress(`moved: ${tenantId} is in cell "${toCell}"; it was frozen for ${seconds} s`);
   }
 
   /** Cancels a move that has not switched: the tenant works where it was, and its copy is deleted. */
   async abort(tenantId: string): Promise<void> {
     const { directory, onProgress } = this.#options;
     let place = await this.#placeOf(tenantId);
-    if (place.state !== 'active') {
-      const cancelled = await cancelMove(directory, place);
-      if (cancelled === undefined) throw changedMeanwhile();
-      place = cancelled;
-    }
-    for (const cell of await listCells(directory)) {
-      const steps = this.#stepsOf(cell);
-      const move = await currentMove(steps, tenantId);
-      if (move === undefined || move.state === 'moved') continue;
-      const body = { tenant_id: tenantId, move_id: move.moveId };
-      if (cell.name === place.cell && move.state === 'arriving') {
-        throw new TenantMoveError(
-          `The tenant has switched to cell "${cell.name}": run the move again to complete it.`,
-        );
-      }
-      if (cell.name === place.cell) await steps.call('source', 'resume', body);
-      else await this.#repeat(() => steps.call('target', 'discard', body));
-    }
+    if (place.fromCell !== null) throw switchedTo(place);
+    if (place.state !== 'active') place = changed(await cancelMove(directory, place));
+    const cells = await listCells(directory);
+    const home = this.#stepsOf(cellNamed(cells, place.cell));
+    const move = await home.currentMove(tenantId);
+    if (move !== undefined) await home.call('source', 'resume', stepBody(tenantId, move.moveId));
+    await this.#inOthers(place, cells, async (steps, { moveId, state }) => {
+      if (state === 'moved') return;
+      await this.#repeat(() => steps.call('target', 'discard', stepBody(tenantId, moveId)));
+    });
     onProgress(`cancelled: ${tenantId} is in cell "${place.cell}"`);
   }
 
@@ -118,21 +108,56 @@ export class MoveDriver {
   async removeLeft(tenantId: string, graceMs: number): Promise<void> {
     const { directory, onProgress } = this.#options;
     const place = await this.#placeOf(tenantId);
-    for (const cell of await listCells(directory)) {
-      if (cell.name === place.cell || cell.name === place.toCell) continue;
-      const steps = this.#stepsOf(cell);
-      const move = await currentMove(steps, tenantId);
-      if (move?.state !== 'moved' && move?.state !== 'leaving') continue;
-      const body = { tenant_id: tenantId, move_id: move.moveId, grace_ms: graceMs };
+    if (place.fromCell !== null) throw switchedTo(place);
+    const cells = await listCells(directory);
+    const home = this.#stepsOf(cellNamed(cells, place.cell));
+    if (!(await home.call<{ result: boolean }>('target', 'serves', { tenant_id: tenantId })).result) {
+      throw new TenantMoveError(`Cell "${place.cell}" does not serve the tenant, so nothing was removed.`);
+    }
+    await this.#inOthers(place, cells, async (steps, { moveId, state }, cell) => {
+      if (state !== 'moved' && state !== 'leaving') return;
+      const body = { ...stepBody(tenantId, moveId), grace_ms: graceMs };
       await this.#repeat(() => steps.call('source', 'remove', body));
       onProgress(`removed: the rows of ${tenantId} in cell "${cell.name}"`);
-    }
+    });
   }
 
-  async #begin(place: TenantPlace, toCell: string): Promise<TenantPlace> {
-    const begun = await beginMove(this.#options.directory, place, toCell);
-    if (begun !== undefined) return begun;
-    throw new TenantMoveError(`Cell "${toCell}" takes no tenants, or the tenant was moved meanwhile.`);
+  /** Begins a move, or makes this run the only one that can go on with it. */
+  async #claim(place: TenantPlace, toCell: string): Promise<TenantPlace> {
+    const { directory } = this.#options;
+    if (place.state === 'active') {
+      const begun = await beginMove(directory, place, toCell);
+      if (begun !== undefined) return begun;
+      throw new TenantMoveError(`Cell "${toCell}" takes no tenants, or the tenant was moved meanwhile.`);
+    }
+    if (place.fromCell !== null) throw switchedTo(place);
+    if (place.toCell !== toCell) {
+      throw new TenantMoveError(
+        `The tenant is being moved to cell "${place.toCell}": complete that move, or cancel it with --abort.`,
+      );
+    }
+    return changed(await resumeMove(directory, place));
+  }
+
+  /** Does a step in each other cell that has a move of the tenant. Cells that do not respond are named. */
+  async #inOthers(
+    place: TenantPlace,
+    cells: readonly Cell[],
+    work: (steps: CellSteps, move: TenantMove, cell: Cell) => Promise<void>,
+  ): Promise<void> {
+    for (const cell of cells) {
+      if (cell.name === place.cell || cell.name === place.toCell) continue;
+      const steps = this.#stepsOf(cell);
+      let move: TenantMove | undefined;
+      try {
+        move = await steps.currentMove(place.tenantId);
+      } catch (error) {
+        if (!(error instanceof CellStepError)) throw error;
+        this.#options.onProgress(`skipped: ${error.message} Run the command again if the tenant was there.`);
+        continue;
+      }
+      if (move !== undefined) await work(steps, move, cell);
+    }
   }
 
   /** Copies while the tenant works, until little is left. */
@@ -151,34 +176,36 @@ export class MoveDriver {
     }
   }
 
-  /** Freezes the tenant, copies the rest, and switches the directory. On any failure before, the tenant works again. */
-  async #switch(ends: Ends, place: TenantPlace): Promise<void> {
+  /**
+   * Freezes the tenant, copies the rest, and switches the directory; returns the new place. On any failure before, the
+   * tenant works again.
+   */
+  async #switch(ends: Ends, place: TenantPlace, isFrozen: boolean): Promise<TenantPlace> {
     const { directory, onProgress } = this.#options;
+    let latest = place;
     try {
-      await this.#drain(ends);
+      await this.#freeze(ends, place, isFrozen);
       onProgress('frozen: copying the rest');
       const differing = await call<MoveDifference[]>(ends, 'target', 'finish');
       if (differing.length > 0) throw new TenantMoveError(describeDifferences(differing));
       onProgress('compared: both copies are equal');
-      const latest = place.state === 'frozen' ? place : await freezeTenant(directory, place);
-      if (latest === undefined) throw changedMeanwhile();
-      if ((await moveTenant(directory, latest, latest.cell, latest.toCell ?? '')) === undefined) {
-        throw changedMeanwhile();
-      }
-      onProgress(`switched: the directory has the tenant in cell "${latest.toCell}"`);
+      if (place.state !== 'frozen') latest = changed(await freezeTenant(directory, place));
+      const switched = changed(await switchTenant(directory, latest, latest.cell, latest.toCell ?? ''));
+      onProgress(`switched: the directory has the tenant in cell "${switched.cell}"`);
+      return switched;
     } catch (error) {
-      await this.#thaw(ends, error as Error);
+      await this.#thaw(ends, latest, error as Error);
       throw error;
     }
   }
 
   /** Waits until every accepted event of the tenant is rated and projected, and freezes it. */
-  async #drain(ends: Ends): Promise<void> {
+  async #freeze(ends: Ends, { version }: TenantPlace, isFrozen: boolean): Promise<void> {
     const { nowMs, onProgress, pause } = this.#options;
     const endsAtMs = nowMs() + DRAIN_MS_MAX;
     onProgress('draining: new events are refused');
-    await call(ends, 'source', 'drain');
-    while (!(await call<boolean>(ends, 'source', 'freeze'))) {
+    if (!isFrozen) await call(ends, 'source', 'drain', { version });
+    while (!(await call<boolean>(ends, 'source', 'freeze', { version }))) {
       const { unfinished } = await call<SourceStatus>(ends, 'source', 'status');
       if (nowMs() > endsAtMs) {
         throw new TenantMoveError(
@@ -189,14 +216,15 @@ export class MoveDriver {
     }
   }
 
-  /** Lets the tenant work again, unless it has switched, which only the directory knows. */
-  async #thaw({ tenantId, moveId, source }: Ends, cause: Error): Promise<void> {
+  /**
+   * Lets the tenant work again, unless it has switched, or another run has gone on with the move: only the directory
+   * knows both.
+   */
+  async #thaw({ tenantId, moveId, source }: Ends, latest: TenantPlace, cause: Error): Promise<void> {
     const { directory, onProgress } = this.#options;
     try {
-      const place = await this.#placeOf(tenantId);
-      if (place.state === 'active') return;
-      if ((await cancelMove(directory, place)) === undefined) return;
-      await source.call('source', 'thaw', { tenant_id: tenantId, move_id: moveId });
+      if ((await cancelMove(directory, latest)) === undefined) return;
+      await source.call('source', 'thaw', stepBody(tenantId, moveId));
       onProgress('the tenant works again in its cell; its copy is kept');
     } catch (error) {
       throw new TenantMoveError(
@@ -206,23 +234,30 @@ export class MoveDriver {
     }
   }
 
-  /** Opens a tenant in the cell to which the directory has switched it, and closes it where it was. */
-  async #complete(tenantId: string, target: Cell, cells: readonly Cell[]): Promise<void> {
-    const { onProgress } = this.#options;
-    const steps = this.#stepsOf(target);
-    const arriving = await currentMove(steps, tenantId);
-    if (arriving !== undefined) {
-      await steps.call('target', 'open', { tenant_id: tenantId, move_id: arriving.moveId });
-      onProgress(`opened: cell "${target.name}" serves the tenant`);
+  /**
+   * Closes a tenant that the directory has switched in its old cell, and opens it in its new one. Never do both serve
+   * it, nor does a process refuse its keys as unknown: after each step, processes may remember the keys that they have
+   * or have not found for `KEY_CACHE_MS_MAX`.
+   */
+  async #complete(place: TenantPlace, cells: readonly Cell[]): Promise<void> {
+    const { directory, onProgress, pause } = this.#options;
+    const { cell, fromCell, tenantId } = place;
+    if (fromCell === null) {
+      onProgress(`unchanged: ${tenantId} is in cell "${cell}" already`);
+      return;
     }
-    for (const cell of cells) {
-      if (cell.name === target.name) continue;
-      const others = this.#stepsOf(cell);
-      const move = await currentMove(others, tenantId);
-      if (move?.state !== 'frozen') continue;
-      await others.call('source', 'complete', { tenant_id: tenantId, move_id: move.moveId });
-      onProgress(`closed: cell "${cell.name}" keeps the rows, and serves the tenant no more`);
-    }
+    const source = this.#stepsOf(cellNamed(cells, fromCell));
+    const move = await source.currentMove(tenantId);
+    if (move === undefined) throw new TenantMoveError(`Cell "${fromCell}" knows of no move of the tenant.`);
+    const body = stepBody(tenantId, move.moveId);
+    await source.call('source', 'complete', body);
+    onProgress(`closed: cell "${fromCell}" keeps the rows, and serves the tenant no more`);
+    await pause(KEY_CACHE_MS_MAX);
+    await this.#stepsOf(cellNamed(cells, cell)).call('target', 'open', body);
+    await pause(KEY_CACHE_MS_MAX);
+    // Another run may have done this in the meantime.
+    await openTenant(directory, place);
+    onProgress(`opened: cell "${cell}" serves the tenant`);
   }
 
   async #repeat(step: () => Promise<{ result: boolean }>): Promise<void> {
@@ -241,15 +276,8 @@ export class MoveDriver {
 }
 
 async function call<T>(ends: Ends, side: 'source' | 'target', step: string, more: object = {}): Promise<T> {
-  const body = { tenant_id: ends.tenantId, move_id: ends.moveId, ...more };
+  const body = { ...stepBody(ends.tenantId, ends.moveId), ...more };
   return (await ends[side].call<{ result: T }>(side, step, body)).result;
-}
-
-async function currentMove(steps: CellSteps, tenantId: string): Promise<TenantMove | undefined> {
-  const { result } = await steps.call<{ result: TenantMove | null }>('source', 'current', {
-    tenant_id: tenantId,
-  });
-  return result ?? undefined;
 }
 
 function cellNamed(cells: readonly Cell[], name: string): Cell {
@@ -258,11 +286,15 @@ function cellNamed(cells: readonly Cell[], name: string): Cell {
   return cell;
 }
 
-function changedMeanwhile(): TenantMoveError {
-  return new TenantMoveError('Somebody else has changed the place of the tenant: run the command again.');
+/** @throws TenantMoveError when the place was not the given one any more */
+function changed(place: TenantPlace | undefined): TenantPlace {
+  if (place !== undefined) return place;
+  throw new TenantMoveError('Another command has changed the place of the tenant: run this one again.');
 }
 
-function describeDifferences(differing: readonly MoveDifference[]): string {
-  const named = differing.slice(0, DIFFERENCES_NAMED_MAX).map(({ part }) => part);
-  return `The copy differs from the source in ${differing.length} parts (${named.join(', ')}): cancel the move with --abort, and begin it anew.`;
+/** The tenant is between its cells: only the command that moves it there helps. */
+function switchedTo({ cell }: TenantPlace): TenantMoveError {
+  return new TenantMoveError(
+    `The tenant has been switched to cell "${cell}": run the move to that cell again to complete it.`,
+  );
 }

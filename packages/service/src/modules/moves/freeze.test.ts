@@ -76,6 +76,53 @@ it('does not freeze a tenant that has unfinished events, and waits for writes th
   expect(isFrozen).toBe(true);
 });
 
+it('lets a frozen tenant drain again for nobody but the call that froze it', async () => {
+  const refused = { code: 'move_refused' };
+  await source.begin('ten_1', 'm1');
+  await source.drain('ten_1', 'm1');
+  const writer = await a.store.postgres.pool.connect();
+  await writer.query('begin');
+  await writer.query(`insert into segments (received_at_ms, event_count, project_ids, project_event_counts, byte_count, bytes)
+    values (1, 2, '{prj_ten_1_1}', '{2}', 1, '')`);
+  const early = source.freeze('ten_1', 'm1');
+  while ((await run(a, `select 1 from tenant_moves where state = 'frozen'`)).rowCount === 0);
+  // Another call has frozen it in the meantime.
+  await run(a, 'update tenant_moves set changed_at_ms = changed_at_ms + 1');
+  await writer.query('commit');
+  writer.release();
+  expect(await early).toBe(false);
+  await expect(source.drain('ten_1', 'm1')).rejects.toMatchObject(refused);
+  expect((await run(a, 'select state from tenant_moves')).rows).toEqual([{ state: 'frozen' }]);
+});
+
+it('forms no unit of history of a working tenant from what is not settled, whatever is asked', async () => {
+  await source.begin('ten_1', 'm1');
+  const beforeMs = Number.MAX_SAFE_INTEGER;
+  const unit = () => source.nextUnit('ten_1', 'm1', 'prj_own', { afterMs: 0, beforeMs });
+  expect(await unit()).toBeDefined();
+  await run(
+    a,
+    `insert into usage_batches (created_at_ms, oldest_received_at_ms, event_count, item_count, byte_count, project_ids, bytes)
+    values (1, 1, 1, 1, 1, '{prj_own}', '')`,
+  );
+  expect(await unit()).toBeUndefined();
+});
+
+it('opens a tenant by one call', async () => {
+  await source.begin('ten_1', 'm1');
+  await target.begin('ten_1', 'm1');
+  await cells.copyAll();
+  await cells.freeze();
+  expect(await target.finish('ten_1', 'm1')).toEqual([]);
+  const opened = await Promise.allSettled([target.open('ten_1', 'm1'), target.open('ten_1', 'm1')]);
+  expect(opened.map(({ status }) => status)).toContain('fulfilled');
+  // It has moved on: a late call serves nothing.
+  await run(b, `insert into tenant_moves values ('ten_1', 'm2', 'moved', 1)`);
+  await run(b, `insert into unserved_tenants values ('ten_1', 1)`);
+  await expect(target.open('ten_1', 'm1')).rejects.toMatchObject({ code: 'move_refused' });
+  expect((await run(b, 'select tenant_id from unserved_tenants')).rows).toEqual([{ tenant_id: 'ten_1' }]);
+});
+
 it('refuses steps that do not fit', async () => {
   const refused = { code: 'move_refused' };
   await expect(source.drain('ten_1', 'm1')).rejects.toMatchObject(refused);

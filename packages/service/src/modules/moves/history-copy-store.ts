@@ -18,7 +18,7 @@ export interface HistoryUnit {
   readonly events: number;
 }
 
-/** Sums of the charge items of one metric in one table, and the number of events; decimals as text. */
+/** The number of a project's events, and the sums of their charge items by metric; decimals as text. */
 export interface HistoryDigest {
   readonly events: string;
   /** Sum of the hashes of all ids, attempts and statuses. */

@@ -23,7 +23,12 @@ export async function eraseTenant(
   const projects = await recordProjects({ postgres }, tenantId);
   let isGone = true;
   for (const project of projects) {
-    if (!(await deleteHistory(clickhouse, scopeOf(tenantId, project)))) isGone = false;
+    // The lock of the state is held meanwhile: a late call must not delete the history of a tenant that is back.
+    const isDeleted = await transaction(postgres, async (tx) => {
+      if (!(await states.writeAsMove(tx, tenantId, moveId, ['leaving']))) return false;
+      return deleteHistory(clickhouse, scopeOf(tenantId, project));
+    });
+    if (!isDeleted) isGone = false;
   }
   // Those who refer come first.
   for (const table of tenantTables().reverse()) {
@@ -36,8 +41,7 @@ export async function eraseTenant(
   }
   if (!isGone) return false;
   await transaction(postgres, async (tx) => {
-    await markServed(tx, tenantId);
-    await states.deleteMove(tx, tenantId, moveId, ['leaving']);
+    if (await states.deleteMove(tx, tenantId, moveId, ['leaving'])) await markServed(tx, tenantId);
   });
   return true;
 }

@@ -2,6 +2,7 @@ import { type Static, type TObject, Type } from 'typebox';
 import type { App } from '../../platform/http/index.js';
 import type { Postgres } from '../../platform/postgres/index.js';
 import { findCell, findPlace, type TenantPlace } from '../cells/index.js';
+import { isServed } from '../tenancy/index.js';
 import { type MoveDeps, refuseStep } from './moving.js';
 import { BUCKETS } from './row-copy-store.js';
 import { DepartingTenants } from './source.js';
@@ -23,7 +24,7 @@ const KEY_COLUMNS_MAX = 8;
 const BUDGET_MS_MAX = 10_000;
 
 const Text = Type.String({ minLength: 1, maxLength: TEXT_CHARS_MAX });
-const Milliseconds = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+const Count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 const MOVE = { tenant_id: Text, move_id: Text };
 const Move = Type.Object(MOVE, { additionalProperties: false });
 const ofProject = { ...MOVE, project_id: Text };
@@ -36,14 +37,12 @@ const Range = Type.Object(
   },
   { additionalProperties: false },
 );
-const Unit = Type.Object(
-  { fromMs: Milliseconds, toMs: Milliseconds, events: Milliseconds },
-  { additionalProperties: false },
-);
+const Unit = Type.Object({ fromMs: Count, toMs: Count, events: Count }, { additionalProperties: false });
 
 /**
- * Registers the steps of moves, which other cells and `tollgate tenant move` call with the service key. Each step asks
- * the directory whether it fits: a wrong call can neither open a tenant twice nor delete one that is at home here.
+ * Registers the steps of moves, which other cells and `tollgate tenant move` call with the service key. Each step that
+ * changes something asks the directory whether it fits: a wrong or late call can neither open a tenant twice nor delete
+ * one that is at home here.
  */
 export function registerMoveRoutes(app: App, deps: MoveRoutesDeps): void {
   registerSourceSteps(app, deps);
@@ -60,8 +59,16 @@ function registerSourceSteps(app: App, deps: MoveRoutesDeps): void {
     await requirePlace(deps, tenant_id, ({ cell, state }) => cell === deps.cellName && state !== 'active');
     await source.begin(tenant_id, move_id);
   });
-  for (const name of ['drain', 'freeze', 'status'] as const) {
-    step(name, Move, ({ tenant_id, move_id }) => source[name](tenant_id, move_id));
+  step('status', Move, ({ tenant_id, move_id }) => source.status(tenant_id, move_id));
+  for (const name of ['drain', 'freeze'] as const) {
+    step(name, Type.Object({ ...MOVE, version: Count }), async ({ tenant_id, move_id, version }) => {
+      await requirePlace(
+        deps,
+        tenant_id,
+        (place) => place.cell === deps.cellName && place.toCell !== null && place.version === version,
+      );
+      return source[name](tenant_id, move_id);
+    });
   }
   for (const name of ['thaw', 'resume'] as const) {
     step(name, Move, async ({ tenant_id, move_id }) => {
@@ -73,25 +80,21 @@ function registerSourceSteps(app: App, deps: MoveRoutesDeps): void {
     await requirePlace(deps, tenant_id, ({ cell }) => cell !== deps.cellName);
     await source.complete(tenant_id, move_id);
   });
-  step(
-    'remove',
-    Type.Object({ ...MOVE, grace_ms: Milliseconds }),
-    async ({ tenant_id, move_id, grace_ms }) => {
-      await requirePlace(
-        deps,
-        tenant_id,
-        ({ cell, toCell }) => cell !== deps.cellName && toCell !== deps.cellName,
-      );
-      return source.remove(tenant_id, move_id, grace_ms);
-    },
-  );
+  step('remove', Type.Object({ ...MOVE, grace_ms: Count }), async ({ tenant_id, move_id, grace_ms }) => {
+    await requirePlace(
+      deps,
+      tenant_id,
+      (place) => isElsewhere(place, deps.cellName) && place.fromCell === null,
+    );
+    return source.remove(tenant_id, move_id, grace_ms);
+  });
   step('rows', Type.Object({ ...MOVE, range: Range }), ({ tenant_id, move_id, range }) =>
     source.rows(tenant_id, move_id, { ...range, table: tableOf(range.table) }),
   );
   step('digest', Type.Object({ ...MOVE, table: Text }), ({ tenant_id, move_id, table }) =>
     source.digest(tenant_id, move_id, tableOf(table)),
   );
-  const span = Type.Object({ afterMs: Milliseconds, beforeMs: Type.Integer() });
+  const span = Type.Object({ afterMs: Count, beforeMs: Type.Integer() });
   step('next-unit', Type.Object({ ...ofProject, span }), ({ tenant_id, move_id, project_id, span }) =>
     source.nextUnit(tenant_id, move_id, project_id, span),
   );
@@ -136,12 +139,9 @@ function registerTargetSteps(app: App, deps: MoveRoutesDeps): void {
     await requirePlace(deps, tenant_id, ({ cell }) => cell === deps.cellName);
     await here.open(tenant_id, move_id);
   });
+  step('serves', Type.Object({ tenant_id: Text }), ({ tenant_id }) => isServed(deps.postgres.db, tenant_id));
   step('discard', Move, async ({ tenant_id, move_id }) => {
-    await requirePlace(
-      deps,
-      tenant_id,
-      ({ cell, toCell }) => cell !== deps.cellName && toCell !== deps.cellName,
-    );
+    await requirePlace(deps, tenant_id, (place) => isElsewhere(place, deps.cellName));
     return here.discard(tenant_id, move_id);
   });
 }
@@ -157,6 +157,11 @@ function stepsOf(app: App, side: 'source' | 'target') {
       handler: async ({ body: fields }) => ({ result: (await work(fields as Static<B>)) ?? null }),
     });
   };
+}
+
+/** Whether a tenant neither is in a cell nor moves to it. */
+function isElsewhere({ cell, toCell }: TenantPlace, cellName: string): boolean {
+  return cell !== cellName && toCell !== cellName;
 }
 
 /** Returns the place of a tenant in the directory. @throws DomainError `move_refused` when the step does not fit it */

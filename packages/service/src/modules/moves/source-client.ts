@@ -1,5 +1,6 @@
 import { DomainError } from '../../kernel/errors.js';
 import type { MoveSource } from './moving.js';
+import type { TenantMove } from './state-store.js';
 
 /** Longer than any step may take. */
 const RESPONSE_MS_MAX = 280_000;
@@ -16,6 +17,11 @@ export interface CellAddress {
   readonly serviceKey: string;
 }
 
+/** Returns the fields by which every step names a move. */
+export function stepBody(tenantId: string, moveId: string) {
+  return { tenant_id: tenantId, move_id: moveId };
+}
+
 /** Calls the steps of a move in a cell over HTTP. */
 export class CellSteps {
   readonly #address: CellAddress;
@@ -27,6 +33,14 @@ export class CellSteps {
   /** @throws CellStepError */
   async call<T>(side: 'source' | 'target', step: string, body: object): Promise<T> {
     return (await this.#send(side, step, body)).json() as Promise<T>;
+  }
+
+  /** Returns the move of a tenant in the cell. @throws CellStepError */
+  async currentMove(tenantId: string): Promise<TenantMove | undefined> {
+    const { result } = await this.call<{ result: TenantMove | null }>('source', 'current', {
+      tenant_id: tenantId,
+    });
+    return result ?? undefined;
   }
 
   /** @throws CellStepError */

@@ -46,7 +46,7 @@ export class DepartingTenants implements MoveSource {
 
   /** Refuses new events of the tenant; those that were accepted are rated and projected. */
   async drain(tenantId: string, moveId: string): Promise<void> {
-    await this.#change(tenantId, moveId, ['copying', 'draining', 'frozen'], 'draining');
+    await this.#change(tenantId, moveId, ['copying', 'draining'], 'draining');
   }
 
   /**
@@ -54,12 +54,15 @@ export class DepartingTenants implements MoveSource {
    * draining again, when something has come in between.
    */
   async freeze(tenantId: string, moveId: string): Promise<boolean> {
-    const { postgres } = this.#deps;
-    if (!isFinished(await states.countUnfinished(postgres.db, tenantId))) return false;
-    await this.#change(tenantId, moveId, ['draining', 'frozen'], 'frozen');
+    const { clock, postgres } = this.#deps;
+    const { db } = postgres;
+    if (!isFinished(await states.countUnfinished(db, tenantId))) return false;
+    const frozenAtMs = clock.nowMs();
+    await this.#change(tenantId, moveId, ['draining', 'frozen'], 'frozen', frozenAtMs);
     const ended = await this.#waitForEarlierWriters();
-    if (ended && isFinished(await states.countUnfinished(postgres.db, tenantId))) return true;
-    await this.drain(tenantId, moveId);
+    if (ended && isFinished(await states.countUnfinished(db, tenantId))) return true;
+    // A tenant that another call has frozen since stays frozen.
+    await states.undoFreeze(db, tenantId, moveId, frozenAtMs);
     return false;
   }
 
@@ -125,7 +128,13 @@ export class DepartingTenants implements MoveSource {
   }
 
   async nextUnit(...[tenantId, moveId, projectId, span]: Parameters<MoveSource['nextUnit']>) {
-    return history.nextUnit(this.#deps.clickhouse, await this.#scope(tenantId, moveId, projectId), span);
+    const { clickhouse, postgres } = this.#deps;
+    const scope = await this.#scope(tenantId, moveId, projectId);
+    const { state } = await this.#require(tenantId, moveId, READABLE);
+    // A call that has hung can come when the tenant works again: what is not settled forms no unit.
+    const settledMs =
+      state === 'copying' ? await states.readSettledBeforeMs(postgres.db, tenantId) : span.beforeMs;
+    return history.nextUnit(clickhouse, scope, { ...span, beforeMs: Math.min(span.beforeMs, settledMs) });
   }
 
   async unit(...[tenantId, moveId, projectId, unit]: Parameters<MoveSource['unit']>): Promise<Buffer> {
@@ -142,9 +151,9 @@ export class DepartingTenants implements MoveSource {
     moveId: string,
     from: readonly states.MoveState[],
     to: states.MoveState,
+    nowMs = this.#deps.clock.nowMs(),
   ): Promise<void> {
-    const { postgres, clock } = this.#deps;
-    const changed = await states.changeState(postgres.db, tenantId, moveId, from, to, clock.nowMs());
+    const changed = await states.changeState(this.#deps.postgres.db, tenantId, moveId, from, to, nowMs);
     if (!changed) await this.#require(tenantId, moveId, []);
   }
 

@@ -69,6 +69,19 @@ export async function changeState(
   return numAffectedRows === 1n;
 }
 
+/** Lets a tenant drain again that was frozen at that time, and not since. */
+export async function undoFreeze(
+  db: Db,
+  tenantId: string,
+  moveId: string,
+  frozenAtMs: number,
+): Promise<void> {
+  await sql`
+    update tenant_moves set state = 'draining'
+    where tenant_id = ${tenantId} and move_id = ${moveId} and state = 'frozen' and changed_at_ms = ${frozenAtMs}
+  `.execute(db);
+}
+
 /** Ends a move in one of some states: the tenant is at home here again, or unknown. */
 export async function deleteMove(
   db: Db,

@@ -107,10 +107,13 @@ export class ArrivingTenants {
     const move = await states.findMove(postgres.db, tenantId);
     if (move === undefined && (await rows.hasTenant(postgres.db, tenantId))) return;
     await this.#require(tenantId, moveId);
-    await transaction(postgres, async (tx) => {
-      await states.deleteMove(tx, tenantId, moveId, ['arriving']);
-      await markServed(tx, tenantId);
+    const isOpened = await transaction(postgres, async (tx) => {
+      const isArriving = await states.deleteMove(tx, tenantId, moveId, ['arriving']);
+      if (isArriving) await markServed(tx, tenantId);
+      return isArriving;
     });
+    // Another process has opened it, and it may have moved on since.
+    if (!isOpened) refuseStep(describeMove(await states.findMove(postgres.db, tenantId)));
   }
 
   /** Removes what has arrived of a tenant; returns whether nothing is left. Otherwise call it again. */

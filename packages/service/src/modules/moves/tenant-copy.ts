@@ -21,6 +21,14 @@ export interface MoveDifference {
   readonly target: string;
 }
 
+const DIFFERENCES_NAMED_MAX = 5;
+
+/** Returns sentences for the operator about parts that differ. */
+export function describeDifferences(differing: readonly MoveDifference[]): string {
+  const named = differing.slice(0, DIFFERENCES_NAMED_MAX).map(({ part }) => part);
+  return `The copy differs from the source in ${differing.length} parts (${named.join(', ')}): cancel the move with --abort, and begin it anew.`;
+}
+
 /** The recorded progress of a table. */
 interface TableStep {
   /** Rows that were written before this mark are copied. */
@@ -193,7 +201,8 @@ export class TenantCopy {
       if (from?.unit === undefined) await this.#write((tx) => this.#advance(tx, step, from, begun));
       const bytes = await this.#source.unit(this.#tenantId, this.#moveId, project.id, unit);
       const token = `move-${this.#moveId}-${project.no}-${unit.fromMs}-${unit.toMs}`;
-      await importUnit(this.#deps.clickhouse, scope, bytes, { unit, token });
+      // The state is locked meanwhile, so that no unit arrives in a tenant that was opened or removed.
+      await this.#write(() => importUnit(this.#deps.clickhouse, scope, bytes, { unit, token }));
       const to = { doneMs: unit.toMs };
       await this.#write((tx) => this.#advance(tx, step, begun, to));
       from = to;
