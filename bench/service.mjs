@@ -51,8 +51,8 @@ export class BenchService {
     await this.launch();
   }
 
-  /** Runs a command of `tollgate` with the settings of this service. */
-  spawn(args) {
+  /** Runs a command of `tollgate` with the settings of this service; `output` is where it prints. */
+  spawn(args, output = 'ignore') {
     const command = [process.execPath, PROGRAM, ...args];
     if (this.descriptorsMax !== undefined) command.unshift('prlimit', `--nofile=${this.descriptorsMax}`);
     return spawn(command[0], command.slice(1), {
@@ -66,7 +66,7 @@ export class BenchService {
         TOLLGATE_INGEST_BACKLOG_EVENTS_MAX: String(BACKLOG_EVENTS_MAX),
         ...this.settings,
       },
-      stdio: ['ignore', 'ignore', 'inherit'],
+      stdio: ['ignore', output, 'inherit'],
     });
   }
 

@@ -22,7 +22,7 @@ export interface PostgresConnection {
 export interface EmbeddedPostgresOptions {
   readonly dataDir: string;
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
-  /** DecidingField once if the server ends without `stop` having been called; the reason is one sentence. */
+  /** Called once if the server ends without `stop` having been called; the reason is one sentence. */
   readonly onUnexpectedExit?: (reason: string) => void;
   /** Aborts the start with the signal's reason, and ends the processes that were started. */
   readonly signal?: AbortSignal | undefined;
