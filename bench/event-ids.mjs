@@ -2,10 +2,10 @@
 //
 //     node bench/event-ids.mjs [ids=1000000] [events=500] [rounds=40]
 //
-// Records `ids` events of 30 days, and compacts those that are old enough. Before and
-// after, it times batches of `events`: recent events, old events that are new, and old events that were sent before.
-// A batch is undone, so that all see the same ids. Times are of one connection, with the round trips.
-// Needs `npm run build`.
+// Records `ids` events of 30 days, and compacts those that are old enough. Before and after, it times batches of
+// `events`: recent events, old events that are new, and old events that were sent before. Each batch is rolled back, so
+// that all batches see the same ids. Times are those of one connection, including the round trips. Needs `npm run
+// build`.
 
 import { EventIds } from '../packages/service/dist/modules/pipeline/event-id-store.js';
 import { createEventIdCompactionJob } from '../packages/service/dist/modules/pipeline/index.js';

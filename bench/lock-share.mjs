@@ -1,11 +1,11 @@
-// The share of their time that workers wait for locks, by the number of workers, of projects and of shards.
+// The share of time for which workers wait for locks, by the numbers of workers, projects and shards.
 //
 //     node bench/lock-share.mjs [workers=1,2,4] [projects=1,50] [shards=1,8] [events=200000]
 //
-// Each worker is a process with two batches at once. Every event is counted against five limits of its subject, of
-// 10,000 in each project. A sampler asks PostgreSQL which connections wait for which lock. Needs a build and no
-// service. The machine should have more processors than workers: a worker that holds a lock and waits for a processor
-// makes the others wait longer.
+// Each worker is a process with two batches at once. Each project has 10,000 subjects, and every event is counted
+// against five limits of its subject. A sampler asks PostgreSQL which connections wait for which lock. Needs a build
+// and no service. The machine should have more processors than workers: a worker that holds a lock and waits for a
+// processor makes the others wait longer.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -90,7 +90,7 @@ async function ratedEvents({ pool }) {
   return rows[0].events;
 }
 
-/** Samples the waits of all workers until so many events are rated. */
+/** Samples the waits of all workers until this many events are rated. */
 async function sampleUntil(postgres, events) {
   const samples = { count: 0, posting: 0, others: 0, open: 0 };
   while ((await ratedEvents(postgres)) < events) {

@@ -2,11 +2,11 @@
 //
 //     node bench/quotas.mjs [rounds=5] [seconds=2] [requests=1,20,500] [limit=1000000000] [processes=2]
 //
-// Every process appends requests of one event of 600 bytes each, as many at once as `requests` says, one segment after
-// another. Lines alternate and the median counts: one process; all of them for tenants of their own, which cannot wait
-// for each other's quota; all of them for one tenant. `limit=-1` is no limit. Processor time is that of these processes
-// and of PostgreSQL. The embedded PostgreSQL commits to disk, so rates depend on the disk too. Needs a build and no
-// service.
+// Every process appends one segment after another; each segment has `requests` requests with one event of 600 bytes.
+// The lines alternate, and show medians: one process; all processes, each for a tenant of its own, so that they do not
+// wait for each other's quota; all processes for one tenant. `limit=-1` means no limit. Processor time is that of these
+// processes and of PostgreSQL. The embedded PostgreSQL commits to disk, so rates depend on the disk too. Needs a build
+// and no service.
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { EventQuotas } from '../packages/service/dist/modules/quotas/index.js';

@@ -1,13 +1,13 @@
-// Calculates where one PostgreSQL ends, and how far cells go, by simulating shards with measured costs.
+// Calculates how many events one PostgreSQL and several cells handle, by simulating shards with measured costs.
 //
 //     node bench/sizing.mjs [cores=2,4,8,16,32] [shards=1,8,32] [cells=1,5,10,20] [projects=200] [skew=0.5]
 //                           [seconds=20] [walMBps=400] [syncUs=800] [tenants=2000] [forwardUs=0.7]
 //
 // The costs of an event are in sizing/costs.json: those of bench/wal.mjs (PostgreSQL, log) and bench/pipeline.mjs (own
-// time) on two cores. Nothing is measured here: the result is as good as the costs, and leaves out what many
-// connections of one PostgreSQL cost each other.
-// `cores` are those of PostgreSQL; API processes, workers and projectors have their own machines, as many as are of
-// use. `skew` is the exponent of the sizes of projects: with 0 all are equal, with 1 the n-th has 1/n of the first.
+// time) on two cores. Nothing is measured here: the result is only as good as the costs, and leaves out the time for
+// which many connections of one PostgreSQL delay each other. `cores` are those of PostgreSQL. API processes, workers
+// and projectors have their own machines, as many as can be kept busy. `skew` is the exponent of the sizes of projects:
+// with 0 all are equal, with 1 the n-th project has 1/n of the events of the first.
 import { readFileSync } from 'node:fs';
 import { readOptions } from './options.mjs';
 import { printTable } from './report.mjs';
@@ -27,7 +27,7 @@ const DEFAULTS = {
 };
 const options = readOptions(DEFAULTS);
 const TIME = { warmupSeconds: 5, seconds: options.seconds };
-/** Sizes of tenants fall more slowly than those of one tenant's projects: the exponent of 2,000 customers. */
+/** The exponent of the sizes of 2,000 tenants, which differ less than the sizes of one tenant's projects. */
 const TENANT_SKEW = 0.7;
 
 const COSTS = JSON.parse(readFileSync(new URL('sizing/costs.json', import.meta.url), 'utf8'));
@@ -53,7 +53,7 @@ for (const [name, costs] of Object.entries(COSTS)) {
     ),
   ]);
 }
-printTable('Cells of 32 PostgreSQL cores and 32 shards, each used to 70 % of its end', [
+printTable('Cells of 32 PostgreSQL cores and 32 shards, each at 70 % of its maximum', [
   ['costs', 'cells', 'events/s', 'busiest cell', 'API cores that forward'],
   ...Object.entries(COSTS).flatMap(([name, costs]) => rowsOfCells(name, costs)),
 ]);
@@ -74,7 +74,7 @@ function rowOfCell(costs, cores, shards) {
   ];
 }
 
-/** Returns a cell with enough processes to use PostgreSQL to its end, as far as the shards allow. */
+/** Returns a cell with enough processes to use all of PostgreSQL, as far as the shards allow. */
 function sizeOf({ accept, rate, project }, cores, shards) {
   const eventsPerUs = cores / (accept.postgresUs + rate.postgresUs + project.postgresUs);
   const processes = (ownUs) => Math.max(1, Math.ceil(1.3 * eventsPerUs * ownUs));
@@ -83,7 +83,7 @@ function sizeOf({ accept, rate, project }, cores, shards) {
     postgresCores: cores,
     shards,
     apis: processes(accept.ownUs + accept.postgresUs + (1.5 * options.syncUs) / 500),
-    // Without shards of their own, more workers only wait for each other; four showed the most.
+    // Workers without a shard of their own only wait for each other; four workers gave the best result.
     workers: shards === 1 ? Math.min(4, processes(ofRating)) : Math.min(shards, processes(ofRating)),
     projectors: Math.min(shards, processes(project.ownUs + project.postgresUs)),
     projects: options.projects,

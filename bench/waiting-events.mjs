@@ -1,4 +1,4 @@
-// A tenant whose events wait in the queue, as ingest leaves them there.
+// A tenant whose events wait in the queue, as ingest appends them.
 import { rawEventHex } from '../packages/service/dist/kernel/id.js';
 import { BATCH_EVENTS, batchBody, PAYLOAD, RequestTemplate, RULE_SET, SUBJECTS } from './events.mjs';
 import { insertLimits } from './limits.mjs';
@@ -43,7 +43,7 @@ export async function createWaitingProjects(postgres, count, limits) {
   return projects;
 }
 
-/** `*`, or every subject by itself. */
+/** Returns the subjects that get a route: `*`, or every subject. */
 function routedSubjects(limits) {
   if (limits === 1) return ['*'];
   return Array.from({ length: SUBJECTS }, (_, index) => `user-${String(index).padStart(5, '0')}`);

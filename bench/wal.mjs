@@ -1,16 +1,16 @@
-// Write-ahead log and processor time of PostgreSQL for an event, from its acceptance to ClickHouse.
+// Write-ahead log and processor time of PostgreSQL per event, from its acceptance to ClickHouse.
 //
 //     node bench/wal.mjs [events=100000] [warmup=50000] [limits=0,1] [projects=1] [requestEvents=500]
 //         [requests=1] [batch=20000] [stores=columns,folder,s3] [putMs=0] [outsideKib=64] [sizes=1] [clients=0]
 //
-// Each line is a process with empty stores: requests of `requestEvents` events of 600 bytes are accepted, `requests` of
-// them as one segment, then rated in batches of up to `batch` events, then copied into ClickHouse. Single events over
-// 64 connections are `requestEvents=1 requests=24`. `limits=1` counts each event against five limits for each of 10,000
-// subjects of each project. The bytes that only pass through are in columns of PostgreSQL, in a folder, or in an S3
-// server of this machine, each of whose responses `putMs` delays; segments smaller than `outsideKib` stay in rows. The
-// second table appends segments of different sizes; with `clients`, a third sends that many single events at once for
-// ten seconds. Bytes of the log hardly depend on the machine; processor time is that of PostgreSQL's processes. Needs a
-// build and no service.
+// Each line is a process with empty stores. It accepts requests of `requestEvents` events of 600 bytes, `requests` of
+// them as one segment, rates them in batches of up to `batch` events, and copies them into ClickHouse. `requestEvents=1
+// requests=24` is like single events over 64 connections. With `limits=1`, each event is counted against five limits of
+// its subject; each project has 10,000 subjects. The bytes of segments and rows are in columns of PostgreSQL, in a
+// folder, or in an S3 server of this machine, whose responses are delayed by `putMs`; segments smaller than
+// `outsideKib` stay in rows. The second table appends segments of different sizes. With `clients`, a third table sends
+// single events from this many clients for ten seconds. Bytes of the log hardly depend on the machine; processor time
+// is that of PostgreSQL's processes. Needs a build and no service.
 import { fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -177,7 +177,7 @@ async function measureSegments({ postgres }, objects) {
   return { measured };
 }
 
-/** Each client sends its next event when it has the response to the one before. */
+/** Each client sends its next event when it has the response to the previous one. */
 async function measureClients({ postgres }, objects) {
   const queue = new PostgresSegmentQueue(postgres, objects && new SegmentObjects(objects), {
     outsideBytesMin: options.outsideKib * 1_024,

@@ -1,10 +1,10 @@
-// One service with one worker, and another one with several, in turns: what further rating threads and accepting
-// processes bring on this machine, or cost where it has no more cores.
+// Compares a service with one worker and a service with several, in turn. It shows the gain of more rating threads and
+// accepting processes on this machine, or their cost if it has no more cores.
 //
 //     node bench/workers.mjs [workers=2] [rounds=3] [seconds=6] [projects=4] [limits=0]
 //
-// Each round sends single events, then batches as fast as the pipeline keeps up with, to one service after the other;
-// every other round begins with the second. At the end, both are recounted. Needs a build.
+// Each round sends single events, and then batches as fast as the pipeline can process them, to one service after the
+// other; every other round begins with the second service. At the end, both services are verified. Needs a build.
 import { availableParallelism, cpus } from 'node:os';
 import { median } from './machines/measure.mjs';
 import { readOptions } from './options.mjs';

@@ -1,7 +1,7 @@
 // A model of one cell: its API processes, workers and projectors around one PostgreSQL.
 import { Cores, Lock, Simulation } from './simulation.mjs';
 
-/** Slots of projects, on which posting locks; see decision 0043. */
+/** Number of the slots of projects, which posting locks; see decision 0043. */
 const SLOTS = 64;
 const FLUSH_EVENTS = 500;
 const BATCH_EVENTS_MAX = 20_000;
@@ -11,15 +11,15 @@ const BACKLOG_EVENTS_MAX_OF_WORKER = 60_000;
 /** Batches that one worker processes at once: the second is rated while the first waits for PostgreSQL. */
 const BATCHES_OF_WORKER = 2;
 const POLL_US = 5_000;
-/** Returns the load of a project by its rank: with skew 0 all are equal, with skew 1 the n-th has 1/n of the first. */
+/** Returns the load of a project by its rank: with skew 0 all are equal, with 1 the n-th has 1/n of the first. */
 const weightOf = (rank, skew) => 1 / (rank + 1) ** skew;
 
 /**
- * Simulates a cell that gets as many events as it takes.
+ * Simulates a cell that gets as many events as it can take.
  *
  * @param costs of one event, in µs and bytes; see costs.json
  * @param size processes, cores, shards, projects
- * @returns events per second, shares of time, and the first part that was used to its end
+ * @returns events per second, shares of time, and the bottleneck
  */
 export function simulateCell(costs, size, { warmupSeconds, seconds }) {
   const cell = new Cell(costs, size);
@@ -150,14 +150,14 @@ class Cell {
     }
   }
 
-  /** The disk writes one commit after the other; a commit also waits for the disk's answer, next to the others. */
+  /** The disk writes one commit after the other; several commits can wait for its confirmation at the same time. */
   #commit(bytes) {
     const written = this.#wal.use(bytes / this.#size.walBytesPerUs);
     return (resume) => written(() => this.simulation.callIn(this.#size.syncUs, resume));
   }
 }
 
-/** Returns the share of the events of each shard, and the slots of each shard that have projects. */
+/** Returns each shard's share of the events, and its slots that have projects. */
 function sharesOf({ shards, projects, skew }) {
   const weights = new Array(shards).fill(0);
   const slots = Array.from({ length: shards }, () => new Set());

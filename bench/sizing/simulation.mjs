@@ -1,6 +1,6 @@
-// Simulated time, and what simulated processes wait for: processors, locks, a disk.
+// Simulated time, and the resources for which simulated processes wait: processors, locks, a disk.
 
-/** Longest turn of a task on a processor: about the time slice of Linux. */
+/** Upper bound of a task's turn on a processor: about the time slice of Linux. */
 const QUANTUM_US = 4_000;
 
 /**
@@ -9,7 +9,7 @@ const QUANTUM_US = 4_000;
  */
 export class Simulation {
   nowUs = 0;
-  /** A binary heap of pending calls, the earliest first; calls of one time run in the order of their numbers. */
+  /** A binary heap of pending calls, the earliest first; calls with the same time run in the order of their numbers. */
   #heap = [];
   #count = 0;
 
@@ -69,7 +69,7 @@ function isBefore(a, b) {
   return a.atUs < b.atUs || (a.atUs === b.atUs && a.number < b.number);
 }
 
-/** The processors of a machine, or the one of a thread; tasks that wait take turns. */
+/** The processors of a machine, or the single one of a thread; waiting tasks take turns. */
 export class Cores {
   busyUs = 0;
   #simulation;
@@ -140,7 +140,7 @@ export class Lock {
   }
 }
 
-/** A first-in, first-out queue; an array alone would move all elements at each removal. */
+/** A first-in, first-out queue; a plain array would move all elements at each removal. */
 class Queue {
   #items = [];
   #begin = 0;
