@@ -34,7 +34,7 @@ export class BoundedMap<K, V> {
     this.#entries.delete(key);
   }
 
-  /** The entries, oldest first. An entry may be deleted meanwhile. */
+  /** The entries, oldest first. Entries may be deleted during the iteration. */
   [Symbol.iterator](): IterableIterator<[K, V]> {
     return this.#entries.entries();
   }

@@ -88,7 +88,7 @@ function randomEventHex(): string {
   return RANDOM_POOL.toString('hex', from, randomPoolAt);
 }
 
-/** Returns the least id that an event of that time, in Unix seconds, can have: all earlier events have lesser ids. */
+/** Returns the smallest id that an event of this time, in Unix seconds, can have: earlier events have smaller ids. */
 export function firstRawEventHex(occurredAt: number): string {
   return occurredAt.toString(16).padStart(8, '0').padEnd(32, '0');
 }

@@ -39,7 +39,7 @@ function age(): void {
 }
 
 describe('a cell that does not respond', () => {
-  it('is a 503 for its tenants alone', async () => {
+  it('gives a 503 to its tenants only', async () => {
     const c = await cells.addCell('gone');
     const { key } = await cells.makeTenant(c);
     const mine = await cells.makeTenant(a);
@@ -93,8 +93,8 @@ describe('made-up keys', () => {
   });
 });
 
-describe('while the directory is away', () => {
-  it('own tenants and known routes are served, new look-ups and new keys are a 503', async () => {
+describe('while the directory is unavailable', () => {
+  it('tenants of the cell and known routes are served; new look-ups and new keys get a 503', async () => {
     const mine = await cells.makeTenant(a);
     const known = await cells.makeTenant(b);
     const unknown = await cells.makeTenant(b);

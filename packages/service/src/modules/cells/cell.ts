@@ -17,7 +17,7 @@ export interface CellOptions {
   readonly monotonicMs?: () => number;
 }
 
-/** The cell that this installation is: it knows the others by the directory. */
+/** This installation as a cell. It knows the other cells from the directory. */
 export class OwnCell implements CellPort, TenantRegister {
   readonly name: string;
   readonly #options: CellOptions;

@@ -27,7 +27,7 @@ interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Cells with tenancy alone, in this process, and their directory. */
+/** Cells that have only the tenancy module, in this process, and their directory. */
 export class CellsFixture {
   readonly serviceKey = generateApiKey('live');
   readonly clock = new ManualClock(TEST_NOW_S * 1_000);
@@ -98,7 +98,7 @@ export class CellsFixture {
     return { status: response.status, headers: response.headers, text, json: () => JSON.parse(text) };
   }
 
-  /** Makes a tenant in that cell, with a project and an administrator's key. */
+  /** Creates a tenant in a cell, with a project and an administrator's key. */
   async makeTenant(cell: TestCell): Promise<{ tenantId: string; project: Project; key: CreatedApiKey }> {
     const headers = { 'x-tollgate-forwarded-by': 'test' };
     const made = await this.call(cell, 'POST', '/admin/v1/tenants', {
@@ -158,7 +158,7 @@ export class CellsFixture {
     return frozen;
   }
 
-  /** Lets nobody connect to the directory, or everybody again. */
+  /** Makes the directory unavailable, or available again. */
   async setAway(isAway: boolean): Promise<void> {
     const cell = this.#cells[0];
     if (cell === undefined) throw new Error('no cell was added');

@@ -66,7 +66,7 @@ describe('a person who signs in at another cell', () => {
     }
   });
 
-  it('is nobody without the cookie of the session, whatever the other cookie says', async () => {
+  it('is not signed in without the cookie of the session, whatever the other cookie says', async () => {
     const { key } = await cells.makeTenant(b);
     const { headers } = await signIn(a, key.key);
     const route = headers.cookie.split('; ').find((each) => each.startsWith('tollgate_route=')) ?? '';

@@ -14,14 +14,14 @@ export interface Cell {
   readonly url: string;
   /** A draining cell takes no new tenants. */
   readonly status: 'active' | 'draining';
-  /** Events per second that it is meant to carry. */
+  /** Events per second that the cell can carry. */
   readonly capacity: number;
 }
 
 /** A cell with what it reported last. */
 export interface CellReport extends Cell {
   readonly tenants: number;
-  /** Tenants on their way out of the cell. */
+  /** Tenants that are moving to another cell. */
   readonly tenantsMoving: number;
   readonly eventsPerSecond: number;
   /** Unix milliseconds; null before the first report. */
@@ -33,13 +33,13 @@ export interface TenantRoute extends TenantPlace {
   readonly url: string;
 }
 
-/** A tenant and everything that requests name it by. */
+/** A tenant and its addresses. */
 export interface Registration {
   readonly tenantId: string;
   readonly addresses: readonly string[];
 }
 
-/** Cells that one directory can have. */
+/** Upper bound of the cells in one directory. */
 export const CELLS_MAX = 128;
 
 const CELL = sql.raw('name, number, url, status, capacity');
@@ -50,7 +50,7 @@ export async function migrateDirectory(postgres: Pick<Postgres, 'pool' | 'db'>):
     select to_regclass('segments') is not null as "isCell"
   `.execute(postgres.db);
   if (rows[0]?.isCell === true) {
-    throw new MigrationError('This is the database of a cell: the directory needs a database of its own.');
+    throw new MigrationError('This is the database of a cell; the directory needs a database of its own.');
   }
   await applyMigrations(postgres, readMigrations('directory'), 'directory');
 }
@@ -64,8 +64,8 @@ export interface NewCell {
 }
 
 /**
- * Adds a cell, or gives a known one another URL and capacity; either way it is active afterwards. Returns undefined
- * when the number is taken, is not that of the known cell, or no number is free.
+ * Adds a cell, or changes the URL and the capacity of a known cell; the cell is active afterwards. Returns undefined if
+ * the number is taken, if the known cell has another number, or if no number is free.
  */
 export function putCell(postgres: Postgres, cell: NewCell): Promise<Cell | undefined> {
   const { name, url, capacity, number = null } = cell;
@@ -117,12 +117,12 @@ export async function beginDraining({ db }: Directory, name: string): Promise<bo
   return rows.length > 0;
 }
 
-/** The time between two reports from which a rate is calculated; reports of other processes come in between. */
+/** Minimum time between two reports from which a rate is calculated: several processes report for one cell. */
 const REPORT_S_MIN = 10;
 
 /** Records how many events a cell has processed in all. Any number of its processes may report. */
 export async function reportEvents({ db }: Directory, cell: string, eventsTotal: number): Promise<void> {
-  // A moved tenant takes its count along: the total may fall.
+  // The total falls when a tenant moves to another cell, because its events then count there.
   await sql`
     update cells set
       events_per_second = case when reported_at is null then 0
@@ -161,7 +161,7 @@ export async function insertTenantOf({ db }: Directory, cell: string, tenantId: 
   return rows.length > 0;
 }
 
-/** Removes a tenant that its cell does not have: its creation failed. Returns false when its place has changed. */
+/** Removes a tenant whose creation in its cell failed. Returns false if its place has changed. */
 export function removeTenant(postgres: Postgres, { tenantId, version }: TenantPlace): Promise<boolean> {
   return transaction(postgres, async (tx) => {
     const { rows } = await sql`
@@ -182,8 +182,8 @@ export async function insertAddress({ db }: Directory, address: string, tenantId
 }
 
 /**
- * Registers tenants that a cell has already. Returns the places of those that the directory has elsewhere, or that are
- * being moved: these are not changed.
+ * Registers tenants that a cell already has. Tenants that are in another cell according to the directory, or that are
+ * being moved, are not changed; their places are returned.
  */
 export function registerExisting(
   postgres: Postgres,

@@ -46,7 +46,7 @@ describe('cells', () => {
     expect(changed).toEqual({ name: 'a', number: 0, url: 'http://other', status: 'active', capacity: 7 });
   });
 
-  it('are not added with a number of another cell, nor with another number', async () => {
+  it('are not added with the number of another cell, or with a different number', async () => {
     await addCell('a');
     expect(await addCell('b', { number: 0 })).toBeUndefined();
     expect(await addCell('a', { number: 5 })).toBeUndefined();
@@ -232,7 +232,7 @@ describe('a tenant', () => {
     }
   });
 
-  it('that its cell does not have is removed', async () => {
+  it('is removed if its cell does not have it', async () => {
     const place = await placeOf('ten_1');
     expect(await directory.removeTenant(store.postgres, { ...place, version: 9 })).toBe(false);
     expect(await directory.removeTenant(store.postgres, place)).toBe(true);
@@ -240,7 +240,7 @@ describe('a tenant', () => {
   });
 });
 
-describe('tenants from before', () => {
+describe('tenants from before the cell was added', () => {
   it('are registered, unless the directory has them elsewhere', async () => {
     await addCell('a');
     await addCell('b');

@@ -22,7 +22,7 @@ afterAll(() => cells.stop());
 let mayGoOn = Promise.resolve();
 let partsClosed = 0;
 
-/** Requests of the express route that Fastify has served in the place of the lane. */
+/** Requests of the express route that Fastify has served instead of the express lane. */
 const fastifyRequests = new Map<App, number>();
 
 function addExpressRoute(app: App): void {
@@ -76,7 +76,7 @@ function age(): void {
 }
 
 describe('a request with a key', () => {
-  it('is served by the cell of the key, whichever gets it, from its creation on', async () => {
+  it('is served by the cell of the key as soon as the key exists, whichever cell gets the request', async () => {
     const { tenantId, key } = await cells.makeTenant(b);
     for (const cell of [a, b]) {
       const answer = await me(cell, key.key);
@@ -84,7 +84,7 @@ describe('a request with a key', () => {
     }
   });
 
-  it('goes on as it came, with the address of its client', async () => {
+  it('is forwarded unchanged, with the address of its client', async () => {
     const { key } = await cells.makeTenant(b);
     const answer = await cells.call(a, 'GET', '/v1/test/headers?x=1', {
       key: key.key,
@@ -120,7 +120,7 @@ describe('a request with a key', () => {
     expect(rows).toEqual([{ name: 'From a' }]);
   });
 
-  it('gets the errors of the other cell, bodies that are too large included', async () => {
+  it('gets the errors of the other cell, also for bodies that are too large', async () => {
     const { key } = await cells.makeTenant(b);
     const large = await cells.call(a, 'POST', '/v1/test/size', { key: key.key, body: 'x'.repeat(100_000) });
     expect([large.status, large.json().code]).toEqual([413, 'payload_too_large']);
@@ -167,7 +167,7 @@ describe('a request with a key', () => {
     expect([fastifyRequests.get(a.app), fastifyRequests.get(b.app)]).toEqual([2, undefined]);
   });
 
-  it('is refused in the same words when nobody knows the key', async () => {
+  it('is refused with the same message if no cell knows the key', async () => {
     const there = await me(a, generateApiKey('live'));
     expect([there.status, there.json().code]).toEqual([401, 'unauthenticated']);
     expect(there.headers.get('x-tollgate-not-here')).toBeNull();
@@ -217,7 +217,7 @@ describe('the service key', () => {
     await cells.directory.beside('update cells set events_per_second = 0');
   });
 
-  it('creates none where all cells are drained', async () => {
+  it('creates no tenant if all cells are draining', async () => {
     await beginDraining(cells.directory.postgres, 'a');
     await beginDraining(cells.directory.postgres, 'b');
     const refused = await cells.call(a, 'POST', '/admin/v1/tenants', {
@@ -231,7 +231,7 @@ describe('the service key', () => {
 });
 
 describe('a tenant that moves', () => {
-  it('is refused for a moment while it is frozen, and served by its new cell then', async () => {
+  it('is refused for a moment while it is frozen, and then served by its new cell', async () => {
     const { tenantId, project, key } = await cells.makeTenant(a);
     expect((await me(b, key.key)).status).toBe(200);
     await cells.moveTenant(tenantId, a, b);
@@ -270,7 +270,7 @@ describe('a tenant that moves', () => {
     const { tenantId, key } = await cells.makeTenant(a);
     expect((await me(b, key.key)).status).toBe(200);
     await cells.moveTenant(tenantId, a, b);
-    // The keys that cell a has in memory are old, the routes of cell b are not.
+    // The cached keys of cell a are old, the cached routes of cell b are not.
     cells.monotonicMs += 600;
     const c = await cells.addCell('c');
     expect((await me(c, key.key)).json().tenant_id).toBe(tenantId);

@@ -31,7 +31,7 @@ async function newDatabase(): Promise<TestPostgres> {
 
 let projectCount = 0;
 
-/** Makes a project of a tenant of its own. */
+/** Creates a project with a tenant of its own. */
 function newProject({ postgres }: TestPostgres): Promise<TestProject> {
   projectCount += 1;
   return createProject(postgres, `ten_${projectCount}`, `prj_${projectCount}`);
@@ -102,7 +102,7 @@ describe('joining', () => {
     await expect(join('nobody', await newDatabase())).rejects.toThrow('tollgate cell add nobody --url URL');
   });
 
-  it('registers the tenants, projects and keys from before', async () => {
+  it('registers the tenants, projects and keys that it already has', async () => {
     const database = await newDatabase();
     const { tenantId, projectId } = await newProject(database);
     await database.postgres.pool.query(

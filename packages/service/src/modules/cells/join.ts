@@ -8,7 +8,7 @@ import { countServed, readRegistrations } from './registration-store.js';
 
 const REGISTRATIONS_AT_ONCE = 500;
 
-/** This process cannot be part of the cell that its settings name; the message is one sentence for the operator. */
+/** This process cannot join the cell that its settings name; the message is for the operator. */
 export class CellError extends Error {
   override readonly name = 'CellError';
 }
@@ -29,23 +29,25 @@ export async function joinCell(options: JoinOptions): Promise<OwnCell> {
   await directory.migrateDirectory(database);
   const cell = await directory.findCell(database, name);
   if (cell === undefined) {
-    throw new CellError(`The directory has no cell "${name}". Add it: tollgate cell add ${name} --url URL.`);
+    throw new CellError(
+      `The directory has no cell "${name}". Add it with: tollgate cell add ${name} --url URL.`,
+    );
   }
   const foreign = await confineNumbers(postgres, cell.number);
   if (foreign !== undefined) {
     throw new CellError(
-      `The table ${foreign.table} has given out the number ${foreign.last}, which is not one of cell "${name}" (number ${cell.number}): only a cell with the number 0 may have projects before it is added.`,
+      `The table ${foreign.table} has given out the number ${foreign.last}, which is outside the range of cell "${name}" (number ${cell.number}). Only cell number 0 may have projects or limits before it is added.`,
     );
   }
   await registerTenants(options);
   return new OwnCell(options);
 }
 
-/** Registers tenants from before the installation was a cell, and what a restored directory has lost. */
+/** Registers tenants that the installation had before it was a cell, and those that a restored directory has lost. */
 async function registerTenants(options: JoinOptions): Promise<void> {
   const { directory: database, postgres, name } = options;
   const [here, there] = [await countServed(postgres), await directory.countRegistered(database, name)];
-  // A failed creation leaves an address more in the directory, which costs a registration that changes nothing.
+  // A failed creation leaves a surplus address in the directory: the counts differ, and registering changes nothing.
   if (here.tenants === there.tenants && here.addresses === there.addresses) return;
   for (let afterId = ''; ; ) {
     const registrations = await readRegistrations(postgres, afterId, REGISTRATIONS_AT_ONCE);
@@ -59,8 +61,8 @@ async function registerTenants(options: JoinOptions): Promise<void> {
 }
 
 /**
- * Stops serving a tenant that the directory has in another cell: this database is older than its move. A tenant that is
- * being moved is left to its move.
+ * Stops serving a tenant that is in another cell according to the directory: this database is older than the tenant's
+ * move. A tenant that is being moved is not changed.
  */
 async function yieldTenant(
   { postgres, name, log, nowMs }: JoinOptions,

@@ -3,18 +3,18 @@ import type { Db, Postgres } from '../../platform/postgres/index.js';
 import { MOVING_NUMBERS } from './table-owners.js';
 
 /**
- * Numbers that each cell may give out in one identity column: 128 cells share the positive 32-bit integers. It is a
- * multiple of 64, so that the slots of a cell's projects (`no` modulo 64) are even.
+ * Count of the numbers that each cell may give out in one identity column: 128 cells share the positive 32-bit
+ * integers. It is a multiple of 64, so that a cell's projects are spread evenly over the slots (`no` modulo 64).
  */
 export const NUMBERS_PER_CELL = 2 ** 24;
 
-/** A table of a cell that has given out a number outside of the cell's range. */
+/** A table that has given out a number outside of the cell's range. */
 export interface ForeignNumber {
   readonly table: string;
   readonly last: number;
 }
 
-/** Returns the number of the last migration of a cell. */
+/** Returns the number of the last migration that was applied to a cell. */
 export async function schemaVersion({ db }: Pick<Postgres, 'db'>): Promise<number> {
   const { rows } = await sql<{ version: number }>`
     select coalesce(max(version), 0) as version from schema_migrations
@@ -22,7 +22,7 @@ export async function schemaVersion({ db }: Pick<Postgres, 'db'>): Promise<numbe
   return rows[0]?.version ?? 0;
 }
 
-/** Returns whether this installation has given out a number of its own. */
+/** Returns whether this installation has given out any number. */
 export async function hasGivenNumbers({ db }: Pick<Postgres, 'db'>): Promise<boolean> {
   for (const { table, column } of MOVING_NUMBERS) {
     if ((await readSequence(db, table, column)).last !== null) return true;

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Postgres } from '../../platform/postgres/index.js';
 import type { Registration } from './directory-store.js';
 
-/** The SQL of what a cell knows of its own tenants, for the directory. */
+/** The SQL that reads the tenants of a cell, and their addresses, for the directory. */
 type Cell = Pick<Postgres, 'db'>;
 
 const IS_SERVED = sql`not exists (select from unserved_tenants where unserved_tenants.tenant_id = tenants.id)`;
@@ -35,7 +35,7 @@ export async function countServed({ db }: Cell): Promise<{ tenants: number; addr
   return rows[0] ?? { tenants: 0, addresses: 0 };
 }
 
-/** Returns how many events this cell has rated in all: those of its tenants, also of those that have moved here. */
+/** Returns the number of events of this cell's tenants that were ever rated, here or before they moved here. */
 export async function countEvents({ db }: Cell): Promise<number> {
   const { rows } = await sql<{ total: number }>`
     select coalesce(sum(processed_count + failed_count + duplicate_count), 0)::bigint as total from ingest_totals

@@ -50,7 +50,7 @@ async function codeOf(outcome: unknown): Promise<string | undefined> {
 }
 
 describe('a route to another cell', () => {
-  it('is looked up once for many at the same time, and then used as it is', async () => {
+  it('is looked up once for many requests at the same time, and then used without a look-up', async () => {
     await Promise.all([cache.get('known', 'x'), cache.get('known', 'y')]);
     nowMs = 4_999;
     expect(cache.get('known', 'x')).toBe(ROUTE);
@@ -73,7 +73,7 @@ describe('a route to another cell', () => {
     expect(await cache.get('known', 'x')).toMatchObject({ cell: 'c' });
   });
 
-  it('stays in use while the directory is away, however old it is', async () => {
+  it('stays in use while the directory is unavailable, however old it is', async () => {
     await cache.get('known', 'x');
     failure = new Error('away');
     nowMs = 3_600_000;
@@ -89,7 +89,7 @@ describe('a route to another cell', () => {
   });
 });
 
-describe('everything else is kept for a moment', () => {
+describe('other results are kept for a moment', () => {
   it.each([
     ['a tenant of this cell', { ...ROUTE, cell: 'a' }],
     ['a frozen tenant', { ...ROUTE, state: 'frozen' as const, toCell: 'c' }],
@@ -125,7 +125,7 @@ describe('made-up addresses', () => {
     expect(asked).toEqual([]);
   });
 
-  it('of one source are looked up at a bounded rate, and hinder no other source', async () => {
+  it('of one source are looked up at a bounded rate, and do not hinder other sources', async () => {
     for (let count = 0; count < 100; count += 1) await cache.get(`made up ${count}`, 'x');
     expect(await codeOf(cache.get('made up', 'x'))).toBe('unknown_keys_limit_reached');
     expect(asked).toHaveLength(100);
@@ -139,7 +139,7 @@ describe('made-up addresses', () => {
     expect(await codeOf(cache.get('still later', 'x'))).toBe('unknown_keys_limit_reached');
   });
 
-  it('include revoked keys, which a cell refuses again and again', async () => {
+  it('include revoked keys, which a cell refuses repeatedly', async () => {
     await cache.get('known', 'x');
     for (let count = 0; count < 100; count += 1) await cache.getAgain('known', 'x');
     expect(await codeOf(cache.getAgain('known', 'x'))).toBe('unknown_keys_limit_reached');
@@ -161,8 +161,8 @@ describe('made-up addresses', () => {
   });
 });
 
-describe('a directory that is away', () => {
-  it('is left alone for a second', async () => {
+describe('a directory that is unavailable', () => {
+  it('gets no look-ups for a second', async () => {
     failure = new Error('away');
     expect(await codeOf(cache.get('known', 'x'))).toBe('directory_unavailable');
     nowMs = 999;

@@ -4,21 +4,21 @@ import type { MaybePromise } from '../../kernel/maybe-promise.js';
 import { tenantShare } from '../../kernel/tenant-share.js';
 import type { TenantRoute } from './directory-store.js';
 
-/** Up to this age, a route to another cell is used as it is. */
+/** Up to this age, a route to another cell is used without a new look-up. */
 const FRESH_MS_MAX = 5_000;
-/** Up to this age it is used while it is looked up again; the cell that it leads to refuses a tenant that has left. */
+/** Up to this age, it is used while it is looked up again. If the tenant has left, the cell refuses the request. */
 const RENEWED_MS_MAX = 60_000;
-/** Age of everything else: tenants of this cell, frozen tenants, addresses that lead nowhere. */
+/** Maximum age of other results: tenants of this cell, frozen tenants, unknown addresses. */
 export const OTHER_MS_MAX = 500;
 const ROUTES_CACHED_MAX = 100_000;
 const UNKNOWN_CACHED_MAX = 20_000;
-/** Look-ups at the same time; one source may have three quarters of them. */
+/** Upper bound of the look-ups at the same time; one source may have three quarters of them. */
 const LOOK_UPS_MAX = 64;
-/** Look-ups without a result that one source may make at once, and the number it gets back each second. */
+/** Look-ups without a result that one source may make at once, and how many more it may make each second. */
 const FAILED_LOOK_UPS_MAX = 100;
 const FAILED_LOOK_UPS_PER_S = 10;
 const SOURCES_MAX = 10_000;
-/** After a failure of the directory, it is left alone for this time. */
+/** Time without look-ups after a failure of the directory. */
 const AWAY_MS = 1_000;
 
 export interface RouteCacheOptions {
@@ -34,16 +34,16 @@ interface CachedRoute {
   readonly askedAtMs: number;
 }
 
-/** The look-ups without a result that a source may still make, as of a time. */
+/** The look-ups without a result that a source could still make at a time. */
 interface Allowance {
   readonly left: number;
   readonly atMs: number;
 }
 
 /**
- * Look-ups of addresses in the directory, cached. Addresses that are found and addresses that are not have memory of
- * their own, and a source (the address of a client) has a share of the look-ups: made-up keys neither displace the
- * routes of others nor keep the directory busy. While the directory is away, known routes stay in use.
+ * Looks up addresses in the directory, and caches the results. Found and unknown addresses have separate caches, and
+ * each source (the IP address of a client) has a share of the look-ups. So made-up keys neither displace routes nor
+ * keep the directory busy. While the directory is unavailable, known routes stay in use.
  */
 export class RouteCache {
   readonly #options: RouteCacheOptions;
@@ -60,7 +60,7 @@ export class RouteCache {
   }
 
   /**
-   * Returns the route of the tenant that an address names; undefined when it names none.
+   * Returns the route of the tenant that an address names; undefined if it names none.
    *
    * @throws DomainError `directory_unavailable`; `unknown_keys_limit_reached`; `server_busy`
    */
@@ -109,7 +109,7 @@ export class RouteCache {
       renewed.catch(() => {});
       return route;
     }
-    // A frozen tenant is somewhere else soon. An old route to another cell is better than none.
+    // A frozen tenant will soon be in another cell. An old route to another cell is better than none.
     return leadsAway ? renewed.catch(() => route) : renewed;
   }
 
@@ -135,7 +135,7 @@ export class RouteCache {
     }
   }
 
-  /** Why a source may not look an address up now. An address that is known is no guess. */
+  /** Returns why a source may not look up an address now; undefined if it may. A known address is not a guess. */
   #refusalOf(address: string, source: string): DomainError | undefined {
     const nowMs = this.#options.nowMs();
     if (nowMs < this.#awayUntilMs) return new DomainError('directory_unavailable');

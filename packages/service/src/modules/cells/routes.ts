@@ -5,11 +5,11 @@ import { hasGivenNumbers, schemaVersion } from './number-store.js';
 
 export interface CellRoutesDeps {
   readonly postgres: Postgres;
-  /** Undefined for an installation that is not one of several cells. */
+  /** Undefined for an installation that is not a cell. */
   readonly cellName: string | undefined;
 }
 
-/** Registers what `tollgate cell add` asks an installation before it adds it to the directory. */
+/** Registers the route that `tollgate cell add` calls before it adds an installation to the directory. */
 export function registerCellRoutes(app: App, { postgres, cellName }: CellRoutesDeps): void {
   app.route({
     method: 'GET',
@@ -18,7 +18,7 @@ export function registerCellRoutes(app: App, { postgres, cellName }: CellRoutesD
     schema: {
       tags: ['Operation'],
       summary: 'Read the cell',
-      description: 'Returns what the directory of cells must know about this installation.',
+      description: 'Returns the facts that the directory of cells needs about this installation.',
       operationId: 'getCell',
       response: { 200: CellInfo },
     },

@@ -1,11 +1,11 @@
 import type { Database } from '../../platform/postgres/index.js';
 
 /**
- * Who owns the rows of a table.
+ * The owner of the rows of a table.
  * - `tenant`: they belong to one tenant and move with it; `by` says how a row names its tenant.
  * - `cell`: they belong to the installation and stay.
- * - `passing`: they are gone once the work that they describe is done, or can be calculated again; nothing of them is
- *   left of a tenant whose work is done.
+ * - `passing`: they are deleted when the work that they describe is done, or can be calculated again; a tenant whose
+ *   work is done has none of them.
  */
 export type TableOwner =
   | { readonly owner: 'tenant'; readonly by: TenantColumn }
@@ -103,7 +103,7 @@ export const TABLE_OWNERS: Readonly<Record<keyof Database | 'schema_migrations',
   usage_batches: PASSING,
 };
 
-/** Identity columns whose numbers move with the rows of a tenant: each cell gives out numbers of a range of its own. */
+/** Identity columns whose numbers move with the rows of a tenant. Each cell gives out numbers of a range of its own. */
 export const MOVING_NUMBERS: readonly { readonly table: keyof Database; readonly column: string }[] = [
   { table: 'projects', column: 'no' },
   { table: 'limit_rules', column: 'no' },

@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => cells.drop());
 
-it('refuses every write of a frozen tenant, and those of no other', async () => {
+it('refuses every write of a frozen tenant, and no write of another tenant', async () => {
   await source.begin('ten_1', 'm1');
   await source.drain('ten_1', 'm1');
   await run(a, `update boards set name = 'still here' where id = 'id_ten_1_1'`);
@@ -26,7 +26,7 @@ it('refuses every write of a frozen tenant, and those of no other', async () => 
   );
   expect(triggers.rows.length).toBeGreaterThan(25);
   for (const { table } of triggers.rows) {
-    // These may never change so, moving or not.
+    // These rows may never change like this, whether the tenant moves or not.
     if (!['entitlement_grants', 'payment_orders'].includes(table)) {
       const refused = run(a, `update ${table} set tenant_id = tenant_id where tenant_id = 'ten_1'`);
       expect([table, isTenantMoving(await refused.catch((error: unknown) => error))]).toEqual([table, true]);
@@ -51,7 +51,7 @@ it('refuses every write of a frozen tenant, and those of no other', async () => 
   await run(a, `update boards set name = 'back' where id = 'id_ten_1_1'`);
 });
 
-it('does not freeze a tenant that has unfinished events, and waits for writes that began before', async () => {
+it('does not freeze a tenant that has unfinished events, and waits for writes that began before the freeze', async () => {
   await source.begin('ten_1', 'm1');
   await source.drain('ten_1', 'm1');
   await run(

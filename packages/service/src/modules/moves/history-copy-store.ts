@@ -2,10 +2,10 @@ import { type ClickHouse, InsertCountError, identifier, literal } from '../../pl
 import { OWN_ROWS, type StorageScope, storageTables } from '../storage/index.js';
 import { USAGE_EVENT_COLUMNS } from '../usage/index.js';
 
-/** Upper bounds of one unit; a unit contains the events of one batch, even if they are more. */
+/** Upper bounds of one unit; a unit contains at least the events of one batch, even if they exceed the bounds. */
 const UNIT_EVENTS_MAX = 20_000;
 const UNIT_BYTES_MAX = 32 * 1_048_576;
-/** Batches that are looked at for one unit. */
+/** Upper bound of the batches that are considered for one unit. */
 const BATCHES_READ_MAX = 5_000;
 
 /**
@@ -21,13 +21,13 @@ export interface HistoryUnit {
 /** The number of a project's events, and the sums of their charge items by metric; decimals as text. */
 export interface HistoryDigest {
   readonly events: string;
-  /** Sum of the hashes of all ids, attempts and statuses. */
+  /** Sum of the hashes of the events' ids, attempts and statuses. */
   readonly ids: string;
   /** Sums by table and resolution, metric, unit and currency. */
   readonly items: readonly (readonly string[])[];
 }
 
-/** Returns the next unit of a project after a moment, of events that were rated before another. */
+/** Returns the next unit of a project after one moment, with events that were rated before another moment. */
 export async function nextUnit(
   clickhouse: ClickHouse,
   scope: StorageScope,
@@ -59,8 +59,8 @@ export function exportUnit(clickhouse: ClickHouse, scope: StorageScope, unit: Hi
 }
 
 /**
- * Stores the rows of a unit. A repetition with the same token stores them once, the rollup included. Rows that a later
- * attempt has replaced may be missing: ClickHouse merges them away at any time.
+ * Stores the rows of a unit, also in the rollup. A repetition with the same token stores nothing again. Rows that a
+ * later attempt has replaced may be missing, because ClickHouse can remove them at any time.
  */
 export async function importUnit(
   clickhouse: ClickHouse,
@@ -73,14 +73,14 @@ export async function importUnit(
   try {
     await clickhouse.insertRows(events, USAGE_EVENT_COLUMNS, { bytes }, unit.events, token);
   } catch (error) {
-    // Everything that was sent is stored; the comparison of both copies counts it.
+    // All sent rows are stored; the comparison of both copies counts them.
     if (!(error instanceof InsertCountError)) throw error;
   }
 }
 
 /**
- * Returns the sums by which two copies of a project's history are compared. Charge items are exact without FINAL: only
- * the last row of an event has any.
+ * Returns the sums by which two copies of a project's history are compared. Sums of charge items are exact without
+ * FINAL, because only the last row of an event has charge items.
  */
 export async function digestHistory(clickhouse: ClickHouse, scope: StorageScope): Promise<HistoryDigest> {
   const { events, rollup } = storageTables(scope);
@@ -112,8 +112,8 @@ export async function digestHistory(clickhouse: ClickHouse, scope: StorageScope)
 }
 
 /**
- * Deletes the history of a project: drops its own tables, or starts the deletion of its rows from shared tables, which
- * goes on in the background. Returns whether nothing is left; otherwise call it again.
+ * Deletes the history of a project: drops its own tables, or starts to delete its rows from shared tables, which
+ * continues in the background. Returns whether nothing is left; call it again until it returns true.
  */
 export async function deleteHistory(clickhouse: ClickHouse, scope: StorageScope): Promise<boolean> {
   const { events, rollup } = storageTables(scope);
@@ -128,7 +128,7 @@ export async function deleteHistory(clickhouse: ClickHouse, scope: StorageScope)
     if (!(await hasRows(clickhouse, table, scope))) continue;
     isGone = false;
     if (await isBeingDeleted(clickhouse, table, scope)) continue;
-    // Literals, because the statement is found again by its text. Not waited for: other inserts would wait too.
+    // It has literals, because the mutation is found by its text. Waiting for it would make other inserts wait too.
     await clickhouse.command(
       `ALTER TABLE ${identifier(table)} DELETE WHERE tenant_id = ${literal(scope.tenantId)}
        AND project_id = ${literal(scope.projectId)} SETTINGS mutations_sync = 0`,
@@ -175,7 +175,7 @@ async function bytesOf(clickhouse: ClickHouse, scope: StorageScope, unit: Histor
   return Number(rows[0]?.bytes ?? 0);
 }
 
-/** Returns the first batches with at most so many events as one unit; at least one batch. */
+/** Returns the first batches as one unit, up to the bound of events, but at least one batch. */
 function joined(
   batches: readonly { readonly at: string; readonly events: string }[],
   eventsMax: number,

@@ -90,7 +90,7 @@ it('finds a difference that it cannot repair, and opens nothing', async () => {
   expect((await target.finish('ten_1', 'm1')).map(({ part }) => part)).toEqual(['history of prj_ten_1_1']);
 });
 
-it('discards what has arrived, after which the move can begin anew', async () => {
+it('discards the rows that have arrived; then the move can begin again', async () => {
   await source.begin('ten_1', 'm1');
   await target.begin('ten_1', 'm1');
   await cells.copyAll();
@@ -111,7 +111,7 @@ function ignoreKill(error: Error): undefined {
   if (error.message !== 'killed') throw error;
 }
 
-it('goes on after a process was killed at any step of the copy', async () => {
+it('continues after a process was killed at any step of the copy', async () => {
   await source.begin('ten_1', 'm1');
   let left = 0;
   const dying = new Proxy(source, {

@@ -8,7 +8,7 @@ import type { BucketDigest, RowChunk, RowRange } from './row-copy-store.js';
 import type { MoveState, TenantMove, Unfinished } from './state-store.js';
 import type { TableName } from './tables.js';
 
-/** A project that moves, and where its history is. */
+/** A project that moves, and the storage of its history. */
 export interface MovingProject {
   readonly id: string;
   readonly no: number;
@@ -18,17 +18,17 @@ export interface MovingProject {
 /** The state of a moving tenant in the source at one moment. */
 export interface SourceStatus {
   readonly state: MoveState;
-  /** Equal in two cells whose tables have the same columns. */
+  /** A text that is equal in two cells if their tables have the same columns. */
   readonly fingerprint: string;
   readonly projects: readonly MovingProject[];
   /** See `readHighWater`. */
   readonly highWater: string;
-  /** Events that were rated before are in ClickHouse; Unix milliseconds. */
+  /** All events that were rated before this time are in ClickHouse; Unix milliseconds. */
   readonly settledBeforeMs: number;
   readonly unfinished: Unfinished;
 }
 
-/** The source as the target reads it, directly or over HTTP. */
+/** The source, from which the target reads directly or over HTTP. */
 export interface MoveSource {
   status(tenantId: string, moveId: string): Promise<SourceStatus>;
   rows(tenantId: string, moveId: string, range: RowRange): Promise<RowChunk>;
@@ -54,7 +54,7 @@ export function refuseStep(message: string): never {
   throw new DomainError('move_refused', { message });
 }
 
-/** Returns a sentence that says which move a tenant has instead of the expected one. */
+/** Returns a sentence about the move that a tenant has instead of the expected one. */
 export function describeMove(move: TenantMove | undefined): string {
   return move === undefined
     ? 'The tenant is not moving here.'

@@ -8,12 +8,12 @@ import { tenantTables } from './tables.js';
 
 /** Upper bound of the rows that one transaction deletes. */
 const DELETED_ROWS_MAX = 10_000;
-/** Name of the step that records the projects of a tenant: their rows are deleted before everything is. */
+/** Name of the step that records the projects of a tenant, whose rows are deleted before the rest is. */
 export const PROJECTS_STEP = 'projects';
 
 /**
- * Deletes everything of a tenant that is `leaving`, from both stores, and then the move itself. Returns whether nothing
- * is left; otherwise deletions of ClickHouse go on, and it must be called again.
+ * Deletes everything of a tenant that is `leaving` from both stores, and then the move itself. Returns whether nothing
+ * is left; if deletions in ClickHouse still run, it returns false and must be called again.
  */
 export async function eraseTenant(
   { postgres, clickhouse }: Pick<MoveDeps, 'postgres' | 'clickhouse'>,
@@ -30,7 +30,7 @@ export async function eraseTenant(
     });
     if (!isDeleted) isGone = false;
   }
-  // Those who refer come first.
+  // Rows that refer to others are deleted first.
   for (const table of tenantTables().reverse()) {
     for (let deleted = DELETED_ROWS_MAX; deleted === DELETED_ROWS_MAX; ) {
       deleted = await transaction(postgres, async (tx) => {

@@ -41,8 +41,8 @@ const Unit = Type.Object({ fromMs: Count, toMs: Count, events: Count }, { additi
 
 /**
  * Registers the steps of moves, which other cells and `tollgate tenant move` call with the service key. Each step that
- * changes something asks the directory whether it fits: a wrong or late call can neither open a tenant twice nor delete
- * one that is at home here.
+ * changes something checks the tenant's place in the directory: a wrong or late call can neither open a tenant in two
+ * cells nor delete one that this cell serves.
  */
 export function registerMoveRoutes(app: App, deps: MoveRoutesDeps): void {
   registerSourceSteps(app, deps);
@@ -115,7 +115,7 @@ function registerSourceSteps(app: App, deps: MoveRoutesDeps): void {
 
 function registerTargetSteps(app: App, deps: MoveRoutesDeps): void {
   const step = stepsOf(app, 'target');
-  /** Returns the steps with the source that the directory names: no request can name another. */
+  /** Returns the steps with the source that the directory names; a request cannot name another one. */
   const arriving = async (tenantId: string): Promise<ArrivingTenants> => {
     const place = await requirePlace(deps, tenantId, ({ toCell }) => toCell === deps.cellName);
     const cell = await findCell(deps.directory, place.cell);
@@ -164,7 +164,7 @@ function isElsewhere({ cell, toCell }: TenantPlace, cellName: string): boolean {
   return cell !== cellName && toCell !== cellName;
 }
 
-/** Returns the place of a tenant in the directory. @throws DomainError `move_refused` when the step does not fit it */
+/** Returns the place of a tenant. @throws DomainError `move_refused` if the place does not allow the step */
 async function requirePlace(
   { directory, cellName }: MoveRoutesDeps,
   tenantId: string,
@@ -175,11 +175,11 @@ async function requirePlace(
   return refuseStep(
     place === undefined
       ? 'The directory has no such tenant.'
-      : `The directory has the tenant in cell "${place.cell}" (${place.state}), which does not fit this step in cell "${cellName}".`,
+      : `In the directory, the tenant is in cell "${place.cell}" (${place.state}), which does not allow this step in cell "${cellName}".`,
   );
 }
 
 function tableOf(name: string): TableName {
   if (isTenantTable(name)) return name;
-  return refuseStep(`Rows of a table "${name}" do not move.`);
+  return refuseStep(`Rows of the table "${name}" do not move.`);
 }

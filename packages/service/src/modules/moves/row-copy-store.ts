@@ -2,17 +2,17 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Db, Tx } from '../../platform/postgres/index.js';
 import { type TableName, tenantColumnOf, tenantTables } from './tables.js';
 
-/** Upper bounds of the rows that one call returns; at least one row is returned if there is any. */
+/** Upper bounds of the rows that one call returns; it returns at least one row if there is any. */
 const CHUNK_ROWS_MAX = 20_000;
 const CHUNK_BYTES_MAX = 4 * 1_048_576;
 /** Rows are read in slices that grow, because PostgreSQL writes all rows of a slice to find how many fit. */
 const SLICE_ROWS_FIRST = 100;
 const SLICE_GROWTH = 4;
 
-/** Parts into which a digest divides the rows of a table, so that few rows are copied again where it differs. */
+/** Number of parts into which a digest divides a table, so that few rows are copied again if it differs. */
 export const BUCKETS = 64;
 
-/** A tenant, with the numbers and ids of its projects, by which tables name it. */
+/** A tenant, with the numbers and ids of its projects, which identify its rows. */
 export interface TenantRows {
   readonly tenantId: string;
   readonly projects: readonly { readonly id: string; readonly no: number }[];
@@ -21,9 +21,9 @@ export interface TenantRows {
 /** Which rows of a table to read. */
 export interface RowRange {
   readonly table: TableName;
-  /** The key of the last row before; absent for the first rows. */
+  /** The key of the row before the range; absent for the first rows. */
   readonly after?: readonly string[] | undefined;
-  /** Only rows that transactions from this one on have written: the high-water mark of an earlier copy. */
+  /** Only rows that this transaction or later ones have written: the high-water mark of an earlier copy. */
   readonly writtenSince?: string | undefined;
   /** Only rows of this part of the table. */
   readonly bucket?: number | undefined;
@@ -49,11 +49,11 @@ interface Column {
   /** Position in the primary key, from 0; null for other columns. */
   readonly place: number | null;
   readonly isRequired: boolean;
-  /** Numbered by the table: its value never changes. */
+  /** An identity column of the table: its value never changes. */
   readonly isNumbered: boolean;
 }
 
-/** Returns the columns of all tables of tenants in one text, by which two cells compare their schemas. */
+/** Returns a text with the columns of all tables of tenants, by which two cells compare their schemas. */
 export async function readFingerprint(db: Db): Promise<string> {
   const { rows } = await sql<{ hash: string }>`
     select md5(string_agg(
@@ -70,7 +70,7 @@ export async function hasTenant(db: Db, tenantId: string): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Returns the projects of a tenant, and where their history is. */
+/** Returns the projects of a tenant, and the storage of their history. */
 export async function readProjects(
   db: Db,
   tenantId: string,
@@ -82,7 +82,8 @@ export async function readProjects(
 }
 
 /**
- * Returns a mark: rows that a later read does not see in `writtenSince` this mark were all visible before it was taken.
+ * Returns a mark for `writtenSince`. A row that a later read with this mark does not return was already visible when
+ * the mark was taken.
  */
 export async function readHighWater(db: Db): Promise<string> {
   const { rows } = await sql<{ mark: string }>`
@@ -208,7 +209,7 @@ async function readSlice(
     const values = key.map(({ type }, at) => sql`${after[at] ?? null}::text::${sql.raw(type)}`);
     conditions.push(sql`(${names}) > (${sql.join(values)})`);
   }
-  // The number of transactions since the row was written, against that since the mark.
+  // Compares the age of the row, in transactions, with the age of the mark.
   if (writtenSince !== undefined) conditions.push(sql`age(t.xmin) <= age(${writtenSince}::xid8::xid)`);
   if (bucket !== undefined) conditions.push(isInBucket(key, bucket));
   const { rows } = await sql<{ row: string; key: string[]; found: number }>`

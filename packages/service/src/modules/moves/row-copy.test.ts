@@ -43,7 +43,7 @@ async function copyTable(tenant: rows.TenantRows, table: TableName, range: Parti
 const textOf = async ({ postgres }: TestPostgres, table: string) =>
   (await postgres.pool.query(`select t::text as row from ${table} t order by 1`)).rows;
 
-it('every row arrives in another database as it was, and rows of another tenant do not', async () => {
+it('every row arrives in another database unchanged, and no row of another tenant does', async () => {
   await insertMove(target.postgres.db, 'ten_1', { moveId: 'm1', state: 'arriving' }, 0);
   const tenant = await tenantOf('ten_1');
   for (const table of tenantTables()) {
@@ -89,8 +89,8 @@ it('finds the rows that were written since a mark, and no others', async () => {
 });
 
 /**
- * Returns a mark after which nothing was written. Transactions of other tests on the same server hold marks back for a
- * while, so that they find more than was written.
+ * Returns a mark after which nothing was written. For a while, transactions of other tests on the same server keep
+ * marks low, so that a read returns more rows than were written.
  */
 async function markAfterAll(tenant: Awaited<ReturnType<typeof tenantOf>>) {
   let mark = '';
@@ -133,7 +133,7 @@ it('checks the writes of every table: add triggers in the migration of a new tab
   expect(checked.map(({ table }) => table).filter((table) => table !== 'segments')).toEqual(expected.sort());
 });
 
-it('copies no table early whose rows refer to one that is copied late', async () => {
+it('copies no table early if its rows refer to a table that is copied late', async () => {
   const { rows: references } = await source.postgres.pool.query(
     `select conrelid::regclass::text as table, confrelid::regclass::text as target from pg_constraint
      where contype = 'f' and connamespace = 'public'::regnamespace and confrelid <> 'tenants'::regclass`,

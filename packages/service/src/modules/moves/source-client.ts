@@ -5,7 +5,7 @@ import type { TenantMove } from './state-store.js';
 /** Longer than any step may take. */
 const RESPONSE_MS_MAX = 280_000;
 
-/** A step that another cell has refused or could not do; the message is for the operator. */
+/** Another cell has refused a step, or could not do it; the message is for the operator. */
 export class CellStepError extends Error {
   override readonly name = 'CellStepError';
 }
@@ -13,7 +13,7 @@ export class CellStepError extends Error {
 export interface CellAddress {
   /** URL of the cell's API. */
   readonly url: string;
-  /** The same in all cells. */
+  /** The service key, which is the same in all cells. */
   readonly serviceKey: string;
 }
 
@@ -69,7 +69,7 @@ export class CellSteps {
   }
 }
 
-/** Returns the source of a move, in another cell. @throws DomainError `cell_unavailable` from each of its calls */
+/** Returns the source of a move in another cell. Each of its calls can throw DomainError `cell_unavailable`. */
 export function remoteSource(address: CellAddress): MoveSource {
   const steps = new CellSteps(address);
   const call = async <T>(step: string, body: object): Promise<T> =>

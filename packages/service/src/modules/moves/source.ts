@@ -19,7 +19,7 @@ import type { TableName } from './tables.js';
 
 /** States in which the source can be read. */
 const READABLE: readonly states.MoveState[] = ['copying', 'draining', 'frozen', 'moved'];
-/** Longest wait for transactions that began before a freeze. */
+/** Upper bound of the wait for transactions that began before a freeze. */
 const EARLIER_WRITERS_MS_MAX = 10_000;
 
 /** The steps of a move in the cell that has the tenant. Each can be repeated. */
@@ -36,7 +36,7 @@ export class DepartingTenants implements MoveSource {
     const unreadable = await states.countUnreadable(postgres.db, tenantId);
     if (unreadable > 0) {
       refuseStep(
-        `The tenant has ${unreadable} segments in unreadable_segments, which cannot move. Settle them first.`,
+        `The tenant has ${unreadable} segments in unreadable_segments, which cannot move. Resolve them first.`,
       );
     }
     const move = { moveId, state: 'copying' } as const;
@@ -44,14 +44,14 @@ export class DepartingTenants implements MoveSource {
     await this.#require(tenantId, moveId, READABLE);
   }
 
-  /** Refuses new events of the tenant; those that were accepted are rated and projected. */
+  /** Refuses new events of the tenant; accepted events are still rated and projected. */
   async drain(tenantId: string, moveId: string): Promise<void> {
     await this.#change(tenantId, moveId, ['copying', 'draining'], 'draining');
   }
 
   /**
-   * Refuses every write of a drained tenant, and waits for those that began before. Returns false, with the tenant
-   * draining again, when something has come in between.
+   * Refuses every write of a drained tenant, and waits for writes that began before. Returns false, and the tenant is
+   * draining again, if events were accepted in between.
    */
   async freeze(tenantId: string, moveId: string): Promise<boolean> {
     const { clock, postgres } = this.#deps;
@@ -66,7 +66,9 @@ export class DepartingTenants implements MoveSource {
     return false;
   }
 
-  /** Lets a tenant work again whose move has to wait; the move goes on from what is copied. */
+  /**
+   * Lets a tenant work again when its move must wait. The rows that are copied stay, and the move can continue later.
+   */
   async thaw(tenantId: string, moveId: string): Promise<void> {
     await this.#change(tenantId, moveId, ['copying', 'draining', 'frozen'], 'copying');
   }
@@ -92,15 +94,15 @@ export class DepartingTenants implements MoveSource {
   }
 
   /**
-   * Removes the rows of a tenant that moved at least `graceMs` ago; returns whether nothing is left. Otherwise call it
-   * again.
+   * Removes the rows of a tenant that moved at least `graceMs` ago. Returns whether nothing is left; call it again
+   * until it returns true.
    */
   async remove(tenantId: string, moveId: string, graceMs: number): Promise<boolean> {
     const { postgres, clock } = this.#deps;
     const move = await states.findMove(postgres.db, tenantId);
     if (move === undefined) return true;
     if (move.state === 'moved' && clock.nowMs() - move.changedAtMs < graceMs) {
-      refuseStep('The tenant moved too recently.');
+      refuseStep('The tenant moved too recently. Try again later, or use --now.');
     }
     await this.#change(tenantId, moveId, ['moved', 'leaving'], 'leaving');
     return eraseTenant(this.#deps, tenantId, moveId);

@@ -3,7 +3,7 @@ import type { Db, Tx } from '../../platform/postgres/index.js';
 import { tenantTables, UNCHECKED_TABLES } from './tables.js';
 
 /**
- * The state of a moving tenant in one cell.
+ * The state of a moving tenant in one cell:
  * - Source: `copying` (the tenant works as before), `draining` (new events are refused, and rating goes on), `frozen`
  *   (nothing is written), `moved` (another cell has the tenant).
  * - Target: `arriving` (nobody sees the tenant here).
@@ -14,11 +14,11 @@ export type MoveState = 'copying' | 'draining' | 'frozen' | 'moved' | 'arriving'
 export interface TenantMove {
   readonly moveId: string;
   readonly state: MoveState;
-  /** Since when it has the state; Unix milliseconds. */
+  /** The time at which it got the state; Unix milliseconds. */
   readonly changedAtMs: number;
 }
 
-/** Segments that are not rated, and batches that are not in ClickHouse, of a tenant. */
+/** The numbers of a tenant's segments that are not rated, and of its batches that are not in ClickHouse. */
 export interface Unfinished {
   readonly segments: number;
   readonly batches: number;
@@ -53,7 +53,7 @@ export async function insertMove(
   return numAffectedRows === 1n;
 }
 
-/** Changes the state of a move from one of some states; returns false when it has none of them. */
+/** Changes the state of a move, if it is one of the given states; returns false if it is not. */
 export async function changeState(
   db: Db,
   tenantId: string,
@@ -82,7 +82,7 @@ export async function undoFreeze(
   `.execute(db);
 }
 
-/** Ends a move in one of some states: the tenant is at home here again, or unknown. */
+/** Ends a move, if its state is one of the given ones: the tenant is served here as before, or is unknown. */
 export async function deleteMove(
   db: Db,
   tenantId: string,
@@ -97,8 +97,8 @@ export async function deleteMove(
 }
 
 /**
- * Confines a transaction to a move in one of some states until it ends: the state cannot change meanwhile, and the
- * rows of the tenant can be written. Returns false when the move has another state.
+ * Lets a transaction write the rows of a moving tenant, if the state of the move is one of the given ones. The state
+ * then cannot change until the transaction ends. Returns false if the move has another state.
  */
 export async function writeAsMove(
   tx: Tx,
@@ -114,9 +114,9 @@ export async function writeAsMove(
 }
 
 /**
- * Returns the transactions that may still write after a state was changed, because they began to before: those that
- * hold a lock for writing on a table that is checked. A statement takes this lock before the snapshot in which it
- * checks, so transactions that take it later see the state.
+ * Returns the transactions that may still write after the state was changed, because they began to write before: those
+ * that have a write lock on a checked table. A statement takes this lock before the snapshot by which its triggers
+ * check, so transactions that take the lock later see the new state.
  */
 export async function earlierWriters(db: Db): Promise<string[]> {
   const checked = tenantTables().filter((name) => UNCHECKED_TABLES[name] === undefined);
@@ -143,7 +143,7 @@ function isOfTenant(tenantId: string): RawBuilder<boolean> {
   return sql`project_ids && array(select id from projects where tenant_id = ${tenantId})`;
 }
 
-/** Counts what of a tenant is not rated, or not in ClickHouse. Rows of a batch in progress are still in the queue. */
+/** Counts a tenant's unfinished segments and batches. Segments of a batch in progress are still in the queue. */
 export async function countUnfinished(db: Db, tenantId: string): Promise<Unfinished> {
   const { rows } = await sql<Unfinished>`
     select (select count(*) from segments where ${isOfTenant(tenantId)}) as segments,
@@ -160,12 +160,13 @@ export async function countUnreadable(db: Db, tenantId: string): Promise<number>
   return rows[0]?.count ?? 0;
 }
 
-/** By how much the clocks of the processes may differ. */
+/** Upper bound of the difference between the clocks of the processes. */
 const CLOCKS_DIFFER_MS_MAX = 10_000;
 
 /**
- * Returns a time (Unix milliseconds) before which no rated event of a tenant can reach ClickHouse any more: events are
- * rated after they were queued, and what is queued or rated and not yet there is counted here in one moment.
+ * Returns a time (Unix milliseconds) for which all events of a tenant that were rated earlier are in ClickHouse. Events
+ * are rated after they were queued, so the time is that of the oldest event that is queued, or is rated and not yet in
+ * ClickHouse. One statement reads both.
  */
 export async function readSettledBeforeMs(db: Db, tenantId: string): Promise<number> {
   const { rows } = await sql<{ at: number }>`
@@ -178,7 +179,7 @@ export async function readSettledBeforeMs(db: Db, tenantId: string): Promise<num
   return (rows[0]?.at ?? 0) - CLOCKS_DIFFER_MS_MAX;
 }
 
-/** Returns what is recorded of the steps of a copy, by step. */
+/** Returns the recorded progress of a copy, by step. */
 export async function readSteps(db: Db, tenantId: string): Promise<Map<string, unknown>> {
   const { rows } = await sql<{ step: string; progress: unknown }>`
     select step, progress from tenant_move_steps where tenant_id = ${tenantId}

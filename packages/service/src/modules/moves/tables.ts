@@ -24,8 +24,8 @@ const COPIED_LIVE: ReadonlySet<TableName> = new Set<TableName>([
 ]);
 
 /**
- * Tables without a trigger that refuses writes of a frozen tenant, and why they need none. Rating writes nothing of a
- * tenant without segments.
+ * Tables without a trigger that refuses writes of a frozen tenant, and the reason. Rating writes nothing for a tenant
+ * without segments.
  */
 export const UNCHECKED_TABLES: Readonly<Partial<Record<TableName, string>>> = {
   console_sessions: 'a person whose session was lost signs in again',
@@ -47,7 +47,7 @@ export const UNCHECKED_TABLES: Readonly<Partial<Record<TableName, string>>> = {
   usage_totals: 'written by rating',
 };
 
-/** Returns the tables whose rows move with their tenant; a table comes after those that its rows refer to. */
+/** Returns the tables whose rows move with their tenant; a table comes after the tables to which its rows refer. */
 export function tenantTables(copied?: 'live' | 'frozen'): TableName[] {
   const names = Object.keys(TABLE_OWNERS) as TableName[];
   return names.filter(
@@ -57,7 +57,7 @@ export function tenantTables(copied?: 'live' | 'frozen'): TableName[] {
   );
 }
 
-/** Returns how the rows of a table name their tenant. @throws when they belong to none */
+/** Returns how the rows of a table name their tenant. @throws Error if they do not belong to tenants */
 export function tenantColumnOf(table: TableName): Extract<TableOwner, { owner: 'tenant' }>['by'] {
   const found = TABLE_OWNERS[table];
   if (found.owner !== 'tenant') throw new Error(`rows of ${table} do not move with a tenant`);

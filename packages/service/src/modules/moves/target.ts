@@ -14,7 +14,7 @@ import * as rows from './row-copy-store.js';
 import * as states from './state-store.js';
 import { type MoveDifference, requireArriving, TenantCopy } from './tenant-copy.js';
 
-/** How much one call has copied, and whether it has seen everything that there was when it began. */
+/** How much one call has copied, and whether it has copied everything that existed when it began. */
 export interface CopyProgress {
   readonly rows: number;
   readonly events: number;
@@ -23,7 +23,7 @@ export interface CopyProgress {
 
 /** A time after all others. */
 const END_OF_TIME_MS = 4_102_444_800_000;
-/** The target's copies of changed parts are replaced at most so often: nothing changes in a frozen tenant. */
+/** Upper bound of the repairs of a copy: nothing changes in a frozen tenant, so one repair should be enough. */
 const REPAIRS_MAX = 2;
 
 /** The steps of a move in the cell that gets the tenant. Each can be repeated. */
@@ -42,7 +42,7 @@ export class ArrivingTenants {
     const { db } = this.#deps.postgres;
     const { fingerprint } = await this.#source.status(tenantId, moveId);
     if (fingerprint !== (await rows.readFingerprint(db))) {
-      refuseStep('The tables of the two cells differ: run the same version in both.');
+      refuseStep('The tables of the two cells differ. Run the same release in both.');
     }
     const move = await states.findMove(db, tenantId);
     if (move === undefined) await this.#beginNew(tenantId, moveId);
@@ -61,7 +61,7 @@ export class ArrivingTenants {
     });
   }
 
-  /** Copies what can be copied while the tenant works, for about `budgetMs`. */
+  /** Copies for about `budgetMs` what can be copied while the tenant works. */
   async copy(tenantId: string, moveId: string, budgetMs: number): Promise<CopyProgress> {
     return this.#alone(tenantId, () => this.#copy(tenantId, moveId, budgetMs));
   }
@@ -116,7 +116,7 @@ export class ArrivingTenants {
     if (!isOpened) refuseStep(describeMove(await states.findMove(postgres.db, tenantId)));
   }
 
-  /** Removes what has arrived of a tenant; returns whether nothing is left. Otherwise call it again. */
+  /** Removes the copy of a tenant. Returns whether nothing is left; call it again until it returns true. */
   async discard(tenantId: string, moveId: string): Promise<boolean> {
     const { postgres, clock } = this.#deps;
     const move = await states.findMove(postgres.db, tenantId);
@@ -127,7 +127,7 @@ export class ArrivingTenants {
     return eraseTenant(this.#deps, tenantId, moveId);
   }
 
-  /** Records the projects, and creates their tables: new ones may have come since the last call. */
+  /** Records the projects, and creates their tables: new projects may have come since the last call. */
   async #prepare(tenantId: string, moveId: string, { projects }: SourceStatus): Promise<void> {
     const { postgres, clickhouse } = this.#deps;
     const known = (await states.readSteps(postgres.db, tenantId)).get(PROJECTS_STEP) as
@@ -146,7 +146,7 @@ export class ArrivingTenants {
     });
   }
 
-  /** Runs one copy of a tenant at a time. A process that is gone does not hold others up. */
+  /** Runs one copy of a tenant at a time. A process that has ended does not block others. */
   #alone<T>(tenantId: string, work: () => Promise<T>): Promise<T> {
     return withAdvisoryLock(this.#deps.postgres, `tollgate/move/${tenantId}`, work);
   }

@@ -15,7 +15,7 @@ import { type TableName, tenantTables } from './tables.js';
 
 /** One part of a tenant that differs in the two cells. */
 export interface MoveDifference {
-  /** Name of a table, or `history of` a project. */
+  /** Name of a table, or `history of` and the id of a project. */
   readonly part: string;
   readonly source: string;
   readonly target: string;
@@ -58,7 +58,7 @@ export async function requireArriving(tx: Transaction, tenantId: string, moveId:
   refuseStep(describeMove(await states.findMove(tx, tenantId)));
 }
 
-/** One run of a copy. It records its progress with the rows, so that the next run goes on from there. */
+/** One run of a copy. It records its progress with the rows, so that the next run continues from there. */
 export class TenantCopy {
   rows = 0;
   events = 0;
@@ -81,7 +81,7 @@ export class TenantCopy {
     this.#mayGoOn = mayGoOn;
   }
 
-  /** Copies changes of tables and history that are copied while a tenant works; returns whether it has all. */
+  /** Copies changes of the tables that are copied while a tenant works, and history. Returns whether it has all. */
   async live(status: SourceStatus, beforeMs: number): Promise<boolean> {
     const steps = await states.readSteps(this.#deps.postgres.db, this.#tenantId);
     const tables = async () => {
@@ -102,7 +102,7 @@ export class TenantCopy {
     return hasRows === true && hasHistory === true;
   }
 
-  /** Replaces the tables that are copied once. Those who refer are deleted first, and come last. */
+  /** Replaces the tables that are copied once. Tables that refer to others are deleted first, and copied last. */
   async frozen(): Promise<void> {
     const tables = tenantTables('frozen').filter((table) => table !== 'tenants');
     const { projects } = await this.#source.status(this.#tenantId, this.#moveId);
@@ -114,7 +114,7 @@ export class TenantCopy {
     for (const table of tables) await this.#importAll({ table });
   }
 
-  /** Returns the parts that differ: tables by their rows, and the history of projects by its sums. */
+  /** Returns the parts that differ. Tables are compared by their rows, and the history of projects by its sums. */
   async compare(projects: readonly MovingProject[]): Promise<MoveDifference[]> {
     const differing: MoveDifference[] = [];
     const note = (part: string, source: unknown, target: unknown) => {
@@ -145,7 +145,7 @@ export class TenantCopy {
     return differing;
   }
 
-  /** Replaces the parts of a table that differ: rows were deleted in the source after they were copied. */
+  /** Replaces the differing parts of a table: rows were deleted in the source after they were copied. */
   async repair(part: string, projects: readonly MovingProject[]): Promise<void> {
     const table = tenantTables('live').find((name) => name === part);
     if (table === undefined) return;
@@ -161,7 +161,7 @@ export class TenantCopy {
     }
   }
 
-  /** Copies the rows of a table that were written since the pass before; returns whether it has come to the end. */
+  /** Copies the rows of a table that were written since the previous pass. Returns whether the pass is complete. */
   async #passOver(table: TableName, recorded: TableStep | undefined, highWater: string): Promise<boolean> {
     let from = recorded;
     for (;;) {
@@ -179,7 +179,7 @@ export class TenantCopy {
       });
       this.rows += found.length;
       from = to;
-      // A pass that an earlier run began has an earlier mark: another one follows.
+      // A pass that an earlier run began has an earlier mark, so another pass follows.
       if (next === undefined && pass.mark === highWater) return true;
     }
   }
@@ -216,7 +216,7 @@ export class TenantCopy {
 
   async #advance(tx: Transaction, step: string, from: object | undefined, to: object): Promise<void> {
     if (await states.advanceStep(tx, this.#tenantId, { step, from, to })) return;
-    refuseStep('Another process copies the tenant too.');
+    refuseStep('Another process is also copying the tenant.');
   }
 
   async #importAll(range: rows.RowRange): Promise<void> {
@@ -238,7 +238,7 @@ export class TenantCopy {
   }
 }
 
-/** Waits for all, also when one fails, so that nothing goes on after it. */
+/** Waits for all, even if one fails, so that nothing still runs afterwards. */
 async function allEnded<T>(work: readonly Promise<T>[]): Promise<T[]> {
   await Promise.allSettled(work);
   return Promise.all(work);

@@ -4,7 +4,7 @@ import type { Postgres } from '../../platform/postgres/index.js';
 import { createSweepJob, type SweepJob } from '../../platform/sweep-job.js';
 import { listMoves } from './state-store.js';
 
-/** Events may be accepted for so long after a drain began. PostgreSQL refuses those of a frozen tenant. */
+/** Events may still be accepted for this time after a drain began. PostgreSQL refuses those of a frozen tenant. */
 const LOOK_MS = 250;
 const RETRY_AFTER_S = 2;
 
@@ -28,7 +28,7 @@ export class TenantGate {
     this.#closed = new Set(moves.filter(({ state }) => state !== 'copying').map(({ tenantId }) => tenantId));
   }
 
-  /** Returns the job that refreshes it. */
+  /** Returns the job that refreshes the gate. */
   job(log: Pick<Logger, 'warn'>): SweepJob {
     return createSweepJob({
       sweep: async () => {

@@ -1,7 +1,7 @@
 import type { TestPostgres } from '../../testing/index.js';
 import { type TableName, tenantTables } from './tables.js';
 
-/** Values that a column with this name gets, in SQL; `n` is the number of the row. */
+/** SQL of the values for a column with this name; `n` is the number of the row. */
 const BY_NAME: Readonly<Record<string, string>> = {
   id: `format('id_%s_%s', :tenant, n)`,
   plan_id: `format('id_%s_%s', :tenant, n)`,
@@ -41,7 +41,7 @@ const BY_NAME: Readonly<Record<string, string>> = {
   session_expires_at: `1`,
 };
 
-/** Values where a check demands others. */
+/** Values for columns whose check constraints need others. */
 const BY_COLUMN: Readonly<Record<string, string>> = {
   'backtests.status': `'failed'`,
   'budget_leases.status': `'active'`,
@@ -77,7 +77,7 @@ const BY_TYPE: Readonly<Record<string, string>> = {
   numeric: `(n || '.10')::numeric`,
 };
 
-/** Tables that have one row of each project or tenant. */
+/** Tables that have one row for each project or tenant. */
 const SINGLE = new Set<TableName>([
   'tenants',
   'projects',
@@ -86,7 +86,7 @@ const SINGLE = new Set<TableName>([
   'usage_retention',
 ]);
 
-/** Fills every table that moves with rows of a tenant, with one project; awkward text and exact decimals included. */
+/** Fills every table that moves with rows of a tenant with one project, including awkward text and exact decimals. */
 export async function fillTables(
   { postgres }: TestPostgres,
   tenantId: string,

@@ -59,7 +59,9 @@ export class TwoCells {
     for (const { store, history } of [this.a, this.b]) await Promise.all([store.drop(), history.drop()]);
   }
 
-  /** Adds events of one batch to the history of a project in the source: failed ones, some of them rated again. */
+  /**
+   * Adds the events of one batch to the history of a project in the source: failed events, some of them reprocessed.
+   */
   async addHistory(projectId: string, count: number): Promise<void> {
     this.#batches += 1;
     const processedAtMs = PROCESSED_AT_MS + this.#batches * 1_000;

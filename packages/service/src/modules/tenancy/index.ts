@@ -22,7 +22,7 @@ export interface TenancyOptions {
   readonly serviceKey: string;
   readonly projectAdmission: ProjectAdmission;
   readonly provisionStorage: ProvisionStorage;
-  /** The directory of cells, if this installation is one of several: tenants may then move to other cells. */
+  /** The directory of cells, if this installation is a cell: tenants may then move to other cells. */
   readonly register?: TenantRegister | undefined;
   /** A clock that never goes back; measures the age of cached keys. */
   readonly monotonicMs?: () => number;

@@ -15,8 +15,8 @@ export interface ProjectResolverOptions {
 
 /**
  * Caches projects for ever, because they never change. A project that is not found is looked up each time, and so is
- * one of another tenant, so that the response time reveals nothing. Where tenants may move, so is one that is asked for
- * without its tenant: nobody has checked that the tenant is still here.
+ * one of another tenant, so that the response time reveals nothing. If tenants may move, so is one that is requested
+ * without its tenant, because nothing has checked yet that the tenant is still here.
  */
 export class CachedProjectResolver implements ProjectResolver {
   readonly #findProject: FindProject;

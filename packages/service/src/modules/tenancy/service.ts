@@ -28,8 +28,8 @@ export interface Caller {
 }
 
 /**
- * Learns of tenants, projects and keys before they exist, so that no other process finds one that is not registered.
- * A failed creation leaves behind what names nothing.
+ * Is notified of tenants, projects and keys before they exist, so that none exists that is not registered. A failed
+ * creation leaves the id or hash of something that does not exist.
  */
 export interface TenantRegister {
   /** @throws DomainError when no tenant may be created here */
@@ -43,7 +43,7 @@ export interface TenancyServiceOptions {
   readonly clock: Clock;
   readonly projectAdmission: ProjectAdmission;
   readonly provisionStorage: ProvisionStorage;
-  /** Default: nobody needs to learn of anything. */
+  /** Default: none is notified. */
   readonly register?: TenantRegister | undefined;
   /** Called after a key was revoked, so that caches of this process drop it at once. */
   readonly onKeyRevoked: () => void;

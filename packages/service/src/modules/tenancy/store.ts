@@ -11,7 +11,7 @@ const TENANT_COLUMNS = ['id', 'name', 'created_at'] as const;
 const PROJECT_COLUMNS = ['id', 'tenant_id', 'name', 'kind', 'storage', 'created_at'] as const;
 const KEY_COLUMNS = ['id', 'name', 'permissions', 'project_id', 'expires_at', 'created_at'] as const;
 
-/** Tenants whose requests another cell serves; no rows in an installation that has always been alone. */
+/** Tenants that this installation does not serve; an installation that was never a cell has none. */
 function unservedTenants(db: Reader['db']) {
   return db.selectFrom('unserved_tenants').select('unserved_tenants.tenant_id');
 }

@@ -39,7 +39,7 @@ async function listed(path: string): Promise<string[]> {
   return (body.tenants ?? body.projects).map(({ id }: { id: string }) => id);
 }
 
-it('finds neither keys nor projects of a tenant that is not served, and those of a served one again', async () => {
+it('finds neither keys nor projects of an unserved tenant, and finds them again once it is served', async () => {
   const { db } = node.store.postgres;
   expect(await statusOfMe()).toBe(200);
   expect((await projects.resolveProject(projectId))?.tenantId).toBe(tenantId);

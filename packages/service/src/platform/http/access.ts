@@ -171,7 +171,7 @@ function bindProject(request: FastifyRequest, project: ProjectRef | undefined): 
   return undefined;
 }
 
-/** Returns the token of a request's `Authorization` field. */
+/** Returns the bearer token of a request's `Authorization` field. */
 export function bearerToken(header: string | undefined): string | undefined {
   if (header === undefined || header.length > AUTHORIZATION_CHARS_MAX) return undefined;
   if (header.slice(0, BEARER_PREFIX.length).toLowerCase() !== BEARER_PREFIX) return undefined;

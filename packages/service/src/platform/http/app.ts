@@ -143,7 +143,7 @@ interface Guards {
   readonly budget: BodyBudget;
   readonly lane: ExpressLane;
   readonly connections: ConnectionLimit;
-  /** Undefined for a service that is not one of several cells. */
+  /** Undefined for a service that is not a cell. */
   readonly forwarding: CellForwarding | undefined;
 }
 

@@ -9,12 +9,12 @@ import { addressOf, addressOfSession } from './cell-address.js';
 import { isConsoleRequest } from './console-requests.js';
 import type { App } from './types.js';
 
-/** Marks a forwarded request, which is never forwarded again. A client that sets it only keeps its request here. */
+/** Marks a forwarded request, which is never forwarded again. If a client sets it, its request just stays here. */
 const FORWARDED_BY = 'x-tollgate-forwarded-by';
 /** Marks the response of a cell that does not serve the tenant of a forwarded request. */
 const NOT_HERE = 'x-tollgate-not-here';
 const CONNECT_MS_MAX = 5_000;
-/** Longer than a request may take to arrive, and than the pause between two pieces of a live response. */
+/** Longer than a request may take to arrive, and longer than the pause between two pieces of a live response. */
 const SILENCE_MS_MAX = 65_000;
 /** Less than the time after which a cell closes an idle connection. */
 const KEEP_ALIVE_MS = 10_000;
@@ -44,13 +44,14 @@ interface Forward {
   readonly route: CellRoute;
   /** The address by which the route was looked up; undefined for a new tenant. */
   readonly address: string | undefined;
-  /** The client's IP address, which a closed connection does not know any more. */
+  /** The client's IP address; it is kept because a closed connection no longer has it. */
   readonly source: string;
 }
 
 /**
  * Forwards requests for tenants of other cells, once. Only a request that this cell would refuse, or that names a
- * tenant under the service key, is looked up: requests with the keys of own tenants cost nothing and need no directory.
+ * tenant and has the service key, is looked up. So requests with keys of this cell's tenants cost nothing and need no
+ * directory.
  */
 export class CellForwarding {
   readonly #cells: CellPort;
@@ -72,9 +73,9 @@ export class CellForwarding {
   }
 
   /**
-   * Forwards a public request whose handler has found nothing here. Returns false when this cell must answer it.
+   * Forwards a public request whose handler has found nothing here. Returns false if this cell must respond to it.
    *
-   * @param address as in `CellPort`; default: that of the console's session
+   * @param address as in `CellPort`; default: the one of the console session
    */
   async forwardPublic(
     request: FastifyRequest,
@@ -109,7 +110,7 @@ export class CellForwarding {
     );
   }
 
-  /** Returns the refusal with which the request goes on here, if any; undefined when the request was forwarded. */
+  /** Decides whether a request is served here, with a refusal if there is one; undefined if it was forwarded. */
   async #decide(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -169,7 +170,7 @@ export class CellForwarding {
     this.#heldInAll -= 1;
   }
 
-  /** Returns undefined when the client has left. */
+  /** Returns undefined if the client has left. */
   async #send({ request, reply, route, source }: Forward): Promise<Dispatcher.ResponseData | undefined> {
     const { origin, pathname } = new URL(route.url);
     const left = new AbortController();
@@ -199,8 +200,8 @@ export class CellForwarding {
   }
 
   /**
-   * Passes a refusal on if the directory still says that the tenant is in that cell: then the key is revoked, or the
-   * project does not exist. Otherwise the look-up was stale, and the client tries again.
+   * Passes a refusal on if the tenant is still in that cell according to the directory: then the key is revoked, or the
+   * project does not exist. If not, the look-up was stale, and the client is asked to try again.
    */
   async #sendRefusal(forward: Forward, response: Dispatcher.ResponseData): Promise<void> {
     const { route, address, source } = forward;
@@ -212,8 +213,8 @@ export class CellForwarding {
 }
 
 /**
- * Whether another cell may serve the request: this one does not know its key; or the service key asks for a project
- * that is not here, for a tenant, or for a new one.
+ * Returns whether another cell may serve the request: its key is unknown here; or it has the service key and names a
+ * tenant or a project that is not here, or creates a tenant.
  */
 function isUndecided(request: FastifyRequest, refusal: Error | undefined): boolean {
   const code = refusal instanceof DomainError ? refusal.code : undefined;
@@ -242,12 +243,12 @@ function respond(
   for (const [name, value] of Object.entries(passedOn(headers))) {
     if (name !== NOT_HERE) reply.header(name, value);
   }
-  // Whatever is left of the request's body would be read as the next request.
+  // The rest of the request's body would be read as the next request.
   if (!request.raw.complete) reply.header('connection', 'close');
   reply.code(statusCode).send(body);
 }
 
-/** Returns the fields that are meant for the other side, not for one connection. */
+/** Returns the header fields that are meant for the other side, not for one connection. */
 function passedOn(headers: IncomingHttpHeaders): Record<string, string | string[]> {
   const ofConnection = String(headers.connection ?? '')
     .toLowerCase()
@@ -263,12 +264,12 @@ function passedOn(headers: IncomingHttpHeaders): Record<string, string | string[
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Undefined for a service that is not one of several cells. */
+    /** Undefined for a service that is not a cell. */
     cellForwarding: CellForwarding | undefined;
   }
 
   interface FastifyContextConfig {
-    /** The route creates a tenant, in the cell that the directory chooses. */
+    /** Whether the route creates a tenant; the directory chooses its cell. */
     makesTenant?: boolean;
   }
 }
