@@ -38,7 +38,7 @@ describe('kill -9 of processes that use a bucket', () => {
     await s3.stop();
   });
 
-  /** Lets no object of the folder be deleted; returns whether that was tried. */
+  /** Prevents deletions of the folder's objects; the returned function tells whether one was tried. */
   function holdDeletes(folder: 'segments' | 'rows'): () => boolean {
     let isTried = false;
     s3.onRequest = async (method, path) => {
@@ -71,7 +71,7 @@ describe('kill -9 of processes that use a bucket', () => {
     await installation.expectAllOnce();
   });
 
-  it('between the commit of rated segments and the end of their objects', async () => {
+  it('between the commit of rated segments and the deletion of their objects', async () => {
     const isTried = holdDeletes('segments');
     await installation.accept('c');
     await waitFor(isTried);
@@ -81,7 +81,7 @@ describe('kill -9 of processes that use a bucket', () => {
     await installation.expectAllOnce();
   });
 
-  it('between the copy of rows into ClickHouse and the end of their objects', async () => {
+  it('between the copy of rows into ClickHouse and the deletion of their objects', async () => {
     const isTried = holdDeletes('rows');
     await installation.accept('d');
     await waitFor(isTried);
@@ -91,7 +91,7 @@ describe('kill -9 of processes that use a bucket', () => {
     await installation.expectAllOnce();
   });
 
-  it('and refuses large batches, with 503, while the bucket is away', async () => {
+  it('and refuses large batches, with 503, while the bucket is unavailable', async () => {
     s3.onRequest = async () => {
       throw new Error('away');
     };
@@ -139,7 +139,7 @@ describe('roles in processes of their own, with a shared folder', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('take events through it, and leave nothing in it', async () => {
+  it('pass events through it, and leave nothing in it', async () => {
     const store = await openObjectStore(readObjectStoreUrl(pathToFileURL(folder).href));
     const { worker } = installation.roles;
     await worker.terminate();
@@ -153,7 +153,7 @@ describe('roles in processes of their own, with a shared folder', () => {
     );
   });
 
-  it('do not take an empty folder for it when the share is not mounted', async () => {
+  it('do not mistake an empty folder for it when the share is not mounted', async () => {
     const { api, worker, projector } = installation.roles;
     await worker.terminate();
     await installation.accept('c');
@@ -175,14 +175,14 @@ describe('roles in processes of their own, with a shared folder', () => {
     await installation.expectAllOnce();
   });
 
-  it('refuse another folder while data are in this one, and that of another installation', async () => {
+  it('refuse another folder while data are in this one, and the folder of another installation', async () => {
     const { api, worker } = installation.roles;
     const other = await mkdtemp(join(tmpdir(), 'tollgate-shared-'));
     const elsewhere = { TOLLGATE_OBJECT_STORE_URL: pathToFileURL(other).href };
     await worker.terminate();
     await installation.accept('e');
     await expect(worker.start(elsewhere)).rejects.toThrow(
-      `data of this installation are still in ${folder}. Use that store`,
+      `data of this installation are still in the store ${folder}. Use that store`,
     );
     await worker.start();
     await installation.expectAllOnce();
@@ -193,9 +193,7 @@ describe('roles in processes of their own, with a shared folder', () => {
     await installation.accept('f');
     await installation.expectAllOnce(elsewhere);
     await api.terminate();
-    await expect(api.start()).rejects.toThrow(
-      `is that of another store, while that of this installation is ${other}`,
-    );
+    await expect(api.start()).rejects.toThrow(`belongs to another store. This installation uses ${other}`);
     await api.start(elsewhere);
     await rm(other, { recursive: true });
   });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { mapAtOnce } from './at-once.js';
 
-it('works on so many items at the same time, and returns the results in their order', async () => {
+it('works on a bounded number of items at the same time, and returns the results in their order', async () => {
   let [running, most] = [0, 0];
   const work = async (item: number) => {
     most = Math.max(most, ++running);
@@ -14,7 +14,7 @@ it('works on so many items at the same time, and returns the results in their or
   expect(await mapAtOnce([], 2, work)).toEqual([]);
 });
 
-it('begins no more after a failure', async () => {
+it('begins no more items after a failure', async () => {
   const begun: number[] = [];
   const work = async (item: number) => {
     begun.push(item);

@@ -1,6 +1,6 @@
 /**
  * Runs `work` for each item, for at most `atOnceMax` of them at the same time, and returns the results in the order of
- * the items. After a failure it begins no more of them.
+ * the items. After a failure it begins no more items.
  *
  * @throws the error of the first `work` that fails
  */

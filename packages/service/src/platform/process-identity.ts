@@ -69,8 +69,9 @@ function startTimeFromPs(pid: number): string | undefined {
 }
 
 /**
- * Returns a text by which other processes of this machine can tell that a running process has ended; undefined where
- * the system does not show what it takes. A process id means nothing outside its namespace.
+ * Returns a name by which other processes of this machine can find out that a running process has ended; undefined if
+ * the system does not show the necessary facts. It contains the namespace, because a process id means nothing outside
+ * of it.
  */
 export function processName(pid: number): string | undefined {
   const namespace = pidNamespace();
@@ -79,7 +80,7 @@ export function processName(pid: number): string | undefined {
   return [namespace, pid, startTime].join(' ');
 }
 
-/** Whether the process of that name ran on this machine and has certainly ended. */
+/** Returns whether the process with this name ran on this machine and has certainly ended. */
 export function hasEnded(name: string): boolean {
   const [namespace, pid, startTime] = name.split(' ');
   const own = processName(process.pid)?.split(' ');
@@ -95,7 +96,7 @@ function pidNamespace(): string | undefined {
   }
 }
 
-/** Another boot may be another machine. */
+/** Returns the boot of a process. A process of another boot may belong to another machine. */
 function bootOf(startTime: string | undefined): string | undefined {
   return startTime?.split('/')[0];
 }

@@ -8,15 +8,17 @@ export interface SweepJob<Result = number> {
   run(signal: AbortSignal): Promise<void>;
   /** Does all work that is due, and returns how much that was. Rejects when a store fails. */
   sweep(signal?: AbortSignal): Promise<Result>;
-  /** For a watch: ends the wait for the next sweep when work is due. Undefined for a job that only polls. */
+  /** For a watch; ends the wait for the next sweep when work is due. Undefined for a job that only polls. */
   readonly awaited: AwaitedWork | undefined;
 }
 
 export interface SweepJobOptions<Result> {
   readonly sweep: (signal?: AbortSignal) => Promise<Result>;
-  /** From the end of one sweep to the beginning of the next; without `due`, at least as long after a failure. */
+  /**
+   * Time from the end of one sweep to the beginning of the next. Without `due`, it is at least as long after a failure.
+   */
   readonly pollMs: number;
-  /** How a watch finds out earlier that there is work. */
+  /** By this, a watch finds work before the poll does. */
   readonly due?: Omit<AwaitedWork, 'onDue'>;
   readonly log: { warn(details: object, message: string): void };
   /** The line in the log when a sweep fails. */

@@ -29,8 +29,8 @@ const IDLE_THREADS_MAX = 24;
 const POOL_THREADS_MAX = 4;
 
 /**
- * Interval at which the engine compares what it has counted with the memory that the process has. The engine's default
- * of 50 ms takes a quarter of a percent of a processor for nothing; every allocation is counted anyway.
+ * Interval at which the engine compares its own count of memory with the memory of the process. The engine's default of
+ * 50 ms takes a quarter of a percent of a processor for no gain, because every allocation is counted anyway.
  */
 const MEMORY_CHECK_MS = 250;
 

@@ -97,7 +97,7 @@ function describeInserts(open: () => ClickHouse): void {
     expect(await textsOf('whole')).toEqual([...texts].sort());
   });
 
-  test('exported rows are inserted elsewhere as they were', async () => {
+  test('exported rows can be inserted unchanged into another table', async () => {
     await create('exported');
     await create('imported');
     const texts = ['', `it's; DROP TABLE exported -- \n\n\0`, 'z'];

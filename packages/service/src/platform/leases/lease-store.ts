@@ -15,15 +15,15 @@ export interface ProcessLease {
 /** The state of a kind of work, seen by one member. */
 export interface Membership {
   readonly kind: string;
-  /** Whether the caller is a member and was renewed. */
+  /** Whether the caller is a member, and its membership was renewed. */
   readonly isMember: boolean;
   /** The number of members that have not expired, including the caller. */
   readonly members: number;
-  /** The number of them that joined before the caller. */
+  /** The number of these members that joined before the caller. */
   readonly before: number;
   /** The number of members that have expired. */
   readonly expired: number;
-  /** The numbers below the count that nobody has. */
+  /** The numbers below the count that have no owner. */
   readonly free: number;
   readonly held: readonly ProcessLease[];
 }
@@ -35,8 +35,8 @@ export interface KindCount {
 }
 
 /**
- * Renews the memberships of an owner, and returns the state of each kind, in the order of `kinds`. One statement, which
- * changes one row of each kind, however many numbers there are.
+ * Renews the memberships of an owner, and returns the state of each kind, in the order of `kinds`. It is one statement,
+ * which changes one row of each kind, however many numbers there are.
  */
 export async function renewMemberships(
   db: Db,
@@ -81,7 +81,7 @@ export async function renewMemberships(
   }));
 }
 
-/** Makes an owner a member of these kinds; does nothing for those of which it is one. */
+/** Makes an owner a member of these kinds; changes nothing for kinds of which it is already a member. */
 export async function joinKinds(
   db: Db,
   owner: string,
@@ -106,7 +106,7 @@ export async function memberProcesses(db: Db, kinds: readonly KindCount[]): Prom
   return rows.map(({ process }) => process);
 }
 
-/** Lets the memberships of processes expire that are known to have ended. */
+/** Expires the memberships of processes that are known to have ended. */
 export async function expireProcesses(db: Db, processes: readonly string[]): Promise<void> {
   await sql`
     update lease_members set expires_at_ms = 0 where process = any(${processes}::text[])
@@ -122,8 +122,8 @@ export interface LostLease {
 
 /**
  * Removes the expired members of a kind, and frees their leases. The connections of their pools are ended, because a
- * process that hangs keeps the locks of its transactions; a connection is recognised by its application name, which
- * ends with the owner. One statement, so that a process that hangs while it does this holds no lock itself.
+ * process that hangs keeps the locks of its transactions. A connection is recognized by its application name, which
+ * ends with the owner. It is one statement, so that a process that hangs while it does this holds no lock itself.
  */
 export async function removeExpired(db: Db, kind: string): Promise<LostLease[]> {
   const { rows } = await sql<LostLease & { ended: number }>`
@@ -145,7 +145,7 @@ export async function removeExpired(db: Db, kind: string): Promise<LostLease[]> 
   return rows.filter(({ number }) => number !== null);
 }
 
-/** Takes numbers that nobody has, the lowest first. Numbers that another process is taking now are left to it. */
+/** Takes numbers that have no owner, the lowest first. Skips numbers that another process is taking now. */
 export async function takeLeases(
   db: Db,
   owner: string,
@@ -189,8 +189,8 @@ export async function leaveKinds(db: Db, owner: string): Promise<void> {
 }
 
 /**
- * Returns a condition for a statement: its owner has lost none of these leases. It does not lock, so the statement must
- * also be safe if a number changes hands while it runs.
+ * Returns a condition for a statement: the owner of these leases has lost none of them. It takes no lock, so the
+ * statement must also be safe if a number changes its owner while it runs.
  */
 export function fenceOf(leases: readonly ProcessLease[]): RawBuilder<boolean> {
   return sql`not exists (

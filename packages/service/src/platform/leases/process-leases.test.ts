@@ -52,7 +52,7 @@ describe('leases of processes', () => {
     return (await open.executeTakeFirstOrThrow()).open;
   }
 
-  it('gives one member everything', async () => {
+  it('gives all numbers to a single member', async () => {
     const only = member();
     await only.renew();
     expect(numbersOf(only)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
@@ -90,7 +90,7 @@ describe('leases of processes', () => {
     expect((await settle(first, second)).flat().sort()).toEqual([0, 1, 2, 3, 4]);
   });
 
-  it('releases at once, and the others take it', async () => {
+  it('releases its numbers at once, and the others take them', async () => {
     const [first, second] = [member(), member()];
     await settle(first, second);
     await first.release();
@@ -100,7 +100,7 @@ describe('leases of processes', () => {
     expect(second.takeovers(KIND)).toBe(0);
   });
 
-  it('replaces a member that has expired, which then fails the fence and joins as the last', async () => {
+  it('replaces a member that has expired; it then fails the fence, and joins as the last member', async () => {
     const [lost, taker] = [member(), member()];
     await settle(lost, taker);
     const [number = -1] = numbersOf(lost);
@@ -116,7 +116,7 @@ describe('leases of processes', () => {
     expect(await settle(lost, taker)).toEqual([[], [0]]);
   });
 
-  it('keeps the leases of a member that was late when nobody has taken them', async () => {
+  it('keeps the leases of a member that was late, if no other member has taken them', async () => {
     const only = member();
     await only.renew();
     const before = only.held(KIND);
@@ -125,7 +125,7 @@ describe('leases of processes', () => {
     expect(only.held(KIND)).toEqual(before);
   });
 
-  it('holds nothing once the last renewal is too old', async () => {
+  it('holds nothing when the last renewal is too old', async () => {
     const only = member();
     await only.renew();
     lateMs = 10_000;

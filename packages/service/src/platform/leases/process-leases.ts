@@ -18,13 +18,13 @@ import {
   takeLeases,
 } from './lease-store.js';
 
-/** Together with the interval and the time-out below, a lost process is replaced within 15 s. */
+/** With this expiry, and the interval and the time-out below, a lost process is replaced within 15 s. */
 const EXPIRY_MS = 10_000;
 const RENEW_INTERVAL_MS = 3_000;
-/** Interval while others still have to free numbers of this process. */
+/** Interval while other processes still have to free numbers for this one. */
 const SHORT_INTERVAL_MS = 300;
 const RENEW_TIMEOUT_MS = 5_000;
-/** Lost members are removed, numbers are taken, and the result is read; then another round. */
+/** A round removes lost members, takes numbers and reads the result; another round may follow. */
 const ROUNDS_MAX = 4;
 
 /** A kind of work whose numbers are shared out. */
@@ -40,7 +40,7 @@ export interface ProcessLeasesOptions {
   readonly owner?: string;
   readonly kinds: readonly LeasedKind[];
   readonly log: { warn(details: object, message: string): void };
-  /** Called after a renewal in which the held numbers have changed, or whether this process is standby. */
+  /** Called after a renewal that changed the held numbers, or whether this process is standby. */
   readonly onChange?: () => void;
   /** Monotonic milliseconds. */
   readonly nowMs?: () => number;
@@ -51,8 +51,8 @@ export interface ProcessLeasesOptions {
  * by the clock of the database, and the members have equally many of them, give or take one. With more members than
  * numbers, the last ones are standby.
  *
- * A process that stops renewing loses its leases: its connections are ended, and others take its numbers. When it goes
- * on, `held` returns nothing until it has joined again, and the epochs of its leases are out of date.
+ * A process that stops renewing loses its leases: its connections are ended, and others take its numbers. When it
+ * resumes, `held` returns nothing until it has joined again, and the epochs of its old leases are out of date.
  */
 export class ProcessLeases {
   readonly owner: string;
@@ -73,7 +73,7 @@ export class ProcessLeases {
     this.#nowMs = options.nowMs ?? (() => performance.now());
   }
 
-  /** Returns the numbers of a kind that this process has; none while it could not renew them in time. */
+  /** Returns the numbers of a kind that this process has; none if it could not renew them in time. */
   held(kind: string): readonly ProcessLease[] {
     if (this.#nowMs() >= this.#validUntilMs) return [];
     return this.#held.filter((lease) => lease.kind === kind);
@@ -87,13 +87,13 @@ export class ProcessLeases {
     ).count;
   }
 
-  /** Whether there are so many members of a kind that this process has none of its numbers. */
+  /** Returns whether this process has no number of a kind, because there are more members than numbers. */
   isStandby(kind: string): boolean {
     const state = this.#states.find((known) => known.kind === kind);
     return state !== undefined && state.held.length === 0 && this.#targetOf(state) === 0;
   }
 
-  /** Returns how many leases of a kind this process has freed because their owner was lost. */
+  /** Returns how many leases of a kind this process has freed because it found their owner lost. */
   takeovers(kind: string): number {
     return this.#takeovers.get(kind) ?? 0;
   }
@@ -123,7 +123,7 @@ export class ProcessLeases {
     await this.release().catch((err: unknown) => {
       this.#options.log.warn(
         { err },
-        'process leases could not be released; others take them when they expire',
+        'process leases could not be released; other processes take them when they expire',
       );
     });
   }
@@ -152,14 +152,14 @@ export class ProcessLeases {
     this.#options.onChange?.();
   }
 
-  /** Gives all numbers to the others, and takes no part any more. */
+  /** Frees all numbers for the others, and ends the membership. */
   async release(): Promise<void> {
     this.#held = [];
     this.#hasJoined = false;
     await leaveKinds(this.#options.postgres.db, this.owner);
   }
 
-  /** Members that ended without leaving are replaced at once if they ran on this machine, as after a crash. */
+  /** Joins. Members that ended without leaving, as after a crash, are replaced at once if they ran on this machine. */
   async #join(): Promise<void> {
     const { db } = this.#options.postgres;
     const ended = (await memberProcesses(db, this.#counts)).filter(hasEnded);
@@ -171,7 +171,7 @@ export class ProcessLeases {
   async #renewOnce(): Promise<readonly Membership[]> {
     const startedMs = this.#nowMs();
     const states = await renewMemberships(this.#options.postgres.db, this.owner, this.#counts, EXPIRY_MS);
-    // The database's clock began later than this one, so its leases last at least as long.
+    // The database sets the expiry after this time, so the leases last at least as long there.
     this.#validUntilMs = startedMs + EXPIRY_MS;
     this.#states = states;
     this.#held = states.flatMap(({ held }) => held.filter((lease) => lease.number < this.count(lease.kind)));
@@ -211,11 +211,11 @@ export class ProcessLeases {
     const owners = [...new Set(lost.map(({ owner }) => owner))];
     this.#options.log.warn(
       { kind, owners, numbers },
-      'a process stopped renewing its leases, and others take them',
+      'a process stopped renewing its leases; other processes take them',
     );
   }
 
-  /** The first members get what cannot be shared out evenly. */
+  /** Returns the fair share of this member. The members that joined first get the extra numbers. */
   #targetOf({ kind, members, before }: Membership): number {
     const count = this.count(kind);
     return Math.floor(count / members) + (before < count % members ? 1 : 0);

@@ -18,19 +18,20 @@ import {
 } from './port.js';
 
 /**
- * Objects as files of a folder that all machines share. A share that is not mounted leaves an empty folder behind:
- * therefore nothing is put into a folder without the mark of a store, and nothing is missing in it.
+ * Keeps objects as files in a folder that all machines share. If the share is not mounted, there is an empty folder in
+ * its place. Therefore, in a folder without the mark of a store, a put fails, and a get does not report an object as
+ * missing.
  */
 export class FolderObjectStore implements ObjectStore {
   readonly #root: string;
-  /** Folders of keys that exist on disk. */
+  /** The folders of keys that are known to exist on disk. */
   readonly #folders = new Map<string, Promise<void>>();
 
   private constructor(root: string) {
     this.#root = root;
   }
 
-  /** @throws ObjectStoreError when the folder does not exist, or cannot be written */
+  /** @throws ObjectStoreError if the folder does not exist, or cannot be written */
   static async open(root: string): Promise<FolderObjectStore> {
     return timed(`open ${root}`, async () => {
       await access(root, constants.W_OK);
@@ -106,7 +107,7 @@ export class FolderObjectStore implements ObjectStore {
     }
   }
 
-  /** @throws Error with the code ENOENT when an object may be missing because the store is */
+  /** @throws Error with the code ENOENT if the mark is missing: then the store itself may be missing */
   async #check(key: string): Promise<void> {
     await stat(key === MARK_KEY ? this.#root : join(this.#root, MARK_KEY));
   }
@@ -147,7 +148,7 @@ async function readRange(path: string, range: ByteRange | undefined): Promise<Bu
   }
 }
 
-/** A share whose server is away lets its calls wait for ever. */
+/** Bounds an operation: a share whose server is unavailable lets calls wait for ever. */
 async function timed<T>(operation: string, work: () => Promise<T>): Promise<T> {
   try {
     return await resultWithin(

@@ -12,10 +12,10 @@ export { checkObjectStore, claimObjectStore } from './mark-store.js';
 export { isObjectKey, MARK_KEY, type ObjectStore, ObjectStoreError } from './port.js';
 export { type ObjectKind, PROBES, probeObjectStore, sweepUnusedObjects, UNUSED_AGE_MS } from './sweep.js';
 
-/** Opens a store. @throws ObjectStoreError when a folder does not exist or cannot be written */
+/** Opens a store. @throws ObjectStoreError if a folder does not exist or cannot be written */
 export async function openObjectStore(location: ObjectStoreLocation): Promise<ObjectStore> {
   if (location.kind === 'folder') return FolderObjectStore.open(location.folder);
-  // Only where it is used: the client is as large as all other libraries together.
+  // The client is loaded only if it is used, because it is as large as all other libraries together.
   const { S3ObjectStore } = await import('./s3.js');
   return new S3ObjectStore(location);
 }

@@ -3,17 +3,17 @@ import { fileURLToPath } from 'node:url';
 /** Connections of one opened store to a bucket; further requests wait for one of them. */
 export const S3_SOCKETS_MAX = 32;
 
-/** Where an object store is, and from which size on segments go there. It contains no secret. */
+/** Where an object store is, and the minimum size of the segments that go there. It contains no secret. */
 export type ObjectStoreLocation =
   | { readonly kind: 'folder'; readonly folder: string; readonly segmentBytesMin: number }
   | {
       readonly kind: 's3';
       readonly bucket: string;
-      /** Begins every key; empty, or ends with a slash. */
+      /** Prefix of every key; empty, or ends with a slash. */
       readonly prefix: string;
-      /** Undefined for the endpoint of AWS. */
+      /** Undefined for AWS. */
       readonly endpoint: string | undefined;
-      /** Undefined where the environment of the process says it. */
+      /** Undefined if the environment of the process sets it. */
       readonly region: string | undefined;
       /** Whether the bucket is part of the path, and not of the host name. */
       readonly pathStyle: boolean;
@@ -21,15 +21,15 @@ export type ObjectStoreLocation =
     };
 
 const FORMS =
-  'file:///shared/folder or s3://bucket/prefix, with endpoint=, region=, path_style=1 and segment_kib= after a question mark where they are needed';
+  'file:///shared/folder or s3://bucket/prefix, followed by a question mark and the parameters endpoint=, region=, path_style=1 and segment_kib= if they are needed';
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 const PREFIX = /^([A-Za-z0-9_.-]+\/){0,10}$/;
 const REGION = /^[a-z0-9-]{1,40}$/;
 const SEGMENT_KIB = 'segment_kib';
 const PARAMETERS = ['endpoint', 'region', 'path_style', SEGMENT_KIB];
-/** From this size on, a segment costs PostgreSQL less as a row with a synced file beside it. */
+/** From this size, a segment costs PostgreSQL less as a row with a synced file. */
 const FOLDER_SEGMENT_KIB = 8;
-/** A put to a bucket costs money and some ten milliseconds, which few events are not worth. */
+/** A put to a bucket costs money and some tens of milliseconds, too much for a few events. */
 const BUCKET_SEGMENT_KIB = 64;
 const SEGMENT_KIB_MAX = 8_192;
 
@@ -38,7 +38,7 @@ export function readObjectStoreUrl(text: string): ObjectStoreLocation {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || (url.protocol !== 'file:' && url.protocol !== 's3:')) throw new Error(FORMS);
   if (url.username !== '' || url.password !== '') {
-    throw new Error(`${FORMS}; credentials belong into AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`);
+    throw new Error(`${FORMS}; credentials belong in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`);
   }
   return url.protocol === 'file:' ? folderOf(url) : bucketOf(url);
 }
@@ -66,7 +66,7 @@ function bucketOf(url: URL): ObjectStoreLocation {
   const path = pathname.replace(/^\/+|\/+$/g, '');
   const prefix = path === '' ? '' : `${path}/`;
   if (!BUCKET.test(bucket) || url.port !== '' || hash !== '') {
-    throw new Error('s3:// and the name of a bucket: 3 to 63 of a-z, 0-9, hyphen and dot');
+    throw new Error('s3:// and the name of a bucket: 3 to 63 characters of a-z, 0-9, hyphen and dot');
   }
   if (!PREFIX.test(prefix) || prefix.length > 200) {
     throw new Error(
@@ -112,7 +112,7 @@ function endpointOf(text: string | null): string | undefined {
 
 function regionOf(text: string | null): string | undefined {
   if (text === null || REGION.test(text)) return text ?? undefined;
-  throw new Error('an s3:// URL whose region is 1 to 40 of a-z, 0-9 and hyphen');
+  throw new Error('an s3:// URL whose region is 1 to 40 characters of a-z, 0-9 and hyphen');
 }
 
 function flagOf(text: string | null): boolean {

@@ -26,7 +26,7 @@ describe.each(stores.kinds)('the object store of an installation at %s', (_kind,
   const check = (store: ObjectStore) => checkObjectStore(store, test.postgres);
   const lose = (store: ObjectStore) => store.delete([MARK_KEY]);
 
-  it('is recognised by its mark, wherever it is', async () => {
+  it('is recognized by its mark, wherever it is', async () => {
     const store = await open(urlOf());
     await expect(check(store)).rejects.toThrow('marks/store is missing');
     await Promise.all([claim(store), claim(store)]);
@@ -43,27 +43,27 @@ describe.each(stores.kinds)('the object store of an installation at %s', (_kind,
     expect(await store.get(MARK_KEY)).toBeUndefined();
   });
 
-  it('is refused when it is that of another installation', async () => {
+  it('is refused when it belongs to another installation', async () => {
     const store = await open(urlOf());
     await claim(store, 'here', false, other);
     await expect(claim(store)).rejects.toThrow(
-      'is that of another store, while that of this installation has none yet',
+      'belongs to another store. This installation has no store yet',
     );
     await expect(check(store)).rejects.toThrow('it is not the object store of this installation');
   });
 
-  it('may be replaced when nothing is in it any more', async () => {
+  it('may be replaced when nothing is in it', async () => {
     const store = await open(urlOf());
     await claim(store, 'here');
     await lose(store);
     await expect(claim(store, 'there', true)).rejects.toThrow(
-      'data of this installation are still in here. Use that store',
+      'data of this installation are still in the store here. Use that store',
     );
     await claim(store, 'there', false);
     await check(store);
   });
 
-  it('gets its mark again after a crash while it was marked', async () => {
+  it('gets its mark again after a crash while it was being marked', async () => {
     const store = await open(urlOf());
     const put = store.put.bind(store);
     store.put = async () => {

@@ -6,18 +6,18 @@ const LOCK = 'tollgate/object-store';
 
 interface KnownStore {
   readonly id: string;
-  /** Where it was when it was marked, for people. */
+  /** Where the store was when it was marked; for people. */
   readonly place: string;
   readonly is_marked: boolean;
 }
 
 /**
  * Makes sure that this is the object store of this installation. On its first use, a store without a mark gets one. A
- * store at another place replaces the known one only when nothing is in that any more.
+ * store at another place replaces the known store only when nothing is left in the known one.
  *
- * @param place where the store is, for people
+ * @param place where the store is; for people
  * @param isInUse whether any row points at an object
- * @throws Error with a sentence for the operator when it is another store, such as an empty folder in place of a share
+ * @throws Error with a sentence for the operator if it is another store, such as an empty folder in place of a share
  */
 export async function claimObjectStore(
   store: ObjectStore,
@@ -30,38 +30,38 @@ export async function claimObjectStore(
     const [mark, known] = [await readMark(store), await readKnownStore(postgres)];
     if (mark !== undefined && mark === known?.id) return confirmMark(postgres);
     if (mark !== undefined) {
-      const own = known === undefined ? 'has none yet' : `is ${known.place}`;
+      const own = known === undefined ? 'has no store yet' : `uses ${known.place}`;
       throw new Error(
-        `its object ${MARK_KEY} is that of another store, while that of this installation ${own}. Use an empty folder or prefix`,
+        `its object ${MARK_KEY} belongs to another store. This installation ${own}. Use an empty folder or prefix`,
       );
     }
     if (known?.is_marked !== true)
       return markStore(store, postgres, { id: known?.id ?? randomUUID(), place });
     if (known.place === place) {
       throw new Error(
-        `it is not the store that this installation has used there: its object ${MARK_KEY} is missing. Is the share mounted?`,
+        `it is not the store that this installation used there before: its object ${MARK_KEY} is missing. Is the share mounted?`,
       );
     }
     if (await isInUse()) {
       throw new Error(
-        `data of this installation are still in ${known.place}. Use that store until they are processed, or copy all of its objects`,
+        `data of this installation are still in the store ${known.place}. Use that store until they are processed, or copy all of its objects`,
       );
     }
     await markStore(store, postgres, { id: randomUUID(), place });
   });
 }
 
-/** @throws Error when this is not the object store of this installation, or cannot be reached */
+/** @throws Error if this is not the object store of this installation, or it cannot be reached */
 export async function checkObjectStore(store: ObjectStore, postgres: Pick<Postgres, 'pool'>): Promise<void> {
   const [mark, known] = await Promise.all([readMark(store), readKnownStore(postgres)]);
-  if (mark === undefined) throw new ObjectStoreError('be recognised', new Error(`${MARK_KEY} is missing`));
+  if (mark === undefined) throw new ObjectStoreError('be recognized', new Error(`${MARK_KEY} is missing`));
   if (mark !== known?.id)
     throw new Error(`it is not the object store of this installation, which is ${known?.place ?? 'none'}`);
 }
 
 async function readMark(store: ObjectStore): Promise<string | undefined> {
   const bytes = await store.get(MARK_KEY);
-  // A crash while it was put may leave an empty file.
+  // A crash during the put may leave an empty file.
   return bytes === undefined || bytes.length === 0 ? undefined : bytes.toString();
 }
 
@@ -70,7 +70,7 @@ async function readKnownStore({ pool }: Pick<Postgres, 'pool'>): Promise<KnownSt
   return rows[0];
 }
 
-/** Records the id before the mark is put: after a crash in between, the next start puts it again. */
+/** Records the id before it puts the mark: after a crash in between, the next start puts the mark again. */
 async function markStore(
   store: ObjectStore,
   postgres: Postgres,

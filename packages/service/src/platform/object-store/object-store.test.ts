@@ -37,7 +37,7 @@ describe.each(stores.kinds)('an object store at %s', (_kind, urlOf) => {
     return keys;
   };
 
-  it('returns an object as it was put, and any part of it', async () => {
+  it('returns an object unchanged, and any part of it', async () => {
     let number = 0;
     const pieces = fc.array(fc.uint8Array({ maxLength: 400 }), { minLength: 1, maxLength: 6 });
     await fc.assert(
@@ -85,19 +85,19 @@ describe.each(stores.kinds)('an object store at %s', (_kind, urlOf) => {
     expect(await listed('others')).toEqual(['others/a']);
   });
 
-  it('leads nowhere outside of it', async () => {
+  it('refuses keys that lead out of it', async () => {
     for (const key of ['../secret', 'things/../../secret', '/etc/passwd', 'things', 'things/', 'a/b/c']) {
       const attempt = async () => store.put(key, []);
       await expect(attempt()).rejects.toThrow('not a key of an object');
     }
   });
 
-  it('is probed by an object, of which nothing is left', async () => {
+  it('is probed by an object, and nothing of it is left', async () => {
     await probeObjectStore(store);
     expect(await listed('probes')).toEqual([]);
   });
 
-  it('is swept of old objects to which nothing points, and of no others', async () => {
+  it('is swept of old objects to which nothing points, and of nothing else', async () => {
     for (const name of ['used', 'unused']) await store.put(`things/${name}`, [Buffer.from(name)]);
     await store.put('others/unused', [Buffer.from('b')]);
     const things = { folder: 'things', pointedAt: async () => new Set(['things/used']) };
@@ -118,7 +118,7 @@ describe('a folder of objects', () => {
     });
   });
 
-  it('is not taken for empty when its share is gone', async () => {
+  it('does not look empty when its share is gone', async () => {
     const store = await openMarkedStore(pathToFileURL(stores.folder).href);
     await store.put('things/a', [Buffer.from('a')]);
     await rename(stores.folder, `${stores.folder}-away`);
@@ -151,7 +151,7 @@ describe('a folder of objects', () => {
 });
 
 describe('a bucket', () => {
-  it('fails, and does not miss an object, when it does not exist or cannot be reached', async () => {
+  it('fails, and reports no object as missing, when it does not exist or cannot be reached', async () => {
     const noBucket = await open(`s3://no-bucket/?endpoint=${stores.s3.endpoint}&path_style=1`);
     await expect(noBucket.get('things/a')).rejects.toMatchObject({ code: 'NoSuchBucket' });
     const away = await open('s3://bucket/?endpoint=http://127.0.0.1:9&path_style=1');
@@ -229,7 +229,7 @@ describe('the URL of an object store', () => {
     ['file:///srv?x=1', /a file:\/\/ URL with no other parameters than segment_kib/],
     ['file:///srv?segment_kib=1.5', /whose segment_kib is a whole number from 0 to 8192/],
     ['s3://bucket?segment_kib=9000', /whose segment_kib is a whole number from 0 to 8192/],
-    ['s3://key:secret@bucket', /credentials belong into AWS_ACCESS_KEY_ID/],
+    ['s3://key:secret@bucket', /credentials belong in AWS_ACCESS_KEY_ID/],
     ['s3://B_ucket', /the name of a bucket/],
     ['s3://bucket/a b', /a prefix of up to 10 parts/],
     [`s3://bucket/${'a'.repeat(300)}`, /200 characters/],

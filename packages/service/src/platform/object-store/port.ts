@@ -1,14 +1,14 @@
 import type { Buffers } from '../buffers.js';
 
-/** An operation that takes longer fails, with its retries. */
+/** An operation that takes longer, including its retries, fails. */
 export const OBJECT_OPERATION_MS_MAX = 30_000;
-/** Keys in one page of a list. */
+/** Upper bound of the keys in one page of a list. */
 export const OBJECT_PAGE_KEYS = 1_000;
 
-/** A folder and a name in it: nothing that leads out of the store, and nothing that a file system could not name. */
+/** A folder and a name in it. It cannot lead out of the store, and every file system can name it. */
 const KEY = /^[a-z]{1,20}\/[0-9a-z][0-9a-z.-]{0,199}$/;
 
-/** The object that proves that a store is the one that it is taken for. It exists before any other. */
+/** The object that proves that a store belongs to this installation. It exists before any other object. */
 export const MARK_KEY = 'marks/store';
 
 /** A part of an object. */
@@ -36,16 +36,18 @@ export interface ObjectPage {
 
 /**
  * Stores objects that every process of an installation reaches. An object is put once, never changed, and deleted when
- * nothing points at it. All methods reject with `ObjectStoreError` when the store cannot do what it is asked to.
+ * nothing points at it. All methods reject with `ObjectStoreError` if the store cannot do an operation.
  */
 export interface ObjectStore {
-  /** Durable once it resolves. After a rejection the object may exist, at once or later. */
+  /**
+   * Stores an object, which is durable once this resolves. After a rejection the object may exist, at once or later.
+   */
   put(key: string, pieces: Buffers): Promise<void>;
-  /** Returns the bytes of the range as far as the object has them; undefined when there is no such object. */
+  /** Returns the bytes of the range as far as the object has them; undefined if there is no such object. */
   get(key: string, range?: ByteRange): Promise<Buffer | undefined>;
-  /** Deletes the objects that exist. */
+  /** Deletes objects; ignores those that do not exist. */
   delete(keys: readonly string[]): Promise<void>;
-  /** Returns one page. It may have fewer keys than there are, or none, and still continue. */
+  /** Returns one page. A page with few keys, or none, need not be the last one. */
   list(selection: ObjectSelection): Promise<ObjectPage>;
   close(): Promise<void>;
 }
@@ -58,7 +60,7 @@ export class ObjectStoreError extends Error {
 
   /**
    * @param operation such as `put rows/1`
-   * @param cause is not kept: errors of an S3 client contain parts of the credentials
+   * @param cause its message is used, but it is not kept: errors of an S3 client contain parts of the credentials
    */
   constructor(operation: string, cause: unknown) {
     const { code, name, message } = cause as { code?: unknown; name?: string; message?: string };
@@ -67,12 +69,12 @@ export class ObjectStoreError extends Error {
   }
 }
 
-/** Whether the text is a key of an object, and so cannot lead to anything else. */
+/** Returns whether the text is a key of an object, so that it cannot lead out of the store. */
 export function isObjectKey(text: string): boolean {
   return KEY.test(text);
 }
 
-/** @throws RangeError for a key that is not one */
+/** @throws RangeError if the text is not a key of an object */
 export function checkObjectKey(key: string): void {
   if (!isObjectKey(key)) throw new RangeError(`not a key of an object: ${key}`);
 }

@@ -21,15 +21,15 @@ import {
 } from './port.js';
 
 const CONNECT_MS_MAX = 2_000;
-/** One attempt, from the request to the end of the response. */
+/** Upper bound of one attempt, from the request to the end of the response. */
 const ATTEMPT_MS_MAX = 10_000;
 const ATTEMPTS_MAX = 3;
-/** Objects that are deleted at the same time. */
+/** Upper bound of the objects that are deleted at the same time. */
 const DELETES_AT_ONCE = 16;
-/** The region of a signature where a store of another maker does not have any. */
+/** The region in signatures for stores that have no regions. */
 const REGION_OF_ENDPOINTS = 'us-east-1';
 
-/** Objects of a bucket, at AWS or at another store that speaks its protocol. */
+/** Keeps objects in a bucket, of AWS or of another store with the S3 protocol. */
 export class S3ObjectStore implements ObjectStore {
   readonly #client: S3Client;
   readonly #bucket: string;
@@ -103,7 +103,7 @@ export class S3ObjectStore implements ObjectStore {
       );
       const all = Contents.map(({ Key = '', LastModified }) => ({
         key: Key.slice(this.#prefix.length),
-        // An object without a time is not old.
+        // An object without a time does not count as old.
         changedMs: LastModified?.getTime() ?? Number.POSITIVE_INFINITY,
       }));
       const keys = all.filter(({ key, changedMs }) => isObjectKey(key) && changedMs < beforeMs);
@@ -127,7 +127,7 @@ export class S3ObjectStore implements ObjectStore {
   }
 }
 
-/** Bounds an operation with its retries and pauses. */
+/** Bounds an operation, including its retries and pauses. */
 async function timed<T>(
   operation: string,
   work: (options: { abortSignal: AbortSignal }) => Promise<T>,

@@ -8,10 +8,10 @@ import type { ObjectStore } from './port.js';
 export const UNUSED_AGE_MS = 24 * 3_600_000;
 /** Where probes are written. */
 const PROBE_FOLDER = 'probes';
-/** Small enough to cost little, and too large for an index. */
+/** Size of a probe: small enough to cost little, and too large for an index. */
 const PROBE_BYTES = 16 * 1_024;
 
-/** A kind of objects, and how to find out which of them are in use. */
+/** A kind of objects, with the queries for those that are in use. */
 export interface ObjectKind {
   readonly folder: string;
   /** Returns whether anything points at an object of the kind. */
@@ -20,7 +20,7 @@ export interface ObjectKind {
   readonly pointedAt: (keys: readonly string[]) => Promise<ReadonlySet<string>>;
 }
 
-/** Objects that probes of processes that were killed left behind. */
+/** Objects that were left behind when a process was killed during a probe. */
 export const PROBES: ObjectKind = {
   folder: PROBE_FOLDER,
   isInUse: async () => false,

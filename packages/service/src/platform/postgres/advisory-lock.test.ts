@@ -44,7 +44,7 @@ test('a transaction alone holds a lock until it ends, however it ends', async ()
   await transaction(store.postgres, work);
 });
 
-test('a transaction that tries for a lock does not wait for it', async () => {
+test('a transaction that tries to take a lock does not wait for it', async () => {
   const tryIt = () => transaction(store.postgres, (tx) => tryLockUntilCommit(tx, 'test'));
   await transaction(store.postgres, async (holder) => {
     await shareLockUntilCommit(holder, 'test');

@@ -11,7 +11,7 @@ export async function lockUntilCommit(tx: Tx, name: string): Promise<void> {
 
 /**
  * Takes the lock of `lockUntilCommit` if no other transaction holds or shares it; returns whether it did. It never
- * waits, so that no later transaction waits behind it for one that holds the lock.
+ * waits, so that later transactions need not wait behind it.
  */
 export async function tryLockUntilCommit(tx: Tx, name: string): Promise<boolean> {
   const { rows } = await sql<{ locked: boolean }>`

@@ -33,8 +33,8 @@ export interface Postgres {
 const CONNECT_TIMEOUT_MS = 5_000;
 const IDLE_TIMEOUT_MS = 30_000;
 /**
- * The server ends a connection that does nothing in a transaction for this time: its process hangs, and others wait for
- * its locks. The longest calculation in a transaction, a batch of slow events, is far shorter.
+ * The server ends a connection that does nothing in a transaction for this time: its process hangs, while others may
+ * wait for its locks. The longest calculation in a transaction, a batch of slow events, is far shorter.
  */
 const IDLE_IN_TRANSACTION_MS_MAX = 300_000;
 
@@ -54,7 +54,7 @@ export function connectPostgres(config: PostgresConfig): Postgres {
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     keepAlive: true,
-    // Not a parameter of the connection, which a connection pooler may refuse.
+    // This is not a parameter of the connection, because a connection pooler may refuse parameters.
     onConnect: async (client) => {
       await client.query(`set idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS_MAX}`);
     },
@@ -100,7 +100,7 @@ export function transaction<T>(postgres: Postgres, work: (tx: Tx) => Promise<T>)
   return postgres.db.transaction().execute(work);
 }
 
-/** Returns for how long the oldest transaction of this account on the database has been open; 0 when none is. */
+/** Returns for how long the oldest transaction of this database user has been open; 0 if none is open. */
 export async function oldestTransactionMs({ pool }: Pick<Postgres, 'pool'>): Promise<number> {
   const { rows } = await pool.query<{ age_ms: number }>(
     `select coalesce(max(extract(epoch from clock_timestamp() - xact_start) * 1000), 0)::bigint as age_ms

@@ -4,7 +4,7 @@ const UNIQUE_VIOLATION = '23505';
 const FOREIGN_KEY_VIOLATION = '23503';
 const UNDEFINED_TABLE = '42P01';
 
-/** Raised by the triggers that refuse writes of a tenant that moves to another cell. */
+/** The code that triggers raise when they refuse writes of a tenant that moves to another cell. */
 const TENANT_MOVING = 'TG001';
 
 /** Server states in which the same work may succeed later: SQLSTATE codes of PostgreSQL's appendix A. */
@@ -59,7 +59,7 @@ export function isServerError(error: unknown): boolean {
   return error instanceof pg.DatabaseError;
 }
 
-/** Whether a write was refused because its tenant is moving to another cell, or has moved. */
+/** Returns whether a write was refused because its tenant is moving to another cell, or has moved. */
 export function isTenantMoving(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === TENANT_MOVING;
 }
@@ -74,7 +74,7 @@ export function isForeignKeyViolation(error: unknown, constraint?: string): bool
   return isViolation(error, FOREIGN_KEY_VIOLATION, constraint);
 }
 
-/** Whether a table does not exist: the schema is of an earlier version. */
+/** Returns whether a table does not exist, because the schema is of an earlier version. */
 export function isMissingTable(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === UNDEFINED_TABLE;
 }

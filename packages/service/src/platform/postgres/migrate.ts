@@ -15,7 +15,7 @@ const LOCK_NAME = 'tollgate/migrations/postgres';
  * Upgrades the schema to this release, in one transaction for each migration; returns the names of the applied ones.
  * Services that start at the same time wait for each other. Throws MigrationError.
  *
- * @param storeName the schema's name in errors: a PostgreSQL database can also be the directory of cells
+ * @param storeName names the schema in errors: a PostgreSQL database can also be the directory of cells
  */
 export async function applyMigrations(
   postgres: Pick<Postgres, 'pool'>,

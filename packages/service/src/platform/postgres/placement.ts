@@ -105,7 +105,7 @@ async function claimElsewhere(elsewhere: string, dataFolder: string): Promise<st
   return elsewhere;
 }
 
-/** Returns where the cluster of a data directory is, if it has one, and changes nothing. */
+/** Returns where the cluster of a data directory is, if there is one; changes nothing. */
 export function existingFolders(
   dataFolder: string,
 ): Pick<ClusterPlacement, 'clusterFolder' | 'passwordFile'> {

@@ -4,7 +4,7 @@ import { readPassword, SUPERUSER } from './cluster.js';
 import { DATABASE, type PostgresConnection } from './embedded.js';
 import { existingFolders } from './placement.js';
 
-/** PostgreSQL's file about its running server has these lines. */
+/** Line numbers in the file that describes PostgreSQL's running server. */
 const PORT_LINE = 3;
 const SOCKET_FOLDER_LINE = 4;
 

@@ -67,7 +67,7 @@ describe('a watch', () => {
     await setDue('seldom', 0);
     expect(await callsAt(watch, 0)).toEqual(['often', 'seldom']);
     expect(await callsAt(watch, 200)).toEqual(['often']);
-    // At 400 the look of 500 is less than 100 ms away.
+    // At 400, the look that is due at 500 is at most 100 ms away.
     expect(await callsAt(watch, 400)).toEqual(['often', 'seldom']);
   });
 
@@ -82,7 +82,7 @@ describe('a watch', () => {
     expect(await callsAt(watch, 120)).toEqual(['lease']);
   });
 
-  it('puts a look off when the job was notified in another way', async () => {
+  it('postpones a look when the job was notified in another way', async () => {
     const watch = newWatch();
     const postpone = add(watch, 'a', 200);
     await setDue('a', 0);
@@ -107,7 +107,7 @@ describe('a watch', () => {
     await running;
   });
 
-  it('ends at once when there is nothing to look for', async () => {
+  it('ends at once if it has no work to look for', async () => {
     await newWatch().run(new AbortController().signal);
   });
 });

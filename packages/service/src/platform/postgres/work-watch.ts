@@ -3,35 +3,35 @@ import type { Clock } from '../../kernel/clock.js';
 import { pause, retryPauseMs } from '../wakeup.js';
 import type { Postgres } from './connect.js';
 
-/** Work that appears in the database, by this process or another one. */
+/** Work that this process or another one writes to the database. */
 export interface AwaitedWork {
   /** A subquery: when the earliest work is due, in milliseconds since the Unix epoch; null when there is none. */
   readonly dueAtMs: RawBuilder<number | null>;
-  /** Upper bound of the time from when work is in the database, and due, until `onDue` is called. */
+  /** Upper bound of the time until `onDue` is called, after work is in the database and due. */
   readonly lookMs: number;
-  /** Called when work is due, and again after each `lookMs` in which it was not done. */
+  /** Called when work is due, and again after each `lookMs` while it is not done. */
   readonly onDue: () => void;
 }
 
-/** Work that is due now wherever a subquery finds a row. */
+/** The result of a subquery whose work is due now if there is any row. */
 export const DUE_NOW = sql<number>`0`;
 
 /**
- * Kinds of work whose looks are due within this time are looked for together: one statement every 200 ms costs less
- * than nine at intervals of their own.
+ * Looks that are due within this time are made together: one statement every 200 ms costs less than nine statements at
+ * different intervals.
  */
 const TOGETHER_MS = 100;
 /** Lower bound of a wait, for work that is due in less than a millisecond. */
 const WAIT_MS_MIN = 5;
 
 interface Watched extends AwaitedWork {
-  /** In milliseconds of `performance.now()`, which a change of the system's time does not move. */
+  /** In milliseconds of `performance.now()`, which changes of the system time do not affect. */
   nextLookMs: number;
 }
 
 /**
- * Looks for the work of all jobs of a process with one statement, so that the jobs need not poll. It works behind
- * every pooler, unlike LISTEN, and finds work that becomes due at its time.
+ * Looks for the work of all jobs of a process with one statement, so that the jobs need not poll. Unlike LISTEN, it
+ * works with every pooler, and it also finds work that becomes due at a time.
  */
 export class WorkWatch {
   readonly #postgres: Pick<Postgres, 'db'>;
@@ -51,7 +51,7 @@ export class WorkWatch {
 
   /**
    * Adds work to look for; call it before `run`.
-   * @returns a function that puts the next look off by `lookMs`; call it when the job was notified in another way
+   * @returns a function that postpones the next look by `lookMs`; call it when the job was notified in another way
    */
   add(work: AwaitedWork): () => void {
     const watched = { ...work, nextLookMs: 0 };

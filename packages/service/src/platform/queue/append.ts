@@ -3,7 +3,7 @@ import type { Postgres } from '../postgres/index.js';
 import type { SegmentPlace } from './outside.js';
 import { encodeSegment, recordBytes, type SegmentRecord } from './segment.js';
 
-/** An append without a response after this time counts as failed: its result is unknown. */
+/** An append without a reply after this time counts as failed; its result is unknown. */
 const APPEND_TIMEOUT_MS = 10_000;
 
 /** Columns of an append, in the order of its parameters; the bytes come last. */
@@ -23,7 +23,7 @@ const SEGMENT_COLUMNS = [
   'bytes',
 ];
 
-/** Returns the statement that appends so many rows; its parameters begin at `$first`. */
+/** Returns the statement that appends this number of rows; its parameters begin at `$first`. */
 export function appendFrom(first: number, rows: number, columns = SEGMENT_COLUMNS): string {
   const values = Array.from({ length: rows }, (_row, row) => {
     const start = first + row * columns.length;
@@ -32,18 +32,18 @@ export function appendFrom(first: number, rows: number, columns = SEGMENT_COLUMN
   return `insert into segments (${columns.join(', ')}) values ${values.join(', ')}`;
 }
 
-/** Appends one row, with the tenant behind whose earlier requests the segment waits. */
+/** Appends one row of a deferred segment, which waits behind earlier requests of its tenant. */
 export const DEFER = appendFrom(1, 1, [...SEGMENT_COLUMNS, 'deferred_tenant_id']);
 
 /** A segment that is appended: the records of one shard. */
 export interface NewSegment {
-  /** The columns except those for the place of the bytes. */
+  /** The values of the columns, except those for the place of the bytes. */
   readonly counts: readonly unknown[];
   readonly pieces: readonly Buffer[];
 }
 
 export interface Append {
-  /** PostgreSQL keeps the statement prepared under this name. */
+  /** The name under which PostgreSQL keeps the prepared statement. */
   readonly name: string;
   readonly text: string;
   readonly companionValues: readonly unknown[];
@@ -60,7 +60,7 @@ export async function appendInRows(append: Append, connection: Postgres['pool'] 
   );
 }
 
-/** As `appendInRows`, for bytes that are in a file or an object; one place for each segment. */
+/** Like `appendInRows`, for bytes that are in a file or an object; takes one place for each segment. */
 export async function appendPlaced(
   append: Append,
   places: readonly SegmentPlace[],
@@ -105,7 +105,7 @@ export function countsOf(records: readonly SegmentRecord[]): unknown[] {
     const { projectId, tenantId } = record.scope;
     receivedAtMs = Math.min(receivedAtMs, record.receivedAtMs);
     eventCount += record.eventCount;
-    // A reprocessed event was accepted and counted before.
+    // A reprocessed event was already accepted and counted.
     const accepted = record.scope.kind === 'reprocess' ? 0 : record.eventCount;
     eventsByProject.set(projectId, (eventsByProject.get(projectId) ?? 0) + accepted);
     const ofTenant = byTenant.get(tenantId);

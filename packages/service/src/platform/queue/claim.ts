@@ -9,7 +9,7 @@ import { decodeSegment, SegmentFormatError } from './segment.js';
 
 /** A claim ends at this many bytes too, so that large events cannot exhaust a worker's memory. */
 const CLAIM_BYTES_MAX = 64 * 1_048_576;
-/** Files or objects that are open for a claim; a batch of small segments has hundreds. */
+/** Upper bound of the files or objects that a claim reads at the same time; a batch of small segments has hundreds. */
 const READS_AT_ONCE = 32;
 const CHUNK_ROWS_FIRST = 16;
 const CHUNK_ROWS_MAX = 1_024;
@@ -43,9 +43,9 @@ interface ClaimedRow {
   readonly base64: string | null;
 }
 
-/** For how long a segment whose bytes are missing is not claimed again, so that those behind it are. */
+/** Time for which a segment whose bytes are missing is not claimed again, so that later segments are claimed. */
 export const MISSING_RETRY_MS = 60_000;
-/** Beyond that a lost store is more likely than lost objects; claims then fail until the bytes are back. */
+/** With more, a lost store is more likely than lost objects: claims then fail until the bytes are back. */
 const MISSING_SEGMENTS_MAX = 1_000;
 
 /** Segments whose bytes were missing a short while ago. They stay in the queue. */
@@ -62,7 +62,7 @@ export class MissingSegments {
     this.#retryAtMs.set(id, this.#nowMs() + MISSING_RETRY_MS);
   }
 
-  /** Returns those that are not to be tried yet. */
+  /** Returns the segments that must not be tried yet. */
   ids(): number[] {
     const nowMs = this.#nowMs();
     for (const [id, retryAtMs] of this.#retryAtMs) if (retryAtMs <= nowMs) this.#retryAtMs.delete(id);
@@ -72,12 +72,12 @@ export class MissingSegments {
 
 /** The bytes of segments that are not in their rows. */
 export interface OutsideBytes {
-  /** Undefined where all bytes are in rows. */
+  /** Undefined if all bytes are in rows. */
   readonly store: SegmentStore | undefined;
   readonly missing: MissingSegments;
 }
 
-/** The segments that a claim reads, in their order: those of a shard, or of a turn of deferred ones. */
+/** The segments from which a claim takes: those of a shard, or those of a turn of deferred segments. */
 type SegmentSource = { readonly shard: number } | { readonly turn: DeferredTurn };
 
 /**
@@ -97,7 +97,7 @@ export async function claimSegments(
     else await locked.add({ shard });
     if (locked.isHalfFull) break;
   }
-  // Batches of one shard post in turns, so a shard that another batch has is only the second choice.
+  // Batches of one shard take turns at posting, so a shard that another batch has is only the second choice.
   for (const shard of inUse) {
     if (locked.ids.length > 0) break;
     await locked.add({ shard });
@@ -133,7 +133,7 @@ async function waitingShards(tx: Tx, shards: readonly number[] | undefined): Pro
   return rows.map(({ shard }) => shard);
 }
 
-/** Begins the names of advisory locks: batches prefer shards of which they get it. Nothing else depends on it. */
+/** Prefix of the advisory locks of shards. Batches prefer shards whose lock they get; nothing else depends on it. */
 const CLAIM_LOCK = 'tollgate-claim';
 
 async function tryShard(tx: Tx, shard: number): Promise<boolean> {
@@ -177,9 +177,9 @@ async function readFrame(row: ClaimedRow, { store, missing }: OutsideBytes): Pro
       throw error;
     });
   }
-  // The segment is not damaged, but out of reach: it must not be taken off the queue.
+  // The segment is not damaged, but cannot be reached: it must not be taken off the queue.
   throw new Error(
-    `a segment is in ${place.fileName}, of an object store or of the data directory of an embedded database`,
+    `a segment is in ${place.fileName}, which is in an object store or in the data directory of an embedded database`,
   );
 }
 
@@ -220,14 +220,14 @@ class LockedSegments {
   #events = 0;
   #bytes = 0;
 
-  /** @param withoutIds segments to leave */
+  /** @param withoutIds segments to leave out */
   constructor(tx: Tx, eventsMax: number, withoutIds: readonly number[]) {
     this.#tx = tx;
     this.#eventsMax = eventsMax;
     this.#withoutIds = withoutIds;
   }
 
-  /** Whether further shards would make the batch too large, or their locks be held for too long. */
+  /** Whether more shards would make the batch too large, or would be locked for too long. */
   get isHalfFull(): boolean {
     return this.#events * 2 > this.#eventsMax || this.#bytes * 2 > CLAIM_BYTES_MAX;
   }
@@ -270,7 +270,7 @@ class LockedSegments {
 
 interface Chunk {
   readonly rowsMax: number;
-  /** The last segment of the chunk before. */
+  /** The last segment of the previous chunk. */
   readonly last: SegmentSize | undefined;
   readonly source: SegmentSource;
   readonly withoutIds: readonly number[];

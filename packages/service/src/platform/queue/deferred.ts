@@ -17,7 +17,7 @@ export async function deferredAmong(tx: Tx, tenantIds: readonly string[]): Promi
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Before all turns. */
+/** A value that comes before all turns. */
 export const FIRST_TURN: DeferredTurn = { tenantId: '', shard: 0 };
 
 /** Returns the next turn after another one, in a circle of tenants and shards; undefined if there is none. */
@@ -55,7 +55,7 @@ async function firstTurnAfter(
   return rows[0];
 }
 
-/** Whether the column `shard` is one of these; undefined: any. */
+/** Returns the condition that the column `shard` is one of these; undefined means any shard. */
 export function isAmong(shards: readonly number[] | undefined): RawBuilder<boolean> {
   return shards === undefined ? sql`true` : sql`shard = any(${shards}::smallint[])`;
 }

@@ -14,9 +14,9 @@ export interface SegmentPlace {
 export interface SegmentStore {
   /**
    * Makes the bytes of segments durable, together, and then calls `point`, which writes the rows that point at them.
-   * Throws the error of `point`; after any error but one of the database itself, the rows may still appear.
+   * Throws the error of `point`. Unless that error comes from the database itself, the rows may still appear.
    *
-   * @param segments the pieces of each
+   * @param segments the pieces of each segment
    * @throws SegmentWriteError with no row written
    */
   put(
@@ -26,13 +26,13 @@ export interface SegmentStore {
   /**
    * Returns the bytes of a segment as far as they exist. See `checkPlaced`.
    *
-   * @throws SegmentMissingError while there are none of them, but may be again
+   * @throws SegmentMissingError if there are none, but they may come back
    */
   read(place: SegmentPlace): Promise<Buffer>;
   /**
    * Deletes bytes of segments that have left the queue.
    *
-   * @param pointedAt returns at which of these files rows point now
+   * @param pointedAt returns those of the given files at which rows point now
    */
   sweep(pointedAt: (fileNames: readonly string[]) => Promise<ReadonlySet<string>>): Promise<void>;
   close(): Promise<void>;
@@ -46,7 +46,7 @@ export class SegmentWriteError extends Error {
   }
 }
 
-/** The bytes of a segment are not there now. They may come back: they were durable before its row was written. */
+/** The bytes of a segment are missing. They may come back, because they were durable before the row was written. */
 export class SegmentMissingError extends Error {
   constructor(place: string) {
     super(`the bytes of a segment are missing: ${place}`);
@@ -54,7 +54,7 @@ export class SegmentMissingError extends Error {
   }
 }
 
-/** Returns where segments are that lie one after the other from an offset of a file on. */
+/** Returns the places of segments that lie one after the other in a file, from an offset. */
 export function placesIn(
   fileName: string,
   start: number,
@@ -68,7 +68,7 @@ export function placesIn(
   });
 }
 
-/** @throws SegmentFormatError when `bytes` are not those that were put */
+/** @throws SegmentFormatError if `bytes` are not those that were put */
 export function checkPlaced(
   { fileName, offset, byteCount, crc32: expected }: SegmentPlace,
   bytes: Buffer,
@@ -76,5 +76,5 @@ export function checkPlaced(
   if (bytes.length === byteCount && checksum([bytes]) === expected) return;
   const there =
     bytes.length === byteCount ? 'it is damaged' : `${bytes.length} of its ${byteCount} bytes are there`;
-  throw new SegmentFormatError(`${there}, in ${fileName} from ${offset} on`);
+  throw new SegmentFormatError(`${there}, in ${fileName} at offset ${offset}`);
 }

@@ -20,13 +20,14 @@ import type { Backlog, BacklogSize, ClaimedSegment, Companion, DeferredTurn, Seg
 import { type SegmentRecord, segmentPieces } from './segment.js';
 
 /**
- * From this size on segments go to a file or an object, where they are written and synced once. In rows they would be
- * written twice and cut into pieces of 2 kB. Below this size, a second sync on the database's own disk costs more.
+ * Minimum size of segments that go to a file or an object, where they are written and synced once. In rows they would
+ * be written twice, and cut into pieces of 2 kB. For smaller segments, a second sync on the database's own disk costs
+ * more.
  */
 const OUTSIDE_BYTES_MIN = 64 * 1_024;
 
 export interface SegmentQueueOptions {
-  /** The size of an append from which on its bytes go to the store; default `OUTSIDE_BYTES_MIN`. */
+  /** Minimum size of an append whose bytes go to the store; default `OUTSIDE_BYTES_MIN`. */
   readonly outsideBytesMin?: number;
   /** Returns the number of shards by which appended segments are grouped; default 1. */
   readonly shards?: () => number;
@@ -157,7 +158,9 @@ export class PostgresSegmentQueue implements SegmentQueue<Tx> {
     return new Set(rows.map((row) => row.file_name));
   }
 
-  /** Returns whether a segment is in a file or an object whose name begins with `start`, which is no pattern. */
+  /**
+   * Returns whether a segment is in a file or an object whose name begins with `start`, which must have no wildcard.
+   */
   async hasOutside(start: string): Promise<boolean> {
     const { rows } = await this.#postgres.pool.query<{ found: boolean }>(
       'select exists (select from segments where file_name like $1) as found',
@@ -185,7 +188,7 @@ export class PostgresSegmentQueue implements SegmentQueue<Tx> {
   async #appendOutside(append: Append, store: SegmentStore): Promise<void> {
     const segments = append.segments.map(({ pieces }) => pieces);
     await store.put(segments, async (places) => {
-      // Connects by itself: after an error while sending, it is unknown whether there are rows.
+      // Connecting is a separate step: after an error while sending, it is unknown whether the rows exist.
       const client = await this.#postgres.pool.connect().catch((cause: unknown) => {
         throw new SegmentWriteError(places[0]?.fileName ?? '', { cause });
       });

@@ -55,13 +55,13 @@ export interface SegmentQueue<Tx> {
    */
   appendWith(companion: Companion, records: readonly SegmentRecord[], client?: PoolClient): Promise<void>;
   /**
-   * Claims whole segments that are not deferred, until they contain `eventsMax` events or no free one is left; at least
-   * one if there is any. They leave the queue when `tx` commits and are back when it rolls back.
+   * Claims whole segments that are not deferred, until they contain `eventsMax` events or no free segment is left; at
+   * least one segment if there is any. They leave the queue when `tx` commits and are back when it rolls back.
    *
-   * The segments are of one shard, oldest first: of the one that has waited longest, and from which no other
-   * transaction claims, if there is such a one. Shards with little are claimed together, up to half of `eventsMax`.
+   * The segments are of one shard, oldest first. The claim prefers the shard that has waited longest among those from
+   * which no other transaction claims. Shards with few events are claimed together, up to half of `eventsMax`.
    *
-   * @param shards from which it may claim, see `storedShardsOf`; default all
+   * @param shards from which it may claim (see `storedShardsOf`); default all
    */
   claim(tx: Tx, eventsMax: number, shards?: readonly number[]): Promise<ClaimedSegment[]>;
   /** Appends, within `tx`, claimed requests that the batch has no room for. */
@@ -71,9 +71,9 @@ export interface SegmentQueue<Tx> {
   /** Returns those of the tenants that have deferred requests. */
   deferredAmong(tx: Tx, tenantIds: readonly string[]): Promise<ReadonlySet<string>>;
   /**
-   * Returns the turn after another one, in a circle; undefined when no requests are deferred.
+   * Returns the turn after another one, in a circle; undefined if no requests are deferred.
    *
-   * @param shards whose turns are returned; default all
+   * @param shards of the turns that are returned; default all
    */
   nextDeferred(tx: Tx, after: DeferredTurn, shards?: readonly number[]): Promise<DeferredTurn | undefined>;
   /** Like `claim`, for the deferred requests of one turn, oldest first. */

@@ -68,7 +68,7 @@ describe('a segment in a file', () => {
             for (const [index, place] of placed.entries()) places[from + index] = place;
           });
         };
-        // Some together, the others each by itself.
+        // Some are put together, the others one by one.
         await Promise.all([
           put(0, half),
           ...all.slice(half).map((_, index) => put(half + index, half + index + 1)),

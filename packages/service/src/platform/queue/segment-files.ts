@@ -96,7 +96,7 @@ export class SegmentFiles implements SegmentStore {
    * rows that point at them. Throws the error of `point`. Unless that error comes from the database itself, the rows
    * may still appear, and the file stays until the service starts again.
    *
-   * @param segments the pieces of each
+   * @param segments the pieces of each segment
    * @throws SegmentWriteError with no row written
    */
   async put(

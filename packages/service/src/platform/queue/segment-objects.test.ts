@@ -42,7 +42,7 @@ describe.each(stores.kinds)('the queue with an object store at %s', (_kind, urlO
     await store.close();
   });
 
-  /** A process of its own. */
+  /** Returns a queue as in another process. */
   function newQueue(): PostgresSegmentQueue {
     return new PostgresSegmentQueue(test.postgres, new SegmentObjects(given), { nowMs: () => nowMs });
   }
@@ -80,7 +80,7 @@ describe.each(stores.kinds)('the queue with an object store at %s', (_kind, urlO
     expect(there).toEqual(Buffer.from('on disk'));
   });
 
-  it('deletes an object when its segment was claimed for good, by the process that has read it', async () => {
+  it('deletes an object after the claim of its segment has committed, in the process that has read it', async () => {
     await accept(recordOf('prj_a', 100_000));
     await accept(recordOf('prj_b', 100_000));
     const failed = transaction(test.postgres, async (tx) => {
@@ -118,7 +118,7 @@ describe.each(stores.kinds)('the queue with an object store at %s', (_kind, urlO
     expect(await keys()).toEqual([]);
   });
 
-  it('accepts nothing while the store is away, and goes on when it is back', async () => {
+  it('accepts nothing while the store is unavailable, and continues when it is back', async () => {
     given.put = away;
     await expect(accept(recordOf('prj_a', 100_000))).rejects.toThrow('a segment could not be written');
     expect(await rows('select from segments')).toEqual([]);
@@ -149,7 +149,7 @@ describe.each(stores.kinds)('the queue with an object store at %s', (_kind, urlO
     expect(await rows('select from segments')).toEqual([]);
   });
 
-  it('sets a segment aside whose object is damaged, and goes on behind it', async () => {
+  it('sets a segment aside whose object is damaged, and claims later segments', async () => {
     for (const project of ['prj_a', 'prj_b']) await accept(recordOf(project, 100_000));
     const [damaged] = (await rows('select file_name from segments order by id')).map((row) => row.file_name);
     const bytes = (await store.get(damaged)) as Buffer;
@@ -165,7 +165,7 @@ describe.each(stores.kinds)('the queue with an object store at %s', (_kind, urlO
     ).toEqual([{ problem: expect.stringContaining('it is damaged'), size: bytes.length }]);
   });
 
-  it('leaves a segment in the queue whose object is missing, goes on behind it, and tries it again', async () => {
+  it('leaves a segment in the queue whose object is missing, claims later segments, and tries it again', async () => {
     for (const project of ['prj_a', 'prj_b']) await accept(recordOf(project, 100_000));
     const [missing = ''] = (await rows('select file_name from segments order by id')).map(
       (row) => row.file_name,
@@ -184,11 +184,11 @@ describe.each(stores.kinds)('the queue with an object store at %s', (_kind, urlO
   it('leaves a segment in the queue that is in a file of an embedded database', async () => {
     await accept(recordOf('prj_a', 100_000));
     await test.postgres.pool.query("update segments set file_name = 'a-file.segments'");
-    await expect(claim()).rejects.toThrow('which is no object');
+    await expect(claim()).rejects.toThrow('which is not an object');
     expect(await rows('select from segments')).toHaveLength(1);
   });
 
-  it('is swept of objects without a row when they are old, and of no other', async () => {
+  it('is swept of old objects without a row, and of nothing else', async () => {
     await accept(recordOf('prj_a', 100_000));
     const [live] = await keys();
     const lost = new Error('the process died');
@@ -211,7 +211,7 @@ it('holds the queue while a share is not mounted, and sets nothing aside', async
   await test.postgres.pool.query('truncate segments, unreadable_segments');
   const record = recordOf('prj_a', 100_000);
   await new EventQuotas(test.postgres, queue).appendWithinQuota([{ record, monthlyEventLimit: -1 }]);
-  // An empty folder in the place of the share.
+  // An empty folder replaces the share.
   await rm(folder, { recursive: true });
   await mkdir(folder);
   await expect(transaction(test.postgres, (tx) => queue.claim(tx, 10))).rejects.toMatchObject({

@@ -12,11 +12,11 @@ import type { PostgresSegmentQueue } from './postgres-queue.js';
 
 /** The folder of segments in an object store. */
 const SEGMENTS_FOLDER = 'segments';
-/** A longer put counts as failed: clients wait for it. */
+/** A put that takes longer counts as failed, because clients wait for it. */
 const PUT_MS_MAX = 10_000;
-/** Objects that this process has read and not yet deleted; those beyond that are left to `sweepUnusedObjects`. */
+/** Upper bound of the read objects that this process will delete; more are left to `sweepUnusedObjects`. */
 const READ_KEYS_MAX = 100_000;
-/** Objects that one query looks for. */
+/** Upper bound of the objects for which one query looks. */
 const SWEEP_KEYS = 1_000;
 
 /**
@@ -51,8 +51,8 @@ export class SegmentObjects implements SegmentStore {
 
   async read(place: SegmentPlace): Promise<Buffer> {
     const { fileName } = place;
-    // The segment is not damaged, but out of reach: it must not be taken off the queue.
-    if (!isObjectKey(fileName)) throw new Error(`the segment is in ${fileName}, which is no object`);
+    // The segment is not damaged, but cannot be reached: it must not be taken off the queue.
+    if (!isObjectKey(fileName)) throw new Error(`the segment is in ${fileName}, which is not an object`);
     const bytes = await this.#store.get(fileName, place);
     if (bytes === undefined) throw new SegmentMissingError(fileName);
     if (this.#read.size < READ_KEYS_MAX) this.#read.add(fileName);
@@ -74,7 +74,7 @@ export class SegmentObjects implements SegmentStore {
   async close(): Promise<void> {}
 }
 
-/** Selects the objects of segments, of which a crash may have left some that no row points at. */
+/** Selects the objects of segments; a crash may leave some of them to which no row points. */
 export function segmentObjects(queue: Pick<PostgresSegmentQueue, 'pointedAt' | 'hasOutside'>): ObjectKind {
   return {
     folder: SEGMENTS_FOLDER,

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import type { Postgres } from '../postgres/index.js';
 
-/** A number of shards that was read longer ago is read again. */
+/** A number of shards that is older than this is read again. */
 const READ_AGAIN_MS = 2_000;
 
 /** Reads the number of shards of the installation: 1 until one is stored. */
@@ -9,7 +9,7 @@ export async function readShards({ pool }: Pick<Postgres, 'pool'>): Promise<numb
   return (await storedShards(pool)) ?? 1;
 }
 
-/** Stores the number of shards; returns the one before. */
+/** Stores the number of shards; returns the previous one. */
 export async function changeShards({ pool }: Pick<Postgres, 'pool'>, shards: number): Promise<number> {
   const before = await storedShards(pool);
   await pool.query(
@@ -19,7 +19,7 @@ export async function changeShards({ pool }: Pick<Postgres, 'pool'>, shards: num
   return before ?? 1;
 }
 
-/** Stores the number of shards of a new installation; returns the number that it has now. */
+/** Stores the number of shards, unless one is stored already; returns the stored number. */
 export async function chooseShards({ pool }: Pick<Postgres, 'pool'>, shards: number): Promise<number> {
   await pool.query('insert into sharding (shards) values ($1) on conflict do nothing', [shards]);
   return (await storedShards(pool)) ?? shards;
@@ -39,8 +39,8 @@ export interface ShardCountOptions {
 }
 
 /**
- * The number of shards, as this process has read it last. It may be out of date by some seconds: segments of another
- * number are rated all the same.
+ * The number of shards, as this process has read it last. It may be out of date by a few seconds, which does no harm:
+ * segments are rated whatever number of shards they were written with.
  */
 export class ShardCount {
   readonly #postgres: Pick<Postgres, 'pool'>;
@@ -66,7 +66,10 @@ export class ShardCount {
     return new ShardCount(postgres, await readShards(postgres), options);
   }
 
-  /** Returns the number without waiting. An old one is read again meanwhile, so a process at rest reads nothing. */
+  /**
+   * Returns the number without waiting. If it is old, it is read again in the background; an idle process reads
+   * nothing.
+   */
   current(): number {
     if (this.#nowMs() - this.#readAtMs >= READ_AGAIN_MS) this.#reading ??= this.#readAgain();
     return this.#shards;

@@ -105,13 +105,13 @@ describe('the queue with shards', () => {
     expect(await claim(20)).toEqual([]);
   });
 
-  it('claims shards with little together, up to half of a batch', async () => {
+  it('claims shards with few events together, up to half of a batch', async () => {
     for (const projectNo of [1, 2, 3, 4]) await queue.append([record(projectNo, 10)]);
     expect(projectsOf(await claim(40))).toEqual([[1], [2], [3]]);
     expect(projectsOf(await claim(40))).toEqual([[4]]);
   });
 
-  it('claims from a shard that no other batch has, and shares one where there is no such', async () => {
+  it('claims from a shard that no other batch has, and shares a shard if there is none', async () => {
     // A claim locks up to 16 segments at first, also those that it does not take.
     for (let count = 0; count < 17; count++) await queue.append([record(1, 10)]);
     await queue.append([record(2, 10)]);
@@ -138,7 +138,7 @@ describe('the queue with shards', () => {
     expect(projectsOf(await claim(10))).toEqual([[1]]);
   });
 
-  it('claims segments of an earlier number of shards, each by one owner', async () => {
+  it('claims segments that were written with another number of shards, each by one owner', async () => {
     for (const count of [8, 64, 3, 1]) {
       shards = count;
       await queue.append([record(7, 10), record(60, 10), record(0, 10)]);
