@@ -91,7 +91,7 @@ function setCookies(
   cookies: readonly string[],
   maxAgeS: number,
 ): void {
-  // Behind a proxy that ends TLS. A client that forges the header only makes its own cookies stricter.
+  // This header comes from a proxy that ends TLS. A client that forges it only makes its own cookies stricter.
   const isSecure = request.headers['x-forwarded-proto'] === 'https';
   const attributes = ['Path=/api', 'HttpOnly', 'SameSite=Strict', `Max-Age=${maxAgeS}`];
   for (const cookie of cookies) {

@@ -92,11 +92,11 @@ describe('BacklogGate', () => {
   });
 });
 
-describe('the rest of the gate', () => {
+describe('the idle state of the gate', () => {
   const RESTING_MS = 2_000;
   const MEASURING_MS = 250;
 
-  it('begins when nothing waits and nobody asks, and ends when somebody asks', async () => {
+  it('begins when nothing waits and no request comes, and ends with the next request', async () => {
     let backlog = EMPTY;
     let wakeup: Wakeup | undefined;
     let refresh: () => Promise<number> = async () => 0;

@@ -8,7 +8,7 @@ const BACKLOG_BYTES_MAX_DEFAULT = 4 * 1_024 ** 3;
 /** Bounds the cost of measuring: under light load a segment may contain a single event. */
 export const BACKLOG_SEGMENTS_MAX = 200_000;
 const BACKLOG_REFRESH_INTERVAL_MS = 250;
-/** The same while nothing waits and nobody asks: only the metrics show events that other processes have accepted. */
+/** The same while nothing waits and no request comes: then only the metrics need the size of the queue. */
 const RESTING_INTERVAL_MS = 2_000;
 const RETRY_AFTER_S = 5;
 const OVER_SHARE_MESSAGE =
@@ -17,7 +17,7 @@ const OVER_SHARE_MESSAGE =
 /** Repeats a task until stopped. Injected, so that tests control time. */
 export interface Scheduler {
   /**
-   * Runs `task` now, and again so many milliseconds after each run has ended as it returned, or when `wakeup` is
+   * Runs `task` now, and again after each run: when the milliseconds that it returned have passed, or when `wakeup` is
    * notified. The returned function stops it.
    */
   every(task: () => Promise<number>, wakeup: Wakeup): () => void;
@@ -59,7 +59,7 @@ export class BacklogGate {
     oldestReceivedAtMs: undefined,
   };
   #overShare = NOBODY;
-  /** Whether somebody asked since the last measurement began. */
+  /** Whether a request came since the last measurement began. */
   #isAsked = false;
   #isResting = false;
   readonly #wakeup = new Wakeup();

@@ -16,7 +16,7 @@ export interface IngestDeps {
   readonly publications: Pick<RuleSetPublications, 'isKnownPublished' | 'read'>;
   readonly clock: Clock;
   readonly admission: EventAdmission;
-  /** Refuses events of tenants that are moving to another cell. @throws DomainError from `check` */
+  /** Refuses events of tenants that are moving to another cell: `check` throws a DomainError. */
   readonly moving?: { check(tenantId: string): void } | undefined;
   readonly scheduler?: Scheduler;
   readonly backlogEventsMax?: number;

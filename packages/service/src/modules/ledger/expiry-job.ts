@@ -9,7 +9,7 @@ import { claimDueWallets, measureDueWallets, nextCreditExpiryMs, updateWallets }
 
 /** Upper bound of the wallets that one transaction settles. Few, because it locks them meanwhile. */
 const WALLETS_PER_TRANSACTION = 100;
-/** Upper bound of the time for which credits outlive their expiry when no usage settles the wallet before. */
+/** Upper bound of the time for which expired credits stay in a wallet that no usage settles. */
 const LOOK_MS = 1_000;
 /** Interval at which due wallets are measured. */
 const POLL_MS = 10_000;

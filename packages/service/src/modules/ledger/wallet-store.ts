@@ -74,7 +74,7 @@ export async function claimDueWallets(tx: Tx, atS: number, max: number): Promise
   return rows.map(toWallet);
 }
 
-/** When the next credit expires, in milliseconds. */
+/** A subquery: when the next credit expires, in milliseconds since the Unix epoch. */
 export const nextCreditExpiryMs = sql<number | null>`select min(next_expiry_at) * 1000 from wallets`;
 
 /** Returns how many wallets have a due expiry, and for how long the oldest has been due. */

@@ -182,7 +182,7 @@ export interface BatchSection {
 
 /** Encoded rows on their way to ClickHouse. */
 export interface NewUsageBatch extends Omit<BatchSection, 'rows'> {
-  /** The shard of its oldest segment. Projectors share out batches by it. */
+  /** The shard of the batch's oldest segment. Projectors share out batches by this shard. */
   readonly shard: number;
   readonly createdAtMs: number;
   readonly oldestReceivedAtMs: number;
@@ -220,8 +220,9 @@ export async function holdSpool(tx: Tx): Promise<void> {
 }
 
 /**
- * Prevents new files without a row until `tx` ends, and returns true; returns false while a batch may have one. It does
- * not wait for that batch: every later batch would wait behind it, for ever if the process of that batch is frozen.
+ * Prevents new files without a row until `tx` ends, and returns true; returns false while a batch may have such a file.
+ * It does not wait for that batch, because every later batch would then wait too, for ever if the process of that batch
+ * is frozen.
  */
 export async function tryLockSpool(tx: Tx): Promise<boolean> {
   return tryLockUntilCommit(tx, SPOOL_LOCK);
@@ -235,7 +236,7 @@ export async function referencedSpoolFiles(tx: Tx, files: readonly string[]): Pr
   return new Set(rows.map(({ spool_file }) => spool_file));
 }
 
-/** Returns whether the name of any spool file begins with `start`, which has no character of a pattern. */
+/** Returns whether the name of any spool file begins with `start`, which must contain no wildcard of LIKE. */
 export async function hasSpoolFiles(tx: Tx, start: string): Promise<boolean> {
   const { rows } = await sql<{ found: boolean }>`
     select exists (select from usage_batches where spool_file like ${`${start}%`}) as found

@@ -44,7 +44,7 @@ export interface BatchDeps {
   readonly spool: Spool;
   readonly clock: Clock;
   readonly observer: Pick<PipelineObserver, 'defect'>;
-  /** Returns the shards whose segments this worker rates now, see `storedShardsOf`; default all. */
+  /** Returns the shards whose segments this worker rates now (see `storedShardsOf`); default all. */
   readonly shards?: () => readonly number[];
 }
 
@@ -88,8 +88,8 @@ export interface BatchOptions {
 /**
  * Runs one batch inside its transaction. It takes segments off the queue, and rates, posts, counts and spools their
  * events, or defers them: all of this or nothing. All workers lock in one order: segments, failed events, event ids,
- * the spool, the posting locks and what follows them, totals. Rows that batches share come last, because they stay
- * locked until the commit.
+ * the spool, the posting locks and the posted rows, totals. Rows that batches share come last, because they stay locked
+ * until the commit.
  *
  * @returns undefined when nothing could be claimed
  */

@@ -3,8 +3,8 @@ import { firstRawEventHex } from '../../kernel/id.js';
 import { type Db, integerArray, type Tx, uuidArray } from '../../platform/postgres/index.js';
 
 /**
- * Upper bound of the ids in a block. Four blocks of this size fill a page of 8 KiB, and they and their index take 17.5
- * bytes per id. Larger blocks save half a byte, and take longer to search.
+ * Upper bound of the ids in a block. Four blocks of this size fill a page of 8 KiB; with the index they take 17.5 bytes
+ * per id. Larger blocks save half a byte per id, and take longer to search.
  */
 export const BLOCK_IDS_MAX = 120;
 
@@ -15,13 +15,13 @@ export interface OldIdProject {
   readonly projectNo: number;
 }
 
-/** Ids of one project that come after the first id of one block and before the next block. */
+/** Loose ids of one project that lie after the first id of a block and before the next block. */
 export interface LooseIds {
-  /** The first id of the block, as 32 hex digits; null where no block comes before the ids. */
+  /** The first id of the block, as 32 hex digits; null if no block comes before the ids. */
   readonly block: string | null;
   /** The number of ids in the block. */
   readonly blockIds: number;
-  /** The first and the last of the loose ids. */
+  /** The first and the last loose id. */
   readonly first: string;
   readonly last: string;
   readonly count: number;
@@ -50,12 +50,12 @@ export async function holdCompaction(
 }
 
 /**
- * Returns whether the tenant of a project is moving between cells: its ids stay where they are, because both tables are
- * being copied. No move begins until `tx` ends.
+ * Returns whether the tenant of a project is moving between cells: its ids are not compacted then, because both tables
+ * are being copied. No move begins until `tx` ends.
  */
 export async function isMovingForStep(tx: Tx, projectNo: number): Promise<boolean> {
   await sql`lock table tenant_moves in share mode`.execute(tx);
-  // A statement of its own, whose snapshot is later than the lock.
+  // A separate statement, so that its snapshot is later than the lock.
   const { rows } = await sql`
     select from projects join tenant_moves using (tenant_id) where no = ${projectNo}
   `.execute(tx);
@@ -73,7 +73,7 @@ export async function finishCompaction(
   `.execute(db);
 }
 
-/** Returns when a sweep was last finished; null when none was. */
+/** Returns when the last sweep was finished; null if none was. */
 export async function lastCompactedAtMs(db: Db): Promise<number | null> {
   const { rows } = await sql<{ at: number | null }>`
     select swept_at_ms as at from event_id_compaction
@@ -90,7 +90,7 @@ export async function projectsWithOldIds(
 ): Promise<OldIdProject[]> {
   const { rows } = await sql<OldIdProject>`
     select tenant_id as "tenantId", id as "projectId", no as "projectNo" from projects project
-    -- With a limit of its own, it is one descent of the index for each project. A plain "exists" could read all ids.
+    -- This limit makes it one descent of the index for each project. A plain "exists" could read all ids.
     cross join lateral (
       select from usage_event_ids
       where project_no = project.no and raw_event_id < ${firstRawEventHex(before)}::uuid limit 1
@@ -132,8 +132,8 @@ export async function looseIds(
 }
 
 /**
- * Moves loose ids into blocks, each group together with the ids of its block. One statement deletes the rows that it
- * reads and writes what it deleted. Returns the number of moved ids.
+ * Moves loose ids into blocks; each group is merged with the ids of its block. One statement deletes the rows that it
+ * reads, and writes their ids. Returns the number of moved ids.
  */
 export async function compactIds(tx: Tx, projectNo: number, groups: readonly LooseIds[]): Promise<number> {
   const merged = groups.filter(({ block }) => block !== null);
@@ -158,7 +158,7 @@ export async function compactIds(tx: Tx, projectNo: number, groups: readonly Loo
       union all
       select group_no, member.id from replaced cross join unnest(replaced.ids) as member (id)
     ), placed as (
-      -- Blocks of a group get equal shares, so that none is tiny.
+      -- The ids of a group are divided equally among its blocks, so that none is tiny.
       select group_no, id, ntile(((size + ${BLOCK_IDS_MAX - 1}) / ${BLOCK_IDS_MAX})::integer)
         over (partition by group_no order by id) as place
       from (select group_no, id, count(*) over (partition by group_no) as size from members) sized

@@ -27,7 +27,7 @@ import {
 useEventIds();
 
 describe('ids of old events', () => {
-  it('are moved into full blocks, those of younger events are not', async () => {
+  it('are moved into full blocks; those of younger events are not', async () => {
     const old = keysOf(3 * BLOCK_IDS_MAX);
     const young = keysOf(20, NOW_S - COMPACTED_AFTER_S);
     await record([...old, ...young]);
@@ -37,7 +37,7 @@ describe('ids of old events', () => {
     await expectRecorded([...old, ...young].map(({ idHex }) => idHex));
   });
 
-  it('are still found, in their own project only', async () => {
+  it('are still found, but only in their own project', async () => {
     const old = keysOf(500);
     await record(old);
     await sweep();
@@ -63,7 +63,7 @@ describe('ids of old events', () => {
     expect((size?.bytes ?? Infinity) / count).toBeLessThan(30);
   });
 
-  it('stay where they are while they are few, and are merged into their block when that pays', async () => {
+  it('stay loose while they are few, and are merged into their block when that pays', async () => {
     const full = keysOf(3 * BLOCK_IDS_MAX);
     await record(full);
     await sweep();
@@ -110,7 +110,7 @@ describe('ids of old events', () => {
     expect(turns?.otherFirst).toBe(true);
   });
 
-  it('stay where they are while their tenant moves to another cell', async () => {
+  it('stay loose while their tenant moves to another cell', async () => {
     await record(keysOf(20));
     await record(keysOf(20, OLD_S, other));
     await query(`insert into tenant_moves values ('ten_a', 'mov_1', 'copying', 0)`);
@@ -124,7 +124,7 @@ describe('ids of old events', () => {
     expect(await sweep()).toBe(20);
   });
 
-  it('that do not pay do not keep later ones from their turn', async () => {
+  it('that are not worth merging do not delay later ones', async () => {
     const full = keysOf(10 * BLOCK_IDS_MAX);
     await record(full);
     await sweep();
@@ -147,7 +147,7 @@ describe('the compaction of event ids', () => {
     expect(await job().sweep()).toBe(20);
   });
 
-  it('counts what it moved, and shows how long ago it was complete', async () => {
+  it('counts the moved ids, and shows the age of the last complete sweep', async () => {
     await record(keysOf(20));
     const metrics = createMetrics();
     await job({}, metrics).sweep();

@@ -23,23 +23,23 @@ export interface EventIdCompactionOptions {
   readonly stepPauseMs?: number;
 }
 
-/** Ids of events of that age are compacted. Clients repeat younger events most, and those are found without blocks. */
+/** Ids of events of this age are compacted. Clients mostly repeat younger events, which are found without blocks. */
 export const COMPACTED_AFTER_S = 2 * DAY_S;
 /** Interval between sweeps over all projects. */
 const SWEEP_INTERVAL_MS = 60 * 60_000;
-/** After this time without a step, a sweep of a process that died is done by another one. */
+/** After this time without a step, another process takes over the sweep of a process that died. */
 const CLAIM_MS = 10 * 60_000;
 const POLL_MS = 60_000;
 const IDS_PER_STEP = 10_000;
 const STEP_PAUSE_MS = 200;
 const PROJECTS_PER_PAGE = 500;
-/** Steps of each tenant of a page before the next page gets its turn. */
+/** Upper bound of the steps of each tenant of a page before the next page gets its turn. */
 const ROUNDS_PER_PAGE = 50;
-/** Upper bound of the projects whose progress is known; one beyond it starts again. */
+/** Upper bound of the projects whose progress is remembered; a project beyond it starts again. */
 const POSITIONS_MAX = 10_000;
 /**
- * Loose ids are merged into a block when they are at least a sixteenth of its ids, and at least eight. Fewer stay where
- * they are, because a merge writes the whole block anew: each moved id causes at most seventeen ids to be written.
+ * Loose ids are merged into a block when they are at least a sixteenth of its ids, and at least eight. Fewer stay
+ * loose, because a merge writes the whole block again: so for each moved id at most seventeen ids are written.
  */
 const MERGED_SHARE = 16;
 const MERGED_IDS_MIN = 8;
@@ -49,8 +49,8 @@ const LAST_ID = 'f'.repeat(32);
 const BEFORE_ALL = { tenantId: '', projectId: '' };
 
 /**
- * Moves ids of old events from `usage_event_ids` into sorted blocks. A sweep does so if one is due, and returns the
- * number of moved ids; of all jobs that run on one database, one does the work.
+ * Creates the job that moves ids of old events from `usage_event_ids` into sorted blocks. A sweep returns the number of
+ * moved ids. It does nothing unless one is due: of all jobs on one database, one at a time does the work.
  */
 export function createEventIdCompactionJob(
   deps: EventIdCompactionDeps,
@@ -68,7 +68,7 @@ export function createEventIdCompactionJob(
 
 /** One sweep of this process. */
 interface Sweep {
-  /** Ids of events before that time, in Unix seconds, are compacted. */
+  /** Ids of events before this time, in Unix seconds, are compacted. */
   readonly before: number;
   readonly signal: AbortSignal;
   /** The last id that was read, by project. */
@@ -141,7 +141,7 @@ class EventIdCompaction {
     this.#sweptAtMs = await store.lastCompactedAtMs(this.#deps.postgres.db);
   }
 
-  /** Gives the tenants of each page their turns; returns whether all projects are done. */
+  /** Gives the tenants of each page their turns. Returns whether all projects are done. */
   async #passProjects(sweep: Sweep): Promise<boolean> {
     let isComplete = true;
     let after: Pick<store.OldIdProject, 'tenantId' | 'projectId'> = BEFORE_ALL;
@@ -170,7 +170,7 @@ class EventIdCompaction {
     return tenants.length === 0;
   }
 
-  /** Compacts a bounded number of ids of one project; returns whether none are left that a merge pays for. */
+  /** Compacts a bounded number of ids of one project. Returns whether no more of them are worth merging. */
   async #step(sweep: Sweep, projectNo: number): Promise<boolean> {
     const afterId = sweep.positions.get(projectNo) ?? FIRST_ID;
     if (afterId === LAST_ID) return true;

@@ -79,7 +79,7 @@ describe('the ids of rated events', () => {
     expect(await recorded()).toEqual(['1:1', '1:2', '1:3', '1:4', '1:5', '1:6']);
   });
 
-  it('are looked for in blocks only if their events are that old', async () => {
+  it('are looked up in blocks only if their events are old enough', async () => {
     const { pool } = store.postgres;
     const old = '60000000'.padEnd(32, '1');
     await pool.query(`insert into usage_event_id_blocks values (1, '${old}', array['${old}'::uuid])`);

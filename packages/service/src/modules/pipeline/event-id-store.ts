@@ -29,7 +29,7 @@ export class EventIds {
    */
   async record<K extends EventKey>(tx: Tx, keys: readonly K[], shard: number): Promise<Set<K>> {
     if (keys.length === 0) return new Set();
-    // Found before the insert, ids need not be inserted and deleted again.
+    // Ids that are found before the insert need not be inserted and deleted again.
     const repeated = new Set(this.#repeating.has(shard) ? await compactedAmong(tx, keys) : []);
     const others = keys.filter((key) => !repeated.has(key));
     for (const key of await this.#insert(tx, others, shard)) repeated.add(key);
@@ -44,7 +44,7 @@ export class EventIds {
     return repeated;
   }
 
-  /** Returns the keys that `usage_event_ids` had before. */
+  /** Inserts ids as loose ids; returns the keys that `usage_event_ids` had before. */
   async #insert<K extends EventKey>(tx: Tx, keys: readonly K[], shard: number): Promise<Set<K>> {
     if (keys.length === 0) return new Set();
     const insert = sql`
@@ -60,7 +60,7 @@ export class EventIds {
   }
 }
 
-/** Returns the keys that are in blocks. Only old events can be: usually it reads one row, of another table. */
+/** Returns the keys that are in blocks. Only old events can be there, so it usually reads just the row of the bound. */
 async function compactedAmong<K extends EventKey>(tx: Tx, keys: readonly K[]): Promise<K[]> {
   if (keys.length === 0) return [];
   const compaction = await sql<{ before: number }>`
@@ -82,7 +82,7 @@ async function compactedAmong<K extends EventKey>(tx: Tx, keys: readonly K[]): P
   return old.filter((_key, index) => places.has(index + 1));
 }
 
-/** Deletes ids that the same transaction has recorded: their events are deferred, or their ids are in blocks. */
+/** Deletes ids that the same transaction has recorded, because their events are deferred or their ids are in blocks. */
 export async function forgetEventIds(tx: Tx, keys: readonly EventKey[]): Promise<void> {
   if (keys.length === 0) return;
   await sql`

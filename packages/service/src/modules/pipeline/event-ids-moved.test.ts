@@ -98,7 +98,7 @@ describe('a batch during a compaction', () => {
     });
   });
 
-  it('does not wait with other ids, and what it records is not moved unseen', async () => {
+  it('does not wait if it has other ids, and the ids that it records stay loose', async () => {
     const old = keysOf(20);
     await record(old);
     const fresh = key(OLD_S + 5, 888);
@@ -110,7 +110,7 @@ describe('a batch during a compaction', () => {
     expect(await record([fresh, ...old])).toEqual(new Set([fresh, ...old]));
   });
 
-  it('finds every id when the compaction was killed, and the next one does its work', async () => {
+  it('finds every id after the compaction was killed, and the next compaction does its work', async () => {
     const old = keysOf(400);
     await record(old);
     await whileHeld(async (go) => {

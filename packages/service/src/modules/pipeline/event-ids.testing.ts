@@ -85,7 +85,7 @@ export async function blocksOf({ projectNo } = project): Promise<string[][]> {
   return rows.map(({ ids }) => ids.replaceAll('-', '').split(','));
 }
 
-/** Every id once, in loose rows or in blocks that are full enough, sorted and apart. */
+/** Expects every id once, loose or in a block; blocks must be full enough, sorted, and must not overlap. */
 export async function expectRecorded(expected: Iterable<string>, of = project): Promise<void> {
   const blocks = await blocksOf(of);
   const inBlocks = blocks.flat();
@@ -94,7 +94,7 @@ export async function expectRecorded(expected: Iterable<string>, of = project): 
   expect([...(await looseOf(of)), ...inBlocks].sort()).toEqual([...expected].sort());
 }
 
-/** Whether a statement with that beginning waits for a lock. */
+/** Returns whether a statement that contains this text waits for a lock. */
 export async function isWaiting(statement: string): Promise<boolean> {
   const rows = await query(
     `select from pg_stat_activity
@@ -111,7 +111,7 @@ export async function compactors(): Promise<number> {
   return rows.length;
 }
 
-/** Returns the connection to the database of this test, for another process. */
+/** Returns how another process connects to the database of this test. */
 export function connection() {
   const { hostname, port, username, password, pathname, searchParams } = new URL(store.connectionString);
   const host = searchParams.get('host') ?? hostname;

@@ -104,7 +104,7 @@ describe.each(stores.kinds)('the pipeline with an object store at %s', (_kind, u
     return [...(await of('segments')), ...(await of('rows'))];
   }
 
-  /** Every event that was accepted is in ClickHouse once, and no object is left. */
+  /** Expects every accepted event in ClickHouse once, and no object that is left. */
   async function expectProjected(): Promise<void> {
     const [rows] = await house.clickhouse.query(
       'select toInt32(count()) as events, toInt32(uniqExact(raw_event_id)) as ids from usage_events',
@@ -118,7 +118,7 @@ describe.each(stores.kinds)('the pipeline with an object store at %s', (_kind, u
     expect(await keys()).toEqual([]);
   }
 
-  it('takes events from their segment to ClickHouse, with no byte of them in PostgreSQL', async () => {
+  it('takes events from their segment to ClickHouse, and stores none of their bytes in PostgreSQL', async () => {
     await accept(2);
     await accept(3);
     expect(await keys()).toHaveLength(2);
@@ -161,7 +161,7 @@ describe.each(stores.kinds)('the pipeline with an object store at %s', (_kind, u
     },
   );
 
-  it('loses nothing while the store is away', async () => {
+  it('loses nothing while the store is unavailable', async () => {
     const away = async () => {
       throw new ObjectStoreError('do anything', new Error('away'));
     };
@@ -217,7 +217,7 @@ describe.each(stores.kinds)('the pipeline with an object store at %s', (_kind, u
     await expectProjected();
   });
 
-  it('is swept of old rows of no batch, and of no other', async () => {
+  it('is swept of old rows without a batch, and of nothing else', async () => {
     await accept(2);
     await worker().drain();
     const [live] = (await keys()).filter((key) => key.startsWith('rows/'));

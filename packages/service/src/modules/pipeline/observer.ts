@@ -34,8 +34,8 @@ export interface BatchCounts {
 }
 
 /**
- * Why a worker is notified: segments were appended now, or were found waiting, which other processes may have appended
- * a while ago, or deferred ones were found.
+ * Why a worker is notified: segments were appended now; waiting segments were found, which other processes may have
+ * appended a while ago; or deferred segments were found.
  */
 export type SegmentNews = 'appended' | 'waiting' | 'deferred';
 

@@ -113,7 +113,7 @@ describe('the end of a group', () => {
   });
 });
 
-it('a group is work while a batch waits', async () => {
+it('a projector has work while a batch waits', async () => {
   const due = () => dueAtMs(fixture.postgres, waitingBatch);
   expect(await due()).toBeNull();
   await rate([DAY_START_S]);

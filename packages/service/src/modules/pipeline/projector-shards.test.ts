@@ -74,7 +74,7 @@ describe('a stale projector', () => {
     ]);
   });
 
-  it('ends no group that another has ended, and reports no changes twice', async () => {
+  it('does not end a group that another has ended, and reports no changes twice', async () => {
     const first = await rateIn(0);
     const stale = await open();
     const group = await stale.formGroup([first], []);
@@ -110,7 +110,7 @@ describe('a stale projector', () => {
 });
 
 describe('groups', () => {
-  it('are in the hand of one projector at a time, and the next oldest goes to another', async () => {
+  it('are held by one projector at a time, and another gets the next oldest', async () => {
     const [first, second] = [await rateIn(0), await rateIn(1)];
     const [one, two] = [await open(), await open()];
     await one.formGroup([first], []);
@@ -130,12 +130,12 @@ describe('groups', () => {
     expect(await waitingIds(session, [3])).toEqual([second]);
     await session.formGroup([second, first].sort((a, b) => a - b) as [number, number], []);
     await session.leaveGroup(first);
-    // The first batch says whose the group is.
+    // The shard of the first batch decides who gets the group.
     expect(await session.begunGroup([3], [])).toBeUndefined();
     expect((await session.begunGroup([0], []))?.batches.map(({ id }) => id)).toEqual([first, second]);
   });
 
-  it('get positions that become visible in their order', async () => {
+  it('get positions that become visible in order', async () => {
     const first = await rateIn(0);
     const session = await open();
     const group = await session.formGroup([first], []);
@@ -145,7 +145,7 @@ describe('groups', () => {
     const otherGroup = await other.formGroup([second], []);
     if (otherGroup === undefined) throw new Error('no group');
     let ending: Promise<void> | undefined;
-    // A transaction stands for a projector that has its position and has not committed yet.
+    // This transaction acts as a projector that has its position and has not committed yet.
     await transaction(fixture.postgres, async (tx) => {
       await lockUntilCommit(tx, 'tollgate-projections');
       await tx
@@ -223,7 +223,7 @@ describe('several projectors at once', () => {
     });
   });
 
-  it('of the same shard insert each group once', async () => {
+  it('insert each group once when they have the same shard', async () => {
     for (let batch = 0; batch < 6; batch++) await rateIn(batch % 4);
     const projectors = ['one', 'two', 'three'].map((name) => start(name));
     await waitFor(async () => {
@@ -234,7 +234,7 @@ describe('several projectors at once', () => {
     expect(new Set(tokens).size).toBe(tokens.length);
   });
 
-  it('go on with the groups of a shard that they take over', async () => {
+  it('continue the groups of a shard that they take over', async () => {
     let owned: number[] = [];
     const taker = start('taker', () => ({ stored: owned, leases: [] }));
     const first = await rateIn(2);

@@ -7,11 +7,11 @@ import type { RowStorage } from './turns.js';
 
 /** Names the advisory lock that a projector of an earlier version holds; those of this version share it. */
 const PROJECTOR_LOCK = 'tollgate-projector';
-/** Names the advisory locks of groups in hand, which differ by the group. */
+/** Names the advisory locks by which projectors hold groups; the id of the group is added. */
 const GROUP_LOCK = 'tollgate-group';
 /** Names the advisory lock under which projections get their positions. */
 const POSITIONS_LOCK = 'tollgate-projections';
-/** More begun groups than this are only looked at once the first of them have ended. */
+/** Upper bound of the begun groups that are considered; later ones are considered once these have ended. */
 const BEGUN_GROUPS_MAX = 100;
 
 /**
@@ -50,7 +50,7 @@ export interface ProjectionGroup {
   readonly batches: readonly GroupedBatch[];
 }
 
-/** A group whose batches another projector has already finished or has put into another group. */
+/** Another projector has finished the batches of the group, or has put them into another group. */
 export class GroupTakenError extends Error {}
 
 interface BatchRow {
@@ -63,8 +63,8 @@ interface BatchRow {
 }
 
 /**
- * The connection of a projector. All its statements use it, because it holds the lock of the group in hand: once it is
- * lost, another projector may have the group, and this one cannot write any more.
+ * The connection of a projector. All its statements use this connection, because it has the lock of the group that the
+ * projector holds: when it is lost, another projector may hold the group, and this one can no longer write.
  */
 export class ProjectorSession {
   readonly #client: PoolClient;
@@ -95,7 +95,7 @@ export class ProjectorSession {
     return isLocked ? session : undefined;
   }
 
-  /** Releases all locks, so that others get them at once, and closes the connection. */
+  /** Releases all locks, so that other projectors get them at once, and closes the connection. */
   async close(): Promise<void> {
     try {
       await this.#client.query('select pg_advisory_unlock_all()');
@@ -107,10 +107,10 @@ export class ProjectorSession {
   }
 
   /**
-   * Returns the oldest group that was formed, is not finished, and is in the hand of no other projector; none of
-   * `heldBack`. It is in the hand of this one until `leaveGroup`.
+   * Returns the oldest group that was formed, is not finished, is not in `heldBack`, and that no other projector holds.
+   * This projector holds it until `leaveGroup`.
    *
-   * @param shards of its first batch
+   * @param shards the first batch of the group is of one of them
    */
   async begunGroup(
     shards: readonly number[],
@@ -127,7 +127,7 @@ export class ProjectorSession {
     );
     const group = begun[0]?.id;
     if (group === undefined) return undefined;
-    // A statement of its own, which sees whether the projector that had the lock before has finished the group.
+    // A separate statement, which sees whether the projector that had the lock before has finished the group.
     const { rows } = await this.#client.query<BatchRow>(
       `select id, event_count, spool_file, bytes, insert_token, dedicated_to from usage_batches
       where insert_group = $1 order by id`,
@@ -155,10 +155,10 @@ export class ProjectorSession {
 
   /**
    * Joins batches to a group, permanently: a repeated insert must send the same block with the same token. Nothing
-   * changes if one of them is in a group already, because that group may have been inserted. It is in the hand of this
-   * projector until `leaveGroup`.
+   * changes if one of them is already in a group, because that group may have been inserted. This projector holds the
+   * group until `leaveGroup`.
    *
-   * @param leases on which it rests that the batches are those of this projector
+   * @param leases which give the batches to this projector
    * @returns undefined if another projector has one of the batches, or a lease was lost
    */
   async formGroup(
@@ -186,8 +186,8 @@ export class ProjectorSession {
   /**
    * Finishes a group whose rows are in ClickHouse: deletes its batches and, in the same statement, stores the changed
    * ranges of each project for live charts. Old ranges are deleted except for the newest of them, which marks the point
-   * from which none is missing. Projectors take turns at this from before the first position to the commit, so that
-   * positions become visible in their order.
+   * after which no range is missing. Projectors take turns, from before the first position until the commit, so that
+   * positions become visible in order.
    *
    * @throws GroupTakenError if another projector has finished it; then nothing changes
    */

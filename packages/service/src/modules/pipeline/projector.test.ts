@@ -274,7 +274,7 @@ describe('projector', () => {
     await expectProjected();
   });
 
-  it('goes on after its connection was lost', async () => {
+  it('continues after its connection was lost', async () => {
     const stop = new AbortController();
     const running = projector().run(stop.signal);
     await rateBatch(1);

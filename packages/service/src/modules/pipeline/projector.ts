@@ -25,22 +25,22 @@ const WAITING_BATCHES_MAX = 1_000;
 const LOOK_MS = 200;
 /** Poll interval without a watch. */
 const IDLE_POLL_MS = 5_000;
-/** Interval at which it is looked whether the projector of an earlier version has ended. */
+/** Interval for checking whether the projector of an earlier version has ended. */
 const STANDBY_POLL_MS = 1_000;
-/** Pause until the batches that another projector has taken are looked at again. */
+/** Pause after another projector has taken batches that this one wanted. */
 const REFUSED_PAUSE_MS = 20;
 /** After this time a group with a damaged file is tried again; the others continue meanwhile. */
 const CORRUPT_RETRY_MS = 60_000;
-/** Spool files or objects of a group that are open at the same time. */
+/** Upper bound of the spool files or objects of a group that are open at the same time. */
 const FILES_AT_ONCE = 16;
 /** After this time a group that could not be inserted into the tables of one project is tried again. */
 const FAILED_RETRY_MS = 5_000;
 
 /** The shards that a process works on now. */
 export interface OwnedShards {
-  /** The shards of the rows, see `storedShardsOf`. */
+  /** The shards of the rows; see `storedShardsOf`. */
   readonly stored: readonly number[];
-  /** The leases on which that rests. */
+  /** The leases that give the shards to this process. */
   readonly leases: readonly ProcessLease[];
 }
 
@@ -60,15 +60,15 @@ export interface ProjectorDeps {
 }
 
 /**
- * Copies rated batches into ClickHouse: each row once, whatever crashes. Several can run on one database. Shards only
- * share out the work: projectors of the same shard never have the same group in hand.
+ * Copies rated batches into ClickHouse: each row once, whatever crashes. Several projectors can run on one database.
+ * Shards only share out the work: even projectors with the same shard never hold the same group.
  */
 export interface Projector {
   /** Works until `signal` aborts, then finishes the current group; never rejects. */
   run(signal: AbortSignal): Promise<void>;
-  /** Call it after a batch was committed, or the shards have changed. */
+  /** Call it after a batch was committed, or after the shards have changed. */
   notify(): void;
-  /** For a watch: ends the wait when batches wait. */
+  /** For a watch; ends the projector's wait when batches are waiting. */
   readonly awaited: AwaitedWork;
   /** Projects everything that waits, without waiting for locks or retrying. Returns the number of projected events. */
   drain(): Promise<number>;

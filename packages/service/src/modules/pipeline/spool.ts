@@ -24,7 +24,7 @@ export interface Spool {
   path(location: BatchLocation): string | undefined;
   /** Removes what the location holds; does nothing when it is gone already. */
   remove(location: BatchLocation): Promise<void>;
-  /** Returns the files that exist, whether a batch points at them or not; none where others sweep them. */
+  /** Returns the files that exist, whether a batch points at them or not; none if another job sweeps them. */
   list(): Promise<string[]>;
 }
 
@@ -41,7 +41,7 @@ export class SpoolCorruptError extends Error {
 
 /** The folder of rows in an object store. */
 const ROWS_FOLDER = 'rows';
-/** uuid, size in bytes and CRC-32 of the rows: damage to a file or an object is recognised without other records. */
+/** uuid, size in bytes and CRC-32 of the rows: damage to a file or an object is recognized without other records. */
 const FILE_NAME = /^(?:rows\/)?[0-9a-f-]{36}\.(\d+)\.([0-9a-f]{8})\.native$/;
 
 /**
@@ -85,7 +85,7 @@ export function createColumnSpool(): Spool {
   };
 }
 
-/** A spool in an object store, for a database on another machine. It also reads rows that are in the database. */
+/** A spool in an object store, for a database on another machine. It can also read rows that are in the database. */
 export function createObjectSpool(store: ObjectStore): Spool {
   return {
     put: (sections) =>
@@ -98,9 +98,9 @@ export function createObjectSpool(store: ObjectStore): Spool {
       ),
     async read({ spoolFile, bytes }) {
       if (bytes !== null) return bytes;
-      // The rows are not damaged, but out of reach.
+      // The rows are not damaged; this process cannot reach them.
       if (spoolFile === null || !isObjectKey(spoolFile)) {
-        throw new Error(`the batch is in ${spoolFile}, which is no object`);
+        throw new Error(`the batch is in ${spoolFile}, which is not an object`);
       }
       return verified(spoolFile, await store.get(spoolFile));
     },
@@ -112,7 +112,7 @@ export function createObjectSpool(store: ObjectStore): Spool {
   };
 }
 
-/** Selects the objects of rows, of which a crash may have left some that no batch points at. */
+/** Selects the objects of rows; a crash may leave some of them to which no batch points. */
 export function spooledObjects(postgres: Postgres): ObjectKind {
   return {
     folder: ROWS_FOLDER,
@@ -149,7 +149,7 @@ async function readVerified(folder: string, name: string): Promise<Buffer> {
   return verified(name, bytes);
 }
 
-/** @throws SpoolCorruptError when these are not the rows that were put under that name */
+/** @throws SpoolCorruptError if these are not the rows that were stored under this name */
 function verified(name: string, bytes: Buffer | undefined): Buffer {
   const [, size, sum] = FILE_NAME.exec(name) ?? [];
   if (size === undefined) throw new SpoolCorruptError(name, 'not a file name of the spool');

@@ -64,7 +64,7 @@ describe('StorageTurns', () => {
 describe('the turns of the loops of a worker', () => {
   const open = new AbortController().signal;
 
-  it('do not wait after a full claim, and wait for news after an empty one', async () => {
+  it('do not wait after a full claim, and wait for a notification after an empty one', async () => {
     const turns = new ClaimTurns(100, 0);
     expect(turns.claimed(51)).toBe(true);
     await turns.gather(open);
@@ -79,7 +79,7 @@ describe('the turns of the loops of a worker', () => {
     await gathering;
   });
 
-  it('gather a while after news and small claims, but not for segments that have waited', async () => {
+  it('gather events for a while after a notification or a small claim, but not if segments have waited', async () => {
     const forEver = 2 ** 31 - 1;
     const turns = new ClaimTurns(100, forEver);
     expect(turns.claimed(50)).toBe(false);

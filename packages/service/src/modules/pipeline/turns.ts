@@ -106,12 +106,12 @@ function placeOf(storage: RowStorage): number {
   return storage ?? -1;
 }
 
-/** For how long events are gathered under light load: the fixed cost of a tiny batch exceeds that of its events. */
+/** Time to gather events under light load, because the fixed cost of a tiny batch exceeds that of its events. */
 const LINGER_MS = 120;
-/** Poll interval of a worker that nobody notifies. */
+/** Poll interval of a worker without notifications. */
 export const IDLE_POLL_MS = 5_000;
 
-/** Lets the loops of a worker claim in turns, each when a claim is worth its transaction. */
+/** Lets the loops of a worker take turns at claiming, each when a claim is worth its transaction. */
 export class ClaimTurns {
   readonly #eventsMax: number;
   readonly #lingerMs: number;
@@ -120,7 +120,7 @@ export class ClaimTurns {
   #isWaiting = false;
   /** Resolves when the loop whose turn it is has claimed. */
   #turn = Promise.resolve();
-  /** Whether the last claim left events behind, as far as that is known. */
+  /** A full claim may have left events behind. */
   #lastClaim: 'full' | 'partial' | 'empty' = 'full';
 
   /** @param eventsMax the largest number of events that a claim takes */

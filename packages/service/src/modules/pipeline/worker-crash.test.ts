@@ -72,7 +72,7 @@ describe.each([1, 8])('a pipeline worker that dies, with %i shards', (shards) =>
     expect(await fixture.ingestTotals()).toMatchObject([{ processed_count: 1, duplicate_count: 0 }]);
   });
 
-  it('goes on after a failed batch while the transaction of another worker never ends', async () => {
+  it('continues after a failed batch while the transaction of another worker never ends', async () => {
     let thaw = () => {};
     const frozen = transaction(fixture.postgres, async (tx) => {
       await holdSpool(tx);

@@ -28,7 +28,7 @@ const DEFERRED_CONNECTIONS = 1;
 /** While other batches run, deferred events pause for this multiple of the time that they ran. */
 const REST_FACTOR = 2;
 const REST_MS_MAX = 1_000;
-/** After this time a sweep of the spool that a running batch prevented is tried again. */
+/** Time after which a sweep of the spool is tried again if a running batch prevented it. */
 const SWEEP_RETRY_MS = 1_000;
 
 export interface PipelineWorkerOptions {
@@ -48,7 +48,7 @@ export interface PipelineWorkerDeps extends BatchDeps {
   readonly observer: PipelineObserver;
   /** Called after each commit that left rows for ClickHouse. */
   readonly onCommitted: () => void;
-  /** Called after each claim that may have left segments to others. */
+  /** Called after each claim that may have left segments for others. */
   readonly onFullClaim?: () => void;
 }
 
@@ -88,7 +88,7 @@ class LoopWorker implements PipelineWorker {
   #mayBeDeferred = true;
   /** Tenants whose events were too slow for a batch; concurrent batches defer their events too, to save the time. */
   readonly #slowTenants = new Set<string>();
-  /** When the spool is to be swept again because the last sweep was not possible. */
+  /** The time to sweep the spool again, because the last sweep was not possible. */
   #sweepDueMs = Number.POSITIVE_INFINITY;
   /** Number of running batches of events that are not deferred. */
   #inHand = 0;
@@ -164,7 +164,7 @@ class LoopWorker implements PipelineWorker {
         this.#deps.observer.batchFailed(error);
         await pause(retryPauseMs(++failures), signal);
         await this.#sweepNow();
-        // The events of the failed batch wait again, and another loop may be about to sleep.
+        // The events of the failed batch are waiting again, and another loop may be about to sleep.
         this.notify('waiting');
       } finally {
         endTurn();
@@ -270,8 +270,8 @@ class LoopWorker implements PipelineWorker {
   }
 
   /**
-   * Sweeps the spool at the start and after a failed batch, whose transaction may have left a file that no row points
-   * at. If that is not possible now, a later round does it; never rejects.
+   * Sweeps the spool at the start, and after a failed batch, whose transaction may have left a file to which no row
+   * points. If this is not possible now, a later round does it. Never rejects.
    */
   async #sweepNow(): Promise<void> {
     this.#sweepDueMs = performance.now() + SWEEP_RETRY_MS;

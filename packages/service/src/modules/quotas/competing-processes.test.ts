@@ -57,7 +57,7 @@ async function whileAppending(
     const quotas = processOf(counterNo, {
       appendWith: (companion, records, own) => held.appendWith(companion, records, own ?? client),
     });
-    // Makes the next append of this process a single statement.
+    // Prepays, so that the next append of this process is a single statement.
     await quotas.appendWithinQuota([record]);
     await client.query('begin');
     expect(await quotas.appendWithinQuota([record])).toEqual([]);
@@ -98,7 +98,7 @@ describe('two accepting processes of one tenant', () => {
     expect([await usedBy('ten_1'), await acceptAll(idle, 100)]).toEqual([100, 0]);
   });
 
-  it('leave nothing behind when one is killed: every other event is accepted', async () => {
+  it('block no room of the quota when one is killed: all other events are accepted', async () => {
     const second = processOf(2);
     await whileAppending(1, asked(5, 100), false, async () => {
       expect(await second.appendWithinQuota([asked(1, 100)])).toEqual([]);
@@ -107,7 +107,7 @@ describe('two accepting processes of one tenant', () => {
     expect([await acceptAll(second, 100), await usedBy('ten_1')]).toEqual([94, 100]);
   });
 
-  it('spend nothing that was prepaid under a limit that has come back', async () => {
+  it('spend nothing that was prepaid under a limit that was changed and restored', async () => {
     const [first, idle] = [processOf(1), processOf(2)];
     await idle.appendWithinQuota([asked(1, 300)]);
     await first.appendWithinQuota([asked(400, 1_000)]);
@@ -138,7 +138,7 @@ describe('two accepting processes of one tenant', () => {
     expect(await usedBy('ten_1')).toBe(10);
   });
 
-  it('count anew after a rebuild, which has taken back what they had prepaid', async () => {
+  it('count again after a rebuild, which has taken back what they had prepaid', async () => {
     const first = processOf(1);
     await first.appendWithinQuota([asked(10, 100)]);
     await query('update event_quota_counters set used = used + 50');

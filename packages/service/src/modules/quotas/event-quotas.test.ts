@@ -112,7 +112,7 @@ describe('appending within quotas', () => {
     expect(await queued()).toBe(150);
   });
 
-  it('tries only what is known to be prepaid', async () => {
+  it('tries an append only if its events are known to be prepaid', async () => {
     const { pool } = store.postgres;
     const tried: (string | undefined)[] = [];
     const watched = new Proxy(pool, {

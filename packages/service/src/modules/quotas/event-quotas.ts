@@ -25,31 +25,34 @@ import {
 
 /** Counters are numbered from 1 to this. Processes with the same number wait for each other's commits. */
 const COUNTERS_MAX = 64;
-/** Upper bound of the quotas of which it is remembered what they have prepaid. */
+/** Upper bound of the quotas whose prepaid events are remembered. */
 const QUOTAS_KNOWN_MAX = 50_000;
 
 /** The events that this process's own counter of a quota had prepaid when it was last changed here. */
 interface KnownPrepaid {
   readonly eventLimit: number | null;
-  /** Less than stored when an append has failed; more when another process uses the same counter or after a rebuild. */
+  /**
+   * Can be less than stored after an append has failed, and more after a rebuild, or if another process uses the same
+   * counter.
+   */
   prepaid: number;
   /** Whether the quota had no room for a request. */
   readonly isSpent: boolean;
 }
 
 /**
- * Appends requests to the queue as far as the quotas of their tenants have room. Each process has a counter of its own
- * in every quota, which prepays events in chunks; appends of different processes do not wait for each other until the
+ * Appends requests to the queue as far as the quotas of their tenants have room. Each process has its own counter in
+ * every quota, which prepays events in chunks. So appends of different processes do not wait for each other until the
  * quota is almost used up.
  */
 export class EventQuotas {
   readonly #postgres: Pick<Postgres, 'pool'>;
   readonly #queue: Pick<SegmentQueue<never>, 'appendWith'>;
   readonly #counterNo: number;
-  /** By `chargeKey`. It only chooses the first attempt: the statements themselves keep the quotas exact. */
+  /** By `chargeKey`. It only selects the first attempt: the statements themselves keep the quotas exact. */
   readonly #known = new BoundedMap<string, KnownPrepaid>(QUOTAS_KNOWN_MAX);
 
-  /** @param counterNo number of this process's counters, from 1 to 64; drawn by lot if it is not given */
+  /** @param counterNo number of this process's counters, from 1 to 64; default random */
   constructor(
     postgres: Pick<Postgres, 'pool'>,
     queue: Pick<SegmentQueue<never>, 'appendWith'>,
@@ -78,8 +81,8 @@ export class EventQuotas {
   }
 
   /**
-   * Whether all charges are prepaid as far as is known; they are then spent. Otherwise an attempt would fail, and the
-   * server logs failures.
+   * Returns whether all charges are prepaid, as far as is known, and then spends them. If they are not, no append is
+   * tried, because it would fail, and PostgreSQL logs failures.
    */
   #spendKnown(charges: readonly QuotaCharge[]): boolean {
     const spent: [KnownPrepaid, number][] = [];
@@ -92,7 +95,7 @@ export class EventQuotas {
     return true;
   }
 
-  /** Returns what is known of a quota under the limit of the charge. */
+  /** Returns what is known about a quota under the limit of the charge. */
   #knownOf({ tenantId, monthStartS, eventLimit }: QuotaCharge): KnownPrepaid | undefined {
     const known = this.#known.get(chargeKey(tenantId, monthStartS));
     return known?.eventLimit === eventLimit ? known : undefined;
@@ -101,7 +104,7 @@ export class EventQuotas {
   /**
    * Appends requests that this process's counters have prepaid.
    *
-   * @returns false, with nothing appended, when they have prepaid less than is known here
+   * @returns false, with nothing appended, if they have prepaid less than is known here
    */
   async #appendPrepaid(records: readonly QuotaRecord[], charges: readonly QuotaCharge[]): Promise<boolean> {
     try {
@@ -115,10 +118,10 @@ export class EventQuotas {
   }
 
   /**
-   * Prepays chunks, in a transaction before the append: if the process ends meanwhile, others can take them back. Waits
-   * for other processes that prepay for the same quotas, but not for their appends.
+   * Prepays chunks, in a transaction before the append: if the process ends between the two, others can take the chunks
+   * back. Waits for other processes that prepay for the same quotas, but not for their appends.
    *
-   * @returns false when a quota has too little that no counter has prepaid
+   * @returns false if a quota has too little room that no counter has prepaid
    */
   async #prepayChunks(charges: readonly QuotaCharge[]): Promise<boolean> {
     const prepayments = await withQuotasLocked(this.#postgres, charges, async (client, quotas) => {
@@ -133,7 +136,7 @@ export class EventQuotas {
     return true;
   }
 
-  /** Takes back what all counters have prepaid, and decides about each request by itself, with the quotas locked. */
+  /** Takes back what all counters have prepaid, and decides each request separately, with the quotas locked. */
   async #appendAdmitted(
     records: readonly QuotaRecord[],
     charges: readonly QuotaCharge[],
@@ -155,7 +158,7 @@ export class EventQuotas {
     return decided.refusals;
   }
 
-  /** Remembers what has been prepaid, less the charges that are appended with it. */
+  /** Remembers the prepaid events, less the charges that are appended with them. */
   #rememberPrepaid(charges: readonly QuotaCharge[], prepayments: readonly Prepayment[]): void {
     for (const [at, { tenantId, monthStartS, eventLimit, prepaid }] of prepayments.entries()) {
       const { eventCount } = present(charges[at], 'the charge of a prepayment');
@@ -164,7 +167,7 @@ export class EventQuotas {
     }
   }
 
-  /** Remembers the quotas of tenants with refused requests: each request is decided by itself until they have room. */
+  /** Remembers the quotas that refused requests. Until they have room, each of their requests is decided separately. */
   #rememberSpent(
     records: readonly QuotaRecord[],
     charges: readonly QuotaCharge[],

@@ -29,15 +29,15 @@ describe('the chunk that a counter prepays', () => {
     ['is at least what is charged', 700, 1_000, [counter(0, 0), counter(OWN, 0)], [700]],
     ['leaves what others have prepaid', 1, 1_000, [counter(1, 0, 990, 1_000), counter(OWN, 0)], [10]],
     [
-      'comes when the last one does not suffice',
+      'is added when the last one is too small',
       8,
       1_000,
       [counter(0, 0), counter(OWN, 10, 5, 1_000)],
       [5 + 247],
     ],
-    ['comes no sooner', 5, 1_000, [counter(0, 0), counter(OWN, 10, 5, 1_000)], [5]],
+    ['is not added sooner', 5, 1_000, [counter(0, 0), counter(OWN, 10, 5, 1_000)], [5]],
     [
-      'is without bound if there is no limit',
+      'is unbounded if there is no limit',
       5,
       null,
       [counter(0, 9), counter(OWN, 10)],
@@ -53,13 +53,13 @@ describe('the chunk that a counter prepays', () => {
     ['others have prepaid the rest', 2, 10, [counter(1, 5, 4, 10), counter(OWN, 0)]],
     ['others have prepaid under another limit', 1, 10, [counter(1, 0, 1, 20), counter(OWN, 0)]],
     ['others have prepaid without a limit', 1, 10, [counter(1, 0, 1), counter(OWN, 0)]],
-    ['the own counter has prepaid under another limit', 1, null, [counter(0, 0), counter(OWN, 0, 9, 20)]],
+    ['its own counter has prepaid under another limit', 1, null, [counter(0, 0), counter(OWN, 0, 9, 20)]],
     ['more was used than is allowed now', 1, 10, [counter(0, 11), counter(OWN, 0)]],
   ] as const)('must be taken back from others when %s', (_name, events, limit, counters) => {
     expect(prepaid(events, limit, counters)).toBeUndefined();
   });
 
-  it('is none without the own counter, which must have been opened', () => {
+  it('needs its own counter, which must have been opened', () => {
     expect(() => prepaid(1, 10, [counter(0, 0)])).toThrow('own counter of ten_1');
     expect(() => prepaid(1, 10, [])).toThrow('counters of ten_1');
   });

@@ -6,19 +6,19 @@ import { chargeKey, type QuotaCharge } from './admit.js';
 const CHUNK_EVENTS_MAX = 100_000;
 /** A chunk is at most this part of the room that is left, divided by the number of counters. */
 const CHUNK_DIVISOR = 2;
-/** Prepaid by a counter without a limit: no tenant ever sends so many events in a month. */
+/** Prepaid by a counter without a limit: no tenant ever sends this many events in a month. */
 const UNLIMITED_EVENTS = Number.MAX_SAFE_INTEGER;
 
-/** One of the counts that a quota is the sum of. */
+/** One of the counts whose sum is the usage of a quota. */
 export interface QuotaCounter {
   readonly tenantId: string;
   readonly monthStartS: number;
   /** Number of the counter; 0 for the row of the quota itself, which prepays nothing. */
   readonly counterNo: number;
   readonly used: number;
-  /** Events that the counter may still count under `eventLimit`; the room for them is taken from the other counters. */
+  /** Events that the counter may still count under `eventLimit`; other counters cannot use this room. */
   readonly prepaid: number;
-  /** Null for none. */
+  /** Null if there is no limit. */
   readonly eventLimit: number | null;
 }
 
@@ -34,8 +34,8 @@ export interface Prepayment {
  * Adds chunks to a process's own counters, so that they have prepaid enough for the charges. The sums `used + prepaid`
  * of all counters must be exact; the `used` of another process's counter may have grown meanwhile.
  *
- * @returns undefined when a quota has too little that no counter has prepaid, or when counters have prepaid under
- * another limit: that must be taken back first
+ * @returns undefined if a quota has too little room that no counter has prepaid, or if counters have prepaid under
+ * another limit: prepaid events must be taken back first
  */
 export function addChunks(
   charges: readonly QuotaCharge[],
@@ -59,7 +59,7 @@ function prepaidWithChunk(
   counters: readonly QuotaCounter[],
   counterNo: number,
 ): number | undefined {
-  // Counters that prepaid under another limit could pass this one.
+  // Counters that prepaid under another limit could exceed this limit.
   if (counters.some((counter) => counter.prepaid > 0 && counter.eventLimit !== eventLimit)) return undefined;
   const own = present(
     counters.find((counter) => counter.counterNo === counterNo),
@@ -75,8 +75,8 @@ function prepaidWithChunk(
 }
 
 /**
- * Returns what a process's own counters prepay for admitted charges, and beyond them, after everything that was prepaid
- * has been taken back.
+ * Returns what a process's own counters prepay after everything that was prepaid has been taken back: the admitted
+ * charges, and a chunk beyond them.
  *
  * @param counters exact, of all quotas of the charges
  */

@@ -8,7 +8,7 @@ interface QuotaRecordOptions {
   readonly receivedAtMs?: number;
 }
 
-/** Returns a request in June 2026 that asks to append events; without a limit where none is given. */
+/** Returns a request in June 2026 that asks to append events; without a limit if none is given. */
 export function quotaRecord(
   eventCount: number,
   { tenantId = 'ten_1', limit = -1, receivedAtMs = JUNE_2026_MS }: QuotaRecordOptions = {},

@@ -165,7 +165,7 @@ describe('any number of processes', () => {
     }
   }
 
-  it('accept exactly what one would', async () => {
+  it('accept exactly what one process would accept', async () => {
     await fc.assert(
       fc
         .asyncProperty(fc.array(step, { minLength: 5, maxLength: 30, size: 'max' }), async (steps) => {

@@ -81,7 +81,7 @@ export async function recountQuotas(
  * emptied and never deleted, because processes count in rows that they have opened before.
  */
 export async function rebuildQuotas(tx: Tx): Promise<number> {
-  // Appends take both tables in this order.
+  // Appends lock both tables in this order.
   await sql`lock table event_quotas, event_quota_counters in share row exclusive mode`.execute(tx);
   const { numAffectedRows } = await sql`
     with differing as (

@@ -25,10 +25,11 @@ export async function usedEvents(db: TenantDb, monthStartS: number): Promise<num
 }
 
 /**
- * Counts in a process's own counters. A counter never prepays less than nothing: the statement fails if it has not
- * prepaid enough, see `isOverQuota`, or under another limit. PostgreSQL checks a row before it looks for a conflict, so
- * the row to insert has what the stored one has prepaid; without a stored row, it fails too. The arrays are read by
- * subscript, because PostgreSQL would plan every execution anew with `unnest`, whose rows it estimates by the values.
+ * Counts in a process's own counters. A counter never has less than 0 prepaid events: the statement fails if the
+ * counter has prepaid too few (see `isOverQuota`), or under another limit. PostgreSQL checks a row before it looks for
+ * a conflict, so the row to insert has the prepaid events of the stored row; without a stored row, the statement fails
+ * too. The arrays are read by subscript. With `unnest`, PostgreSQL would plan every execution again, because it
+ * estimates the number of rows by the values.
  */
 const COUNT_EVENTS = `insert into event_quota_counters as counter
   (tenant_id, month_start, counter_no, used, prepaid, event_limit)
@@ -56,7 +57,7 @@ export function countingOf(charges: readonly QuotaCharge[], counterNo: number): 
   return { name: 'append-within-quota', text: COUNT_EVENTS, values };
 }
 
-/** Whether an append failed because a counter has not prepaid all of its events. Nothing was changed then. */
+/** Returns whether an append failed, and changed nothing, because a counter has not prepaid all of its events. */
 export function isOverQuota(error: unknown): boolean {
   return (error as { constraint?: string }).constraint === OVER_QUOTA;
 }
@@ -87,9 +88,9 @@ interface CounterRow {
 }
 
 /**
- * Runs `work` in a transaction in which nobody else opens counters of these quotas or prepays events for them. Every
- * such transaction locks the quotas first, and counters only by one more statement, which sees everything that others
- * did under the lock.
+ * Runs `work` in a transaction in which no other process opens counters of these quotas or prepays events for them.
+ * Every such transaction locks the quotas first, and then counters by a separate statement, which sees everything that
+ * others did under the lock.
  *
  * @param work called with the connection of the transaction, and the events that the quotas themselves count
  */
@@ -194,14 +195,14 @@ function keysOf(quotas: readonly QuotaKey[]): [string[], number[]] {
   return [quotas.map(({ tenantId }) => tenantId), quotas.map(({ monthStartS }) => monthStartS)];
 }
 
-/** Begins the names of the advisory locks by which batches share out the counters of arrivals. */
+/** Prefix of the names of the advisory locks by which batches share out the counters of arrivals. */
 const ARRIVALS_LOCK = 'tollgate-arrivals';
 const ARRIVAL_COUNTERS = 64;
 
 /**
  * Adds events that a batch takes off the queue, repeated ones included, to the counts from which quotas can be
  * recounted. Counts are locked until the commit: a batch takes the first counters that no running batch uses, so it
- * waits for none, unless more batches run than there are counters.
+ * does not wait, unless more batches run than there are counters.
  */
 export async function addArrivals(tx: Tx, taken: readonly ArrivedEvents[]): Promise<void> {
   const arrivals = monthlyEvents(taken);

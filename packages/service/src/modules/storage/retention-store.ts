@@ -49,8 +49,8 @@ export async function hasHiddenUsage(db: TenantDb): Promise<boolean> {
 }
 
 /**
- * Returns boundaries that were recorded at `recordedByMs` or before. History of a tenant that moves is not deleted
- * meanwhile, so that both copies can be compared.
+ * Returns boundaries that were recorded at `recordedByMs` or before. History of a tenant that is moving is not deleted,
+ * so that both copies can be compared.
  */
 export async function settledBoundaries(db: Db, recordedByMs: number): Promise<Boundary[]> {
   const { rows } = await sql<Boundary>`

@@ -89,8 +89,8 @@ export async function readWaiting(tx: Tx): Promise<PendingBatch[]> {
 }
 
 /**
- * Counts the recorded event ids per day, those in blocks one by one. An id begins with the event's time, so its day
- * needs no other column. One statement reads both tables, because the compaction moves ids between them.
+ * Counts the recorded event ids per day; those in blocks are counted one by one. An id begins with the event's time, so
+ * its day needs no other column. One statement reads both tables, because the compaction moves ids between them.
  */
 export async function readEventIds(tx: Tx, span: DaySpan): Promise<Measurement[]> {
   const from = firstRawEventHex(span.from * DAY_S);

@@ -202,7 +202,7 @@ describe('verifyUsage', () => {
     ]);
   });
 
-  it('counts event ids in blocks, each on its day', async () => {
+  it('counts each event id in a block, on its day', async () => {
     const moveAll = `with moved as (delete from usage_event_ids returning project_no, raw_event_id as id)
       insert into usage_event_id_blocks
       select project_no, (array_agg(id order by id))[1], array_agg(id order by id) from moved group by project_no`;

@@ -90,7 +90,7 @@ export async function claimDue(
   return rows;
 }
 
-/** When the next attempt is due, in milliseconds; walks over the endpoints as `claimDue` does. */
+/** A subquery: when the next attempt is due, in milliseconds. It visits each endpoint, as `claimDue` does. */
 export const nextAttemptMs = sql<number | null>`with recursive pending as (
     (select project_id, endpoint_id, next_attempt_at_ms from webhook_deliveries where status = 'pending'
       order by project_id, endpoint_id, next_attempt_at_ms limit 1)

@@ -23,7 +23,7 @@ const DELETED_MESSAGES_MAX = 1_000;
  * an attempt, so that the clocks of two processes may differ a little.
  */
 export const LEASE_MS = 12 * WEBHOOK_TIMEOUT_MS;
-/** Upper bound of the time until a new message, or an attempt that has become due, is noticed. */
+/** Upper bound of the time until the dispatcher notices a new message, or an attempt that has become due. */
 const LOOK_MS = 500;
 /**
  * Attempts that end within this time make room together: a claim costs more than the few attempts that it would start
@@ -63,7 +63,7 @@ export interface WebhookDispatcher {
    * Works until `signal` aborts, then ends when running attempts have ended, or after a grace period; never rejects.
    */
   run(signal: AbortSignal): Promise<void>;
-  /** For a watch: ends the wait when there is something to send. */
+  /** For a watch; ends the dispatcher's wait when there is something to send. */
   readonly awaited: readonly AwaitedWork[];
   /** Attempts everything that is due now once; returns the number of attempts. */
   drain(): Promise<number>;

@@ -11,7 +11,7 @@ import { claimDueLeases, deleteEndedBefore, measureLeases, nextExpiryMs, updateE
 
 /** Upper bound of the leases that one transaction ends. Few, because it locks their rules and wallets meanwhile. */
 const LEASES_PER_TRANSACTION = 100;
-/** Upper bound of the time for which a lease holds its amount after it has expired. */
+/** Upper bound of the time for which a lease still reserves its amount after it has expired. */
 const LOOK_MS = 500;
 /** Interval at which leases are measured and old ones deleted. */
 const POLL_MS = 10_000;

@@ -56,7 +56,7 @@ export async function lockLeases(tx: ProjectTx, ids: readonly string[]): Promise
   return rows.map(toLease);
 }
 
-/** When the next lease expires, in milliseconds. */
+/** A subquery: when the next lease expires, in milliseconds since the Unix epoch. */
 export const nextExpiryMs = sql<
   number | null
 >`select min(expires_at) * 1000 from budget_leases where status = 'active'`;

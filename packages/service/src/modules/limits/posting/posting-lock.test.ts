@@ -55,7 +55,7 @@ describe('the posting lock', () => {
     await same.end();
   });
 
-  it('excludes a worker of the version before, which locks all projects at once', async () => {
+  it('excludes a worker of the previous version, which locks all projects at once', async () => {
     const before = (tx: Tx) =>
       sql`select pg_advisory_xact_lock(hashtextextended('tollgate-posting', 0))`.execute(tx);
     const now = await hold((tx) => lockPosting(tx, [3]));
@@ -71,7 +71,7 @@ describe('the posting lock', () => {
     await next.end();
   });
 
-  it('lets no transactions wait for each other in a circle, whatever order they name their projects in', async () => {
+  it('does not let transactions deadlock, in whatever order they name their projects', async () => {
     const projects = [5, 70, 2, 63, 130];
     const rounds = Array.from({ length: 60 }, (_, round) =>
       transaction(test.postgres, async (tx) => {

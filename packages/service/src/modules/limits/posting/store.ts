@@ -94,16 +94,17 @@ export async function chargeLeases(tx: Tx, charges: readonly LeaseCharge[]): Pro
   });
 }
 
-/** Begins the names of the advisory locks under which batches lock leases, windows and wallets, one for each slot. */
+/** Prefix of the advisory locks, one for each slot, under which batches lock leases, windows and wallets. */
 const POSTING_LOCK = 'tollgate-posting';
 
 /**
  * Waits until no other transaction posts for a slot of these projects, and keeps others out until `tx` ends. All
  * writers of windows take these locks first, so that a change reaches both the windows that exist and those that a
- * batch is opening. Slots are locked in ascending order, so that no two transactions wait for each other; call this
- * once in a transaction.
+ * batch is opening. Slots are locked in ascending order, so that transactions cannot deadlock; call this once in a
+ * transaction.
  *
- * The lock without a slot is shared. A worker of the version before takes it alone, for all projects.
+ * The lock without a slot is taken in shared mode. A worker of the previous version takes it exclusively, for all
+ * projects.
  */
 export async function lockPosting(tx: Tx, projectNos: Iterable<number>): Promise<void> {
   const slots = [...new Set(Array.from(projectNos, slotOf))].sort((a, b) => a - b);

@@ -11,7 +11,7 @@ import { PostingFixture } from './posting.testing.js';
 const DAY_START_S = TEST_DAY * 86_400;
 const SUBJECTS = 20;
 const PROJECTS = 3;
-/** Each append groups by another number of shards, so that a project has segments in several. */
+/** Each append uses another number of shards, so that a project has segments in several. */
 const CHANGING = [1, 3, 8, 64];
 
 /** An event of 2 USD of one of the subjects. */
@@ -26,7 +26,7 @@ function eventOf(index: number, fields: Partial<TestEvent> = {}): TestEvent {
 describe.each([
   ['1 shard', [1]],
   ['8 shards', [8]],
-  ['numbers of shards that change', CHANGING],
+  ['changing numbers of shards', CHANGING],
 ])('workers that post, with %s', (_shards, counts) => {
   let pipeline: PipelineFixture;
   /** One for each project. */

@@ -184,8 +184,7 @@ async function recordAmount(
   return amount;
 }
 
-/** Changes the limits that are stored in open windows. Waits for batches that are being posted for
- * the slot of the project. */
+/** Changes the limits that are stored in open windows. Waits for batches that post for the slot of the project. */
 async function changeWindows(
   tx: Tx,
   project: ProjectRef,
