@@ -61,8 +61,8 @@ function errorsPage() {
 
 Every response with an error status has the body \`{"error": string, "code": string}\`. If a request did not pass
 validation, the body also has \`"details": [{"path", "message"}]\`. \`code\` is stable and meant for programs; \`error\` is
-meant for people and may change. 429 and 503 have a \`Retry-After\` header: nothing was accepted, and the same request may
-be sent again.
+meant for people and may change. 429 and 503 have a \`Retry-After\` header, and the same request may be sent again:
+nothing was accepted. Only with \`cell_unavailable\`, the request may have been processed.
 
 | Status | Code | Message |
 |---|---|---|
@@ -96,18 +96,19 @@ A process keeps files open for its stores, and one for each connected client. It
 fewer than 906. The number of client connections is limited to what the stores leave free: 374 under a limit of 1,024,
 and never more than 50,000. A client beyond that gets 503 \`server_busy\`, and a line is logged once a minute;
 \`tollgate_http_connections\` in \`/metrics\` counts open connections. Node.js raises its soft limit to the hard limit by
-itself, so set the hard limit. A bucket as object store takes up to 32 of a process, and 32 of each rating thread.
+itself, so set the hard limit. With a bucket as object store, a process needs up to 32 more, and 32 more for each rating
+thread.
 
 ## Health
 
 \`GET /healthz\` returns 200 as long as the process responds: use it to decide when to restart the process. \`GET /readyz\`
 returns 200 while the process can do its work, and 503 otherwise and during shutdown: use it to decide where to send
 requests. A process with the api role checks that events can be accepted by writing to the event queue, at most once a
-second, however many requests come in: \`queue\` is PostgreSQL, \`queue_files\` the folder of large segments beside an
-embedded PostgreSQL. Every process that has an object store checks that it is the one of the installation, and puts and
-deletes an object there: \`object_store\`. \`problems\` gives the reason of a failed check: \`disk_full\`, \`read_only\`,
-\`timeout\` or \`unavailable\`; the log has the full error. Events are accepted without ClickHouse too, so a failed
-\`clickhouse\` check does not make the process unready.
+second, however many requests come in: \`queue\` is PostgreSQL, \`queue_files\` the folder of large segments next to an
+embedded PostgreSQL. The check \`object_store\`, in every process with an object store, proves that the store belongs to
+the installation, and puts and deletes an object there. \`problems\` gives the reason of a failed check: \`disk_full\`,
+\`read_only\`, \`timeout\` or \`unavailable\`; the log has the full error. Events are accepted without ClickHouse too, so a
+failed \`clickhouse\` check does not make the process unready.
 
 \`\`\`json
 {

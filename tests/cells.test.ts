@@ -8,7 +8,7 @@ let directory: TestPostgres;
 /** Two whole installations on embedded stores, each in a process of its own. */
 let one: RunningService;
 let two: RunningService;
-/** A project of the first installation from before it became a cell. */
+/** A project that the first installation had before it became a cell. */
 let oldProject: SampleProject;
 /** A project of the second cell, created through the first. */
 let newProject: SampleProject;
@@ -59,7 +59,7 @@ async function sendBatch(to: RunningService, project: SampleProject, from: numbe
   expect([answer.status, answer.text]).toEqual([202, answer.text]);
 }
 
-/** The amount of a project in the history, once it has that many events. */
+/** Returns the amount of a project in the history, once it has this many events. */
 async function amountOf(at: RunningService, project: SampleProject, events: number): Promise<string> {
   const path = `/v1/projects/${project.projectId}`;
   await waitFor(async () => {
@@ -95,14 +95,10 @@ describe('tollgate cell', () => {
 
   it.each<[string, () => string[], RegExp]>([
     ['no URL', () => ['add', 'eu-3'], /needs --url/],
-    ['a bad name', () => ['add', 'EU', '--url', one.url], /NAME must be 1 to 40 small letters/],
+    ['a bad name', () => ['add', 'EU', '--url', one.url], /NAME must be 1 to 40 lower-case letters/],
     ['a bad number', () => ['add', 'eu-3', '--url', one.url, '--number', '128'], /--number must be .*0.*127/],
     ['a bad capacity', () => ['add', 'eu-3', '--url', one.url, '--capacity', '0'], /--capacity must be .*1/],
-    [
-      'a URL where nothing listens',
-      () => ['add', 'eu-3', '--url', 'http://127.0.0.1:9'],
-      /Nothing responds at/,
-    ],
+    ['a URL that does not respond', () => ['add', 'eu-3', '--url', 'http://127.0.0.1:9'], /does not respond/],
     [
       'a number with data',
       () => ['add', 'eu-3', '--url', one.url, '--number', '5'],
@@ -119,9 +115,9 @@ describe('tollgate cell', () => {
       /needs number 0, which another cell has/,
     ],
     [
-      'another number of a cell',
+      'a different number for a cell',
       () => ['add', 'eu-2', '--url', two.url, '--number', '7'],
-      /has another number/,
+      /has a different number/,
     ],
     ['an unknown cell', () => ['drain', 'eu-9'], /has no cell "eu-9"/],
   ])('refuses %s with one sentence', async (_what, args, sentence) => {
@@ -161,7 +157,7 @@ describe('two cells', () => {
     newProject = await createSampleProject(one);
   });
 
-  it('put a new tenant into the emptier one, whichever gets the request', async () => {
+  it('put a new tenant into the emptier cell, whichever cell gets the request', async () => {
     const { rows } = await directory.postgres.pool.query('select tenant_id, cell from tenants order by cell');
     expect(rows).toEqual([
       { tenant_id: oldProject.tenantId, cell: 'eu-1' },
@@ -173,7 +169,7 @@ describe('two cells', () => {
     });
   });
 
-  it('take events of all tenants, singly and in batches, and show the same history', async () => {
+  it('take events of all tenants, one by one and in batches, and show the same history', async () => {
     await Promise.all([
       sendSingly(one, newProject, 0),
       sendSingly(two, newProject, EVENTS),
@@ -200,7 +196,7 @@ describe('two cells', () => {
     expect(await there?.text()).toBe(text);
   });
 
-  it('serve their own tenants while the directory is away', async () => {
+  it('serve their own tenants while the directory is unavailable', async () => {
     await directory.beside('alter table addresses rename to addresses_away');
     try {
       expect((await call(one, 'GET', '/v1/me', { key: oldProject.key })).status).toBe(200);
@@ -210,14 +206,14 @@ describe('two cells', () => {
     }
   });
 
-  it('are equal in both stores each', async () => {
+  it('each have equal data in both stores', async () => {
     for (const service of [one, two]) {
       const report = await call(service, 'POST', '/admin/v1/verify', { key: service.serviceKey });
       expect(report.body).toMatchObject({ status: 'equal', difference_count: 0 });
     }
   });
 
-  it('drain: no new tenants, and a list of those that are left', async () => {
+  it('get no new tenants while they drain, and their tenants are listed', async () => {
     const drained = await cell('drain', 'eu-2');
     expect(drained).toMatchObject({ exitCode: 0, stderr: '' });
     expect(drained.stdout).toContain(newProject.tenantId);
@@ -229,7 +225,7 @@ describe('two cells', () => {
     expect((await cell('list')).stdout).toContain('draining');
   });
 
-  it('refuse to start as a cell that is not known, or with half of the settings', async () => {
+  it('refuse to start as an unknown cell, or with only one of the two settings', async () => {
     await two.terminate();
     await expect(two.start({ ...settings, TOLLGATE_CELL: 'eu-9' })).rejects.toThrow(
       'tollgate cell add eu-9 --url URL',

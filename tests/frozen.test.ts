@@ -13,7 +13,7 @@ import { type RunningService, startService } from './support/service.js';
 const PROJECTS = 4;
 const BATCH_EVENTS = 200;
 const OCCURRED_AT = Math.floor(Date.now() / 1000) - 3_600;
-/** A lost process is replaced within 15 s; the rest is for a busy machine. */
+/** A lost process is replaced within 15 s; the rest of the time is for a busy machine. */
 const LONG = { timeoutMs: 60_000 };
 
 let postgres: TestPostgres;
@@ -85,7 +85,7 @@ async function waitUntilDone(what: string): Promise<void> {
   }
 }
 
-/** Waits until that many processes have shards of a role. */
+/** Waits until this many processes have shards of a role. */
 const waitForOwners = (kind: string, count: number) =>
   waitFor(
     async () =>
@@ -94,7 +94,7 @@ const waitForOwners = (kind: string, count: number) =>
     { ...LONG, what: `${count} owners of shards` },
   );
 
-/** Stops a process with SIGSTOP while it is in the middle of its work, as this query of its connections shows. */
+/** Stops a process with SIGSTOP in the middle of its work, as the query about its connections shows. */
 async function freeze(service: RunningService, middle: (pids: string) => string): Promise<string> {
   const [member] = await rows<{ owner: string }>(
     `select owner from lease_members where split_part(process, ' ', 2) = '${service.pid}'`,
@@ -107,7 +107,7 @@ async function freeze(service: RunningService, middle: (pids: string) => string)
       if (!(await isInTheMiddle())) return false;
       process.kill(service.pid, 'SIGSTOP');
       frozen.push(service);
-      // The server may have ended the work that it was still doing.
+      // The server may have completed the work that it was still doing.
       if (await staysTrue(isInTheMiddle)) return true;
       thaw(service);
       return false;
@@ -124,7 +124,7 @@ async function staysTrue(condition: () => Promise<boolean>): Promise<boolean> {
 
 const inBatch = (pids: string) =>
   `select from pg_stat_activity where pid in (${pids}) and state = 'idle in transaction'`;
-/** The first of its advisory locks is of the session. */
+/** The first advisory lock of a projector is a lock of its session. */
 const inGroup = (pids: string) =>
   `select from pg_locks where locktype = 'advisory' and mode = 'ExclusiveLock' and pid in (${pids})`;
 
@@ -132,7 +132,7 @@ it.each([
   ['worker', inBatch],
   ['projector', inGroup],
 ] as const)(
-  'replaces a frozen %s, and counts every event once when it goes on',
+  'replaces a frozen %s, and counts every event once after it resumes',
   async (role, middle) => {
     const other = role === 'worker' ? 'projector' : 'worker';
     if (running.length === 1) await start(other);
@@ -148,7 +148,7 @@ it.each([
     thaw(one);
     await send();
     await waitForOwners(role, owners);
-    await waitUntilDone('events after the frozen process went on');
+    await waitUntilDone('events after the frozen process resumed');
     expect(await rows('select from usage_batches')).toEqual([]);
     const verified = await api.runCommand(['verify']);
     expect(verified.exitCode, verified.output).toBe(0);

@@ -74,11 +74,11 @@ describe('the number of shards', () => {
     const result = await service.runCommand(['shards', text]);
     expect(result.exitCode).toBe(1);
     expect(result.stderr).toBe(
-      `tollgate: N of tollgate shards must be a whole number from 1 to 64, not "${text}".\n`,
+      `tollgate: tollgate shards needs a whole number from 1 to 64, not "${text}".\n`,
     );
   });
 
-  it('stays as it was while no service runs, and is that of the setting when one starts', async () => {
+  it('stays as it was while no service runs, and changes to the setting when one starts', async () => {
     await service.terminate();
     expect(await shards()).toBe('3');
     await service.start({ TOLLGATE_SHARDS: '8' });

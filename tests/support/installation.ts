@@ -82,7 +82,7 @@ export class Installation {
     this.#expected += EVENTS[size];
   }
 
-  /** Everything that was acknowledged is queryable, and counted once. */
+  /** Expects that every acknowledged event can be queried, and is counted once. */
   async expectAllOnce(env: Readonly<Record<string, string>> = {}): Promise<void> {
     const key = this.#sample?.key ?? '';
     await waitFor(async () => {
@@ -107,7 +107,7 @@ export class Installation {
     return { status, objectStore: body.checks.object_store };
   }
 
-  /** Nothing is inserted into the table until the returned function is called. */
+  /** Prevents inserts into the table until the returned function is called. */
   async holdInserts(table: 'segments' | 'usage_batches'): Promise<() => Promise<void>> {
     const client = await this.postgres.postgres.pool.connect();
     await client.query(`begin; lock table ${table} in share row exclusive mode`);

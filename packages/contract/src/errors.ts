@@ -138,7 +138,7 @@ export const ERRORS = {
   cell_unavailable: {
     status: 503,
     message:
-      'The cell that has the tenant did not respond in time; the request may have been served. Try again later.',
+      'The cell of the tenant did not respond in time; the request may have been processed. Try again later.',
   },
   directory_unavailable: {
     status: 503,
@@ -150,9 +150,9 @@ export const ERRORS = {
   },
   unknown_keys_limit_reached: {
     status: 429,
-    message: 'Too many unknown API keys and ids came from this address. Try again later.',
+    message: 'Too many requests with unknown API keys or ids came from this IP address. Try again later.',
   },
-  move_refused: { status: 409, message: 'The step does not fit the state of the move.' },
+  move_refused: { status: 409, message: 'The state of the move does not allow this step.' },
   shutting_down: { status: 503, message: 'The service is shutting down. Try again later.' },
   internal_error: { status: 500, message: 'Something went wrong on our side.' },
 } as const satisfies Record<string, ErrorEntry>;

@@ -95,7 +95,7 @@ export function readLogLevel(text: string): LogLevel {
 /** Reads the name of a cell. @throws Error that ends the sentence "… must be" */
 export function readCellName(text: string): string {
   if (!/^[a-z][a-z0-9-]{0,39}$/.test(text)) {
-    throw new Error('1 to 40 small letters, digits and hyphens that begin with a letter');
+    throw new Error('1 to 40 lower-case letters, digits and hyphens, beginning with a letter');
   }
   return text;
 }

@@ -57,17 +57,17 @@ const SETTINGS = {
   ),
   objectStoreUrl: optional(
     'TOLLGATE_OBJECT_STORE_URL',
-    'Object store for the bytes that only pass through a PostgreSQL of your own: `file:///shared/folder`, a folder that all machines share, or `s3://bucket/prefix?endpoint=…&region=…&path_style=1`, with credentials in `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY` or another source of the AWS SDK. `segment_kib=` is the size from which on received bytes go there. If unset, PostgreSQL keeps these bytes. [Guide](guides/object-store.md).',
+    'Object store for bytes that your own PostgreSQL server would otherwise store for seconds: `file:///shared/folder`, a folder that all machines share, or `s3://bucket/prefix?endpoint=…&region=…&path_style=1`, with credentials in `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY` or from another source of the AWS SDK. `segment_kib=` sets the minimum size of received bytes that go to the store. If unset, PostgreSQL stores these bytes. [Guide](guides/object-store.md).',
     readObjectStoreUrl,
   ),
   directoryUrl: optional(
     'TOLLGATE_DIRECTORY_URL',
-    'PostgreSQL database of the [directory of cells](guides/cells.md), which nothing else uses; together with `TOLLGATE_CELL`. If unset, this installation is alone.',
+    'PostgreSQL database of the [directory of cells](guides/cells.md), which must contain nothing else. Set it together with `TOLLGATE_CELL`. If unset, this installation is not a cell.',
     urlOf('postgresql:', 'postgres:'),
   ),
   cell: optional(
     'TOLLGATE_CELL',
-    'Name of the cell that this installation is. All cells need the same `TOLLGATE_SERVICE_KEY`.',
+    'Name of this installation as a cell. All cells need the same `TOLLGATE_SERVICE_KEY`.',
     readCellName,
   ),
   serviceKey: optional(
@@ -165,12 +165,12 @@ const SETTINGS = {
   ),
   workers: optional(
     'TOLLGATE_WORKERS',
-    'Number of rating threads, 1 to 16; `--workers` takes precedence. If unset, half of the processor cores, at most 8 and at most one for each GiB of memory; 1 on up to 2 cores.',
+    'Number of rating threads, 1 to 16; `--workers` takes precedence. If unset, half of the processor cores, at most 8 and at most one for each GiB of memory; 1 on machines with 1 or 2 cores.',
     readWorkers,
   ),
   shards: optional(
     'TOLLGATE_SHARDS',
-    'Number of shards of the installation, 1 to 64: set it alike for all processes, or change it with `tollgate shards`. If unset, the number stays as it is; a new installation gets 1 on up to 2 processor cores, and otherwise the next power of two.',
+    'Number of shards of the installation, 1 to 64. Set the same number for all processes, or change it with `tollgate shards`. If unset, the number stays as it is; a new installation gets 1 shard on 1 or 2 processor cores, and on more cores their number, rounded up to a power of two.',
     integer(1, SHARDS_MAX),
   ),
   expressLane: setting(

@@ -22,7 +22,7 @@ const RESPONSE_MS_MAX = 10_000;
 const CAPACITY = '50000';
 const CAPACITY_MAX = 10_000_000;
 const CELL_NUMBER_MAX = 127;
-/** Tenants of a draining cell that are listed. */
+/** Upper bound of the tenants of a draining cell that are listed. */
 const TENANTS_LISTED_MAX = 20;
 
 /** Options of `tollgate cell add`, as they were given. */
@@ -34,7 +34,8 @@ export interface CellArguments {
 
 /** `tollgate cell add NAME --url URL [--number N] [--capacity N]` */
 export function addCell(config: Config, name: string, options: CellArguments): Promise<number> {
-  if (options.url === undefined) throw new StartError('tollgate cell add needs --url, the URL of its API.');
+  if (options.url === undefined)
+    throw new StartError('tollgate cell add needs --url, the URL of the API of the cell.');
   const cell = {
     name: checked('NAME', name, readCellName),
     url: checked('--url', options.url, readServiceUrl),
@@ -105,10 +106,10 @@ export function cellTable(cells: readonly CellReport[], nowMs: number): string {
   return [titles, ...rows].map(line).join('\n');
 }
 
-/** Asks the installation at a URL what the directory must know. @throws StartError */
+/** Gets the facts that the directory needs about the installation at a URL. @throws StartError */
 async function askCell({ serviceKey }: Config, url: string): Promise<CellInfo> {
   if (serviceKey === undefined)
-    throw new StartError('Set TOLLGATE_SERVICE_KEY, which is the same in all cells.');
+    throw new StartError('Set TOLLGATE_SERVICE_KEY, which must be the same in all cells.');
   let response: Response;
   try {
     response = await fetch(`${url.replace(/\/$/, '')}/admin/v1/cell`, {
@@ -118,21 +119,23 @@ async function askCell({ serviceKey }: Config, url: string): Promise<CellInfo> {
   } catch (error) {
     const { code, message } = ((error as Error).cause ?? error) as NodeJS.ErrnoException;
     throw new StartError(
-      `Nothing responds at ${url} (${code ?? message}): start the cell first, as a service alone.`,
+      `${url} does not respond (${code ?? message}): first start the installation, without TOLLGATE_CELL.`,
     );
   }
   if (response.status === 401) {
     throw new StartError(
-      `The service at ${url} has another service key: all cells need the same TOLLGATE_SERVICE_KEY.`,
+      `The service at ${url} has another service key. All cells need the same TOLLGATE_SERVICE_KEY.`,
     );
   }
   if (!response.ok) {
-    throw new StartError(`${url} responds with ${response.status}: it is no service of this version.`);
+    throw new StartError(
+      `${url} responds with ${response.status}: it is not a Tollgate service of this release.`,
+    );
   }
   return (await response.json()) as CellInfo;
 }
 
-/** Returns the number that the cell needs, if it is not free to choose. @throws StartError */
+/** Returns the number that the cell must get; undefined if it may get any number. @throws StartError */
 function checkCell(
   info: CellInfo,
   cell: { readonly name: string; readonly url: string; readonly number: number | '' | undefined },
@@ -141,7 +144,7 @@ function checkCell(
   const version = readMigrations('postgres').length;
   if (info.schema_version !== version) {
     throw new StartError(
-      `The service at ${cell.url} has schema version ${info.schema_version}, this program has ${version}: use the same release.`,
+      `The service at ${cell.url} has schema version ${info.schema_version}, and this program has ${version}: use the same release.`,
     );
   }
   if (info.name !== null && info.name !== cell.name) {
@@ -150,14 +153,14 @@ function checkCell(
   const number = cell.number === '' ? undefined : cell.number;
   if (known !== undefined || !info.numbers_used) return number;
   if (number === undefined || number === 0) return 0;
-  throw new StartError(`${cell.url} has projects or limits already, so that it can only be cell number 0.`);
+  throw new StartError(`${cell.url} already has projects or limits, so it can only be cell number 0.`);
 }
 
 function numberRefusal(name: string, number: number | undefined, info: CellInfo): string {
-  if (number === undefined) return 'The directory has 128 cells, the most it can have.';
+  if (number === undefined) return 'The directory is full: it has the maximum of 128 cells.';
   return info.numbers_used && number === 0
-    ? `Cell "${name}" has projects or limits already, so that it needs number 0, which another cell has.`
-    : `Number ${number} belongs to another cell, or cell "${name}" has another number.`;
+    ? `Cell "${name}" already has projects or limits, so it needs number 0, which another cell has.`
+    : `Number ${number} belongs to another cell, or cell "${name}" already has a different number.`;
 }
 
 /** Runs `work` with the directory that the settings name. @throws StartError */

@@ -7,23 +7,23 @@ import { connectPostgres, type Postgres } from '../platform/postgres/index.js';
 import { createSweepJob } from '../platform/sweep-job.js';
 import { StartError } from './start-error.js';
 
-/** The directory is read for tenants of other cells, and written when tenants, projects and keys are created. */
+/** Few are enough: only look-ups of other cells' tenants, and new tenants, projects and keys, use the directory. */
 export const DIRECTORY_CONNECTIONS_MAX = 5;
 const REPORT_MS = 60_000;
 
 export interface OpenCell {
-  /** Undefined for an installation that is not one of several cells. */
+  /** Undefined for an installation that is not a cell. */
   readonly own: OwnCell | undefined;
   /** The database of the directory; undefined without `own`. */
   readonly directory: Postgres | undefined;
-  /** The tenants whose events are refused, because they are moving. */
+  /** Refuses events of tenants that are moving. */
   readonly gate: TenantGate | undefined;
-  /** Returns when the directory responds. */
+  /** Resolves if the directory responds. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** An installation that is not one of several cells. */
+/** An installation that is not a cell. */
 export const ALONE: OpenCell = {
   own: undefined,
   directory: undefined,
@@ -40,7 +40,7 @@ export async function openCell(config: Config, postgres: Postgres, log: Logger):
     throw new StartError('TOLLGATE_DIRECTORY_URL and TOLLGATE_CELL belong together: set both or neither.');
   }
   if (config.serviceKey === undefined) {
-    throw new StartError('A cell needs TOLLGATE_SERVICE_KEY, the same in all cells.');
+    throw new StartError('A cell needs TOLLGATE_SERVICE_KEY, which must be the same in all cells.');
   }
   if (!config.roles.includes('api')) return ALONE;
   const directory = connectDirectory(directoryUrl, log);

@@ -27,15 +27,15 @@ const USAGE = `tollgate ${VERSION}: usage metering, rating and limits
   tollgate demo [--reset]                         start the service with a sample tenant and live sample traffic
   tollgate migrate                                migrate both stores to the schema of this version
   tollgate verify                                 compare PostgreSQL and ClickHouse, exit with 1 if they differ
-  tollgate shards [N]                             show or change the number of shards (1 to 64), also while it runs
+  tollgate shards [N]                             show or change the number of shards (1 to 64) at any time
   tollgate catalog apply FILE                     add a revision of every plan that is new or changed
-  tollgate cell add NAME --url URL                add a cell to the directory, or change its URL; it takes tenants
-      [--number 0-127] [--capacity EVENTS_PER_S]    its number, and the load that it is meant for (50000)
+  tollgate cell add NAME --url URL                add a cell to the directory, or change it and end its draining
+      [--number 0-127] [--capacity EVENTS_PER_S]    its number, and the load that it can carry (50000)
   tollgate cell list                              print the cells with their tenants and load
-  tollgate cell drain NAME                        let a cell take no new tenants, and list those that it has
-  tollgate tenant move TENANT CELL                move a tenant to another cell, or go on with its move
-  tollgate tenant move TENANT --abort             cancel a move that has not switched
-  tollgate tenant remove-copy TENANT [--now]      delete what a move left in the old cell, 24 hours after it
+  tollgate cell drain NAME                        let a cell take no new tenants, and list its tenants
+  tollgate tenant move TENANT CELL                move a tenant to another cell, or continue its move
+  tollgate tenant move TENANT --abort             cancel a move that is not complete
+  tollgate tenant remove-copy TENANT [--now]      delete the old copy, 24 hours after a move (--now: at once)
   tollgate prices import FILE                     turn a table of model prices into pricing rule sets
       --project ID --extractor-rule-set ID          create pricing rule sets for this extractor rule set
       --project ID --update ID                      or update this pricing rule set

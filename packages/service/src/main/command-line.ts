@@ -18,11 +18,11 @@ const OPTIONS = {
 /** The arguments that a command accepts; any other is refused. */
 interface CommandForm {
   readonly options: readonly string[];
-  /** Name of the one argument that it takes. */
+  /** Name of the command's first argument. */
   readonly argument?: string;
-  /** Whether the argument may be left out. */
+  /** Whether the first argument may be left out. */
   readonly isOptional?: boolean;
-  /** Name of a second argument, which may be left out. */
+  /** Name of the second argument, which may be left out. */
   readonly second?: string;
 }
 
@@ -46,7 +46,7 @@ type Command = keyof typeof COMMANDS;
 /** The parsed command line. */
 export interface Invocation {
   readonly command: Command;
-  /** Empty where there is none. */
+  /** Empty without an argument. */
   readonly argument: string;
   readonly second?: string | undefined;
   readonly values: OptionValues;

@@ -25,7 +25,7 @@ describe('file descriptors', () => {
     expect(planDescriptors(WHOLE, Number.POSITIVE_INFINITY).connectionsMax).toBe(50_000);
   });
 
-  test('are kept for the connections to a bucket, of which the rating thread has its own', () => {
+  test('are kept for the connections to a bucket, also for those of the rating thread', () => {
     const objectStoreUrl = readObjectStoreUrl('s3://bucket');
     expect(planDescriptors({ ...API, objectStoreUrl }, 1_024).connectionsMax).toBe(876 - 32);
     expect(planDescriptors({ ...API, objectStoreUrl, roles: ['worker'] }, 1_024).connectionsMax).toBe(

@@ -55,14 +55,14 @@ export function startJobs(
   };
 }
 
-/** Interval of looking for objects that a crash has left behind; they take only room. */
+/** Interval between sweeps of objects that a crash has left behind. It is long, because they only take space. */
 const OBJECT_SWEEP_POLL_MS = 3_600_000;
 
-/** Creates the job that deletes old objects to which no row points, and no row can point any more. */
+/** Creates the job that deletes old objects to which no row points and no row can point later. */
 function createObjectSweepJob(postgres: Postgres, store: ObjectStore, log: Logger): SweepJob {
   return createSweepJob({
     async sweep(signal) {
-      // A transaction that is older than half of the age may still write the row of an object.
+      // A transaction that is older than half of the age may still write a row that points at an object.
       if ((await oldestTransactionMs(postgres)) > UNUSED_AGE_MS / 2) return 0;
       let deleted = 0;
       for (const kind of objectKinds(postgres))
@@ -71,6 +71,6 @@ function createObjectSweepJob(postgres: Postgres, store: ObjectStore, log: Logge
     },
     pollMs: OBJECT_SWEEP_POLL_MS,
     log,
-    failureMessage: 'objects that nothing points at could not be deleted',
+    failureMessage: 'unused objects could not be deleted',
   });
 }

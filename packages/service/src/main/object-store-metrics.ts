@@ -3,18 +3,18 @@ import type { ObjectStore } from '../platform/object-store/index.js';
 
 const SECONDS_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** Returns the same store, whose operations are measured. Those of the rating thread are part of its stages. */
+/** Returns a store that measures the operations of another one. Rating threads measure theirs in their stages. */
 export function measureObjectStore(store: ObjectStore, metrics: Metrics): ObjectStore {
   const seconds = new Histogram({
     name: 'tollgate_object_store_seconds',
-    help: 'Time of the operations of the object store, without those of the rating thread.',
+    help: 'Time of the operations of the object store, except those of rating threads.',
     labelNames: ['operation'],
     buckets: SECONDS_BUCKETS,
     registers: [metrics],
   });
   const failures = new Counter({
     name: 'tollgate_object_store_failures_total',
-    help: 'Operations of the object store that failed, without those of the rating thread.',
+    help: 'Failed operations of the object store, except those of rating threads.',
     labelNames: ['operation'],
     registers: [metrics],
   });

@@ -17,8 +17,8 @@ import {
 import type { LocalFolders } from './data-dir.js';
 
 /**
- * Where bytes are that only pass through PostgreSQL's transactions, large segments and rows for ClickHouse: next to an
- * embedded database or in an object store. Without both they are in the database itself.
+ * The place of bytes that need PostgreSQL only for seconds, which are large segments and rows for ClickHouse: files
+ * next to an embedded database, or an object store. Without either, the bytes are in the database itself.
  */
 export interface PassingBytes {
   readonly folders: LocalFolders | undefined;
@@ -38,7 +38,7 @@ export async function openSpool({ folders, objects }: PassingBytes): Promise<Spo
   return objects === undefined ? createColumnSpool() : createObjectSpool(objects);
 }
 
-/** Returns the kinds of objects of an installation. */
+/** Returns the kinds of objects that an installation stores. */
 export function objectKinds(postgres: Postgres): readonly ObjectKind[] {
   return [segmentObjects(new PostgresSegmentQueue(postgres)), spooledObjects(postgres), PROBES];
 }

@@ -28,7 +28,7 @@ const script = (full: number) => `import { parentPort } from 'node:worker_thread
 let threads: RatingThreads | undefined;
 afterEach(() => threads?.stop());
 
-/** Starts threads, and returns what each was notified of, as text. */
+/** Starts threads, and returns them with the notifications of each as text. */
 function start(count: number, full: number): { threads: RatingThreads; seen: string[] } {
   const seen = Array.from({ length: count }, () => '');
   const events = {
@@ -46,7 +46,7 @@ function start(count: number, full: number): { threads: RatingThreads; seen: str
 const notified = (news: object) => JSON.stringify({ appended: 0, waiting: 0, deferred: 0, ...news });
 
 describe('rating threads', () => {
-  it('leave what one thread can do to the first', async () => {
+  it('leave work that one thread can do to the first', async () => {
     const started = start(3, 0);
     started.threads.notify();
     started.threads.notifyFound('waiting');

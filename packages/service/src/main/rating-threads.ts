@@ -4,13 +4,13 @@ import { WorkerHost } from './worker-host.js';
 import type { WorkerThreadData } from './worker-protocol.js';
 
 /**
- * Room for young objects of a thread, of which a third is in use between two collections. The objects of a batch live
- * until it is written. At the default size they outlive several collections and are copied in each: with 48 MB that
- * takes a quarter of the thread's time, with 192 MB a tenth.
+ * Memory for the young objects of a thread; a third of it is in use between two collections. The objects of a batch
+ * live until the batch is written. At the default size they survive several collections, each of which copies them:
+ * with 48 MB this takes a quarter of the thread's time, with 192 MB a tenth.
  */
 const YOUNG_MB_MAX = 192;
 const YOUNG_MB_MIN = 48;
-/** Upper bound of the part of the machine's memory for the young objects of all threads, if there are several. */
+/** Upper bound of the part of the machine's memory that the young objects of several threads may take. */
 const YOUNG_SHARE_MAX = 0.2;
 const BYTES_PER_MB = 1_048_576;
 
@@ -22,11 +22,11 @@ export interface RatingThreadsEvents {
     stats: PipelineStats,
     stageSeconds: Readonly<Record<string, number>>,
   ) => void;
-  /** Called when a thread ended without being stopped; the reason is one sentence. */
+  /** Called when a thread ends without being stopped; the reason is one sentence. */
   readonly onUnexpectedExit: (reason: string) => void;
 }
 
-/** Returns the room for young objects of each of several threads. */
+/** Returns the memory for the young objects of each thread, in MB. */
 export function youngGenerationMb(threads: number, machineBytes: number): number {
   if (threads === 1) return YOUNG_MB_MAX;
   const share = Math.floor((machineBytes * YOUNG_SHARE_MAX) / BYTES_PER_MB / threads);
@@ -34,8 +34,8 @@ export function youngGenerationMb(threads: number, machineBytes: number): number
 }
 
 /**
- * The rating threads of a process. The first is notified of new segments, and each that claims a full batch wakes the
- * next one: under light load one thread rates larger batches, instead of several that share out what one could do.
+ * The rating threads of a process. The first is notified of new segments, and a thread that claims a full batch wakes
+ * the next one. So under light load one thread rates larger batches, instead of several threads that rate small ones.
  */
 export class RatingThreads {
   readonly #hosts: readonly WorkerHost[];

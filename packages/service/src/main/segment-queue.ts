@@ -63,7 +63,7 @@ export async function openQueue(
   };
 }
 
-/** Opens the number of shards by which this process groups what it appends. */
+/** Opens the number of shards, by which this process groups the events that it appends. */
 export async function openShards(postgres: Stores['postgres'], log: Logger): Promise<SegmentQueueOptions> {
   const count = await ShardCount.open(postgres, {
     onChange: (shards, before) => log.info({ shards, before }, 'the number of shards has changed'),

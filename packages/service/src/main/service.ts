@@ -243,7 +243,7 @@ async function startPipeline(
 const NEW_LOOK_MS = 200;
 const DEFERRED_LOOK_MS = 1_000;
 
-/** Returns a function that puts the next look for new segments off, because the worker was notified. */
+/** Returns a function that postpones the next look for new segments; call it when the worker was notified. */
 function watchSegments(worker: RatingThreads, watch: WorkWatch): () => void {
   watch.add({
     dueAtMs: deferredSegment,

@@ -6,7 +6,7 @@ import { Counter, Gauge, type Metrics } from '../platform/metrics/index.js';
 import { ShardCount } from '../platform/queue/index.js';
 import type { Stores } from './stores.js';
 
-/** The kinds of work that are shared out by shard: the roles of the processes that do it. */
+/** The kinds of work that processes share out by shard. A kind is named after the role that does it. */
 export type ShardWork = 'worker' | 'projector';
 
 export interface ShardLeasesEvents {
@@ -16,7 +16,7 @@ export interface ShardLeasesEvents {
   readonly onChange: () => void;
 }
 
-/** The shards that this process works on, for each kind of work that it takes part in. */
+/** The shards on which this process works, for each kind of work in which it takes part. */
 export class ShardLeases {
   readonly #leases: ProcessLeases;
   readonly #kinds: readonly ShardWork[];
@@ -52,7 +52,7 @@ export class ShardLeases {
     return new ShardLeases(stores, kinds, await ShardCount.open(stores.postgres), events);
   }
 
-  /** Takes part until `signal` aborts, then leaves the shards to others; never rejects. */
+  /** Takes part until `signal` aborts, then frees the shards for others; never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     if (this.#kinds.length > 0) await this.#leases.run(signal);
   }
@@ -73,7 +73,7 @@ export class ShardLeases {
       const shards = this.#leases.count(kind);
       this.#log.info(
         { role: kind, shards },
-        `this ${kind} is standby because others have all shards; "tollgate shards ${shards + 1}" gives it work`,
+        `this ${kind} is standby, because other processes have all shards; "tollgate shards ${shards + 1}" gives it work`,
       );
     }
   }
@@ -82,7 +82,7 @@ export class ShardLeases {
     const [leases, kinds] = [this.#leases, this.#kinds];
     new Gauge({
       name: 'tollgate_process_leases',
-      help: 'Shards that this process works on, by role.',
+      help: 'Shards on which this process works, by role.',
       labelNames: ['role'],
       registers: [metrics],
       collect() {
@@ -91,7 +91,7 @@ export class ShardLeases {
     });
     new Counter({
       name: 'tollgate_process_lease_takeovers_total',
-      help: 'Shards that this process freed because their process stopped renewing its leases, by role.',
+      help: 'Shards that this process freed because their owner stopped renewing its leases, by role.',
       labelNames: ['role'],
       registers: [metrics],
       collect() {

@@ -16,7 +16,7 @@ import { exitOnSignal } from './signals.js';
 import { StartError } from './start-error.js';
 import { withStores } from './with-stores.js';
 
-/** `tollgate shards [N]`: shows the number of shards, or changes it, also while the service runs. */
+/** `tollgate shards [N]`: shows the number of shards or changes it, whether the service runs or not. */
 export async function shards(config: Config, argument: string): Promise<number> {
   const wanted = argument === '' ? undefined : readCount(argument);
   exitOnSignal();
@@ -30,7 +30,7 @@ export async function shards(config: Config, argument: string): Promise<number> 
   return 0;
 }
 
-/** Stores the number of shards that a starting service is set to, or that a new installation gets. */
+/** Stores the number of shards of a starting service: the configured one, or the default of a new installation. */
 export async function startShards(
   { shards: wanted }: Config,
   postgres: Postgres,
@@ -41,10 +41,10 @@ export async function startShards(
     return;
   }
   const before = await changeShards(postgres, wanted);
-  if (before !== wanted) log.info({ shards: wanted, before }, 'the number of shards changes');
+  if (before !== wanted) log.info({ shards: wanted, before }, 'changed the number of shards');
 }
 
-/** Returns the number of shards of a new installation whose first process has so many processor cores. */
+/** Returns the number of shards of a new installation whose first process has this many processor cores. */
 export function shardsFor(cores: number): number {
   return cores <= 2 ? 1 : Math.min(SHARDS_MAX, 2 ** Math.ceil(Math.log2(cores)));
 }
@@ -53,10 +53,10 @@ export function shardsFor(cores: number): number {
 function readCount(text: string): number {
   const count = /^\d{1,4}$/.test(text) ? Number(text) : Number.NaN;
   if (count >= 1 && count <= SHARDS_MAX) return count;
-  throw new StartError(`N of tollgate shards must be a whole number from 1 to ${SHARDS_MAX}, not "${text}".`);
+  throw new StartError(`tollgate shards needs a whole number from 1 to ${SHARDS_MAX}, not "${text}".`);
 }
 
-/** Opens PostgreSQL alone: that of a running service, or the embedded one while no service runs. */
+/** Opens PostgreSQL without the other stores: that of a running service, or the embedded one if no service runs. */
 async function withPostgres<T>(config: Config, work: (postgres: Postgres) => Promise<T>): Promise<T> {
   const log = createLog({ level: config.logLevel === 'info' ? 'warn' : config.logLevel });
   if (config.databaseUrl !== undefined) return withConnection(config.databaseUrl, log, work);

@@ -43,9 +43,9 @@ export interface Stores {
   /** Identifies this process as an owner of leases. */
   readonly owner: string;
   readonly clickhouse: ClickHouse;
-  /** Where an embedded database leaves bytes that only pass through it; undefined for a server. */
+  /** The folders for large segments and rows next to an embedded database; undefined for a server. */
   readonly folders: LocalFolders | undefined;
-  /** Where a server leaves them; undefined when it keeps them itself. */
+  /** The object store for them with a server; undefined if the server stores them itself. */
   readonly objects: ObjectStore | undefined;
   /** The name of each store and where its data are. */
   readonly places: readonly (readonly [name: string, place: string])[];
@@ -111,15 +111,15 @@ export async function resetEmbeddedStores({ dataDir }: Config): Promise<void> {
   for (const folder of privateFolders(dataDir)) await rm(folder, { recursive: true, force: true });
 }
 
-/** @throws StartError when the embedded database is used: it keeps the bytes next to itself */
+/** @throws StartError if the embedded database is used, which keeps these bytes in files */
 function checkObjectStoreSetting({ objectStoreUrl, databaseUrl }: Config): void {
   if (objectStoreUrl === undefined || databaseUrl !== undefined) return;
   throw new StartError(
-    'TOLLGATE_OBJECT_STORE_URL needs TOLLGATE_DATABASE_URL: the embedded PostgreSQL keeps these data in the data directory. Set both, or neither.',
+    'TOLLGATE_OBJECT_STORE_URL needs TOLLGATE_DATABASE_URL, because the embedded PostgreSQL keeps these bytes in the data directory. Set both, or neither.',
   );
 }
 
-/** @throws StartError when the store cannot be opened, or is not that of this installation */
+/** @throws StartError if the store cannot be opened, or does not belong to this installation */
 async function openObjects({ objectStoreUrl }: Config, postgres: Postgres): Promise<ObjectStore | undefined> {
   if (objectStoreUrl === undefined) return undefined;
   const place = describeObjectStore(objectStoreUrl);

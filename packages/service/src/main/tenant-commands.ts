@@ -6,7 +6,7 @@ import { CellStepError, MoveDriver, TenantMoveError } from '../modules/moves/ind
 import { withDirectory } from './cell-commands.js';
 import { StartError } from './start-error.js';
 
-/** After a move, the rows in the old cell are kept for so long. */
+/** The minimum time for which the rows in the old cell are kept after a move. */
 const GRACE_MS = 24 * 3_600_000;
 
 /** `tollgate tenant move TENANT CELL`, and `tollgate tenant move TENANT --abort` */
@@ -32,7 +32,7 @@ export function removeCopy(config: Config, tenantId: string, isNow = false): Pro
 function drive(config: Config, work: (driver: MoveDriver) => Promise<void>): Promise<number> {
   const { serviceKey } = config;
   if (serviceKey === undefined) {
-    throw new StartError('Set TOLLGATE_SERVICE_KEY, which is the same in all cells.');
+    throw new StartError('Set TOLLGATE_SERVICE_KEY, which must be the same in all cells.');
   }
   return withDirectory(config, async (directory) => {
     const driver = new MoveDriver({

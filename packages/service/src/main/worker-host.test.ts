@@ -51,7 +51,7 @@ describe('the rating thread', () => {
     expect(committed() - before).toBeLessThanOrEqual(2);
   });
 
-  test('is notified of segments that were found, at once each time', async () => {
+  test('is notified of found segments at once, each time', async () => {
     const { host: thread, committed } = host(ON_NEWS);
     thread.notifyFound('waiting');
     thread.notifyFound('deferred');

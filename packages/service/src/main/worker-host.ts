@@ -59,8 +59,8 @@ export class WorkerHost {
   }
 
   /**
-   * Wakes the rating thread because segments were appended. Many calls in a short time reach the thread as two: the
-   * first at once, and one later.
+   * Wakes the rating thread because segments were appended. The thread gets many calls in a short time as two messages:
+   * the first at once, and one later.
    */
   notify(): void {
     if (this.#quiet !== undefined) {

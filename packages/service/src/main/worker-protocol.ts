@@ -11,7 +11,7 @@ export interface WorkerThreadData {
   readonly folders: LocalFolders | undefined;
   readonly objectStore: ObjectStoreLocation | undefined;
   readonly logLevel: LogLevel;
-  /** Ends the application names of this process's connections, see `ProcessLeases`. */
+  /** The application names of this process's connections end with it; see `ProcessLeases`. */
   readonly owner: string;
 }
 

@@ -12,7 +12,7 @@ import { yieldServerProcesses, yieldThisThread } from './priority.js';
 import { createSegmentSweepJob, openShards } from './segment-queue.js';
 import type { FromWorker, ToWorker, WorkerThreadData } from './worker-protocol.js';
 
-/** Rating runs on threads of its own, so that a full batch never delays a response. */
+/** Rating has its own threads, so that a full batch never delays a response. */
 
 const STATS_INTERVAL_MS = 1_000;
 
@@ -33,7 +33,7 @@ if (folders !== undefined) yieldServerProcesses(postgres.pool, log);
 const objects = data.objectStore && (await openObjectStore(data.objectStore));
 const segmentStore = await openSegmentStore({ folders, objects });
 const queue = new PostgresSegmentQueue(postgres, segmentStore, await openShards(postgres, log));
-/** None until the process has got its leases. */
+/** None until the process has leases. */
 let shards: readonly number[] = [];
 const stageSeconds: Record<string, number> = {};
 let sentStats = '';
@@ -57,7 +57,7 @@ port.on('message', (message: ToWorker) => {
   else shards = message.shards;
 });
 const statsTimer = setInterval(sendStats, STATS_INTERVAL_MS);
-// Files are swept by the process that appends to them.
+// The process that appends to files also sweeps them.
 const sweeping = objects && createSegmentSweepJob(queue, log).run(stop.signal);
 await worker.run(stop.signal);
 await sweeping;
@@ -78,7 +78,7 @@ function observe(logger: Logger): PipelineObserver {
   };
 }
 
-/** Sends nothing while nothing was done: each message wakes the main thread. */
+/** Sends nothing if nothing was done, because each message wakes the main thread. */
 function sendStats(): void {
   const stats = { ...worker.stats() };
   const text = JSON.stringify([stats, stageSeconds]);

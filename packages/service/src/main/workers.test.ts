@@ -25,7 +25,7 @@ describe('workers', () => {
     expect(ratingThreadsOf({ ...whole, roles: ['api'] })).toBe(0);
   });
 
-  test('accept where there are several, with the api role and the express lane', () => {
+  test('accept if there are several, with the api role and the express lane', () => {
     expect(acceptingProcessesOf(whole)).toBe(3);
     expect(acceptingProcessesOf({ ...whole, workers: 1 })).toBe(0);
     expect(acceptingProcessesOf({ ...whole, roles: ['worker', 'projector'] })).toBe(0);

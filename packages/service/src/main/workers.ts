@@ -2,26 +2,26 @@ import { availableParallelism, totalmem } from 'node:os';
 import type { Config } from '../config.js';
 
 const WORKERS_MAX = 8;
-/** A rating thread and an accepting process together, under load. */
+/** Memory of a rating thread and an accepting process together, under load. */
 const WORKER_BYTES = 1_024 ** 3;
 
 /** Connections of rules threads, and of people and tools that look at the database. */
 const OTHER_CONNECTIONS = 16;
-/** The default of PostgreSQL. */
+/** PostgreSQL's default. */
 const CONNECTIONS_MIN = 100;
 
-/** Returns how many threads rate, and how many processes accept events if that is more than one. */
+/** Returns the number of rating threads. If it is more than one, it is also the number of accepting processes. */
 export function workersOf({ workers }: Pick<Config, 'workers'>): number {
   return workers ?? workersFor(availableParallelism(), totalmem());
 }
 
-/** Returns the default on a machine with so many processor cores and bytes of memory. */
+/** Returns the default on a machine with this many processor cores and bytes of memory. */
 export function workersFor(cores: number, bytes: number): number {
   if (cores <= 2) return 1;
   return Math.max(1, Math.min(WORKERS_MAX, Math.floor(cores / 2), Math.floor(bytes / WORKER_BYTES)));
 }
 
-/** Returns the number of processes that only accept events; with none, the main thread accepts them. */
+/** Returns the number of processes that only accept events; if it is 0, the main thread accepts them. */
 export function acceptingProcessesOf(config: Pick<Config, 'workers' | 'roles' | 'expressLane'>): number {
   const workers = workersOf(config);
   return workers > 1 && config.roles.includes('api') && config.expressLane ? workers : 0;

@@ -10,13 +10,13 @@ import { S3_CREDENTIALS, TestS3 } from './object-stores.js';
 export interface ObjectStoreKinds {
   /** For `describe.each`: a name, and a function that returns the URL of an empty store. */
   readonly kinds: [string, () => string][];
-  /** The server of all tests of the file, with its credentials in the environment. */
+  /** The server for all tests of the file; its credentials are in the environment. */
   readonly s3: TestS3;
   /** An empty folder for each test. */
   readonly folder: string;
 }
 
-/** Gives the tests of one file an S3 server, and each of them an empty folder. */
+/** Gives the tests of one file an S3 server, and each test an empty folder. */
 export function useObjectStoreKinds(): ObjectStoreKinds {
   let s3: TestS3;
   let folder: string;

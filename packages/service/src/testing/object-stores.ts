@@ -18,8 +18,8 @@ const BUCKET = 'tollgate-test';
 export const S3_CREDENTIALS = { AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: 'S3RVER' };
 
 /**
- * The server encrypts the position of a page by DES, which OpenSSL has given up; triple DES with one key three times is
- * the same.
+ * The server encrypts the position of a page with DES, which OpenSSL no longer supports. Triple DES with three equal
+ * keys gives the same result.
  */
 const createCipheriv = crypto.createCipheriv;
 crypto.createCipheriv = ((name: string, key: Buffer, iv: Buffer) =>
@@ -75,7 +75,7 @@ export class TestS3 {
   }
 }
 
-/** Opens a store that any installation may use: with a mark, without which a folder takes no objects. */
+/** Opens a store with a mark, without which a folder takes no objects. */
 export async function openMarkedStore(url: string): Promise<ObjectStore> {
   const store = await openObjectStore(readObjectStoreUrl(url));
   if ((await store.get(MARK_KEY)) === undefined) await store.put(MARK_KEY, [Buffer.from('test')]);

@@ -19,18 +19,18 @@ import { createTestPostgres, type TestPostgres } from './postgres.js';
 import { testRules } from './test-rules.js';
 import { waitFor } from './wait-for.js';
 
-/** Tests run with several shards unless they say otherwise. */
+/** The default number of shards, so that most tests run with several. */
 const SHARDS = 8;
 
 export interface PipelineFixtureOptions {
   /** The number of shards of each append. */
   readonly shards?: () => number;
-  /** How many projects there are; their numbers follow each other. */
+  /** The number of projects; their numbers are consecutive. */
   readonly projects?: number;
 }
 
 /**
- * A database with one project or several, a spool folder, and workers that rate by `testRules` and stop at the stage
+ * A database with one or several projects, a spool folder, and workers that rate by `testRules` and stop at the stage
  * that a test sets.
  */
 export class PipelineFixture {
@@ -156,7 +156,10 @@ export class PipelineFixture {
     return (await this.postgres.pool.query(sql)).rows;
   }
 
-  /** Lets three concurrent workers rate events of all projects, which arrive a few at a time, and each twice. */
+  /**
+   * Lets three concurrent workers rate events of all projects. The events arrive a few at a time, and each arrives
+   * twice.
+   */
   async rateCompeting(events: readonly TestEvent[], atOnce: number): Promise<void> {
     const workers = [1, 2, 3].map(() => this.worker({ batchEventsMax: 40, lingerMs: 1 }));
     const stop = new AbortController();
@@ -189,7 +192,7 @@ export class PipelineFixture {
     });
   }
 
-  /** As the watch of a service does, again and again while segments wait. */
+  /** Notifies again and again while segments wait, as the watch of a service does. */
   #notifyWorkers(): void {
     for (const worker of this.#workers) {
       worker.notify('waiting');

@@ -14,7 +14,7 @@ export interface TestPostgres {
 
 const POOL_MAX = 10;
 
-/** Creates a migrated database, cloned from the template; or one without any table. */
+/** Creates a migrated database, cloned from the template, or an empty one. */
 export async function createTestPostgres(options: { isEmpty?: boolean } = {}): Promise<TestPostgres> {
   const template = inject('stores').postgres;
   // Another database than the template, which must have no other users while it is cloned.
