@@ -17,7 +17,7 @@ let services: Readonly<Record<CellName, RunningService>>;
 let settings: Record<string, string>;
 /** Moves; has limits, wallets, a board and keys. */
 let mover: Sender;
-/** Stays in the first cell, and must not notice anything. */
+/** Stays in the first cell, and must not be affected. */
 let stayer: Sender;
 
 beforeAll(async () => {
@@ -47,7 +47,7 @@ function startCell(name: CellName): Promise<void> {
   return services[name].start({ ...settings, TOLLGATE_CELL: name });
 }
 
-/** Sends events of a tenant until each has its 202, through one cell and then the other. */
+/** Sends events of a tenant through both cells in turn, until each event has its 202. */
 class Sender {
   accepted = 0;
   readonly refusals: Answer[] = [];
@@ -164,7 +164,7 @@ async function expectEqual(): Promise<void> {
   }
 }
 
-it('moves a tenant under load: every 202 is in one cell once, and nobody else notices', async () => {
+it('moves a tenant under load: every 202 is in one cell once, and no other tenant is affected', async () => {
   const { tenantId } = mover.tenant;
   mover.start();
   stayer.start();

@@ -2,14 +2,14 @@
 
 create table cells (
   name text primary key,
-  -- Numbers of projects and limit rules that the cell gives out lie in a range of their own, number × 16,777,216 + 1 and up.
+  -- The cell numbers its projects and limit rules in a range of its own, from number × 16,777,216 + 1.
   number integer not null unique check (number between 0 and 127),
   -- URL of the cell's API, to which other cells forward requests.
   url text not null,
   status text not null default 'active' check (status in ('active', 'draining')),
-  -- Events per second that the cell is meant to carry.
+  -- Events per second that the cell can carry.
   capacity bigint not null check (capacity > 0),
-  -- What the cell reported last: events that it has processed in all, and how many a second since the report before.
+  -- The last report of the cell: events processed in all, and events per second since the previous report.
   events_total bigint not null default 0,
   events_per_second double precision not null default 0,
   reported_at timestamptz
@@ -37,7 +37,7 @@ create table tenants (
 create index tenants_by_cell on tenants (cell, tenant_id);
 create index tenants_by_target on tenants (to_cell) where to_cell is not null;
 
--- What a request names its tenant by: the id of the tenant or of a project, or the SHA-256 of an API key in hex.
+-- Addresses, by which a request names its tenant: the id of the tenant or of a project, or the SHA-256 of an API key in hex.
 create table addresses (
   address text primary key,
   tenant_id text not null references tenants (tenant_id)

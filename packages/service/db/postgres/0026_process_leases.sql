@@ -1,4 +1,4 @@
--- A process takes part in work of a kind while it renews its row. Owners are threads, so a process may have several.
+-- A process takes part in a kind of work while it renews its row.
 create table lease_members (
   owner uuid not null,
   kind text not null check (length(kind) between 1 and 40),
@@ -11,13 +11,14 @@ create table lease_members (
   primary key (kind, owner)
 );
 
--- The numbers of a kind of work, such as shards, and who may work on each. A lease lasts as long as its owner's membership.
+-- The numbers of a kind of work, such as shards, and the process that may work on each. A lease lasts as long as the
+-- membership of its owner.
 create table process_leases (
   kind text not null,
   number integer not null check (number between 0 and 9999),
   -- Null while nobody has it.
   owner uuid,
-  -- Grows whenever the number gets an owner, so that an earlier owner can be told from the present one.
+  -- Grows whenever the number gets an owner, so that an earlier owner can be distinguished from the present one.
   epoch bigint not null default 0,
   primary key (kind, number)
 );

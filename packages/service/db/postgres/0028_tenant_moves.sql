@@ -1,4 +1,4 @@
--- Tenants that move between cells. A tenant without a row is at home here, and nothing about it is refused.
+-- Tenants that move between cells. A tenant without a row is served here as before.
 create table tenant_moves (
   tenant_id text primary key,
   move_id text not null,
@@ -16,7 +16,7 @@ create table tenant_move_steps (
   primary key (tenant_id, step)
 );
 
--- Whether nothing of a tenant may be written or done here, because it is frozen, or lives in another cell.
+-- Returns whether nothing of a tenant may be written here, because it is frozen or is in another cell.
 create function is_moving(tenant text) returns boolean
   language sql stable
   return exists (
@@ -24,8 +24,8 @@ create function is_moving(tenant text) returns boolean
   );
 
 -- Refuses to write a row of such a tenant, whichever process asks and whatever it remembers. The copy itself names its
--- tenant in `tollgate.moving`. A deletion leaves the rows that are being copied: jobs delete expired rows of all tenants
--- at once.
+-- tenant in `tollgate.moving`. A deletion leaves the rows that are being copied: jobs delete expired rows of all
+-- tenants at once.
 create function refuse_moving_tenant() returns trigger language plpgsql as $$
 begin
   if is_moving(new.tenant_id) and current_setting('tollgate.moving', true) is distinct from new.tenant_id then

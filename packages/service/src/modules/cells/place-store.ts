@@ -4,7 +4,7 @@ import type { Postgres } from '../../platform/postgres/index.js';
 /** A connection to the database of the directory, never to that of a cell. */
 type Directory = Pick<Postgres, 'db'>;
 
-/** Where a tenant is. Every change makes a new version. */
+/** The place of a tenant. Every change increases the version. */
 export interface TenantPlace {
   readonly tenantId: string;
   /** The cell that has the tenant. */
@@ -48,7 +48,7 @@ export async function listPlaces(
 }
 
 // A move takes four steps, and can be cancelled before the third. Each is a compare-and-set: it returns the new place,
-// or undefined when the tenant's place is not the given one any more.
+// or undefined when the tenant's place has changed.
 
 /** Step 1: the tenant is `moving`. Returns undefined also when the target is not an active cell. */
 export async function beginMove(
@@ -78,7 +78,7 @@ export async function resumeMove(
   return rows[0];
 }
 
-/** Step 2: the tenant is `frozen`: every cell refuses its requests for a moment, unless it serves the tenant itself. */
+/** Step 2: the tenant is `frozen`: other cells refuse its requests; its old cell serves reads until it is closed. */
 export async function freezeTenant(
   { db }: Directory,
   { tenantId, version }: TenantPlace,

@@ -27,7 +27,7 @@ export interface MoveDriverOptions {
   /** The database of the directory of cells. */
   readonly directory: Postgres;
   readonly serviceKey: string;
-  /** Called with each step, for people who wait. */
+  /** Called with a line for each step, to show progress. */
   readonly onProgress: (line: string) => void;
   readonly pause: (ms: number) => Promise<void>;
   readonly newMoveId: () => string;
@@ -38,13 +38,13 @@ export interface MoveDriverOptions {
 const COPY_BUDGET_MS = 3_000;
 /** A pass that copied less than this leaves little for the freeze. */
 const LAST_PASS_MAX = 5_000;
-/** A tenant that works harder than its copy is frozen after so many passes. */
+/** Upper bound of the passes: a tenant that changes faster than it is copied is then frozen. */
 const PASSES_MAX = 8;
 const DRAIN_MS_MAX = 60_000;
 const DRAIN_POLL_MS = 50;
 const REMOVAL_POLL_MS = 500;
 
-/** The two ends of a move. */
+/** The source and the target of a move. */
 interface Ends {
   readonly tenantId: string;
   readonly moveId: string;
@@ -53,7 +53,7 @@ interface Ends {
 }
 
 /**
- * Drives moves of tenants between cells. It keeps nothing itself: the directory and both cells know how far a move has
+ * Drives moves of tenants between cells. It stores nothing itself: the directory and both cells know how far a move has
  * come, so it can be killed at any moment and run again.
  */
 export class MoveDriver {
@@ -77,7 +77,7 @@ export class MoveDriver {
     const ends = { tenantId, moveId, source, target };
     await call(ends, 'source', 'begin');
     await call(ends, 'target', 'begin');
-    // A tenant that is frozen already waits: what is left is copied at once.
+    // A frozen tenant is waiting, so the rest is copied at once.
     const isFrozen = move?.state === 'frozen';
     if (!isFrozen) await this.#copy(ends);
     const startedMs = nowMs();
@@ -128,7 +128,7 @@ export class MoveDriver {
     if (place.state === 'active') {
       const begun = await beginMove(directory, place, toCell);
       if (begun !== undefined) return begun;
-      throw new TenantMoveError(`Cell "${toCell}" takes no tenants, or the tenant was moved meanwhile.`);
+      throw new TenantMoveError(`Cell "${toCell}" takes no tenants, or the place of the tenant has changed: run the command again.`);
     }
     if (place.fromCell !== null) throw switchedTo(place);
     if (place.toCell !== toCell) {
@@ -209,7 +209,7 @@ export class MoveDriver {
       const { unfinished } = await call<SourceStatus>(ends, 'source', 'status');
       if (nowMs() > endsAtMs) {
         throw new TenantMoveError(
-          `The tenant is not drained after ${DRAIN_MS_MAX / 1_000} s: ${unfinished.segments} segments and ${unfinished.batches} batches wait. It works again in its cell; run the move again later.`,
+          `The tenant was not drained within ${DRAIN_MS_MAX / 1_000} s: ${unfinished.segments} segments and ${unfinished.batches} batches still wait. It works again in its old cell; run the move again later.`,
         );
       }
       await pause(DRAIN_POLL_MS);
@@ -228,7 +228,7 @@ export class MoveDriver {
       onProgress('the tenant works again in its cell; its copy is kept');
     } catch (error) {
       throw new TenantMoveError(
-        `${cause.message} The tenant may be frozen still: run the move again, or cancel it with --abort. (${(error as Error).message})`,
+        `${cause.message} The tenant may still be frozen: run the move again, or cancel it with --abort. (${(error as Error).message})`,
         { cause },
       );
     }
@@ -251,7 +251,7 @@ export class MoveDriver {
     if (move === undefined) throw new TenantMoveError(`Cell "${fromCell}" knows of no move of the tenant.`);
     const body = stepBody(tenantId, move.moveId);
     await source.call('source', 'complete', body);
-    onProgress(`closed: cell "${fromCell}" keeps the rows, and serves the tenant no more`);
+    onProgress(`closed: cell "${fromCell}" keeps the rows, and no longer serves the tenant`);
     await pause(KEY_CACHE_MS_MAX);
     await this.#stepsOf(cellNamed(cells, cell)).call('target', 'open', body);
     await pause(KEY_CACHE_MS_MAX);

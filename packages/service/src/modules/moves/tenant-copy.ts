@@ -26,7 +26,7 @@ const DIFFERENCES_NAMED_MAX = 5;
 /** Returns sentences for the operator about parts that differ. */
 export function describeDifferences(differing: readonly MoveDifference[]): string {
   const named = differing.slice(0, DIFFERENCES_NAMED_MAX).map(({ part }) => part);
-  return `The copy differs from the source in ${differing.length} parts (${named.join(', ')}): cancel the move with --abort, and begin it anew.`;
+  return `The copy differs from the source in ${differing.length} parts (${named.join(', ')}): cancel the move with --abort, and start it again.`;
 }
 
 /** The recorded progress of a table. */
