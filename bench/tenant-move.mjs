@@ -15,8 +15,6 @@ import { ServiceLoad } from './service-load.mjs';
 
 const { events, rate, moves } = readOptions({ events: 1_000_000, rate: 200, moves: 2 });
 const CELLS = ['one', 'two'];
-const BATCH = { kind: 'batch', connections: 4 };
-const FILL_EVENTS_PER_SECOND = 15_000;
 /** Longer than any move: the load ends with it. */
 const LOAD_SECONDS_MAX = 3_600;
 const DRAIN_POLL_MS = 50;
@@ -31,11 +29,14 @@ try {
   await one.limitSubjects(projects[0].id);
   await command(['cell', 'add', 'two', '--url', urlOf(two)]);
   const load = new ServiceLoad(one, 'tenant-move', DRAIN_POLL_MS);
-  await load.send(projects, {
-    ...BATCH,
-    seconds: events / FILL_EVENTS_PER_SECOND,
-    eventsPerSecond: FILL_EVENTS_PER_SECOND,
-  });
+  await load.send(
+    projects,
+    { kind: 'batch', connections: 4, seconds: LOAD_SECONDS_MAX },
+    {
+      mayBeRefused: true,
+      onProgress: ({ accepted }, generator) => accepted >= events && generator.order({ stop: true }),
+    },
+  );
   await load.drain();
   const { tenant_id: tenantId } = await one.ask('GET', '/v1/me', undefined, projects[0].apiKey);
   const rows = [['to', 'events sent before', 'seconds in all', 'seconds frozen']];

@@ -128,7 +128,7 @@ export class MoveDriver {
     if (place.state === 'active') {
       const begun = await beginMove(directory, place, toCell);
       if (begun !== undefined) return begun;
-      throw new TenantMoveError(`Cell "${toCell}" takes no tenants, or the place of the tenant has changed: run the command again.`);
+      throw new TenantMoveError(`Cell "${toCell}" takes no tenants, or the tenant has moved: run it again.`);
     }
     if (place.fromCell !== null) throw switchedTo(place);
     if (place.toCell !== toCell) {
