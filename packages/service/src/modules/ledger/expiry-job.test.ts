@@ -4,7 +4,7 @@ import { connectPostgres } from '../../platform/postgres/index.js';
 import { dueAtMs, waitFor } from '../../testing/index.js';
 import { createCreditExpiryJob } from './index.js';
 import { allAtOnce, LedgerFixture, ONE } from './ledger.testing.js';
-import { nextCreditExpiryMs } from './wallet-store.js';
+import { measureDueWallets, nextCreditExpiryMs } from './wallet-store.js';
 import type { WalletCaller } from './wallets.js';
 
 let fixture: LedgerFixture;
@@ -41,6 +41,24 @@ describe('the expiry of credits', () => {
     fixture.clock.advanceMs(5_000);
     await fixture.expiryJob().sweep();
     expect(await due()).toBeNull();
+  });
+
+  it('waits, wakes nobody and is not measured while the tenant is in another cell', async () => {
+    await expiredWallets(2);
+    const { postgres } = fixture.store;
+    const due = () => dueAtMs(postgres, nextCreditExpiryMs);
+    await postgres.pool.query(`insert into tenant_moves values ('ten_1', 'mov_1', 'moved', 0)`);
+    expect(await due()).toBeNull();
+    expect(await measureDueWallets(postgres.db, fixture.nowS)).toEqual({ count: 0, oldestAtS: null });
+    expect(await fixture.expiryJob().sweep()).toBe(0);
+    // A tenant that is only being copied works as before.
+    await postgres.pool.query(`update tenant_moves set state = 'copying'`);
+    expect(await due()).toBe(fixture.nowS * 1_000);
+    expect(await measureDueWallets(postgres.db, fixture.nowS)).toEqual({
+      count: 2,
+      oldestAtS: fixture.nowS,
+    });
+    expect(await fixture.expiryJob().sweep()).toBe(2);
   });
 
   it('comes at its second, not before', async () => {

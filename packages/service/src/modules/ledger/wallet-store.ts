@@ -1,7 +1,14 @@
 import type { WalletMode } from '@tollgate/contract';
 import { sql } from 'kysely';
 import { present } from '../../kernel/present.js';
-import { columnsOf, type Db, type Postgres, type ProjectDb, type Tx } from '../../platform/postgres/index.js';
+import {
+  columnsOf,
+  type Db,
+  isNotMoving,
+  type Postgres,
+  type ProjectDb,
+  type Tx,
+} from '../../platform/postgres/index.js';
 import { type Amount, amountFromText } from './amount.js';
 import { type WalletKey, type WalletState, walletKeyText } from './wallet.js';
 
@@ -67,7 +74,7 @@ export async function lockWallets(tx: Tx, wallets: readonly WalletKey[]): Promis
 /** Locks up to `max` wallets in which a credit expires by `atS`, except those that others have locked. */
 export async function claimDueWallets(tx: Tx, atS: number, max: number): Promise<WalletState[]> {
   const { rows } = await sql<WalletRow>`
-    select ${COLUMNS} from wallets w where w.next_expiry_at <= ${atS} and not is_moving(w.tenant_id)
+    select ${COLUMNS} from wallets w where w.next_expiry_at <= ${atS} and ${isNotMoving('w.tenant_id')}
     order by w.next_expiry_at limit ${max}
     for update skip locked
   `.execute(tx);
@@ -75,7 +82,8 @@ export async function claimDueWallets(tx: Tx, atS: number, max: number): Promise
 }
 
 /** A subquery: when the next credit expires, in milliseconds since the Unix epoch. */
-export const nextCreditExpiryMs = sql<number | null>`select min(next_expiry_at) * 1000 from wallets`;
+export const nextCreditExpiryMs = sql<number | null>`
+  select min(next_expiry_at) * 1000 from wallets where ${isNotMoving('tenant_id')}`;
 
 /** Returns how many wallets have a due expiry, and for how long the oldest has been due. */
 export async function measureDueWallets(
@@ -83,7 +91,8 @@ export async function measureDueWallets(
   atS: number,
 ): Promise<{ readonly count: number; readonly oldestAtS: number | null }> {
   const { rows } = await sql<{ count: number; oldest: number | null }>`
-    select count(*) as count, min(next_expiry_at) as oldest from wallets where next_expiry_at <= ${atS}
+    select count(*) as count, min(next_expiry_at) as oldest from wallets
+    where next_expiry_at <= ${atS} and ${isNotMoving('tenant_id')}
   `.execute(db);
   const { count, oldest } = present(rows[0], 'the number of wallets');
   return { count, oldestAtS: oldest };

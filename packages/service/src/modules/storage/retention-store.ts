@@ -1,6 +1,6 @@
 import { DAY_S } from '@tollgate/timezone';
 import { sql } from 'kysely';
-import type { Db, TenantDb, TenantTx } from '../../platform/postgres/index.js';
+import { type Db, isNotMoving, type TenantDb, type TenantTx } from '../../platform/postgres/index.js';
 import type { StorageScope } from './tables.js';
 
 /** The first day that a project's history is kept. */
@@ -67,7 +67,7 @@ export async function settledBoundaries(db: Db, recordedByMs: number): Promise<B
 /** Returns ids of tenants after a given one, in ascending order. */
 export async function tenantsAfter(db: Db, after: string, limit: number): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
-    select id from tenants where id > ${after} and not is_moving(id) order by id limit ${limit}
+    select id from tenants where id > ${after} and ${isNotMoving('id')} order by id limit ${limit}
   `.execute(db);
   return rows.map(({ id }) => id);
 }
@@ -118,7 +118,7 @@ export async function deleteFailedEvents(db: Db, limit: number): Promise<number>
       select failed.ctid from usage_retention kept
       join failed_events failed on failed.project_id = kept.project_id
         and failed.occurred_at < kept.retained_from_day::bigint * ${DAY_S}::bigint
-      where not is_moving(failed.tenant_id)
+      where ${isNotMoving('failed.tenant_id')}
       limit ${limit} for update of failed skip locked))
   `.execute(db);
   return Number(numAffectedRows ?? 0n);

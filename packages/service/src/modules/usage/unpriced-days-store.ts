@@ -1,7 +1,7 @@
 import { DAY_S } from '@tollgate/timezone';
 import { sql } from 'kysely';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
-import type { Db } from '../../platform/postgres/index.js';
+import { type Db, isNotMoving } from '../../platform/postgres/index.js';
 import { everyHistory, projectsWithOwnTables } from '../storage/index.js';
 
 /** The totals of a project's day whose unpriced events were never counted. */
@@ -19,6 +19,7 @@ export async function lastUncountedDay(db: Db, before: number): Promise<number |
     select max(total.day) as day from usage_event_totals total
       left join usage_retention kept on kept.project_id = total.project_id
     where total.unpriced_count is null and total.day < ${before} and total.day >= coalesce(kept.retained_from_day, 0)
+      and ${isNotMoving('total.tenant_id')}
   `.execute(db);
   return rows[0]?.day ?? undefined;
 }
@@ -34,7 +35,7 @@ export async function uncountedDays(db: Db, day: number): Promise<UncountedDay[]
     from usage_event_totals total
       left join usage_retention kept on kept.project_id = total.project_id
     where total.day = ${day} and total.unpriced_count is null and total.day >= coalesce(kept.retained_from_day, 0)
-      and not is_moving(total.tenant_id)
+      and ${isNotMoving('total.tenant_id')}
       and not exists (select from usage_batches waiting where waiting.project_ids @> array[total.project_id])
   `.execute(db);
   return rows;

@@ -87,6 +87,23 @@ describe('days that an earlier release has rated', () => {
     expect(await sweep()).toBe(0);
   });
 
+  it('wait while the tenant is in another cell, and nobody reads history for them', async () => {
+    await query(`insert into tenant_moves values ('ten_1', 'mov_1', 'moved', 0)`);
+    let reads = 0;
+    const counting: Pick<TestClickHouse['clickhouse'], 'query'> = {
+      query: (...args) => {
+        reads += 1;
+        return store.clickhouse.query(...args);
+      },
+    };
+    expect(await sweep(counting)).toBe(1);
+    expect(await sweep(counting)).toBe(0);
+    expect(reads).toBe(1);
+    await query('delete from tenant_moves');
+    expect(await sweep()).toBe(2);
+    expect(await unpricedOf('ten_1', 'prj_1')).toBe(3);
+  });
+
   it('wait while a batch of the project is not in ClickHouse', async () => {
     await query(`insert into usage_batches
       (created_at_ms, oldest_received_at_ms, event_count, item_count, byte_count, project_ids, bytes)

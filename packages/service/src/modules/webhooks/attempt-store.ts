@@ -1,6 +1,6 @@
 import type { WebhookDisabledReason } from '@tollgate/contract';
 import { sql } from 'kysely';
-import type { Db, Tx } from '../../platform/postgres/index.js';
+import { type Db, isNotMoving, type Tx } from '../../platform/postgres/index.js';
 import type { DeliveryBacklog } from './dispatcher-metrics.js';
 
 /** A delivery that only this process may attempt until its lease ends, with everything that the attempt needs. */
@@ -56,11 +56,11 @@ export async function claimDue(
 ): Promise<Attempt[]> {
   const { rows } = await sql<Attempt>`
     with recursive pending as (
-      (select project_id, endpoint_id from webhook_deliveries where status = 'pending'
+      (select tenant_id, project_id, endpoint_id from webhook_deliveries where status = 'pending'
         order by project_id, endpoint_id limit 1)
       union all
       select next.* from pending p cross join lateral (
-        select d.project_id, d.endpoint_id from webhook_deliveries d
+        select d.tenant_id, d.project_id, d.endpoint_id from webhook_deliveries d
         where d.status = 'pending' and (d.project_id, d.endpoint_id) > (p.project_id, p.endpoint_id)
         order by d.project_id, d.endpoint_id limit 1
       ) next
@@ -69,12 +69,13 @@ export async function claimDue(
       from pending p
       left join unnest(${[...inHand.keys()]}::text[], ${[...inHand.values()]}::int[]) as h (endpoint, deliveries)
         on h.endpoint = p.project_id || '/' || p.endpoint_id
+      where ${isNotMoving('p.tenant_id')}
       order by random()
     ), due as (
       select d.* from mixed x cross join lateral (
         select project_id, endpoint_id, message_id from webhook_deliveries
         where status = 'pending' and project_id = x.project_id and endpoint_id = x.endpoint_id
-          and next_attempt_at_ms <= ${nowMs} and not is_moving(tenant_id)
+          and next_attempt_at_ms <= ${nowMs}
         order by next_attempt_at_ms limit greatest(x.free, 0) for update skip locked
       ) d limit ${deliveriesMax}
     )
@@ -92,15 +93,15 @@ export async function claimDue(
 
 /** A subquery: when the next attempt is due, in milliseconds. It visits each endpoint, as `claimDue` does. */
 export const nextAttemptMs = sql<number | null>`with recursive pending as (
-    (select project_id, endpoint_id, next_attempt_at_ms from webhook_deliveries where status = 'pending'
+    (select tenant_id, project_id, endpoint_id, next_attempt_at_ms from webhook_deliveries where status = 'pending'
       order by project_id, endpoint_id, next_attempt_at_ms limit 1)
     union all
     select next.* from pending p cross join lateral (
-      select d.project_id, d.endpoint_id, d.next_attempt_at_ms from webhook_deliveries d
+      select d.tenant_id, d.project_id, d.endpoint_id, d.next_attempt_at_ms from webhook_deliveries d
       where d.status = 'pending' and (d.project_id, d.endpoint_id) > (p.project_id, p.endpoint_id)
       order by d.project_id, d.endpoint_id, d.next_attempt_at_ms limit 1
     ) next
-  ) select min(next_attempt_at_ms) from pending`;
+  ) select min(next_attempt_at_ms) from pending where ${isNotMoving('tenant_id')}`;
 
 const isAttempted = ({ tenant_id, project_id, endpoint_id, message_id }: Attempt) =>
   sql`tenant_id = ${tenant_id} and project_id = ${project_id} and endpoint_id = ${endpoint_id}
@@ -170,15 +171,15 @@ export async function cancelPending(tx: Tx, { tenant_id, project_id, endpoint_id
       and status = 'pending'`.execute(tx);
 }
 
-/** Reads the deliveries that wait in all projects, for metrics. */
+/** Reads the deliveries that wait in all projects, except those of moving tenants, for metrics. */
 export async function readBacklog(db: Db, nowMs: number): Promise<DeliveryBacklog> {
   const { rows } = await sql<BacklogRow>`
     select w.messages, w.oldest_message_at_ms, count(d.*) as deliveries, min(d.next_attempt_at_ms) as oldest_due_at_ms
     from (
       select count(*) as messages, min(created_at_ms) as oldest_message_at_ms
-      from webhook_messages where fanned_out_at_ms is null
+      from webhook_messages where fanned_out_at_ms is null and ${isNotMoving('tenant_id')}
     ) w
-    left join webhook_deliveries d on d.status = 'pending'
+    left join webhook_deliveries d on d.status = 'pending' and ${isNotMoving('d.tenant_id')}
     group by 1, 2`.execute(db);
   const [row] = rows;
   const ageMs = (sinceMs: number | null | undefined) => (sinceMs == null ? 0 : Math.max(0, nowMs - sinceMs));
@@ -200,5 +201,5 @@ interface BacklogRow {
 /** Deletes the previous secrets of all projects that do not sign any more. */
 export async function forgetPreviousSecrets(tx: Tx, nowS: number): Promise<void> {
   await sql`update webhook_endpoints set previous_secret = null, previous_secret_until = null
-    where previous_secret_until <= ${nowS} and not is_moving(tenant_id)`.execute(tx);
+    where previous_secret_until <= ${nowS} and ${isNotMoving('tenant_id')}`.execute(tx);
 }

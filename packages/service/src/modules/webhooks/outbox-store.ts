@@ -3,7 +3,14 @@ import { sql } from 'kysely';
 import { compareText } from '../../kernel/compare-text.js';
 import { newId } from '../../kernel/id.js';
 import type { ListPage, Page } from '../../kernel/page.js';
-import { DUE_NOW, type ProjectDb, type ProjectTx, TenantTx, type Tx } from '../../platform/postgres/index.js';
+import {
+  DUE_NOW,
+  isNotMoving,
+  type ProjectDb,
+  type ProjectTx,
+  TenantTx,
+  type Tx,
+} from '../../platform/postgres/index.js';
 
 /** An event, for every endpoint that subscribes to it. */
 export interface WebhookEvent {
@@ -98,7 +105,7 @@ export async function fanOut(tx: Tx, messagesMax: number, nowMs: number): Promis
   const { numAffectedRows } = await sql`
     with waiting as (
       select tenant_id, project_id, id, type from webhook_messages
-      where fanned_out_at_ms is null and not is_moving(tenant_id)
+      where fanned_out_at_ms is null and ${isNotMoving('tenant_id')}
       order by created_at_ms limit ${messagesMax} for update skip locked
     ), written as (
       insert into webhook_deliveries
@@ -115,7 +122,8 @@ export async function fanOut(tx: Tx, messagesMax: number, nowMs: number): Promis
 }
 
 /** Finds a row when a message waits for its deliveries to be written. */
-export const waitingMessage = sql<number>`select ${DUE_NOW} from webhook_messages where fanned_out_at_ms is null
+export const waitingMessage = sql<number>`
+  select ${DUE_NOW} from webhook_messages where fanned_out_at_ms is null and ${isNotMoving('tenant_id')}
   order by created_at_ms limit 1`;
 
 /** A message as it was fixed when it happened. */

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { dueAtMs } from '../../testing/index.js';
 import { type Receiver, startReceiver } from '../../testing/receiver.js';
-import { nextAttemptMs } from './attempt-store.js';
+import { nextAttemptMs, readBacklog } from './attempt-store.js';
 import { waitingMessage } from './outbox-store.js';
 import { RETRY_PAUSES_MS } from './retry.js';
 import { createTestWebhooks, type TestWebhooks } from './webhooks.testing.js';
@@ -230,6 +230,28 @@ describe('the work of a dispatcher', () => {
       "select next_attempt_at_ms from webhook_deliveries where status = 'pending'",
     );
     expect(rows).toEqual([{ next_attempt_at_ms: attemptMs }]);
+  });
+
+  it('is none, and is not measured, while the tenant is in another cell', async () => {
+    const { clock, postgres, tenantId } = hooks;
+    await hooks.makeEndpoint(receiver.url);
+    await hooks.emit({});
+    await hooks.startDispatcher({ send: async () => ({ status: 503 }) }).drain();
+    await hooks.emit({});
+    clock.advanceMs(MS_PER_DAY);
+    const { deliveries, messages } = await readBacklog(postgres.db, clock.nowMs());
+    expect([deliveries, messages]).toEqual([1, 1]);
+    await postgres.pool.query('insert into tenant_moves values ($1, $2, $3, 0)', [tenantId, 'm', 'moved']);
+    expect(await found()).toEqual([null, null]);
+    expect(await readBacklog(postgres.db, clock.nowMs())).toEqual({
+      ...{ messages: 0, oldestMessageAgeMs: 0, deliveries: 0, oldestDueAgeMs: 0 },
+    });
+    expect(await hooks.dispatcher.drain()).toBe(0);
+    // A tenant that is only being copied works as before.
+    await postgres.pool.query(`update tenant_moves set state = 'copying'`);
+    expect(await found()).toEqual([0, expect.any(Number)]);
+    expect(await hooks.dispatcher.drain()).toBe(2);
+    await postgres.pool.query('delete from tenant_moves');
   });
 
   it('is the earliest of all endpoints, and of all deliveries of each', async () => {

@@ -25,6 +25,7 @@ export {
   isUniqueViolation,
 } from './errors.js';
 export { applyMigrations } from './migrate.js';
+export { isNotMoving } from './moving-tenants.js';
 export { recount } from './recount.js';
 export { removeEmbeddedPostgres } from './remove.js';
 export { runningEmbeddedPostgres } from './running.js';

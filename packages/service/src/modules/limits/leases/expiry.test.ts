@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { unixSeconds } from '../../../kernel/clock.js';
 import { dueAtMs } from '../../../testing/index.js';
 import type { TestLimits } from '../check/realtime.testing.js';
 import { ENDED_KEPT_S } from './expiry.js';
 import { LeaseCalls } from './lease-calls.testing.js';
-import { nextExpiryMs } from './store.js';
+import { measureLeases, nextExpiryMs } from './store.js';
 
 let calls: LeaseCalls;
 let api: TestLimits;
@@ -32,6 +33,24 @@ it('is due at its expiry, until it has ended', async () => {
   api.clock.advanceMs(10_000);
   expect(await api.expiry.sweep()).toBe(1);
   expect(await due()).toBeNull();
+});
+
+it('is left alone, wakes nobody and is not measured while its tenant is in another cell', async () => {
+  const { id } = await calls.grant('nobody', { amount: '1', ttl_seconds: 10 });
+  api.clock.advanceMs(20_000);
+  const nowS = unixSeconds(api.clock);
+  const { pool, db } = api.postgres;
+  await pool.query('insert into tenant_moves values ($1, $2, $3, 0)', [api.tenantId, 'mov_1', 'moved']);
+  expect(await dueAtMs(api.postgres, nextExpiryMs)).toBeNull();
+  expect(await measureLeases(db, nowS)).toEqual({ active: 0, due: 0, oldestDueAtS: null });
+  expect(await api.expiry.sweep()).toBe(0);
+  // A tenant that is only being copied works as before.
+  await pool.query(`update tenant_moves set state = 'copying'`);
+  expect(await measureLeases(db, nowS)).toEqual({ active: 0, due: 1, oldestDueAtS: nowS - 10 });
+  expect(await dueAtMs(api.postgres, nextExpiryMs)).toBe((nowS - 10) * 1_000);
+  expect(await api.expiry.sweep()).toBe(1);
+  await pool.query('delete from tenant_moves');
+  expect((await calls.get(id)).json().status).toBe('expired');
 });
 
 it('is kept for a time after its end, and then deleted; what has not ended stays', async () => {

@@ -2,7 +2,13 @@ import type { LeaseStatus } from '@tollgate/contract';
 import { type RawBuilder, sql } from 'kysely';
 import type { ListPage, Page } from '../../../kernel/page.js';
 import { present } from '../../../kernel/present.js';
-import type { Db, ProjectDb, ProjectTx, Tx } from '../../../platform/postgres/index.js';
+import {
+  type Db,
+  isNotMoving,
+  type ProjectDb,
+  type ProjectTx,
+  type Tx,
+} from '../../../platform/postgres/index.js';
 import { amountFromText, amountText } from '../../ledger/index.js';
 import type { LimitedSubject } from '../check/limit-status.js';
 import type { Lease } from './lease.js';
@@ -57,9 +63,8 @@ export async function lockLeases(tx: ProjectTx, ids: readonly string[]): Promise
 }
 
 /** A subquery: when the next lease expires, in milliseconds since the Unix epoch. */
-export const nextExpiryMs = sql<
-  number | null
->`select min(expires_at) * 1000 from budget_leases where status = 'active'`;
+export const nextExpiryMs = sql<number | null>`
+  select min(expires_at) * 1000 from budget_leases where status = 'active' and ${isNotMoving('tenant_id')}`;
 
 /** A lease and the number of its project. */
 export interface DueLease {
@@ -72,7 +77,7 @@ export async function claimDueLeases(tx: Tx, nowS: number, max: number): Promise
   const { rows } = await sql<LeaseRow & { readonly project_no: number }>`
     select ${COLUMNS}, p.no as project_no from budget_leases l
     join projects p on p.tenant_id = l.tenant_id and p.id = l.project_id
-    where l.status = 'active' and l.expires_at <= ${nowS} and not is_moving(l.tenant_id)
+    where l.status = 'active' and l.expires_at <= ${nowS} and ${isNotMoving('l.tenant_id')}
     order by l.expires_at limit ${max}
     for update of l skip locked
   `.execute(tx);
@@ -135,7 +140,7 @@ function hasStatus(status: LeaseStatus | undefined, nowS: number): RawBuilder<bo
   }
 }
 
-/** Measures the leases of all projects for metrics. */
+/** Measures the leases of all projects for metrics, except those of moving tenants. */
 export async function measureLeases(
   db: Db,
   nowS: number,
@@ -143,7 +148,7 @@ export async function measureLeases(
   const { rows } = await sql<{ active: number; due: number; oldest: number | null }>`
     select count(*) filter (where expires_at > ${nowS}) as active, count(*) filter (where expires_at <= ${nowS}) as due,
       min(expires_at) filter (where expires_at <= ${nowS}) as oldest
-    from budget_leases where status = 'active'
+    from budget_leases where status = 'active' and ${isNotMoving('tenant_id')}
   `.execute(db);
   const { active, due, oldest } = present(rows[0], 'the number of leases');
   return { active, due, oldestDueAtS: oldest };
