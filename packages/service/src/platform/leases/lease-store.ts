@@ -3,6 +3,8 @@ import type { Db } from '../postgres/index.js';
 
 /** The time of the database, which all members share. */
 const NOW_MS = sql`(extract(epoch from now()) * 1000)::bigint`;
+/** The expiry of a member whose process is known to have ended; any other expiry is later. */
+const ENDED_AT_MS = sql`0`;
 
 /** The right of one owner to work on a number of a kind. */
 export interface ProcessLease {
@@ -17,12 +19,16 @@ export interface Membership {
   readonly kind: string;
   /** Whether the caller is a member, and its membership was renewed. */
   readonly isMember: boolean;
+  /** Whether the membership of the caller had expired before this renewal. */
+  readonly hadExpired: boolean;
   /** The number of members that have not expired, including the caller. */
   readonly members: number;
   /** The number of these members that joined before the caller. */
   readonly before: number;
   /** The number of members that have expired. */
   readonly expired: number;
+  /** The number of them whose processes are known to have ended. */
+  readonly ended: number;
   /** The numbers below the count that have no owner. */
   readonly free: number;
   readonly held: readonly ProcessLease[];
@@ -46,21 +52,26 @@ export async function renewMemberships(
 ): Promise<Membership[]> {
   type Row = Omit<Membership, 'held'> & { numbers: number[]; epochs: number[] };
   const { rows } = await sql<Row>`
-    with renewed as (
+    with before as (
+      select kind, expires_at_ms < ${NOW_MS} as had_expired from lease_members where owner = ${owner}
+    ), renewed as (
       update lease_members set expires_at_ms = ${NOW_MS} + ${expiryMs}::bigint where owner = ${owner}
       returning kind, place
     )
-    select wanted.kind, renewed.kind is not null as "isMember", alive.members, alive.before, alive.expired,
-      wanted.count - taken.numbers as free, own.numbers, own.epochs
+    select wanted.kind, renewed.kind is not null as "isMember", coalesce(before.had_expired, false) as "hadExpired",
+      alive.members, alive.before, alive.expired, alive.ended, wanted.count - taken.numbers as free, own.numbers,
+      own.epochs
     from unnest(${kinds.map(({ kind }) => kind)}::text[], ${kinds.map(({ count }) => count)}::integer[])
         with ordinality as wanted (kind, count, position)
       left join renewed on renewed.kind = wanted.kind
+      left join before on before.kind = wanted.kind
       cross join lateral (
         select count(*) filter (where is_alive)::integer as members,
           count(*) filter (where is_alive and place < renewed.place)::integer as before,
-          count(*) filter (where not is_alive)::integer as expired
+          count(*) filter (where not is_alive)::integer as expired,
+          count(*) filter (where not is_alive and expires_at_ms = ${ENDED_AT_MS})::integer as ended
         from (
-          select place, owner = ${owner} or expires_at_ms >= ${NOW_MS} as is_alive from lease_members
+          select place, expires_at_ms, owner = ${owner} or expires_at_ms >= ${NOW_MS} as is_alive from lease_members
           where kind = wanted.kind
         ) member
       ) alive
@@ -109,7 +120,7 @@ export async function memberProcesses(db: Db, kinds: readonly KindCount[]): Prom
 /** Expires the memberships of processes that are known to have ended. */
 export async function expireProcesses(db: Db, processes: readonly string[]): Promise<void> {
   await sql`
-    update lease_members set expires_at_ms = 0 where process = any(${processes}::text[])
+    update lease_members set expires_at_ms = ${ENDED_AT_MS} where process = any(${processes}::text[])
   `.execute(db);
 }
 
@@ -121,15 +132,27 @@ export interface LostLease {
 }
 
 /**
- * Removes the expired members of a kind, and frees their leases. The connections of their pools are ended, because a
- * process that hangs keeps the locks of its transactions. A connection is recognized by its application name, which
- * ends with the owner. It is one statement, so that a process that hangs while it does this holds no lock itself.
+ * Removes the expired members of a kind, or only those whose processes are known to have ended, and frees their leases.
+ * Does nothing once the membership of the caller has expired too: it hung, or nobody could renew.
+ *
+ * The connections of their pools are ended, because a process that hangs keeps the locks of its transactions. A
+ * connection is recognized by its application name, which ends with the owner. It is one statement, so that a process
+ * that hangs while it does this holds no lock itself.
  */
-export async function removeExpired(db: Db, kind: string): Promise<LostLease[]> {
+export async function removeExpired(
+  db: Db,
+  owner: string,
+  kind: string,
+  which: 'expired' | 'ended',
+): Promise<LostLease[]> {
+  const isRemoved = which === 'ended' ? sql`expires_at_ms = ${ENDED_AT_MS}` : sql`expires_at_ms < ${NOW_MS}`;
   const { rows } = await sql<LostLease & { ended: number }>`
     with lost as (
       delete from lease_members where (kind, owner) in (
-        select kind, owner from lease_members where kind = ${kind} and expires_at_ms < ${NOW_MS} for update skip locked
+        select kind, owner from lease_members where kind = ${kind} and ${isRemoved} for update skip locked
+      ) and exists (
+        select from lease_members own
+        where own.kind = ${kind} and own.owner = ${owner} and own.expires_at_ms >= ${NOW_MS}
       ) returning owner
     ), ended as (
       select count(*) filter (where pg_terminate_backend(pid)) as connections

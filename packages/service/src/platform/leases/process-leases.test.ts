@@ -5,19 +5,21 @@ import { createTestPostgres, type TestPostgres, waitFor } from '../../testing/in
 import { connectPostgres, transaction } from '../postgres/index.js';
 import { processName } from '../process-identity.js';
 import { fenceOf, ProcessLeases } from './index.js';
-import { joinKinds, memberProcesses } from './lease-store.js';
+import { joinKinds, memberProcesses, removeExpired } from './lease-store.js';
 
 const KIND = 'shard';
+/** Members that were not renewed for this long have expired. */
+const EXPIRY_MS = 10_000;
 
 describe('leases of processes', () => {
   let test: TestPostgres;
   let warnings: object[];
   let count: number;
-  let lateMs: number;
+  let clockMs: number;
 
   beforeEach(async () => {
     test = await createTestPostgres();
-    [warnings, count, lateMs] = [[], 8, 0];
+    [warnings, count, clockMs] = [[], 8, 0];
   });
   afterEach(() => test.drop());
 
@@ -27,7 +29,7 @@ describe('leases of processes', () => {
       kinds: [{ kind: KIND, count: () => count }],
       log: { warn: (details) => warnings.push(details) },
       onChange,
-      nowMs: () => performance.now() + lateMs,
+      nowMs: () => clockMs,
     });
   }
 
@@ -103,6 +105,8 @@ describe('leases of processes', () => {
   it('replaces a member that has expired; it then fails the fence, and joins as the last member', async () => {
     const [lost, taker] = [member(), member()];
     await settle(lost, taker);
+    clockMs = EXPIRY_MS;
+    await settle(lost, taker);
     const [number = -1] = numbersOf(lost);
     expect(await isFenceOpen(lost, number)).toBe(true);
     await expire(lost);
@@ -125,10 +129,52 @@ describe('leases of processes', () => {
     expect(only.held(KIND)).toEqual(before);
   });
 
-  it('holds nothing when the last renewal is too old', async () => {
+  it('removes nobody after all have expired, until each has had the time to renew', async () => {
+    const [one, other, lost] = [member(), member(), member()];
+    const before = await settle(one, other, lost);
+    clockMs = EXPIRY_MS;
+    await settle(one, other, lost);
+    // PostgreSQL could not be reached by anybody.
+    for (const each of [one, other, lost]) await expire(each);
+    await one.renew();
+    await other.renew();
+    clockMs += EXPIRY_MS - 1;
+    await one.renew();
+    await other.renew();
+    expect(warnings).toEqual([]);
+    expect([one, other].map(numbersOf)).toEqual(before.slice(0, 2));
+    clockMs += 1;
+    await one.renew();
+    expect(warnings).toMatchObject([{ kind: KIND, owners: [lost.owner], numbers: before[2] }]);
+  });
+
+  it('removes nobody when it has just joined', async () => {
+    const [lost, joining] = [member(), member()];
+    await lost.renew();
+    await expire(lost);
+    await joining.renew();
+    expect([numbersOf(joining), warnings]).toEqual([[], []]);
+    await lost.renew();
+    expect(await settle(lost, joining)).toMatchObject([{ length: 4 }, { length: 4 }]);
+    await expire(lost);
+    clockMs = EXPIRY_MS;
+    await joining.renew();
+    expect(numbersOf(joining)).toHaveLength(8);
+  });
+
+  it('removes nobody when it hung after its renewal', async () => {
+    const [hung, other] = [member(), member()];
+    await settle(hung, other);
+    for (const each of [hung, other]) await expire(each);
+    expect(await removeExpired(test.postgres.db, hung.owner, KIND, 'expired')).toEqual([]);
+    await settle(hung, other);
+    expect([hung, other].map(numbersOf)).toMatchObject([{ length: 4 }, { length: 4 }]);
+  });
+
+  it('holds nothing once the last renewal is too old', async () => {
     const only = member();
     await only.renew();
-    lateMs = 10_000;
+    clockMs = EXPIRY_MS;
     expect(numbersOf(only)).toEqual([]);
     await only.renew();
     expect(numbersOf(only)).toHaveLength(8);
@@ -145,6 +191,8 @@ describe('leases of processes', () => {
     await other.pool.query('select 1');
     const hanging = transaction(frozen, async (tx) => {
       await tx.selectFrom('process_leases').selectAll().forUpdate().execute();
+      clockMs = EXPIRY_MS;
+      await taker.renew();
       await expire(lost);
       await taker.renew();
       // Waits for the rows that the hanging transaction has locked, unless its connection is ended.

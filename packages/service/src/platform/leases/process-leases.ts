@@ -63,6 +63,8 @@ export class ProcessLeases {
   #states: readonly Membership[] = [];
   #counts: readonly KindCount[] = [];
   #validUntilMs = Number.NEGATIVE_INFINITY;
+  /** From then on other members that have expired are removed. */
+  #removesFromMs = Number.POSITIVE_INFINITY;
   #hasJoined = false;
   #reported = '';
   readonly #takeovers = new Map<string, number>();
@@ -166,6 +168,15 @@ export class ProcessLeases {
     if (ended.length > 0) await expireProcesses(db, ended);
     await joinKinds(db, this.owner, this.#counts, processName(process.pid), EXPIRY_MS);
     this.#hasJoined = true;
+    this.#letOthersRenew();
+  }
+
+  /**
+   * Removes nobody for one expiry. While PostgreSQL cannot be reached, all members expire, and the first that renews
+   * must not take the others for lost.
+   */
+  #letOthersRenew(): void {
+    this.#removesFromMs = this.#nowMs() + EXPIRY_MS;
   }
 
   async #renewOnce(): Promise<readonly Membership[]> {
@@ -173,6 +184,7 @@ export class ProcessLeases {
     const states = await renewMemberships(this.#options.postgres.db, this.owner, this.#counts, EXPIRY_MS);
     // The database sets the expiry after this time, so the leases last at least as long there.
     this.#validUntilMs = startedMs + EXPIRY_MS;
+    if (states.some(({ hadExpired }) => hadExpired)) this.#letOthersRenew();
     this.#states = states;
     this.#held = states.flatMap(({ held }) => held.filter((lease) => lease.number < this.count(lease.kind)));
     return states;
@@ -181,8 +193,9 @@ export class ProcessLeases {
   /** Returns whether anything may have changed. */
   async #adjust(kind: KindCount, state: Membership): Promise<boolean> {
     const { db } = this.#options.postgres;
-    if (state.expired > 0) {
-      await this.#removeExpired(kind.kind);
+    const which = this.#nowMs() >= this.#removesFromMs ? 'expired' : 'ended';
+    if (state[which] > 0) {
+      await this.#removeExpired(kind.kind, which);
       return true;
     }
     const target = this.#targetOf(state);
@@ -203,8 +216,8 @@ export class ProcessLeases {
     return true;
   }
 
-  async #removeExpired(kind: string): Promise<void> {
-    const lost = await removeExpired(this.#options.postgres.db, kind);
+  async #removeExpired(kind: string, which: 'expired' | 'ended'): Promise<void> {
+    const lost = await removeExpired(this.#options.postgres.db, this.owner, kind, which);
     if (lost.length === 0) return;
     this.#takeovers.set(kind, this.takeovers(kind) + lost.length);
     const numbers = lost.map(({ number }) => number);
