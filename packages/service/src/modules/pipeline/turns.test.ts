@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { waitFor } from '../../testing/index.js';
 import { ClaimTurns, GroupPace, measureUse, type RowStorage, StorageTurns, USE_WINDOW_MS } from './turns.js';
 
 it.each([
@@ -20,7 +20,9 @@ it('the use of a thread is that of the last whole window', async () => {
   const working = use();
   expect(working).toBeGreaterThan(0);
   expect(working).toBeLessThanOrEqual(1);
-  await delay(200);
+  const before = performance.eventLoopUtilization();
+  const useSince = () => performance.eventLoopUtilization(before).utilization;
+  await waitFor(() => useSince() < working / 2, { what: 'a rest of the thread' });
   nowMs = 2 * USE_WINDOW_MS - 1;
   expect(use()).toBe(working);
   nowMs = 2 * USE_WINDOW_MS;
