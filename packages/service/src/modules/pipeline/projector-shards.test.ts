@@ -5,6 +5,7 @@ import { lockUntilCommit, transaction } from '../../platform/postgres/index.js';
 import { batchRecord, PipelineFixture, TEST_DAY, testEvent, waitFor } from '../../testing/index.js';
 import { createProjector, type OwnedShards, type Projector } from './projector.js';
 import { GroupTakenError, ProjectorSession } from './projector-store.js';
+import type { Spool } from './spool.js';
 
 const ALL = [0, 1, 2, 3];
 const WAITING_MAX = 100;
@@ -85,6 +86,7 @@ describe('a stale projector', () => {
     expect(taken).toEqual(group);
     await other.endGroup(group, 1);
     await rateIn(0);
+    await expect(stale.checkInHand(group)).rejects.toThrow(GroupTakenError);
     await expect(stale.endGroup(group, 2)).rejects.toThrow(GroupTakenError);
     expect(await fixture.rows('select at_ms from projections')).toEqual([{ at_ms: 1 }]);
     expect(await batches()).toHaveLength(1);
@@ -169,12 +171,17 @@ const WAITING = `select pid from pg_stat_activity where datname = current_databa
 describe('several projectors at once', () => {
   /** The first event count of each insert, per projector. */
   let inserted: Map<string, string[]>;
+  let failures: unknown[];
   beforeEach(() => {
-    inserted = new Map();
+    [inserted, failures] = [new Map(), []];
   });
 
-  function start(name: string, shards?: () => OwnedShards, beforeInsert = async () => {}): Projector {
-    const { postgres, spool } = fixture;
+  function start(
+    name: string,
+    shards?: () => OwnedShards,
+    { beforeInsert = async () => {}, spool = fixture.spool } = {},
+  ): Projector {
+    const { postgres } = fixture;
     const projector = createProjector({
       postgres,
       spool,
@@ -185,7 +192,10 @@ describe('several projectors at once', () => {
           await beforeInsert();
         },
       },
-      observer: { stage: () => {}, group: () => {}, groupFailed: () => {}, spoolCorrupt: () => {} },
+      observer: {
+        ...{ stage: () => {}, group: () => {}, spoolCorrupt: () => {} },
+        groupFailed: (error) => failures.push(error),
+      },
       ...(shards && { shards }),
     });
     const stop = new AbortController();
@@ -206,7 +216,7 @@ describe('several projectors at once', () => {
     const hanging = new Promise<void>((resolve) => {
       thaw = resolve;
     });
-    const one = start('one', owning(0, 2), () => hanging);
+    const one = start('one', owning(0, 2), { beforeInsert: () => hanging });
     const two = start('two', owning(1, 3));
     const first = await rateIn(0);
     one.notify();
@@ -221,6 +231,30 @@ describe('several projectors at once', () => {
       one.notify();
       return (await batches()).length === 0;
     });
+  });
+
+  it('insert no group that another has finished while they were frozen', async () => {
+    const { spool } = fixture;
+    let thaw: (() => void) | undefined;
+    const read: Spool['read'] = async (location) => {
+      const rows = await spool.read(location);
+      await new Promise<void>((resolve) => {
+        thaw = resolve;
+      });
+      return rows;
+    };
+    await rateIn(0);
+    start('frozen', undefined, { spool: { ...spool, read } });
+    await waitFor(() => thaw !== undefined);
+    // The process that takes over the shards of a lost one does this too.
+    await fixture.postgres.pool.query(`select pg_terminate_backend(pid) from pg_locks
+      where locktype = 'advisory' and mode = 'ExclusiveLock'
+        and database = (select oid from pg_database where datname = current_database())`);
+    start('taker');
+    await waitFor(async () => (await batches()).length === 0);
+    thaw?.();
+    await waitFor(() => failures.length > 0);
+    expect([...inserted.keys()]).toEqual(['taker']);
   });
 
   it('insert each group once when they have the same shard', async () => {

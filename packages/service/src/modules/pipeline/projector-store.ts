@@ -184,6 +184,19 @@ export class ProjectorSession {
   }
 
   /**
+   * Checks that the group is still in the hand of this projector. A process that was frozen can have lost it, and
+   * others may have finished it so long ago that ClickHouse does not recognise a repeated insert any more.
+   *
+   * @throws GroupTakenError if another projector has finished it; the error of the connection if that was ended
+   */
+  async checkInHand({ group, batches }: ProjectionGroup): Promise<void> {
+    const [result] = await this.#run<{ waiting: number }>(sql`
+      select count(*)::integer as waiting from usage_batches where insert_group = ${group}
+    `);
+    if (result?.waiting !== batches.length) throw takenError(group);
+  }
+
+  /**
    * Finishes a group whose rows are in ClickHouse: deletes its batches and, in the same statement, stores the changed
    * ranges of each project for live charts. Old ranges are deleted except for the newest of them, which marks the point
    * after which no range is missing. Projectors take turns, from before the first position until the commit, so that
@@ -218,7 +231,7 @@ export class ProjectorSession {
       select count(*)::integer as deleted from ended
     `);
     if (result?.deleted !== batches.length) {
-      throw new GroupTakenError(`another projector has finished the group ${group}`);
+      throw takenError(group);
     }
   }
 
@@ -231,6 +244,10 @@ export class ProjectorSession {
     const { sql: text, parameters } = statement.compile(this.#db);
     return (await this.#client.query<Row>(text, [...parameters])).rows;
   }
+}
+
+function takenError(group: number): GroupTakenError {
+  return new GroupTakenError(`another projector has finished the group ${group}`);
 }
 
 function groupOf(group: number, rows: readonly BatchRow[]): ProjectionGroup {

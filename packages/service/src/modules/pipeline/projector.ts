@@ -214,6 +214,7 @@ class GroupProjector implements Projector {
     const { clickhouse, spool } = this.#deps;
     const events = group.batches.reduce((sum, { eventCount }) => sum + eventCount, 0);
     const rows = await this.#rowsOf(group);
+    await session.checkInHand(group);
     stages.end('read');
     await clickhouse.insertRows(tableOf(group), USAGE_EVENT_COLUMNS, rows, events, group.token);
     stages.end('insert');
