@@ -1,4 +1,5 @@
 import type { PoolClient } from 'pg';
+import { type Clock, systemClock } from '../../kernel/clock.js';
 import { groupBy } from '../../kernel/maps.js';
 import { shardOf } from '../../kernel/shard.js';
 import { totalBytes } from '../buffers.js';
@@ -25,6 +26,11 @@ import { type SegmentRecord, segmentPieces } from './segment.js';
  * more.
  */
 const OUTSIDE_BYTES_MIN = 64 * 1_024;
+/**
+ * Rows that would be written longer than this after their bytes are refused: the process was suspended. Objects without
+ * a row are deleted at `UNUSED_AGE_MS`, which is much longer.
+ */
+const ROW_DELAY_MS_MAX = 3_600_000;
 
 export interface SegmentQueueOptions {
   /** Minimum size of an append whose bytes go to the store; default `OUTSIDE_BYTES_MIN`. */
@@ -33,6 +39,8 @@ export interface SegmentQueueOptions {
   readonly shards?: () => number;
   /** A clock that never goes back. */
   readonly nowMs?: () => number;
+  /** A clock that goes on while the machine is suspended. */
+  readonly clock?: Clock;
 }
 
 /**
@@ -44,6 +52,7 @@ export class PostgresSegmentQueue implements SegmentQueue<Tx> {
   readonly #outside: OutsideBytes;
   readonly #outsideBytesMin: number;
   readonly #shards: () => number;
+  readonly #clock: Clock;
 
   constructor(postgres: Pick<Postgres, 'pool'>, store?: SegmentStore, options: SegmentQueueOptions = {}) {
     this.#postgres = postgres;
@@ -51,6 +60,7 @@ export class PostgresSegmentQueue implements SegmentQueue<Tx> {
     this.#outside = { store, missing: new MissingSegments(options.nowMs ?? (() => performance.now())) };
     this.#outsideBytesMin = outsideBytesMin;
     this.#shards = shards;
+    this.#clock = options.clock ?? systemClock;
   }
 
   /** Appends all `records` with one statement, and so one commit: one segment for each shard that has any. */
@@ -187,13 +197,19 @@ export class PostgresSegmentQueue implements SegmentQueue<Tx> {
 
   async #appendOutside(append: Append, store: SegmentStore): Promise<void> {
     const segments = append.segments.map(({ pieces }) => pieces);
+    const startedMs = this.#clock.nowMs();
     await store.put(segments, async (places) => {
+      const fileName = places[0]?.fileName ?? '';
       // Connecting is a separate step: after an error while sending, it is unknown whether the rows exist.
       const client = await this.#postgres.pool.connect().catch((cause: unknown) => {
-        throw new SegmentWriteError(places[0]?.fileName ?? '', { cause });
+        throw new SegmentWriteError(fileName, { cause });
       });
       let isUsable = false;
       try {
+        if (this.#clock.nowMs() - startedMs > ROW_DELAY_MS_MAX) {
+          const cause = new Error(`its row comes more than ${ROW_DELAY_MS_MAX} ms after its bytes`);
+          throw new SegmentWriteError(fileName, { cause });
+        }
         await appendPlaced(append, places, client);
         isUsable = true;
       } catch (error) {

@@ -1,6 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ManualClock } from '../../kernel/clock.js';
 import { EventQuotas } from '../../modules/quotas/index.js';
 import {
   createTestPostgres,
@@ -31,6 +32,7 @@ describe.each(stores.kinds)('the queue with an object store at %s', (_kind, urlO
   let given: ObjectStore;
   let queue: PostgresSegmentQueue;
   let nowMs = 0;
+  const clock = new ManualClock(RECEIVED_AT_MS);
 
   beforeEach(async () => {
     store = await openMarkedStore(urlOf());
@@ -44,7 +46,7 @@ describe.each(stores.kinds)('the queue with an object store at %s', (_kind, urlO
 
   /** Returns a queue as in another process. */
   function newQueue(): PostgresSegmentQueue {
-    return new PostgresSegmentQueue(test.postgres, new SegmentObjects(given), { nowMs: () => nowMs });
+    return new PostgresSegmentQueue(test.postgres, new SegmentObjects(given), { nowMs: () => nowMs, clock });
   }
 
   const accept = (record: SegmentRecord, to = queue) =>
@@ -128,6 +130,18 @@ describe.each(stores.kinds)('the queue with an object store at %s', (_kind, urlO
     await expect(claim()).rejects.toThrow('away');
     given.get = (...call) => store.get(...call);
     expect((await claim()).map(({ records }) => records)).toEqual([[recordOf('prj_a', 100_000)]]);
+  });
+
+  it('writes no row when the process was suspended after its bytes were written', async () => {
+    let suspendedMs = 3_600_000;
+    given.put = async (...call) => {
+      await store.put(...call);
+      clock.advanceMs(suspendedMs);
+    };
+    await accept(recordOf('prj_a', 100_000));
+    suspendedMs += 1;
+    await expect(accept(recordOf('prj_a', 100_000))).rejects.toThrow('a segment could not be written');
+    expect(await rows('select from segments')).toHaveLength(1);
   });
 
   it('gives up a put that takes too long, with no row', async () => {
