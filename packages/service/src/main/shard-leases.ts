@@ -10,7 +10,7 @@ import type { Stores } from './stores.js';
 export type ShardWork = 'worker' | 'projector';
 
 export interface ShardLeasesEvents {
-  readonly log: Pick<Logger, 'info' | 'warn'>;
+  readonly log: Pick<Logger, 'warn'>;
   readonly metrics: Metrics;
   /** Called when the shards of this process have changed. */
   readonly onChange: () => void;
@@ -65,13 +65,13 @@ export class ShardLeases {
     return { stored: storedShardsOf(numbers, this.#leases.count(kind)), leases };
   }
 
-  /** Logs once that this process is standby. */
+  /** Warns once that this process is standby: there are more processes than shards. */
   #reportStandby(): void {
     for (const kind of this.#kinds) {
       if (!this.#leases.isStandby(kind) || this.#knownStandby.has(kind)) continue;
       this.#knownStandby.add(kind);
       const shards = this.#leases.count(kind);
-      this.#log.info(
+      this.#log.warn(
         { role: kind, shards },
         `this ${kind} is standby, because other processes have all shards; "tollgate shards ${shards + 1}" gives it work`,
       );

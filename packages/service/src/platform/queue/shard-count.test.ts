@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createTestPostgres, type TestPostgres } from '../../testing/index.js';
+import { createProject, createTestPostgres, type TestPostgres } from '../../testing/index.js';
 import { changeShards, chooseShards, readShards, ShardCount } from './shard-count.js';
 
 describe('the number of shards', () => {
@@ -16,6 +16,15 @@ describe('the number of shards', () => {
     expect(await chooseShards(test.postgres, 2)).toBe(8);
     expect(await changeShards(test.postgres, 5)).toBe(8);
     expect(await readShards(test.postgres)).toBe(5);
+  });
+
+  it('stays 1 in an installation that had projects before it could be chosen', async () => {
+    await createProject(test.postgres, 'ten_1', 'prj_1');
+    expect(await chooseShards(test.postgres, 8)).toBe(1);
+    await test.postgres.pool.query('delete from projects');
+    expect(await chooseShards(test.postgres, 8)).toBe(1);
+    expect(await changeShards(test.postgres, 8)).toBe(1);
+    expect(await chooseShards(test.postgres, 2)).toBe(8);
   });
 
   it.each([0, 65])('is never %i', async (shards) => {

@@ -19,10 +19,18 @@ export async function changeShards({ pool }: Pick<Postgres, 'pool'>, shards: num
   return before ?? 1;
 }
 
-/** Stores the number of shards, unless one is stored already; returns the stored number. */
+/**
+ * Stores the number of shards of a new installation; returns the number that is stored now. An installation that has
+ * projects and no number is of an earlier release, and keeps its one shard: with more, its workers would share out the
+ * work in another way after an upgrade.
+ */
 export async function chooseShards({ pool }: Pick<Postgres, 'pool'>, shards: number): Promise<number> {
-  await pool.query('insert into sharding (shards) values ($1) on conflict do nothing', [shards]);
-  return (await storedShards(pool)) ?? shards;
+  await pool.query(
+    `insert into sharding (shards) select case when exists (select from projects) then 1 else $1::integer end
+    on conflict do nothing`,
+    [shards],
+  );
+  return readShards({ pool });
 }
 
 /** Returns undefined when none is stored. */
