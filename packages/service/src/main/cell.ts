@@ -1,6 +1,6 @@
 import type { Config } from '../config.js';
 import { systemClock } from '../kernel/clock.js';
-import { CellError, countEvents, joinCell, type OwnCell, reportEvents } from '../modules/cells/index.js';
+import { CellError, EventRate, joinCell, type OwnCell, reportEvents } from '../modules/cells/index.js';
 import { TenantGate } from '../modules/moves/index.js';
 import type { Logger } from '../platform/log/index.js';
 import { connectPostgres, type Postgres } from '../platform/postgres/index.js';
@@ -50,9 +50,10 @@ export async function openCell(config: Config, postgres: Postgres, log: Logger):
     const gate = new TenantGate(postgres);
     await gate.refresh();
     const watching = gate.job(log).run(abort.signal);
+    const rate = new EventRate(postgres);
     const reporting = createSweepJob({
       sweep: async () => {
-        await reportEvents(directory, name, await countEvents(postgres));
+        await reportEvents(directory, name, await rate.measure());
         return 0;
       },
       pollMs: REPORT_MS,

@@ -118,19 +118,23 @@ export async function beginDraining({ db }: Directory, name: string): Promise<bo
 }
 
 /** Minimum time between two reports from which a rate is calculated: several processes report for one cell. */
-const REPORT_S_MIN = 10;
+export interface EventLoad {
+  /** Events of its tenants that have been rated in all. */
+  readonly total: number;
+  /** Undefined before a second measurement. */
+  readonly perSecond: number | undefined;
+}
 
-/** Records how many events a cell has processed in all. Any number of its processes may report. */
-export async function reportEvents({ db }: Directory, cell: string, eventsTotal: number): Promise<void> {
-  // The total falls when a tenant moves to another cell, because its events then count there.
+/** Records the load of a cell. Without a rate, the last one stays. Any number of its processes may report. */
+export async function reportEvents(
+  { db }: Directory,
+  cell: string,
+  { total, perSecond }: EventLoad,
+): Promise<void> {
   await sql`
-    update cells set
-      events_per_second = case when reported_at is null then 0
-        else greatest(0, ${eventsTotal} - events_total) / extract(epoch from now() - reported_at) end,
-      events_total = ${eventsTotal},
-      reported_at = now()
+    update cells set events_per_second = coalesce(${perSecond ?? null}::double precision, events_per_second),
+      events_total = ${total}, reported_at = now()
     where name = ${cell}
-      and (reported_at is null or reported_at < now() - make_interval(secs => ${REPORT_S_MIN}))
   `.execute(db);
 }
 

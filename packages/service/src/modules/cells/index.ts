@@ -11,6 +11,7 @@ export {
   removeTenant,
   reportEvents,
 } from './directory-store.js';
+export { EventRate } from './event-rate.js';
 export { CellError, joinCell } from './join.js';
 export {
   beginMove,
@@ -23,6 +24,5 @@ export {
   switchTenant,
   type TenantPlace,
 } from './place-store.js';
-export { countEvents } from './registration-store.js';
 export { registerCellRoutes } from './routes.js';
 export { MOVING_NUMBERS, TABLE_OWNERS, type TableOwner, type TenantColumn } from './table-owners.js';

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Postgres } from '../../platform/postgres/index.js';
+import { isNotMoving, type Postgres } from '../../platform/postgres/index.js';
 import type { Registration } from './directory-store.js';
 
 /** The SQL that reads the tenants of a cell, and their addresses, for the directory. */
@@ -36,9 +36,10 @@ export async function countServed({ db }: Cell): Promise<{ tenants: number; addr
 }
 
 /** Returns the number of events of this cell's tenants that were ever rated, here or before they moved here. */
-export async function countEvents({ db }: Cell): Promise<number> {
-  const { rows } = await sql<{ total: number }>`
-    select coalesce(sum(processed_count + failed_count + duplicate_count), 0)::bigint as total from ingest_totals
+export async function countEvents({ db }: Cell): Promise<Map<string, number>> {
+  const { rows } = await sql<{ tenantId: string; total: number }>`
+    select tenant_id as "tenantId", sum(processed_count + failed_count + duplicate_count)::bigint as total
+    from ingest_totals where ${isNotMoving('tenant_id')} group by tenant_id
   `.execute(db);
-  return rows[0]?.total ?? 0;
+  return new Map(rows.map(({ tenantId, total }) => [tenantId, total]));
 }
