@@ -3,6 +3,7 @@ import { DomainError } from '../../kernel/errors.js';
 import { utcMonthAt } from '../../kernel/period.js';
 import { present } from '../../kernel/present.js';
 import { tenantShare } from '../../kernel/tenant-share.js';
+import { isTenantMoving } from '../../platform/postgres/index.js';
 import { recordBytes, type SegmentRecord } from '../../platform/queue/index.js';
 import {
   type EventEntitlement,
@@ -37,8 +38,17 @@ interface Waiter {
   readonly reject: (error: DomainError) => void;
 }
 
+/** The tenants that move to another cell, as they were last read. */
+export interface MovingTenants {
+  /** Returns the error for a request of the tenant, if the tenant is moving: `tenant_moving`. */
+  refusalOf(tenantId: string): DomainError | undefined;
+  /** Reads them again. */
+  refresh(): Promise<void>;
+}
+
 export interface GroupCommitOptions {
   readonly quotas: Pick<EventQuotas, 'appendWithinQuota'>;
+  readonly moving?: MovingTenants | undefined;
   readonly pendingBytesMax?: number;
   readonly segmentBytesMax?: number;
 }
@@ -50,6 +60,7 @@ export interface GroupCommitOptions {
  */
 export class GroupCommit {
   readonly #quotas: GroupCommitOptions['quotas'];
+  readonly #moving: MovingTenants | undefined;
   readonly #pendingBytesMax: number;
   readonly #segmentBytesMax: number;
   #waiting: Waiter[] = [];
@@ -64,6 +75,7 @@ export class GroupCommit {
 
   constructor(options: GroupCommitOptions) {
     this.#quotas = options.quotas;
+    this.#moving = options.moving;
     this.#pendingBytesMax = options.pendingBytesMax ?? PENDING_BYTES_MAX;
     this.#segmentBytesMax = options.segmentBytesMax ?? SEGMENT_BYTES_MAX;
   }
@@ -73,8 +85,8 @@ export class GroupCommit {
    *
    * @param entitlement of the record's tenant
    * @throws DomainError `event_quota_exceeded`, with nothing counted; `ingest_backlog_full` when too much waits, in all
-   * or of this tenant; `store_unavailable` when the write failed or its result is unknown; `shutting_down` after
-   * `close` was called.
+   * or of this tenant; `tenant_moving`; `store_unavailable` when the write failed or its result is unknown;
+   * `shutting_down` after `close` was called.
    */
   accept(record: SegmentRecord, entitlement: EventEntitlement): Promise<void> {
     if (this.#closed) return Promise.reject(new DomainError('shutting_down'));
@@ -172,14 +184,18 @@ export class GroupCommit {
         segment.map(({ record, entitlement: { monthlyEventLimit } }) => ({ record, monthlyEventLimit })),
       );
     } catch (cause) {
+      const rest = await this.#refuseMoving(segment, cause);
+      if (rest.length < segment.length) {
+        if (rest.length > 0) await this.#flush(rest);
+        return;
+      }
       // Even a COMMIT that failed may have succeeded. "Not accepted" is safe: an event that is sent again with its
       // idempotency key is the same event.
       const error = new DomainError('store_unavailable', { cause });
-      for (const waiter of segment) waiter.reject(error);
+      for (const waiter of segment) this.#refuse(waiter, error);
       return;
-    } finally {
-      for (const waiter of segment) this.#release(waiter);
     }
+    for (const waiter of segment) this.#release(waiter);
     for (const { index, used } of refusals) {
       const { record, entitlement, reject } = present(segment[index], 'a refused request');
       this.#spentQuotas.remember(record, used);
@@ -187,5 +203,31 @@ export class GroupCommit {
     }
     // Does nothing for requests that were refused before.
     for (const waiter of segment) waiter.resolve();
+  }
+
+  /**
+   * Refuses the requests of moving tenants, if an append failed because of one. PostgreSQL refuses the append as a
+   * whole and does not say whose requests are the reason, so the tenants that are moving are read.
+   *
+   * @returns the other requests of the segment, which can be appended without them
+   */
+  async #refuseMoving(segment: readonly Waiter[], cause: unknown): Promise<readonly Waiter[]> {
+    const moving = this.#moving;
+    if (moving === undefined || !isTenantMoving(cause)) return segment;
+    try {
+      await moving.refresh();
+    } catch {
+      return segment;
+    }
+    return segment.filter((waiter) => {
+      const refusal = moving.refusalOf(waiter.record.scope.tenantId);
+      if (refusal !== undefined) this.#refuse(waiter, refusal);
+      return refusal === undefined;
+    });
+  }
+
+  #refuse(waiter: Waiter, error: DomainError): void {
+    this.#release(waiter);
+    waiter.reject(error);
   }
 }

@@ -7,7 +7,7 @@ import type { Backlog, SegmentKind, SegmentQueue } from '../../platform/queue/in
 import type { EventAdmission, EventEntitlement, EventQuotas } from '../quotas/index.js';
 import type { Publication, RuleSetPublications } from '../rules/index.js';
 import { BacklogGate, type Scheduler, timerScheduler } from './backlog-gate.js';
-import { GroupCommit } from './group-commit.js';
+import { GroupCommit, type MovingTenants } from './group-commit.js';
 import { EventCheck, Findings } from './validate.js';
 
 export interface IngestDeps {
@@ -17,7 +17,7 @@ export interface IngestDeps {
   readonly clock: Clock;
   readonly admission: EventAdmission;
   /** Refuses events of tenants that are moving to another cell: `check` throws a DomainError. */
-  readonly moving?: { check(tenantId: string): void } | undefined;
+  readonly moving?: MovingTenants | undefined;
   readonly scheduler?: Scheduler;
   readonly backlogEventsMax?: number;
   readonly backlogBytesMax?: number;
@@ -44,6 +44,7 @@ export class IngestService {
     const {
       queue,
       quotas,
+      moving,
       scheduler = timerScheduler,
       backlogEventsMax,
       backlogBytesMax,
@@ -55,7 +56,11 @@ export class IngestService {
       ...(backlogEventsMax === undefined ? {} : { eventsMax: backlogEventsMax }),
       ...(backlogBytesMax === undefined ? {} : { bytesMax: backlogBytesMax }),
     });
-    this.#commit = new GroupCommit({ quotas, ...(pendingBytesMax === undefined ? {} : { pendingBytesMax }) });
+    this.#commit = new GroupCommit({
+      quotas,
+      moving,
+      ...(pendingBytesMax === undefined ? {} : { pendingBytesMax }),
+    });
   }
 
   /** The queue as last measured, for metrics. */
@@ -70,7 +75,8 @@ export class IngestService {
    * @throws DomainError `ingest_backlog_full`, `tenant_moving`
    */
   checkRoom({ tenantId }: ProjectRef): void {
-    this.#deps.moving?.check(tenantId);
+    const refusal = this.#deps.moving?.refusalOf(tenantId);
+    if (refusal !== undefined) throw refusal;
     this.#gate.check(tenantId);
   }
 

@@ -17,9 +17,10 @@ export class TenantGate {
     this.#postgres = postgres;
   }
 
-  /** @throws DomainError `tenant_moving` */
-  check(tenantId: string): void {
-    if (this.#closed.has(tenantId)) throw new DomainError('tenant_moving', { retryAfterS: RETRY_AFTER_S });
+  /** Returns the error for requests of the tenant: `tenant_moving`, if the cell refuses its events. */
+  refusalOf(tenantId: string): DomainError | undefined {
+    if (!this.#closed.has(tenantId)) return undefined;
+    return new DomainError('tenant_moving', { retryAfterS: RETRY_AFTER_S });
   }
 
   /** Reads the moves of this cell. */
