@@ -6,7 +6,7 @@ import type { QuotaRecord } from './admit.js';
 import { EventQuotas } from './event-quotas.js';
 import { quotaRecord } from './quota-record.testing.js';
 import { rebuildQuotas } from './recount-store.js';
-import { addArrivals, usedEvents } from './store.js';
+import { addArrivals, usedEvents, withQuotasLocked } from './store.js';
 
 const JUNE_S = Date.UTC(2026, 5, 1) / 1_000;
 const TENANTS = ['ten_1', 'ten_2'];
@@ -145,6 +145,19 @@ describe('two accepting processes of one tenant', () => {
     expect(await transaction(store.postgres, rebuildQuotas)).toBe(1);
     expect([await usedBy('ten_1'), await acceptAll(first, 100)]).toEqual([10, 90]);
   });
+});
+
+it('ends a transaction that hangs with quotas locked, and gives its locks to others', async () => {
+  const locked = [{ tenantId: 'ten_1', monthStartS: JUNE_S }];
+  const hanging = withQuotasLocked(
+    store.postgres,
+    locked,
+    // Ends only once another transaction has had the lock.
+    () => withQuotasLocked(store.postgres, locked, async () => undefined),
+    20,
+  );
+  await expect(hanging).rejects.toThrow(/not queryable|terminat/);
+  expect(await acceptAll(processOf(1), 3)).toBe(3);
 });
 
 it('lets two batches count arrivals of one tenant at the same time', async () => {

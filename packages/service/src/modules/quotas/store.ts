@@ -72,6 +72,11 @@ const LOCK_QUOTAS = `insert into event_quotas (tenant_id, month_start, used)
   returning tenant_id, month_start, 0 as counter_no, used, 0 as prepaid, null as event_limit`;
 /** A lock without a response after this time counts as failed. */
 const LOCK_TIMEOUT_MS = 10_000;
+/**
+ * The server ends a transaction that does nothing for this time while it has quotas locked: its process hangs, and other
+ * processes cannot prepay for the same tenants.
+ */
+const IDLE_WITH_LOCKS_MS_MAX = 5_000;
 
 interface QuotaKey {
   readonly tenantId: string;
@@ -93,15 +98,20 @@ interface CounterRow {
  * others did under the lock.
  *
  * @param work called with the connection of the transaction, and the events that the quotas themselves count
+ * @param idleMsMax after which the server ends a transaction that does nothing
  */
 export async function withQuotasLocked<T>(
   { pool }: Pick<Postgres, 'pool'>,
   quotas: readonly QuotaKey[],
   work: (client: PoolClient, quotas: readonly QuotaCounter[]) => Promise<T>,
+  idleMsMax: number = IDLE_WITH_LOCKS_MS_MAX,
 ): Promise<T> {
   const client = await pool.connect();
   try {
-    await client.query('begin isolation level read committed');
+    // One message, and so one round trip.
+    await client.query(
+      `begin isolation level read committed; set local idle_in_transaction_session_timeout = ${idleMsMax}`,
+    );
     const result = await work(client, await lockedCounters(client, LOCK_QUOTAS, keysOf(quotas)));
     await client.query('commit');
     return result;
