@@ -41,7 +41,8 @@ export function quotaCharges(records: readonly QuotaRecord[]): QuotaCharge[] {
 /**
  * Decides for which requests there is room, one after the other: a refused one leaves its room to those after it.
  *
- * @param usedBefore by `chargeKey`
+ * @param usedBefore by `chargeKey`; a quota without an entry has nothing used, or has prepaid all of its charge, which
+ * therefore fits below its limit
  */
 export function admitInOrder(
   records: readonly QuotaRecord[],

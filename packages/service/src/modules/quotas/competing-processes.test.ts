@@ -37,6 +37,14 @@ async function empty(): Promise<void> {
 const asked = (eventCount: number, limit: number | null, tenantId = 'ten_1', monthS = JUNE_S) =>
   quotaRecord(eventCount, { limit: limit ?? -1, tenantId, receivedAtMs: monthS * 1_000 });
 
+/** Returns what the counters of a tenant have prepaid, in the order of their numbers. */
+async function prepaidOf(tenantId: string): Promise<number[]> {
+  const { rows } = await query(
+    `select prepaid from event_quota_counters where tenant_id = '${tenantId}' order by counter_no`,
+  );
+  return rows.map(({ prepaid }) => prepaid);
+}
+
 /** Appends one event after another, and returns how many were accepted before the first refusal. */
 async function acceptAll(quotas: EventQuotas, limit: number): Promise<number> {
   let accepted = 0;
@@ -98,7 +106,33 @@ describe('two accepting processes of one tenant', () => {
     expect([await usedBy('ten_1'), await acceptAll(idle, 100)]).toEqual([100, 0]);
   });
 
-  it('block no room of the quota when one is killed: all other events are accepted', async () => {
+  it('leave the chunks of other tenants to each other when one tenant is at its limit', async () => {
+    const second = processOf(2);
+    const mixed = (limit: number) => [asked(1, limit), asked(1, 1_000, 'ten_2')];
+    await processOf(3).appendWithinQuota([asked(1, 1_000, 'ten_2')]);
+    // The append of the first process holds its counter of the tenant that has room.
+    await whileAppending(1, asked(1, 1_000, 'ten_2'), true, async () => {
+      const prepaid = await prepaidOf('ten_2');
+      expect(prepaid).toEqual([expect.any(Number), expect.any(Number)]);
+      expect(await second.appendWithinQuota(mixed(1))).toEqual([]);
+      expect(await second.appendWithinQuota(mixed(1))).toEqual([{ index: 0, used: 1 }]);
+      // Now it knows that the quota is spent.
+      expect(await second.appendWithinQuota(mixed(1))).toEqual([{ index: 0, used: 1 }]);
+      expect((await prepaidOf('ten_2')).filter((_events, at) => at !== 1)).toEqual(prepaid);
+    });
+    expect([await usedBy('ten_1'), await usedBy('ten_2')]).toEqual([1, 1 + 2 + 3]);
+  });
+
+  it('decide about all tenants of an append when a chunk was taken back meanwhile', async () => {
+    const first = processOf(1);
+    const mixed = [asked(1, 1), asked(1, 100, 'ten_2')];
+    expect(await first.appendWithinQuota(mixed)).toEqual([]);
+    await query(`update event_quota_counters set prepaid = 0`);
+    expect(await first.appendWithinQuota(mixed)).toEqual([{ index: 0, used: 1 }]);
+    expect(await usedBy('ten_2')).toBe(2);
+  });
+
+  it('leave nothing behind when one is killed: every other event is accepted', async () => {
     const second = processOf(2);
     await whileAppending(1, asked(5, 100), false, async () => {
       expect(await second.appendWithinQuota([asked(1, 100)])).toEqual([]);

@@ -25,6 +25,8 @@ import {
 
 /** Counters are numbered from 1 to this. Processes with the same number wait for each other's commits. */
 const COUNTERS_MAX = 64;
+/** Appends by what is known: the first one by memory, the second one by what the counters have. */
+const ATTEMPTS_MAX = 2;
 /** Upper bound of the quotas whose prepaid events are remembered. */
 const QUOTAS_KNOWN_MAX = 50_000;
 
@@ -72,48 +74,53 @@ export class EventQuotas {
    */
   async appendWithinQuota(records: readonly QuotaRecord[]): Promise<readonly QuotaRefusal[]> {
     const charges = quotaCharges(records);
-    if (this.#spendKnown(charges) && (await this.#appendPrepaid(records, charges))) return [];
-    const isSpent = charges.some((charge) => this.#knownOf(charge)?.isSpent === true);
-    if (!isSpent && (await this.#prepayChunks(charges)) && (await this.#appendPrepaid(records, charges))) {
-      return [];
+    for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
+      const lacking = this.#spendKnown(charges);
+      const tight = lacking.length === 0 ? [] : await this.#prepayChunks(lacking);
+      const refusals = await this.#tryAppend(records, charges, tight);
+      if (refusals !== undefined) return refusals;
     }
-    return this.#appendAdmitted(records, charges);
+    return this.#appendAdmitted(records, charges, charges);
   }
 
   /**
-   * Returns whether all charges are prepaid, as far as is known, and then spends them. If they are not, no append is
-   * tried, because it would fail, and PostgreSQL logs failures.
+   * Spends the charges that are prepaid as far as is known, and returns the others. An append without them would fail,
+   * and PostgreSQL logs failures.
    */
-  #spendKnown(charges: readonly QuotaCharge[]): boolean {
-    const spent: [KnownPrepaid, number][] = [];
-    for (const charge of charges) {
+  #spendKnown(charges: readonly QuotaCharge[]): QuotaCharge[] {
+    return charges.filter((charge) => {
       const known = this.#knownOf(charge);
-      if (known === undefined || known.prepaid < charge.eventCount) return false;
-      spent.push([known, charge.eventCount]);
-    }
-    for (const [known, eventCount] of spent) known.prepaid -= eventCount;
-    return true;
+      if (known === undefined || known.prepaid < charge.eventCount) return true;
+      known.prepaid -= charge.eventCount;
+      return false;
+    });
   }
 
-  /** Returns what is known about a quota under the limit of the charge. */
-  #knownOf({ tenantId, monthStartS, eventLimit }: QuotaCharge): KnownPrepaid | undefined {
-    const known = this.#known.get(chargeKey(tenantId, monthStartS));
-    return known?.eventLimit === eventLimit ? known : undefined;
+  /** Returns what is known of a quota under the limit of the charge. */
+  #knownOf(charge: QuotaCharge): KnownPrepaid | undefined {
+    const known = this.#known.get(keyOf(charge));
+    return known?.eventLimit === charge.eventLimit ? known : undefined;
   }
 
   /**
-   * Appends requests that this process's counters have prepaid.
+   * Appends requests whose charges this process's counters have prepaid, apart from the tight ones.
    *
-   * @returns false, with nothing appended, if they have prepaid less than is known here
+   * @param tight the charges for which there is too little that no counter has prepaid
+   * @returns the refusals; undefined, with nothing appended, when the counters have prepaid less than is known here
    */
-  async #appendPrepaid(records: readonly QuotaRecord[], charges: readonly QuotaCharge[]): Promise<boolean> {
+  async #tryAppend(
+    records: readonly QuotaRecord[],
+    charges: readonly QuotaCharge[],
+    tight: readonly QuotaCharge[],
+  ): Promise<readonly QuotaRefusal[] | undefined> {
     try {
+      if (tight.length > 0) return await this.#appendAdmitted(records, charges, tight);
       await this.#queue.appendWith(countingOf(charges, this.#counterNo), records.map(recordOf));
-      return true;
+      return [];
     } catch (error) {
       if (!isOverQuota(error)) throw error;
-      for (const { tenantId, monthStartS } of charges) this.#known.delete(chargeKey(tenantId, monthStartS));
-      return false;
+      for (const charge of charges) this.#known.delete(keyOf(charge));
+      return undefined;
     }
   }
 
@@ -121,49 +128,67 @@ export class EventQuotas {
    * Prepays chunks, in a transaction before the append: if the process ends between the two, others can take the chunks
    * back. Waits for other processes that prepay for the same quotas, but not for their appends.
    *
-   * @returns false if a quota has too little room that no counter has prepaid
+   * @returns the charges for which there is too little that no counter has prepaid
    */
-  async #prepayChunks(charges: readonly QuotaCharge[]): Promise<boolean> {
-    const prepayments = await withQuotasLocked(this.#postgres, charges, async (client, quotas) => {
-      await openCounters(client, charges, this.#counterNo);
-      const counters = [...quotas, ...(await readCounters(client, charges))];
-      const chunks = addChunks(charges, counters, this.#counterNo);
-      if (chunks !== undefined) await prepay(client, chunks, this.#counterNo);
+  async #prepayChunks(lacking: readonly QuotaCharge[]): Promise<readonly QuotaCharge[]> {
+    // Their quotas had no room a moment ago.
+    const isSpent = (charge: QuotaCharge) => this.#knownOf(charge)?.isSpent === true;
+    const spent = lacking.filter(isSpent);
+    const asked = lacking.filter((charge) => !isSpent(charge));
+    if (asked.length === 0) return spent;
+    const { prepayments, tight } = await withQuotasLocked(this.#postgres, asked, async (client, quotas) => {
+      await openCounters(client, asked, this.#counterNo);
+      const counters = [...quotas, ...(await readCounters(client, asked))];
+      const chunks = addChunks(asked, counters, this.#counterNo);
+      if (chunks.prepayments.length > 0) await prepay(client, chunks.prepayments, this.#counterNo);
       return chunks;
     });
-    if (prepayments === undefined) return false;
-    this.#rememberPrepaid(charges, prepayments);
-    return true;
+    this.#rememberPrepaid(asked, prepayments);
+    return [...spent, ...tight];
   }
 
-  /** Takes back what all counters have prepaid, and decides each request separately, with the quotas locked. */
+  /**
+   * Takes back what all counters of the tight charges have prepaid, and decides about each of their requests by itself,
+   * with the quotas locked. The other charges are prepaid, and keep what is left of their chunks.
+   *
+   * @param tight some of the charges, or all
+   */
   async #appendAdmitted(
     records: readonly QuotaRecord[],
     charges: readonly QuotaCharge[],
+    tight: readonly QuotaCharge[],
   ): Promise<readonly QuotaRefusal[]> {
-    const decided = await withQuotasLocked(this.#postgres, charges, async (client, quotas) => {
-      const counters = [...quotas, ...(await takeBackPrepaid(client, charges))];
+    const tightKeys = new Set(tight.map(keyOf));
+    const isTight = (charge: QuotaCharge) => tightKeys.has(keyOf(charge));
+    // In the order of the charges, in which rows are locked.
+    const locked = charges.filter(isTight);
+    const others = charges.filter((charge) => !isTight(charge));
+    const decided = await withQuotasLocked(this.#postgres, locked, async (client, quotas) => {
+      const counters = [...quotas, ...(await takeBackPrepaid(client, locked, others, this.#counterNo))];
       const { admitted, refusals } = admitInOrder(records, charges, usedByKey(counters));
       const admittedCharges = quotaCharges(admitted);
-      const prepayments = prepayAgain(admittedCharges, counters);
+      const tightCharges = admittedCharges.filter(isTight);
+      const prepayments = prepayAgain(tightCharges, counters);
       if (admitted.length > 0) {
         await prepay(client, prepayments, this.#counterNo);
         const counting = countingOf(admittedCharges, this.#counterNo);
         await this.#queue.appendWith(counting, admitted.map(recordOf), client);
       }
-      return { admittedCharges, prepayments, refusals };
+      return { tightCharges, prepayments, refusals };
     });
-    this.#rememberPrepaid(decided.admittedCharges, decided.prepayments);
-    this.#rememberSpent(records, charges, decided.refusals);
+    this.#rememberPrepaid(decided.tightCharges, decided.prepayments);
+    this.#rememberSpent(records, locked, decided.refusals);
     return decided.refusals;
   }
 
   /** Remembers the prepaid events, less the charges that are appended with them. */
   #rememberPrepaid(charges: readonly QuotaCharge[], prepayments: readonly Prepayment[]): void {
-    for (const [at, { tenantId, monthStartS, eventLimit, prepaid }] of prepayments.entries()) {
-      const { eventCount } = present(charges[at], 'the charge of a prepayment');
-      const known = { eventLimit, prepaid: prepaid - eventCount, isSpent: false };
-      this.#known.set(chargeKey(tenantId, monthStartS), known);
+    const eventCounts = new Map(charges.map((charge) => [keyOf(charge), charge.eventCount]));
+    for (const prepayment of prepayments) {
+      const key = keyOf(prepayment);
+      const eventCount = present(eventCounts.get(key), 'the charge of a prepayment');
+      const { eventLimit, prepaid } = prepayment;
+      this.#known.set(key, { eventLimit, prepaid: prepaid - eventCount, isSpent: false });
     }
   }
 
@@ -174,11 +199,15 @@ export class EventQuotas {
     refusals: readonly QuotaRefusal[],
   ): void {
     const refused = new Set(refusals.map(({ index }) => records[index]?.record.scope.tenantId));
-    for (const { tenantId, monthStartS, eventLimit } of charges) {
-      if (!refused.has(tenantId)) continue;
-      this.#known.set(chargeKey(tenantId, monthStartS), { eventLimit, prepaid: 0, isSpent: true });
+    for (const charge of charges) {
+      if (!refused.has(charge.tenantId)) continue;
+      this.#known.set(keyOf(charge), { eventLimit: charge.eventLimit, prepaid: 0, isSpent: true });
     }
   }
+}
+
+function keyOf({ tenantId, monthStartS }: Pick<QuotaCharge, 'tenantId' | 'monthStartS'>): string {
+  return chargeKey(tenantId, monthStartS);
 }
 
 function recordOf({ record }: QuotaRecord) {

@@ -13,7 +13,7 @@ const counter = (counterNo: number, used: number, prepaid = 0, eventLimit: numbe
 });
 const charge = (eventCount: number, eventLimit: number | null) => ({ ...KEY, eventCount, eventLimit });
 const prepaid = (events: number, limit: number | null, counters: readonly QuotaCounter[]) =>
-  addChunks([charge(events, limit)], counters, OWN)?.map((prepayment) => prepayment.prepaid);
+  addChunks([charge(events, limit)], counters, OWN).prepayments.map((prepayment) => prepayment.prepaid);
 
 describe('the chunk that a counter prepays', () => {
   it.each([
@@ -56,7 +56,17 @@ describe('the chunk that a counter prepays', () => {
     ['its own counter has prepaid under another limit', 1, null, [counter(0, 0), counter(OWN, 0, 9, 20)]],
     ['more was used than is allowed now', 1, 10, [counter(0, 11), counter(OWN, 0)]],
   ] as const)('must be taken back from others when %s', (_name, events, limit, counters) => {
-    expect(prepaid(events, limit, counters)).toBeUndefined();
+    const tight = charge(events, limit);
+    expect(addChunks([tight], counters, OWN)).toEqual({ prepayments: [], tight: [tight] });
+  });
+
+  it('is prepaid for the charges that fit, beside one that does not', () => {
+    const [fits, tight] = [charge(1, 1_000), { ...charge(4, 10), tenantId: 'ten_2' }];
+    const counters = [counter(OWN, 0), { ...counter(OWN, 9), tenantId: 'ten_2' }];
+    expect(addChunks([fits, tight], counters, OWN)).toEqual({
+      prepayments: [{ ...KEY, eventLimit: 1_000, prepaid: 500 }],
+      tight: [tight],
+    });
   });
 
   it('needs its own counter, which must have been opened', () => {

@@ -30,28 +30,33 @@ export interface Prepayment {
   readonly prepaid: number;
 }
 
+/** What counters prepay for some charges. */
+export interface Chunks {
+  /** The charges that fit, in their order. */
+  readonly prepayments: Prepayment[];
+  /** The others: too little is left that no counter has prepaid, or counters have prepaid under another limit. */
+  readonly tight: QuotaCharge[];
+}
+
 /**
- * Adds chunks to a process's own counters, so that they have prepaid enough for the charges. The sums `used + prepaid`
- * of all counters must be exact; the `used` of another process's counter may have grown meanwhile.
- *
- * @returns undefined if a quota has too little room that no counter has prepaid, or if counters have prepaid under
- * another limit: prepaid events must be taken back first
+ * Adds chunks to a process's own counters, so that they have prepaid enough for the charges that fit. The sums
+ * `used + prepaid` of all counters must be exact; the `used` of another process's counter may have grown meanwhile.
  */
 export function addChunks(
   charges: readonly QuotaCharge[],
   counters: readonly QuotaCounter[],
   counterNo: number,
-): Prepayment[] | undefined {
+): Chunks {
   const byKey = groupByKey(counters);
-  const prepayments: Prepayment[] = [];
+  const chunks: Chunks = { prepayments: [], tight: [] };
   for (const charge of charges) {
     const { tenantId, monthStartS, eventLimit } = charge;
     const ofQuota = present(byKey.get(chargeKey(tenantId, monthStartS)), `the counters of ${tenantId}`);
     const prepaid = prepaidWithChunk(charge, ofQuota, counterNo);
-    if (prepaid === undefined) return undefined;
-    prepayments.push({ tenantId, monthStartS, eventLimit, prepaid });
+    if (prepaid === undefined) chunks.tight.push(charge);
+    else chunks.prepayments.push({ tenantId, monthStartS, eventLimit, prepaid });
   }
-  return prepayments;
+  return chunks;
 }
 
 function prepaidWithChunk(

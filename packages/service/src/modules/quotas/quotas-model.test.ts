@@ -64,6 +64,7 @@ describe('any number of processes', () => {
       weight: 3,
       arbitrary: fc.record({
         kind: fc.constant('limit' as const),
+        tenants: fc.subarray(TENANTS, { minLength: 1 }),
         limit: fc.constantFrom(null, 0, 20, 60, 200),
       }),
     },
@@ -84,14 +85,15 @@ describe('any number of processes', () => {
   class Model {
     readonly #processes = NUMBERS.map((counterNo) => processOf(counterNo));
     readonly #used = new Map<string, number>();
-    #limit: number | null = 60;
+    readonly #limits = new Map<string, number | null>(TENANTS.map((tenantId) => [tenantId, 60]));
     #monthS = JUNE_S;
 
     async perform(performed: Step): Promise<void> {
       if (performed.kind === 'append') await this.#append(performed);
       else if (performed.kind === 'crowd') await this.#crowd(performed.appends);
-      else if (performed.kind === 'limit') this.#limit = performed.limit;
-      else if (performed.kind === 'july') this.#monthS = JULY_S;
+      else if (performed.kind === 'limit') {
+        for (const tenantId of performed.tenants) this.#limits.set(tenantId, performed.limit);
+      } else if (performed.kind === 'july') this.#monthS = JULY_S;
       else if (performed.kind === 'restart') {
         this.#processes[performed.process] = processOf(NUMBERS[performed.process] ?? 1);
       } else {
@@ -112,7 +114,7 @@ describe('any number of processes', () => {
 
     #records(requests: Append['requests']): QuotaRecord[] {
       return requests.map(({ eventCount, tenantId }) =>
-        asked(eventCount, this.#limit, tenantId, this.#monthS),
+        asked(eventCount, this.#limitOf(tenantId), tenantId, this.#monthS),
       );
     }
 
@@ -137,7 +139,7 @@ describe('any number of processes', () => {
         const used = this.#used.get(chargeKey(tenantId, this.#monthS)) ?? 0;
         const own = refused.filter(({ record }) => record.scope.tenantId === tenantId);
         for (const { record } of own)
-          expect(used + record.eventCount).toBeGreaterThan(this.#limit ?? Infinity);
+          expect(used + record.eventCount).toBeGreaterThan(this.#limitOf(tenantId) ?? Infinity);
       }
       await this.#staysWithin(appends, refusals);
     }
@@ -147,14 +149,18 @@ describe('any number of processes', () => {
       appends: readonly Append[],
       refusals: readonly (readonly { index: number }[])[],
     ): Promise<void> {
-      if (this.#limit === null) return;
       for (const [at, { requests }] of appends.entries()) {
         const indexes = new Set(refusals[at]?.map(({ index }) => index));
         for (const [index, { tenantId }] of requests.entries()) {
-          if (!indexes.has(index))
-            expect(await usedBy(tenantId, this.#monthS)).toBeLessThanOrEqual(this.#limit);
+          const limit = this.#limitOf(tenantId);
+          if (!indexes.has(index) && limit !== null)
+            expect(await usedBy(tenantId, this.#monthS)).toBeLessThanOrEqual(limit);
         }
       }
+    }
+
+    #limitOf(tenantId: string): number | null {
+      return this.#limits.get(tenantId) ?? null;
     }
 
     #count(admitted: readonly QuotaRecord[]): void {

@@ -3,7 +3,7 @@ import type { PoolClient } from 'pg';
 import { countOrNone } from '../../kernel/present.js';
 import type { Postgres, TenantDb, Tx } from '../../platform/postgres/index.js';
 import type { Companion } from '../../platform/queue/index.js';
-import { type ArrivedEvents, monthlyEvents, type QuotaCharge } from './admit.js';
+import { type ArrivedEvents, chargeKey, monthlyEvents, type QuotaCharge } from './admit.js';
 import type { Prepayment, QuotaCounter } from './prepaid.js';
 
 /** Makes the events of a tenant count in a month. Repeating it changes nothing. */
@@ -145,24 +145,38 @@ export function readCounters(client: PoolClient, quotas: readonly QuotaKey[]): P
   return lockedCounters(client, READ_COUNTERS, keysOf(quotas));
 }
 
-/** Locks in the order of appends, which sort by UTF-16 code unit: the same for the ASCII letters of ids. */
-const LOCK_COUNTERS = `${READ_COUNTERS}
-  order by tenant_id collate "C", month_start, counter_no
+/**
+ * Locks all counters of some quotas, and of others only those of one number, together: in the order of appends, which
+ * sort by UTF-16 code unit, the same for the ASCII letters of ids.
+ */
+const LOCK_COUNTERS = `select counter.tenant_id, counter.month_start, counter_no, used, prepaid, event_limit
+  from unnest($1::text[], $2::bigint[], $3::smallint[]) as asked (tenant_id, month_start, only_no)
+    join event_quota_counters counter on counter.tenant_id = asked.tenant_id
+      and counter.month_start = asked.month_start and counter_no = coalesce(only_no, counter_no)
+  order by counter.tenant_id collate "C", counter.month_start, counter_no
   for update of counter`;
 const TAKE_BACK_PREPAID = `update event_quota_counters set prepaid = 0
   where (tenant_id, month_start) in (select * from unnest($1::text[], $2::bigint[])) and prepaid <> 0`;
 
 /**
  * Locks all counters of locked quotas, and takes back what they have prepaid. Waits for the appends of all processes.
- * The own counters must not be locked yet, because two processes would wait for each other.
+ * The own counters must not be locked yet, because two processes would wait for each other. For the same reason, the own
+ * counters of the other quotas that the append concerns are locked by the same statement.
+ *
+ * @param others quotas whose own counters are locked, and keep what they have prepaid
+ * @returns the counters of `quotas`
  */
 export async function takeBackPrepaid(
   client: PoolClient,
   quotas: readonly QuotaKey[],
+  others: readonly QuotaKey[],
+  counterNo: number,
 ): Promise<QuotaCounter[]> {
-  const counters = await lockedCounters(client, LOCK_COUNTERS, keysOf(quotas));
+  const onlyNos = [...quotas.map(() => null), ...others.map(() => counterNo)];
+  const counters = await lockedCounters(client, LOCK_COUNTERS, [...keysOf([...quotas, ...others]), onlyNos]);
   await client.query(TAKE_BACK_PREPAID, keysOf(quotas));
-  return counters;
+  const keys = new Set(quotas.map(({ tenantId, monthStartS }) => chargeKey(tenantId, monthStartS)));
+  return counters.filter(({ tenantId, monthStartS }) => keys.has(chargeKey(tenantId, monthStartS)));
 }
 
 const PREPAY = `insert into event_quota_counters
