@@ -1,5 +1,5 @@
 import type { Config } from '../config.js';
-import { EventQuotas } from '../modules/quotas/index.js';
+import { EventQuotas, takeCounterNo } from '../modules/quotas/index.js';
 import type { Logger } from '../platform/log/index.js';
 import {
   PostgresSegmentQueue,
@@ -43,7 +43,7 @@ export async function openQueue(
     ...(objectStoreUrl !== undefined && { outsideBytesMin: objectStoreUrl.segmentBytesMin }),
   };
   const queue = new NotifyingQueue(postgres, onAppended, store, options);
-  const quotas = new EventQuotas(postgres, queue);
+  const quotas = new EventQuotas(postgres, queue, await takeCounterNo(postgres));
   const abort = new AbortController();
   const sweeping = createSegmentSweepJob(queue, log).run(abort.signal);
   return {

@@ -117,7 +117,7 @@ export async function beginDraining({ db }: Directory, name: string): Promise<bo
   return rows.length > 0;
 }
 
-/** Minimum time between two reports from which a rate is calculated: several processes report for one cell. */
+/** The number of events that a cell rates. */
 export interface EventLoad {
   /** Events of its tenants that have been rated in all. */
   readonly total: number;

@@ -35,7 +35,7 @@ export async function countServed({ db }: Cell): Promise<{ tenants: number; addr
   return rows[0] ?? { tenants: 0, addresses: 0 };
 }
 
-/** Returns the number of events of this cell's tenants that were ever rated, here or before they moved here. */
+/** Returns how many events of each tenant were ever rated, here or before it moved here, without moving tenants. */
 export async function countEvents({ db }: Cell): Promise<Map<string, number>> {
   const { rows } = await sql<{ tenantId: string; total: number }>`
     select tenant_id as "tenantId", sum(processed_count + failed_count + duplicate_count)::bigint as total

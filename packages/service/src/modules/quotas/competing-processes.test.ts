@@ -6,7 +6,7 @@ import type { QuotaRecord } from './admit.js';
 import { EventQuotas } from './event-quotas.js';
 import { quotaRecord } from './quota-record.testing.js';
 import { rebuildQuotas } from './recount-store.js';
-import { addArrivals, usedEvents, withQuotasLocked } from './store.js';
+import { addArrivals, takeCounterNo, usedEvents, withQuotasLocked } from './store.js';
 
 const JUNE_S = Date.UTC(2026, 5, 1) / 1_000;
 const TENANTS = ['ten_1', 'ten_2'];
@@ -179,6 +179,13 @@ describe('two accepting processes of one tenant', () => {
     expect(await transaction(store.postgres, rebuildQuotas)).toBe(1);
     expect([await usedBy('ten_1'), await acceptAll(first, 100)]).toEqual([10, 90]);
   });
+});
+
+it('gives the processes that start one after the other different numbers, from 1 to 64', async () => {
+  const numbers = await Promise.all(Array.from({ length: 64 }, () => takeCounterNo(store.postgres)));
+  expect(numbers.sort((a, b) => a - b)).toEqual(Array.from({ length: 64 }, (_, at) => at + 1));
+  const again = await takeCounterNo(store.postgres);
+  expect(await takeCounterNo(store.postgres)).toBe((again % 64) + 1);
 });
 
 it('ends a transaction that hangs with quotas locked, and gives its locks to others', async () => {

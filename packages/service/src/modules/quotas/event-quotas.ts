@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import { BoundedMap } from '../../kernel/bounded-map.js';
 import { utcMonthAt } from '../../kernel/period.js';
 import { present } from '../../kernel/present.js';
@@ -23,8 +22,6 @@ import {
   withQuotasLocked,
 } from './store.js';
 
-/** Counters are numbered from 1 to this. Processes with the same number wait for each other's commits. */
-const COUNTERS_MAX = 64;
 /** Appends by what is known: the first one by memory, the second one by what the counters have. */
 const ATTEMPTS_MAX = 2;
 /** Upper bound of the quotas whose prepaid events are remembered. */
@@ -54,11 +51,11 @@ export class EventQuotas {
   /** By `chargeKey`. It only selects the first attempt: the statements themselves keep the quotas exact. */
   readonly #known = new BoundedMap<string, KnownPrepaid>(QUOTAS_KNOWN_MAX);
 
-  /** @param counterNo number of this process's counters, from 1 to 64; default random */
+  /** @param counterNo number of this process's counters, from 1 to 64; see `takeCounterNo` */
   constructor(
     postgres: Pick<Postgres, 'pool'>,
     queue: Pick<SegmentQueue<never>, 'appendWith'>,
-    counterNo: number = randomInt(COUNTERS_MAX) + 1,
+    counterNo = 1,
   ) {
     this.#postgres = postgres;
     this.#queue = queue;

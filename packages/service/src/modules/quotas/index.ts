@@ -8,4 +8,4 @@ export {
 export { EventQuotas, SpentQuotas } from './event-quotas.js';
 export { recountQuotas } from './recount-store.js';
 export { registerQuotaRoutes } from './routes.js';
-export { addArrivals, openQuota, usedEvents } from './store.js';
+export { addArrivals, openQuota, takeCounterNo, usedEvents } from './store.js';

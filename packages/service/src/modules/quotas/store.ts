@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { PoolClient } from 'pg';
-import { countOrNone } from '../../kernel/present.js';
+import { countOrNone, present } from '../../kernel/present.js';
 import type { Postgres, TenantDb, Tx } from '../../platform/postgres/index.js';
 import type { Companion } from '../../platform/queue/index.js';
 import { type ArrivedEvents, chargeKey, monthlyEvents, type QuotaCharge } from './admit.js';
@@ -22,6 +22,18 @@ export async function usedEvents(db: TenantDb, monthStartS: number): Promise<num
       select used from event_quota_counters where ${db.isOwn()} and month_start = ${monthStartS}
     ) counted`;
   return countOrNone(row?.used ?? undefined);
+}
+
+/**
+ * Returns the number of the counters of a process that starts: each process gets the next one, and after 64 they begin
+ * again. Two processes have the same number only if one of them outlives 64 later starts; they then wait for each
+ * other's commits, and stay exact.
+ */
+export async function takeCounterNo({ pool }: Pick<Postgres, 'pool'>): Promise<number> {
+  const { rows } = await pool.query<{ number: number }>(
+    `select nextval('event_quota_counter_numbers') as number`,
+  );
+  return present(rows[0], 'the number of counters').number;
 }
 
 /**
