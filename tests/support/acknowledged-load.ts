@@ -21,7 +21,7 @@ interface Batch {
   readonly events: readonly { idempotency_key: string; tokens: number }[];
 }
 
-/** What is known of the events of one project that were acknowledged, by their idempotency keys. */
+/** The acknowledged events of one project, by their idempotency keys. */
 interface Acknowledged {
   readonly sample: SampleProject;
   readonly tokens: Map<string, number>;

@@ -30,6 +30,7 @@ const DATABASE_VALUES_FOR_ALL = new Set([
   'TenantTx',
   'withAdvisoryLock',
   'isUnavailable',
+  'isTenantMoving',
   'isUniqueViolation',
   'isForeignKeyViolation',
 ]);

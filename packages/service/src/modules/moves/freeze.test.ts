@@ -138,7 +138,7 @@ it('refuses steps that do not fit', async () => {
   await expect(target.finish('ten_1', 'm1')).rejects.toMatchObject(refused);
   await expect(new ArrivingTenants(depsOf(a), source).begin('ten_1', 'm1')).rejects.toMatchObject(refused);
   await b.store.beside('alter table boards add column extra text');
-  await expect(target.begin('ten_1', 'm1')).rejects.toThrow('same version');
+  await expect(target.begin('ten_1', 'm1')).rejects.toThrow('same release');
 });
 
 it('refuses a tenant with segments that cannot be read', async () => {

@@ -30,7 +30,7 @@ export interface Prepayment {
   readonly prepaid: number;
 }
 
-/** What counters prepay for some charges. */
+/** The result of prepaying for some charges. */
 export interface Chunks {
   /** The charges that fit, in their order. */
   readonly prepayments: Prepayment[];

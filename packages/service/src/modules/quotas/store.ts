@@ -85,8 +85,8 @@ const LOCK_QUOTAS = `insert into event_quotas (tenant_id, month_start, used)
 /** A lock without a response after this time counts as failed. */
 const LOCK_TIMEOUT_MS = 10_000;
 /**
- * The server ends a transaction that does nothing for this time while it has quotas locked: its process hangs, and other
- * processes cannot prepay for the same tenants.
+ * The server ends a transaction that does nothing for this time while it has quotas locked: its process hangs, and
+ * other processes cannot prepay for the same tenants.
  */
 const IDLE_WITH_LOCKS_MS_MAX = 5_000;
 
@@ -172,8 +172,8 @@ const TAKE_BACK_PREPAID = `update event_quota_counters set prepaid = 0
 
 /**
  * Locks all counters of locked quotas, and takes back what they have prepaid. Waits for the appends of all processes.
- * The own counters must not be locked yet, because two processes would wait for each other. For the same reason, the own
- * counters of the other quotas that the append concerns are locked by the same statement.
+ * The own counters must not be locked yet, because two processes would wait for each other. For the same reason, the
+ * own counters of the other quotas that the append concerns are locked by the same statement.
  *
  * @param others quotas whose own counters are locked, and keep what they have prepaid
  * @returns the counters of `quotas`

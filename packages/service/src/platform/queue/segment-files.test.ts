@@ -105,7 +105,7 @@ describe('a segment in a file', () => {
     [
       'damaged',
       (path) => writeFile(path, Buffer.alloc(300)),
-      /^not a valid segment: it is damaged, in .* from 100 on$/,
+      /^not a valid segment: it is damaged, in .* at offset 100$/,
     ],
     ['cut off', (path) => truncate(path, 150), /: 50 of its 200 bytes are there, /],
     ['missing', (path) => rm(path), /: 0 of its 200 bytes are there, /],
