@@ -11,6 +11,6 @@ export {
   type SegmentKind,
   type SegmentRecord,
 } from './segment.js';
-export { SegmentFiles } from './segment-files.js';
+export { SegmentFiles, type SegmentWriter } from './segment-files.js';
 export { SegmentObjects, segmentObjects } from './segment-objects.js';
 export { changeShards, chooseShards, readShards, ShardCount } from './shard-count.js';

@@ -16,10 +16,23 @@ const FILE_NAME = /^[0-9a-f-]{36}\.segments$/;
 /** The methods of a file that appending needs. */
 export type AppendableFile = Pick<FileHandle, 'writev' | 'datasync' | 'close'>;
 
+/** A process that appends to a folder, among all that do at the same time. */
+export interface SegmentWriter {
+  /** Counted from 0. */
+  readonly number: number;
+  readonly count: number;
+}
+
+const ONLY_WRITER: SegmentWriter = { number: 0, count: 1 };
+/** The last digits of a file's name are the number of its writer. */
+const WRITER_DIGITS = 2;
+
 export interface SegmentFilesOptions {
   readonly fileBytesMax?: number;
   /** Creates a file, and makes its entry in the folder durable. */
   readonly create?: (folder: string, name: string) => Promise<AppendableFile>;
+  /** Default: the only one. */
+  readonly writer?: SegmentWriter;
 }
 
 /** A file that this process writes to, or to which rows may still point. */
@@ -70,7 +83,8 @@ class GrowingFile {
 /**
  * Stores large segments in files on the machine of the database, where a commit would write them twice and cut them
  * into hundreds of rows. Segments are appended to one file after the other; a file is deleted when no row of the queue
- * points at it. One object per folder may append and sweep; a process that claims may have another one to read.
+ * points at it. Several processes may append to a folder if each has a number: each sweeps its own files, and those
+ * that earlier runs with more of them have left. A process that claims may have another object to read.
  */
 export class SegmentFiles implements SegmentStore {
   readonly #folder: string;
@@ -87,7 +101,7 @@ export class SegmentFiles implements SegmentStore {
   static async open(folder: string, options: SegmentFilesOptions = {}): Promise<SegmentFiles> {
     await mkdir(folder, { recursive: true });
     await syncFolder(dirname(folder));
-    const defaults = { fileBytesMax: FILE_BYTES_MAX, create: createDurably };
+    const defaults = { fileBytesMax: FILE_BYTES_MAX, create: createDurably, writer: ONLY_WRITER };
     return new SegmentFiles(folder, { ...defaults, ...options });
   }
 
@@ -147,7 +161,7 @@ export class SegmentFiles implements SegmentStore {
   async sweep(pointedAt: (fileNames: readonly string[]) => Promise<ReadonlySet<string>>): Promise<void> {
     await this.close();
     const names = (await readdir(this.#folder)).filter(
-      (name) => FILE_NAME.test(name) && !this.#kept.has(name),
+      (name) => FILE_NAME.test(name) && this.#isOwn(name) && !this.#kept.has(name),
     );
     if (names.length === 0) return;
     const used = await pointedAt(names);
@@ -163,14 +177,19 @@ export class SegmentFiles implements SegmentStore {
 
   #fileFor(byteCount: number): GrowingFile {
     const current = this.#current;
-    const { fileBytesMax, create } = this.#options;
+    const { fileBytesMax, create, writer } = this.#options;
     if (current !== undefined && current.end + byteCount <= fileBytesMax) return current;
-    const name = `${randomUUID()}.segments`;
+    const name = newName(writer);
     const file = new GrowingFile(name, create(this.#folder, name));
     this.#current = file;
     this.#kept.add(name);
     if (current !== undefined) void this.#letGo(current);
     return file;
+  }
+
+  #isOwn(name: string): boolean {
+    const { number, count } = this.#options.writer;
+    return writerOf(name) % count === number;
   }
 
   async #written(file: GrowingFile, written: Promise<void>): Promise<void> {
@@ -205,6 +224,15 @@ export class SegmentFiles implements SegmentStore {
     if (!file.isInDoubt) this.#kept.delete(file.name);
     await file.close();
   }
+}
+
+function newName({ number }: SegmentWriter): string {
+  return `${randomUUID().slice(0, -WRITER_DIGITS)}${number.toString(16).padStart(WRITER_DIGITS, '0')}.segments`;
+}
+
+function writerOf(name: string): number {
+  const [id = ''] = name.split('.');
+  return Number.parseInt(id.slice(-WRITER_DIGITS), 16);
 }
 
 /** Creates a file whose entry in its folder is on disk. */
