@@ -17,6 +17,7 @@ import { installBodyParser, refusalOfBody, refuseFields } from './body.js';
 import { BODIES_BYTES_MAX, BodyBudget } from './body-budget.js';
 import { CellForwarding } from './cell-forwarding.js';
 import { ConnectionLimit } from './connection-limit.js';
+import { type ConnectionRoutes, routeConnections } from './connection-routes.js';
 import { routedUrl } from './console-requests.js';
 import { ExpressLane } from './express-lane/express-lane.js';
 import { FailureLog } from './failure-log.js';
@@ -37,7 +38,7 @@ const HEADERS_MS_MAX = 15_000;
 const KEEP_ALIVE_MS = 72_000;
 const HEADER_BYTES_MAX = 16_384;
 
-export interface AppOptions extends AccessPorts {
+export interface AppOptions extends AccessPorts, ConnectionRoutes {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly readiness?: Readiness;
@@ -49,10 +50,10 @@ export interface AppOptions extends AccessPorts {
   readonly bodiesBytesMax?: number;
   /** Upper bound of the open HTTP connections; default any number. */
   readonly connectionsMax?: number;
-  /** Whether plain requests may take the express lane; default true. */
-  readonly expressLane?: boolean;
   /** The other cells, to which requests for their tenants are forwarded; default none. */
   readonly cells?: CellPort | undefined;
+  /** Returns the text of `/metrics`; default: that of `metrics`. */
+  readonly metricsText?: (() => Promise<string>) | undefined;
   /** For tests: how long the express lane waits for a whole request. */
   readonly lanePatienceMs?: number;
   /** For tests: a response that differs from its documented schema becomes a 500. */
@@ -90,10 +91,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   app.decorate('cellForwarding', forwarding);
   guardRoutes(app, options, { readiness, budget, lane, connections, forwarding });
   app.server.on('checkExpectation', (request, response) => refuseExpectation(request, response, requestId));
-  app.addHook('onReady', async () => {
-    if (options.expressLane !== false) lane.open(app.server, (socket) => connections.admit(socket));
-    else app.server.prependListener('connection', (socket) => connections.admit(socket));
-  });
+  routeConnections(app, options, lane, connections);
   app.addHook('preClose', async () => lane.close());
   app.decorate('cutConnections', () => {
     lane.cut();
@@ -111,7 +109,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     reply.code(204).send();
   });
   installOpenApi(app, { version: options.version ?? '0.0.0', publicUrl: options.publicUrl });
-  registerOperationRoutes(app, { readiness, metrics: options.metrics });
+  registerOperationRoutes(app, { readiness, ...options });
   return app;
 }
 

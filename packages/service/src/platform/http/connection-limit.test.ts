@@ -115,8 +115,27 @@ test('a surplus connection ends after a while, whatever it does', () => {
     metrics: createMetrics(),
   });
   const socket = Object.assign(new EventEmitter(), { destroy: vi.fn() });
-  expect(limit.admit(socket as never)).toBe(false);
+  expect([limit.admit(socket as never), limit.isSurplus(socket as never)]).toEqual([true, true]);
   vi.advanceTimersByTime(5_000);
   expect(socket.destroy).toHaveBeenCalledOnce();
   vi.useRealTimers();
+});
+
+test('a connection that another process passed is closed when it is past the surplus', async () => {
+  const limit = new ConnectionLimit({
+    connectionsMax: 1,
+    log: createLog({ level: 'silent' }),
+    metrics: createMetrics(),
+  });
+  const connect = () => Object.assign(new EventEmitter(), { destroy: vi.fn() });
+  const open = Array.from({ length: 1 + SURPLUS_CONNECTIONS_MAX }, connect);
+  for (const socket of open) expect(limit.admit(socket as never)).toBe(true);
+  const late = connect();
+  expect(limit.admit(late as never)).toBe(false);
+  expect(late.destroy).toHaveBeenCalledOnce();
+  const closed = limit.closed();
+  for (const socket of open) socket.emit('close');
+  await closed;
+  expect(limit.admit(late as never)).toBe(true);
+  late.emit('close');
 });

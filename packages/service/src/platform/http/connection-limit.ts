@@ -28,7 +28,7 @@ export class ConnectionLimit {
   readonly #options: ConnectionLimitOptions;
   readonly #nowMs: () => number;
   readonly #refusals: Counter;
-  #open = 0;
+  readonly #open = new Set<Socket>();
   #unlogged = 0;
   #nextLogMs = Number.NEGATIVE_INFINITY;
 
@@ -36,7 +36,7 @@ export class ConnectionLimit {
     this.#options = options;
     this.#nowMs = options.nowMs ?? (() => performance.now());
     const { metrics } = options;
-    addReadGauge(metrics, 'tollgate_http_connections', 'Open HTTP connections.', () => this.#open);
+    addReadGauge(metrics, 'tollgate_http_connections', 'Open HTTP connections.', () => this.#open.size);
     this.#refusals = new Counter({
       name: 'tollgate_http_connections_refused_total',
       help: 'HTTP connections refused because the maximum number was open.',
@@ -50,18 +50,31 @@ export class ConnectionLimit {
     server.on('drop', () => this.#refused());
   }
 
-  /** Counts a new connection until it is closed. Returns whether it is within the limit. */
+  /**
+   * Counts a new connection until it is closed. Returns false for one beyond the surplus, which another process passed,
+   * and closes it.
+   */
   admit(socket: Socket): boolean {
-    this.#open += 1;
-    socket.once('close', () => {
-      this.#open -= 1;
-    });
-    if (this.#open <= this.#options.connectionsMax) return true;
+    if (this.#open.size >= this.#options.connectionsMax + SURPLUS_CONNECTIONS_MAX) {
+      this.#refused();
+      socket.destroy();
+      return false;
+    }
+    this.#open.add(socket);
+    socket.once('close', () => this.#open.delete(socket));
+    if (this.#open.size <= this.#options.connectionsMax) return true;
     this.#surplus.add(socket);
     const timer = setTimeout(() => socket.destroy(), SURPLUS_MS_MAX);
     socket.once('close', () => clearTimeout(timer));
     this.#refused();
-    return false;
+    return true;
+  }
+
+  /** Resolves when all connections are closed. */
+  async closed(): Promise<void> {
+    await Promise.all(
+      [...this.#open].map((socket) => new Promise((resolve) => socket.once('close', resolve))),
+    );
   }
 
   /** Whether the connection is above the limit: it gets one response. */

@@ -1,4 +1,5 @@
 export { createApp } from './app.js';
+export { BODIES_BYTES_MAX } from './body-budget.js';
 export { addressOfKey, routeCookie } from './cell-address.js';
 export { FORWARDED_MAX } from './cell-forwarding.js';
 export { contextOf } from './change-context.js';
@@ -7,6 +8,7 @@ export { embeddedJson, errorAtPath, type ReadEmbeddedJson } from './embedded-jso
 export { type ExpressRequest, registerExpressRoute } from './express-lane/express-route.js';
 export { meOf } from './me.js';
 export { pageOf } from './page.js';
+export { type PassedConnection, passSocket, takeSocket } from './passed-socket.js';
 export { boundToProject, lackingPermissions, permissionDenied } from './permission-denied.js';
 export { Readiness } from './readiness.js';
 export { secured } from './secured.js';

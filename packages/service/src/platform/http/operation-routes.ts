@@ -7,10 +7,15 @@ import type { App } from './types.js';
 export interface OperationDeps {
   readonly readiness: Readiness;
   readonly metrics: Metrics;
+  /** Returns the metrics as text; default: those of `metrics`. */
+  readonly metricsText?: (() => Promise<string>) | undefined;
 }
 
 /** Registers `/healthz`, `/readyz` and `/metrics`. */
-export function registerOperationRoutes(app: App, { readiness, metrics }: OperationDeps): void {
+export function registerOperationRoutes(
+  app: App,
+  { readiness, metrics, metricsText = () => metrics.metrics() }: OperationDeps,
+): void {
   app.route({
     method: 'GET',
     url: '/healthz',
@@ -58,7 +63,7 @@ export function registerOperationRoutes(app: App, { readiness, metrics }: Operat
       },
     },
     handler: async (_request, reply) => {
-      return reply.header('content-type', metrics.contentType).send(await metrics.metrics());
+      return reply.header('content-type', metrics.contentType).send(await metricsText());
     },
   });
 }

@@ -16,7 +16,7 @@ export interface LanePorts {
    * and Fastify serve.
    */
   readonly admit: (head: PlainHead) => MaybePromise<Admission | undefined>;
-  /** Node's own handler of a new connection. */
+  /** Takes a connection that the lane does not serve, or no longer; its bytes without a response are read again. */
   readonly handOver: (socket: Socket) => void;
   /** Whether the lane has stopped taking requests. */
   readonly isClosed: () => boolean;
@@ -252,7 +252,6 @@ export class LaneConnection {
     socket.pause();
     if (bytes.length > 0) socket.unshift(bytes);
     ports.handOver(socket);
-    socket.resume();
   }
 
   /** The client has ended its side, in the middle of a request or between two. */

@@ -41,6 +41,7 @@ export class ExpressLane {
   readonly #options: ExpressLaneOptions;
   readonly #routes: PathRoute[] = [];
   readonly #connections = new Set<LaneConnection>();
+  #ports: LanePorts | undefined;
   #isOpen = false;
 
   constructor(options: ExpressLaneOptions) {
@@ -73,33 +74,29 @@ export class ExpressLane {
   }
 
   /**
-   * Puts the lane between the server and Node's handler of its connections.
+   * Opens the lane; `serve` it connections from now on.
    *
-   * @param admit returns whether a new connection may be served; other connections go to Node, which refuses their
-   * requests
+   * @param handOver takes connections that carry anything but plain requests
    */
-  open(server: Server, admit: (socket: Socket) => boolean): void {
-    const [node, ...others] = server.listeners('connection') as ((socket: Socket) => void)[];
-    if (node === undefined || others.length > 0)
-      throw new Error('a server with one handler of connections is needed');
-    const ports: LanePorts = {
+  open({ keepAliveTimeout }: Server, handOver: (socket: Socket) => void): void {
+    this.#ports = {
       ...this.#options,
       admit: (head) => this.#admit(head),
-      handOver: (socket) => node.call(server, socket),
+      handOver,
       isClosed: () => !this.#isOpen || this.#options.readiness.shuttingDown,
       patienceMs: this.#options.patienceMs ?? PATIENCE_MS,
-      keepAliveMs: server.keepAliveTimeout,
+      keepAliveMs: keepAliveTimeout,
       left: (connection) => this.#connections.delete(connection),
     };
-    server.off('connection', node);
-    server.on('connection', (socket) => {
-      if (admit(socket)) this.#connections.add(new LaneConnection(socket, ports));
-      else ports.handOver(socket);
-    });
     this.#isOpen = true;
   }
 
-  /** Gives new connections to Fastify; open ones are closed after their current request. */
+  serve(socket: Socket): void {
+    if (this.#ports === undefined) throw new Error('the lane is not open yet');
+    this.#connections.add(new LaneConnection(socket, this.#ports));
+  }
+
+  /** Hands new connections over; open ones are closed after their current request. */
   close(): void {
     this.#isOpen = false;
     for (const connection of this.#connections) connection.close();
