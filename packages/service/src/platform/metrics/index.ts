@@ -2,6 +2,7 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 
 export { Counter, Gauge, Histogram } from 'prom-client';
 export { DurationHistogram, type DurationSeries } from './duration-histogram.js';
+export { lastingCounts, type MetricValues, mergeMetrics } from './merge.js';
 export { addReadGauge } from './read-gauge.js';
 export type Metrics = Registry;
 

@@ -16,6 +16,7 @@ export {
   transaction,
 } from './connect.js';
 export { type EmbeddedPostgres, type PostgresConnection, startEmbeddedPostgres } from './embedded.js';
+export { endConnections } from './end-connections.js';
 export {
   isForeignKeyViolation,
   isMissingTable,
