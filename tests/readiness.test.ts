@@ -7,7 +7,7 @@ import { type RunningService, startService } from './support/service.js';
 
 let service: RunningService;
 beforeAll(async () => {
-  service = await startService();
+  service = await startService({ args: ['serve', '--workers', '1'] });
 });
 afterAll(() => service?.stop());
 

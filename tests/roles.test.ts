@@ -15,8 +15,9 @@ let clickhouse: TestClickHouse;
 let env: Record<string, string>;
 const running: RunningService[] = [];
 
-async function start(roles: string): Promise<RunningService> {
-  const service = await startService({ args: ['serve', '--roles', roles], env, startsEmpty: true });
+async function start(roles: string, workers = 1): Promise<RunningService> {
+  const args = ['serve', '--roles', roles, '--workers', String(workers)];
+  const service = await startService({ args, env, startsEmpty: true });
   running.push(service);
   return service;
 }
@@ -32,7 +33,8 @@ beforeAll(async () => {
   clickhouse = await createTestClickHouse();
   env = { TOLLGATE_DATABASE_URL: postgres.connectionString, TOLLGATE_CLICKHOUSE_URL: clickhouse.url };
   one = await start('api');
-  other = await start('api');
+  // It accepts events in two processes.
+  other = await start('api', 2);
   worker = await start('worker');
   await start('projector');
   sample = await createSampleProject(one);

@@ -22,6 +22,7 @@ export default defineConfig({
     rolldownOptions: {
       input: {
         cli: here('dist/main/cli.js'),
+        'accepting-process': here('dist/main/accepting-process.js'),
         'worker-thread': here('dist/main/worker-thread.js'),
         'rules-thread': here('dist/main/rules-thread.js'),
       },

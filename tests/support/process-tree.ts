@@ -17,6 +17,16 @@ export function descendantsOf(pid: number): ProcessIdentity[] {
   return found.map((child) => ({ pid: child, startTime: processStartTime(child) }));
 }
 
+/** Returns the command line of a process; empty when it has ended. */
+export function commandOf(pid: number): string {
+  try {
+    if (process.platform === 'linux') return readFileSync(`/proc/${pid}/cmdline`, 'latin1');
+    return execFileSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' });
+  } catch {
+    return '';
+  }
+}
+
 /** Sends SIGKILL to those that still run; never to another process that was given one of their pids since. */
 export function killNow(processes: Iterable<ProcessIdentity>): void {
   for (const identity of processes) if (isRunning(identity)) signal(identity.pid);

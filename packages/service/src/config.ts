@@ -165,7 +165,7 @@ const SETTINGS = {
   ),
   workers: optional(
     'TOLLGATE_WORKERS',
-    'Number of rating threads, 1 to 16; `--workers` takes precedence. If unset, half of the processor cores, at most 8 and at most one for each GiB of memory; 1 on machines with 1 or 2 cores.',
+    'Number of rating threads and, if it is more than 1, of processes that accept events, 1 to 16; `--workers` takes precedence. If unset, half of the processor cores, at most 8 and at most one for each GiB of memory; 1 on machines with 1 or 2 cores.',
     readWorkers,
   ),
   shards: optional(
@@ -176,13 +176,13 @@ const SETTINGS = {
   expressLane: setting(
     'TOLLGATE_EXPRESS_LANE',
     '1',
-    "With `0` every request goes through Node's HTTP server; with `1` plain ingest requests are read from the socket, which is faster.",
+    "With `0` every request goes through Node's HTTP server of the main process; with `1` plain ingest requests are read from the socket, which is faster.",
     readFlag,
   ),
   databaseConnectionsMax: setting(
     'TOLLGATE_DATABASE_CONNECTIONS_MAX',
     '20',
-    'Maximum number of PostgreSQL connections of this process.',
+    'Maximum number of PostgreSQL connections of the main process, of each rating thread and of each accepting process.',
     integer(5, 1_000),
   ),
 };

@@ -41,6 +41,7 @@ beforeAll(async () => {
     log: createLog({ level: 'silent' }),
     metrics: createMetrics(),
     readiness: new Readiness(),
+    accepting: undefined,
     connectionsMax: 100,
     pipeline: { notify: () => {} },
     cell: ALONE,

@@ -39,10 +39,12 @@ import { registerVerifyRoutes } from '../modules/verify/index.js';
 import { createWebhooks, registerWebhookRoutes } from '../modules/webhooks/index.js';
 import { type App, createApp, type Readiness } from '../platform/http/index.js';
 import type { Logger } from '../platform/log/index.js';
-import { addReadGauge, type Metrics } from '../platform/metrics/index.js';
+import type { Metrics } from '../platform/metrics/index.js';
 import { checkObjectStore, probeObjectStore } from '../platform/object-store/index.js';
 import { ProjectDb } from '../platform/postgres/index.js';
 import { probeQueue, probeSegmentFolder } from '../platform/queue/index.js';
+import type { AcceptingProcesses } from './accepting-processes.js';
+import { measureBacklog } from './backlog-metrics.js';
 import { baselineOf } from './baseline.js';
 import type { OpenCell } from './cell.js';
 import { startCheckout, usableProvider } from './checkout.js';
@@ -52,6 +54,7 @@ import { type OpenQueue, openQueue } from './segment-queue.js';
 import type { Stores } from './stores.js';
 import { startStreams } from './streams.js';
 import { VERSION } from './version.js';
+import { acceptingProcessesOf } from './workers.js';
 
 /** The folder of the built console. */
 const CONSOLE_FOLDER = fileURLToPath(new URL('../../../console/dist/web', import.meta.url));
@@ -65,6 +68,8 @@ export interface ApiParts {
   readonly readiness: Readiness;
   readonly pipeline: { notify(): void };
   readonly cell: OpenCell;
+  /** Undefined when this process accepts all events itself. */
+  readonly accepting: AcceptingProcesses | undefined;
   /** Upper bound of the open HTTP connections. */
   readonly connectionsMax: number;
 }
@@ -77,7 +82,7 @@ export interface Api {
 
 /** Creates the HTTP application; it does not listen yet. Without the api role it serves only its health. */
 export async function createApi(parts: ApiParts): Promise<Api> {
-  const { config, stores, log, metrics, readiness } = parts;
+  const { config, stores, log, metrics, readiness, accepting } = parts;
   const { postgres, clickhouse, objects } = stores;
   const history = createUsageHistory({ postgres });
   const entitlements = createEntitlements({
@@ -121,14 +126,19 @@ export async function createApi(parts: ApiParts): Promise<Api> {
     version: VERSION,
     publicUrl: config.publicUrl,
     expressLane: config.expressLane,
+    passOn: accepting && ((socket) => accepting.passOn(socket)),
+    metricsText: accepting && (() => accepting.metricsText(metrics)),
     cells: parts.cell.own,
   });
   if (!config.roles.includes('api')) return { app, close: async () => {} };
   checkAccepting(readiness, stores);
+  // Without them this process accepts events itself.
+  if (accepting) readiness.add('accepting_processes', () => accepting.check(), { isNeeded: false });
   registerConsoleRoutes(app, { sessions, folder: CONSOLE_FOLDER });
   const { close: closeQueue, ...queues } = await openQueue(stores, config, {
     log,
     onAppended: () => parts.pipeline.notify(),
+    writer: { number: 0, count: 1 + acceptingProcessesOf(config) },
   });
   const close = registerModules(app, parts, queues, {
     tenancy: tenancy.service,
@@ -252,43 +262,4 @@ function registerLimitRoutes(
     (await parts.names.unknown(project, 'subject_types', [type])).length === 0;
   registerLimitManagementRoutes(app, createLimitManagement({ ...deps, isSubjectTypeKnown }));
   registerRealtimeLimitRoutes(app, createRealtimeLimits(deps));
-}
-
-const MS_PER_SECOND = 1_000;
-
-function measureBacklog(metrics: Metrics, ingest: IngestService): void {
-  addReadGauge(
-    metrics,
-    'tollgate_queue_events',
-    'Accepted events that wait to be rated.',
-    () => ingest.backlog.events,
-  );
-  addReadGauge(
-    metrics,
-    'tollgate_queue_deferred_events',
-    'Accepted events that are deferred because the rules of their tenant are slow.',
-    () => ingest.backlog.deferredEvents,
-  );
-  addReadGauge(
-    metrics,
-    'tollgate_queue_segments',
-    'Segments that wait to be rated.',
-    () => ingest.backlog.segments,
-  );
-  addReadGauge(
-    metrics,
-    'tollgate_queue_bytes',
-    'Bytes of the segments that wait to be rated.',
-    () => ingest.backlog.bytes,
-  );
-  addReadGauge(
-    metrics,
-    'tollgate_queue_oldest_seconds',
-    'For how long the oldest segment has waited.',
-    () => {
-      const { oldestReceivedAtMs } = ingest.backlog;
-      if (oldestReceivedAtMs === undefined) return 0;
-      return Math.max(0, systemClock.nowMs() - oldestReceivedAtMs) / MS_PER_SECOND;
-    },
-  );
 }

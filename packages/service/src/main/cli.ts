@@ -23,7 +23,7 @@ import { VERSION } from './version.js';
 const USAGE = `tollgate ${VERSION}: usage metering, rating and limits
 
   tollgate serve [--roles api,worker,projector]   start the service
-      [--workers N]                                 number of rating threads
+      [--workers N]                                 number of rating threads and accepting processes
   tollgate demo [--reset]                         start the service with a sample tenant and live sample traffic
   tollgate migrate                                migrate both stores to the schema of this version
   tollgate verify                                 compare PostgreSQL and ClickHouse, exit with 1 if they differ

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { readObjectStoreUrl } from '../platform/object-store/index.js';
-import { descriptorLimit, planDescriptors } from './descriptors.js';
+import { acceptingConnectionsMax, descriptorLimit, planDescriptors } from './descriptors.js';
 import { StartError } from './start-error.js';
 
 const WHOLE = {
   roles: ['api', 'worker', 'projector'],
   workers: 1,
+  expressLane: true,
   clickhouseUrl: undefined,
   databaseConnectionsMax: 20,
   directoryUrl: undefined,
@@ -14,13 +15,22 @@ const WHOLE = {
 const API = { ...WHOLE, roles: ['api'], clickhouseUrl: 'http://clickhouse:8123/tollgate' } as const;
 
 describe('file descriptors', () => {
+  test('of accepting processes are their own, and all of them together have a bound', () => {
+    const several = { ...WHOLE, workers: 4 };
+    expect(acceptingConnectionsMax(several, 1_024)).toBe(940);
+    expect(acceptingConnectionsMax(several, 1_000_000)).toBe(12_500);
+    expect(acceptingConnectionsMax(several, 100)).toBe(64);
+    const whole = planDescriptors({ ...several, expressLane: false }, 4_096).connectionsMax;
+    expect(planDescriptors(several, 4_096).connectionsMax).toBe(whole - 4 * 2);
+  });
+
   test('leave to clients what the stores do not need, up to a bound', () => {
     expect(planDescriptors(WHOLE, 1_024)).toEqual({ connectionsMax: 374, warning: undefined });
     expect(planDescriptors(API, 1_024)).toEqual({ connectionsMax: 876, warning: undefined });
     expect(planDescriptors({ ...API, databaseConnectionsMax: 120 }, 1_024).connectionsMax).toBe(776);
     const cell = { ...API, directoryUrl: 'postgresql://directory/directory' };
     expect(planDescriptors(cell, 1_024).connectionsMax).toBe(876 - 261);
-    expect(planDescriptors({ ...WHOLE, workers: 3 }, 1_024)).toMatchObject({ connectionsMax: 334 });
+    expect(planDescriptors({ ...WHOLE, workers: 3 }, 1_024)).toMatchObject({ connectionsMax: 328 });
     expect(planDescriptors(WHOLE, 1_048_576).connectionsMax).toBe(50_000);
     expect(planDescriptors(WHOLE, Number.POSITIVE_INFINITY).connectionsMax).toBe(50_000);
   });

@@ -3,13 +3,15 @@ import { FORWARDED_MAX, SURPLUS_CONNECTIONS_MAX } from '../platform/http/index.j
 import { S3_SOCKETS_MAX } from '../platform/object-store/index.js';
 import { DIRECTORY_CONNECTIONS_MAX } from './cell.js';
 import { StartError } from './start-error.js';
-import { ratingThreadsOf } from './workers.js';
+import { acceptingProcessesOf, ratingThreadsOf } from './workers.js';
 
 /**
  * Descriptors of a process that does nothing yet: of Node.js, its libraries and threads, the log, and files
  * that wait to be rated or copied.
  */
 const OWN_DESCRIPTORS = 64;
+/** The channel to an accepting process, and a connection that it has not confirmed yet. */
+const ACCEPTING_DESCRIPTORS = 2;
 /** Connections of the rating role to receivers of webhooks. */
 const WEBHOOK_DESCRIPTORS = 64;
 /** Connections to a ClickHouse server. */
@@ -44,7 +46,13 @@ export interface DescriptorPlan {
 export function planDescriptors(
   config: Pick<
     Config,
-    'roles' | 'workers' | 'clickhouseUrl' | 'databaseConnectionsMax' | 'directoryUrl' | 'objectStoreUrl'
+    | 'roles'
+    | 'workers'
+    | 'expressLane'
+    | 'clickhouseUrl'
+    | 'databaseConnectionsMax'
+    | 'directoryUrl'
+    | 'objectStoreUrl'
   >,
   limit: number,
 ): DescriptorPlan {
@@ -52,8 +60,11 @@ export function planDescriptors(
   const isEmbedded = config.clickhouseUrl === undefined;
   const isCell = config.directoryUrl !== undefined && config.roles.includes('api');
   const pools = 1 + ratingThreadsOf(config);
-  const ofBucket = config.objectStoreUrl?.kind === 's3' ? S3_SOCKETS_MAX : 0;
-  const own = OWN_DESCRIPTORS + SURPLUS_CONNECTIONS_MAX + pools * (config.databaseConnectionsMax + ofBucket);
+  const own =
+    OWN_DESCRIPTORS +
+    SURPLUS_CONNECTIONS_MAX +
+    pools * poolDescriptors(config) +
+    acceptingProcessesOf(config) * ACCEPTING_DESCRIPTORS;
   const least = own + (isEmbedded ? CLICKHOUSE_DESCRIPTORS_MIN : CLICKHOUSE_SERVER_DESCRIPTORS);
   const reserved =
     own +
@@ -71,6 +82,24 @@ export function planDescriptors(
       ? `This process may open ${limit} files, which leaves ${connectionsMax} HTTP connections; ${remedy(reserved)}.`
       : undefined;
   return { connectionsMax, warning };
+}
+
+/** Returns the upper bound of the open HTTP connections of each accepting process. */
+export function acceptingConnectionsMax(
+  config: Pick<Config, 'roles' | 'workers' | 'expressLane' | 'databaseConnectionsMax' | 'objectStoreUrl'>,
+  limit: number,
+): number {
+  const own = OWN_DESCRIPTORS + poolDescriptors(config);
+  const share = Math.floor(CONNECTIONS_MAX / acceptingProcessesOf(config));
+  return Math.min(share, Math.max(CONNECTIONS_MIN, limit - own));
+}
+
+/** Returns the descriptors of a pool of connections, and of the same pool's object store. */
+function poolDescriptors({
+  databaseConnectionsMax,
+  objectStoreUrl,
+}: Pick<Config, 'databaseConnectionsMax' | 'objectStoreUrl'>): number {
+  return databaseConnectionsMax + (objectStoreUrl?.kind === 's3' ? S3_SOCKETS_MAX : 0);
 }
 
 function remedy(reserved: number): string {

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { HEAP_GROWTH } from './service.js';
+import { HEAP_GROWTH } from './heap.js';
 
 test('V8 knows the option: one that it does not know, it ignores', () => {
   const [name] = HEAP_GROWTH.split('=');

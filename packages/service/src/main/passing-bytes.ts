@@ -12,6 +12,7 @@ import {
   SegmentFiles,
   SegmentObjects,
   type SegmentStore,
+  type SegmentWriter,
   segmentObjects,
 } from '../platform/queue/index.js';
 import type { LocalFolders } from './data-dir.js';
@@ -25,11 +26,12 @@ export interface PassingBytes {
   readonly objects: ObjectStore | undefined;
 }
 
-export async function openSegmentStore({
-  folders,
-  objects,
-}: PassingBytes): Promise<SegmentStore | undefined> {
-  if (folders !== undefined) return SegmentFiles.open(folders.segments);
+/** @param writer this process among those that append to the folder; default: the only one */
+export async function openSegmentStore(
+  { folders, objects }: PassingBytes,
+  writer?: SegmentWriter,
+): Promise<SegmentStore | undefined> {
+  if (folders !== undefined) return SegmentFiles.open(folders.segments, writer && { writer });
   return objects && new SegmentObjects(objects);
 }
 

@@ -6,6 +6,7 @@ import {
   type SegmentQueueOptions,
   type SegmentRecord,
   type SegmentStore,
+  type SegmentWriter,
   ShardCount,
 } from '../platform/queue/index.js';
 import { createSweepJob, type SweepJob } from '../platform/sweep-job.js';
@@ -25,6 +26,8 @@ export interface OpenQueue {
 export interface QueueEvents {
   readonly log: Logger;
   readonly onAppended: () => void;
+  /** This process among those of the service that append. */
+  readonly writer: SegmentWriter;
 }
 
 /**
@@ -34,10 +37,10 @@ export interface QueueEvents {
 export async function openQueue(
   stores: Pick<Stores, 'postgres' | 'folders' | 'objects'>,
   { objectStoreUrl }: Pick<Config, 'objectStoreUrl'>,
-  { log, onAppended }: QueueEvents,
+  { log, onAppended, writer }: QueueEvents,
 ): Promise<OpenQueue> {
   const { postgres } = stores;
-  const store = await openSegmentStore(stores);
+  const store = await openSegmentStore(stores, writer);
   const options = {
     ...(await openShards(postgres, log)),
     ...(objectStoreUrl !== undefined && { outsideBytesMin: objectStoreUrl.segmentBytesMin }),

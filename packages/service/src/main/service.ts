@@ -1,5 +1,4 @@
 import { createServer } from 'node:net';
-import { setFlagsFromString } from 'node:v8';
 import type { Config } from '../config.js';
 import { systemClock } from '../kernel/clock.js';
 import { createProjector } from '../modules/pipeline/index.js';
@@ -7,13 +6,15 @@ import { loadServiceKey, type ServiceKey } from '../modules/tenancy/index.js';
 import { type App, closeGracefully, Readiness } from '../platform/http/index.js';
 import type { Logger } from '../platform/log/index.js';
 import { createMetrics, type Metrics } from '../platform/metrics/index.js';
-import { WorkWatch } from '../platform/postgres/index.js';
+import { endConnections, WorkWatch } from '../platform/postgres/index.js';
 import { deferredSegment, newSegment } from '../platform/queue/index.js';
+import { AcceptingProcesses } from './accepting-processes.js';
 import { type Api, createApi } from './api.js';
 import { openCell } from './cell.js';
 import { Closers } from './closers.js';
 import { prepareDataDir } from './data-dir.js';
-import { descriptorLimit, planDescriptors } from './descriptors.js';
+import { acceptingConnectionsMax, descriptorLimit, planDescriptors } from './descriptors.js';
+import { letHeapsGrow } from './heap.js';
 import { announceUrl, lockInstance, usesEmbeddedStore } from './instance.js';
 import { startJobs } from './jobs.js';
 import { measureObjectStore } from './object-store-metrics.js';
@@ -25,7 +26,7 @@ import { ShardLeases, type ShardWork } from './shard-leases.js';
 import { startShards } from './shards.js';
 import { StartError } from './start-error.js';
 import { openStores, type Stores } from './stores.js';
-import { ratingThreadsOf } from './workers.js';
+import { acceptingProcessesOf, ratingThreadsOf } from './workers.js';
 
 /** A running service. */
 export interface Service {
@@ -93,6 +94,7 @@ export async function startService(config: Config, options: ServiceOptions): Pro
     });
     const cell = await openCell(config, stores.postgres, log);
     closers.add(() => cell.close());
+    const accepting = openAccepting(config, stores, serviceKey, { log, pipeline });
     const parts = {
       config,
       stores,
@@ -102,10 +104,12 @@ export async function startService(config: Config, options: ServiceOptions): Pro
       readiness,
       pipeline,
       cell,
+      accepting,
       connectionsMax,
     };
     const api = await createApi(parts);
-    closers.add(() => closeApi(api, readiness));
+    closers.add(() => closeApi(api, readiness, accepting));
+    await accepting?.start((passed, socket) => api.app.takeConnection(passed, socket));
     const url = await listen(api.app, config);
     if (usesEmbeddedStore(config)) closers.add(announceUrl(config.dataDir, url));
     return { url, serviceKey, places: stores.places, failure, stop: () => closers.closeAll() };
@@ -151,8 +155,33 @@ function listenError(error: NodeJS.ErrnoException, host: string, port: number): 
   return new StartError(reasons[error.code ?? ''] ?? `Cannot listen on ${host}:${port}: ${error.message}.`);
 }
 
-async function closeApi(api: Api, readiness: Readiness): Promise<void> {
+/** Returns the processes that accept events for this one, not started yet; undefined when it accepts them itself. */
+function openAccepting(
+  config: Config,
+  { postgres, postgresConnection, folders, owner }: Stores,
+  serviceKey: ServiceKey,
+  { log, pipeline }: { log: Logger; pipeline: RunningPipeline },
+): AcceptingProcesses | undefined {
+  const processes = acceptingProcessesOf(config);
+  if (processes === 0) return undefined;
+  const connectionsMax = acceptingConnectionsMax(config, descriptorLimit());
+  return new AcceptingProcesses({
+    data: { config, postgresConnection, folders, serviceKey: serviceKey.text, processes, connectionsMax },
+    log,
+    owner,
+    endConnections: (applicationName) => endConnections(postgres, applicationName),
+    onAppended: () => pipeline.notify(),
+  });
+}
+
+async function closeApi(
+  api: Api,
+  readiness: Readiness,
+  accepting: AcceptingProcesses | undefined,
+): Promise<void> {
   readiness.beginShutdown();
+  // Meanwhile this process listens, and refuses what is new.
+  await accepting?.stop();
   await closeGracefully(api.app);
   await api.close();
 }
@@ -251,16 +280,4 @@ function watchSegments(worker: RatingThreads, watch: WorkWatch): () => void {
     onDue: () => worker.notifyFound('deferred'),
   });
   return watch.add({ dueAtMs: newSegment, lookMs: NEW_LOOK_MS, onDue: () => worker.notifyFound('waiting') });
-}
-
-/** How far a heap may grow beyond its live objects before all of it is collected. */
-export const HEAP_GROWTH = '--heap-growing-percent=100';
-
-/**
- * Lets heaps double between two collections. By default V8 lets a heap that holds 40 MB grow by 8 MB, and counts the
- * bodies of requests, which are outside of it: at 10,000 events/s in batches it collected everything twice a second,
- * and each time the main thread stood still for up to 9 ms.
- */
-export function letHeapsGrow(): void {
-  setFlagsFromString(HEAP_GROWTH);
 }

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import type { PipelineStats, SegmentNews } from '../modules/pipeline/index.js';
+import { PacedNotice } from './paced-notice.js';
 import type { FromWorker, ToWorker, WorkerThreadData } from './worker-protocol.js';
 
 export interface WorkerHostEvents {
@@ -23,8 +24,9 @@ export class WorkerHost {
   readonly #thread: Worker;
   readonly #ended: Promise<void>;
   #stopping = false;
-  #quiet: NodeJS.Timeout | undefined;
-  #isNewsWaiting = false;
+  readonly #appended = new PacedNotice(NOTIFY_INTERVAL_MS, () =>
+    this.#send({ kind: 'segments', news: 'appended' }),
+  );
 
   constructor(data: WorkerThreadData, events: WorkerHostEvents, youngMb: number, program = PROGRAM) {
     this.#thread = new Worker(program, {
@@ -63,23 +65,13 @@ export class WorkerHost {
    * the first at once, and one later.
    */
   notify(): void {
-    if (this.#quiet !== undefined) {
-      this.#isNewsWaiting = true;
-      return;
-    }
-    this.#send({ kind: 'segments', news: 'appended' });
-    this.#quiet = setTimeout(() => {
-      this.#quiet = undefined;
-      if (!this.#isNewsWaiting) return;
-      this.#isNewsWaiting = false;
-      this.notify();
-    }, NOTIFY_INTERVAL_MS).unref();
+    this.#appended.notify();
   }
 
   /** Stops the thread after its running batches; does nothing when it has ended already. */
   async stop(): Promise<void> {
     this.#stopping = true;
-    clearTimeout(this.#quiet);
+    this.#appended.stop();
     this.#send({ kind: 'stop' });
     await this.#ended;
   }

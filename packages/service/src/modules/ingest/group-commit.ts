@@ -18,7 +18,7 @@ const SEGMENT_BYTES_MAX = 8 * 1_048_576;
 /** As many as the largest request has, so that one segment never dominates a worker's batch. */
 const SEGMENT_EVENTS_MAX = BATCH_EVENTS_MAX;
 /** Upper bound of the memory of accepted requests that are not durable yet. */
-const PENDING_BYTES_MAX = 64 * 1_048_576;
+export const PENDING_BYTES_MAX = 64 * 1_048_576;
 /**
  * Segments that are written at the same time: while the row of one is committed, the bytes of the other are written to
  * their file.

@@ -1,2 +1,3 @@
+export { PENDING_BYTES_MAX } from './group-commit.js';
 export { registerIngestRoutes } from './routes.js';
 export { IngestService } from './service.js';

@@ -28,15 +28,29 @@ export interface TenancyOptions {
   readonly monotonicMs?: () => number;
 }
 
-/** The parts of tenancy that other modules use; `authenticator` and `projects` are ports of `createApp`. */
-export interface Tenancy {
+/** The ports of `createApp` that find who asks, and for which project. */
+export interface CallerFinder {
   readonly authenticator: KeyAuthenticator;
   readonly projects: CachedProjectResolver;
+}
+
+export interface Tenancy extends CallerFinder {
   readonly service: TenancyService;
 }
 
-export function createTenancy(options: TenancyOptions): Tenancy {
-  const { postgres, clock, serviceKey, projectAdmission, provisionStorage, register, monotonicMs } = options;
+export interface CallerFinderOptions
+  extends Pick<TenancyOptions, 'postgres' | 'clock' | 'serviceKey' | 'monotonicMs'> {
+  /** Whether this installation is one of several cells. */
+  readonly mayMove: boolean;
+}
+
+export function createCallerFinder({
+  postgres,
+  clock,
+  serviceKey,
+  mayMove,
+  monotonicMs,
+}: CallerFinderOptions): CallerFinder {
   const authenticator = new KeyAuthenticator({
     findKey: (sha256) => findKey(postgres, sha256),
     serviceKey,
@@ -45,15 +59,21 @@ export function createTenancy(options: TenancyOptions): Tenancy {
   });
   const projects = new CachedProjectResolver({
     findProject: (projectId, tenantId) => findProjectRef(postgres, projectId, tenantId),
-    mayMove: register !== undefined,
+    mayMove,
   });
+  return { authenticator, projects };
+}
+
+export function createTenancy(options: TenancyOptions): Tenancy {
+  const { postgres, clock, projectAdmission, provisionStorage, register } = options;
+  const access = createCallerFinder({ ...options, mayMove: register !== undefined });
   const service = new TenancyService({
     postgres,
     clock,
     projectAdmission,
     provisionStorage,
     register,
-    onKeyRevoked: () => authenticator.forget(),
+    onKeyRevoked: () => access.authenticator.forget(),
   });
-  return { authenticator, projects, service };
+  return { ...access, service };
 }

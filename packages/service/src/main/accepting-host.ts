@@ -1,0 +1,136 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import type { Socket } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { type PassedConnection, passSocket } from '../platform/http/index.js';
+import type { MetricValues } from '../platform/metrics/index.js';
+import { endsWithin } from '../platform/wait.js';
+import type { FromAccepting, ToAccepting } from './accepting-protocol.js';
+
+export interface AcceptingHostEvents {
+  readonly onAppended: () => void;
+  /** Called with a connection that carries something other than plain ingest requests. */
+  readonly onConnection: (passed: PassedConnection, socket: Socket) => void;
+}
+
+const PROGRAM = new URL('./accepting-process.js', import.meta.url);
+/** Upper bound of the connections on their way to one process, which may hang; beyond it others take them. */
+const PASSED_MAX = 256;
+/** A process that takes longer to report its metrics counts with the previous ones. */
+const METRICS_MS_MAX = 1_000;
+/** A process that takes longer to stop is killed. */
+const STOP_MS_MAX = 3_000;
+
+/** An accepting process, seen from the main process. */
+export class AcceptingHost {
+  /** Resolves when the process accepts events, or has ended. */
+  readonly started: Promise<void>;
+  /** Resolves with the reason. */
+  readonly ended: Promise<string>;
+  readonly #child: ChildProcess;
+  readonly #passed = new Set<Socket>();
+  #isReady = false;
+  #wasReady = false;
+  #latestMetrics: MetricValues = [];
+  #onMetrics: (() => void) | undefined;
+  #measuring: Promise<unknown> | undefined;
+
+  constructor(
+    start: Extract<ToAccepting, { kind: 'start' }>,
+    events: AcceptingHostEvents,
+    program = PROGRAM,
+  ) {
+    this.#child = fork(fileURLToPath(program), [], { serialization: 'advanced' });
+    let onReady = () => {};
+    const ready = new Promise<void>((resolve) => {
+      onReady = resolve;
+    });
+    this.#child.on('message', (message: FromAccepting, socket?: Socket) => {
+      if (message.kind === 'appended') events.onAppended();
+      else if (message.kind === 'connection') {
+        // The client may have left meanwhile; then there is a message without a socket.
+        if (socket !== undefined) events.onConnection(message, socket);
+      } else if (message.kind === 'metrics') {
+        this.#latestMetrics = message.metrics;
+        this.#onMetrics?.();
+      } else {
+        this.#isReady = true;
+        this.#wasReady = true;
+        onReady();
+      }
+    });
+    this.#child.once('disconnect', () => {
+      this.#isReady = false;
+    });
+    this.ended = this.#endOf(this.#child);
+    this.started = Promise.race([ready, this.ended.then(() => {})]);
+    this.#send(start);
+  }
+
+  /** Whether the process accepts events. */
+  get isReady(): boolean {
+    return this.#isReady;
+  }
+
+  /** Whether the process ever accepted events. */
+  get wasReady(): boolean {
+    return this.#wasReady;
+  }
+
+  /** The metrics as last asked for. */
+  get latestMetrics(): MetricValues {
+    return this.#latestMetrics;
+  }
+
+  /** Gives a connection to the process; returns false when it cannot take it now. */
+  take(socket: Socket): boolean {
+    if (!this.#isReady || this.#passed.size >= PASSED_MAX) return false;
+    this.#passed.add(socket);
+    socket.once('close', () => this.#passed.delete(socket));
+    passSocket(this.#child, socket);
+    return true;
+  }
+
+  async metrics(): Promise<MetricValues> {
+    this.#measuring ??= this.#measure().finally(() => {
+      this.#measuring = undefined;
+    });
+    await this.#measuring;
+    return this.#latestMetrics;
+  }
+
+  /** Ends the process after the requests that it has. */
+  async stop(): Promise<void> {
+    this.#isReady = false;
+    this.#send({ kind: 'stop' });
+    if (!(await endsWithin(this.ended, STOP_MS_MAX))) this.#child.kill('SIGKILL');
+    await this.ended;
+  }
+
+  async #measure(): Promise<void> {
+    if (!this.#isReady) return;
+    const measured = new Promise<void>((resolve) => {
+      this.#onMetrics = resolve;
+    });
+    this.#send({ kind: 'metrics' });
+    await endsWithin(Promise.race([measured, this.ended]), METRICS_MS_MAX);
+  }
+
+  #endOf(child: ChildProcess): Promise<string> {
+    return new Promise((resolve) => {
+      const end = (reason: string) => {
+        this.#isReady = false;
+        for (const socket of this.#passed) socket.destroy();
+        resolve(reason);
+      };
+      child.once('exit', (code, signal) => end(`it ended with ${signal ?? code}`));
+      child.on('error', (error) => {
+        // Without a process id it could not be started, and there is no exit.
+        if (child.pid === undefined) end(error.message);
+      });
+    });
+  }
+
+  #send(message: ToAccepting): void {
+    this.#child.send(message, undefined, {}, () => {});
+  }
+}

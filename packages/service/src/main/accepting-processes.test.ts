@@ -1,0 +1,89 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readConfig } from '../config.js';
+import { createMetrics } from '../platform/metrics/index.js';
+import { waitFor } from '../testing/index.js';
+import { AcceptingProcesses } from './accepting-processes.js';
+
+let folder: string;
+let started: AcceptingProcesses | undefined;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tollgate-accepting-'));
+});
+afterEach(async () => {
+  await started?.stop();
+  rmSync(folder, { recursive: true });
+});
+
+const READY = `process.on('message', ({ kind }) => {
+  if (kind === 'start') process.send({ kind: 'ready' });
+  else if (kind === 'stop') process.exit(0);
+});`;
+
+/** Starts two processes that run `script`, and records what is reported of them. */
+async function start(script: string) {
+  const file = join(folder, 'program.mjs');
+  writeFileSync(file, script);
+  const ended: string[] = [];
+  const warnings: unknown[] = [];
+  let appended = 0;
+  const processes = new AcceptingProcesses({
+    data: {
+      config: readConfig({}),
+      postgresConnection: '',
+      folders: undefined,
+      serviceKey: 'k',
+      processes: 2,
+      connectionsMax: 1,
+    },
+    log: { warn: (fields: object) => void warnings.push(fields) } as never,
+    owner: 'owner',
+    endConnections: async (name) => void ended.push(name),
+    onAppended: () => {
+      appended += 1;
+    },
+    program: pathToFileURL(file),
+  });
+  started = processes;
+  await processes.start(() => {});
+  return { processes, ended, warnings, appended: () => appended };
+}
+
+describe('accepting processes', () => {
+  it('are ready before they are given connections, and are asked to stop', async () => {
+    const { processes, warnings } = await start(READY);
+    expect(() => processes.check()).not.toThrow();
+    await processes.stop();
+    expect(warnings).toEqual([]);
+    expect(() => processes.check()).toThrow('0 of 2 accepting processes run');
+  });
+
+  it('report what they append', async () => {
+    const { appended } = await start(`${READY} process.send({ kind: 'appended' });`);
+    await waitFor(() => appended() === 2);
+  });
+
+  it('that do not report their metrics count with those that they reported last', async () => {
+    const { processes } = await start(READY);
+    const metrics = createMetrics();
+    expect(await processes.metricsText(metrics)).toContain('process_cpu_seconds_total');
+  });
+
+  it('that end are started again once their connections have ended; until then nobody takes connections', async () => {
+    const { processes, ended, warnings } = await start('process.exit(3);');
+    expect(processes.passOn({} as never)).toBe(false);
+    expect(() => processes.check()).toThrow('0 of 2 accepting processes run');
+    await waitFor(() => warnings.length === 4);
+    expect(warnings[0]).toMatchObject({ reason: 'it ended with 3' });
+    expect(ended.sort()).toEqual(['tollgate accept 1 owner', 'tollgate accept 2 owner']);
+  });
+
+  it('that do not stop are killed', async () => {
+    const { processes } = await start("process.on('message', () => process.send({ kind: 'ready' }));");
+    await processes.stop();
+    expect(() => processes.check()).toThrow('0 of 2');
+  });
+});
