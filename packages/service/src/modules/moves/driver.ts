@@ -13,7 +13,7 @@ import {
 } from '../cells/index.js';
 import { KEY_CACHE_MS_MAX } from '../tenancy/index.js';
 import type { SourceStatus } from './moving.js';
-import { CellStepError, CellSteps, stepBody } from './source-client.js';
+import { type CellStepError, CellSteps, stepBody } from './source-client.js';
 import type { TenantMove } from './state-store.js';
 import type { CopyProgress } from './target.js';
 import { describeDifferences, type MoveDifference } from './tenant-copy.js';
@@ -69,7 +69,7 @@ export class MoveDriver {
     const cells = await listCells(this.#options.directory);
     const target = this.#stepsOf(cellNamed(cells, toCell));
     const found = await this.#placeOf(tenantId);
-    if (found.cell === toCell) return this.#complete(found, cells);
+    if (found.cell === toCell && found.toCell === null) return this.#complete(found, cells);
     const place = await this.#claim(found, toCell);
     const source = this.#stepsOf(cellNamed(cells, place.cell));
     const move = await source.currentMove(tenantId);
@@ -115,9 +115,10 @@ export class MoveDriver {
       throw new TenantMoveError(`Cell "${place.cell}" does not serve the tenant, so nothing was removed.`);
     }
     await this.#inOthers(place, cells, async (steps, { moveId, state }, cell) => {
-      if (state !== 'moved' && state !== 'leaving') return;
-      const body = { ...stepBody(tenantId, moveId), grace_ms: graceMs };
-      await this.#repeat(() => steps.call('source', 'remove', body));
+      const body = stepBody(tenantId, moveId);
+      // The copy of a move that went to another cell in the end.
+      if (state === 'arriving') await this.#repeat(() => steps.call('target', 'discard', body));
+      else await this.#repeat(() => steps.call('source', 'remove', { ...body, grace_ms: graceMs }));
       onProgress(`removed: the rows of ${tenantId} in cell "${cell.name}"`);
     });
   }
@@ -148,14 +149,9 @@ export class MoveDriver {
     for (const cell of cells) {
       if (cell.name === place.cell || cell.name === place.toCell) continue;
       const steps = this.#stepsOf(cell);
-      let move: TenantMove | undefined;
-      try {
-        move = await steps.currentMove(place.tenantId);
-      } catch (error) {
-        if (!(error instanceof CellStepError)) throw error;
-        this.#options.onProgress(`skipped: ${error.message} Run the command again if the tenant was there.`);
-        continue;
-      }
+      const move = await steps.currentMove(place.tenantId).catch(({ message }: CellStepError) => {
+        this.#options.onProgress(`skipped: ${message} Run the command again if the tenant was there.`);
+      });
       if (move !== undefined) await work(steps, move, cell);
     }
   }
@@ -223,7 +219,11 @@ export class MoveDriver {
   async #thaw({ tenantId, moveId, source }: Ends, latest: TenantPlace, cause: Error): Promise<void> {
     const { directory, onProgress } = this.#options;
     try {
-      if ((await cancelMove(directory, latest)) === undefined) return;
+      if ((await cancelMove(directory, latest)) === undefined) {
+        // A TenantMoveError says that another run has taken over.
+        if (cause instanceof TenantMoveError) return;
+        throw new Error('its place has changed');
+      }
       await source.call('source', 'thaw', stepBody(tenantId, moveId));
       onProgress('the tenant works again in its cell; its copy is kept');
     } catch (error) {

@@ -90,6 +90,40 @@ it('finds a difference that it cannot repair, and opens nothing', async () => {
   expect((await target.finish('ten_1', 'm1')).map(({ part }) => part)).toEqual(['history of prj_ten_1_1']);
 });
 
+it('copies again what was changed in spite of the freeze, and does not compare sessions', async () => {
+  await source.begin('ten_1', 'm1');
+  await target.begin('ten_1', 'm1');
+  await cells.copyAll();
+  await cells.freeze();
+  let isChanged = false;
+  const changing = new Proxy(source, {
+    get(object, name: keyof MoveSource) {
+      const call = object[name] as (...args: unknown[]) => Promise<unknown>;
+      return async (...args: unknown[]) => {
+        // Everything is copied by now, and nothing is compared yet.
+        if (name === 'digest' && !isChanged) {
+          isChanged = true;
+          await run(a, `delete from usage_alerts where tenant_id = 'ten_1'`);
+          await run(a, 'delete from console_sessions');
+        }
+        return call.apply(object, args);
+      };
+    },
+  });
+  const arriving = new ArrivingTenants(depsOf(b), changing as MoveSource);
+  expect(await arriving.finish('ten_1', 'm1')).toEqual([]);
+  expect(isChanged).toBe(true);
+  expect(await rowsIn(b, 'usage_alerts')).toEqual(await rowsIn(a, 'usage_alerts'));
+});
+
+it('names the way to remove the copy of an earlier move', async () => {
+  await source.begin('ten_1', 'm1');
+  await target.begin('ten_1', 'm1');
+  await source.resume('ten_1', 'm1');
+  await source.begin('ten_1', 'm2');
+  await expect(target.begin('ten_1', 'm2')).rejects.toThrow('tollgate tenant remove-copy');
+});
+
 it('discards the rows that have arrived; then the move can begin again', async () => {
   await source.begin('ten_1', 'm1');
   await target.begin('ten_1', 'm1');

@@ -47,6 +47,11 @@ export const UNCHECKED_TABLES: Readonly<Partial<Record<TableName, string>>> = {
   usage_totals: 'written by rating',
 };
 
+/** Whether rows of a table may have changed since they were copied, so that parts of it are copied again. */
+export function mayChangeAfterCopy(table: TableName): boolean {
+  return COPIED_LIVE.has(table) || (UNCHECKED_TABLES[table] !== undefined && table !== 'tenants');
+}
+
 /** Returns the tables whose rows move with their tenant; a table comes after the tables to which its rows refer. */
 export function tenantTables(copied?: 'live' | 'frozen'): TableName[] {
   const names = Object.keys(TABLE_OWNERS) as TableName[];

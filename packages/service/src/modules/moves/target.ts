@@ -46,7 +46,7 @@ export class ArrivingTenants {
     }
     const move = await states.findMove(db, tenantId);
     if (move === undefined) await this.#beginNew(tenantId, moveId);
-    if (move?.state === 'moved' || move?.state === 'leaving') {
+    if (move !== undefined && (move.state !== 'arriving' || move.moveId !== moveId)) {
       refuseStep('An earlier move has left rows here. Remove them: tollgate tenant remove-copy TENANT.');
     }
     await this.#require(tenantId, moveId);

@@ -11,7 +11,7 @@ import {
 } from './moving.js';
 import * as rows from './row-copy-store.js';
 import * as states from './state-store.js';
-import { type TableName, tenantTables } from './tables.js';
+import { mayChangeAfterCopy, type TableName, tenantTables } from './tables.js';
 
 /** One part of a tenant that differs in the two cells. */
 export interface MoveDifference {
@@ -45,6 +45,8 @@ interface HistoryStep {
 }
 
 const DIGESTS_AT_ONCE = 4;
+/** People sign in and out while a tenant is frozen. */
+const NOT_COMPARED: TableName = 'console_sessions';
 
 type Transaction = Parameters<typeof states.writeAsMove>[0];
 
@@ -122,7 +124,7 @@ export class TenantCopy {
       if (here !== there) differing.push({ part, source: there, target: here });
     };
     const tenant = { tenantId: this.#tenantId, projects };
-    const tables = tenantTables();
+    const tables = tenantTables().filter((table) => table !== NOT_COMPARED);
     const compareNext = async () => {
       for (let table = tables.pop(); table !== undefined; table = tables.pop()) {
         const [source, target] = await Promise.all([
@@ -145,10 +147,10 @@ export class TenantCopy {
     return differing;
   }
 
-  /** Replaces the differing parts of a table: rows were deleted in the source after they were copied. */
+  /** Replaces the differing parts of a table: rows were deleted or changed in the source after they were copied. */
   async repair(part: string, projects: readonly MovingProject[]): Promise<void> {
-    const table = tenantTables('live').find((name) => name === part);
-    if (table === undefined) return;
+    const table = tenantTables().find((name) => name === part);
+    if (table === undefined || !mayChangeAfterCopy(table)) return;
     const tenant = { tenantId: this.#tenantId, projects };
     const source = await this.#source.digest(this.#tenantId, this.#moveId, table);
     const target = await rows.digestRows(this.#deps.postgres.db, tenant, table);

@@ -134,9 +134,10 @@ export class WebhookEndpoints {
    */
   async delete(context: ChangeContext, id: string): Promise<void> {
     await transaction(this.#deps.postgres, async (tx) => {
+      // First, because of a tenant that is moving nothing is deleted, and its audit log refuses the change.
+      await this.#audit(tx, context, 'delete', id);
       if (!(await store.deleteEndpoint(new ProjectTx(tx, context.project), id)))
         throw new DomainError('not_found');
-      await this.#audit(tx, context, 'delete', id);
     });
   }
 

@@ -148,12 +148,15 @@ export async function listMessagesAbout(
   return { items, totalCount: counted?.total ?? 0 };
 }
 
-/** Deletes messages that were created before a time, with their deliveries; returns how many. */
+/**
+ * Deletes messages that were created before a time, with their deliveries; returns how many. Those of moving tenants
+ * stay, because they are copied.
+ */
 export async function deleteMessages(tx: Tx, createdBeforeMs: number, messagesMax: number): Promise<number> {
   const { numAffectedRows } = await sql`
     delete from webhook_messages where (project_id, id) in (
-      select project_id, id from webhook_messages where created_at_ms < ${createdBeforeMs}
-      order by created_at_ms limit ${messagesMax} for update skip locked
+      select project_id, id from webhook_messages
+      where created_at_ms < ${createdBeforeMs} and ${isNotMoving('tenant_id')} order by created_at_ms limit ${messagesMax} for update skip locked
     )`.execute(tx);
   return Number(numAffectedRows ?? 0n);
 }

@@ -1,8 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { transaction } from '../../platform/postgres/index.js';
 import { dueAtMs } from '../../testing/index.js';
 import { type Receiver, startReceiver } from '../../testing/receiver.js';
 import { nextAttemptMs, readBacklog } from './attempt-store.js';
-import { waitingMessage } from './outbox-store.js';
+import { deleteMessages, waitingMessage } from './outbox-store.js';
 import { RETRY_PAUSES_MS } from './retry.js';
 import { createTestWebhooks, type TestWebhooks } from './webhooks.testing.js';
 
@@ -247,11 +248,14 @@ describe('the work of a dispatcher', () => {
       ...{ messages: 0, oldestMessageAgeMs: 0, deliveries: 0, oldestDueAgeMs: 0 },
     });
     expect(await hooks.dispatcher.drain()).toBe(0);
+    const deleteAll = () => transaction(postgres, (tx) => deleteMessages(tx, clock.nowMs(), 10));
+    expect(await deleteAll()).toBe(0);
     // A tenant that is only being copied works as before.
     await postgres.pool.query(`update tenant_moves set state = 'copying'`);
     expect(await found()).toEqual([0, expect.any(Number)]);
     expect(await hooks.dispatcher.drain()).toBe(2);
     await postgres.pool.query('delete from tenant_moves');
+    expect(await deleteAll()).toBe(2);
   });
 
   it('is the earliest of all endpoints, and of all deliveries of each', async () => {

@@ -70,6 +70,10 @@ it('is kept for a time after its end, and then deleted; what has not ended stays
   api.clock.advanceMs(ENDED_KEPT_S * 1_000);
   expect(await statuses()).toEqual(['closed', 'expired', 'active']);
   api.clock.advanceMs(1_000);
+  const { pool } = api.postgres;
+  await pool.query('insert into tenant_moves values ($1, $2, $3, 0)', [api.tenantId, 'mov_1', 'moved']);
+  expect(await statuses()).toEqual(['closed', 'expired', 'active']);
+  await pool.query('delete from tenant_moves');
   expect(await statuses()).toEqual([404, 'expired', 'active']);
   api.clock.advanceMs(10_000);
   expect(await statuses()).toEqual([404, 404, 'active']);

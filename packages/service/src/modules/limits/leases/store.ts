@@ -97,14 +97,14 @@ export async function updateEnded(tx: Tx, leases: readonly Lease[]): Promise<voi
 }
 
 /**
- * Deletes up to `max` leases of any project that ended before a time, except those that others have locked. Returns the
- * number of deleted leases.
+ * Deletes up to `max` leases of any project that ended before a time, except those that others have locked, and those
+ * of moving tenants, which are copied. Returns the number of deleted leases.
  */
 export async function deleteEndedBefore(db: Db, beforeS: number, max: number): Promise<number> {
   const { numAffectedRows } = await sql`
     with k as materialized (
-      select project_id, id from budget_leases where status <> 'active' and closed_at < ${beforeS}
-      order by closed_at limit ${max} for update skip locked
+      select project_id, id from budget_leases
+      where status <> 'active' and closed_at < ${beforeS} and ${isNotMoving('tenant_id')} order by closed_at limit ${max} for update skip locked
     )
     delete from budget_leases l using k where l.project_id = k.project_id and l.id = k.id
   `.execute(db);
