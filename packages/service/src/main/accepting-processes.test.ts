@@ -72,6 +72,25 @@ describe('accepting processes', () => {
     expect(await processes.metricsText(metrics)).toContain('process_cpu_seconds_total');
   });
 
+  it('that end while metrics are asked for are counted once', async () => {
+    const { processes, warnings } = await start(`let number;
+      let asked = 0;
+      const metric = { name: 'tests_total', help: 'x', type: 'counter', values: [{ value: 5, labels: {} }] };
+      process.on('message', (message) => {
+        if (message.kind === 'start') {
+          number = message.number;
+          process.send({ kind: 'ready' });
+        } else if (message.kind === 'stop') process.exit(0);
+        else if (++asked === 1) process.send({ kind: 'metrics', metrics: [{ ...metric, aggregator: 'sum' }] });
+        else if (number === 1) process.exit(3);
+      });`);
+    const text = () => processes.metricsText(createMetrics());
+    expect(await text()).toContain('tests_total 10\n');
+    // The first process ends, and the second does not report.
+    expect(await text()).toContain('tests_total 10\n');
+    expect(warnings).toHaveLength(1);
+  });
+
   it('that end are started again once their connections have ended; until then nobody takes connections', async () => {
     const { processes, ended, warnings } = await start('process.exit(3);');
     expect(processes.passOn({} as never)).toBe(false);

@@ -28,8 +28,8 @@ export class AcceptingProcesses {
   /** The process of each number that runs now. */
   readonly #hosts = new Map<number, AcceptingHost>();
   #running: Promise<unknown> | undefined;
-  /** The counts of processes that have ended. */
-  #counts: MetricValues = [];
+  /** The counts of the processes of each number that have ended. */
+  readonly #counts = new Map<number, MetricValues>();
   #turn = 0;
 
   constructor(options: AcceptingOptions) {
@@ -62,9 +62,11 @@ export class AcceptingProcesses {
 
   /** Returns the metrics of all processes together. */
   async metricsText(own: Metrics): Promise<string> {
+    // Both in one turn: a process that ends meanwhile is in one of them only.
+    const counts = [...this.#counts.values()];
     const others = [...this.#hosts.values()].map((host) => host.metrics());
     const [ofMain, ...ofOthers] = await Promise.all([own.getMetricsAsJSON(), ...others]);
-    return mergeMetrics([ofMain, ...ofOthers, this.#counts]).metrics();
+    return mergeMetrics([ofMain, ...ofOthers, ...counts]).metrics();
   }
 
   /** Ends the processes after the requests that they have; other connections that are in use come back. */
@@ -84,9 +86,11 @@ export class AcceptingProcesses {
       const host = new AcceptingHost(start, { onAppended, onConnection }, program);
       this.#hosts.set(number, host);
       const reason = await host.ended;
+      const ofEnded = [this.#counts.get(number) ?? [], lastingCounts(host.latestMetrics)];
+      const counts = await mergeMetrics(ofEnded).getMetricsAsJSON();
+      // Both in one turn: the counts of a process are never missing and never there twice.
+      this.#counts.set(number, counts);
       this.#hosts.delete(number);
-      const counts = mergeMetrics([this.#counts, lastingCounts(host.latestMetrics)]);
-      this.#counts = await counts.getMetricsAsJSON();
       if (this.#stopping.signal.aborted) return;
       log.warn({ process: number, reason }, 'an accepting process ended; it is started again');
       pauseMs = host.wasReady ? PAUSE_MS_MIN : Math.min(PAUSE_MS_MAX, 2 * pauseMs);
