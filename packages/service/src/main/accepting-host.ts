@@ -30,6 +30,7 @@ export class AcceptingHost {
   readonly #passed = new Set<Socket>();
   #isReady = false;
   #wasReady = false;
+  #isStopping = false;
   #latestMetrics: MetricValues = [];
   #onMetrics: (() => void) | undefined;
   #measuring: Promise<unknown> | undefined;
@@ -53,7 +54,8 @@ export class AcceptingHost {
         this.#latestMetrics = message.metrics;
         this.#onMetrics?.();
       } else {
-        this.#isReady = true;
+        // A process that is told to stop before it is ready still says that it is.
+        this.#isReady = !this.#isStopping;
         this.#wasReady = true;
         onReady();
       }
@@ -100,6 +102,7 @@ export class AcceptingHost {
 
   /** Ends the process after the requests that it has. */
   async stop(): Promise<void> {
+    this.#isStopping = true;
     this.#isReady = false;
     this.#send({ kind: 'stop' });
     if (!(await endsWithin(this.ended, STOP_MS_MAX))) this.#child.kill('SIGKILL');

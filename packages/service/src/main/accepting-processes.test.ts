@@ -100,6 +100,20 @@ describe('accepting processes', () => {
     expect(ended.sort()).toEqual(['tollgate accept 1 owner', 'tollgate accept 2 owner']);
   });
 
+  it('that get ready after they were told to stop take no connections', async () => {
+    const { processes, appended } = await start(`let stops = 0;
+      process.on('message', ({ kind }) => {
+        if (kind === 'stop' && ++stops === 2) process.exit(0);
+        process.send({ kind: 'ready' });
+        if (kind === 'stop') process.send({ kind: 'appended' });
+      });`);
+    const stopped = processes.stop();
+    await waitFor(() => appended() === 2);
+    expect(() => processes.check()).toThrow('0 of 2 accepting processes run');
+    await processes.stop();
+    await stopped;
+  });
+
   it('that do not stop are killed', async () => {
     const { processes } = await start("process.on('message', () => process.send({ kind: 'ready' }));");
     await processes.stop();
