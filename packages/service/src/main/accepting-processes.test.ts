@@ -23,8 +23,16 @@ const READY = `process.on('message', ({ kind }) => {
   else if (kind === 'stop') process.exit(0);
 });`;
 
+/** Never gets ready. */
+const HANGING = `process.on('message', ({ kind }) => {
+  if (kind === 'stop') process.exit(0);
+});`;
+
 /** Starts two processes that run `script`, and records what is reported of them. */
-async function start(script: string) {
+async function start(
+  script: string,
+  { startMsMax, signal }: { startMsMax?: number; signal?: AbortSignal } = {},
+) {
   const file = join(folder, 'program.mjs');
   writeFileSync(file, script);
   const ended: string[] = [];
@@ -46,9 +54,10 @@ async function start(script: string) {
       appended += 1;
     },
     program: pathToFileURL(file),
+    startMsMax,
   });
   started = processes;
-  await processes.start(() => {});
+  await processes.start(() => {}, signal);
   return { processes, ended, warnings, appended: () => appended };
 }
 
@@ -59,6 +68,19 @@ describe('accepting processes', () => {
     await processes.stop();
     expect(warnings).toEqual([]);
     expect(() => processes.check()).toThrow('0 of 2 accepting processes run');
+  });
+
+  it('that do not get ready hold up the start only for some time', async () => {
+    const { processes, warnings } = await start(HANGING, { startMsMax: 20 });
+    expect(warnings).toEqual([{ startMsMax: 20 }]);
+    expect(() => processes.check()).toThrow('0 of 2 accepting processes run');
+  });
+
+  it('that do not get ready do not hold up an abort of the start', async () => {
+    const abort = new AbortController();
+    const starting = start(HANGING, { signal: abort.signal });
+    abort.abort(new Error('stopped'));
+    await expect(starting).rejects.toThrow('stopped');
   });
 
   it('report what they append', async () => {

@@ -2,12 +2,15 @@ import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../platform/log/index.js';
 import { lastingCounts, type Metrics, type MetricValues, mergeMetrics } from '../platform/metrics/index.js';
+import { endsWithin, unlessAborted } from '../platform/wait.js';
 import { AcceptingHost, type AcceptingHostEvents } from './accepting-host.js';
 import type { AcceptingData } from './accepting-protocol.js';
 
 /** A process that ended is started again after this time, and after twice as long each time that it never got ready. */
 const PAUSE_MS_MIN = 1_000;
 const PAUSE_MS_MAX = 30_000;
+/** The start of the service waits no longer than this for processes that hang. */
+const START_MS_MAX = 10_000;
 
 export interface AcceptingOptions {
   readonly data: AcceptingData;
@@ -19,6 +22,8 @@ export interface AcceptingOptions {
   /** Called when events were accepted. */
   readonly onAppended: () => void;
   readonly program?: URL;
+  /** For tests: how long `start` waits; default 10 s. */
+  readonly startMsMax?: number | undefined;
 }
 
 /** The processes that accept events for this one. While one of them is away, the others take its connections. */
@@ -36,11 +41,20 @@ export class AcceptingProcesses {
     this.#options = options;
   }
 
-  /** Starts the processes. Resolves when each accepts events, or has ended and is going to be started again. */
-  async start(onConnection: AcceptingHostEvents['onConnection']): Promise<void> {
+  /**
+   * Starts the processes. Resolves when each accepts events, or has ended and is going to be started again, and at the
+   * latest after a time limit: the main process can serve alone meanwhile.
+   *
+   * @throws the reason of `signal` when it aborts first
+   */
+  async start(onConnection: AcceptingHostEvents['onConnection'], signal?: AbortSignal): Promise<void> {
+    const { log, startMsMax = START_MS_MAX } = this.#options;
     const numbers = Array.from({ length: this.#options.data.processes }, (_, index) => index + 1);
     this.#running = Promise.all(numbers.map((number) => this.#keep(number, onConnection)));
-    await Promise.all([...this.#hosts.values()].map(({ started }) => started));
+    const started = Promise.all([...this.#hosts.values()].map((host) => host.started));
+    if (!(await endsWithin(unlessAborted(started, signal), startMsMax))) {
+      log.warn({ startMsMax }, 'accepting processes are not ready yet; the main process serves meanwhile');
+    }
   }
 
   /** Gives a new connection to the next process that can take it; returns false when none can. */

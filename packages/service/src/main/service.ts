@@ -109,7 +109,7 @@ export async function startService(config: Config, options: ServiceOptions): Pro
     };
     const api = await createApi(parts);
     closers.add(() => closeApi(api, readiness, accepting));
-    await accepting?.start((passed, socket) => api.app.takeConnection(passed, socket));
+    await accepting?.start((passed, socket) => api.app.takeConnection(passed, socket), signal);
     const url = await listen(api.app, config);
     if (usesEmbeddedStore(config)) closers.add(announceUrl(config.dataDir, url));
     return { url, serviceKey, places: stores.places, failure, stop: () => closers.closeAll() };
