@@ -3,7 +3,7 @@ import type { Config } from '../config.js';
 import { systemClock } from '../kernel/clock.js';
 import { createProjector } from '../modules/pipeline/index.js';
 import { loadServiceKey, type ServiceKey } from '../modules/tenancy/index.js';
-import { type App, closeGracefully, Readiness } from '../platform/http/index.js';
+import { type App, CLOSE_DEADLINE_MS, closeGracefully, Readiness } from '../platform/http/index.js';
 import type { Logger } from '../platform/log/index.js';
 import { createMetrics, type Metrics } from '../platform/metrics/index.js';
 import { endConnections, WorkWatch } from '../platform/postgres/index.js';
@@ -174,15 +174,21 @@ function openAccepting(
   });
 }
 
+/** Lower bound of the deadline of requests in progress, however long the accepting processes took for theirs. */
+const CLOSE_DEADLINE_MS_MIN = 1_000;
+
 async function closeApi(
   api: Api,
   readiness: Readiness,
   accepting: AcceptingProcesses | undefined,
 ): Promise<void> {
   readiness.beginShutdown();
+  const startMs = performance.now();
   // Meanwhile this process listens, and refuses what is new.
   await accepting?.stop();
-  await closeGracefully(api.app);
+  // All processes together have one deadline, so that the stores have time to close before the service is ended.
+  const leftMs = CLOSE_DEADLINE_MS - (performance.now() - startMs);
+  await closeGracefully(api.app, Math.max(CLOSE_DEADLINE_MS_MIN, leftMs));
   await api.close();
 }
 

@@ -96,6 +96,8 @@ export async function createApp(options: AppOptions): Promise<App> {
   app.decorate('cutConnections', () => {
     lane.cut();
     app.server.closeAllConnections();
+    // Those on their way to another process, too: the end waits for all of them.
+    connections.cut();
   });
   app.setErrorHandler((error, request, reply) => sendError(failures, error, request, reply));
   app.setNotFoundHandler((request, reply) => {

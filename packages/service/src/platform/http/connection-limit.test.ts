@@ -7,7 +7,7 @@ import { waitFor } from '../../testing/index.js';
 import { createLog } from '../log/index.js';
 import { createMetrics, type Metrics } from '../metrics/index.js';
 import { ConnectionLimit, SURPLUS_CONNECTIONS_MAX } from './connection-limit.js';
-import { type App, createApp } from './index.js';
+import { type App, closeGracefully, createApp } from './index.js';
 
 const CONNECTIONS_MAX = 2;
 
@@ -105,6 +105,27 @@ describe.each([
     await occupy(CONNECTIONS_MAX + SURPLUS_CONNECTIONS_MAX);
     await expect(ask('/healthz')).rejects.toMatchObject({ code: 'ECONNRESET' });
   });
+});
+
+test('connections that are passed to another process do not hold up the end', async () => {
+  let isPassed = false;
+  const app = await createApp({
+    log: createLog({ level: 'silent' }),
+    metrics: createMetrics(),
+    authenticator: { authenticate: () => ({ kind: 'service' }) },
+    projects: { resolveProject: () => undefined },
+    // The other process never confirms it.
+    handOver: () => {
+      isPassed = true;
+    },
+  });
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
+  const closed = once(socket, 'close');
+  socket.resume().write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
+  await waitFor(() => isPassed);
+  await closeGracefully(app, 20);
+  await closed;
 });
 
 test('a surplus connection ends after a while, whatever it does', () => {

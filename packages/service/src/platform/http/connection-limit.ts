@@ -77,6 +77,11 @@ export class ConnectionLimit {
     );
   }
 
+  /** Closes all connections at once. */
+  cut(): void {
+    for (const socket of this.#open) socket.destroy();
+  }
+
   /** Whether the connection is above the limit: it gets one response. */
   isSurplus(socket: Socket): boolean {
     return this.#surplus.has(socket);

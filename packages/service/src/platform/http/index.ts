@@ -12,7 +12,7 @@ export { type PassedConnection, passSocket, takeSocket } from './passed-socket.j
 export { boundToProject, lackingPermissions, permissionDenied } from './permission-denied.js';
 export { Readiness } from './readiness.js';
 export { secured } from './secured.js';
-export { closeGracefully } from './shutdown.js';
+export { CLOSE_DEADLINE_MS, closeGracefully } from './shutdown.js';
 export { Slots } from './slots.js';
 export type { Access, App, SessionAuthenticator } from './types.js';
 export { checkAsBody, validatorCompiler } from './validation.js';
