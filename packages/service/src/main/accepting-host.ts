@@ -13,8 +13,11 @@ export interface AcceptingHostEvents {
 }
 
 const PROGRAM = new URL('./accepting-process.js', import.meta.url);
-/** Upper bound of the connections on their way to one process, which may hang; beyond it others take them. */
-const PASSED_MAX = 256;
+/**
+ * Upper bound of the connections that wait for their way to one process, which may hang; beyond it others take them.
+ * Each keeps a file open here.
+ */
+export const PASSED_MAX = 32;
 /** A process that takes longer to report its metrics counts with the previous ones. */
 const METRICS_MS_MAX = 1_000;
 /** A process that takes longer to stop is killed. */

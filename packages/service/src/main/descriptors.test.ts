@@ -21,7 +21,7 @@ describe('file descriptors', () => {
     expect(acceptingConnectionsMax(several, 1_000_000)).toBe(12_500);
     expect(acceptingConnectionsMax(several, 100)).toBe(64);
     const whole = planDescriptors({ ...several, expressLane: false }, 4_096).connectionsMax;
-    expect(planDescriptors(several, 4_096).connectionsMax).toBe(whole - 4 * 2);
+    expect(planDescriptors(several, 4_096).connectionsMax).toBe(whole - 4 * 34);
   });
 
   test('leave to clients what the stores do not need, up to a bound', () => {
@@ -30,7 +30,7 @@ describe('file descriptors', () => {
     expect(planDescriptors({ ...API, databaseConnectionsMax: 120 }, 1_024).connectionsMax).toBe(776);
     const cell = { ...API, directoryUrl: 'postgresql://directory/directory' };
     expect(planDescriptors(cell, 1_024).connectionsMax).toBe(876 - 261);
-    expect(planDescriptors({ ...WHOLE, workers: 3 }, 1_024)).toMatchObject({ connectionsMax: 328 });
+    expect(planDescriptors({ ...WHOLE, workers: 3 }, 1_024)).toMatchObject({ connectionsMax: 232 });
     expect(planDescriptors(WHOLE, 1_048_576).connectionsMax).toBe(50_000);
     expect(planDescriptors(WHOLE, Number.POSITIVE_INFINITY).connectionsMax).toBe(50_000);
   });

@@ -1,6 +1,7 @@
 import type { Config } from '../config.js';
 import { FORWARDED_MAX, SURPLUS_CONNECTIONS_MAX } from '../platform/http/index.js';
 import { S3_SOCKETS_MAX } from '../platform/object-store/index.js';
+import { PASSED_MAX } from './accepting-host.js';
 import { DIRECTORY_CONNECTIONS_MAX } from './cell.js';
 import { StartError } from './start-error.js';
 import { acceptingProcessesOf, ratingThreadsOf } from './workers.js';
@@ -10,8 +11,8 @@ import { acceptingProcessesOf, ratingThreadsOf } from './workers.js';
  * that wait to be rated or copied.
  */
 const OWN_DESCRIPTORS = 64;
-/** The channel to an accepting process, and a connection that it has not confirmed yet. */
-const ACCEPTING_DESCRIPTORS = 2;
+/** The channel to an accepting process, a connection that it has not confirmed yet, and those that wait behind it. */
+const ACCEPTING_DESCRIPTORS = 2 + PASSED_MAX;
 /** Connections of the rating role to receivers of webhooks. */
 const WEBHOOK_DESCRIPTORS = 64;
 /** Connections to a ClickHouse server. */
