@@ -6,6 +6,12 @@ import type { MetricValues } from '../platform/metrics/index.js';
 import { endsWithin } from '../platform/wait.js';
 import type { FromAccepting, ToAccepting } from './accepting-protocol.js';
 
+export interface AcceptingHostOptions {
+  readonly program?: URL | undefined;
+  /** A clock that never goes back. */
+  readonly nowMs?: (() => number) | undefined;
+}
+
 export interface AcceptingHostEvents {
   readonly onAppended: () => void;
   /** Called with a connection that carries something other than plain ingest requests. */
@@ -20,6 +26,8 @@ const PROGRAM = new URL('./accepting-process.js', import.meta.url);
 export const PASSED_MAX = 32;
 /** A process that takes longer to report its metrics counts with the previous ones. */
 const METRICS_MS_MAX = 1_000;
+/** A process that leaves a connection or a request for its metrics without an answer for longer counts as hung. */
+const SILENCE_MS_MAX = 5_000;
 /** A process that takes longer to stop is killed. */
 const STOP_MS_MAX = 3_000;
 
@@ -30,7 +38,11 @@ export class AcceptingHost {
   /** Resolves with the reason. */
   readonly ended: Promise<string>;
   readonly #child: ChildProcess;
-  readonly #passed = new Set<Socket>();
+  readonly #nowMs: () => number;
+  /** The connections on their way, the longest first, with the time since when. */
+  readonly #passed = new Map<Socket, number>();
+  /** The time of the first request for metrics that has no answer. */
+  #askedMs: number | undefined;
   #isReady = false;
   #wasReady = false;
   #isStopping = false;
@@ -41,8 +53,9 @@ export class AcceptingHost {
   constructor(
     start: Extract<ToAccepting, { kind: 'start' }>,
     events: AcceptingHostEvents,
-    program = PROGRAM,
+    { program = PROGRAM, nowMs = () => performance.now() }: AcceptingHostOptions = {},
   ) {
+    this.#nowMs = nowMs;
     this.#child = fork(fileURLToPath(program), [], { serialization: 'advanced' });
     let onReady = () => {};
     const ready = new Promise<void>((resolve) => {
@@ -54,6 +67,7 @@ export class AcceptingHost {
         // The client may have left meanwhile; then there is a message without a socket.
         if (socket !== undefined) events.onConnection(message, socket);
       } else if (message.kind === 'metrics') {
+        this.#askedMs = undefined;
         this.#latestMetrics = message.metrics;
         this.#onMetrics?.();
       } else {
@@ -71,9 +85,11 @@ export class AcceptingHost {
     this.#send(start);
   }
 
-  /** Whether the process accepts events. */
+  /** Whether the process accepts events, and does not hang. */
   get isReady(): boolean {
-    return this.#isReady;
+    const [passedMs = Number.POSITIVE_INFINITY] = this.#passed.values();
+    const silentMs = this.#nowMs() - Math.min(passedMs, this.#askedMs ?? passedMs);
+    return this.#isReady && silentMs <= SILENCE_MS_MAX;
   }
 
   /** Whether the process ever accepted events. */
@@ -88,8 +104,8 @@ export class AcceptingHost {
 
   /** Gives a connection to the process; returns false when it cannot take it now. */
   take(socket: Socket): boolean {
-    if (!this.#isReady || this.#passed.size >= PASSED_MAX) return false;
-    this.#passed.add(socket);
+    if (!this.isReady || this.#passed.size >= PASSED_MAX) return false;
+    this.#passed.set(socket, this.#nowMs());
     socket.once('close', () => this.#passed.delete(socket));
     passSocket(this.#child, socket);
     return true;
@@ -113,7 +129,8 @@ export class AcceptingHost {
   }
 
   async #measure(): Promise<void> {
-    if (!this.#isReady) return;
+    if (!this.isReady) return;
+    this.#askedMs ??= this.#nowMs();
     const measured = new Promise<void>((resolve) => {
       this.#onMetrics = resolve;
     });
@@ -125,7 +142,7 @@ export class AcceptingHost {
     return new Promise((resolve) => {
       const end = (reason: string) => {
         this.#isReady = false;
-        for (const socket of this.#passed) socket.destroy();
+        for (const socket of this.#passed.keys()) socket.destroy();
         resolve(reason);
       };
       child.once('exit', (code, signal) => end(`it ended with ${signal ?? code}`));

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -31,7 +33,7 @@ const HANGING = `process.on('message', ({ kind }) => {
 /** Starts two processes that run `script`, and records what is reported of them. */
 async function start(
   script: string,
-  { startMsMax, signal }: { startMsMax?: number; signal?: AbortSignal } = {},
+  { signal, ...options }: { signal?: AbortSignal; startMsMax?: number; nowMs?: () => number } = {},
 ) {
   const file = join(folder, 'program.mjs');
   writeFileSync(file, script);
@@ -54,7 +56,7 @@ async function start(
       appended += 1;
     },
     program: pathToFileURL(file),
-    startMsMax,
+    ...options,
   });
   started = processes;
   await processes.start(() => {}, signal);
@@ -92,6 +94,50 @@ describe('accepting processes', () => {
     const { processes } = await start(READY);
     const metrics = createMetrics();
     expect(await processes.metricsText(metrics)).toContain('process_cpu_seconds_total');
+  });
+
+  it('that do not report their metrics for too long count as away', async () => {
+    let nowMs = 0;
+    const { processes } = await start(
+      `let asked = 0;
+      process.on('message', ({ kind }) => {
+        if (kind === 'start') process.send({ kind: 'ready' });
+        else if (kind === 'stop') process.exit(0);
+        else if (++asked === 2) process.send({ kind: 'metrics', metrics: [] });
+      });`,
+      { nowMs: () => nowMs },
+    );
+    await processes.metricsText(createMetrics());
+    nowMs = 5_000;
+    expect(() => processes.check()).not.toThrow();
+    await processes.metricsText(createMetrics());
+    nowMs = 5_001;
+    expect(() => processes.check()).not.toThrow();
+    await processes.metricsText(createMetrics());
+    nowMs = 10_002;
+    expect(() => processes.check()).toThrow('0 of 2 accepting processes run');
+    expect(processes.passOn({} as never)).toBe(false);
+  });
+
+  it('that do not confirm connections for too long count as away', async () => {
+    let nowMs = 0;
+    const blocked = 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)';
+    const { processes } = await start(
+      `process.once('message', () => process.send({ kind: 'ready' }, () => ${blocked}));`,
+      { nowMs: () => nowMs },
+    );
+    const passed: boolean[] = [];
+    const server = createServer((socket) => void passed.push(processes.passOn(socket)));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const clients = Array.from({ length: 6 }, () => connect(port, '127.0.0.1').on('error', () => {}));
+    await waitFor(() => passed.length === clients.length);
+    server.close();
+    expect(passed).not.toContain(false);
+    expect(() => processes.check()).not.toThrow();
+    nowMs = 5_001;
+    expect(() => processes.check()).toThrow('0 of 2 accepting processes run');
+    for (const client of clients) client.destroy();
   });
 
   it('that end while metrics are asked for are counted once', async () => {

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../platform/log/index.js';
 import { lastingCounts, type Metrics, type MetricValues, mergeMetrics } from '../platform/metrics/index.js';
 import { endsWithin, unlessAborted } from '../platform/wait.js';
-import { AcceptingHost, type AcceptingHostEvents } from './accepting-host.js';
+import { AcceptingHost, type AcceptingHostEvents, type AcceptingHostOptions } from './accepting-host.js';
 import type { AcceptingData } from './accepting-protocol.js';
 
 /** A process that ended is started again after this time, and after twice as long each time that it never got ready. */
@@ -21,7 +21,8 @@ export interface AcceptingOptions {
   readonly endConnections: (applicationName: string) => Promise<void>;
   /** Called when events were accepted. */
   readonly onAppended: () => void;
-  readonly program?: URL;
+  readonly program?: AcceptingHostOptions['program'];
+  readonly nowMs?: AcceptingHostOptions['nowMs'];
   /** For tests: how long `start` waits; default 10 s. */
   readonly startMsMax?: number | undefined;
 }
@@ -67,7 +68,7 @@ export class AcceptingProcesses {
     return false;
   }
 
-  /** @throws Error while a process is away */
+  /** @throws Error while a process is away or hangs */
   check(): void {
     const { processes } = this.#options.data;
     const ready = [...this.#hosts.values()].filter(({ isReady }) => isReady).length;
@@ -92,12 +93,12 @@ export class AcceptingProcesses {
 
   /** Runs the process with a number, again and again, until all are stopped. */
   async #keep(number: number, onConnection: AcceptingHostEvents['onConnection']): Promise<void> {
-    const { data, log, owner, onAppended, program } = this.#options;
+    const { data, log, owner, onAppended, ...options } = this.#options;
     const applicationName = `tollgate accept ${number} ${owner}`;
     let pauseMs = PAUSE_MS_MIN;
     while (!this.#stopping.signal.aborted) {
       const start = { kind: 'start', data, number, applicationName } as const;
-      const host = new AcceptingHost(start, { onAppended, onConnection }, program);
+      const host = new AcceptingHost(start, { onAppended, onConnection }, options);
       this.#hosts.set(number, host);
       const reason = await host.ended;
       const ofEnded = [this.#counts.get(number) ?? [], lastingCounts(host.latestMetrics)];
