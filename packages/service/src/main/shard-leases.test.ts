@@ -31,7 +31,7 @@ it('warns once, with the way out, in a worker without a shard', async () => {
   expect(second.warnings).toEqual([
     [
       { role: 'worker', shards: 1 },
-      'this worker is standby because others have all shards; "tollgate shards 2" gives it work',
+      'this worker is standby, because other processes have all shards; "tollgate shards 2" gives it work',
     ],
   ]);
   stop.abort();
