@@ -27,7 +27,7 @@ interface Insides {
  */
 export function passSocket(peer: Peer, socket: Socket): void {
   const bytes = stopReading(socket);
-  // Otherwise Node counts the connection as one of its server, which never closes if the other process ends first.
+  // Node would count the connection as one of its server, which never closes if the other process ends first.
   (socket as unknown as Insides).server = undefined;
   const send = () => {
     const message: PassedConnection = { kind: 'connection', bytes };
