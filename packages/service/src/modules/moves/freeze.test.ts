@@ -40,7 +40,7 @@ it('refuses every write of a frozen tenant, and no write of another tenant', asy
     `insert into wallets select tenant_id, project_id, account_id, 'EUR' from wallets where account_id = 'id_ten_1_1'`,
     `update wallets set mode = 'postpaid', owed = 0 where tenant_id = 'ten_1'`,
     `insert into segments (received_at_ms, event_count, project_ids, project_event_counts, byte_count, bytes, tenant_ids,
-      tenant_event_counts, tenant_byte_counts) values (1, 2, '{p}', '{2}', 1, '', '{ten_2,ten_1}', '{1,1}', '{1,1}')`,
+      tenant_event_counts, tenant_byte_counts) values (1, 2, '{p}', '{0}', 1, '', '{ten_2,ten_1}', '{1,1}', '{1,1}')`,
   ]) {
     await expect(run(a, sql)).rejects.toMatchObject({ code: 'TG001' });
   }

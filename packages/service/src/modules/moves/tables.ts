@@ -32,7 +32,7 @@ export const UNCHECKED_TABLES: Readonly<Partial<Record<TableName, string>>> = {
   current_windows: 'written by rating, and together with limits',
   event_arrival_counters: 'written by rating',
   event_arrivals: 'written by rating',
-  event_quotas: 'written together with segments, which are checked',
+  event_quota_counters: 'opened together with quotas, and advanced by appends, which check it',
   failed_events: 'written by rating',
   ingest_totals: 'written by rating',
   ledger_entries: 'written together with ledger transactions',

@@ -59,6 +59,7 @@ const BY_COLUMN: Readonly<Record<string, string>> = {
   'tenants.id': ':tenant',
   'usage_event_id_blocks.first_id': `md5(format('%s %s', :tenant, n))::uuid`,
   'usage_event_id_blocks.ids': `array[md5(format('%s %s', :tenant, n))::uuid]`,
+  'event_quota_counters.used': '0',
   'projects.id': `format('prj_%s_%s', :tenant, 1)`,
   'usage_retention.project_id': `format('prj_%s_%s', :tenant, 1)`,
   'failed_events.event': `E'{"a": "Ünï, \\\\"(\\\\\\\\)", "n": 1.50}'`,
@@ -111,6 +112,8 @@ export async function fillTables(
           .replaceAll(':project', `'prj_${tenantId}_1'`),
       );
     }
+    // A counter is opened before it counts.
+    await client.query('update event_quota_counters set used = month_start where tenant_id = $1', [tenantId]);
     await client.query('commit');
   } finally {
     client.release();

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { TenantDb, transaction } from '../../platform/postgres/index.js';
+import { isTenantMoving, TenantDb, transaction } from '../../platform/postgres/index.js';
 import { PostgresSegmentQueue } from '../../platform/queue/index.js';
 import { createTestPostgres, type TestPostgres } from '../../testing/index.js';
 import { admitInOrder, chargeKey, quotaCharges } from './admit.js';
@@ -19,7 +19,9 @@ beforeAll(async () => {
   queue = new PostgresSegmentQueue(store.postgres);
   quotas = new EventQuotas(store.postgres, queue);
 });
-afterEach(() => store.postgres.pool.query('truncate segments, event_quotas, event_quota_counters'));
+afterEach(() =>
+  store.postgres.pool.query('truncate segments, event_quotas, event_quota_counters, tenant_moves cascade'),
+);
 afterAll(() => store.drop());
 
 async function usedBy(tenantId: string, monthStartS = JUNE_S): Promise<number> {
@@ -34,6 +36,11 @@ async function queued(): Promise<number> {
   return rows[0].events;
 }
 
+/** Replaces the moves of tenants by the rows of an SQL expression. */
+async function moveTenants(rows: string): Promise<void> {
+  await store.postgres.pool.query(`delete from tenant_moves; insert into tenant_moves ${rows}`);
+}
+
 describe('appending within quotas', () => {
   it('counts what it appends, retries too, with a limit or without', async () => {
     const limited = { tenantId: 'ten_2', limit: 10 };
@@ -43,6 +50,37 @@ describe('appending within quotas', () => {
     expect([await usedBy('ten_1'), await usedBy('ten_2'), await queued()]).toEqual([4, 10, 14]);
     const { rows } = await store.postgres.pool.query('select count(*) as n from segments');
     expect(rows[0].n).toBe(2);
+  });
+
+  it('opens no counter without the lock of its quota', async () => {
+    expect(await quotas.appendWithinQuota([quotaRecord(4, { limit: 10 })])).toEqual([]);
+    await store.postgres.pool.query(`delete from event_quota_counters; update event_quotas set used = 10`);
+    expect(await quotas.appendWithinQuota([quotaRecord(1, { limit: 10 })])).toEqual([{ index: 0, used: 10 }]);
+    expect(await usedBy('ten_1')).toBe(10);
+  });
+
+  it.each(['frozen', 'moved', 'arriving', 'leaving'])(
+    'appends nothing of a tenant that is %s, whatever is prepaid',
+    async (state) => {
+      const appendTwo = () =>
+        quotas.appendWithinQuota([quotaRecord(1), quotaRecord(1, { tenantId: 'ten_2' })]);
+      await appendTwo();
+      await moveTenants(`values ('ten_2', 'm1', '${state}', 0)`);
+      expect(isTenantMoving(await appendTwo().catch((error: unknown) => error))).toBe(true);
+      // A process that has prepaid nothing.
+      const other = new EventQuotas(store.postgres, queue, 2);
+      const refused = other.appendWithinQuota([quotaRecord(1, { tenantId: 'ten_2' })]);
+      expect(isTenantMoving(await refused.catch((error: unknown) => error))).toBe(true);
+      expect([await usedBy('ten_1'), await usedBy('ten_2'), await queued()]).toEqual([1, 1, 2]);
+    },
+  );
+
+  it('appends events of a tenant whose move still accepts them', async () => {
+    for (const state of ['copying', 'draining']) {
+      await moveTenants(`values ('ten_1', 'm1', '${state}', 0)`);
+      expect(await quotas.appendWithinQuota([quotaRecord(1)])).toEqual([]);
+    }
+    expect(await usedBy('ten_1')).toBe(2);
   });
 
   it('leaves out, whole, what has no room, and counts nothing of it; the others go on', async () => {

@@ -77,8 +77,9 @@ export async function recountQuotas(
 }
 
 /**
- * Sets every quota to its expected count, while no events are accepted. Returns how many were changed. Counters are
- * emptied and never deleted, because processes count in rows that they have opened before.
+ * Sets every quota to its expected count, while no events are accepted. Returns how many were changed. Quotas of a tenant
+ * that is moving to another cell stay as they are: they are rebuilt after the move. Counters are emptied and never
+ * deleted, because processes count in rows that they have opened before.
  */
 export async function rebuildQuotas(tx: Tx): Promise<number> {
   // Appends lock both tables in this order.
@@ -87,7 +88,7 @@ export async function rebuildQuotas(tx: Tx): Promise<number> {
     with differing as (
       select tenant_id, month_start, coalesce(e.expected, 0) as expected
       from (${COUNTED}) q full join (${EXPECTED}) e using (tenant_id, month_start)
-      where coalesce(q.used, 0) <> coalesce(e.expected, 0)
+      where coalesce(q.used, 0) <> coalesce(e.expected, 0) and not is_moving(tenant_id)
     ), emptied as (
       update event_quota_counters set used = 0, prepaid = 0
       where (tenant_id, month_start) in (select tenant_id, month_start from differing)

@@ -97,6 +97,21 @@ describe('quotas, counted again', () => {
     expect(await quotas()).toEqual([{ tenant_id: 'ten_gone', month_start: 0, used: 0 }, ...before]);
     expect(await transaction(fixture.postgres, rebuildQuotas)).toBe(0);
   });
+
+  it('are not rebuilt while their tenant is moving to another cell', async () => {
+    await accept(first, 2, JUNE_MS);
+    await accept(second, 5, JUNE_MS);
+    await fixture.postgres.pool.query('update event_quota_counters set used = used + 1');
+    await fixture.postgres.pool.query(
+      `insert into tenant_moves values ('${first.tenantId}', 'm1', 'frozen', 0)`,
+    );
+    expect(await transaction(fixture.postgres, rebuildQuotas)).toBe(1);
+    expect((await recount()).differences).toEqual([
+      { tenant_id: first.tenantId, month: '2025-06', expected: '2', found: '3' },
+    ]);
+    await fixture.postgres.pool.query('delete from tenant_moves');
+    expect(await transaction(fixture.postgres, rebuildQuotas)).toBe(1);
+  });
 });
 
 describe('POST /admin/v1/event-quotas/rebuild', () => {

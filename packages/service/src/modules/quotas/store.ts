@@ -37,26 +37,22 @@ export async function takeCounterNo({ pool }: Pick<Postgres, 'pool'>): Promise<n
 }
 
 /**
- * Counts in a process's own counters. A counter never has less than 0 prepaid events: the statement fails if the
- * counter has prepaid too few (see `isOverQuota`), or under another limit. PostgreSQL checks a row before it looks for
- * a conflict, so the row to insert has the prepaid events of the stored row; without a stored row, the statement fails
- * too. The arrays are read by subscript. With `unnest`, PostgreSQL would plan every execution again, because it
- * estimates the number of rows by the values.
+ * Counts in a process's own counters. A counter never has less than 0 prepaid events, so the statement fails if the
+ * counter has prepaid too few (see `isOverQuota`), or under another limit, or if its tenant is moving to another cell.
+ * It also fails if the counter is not open. The arrays are read by subscript. With `unnest`, PostgreSQL would plan every
+ * execution again, because it estimates the number of rows by the values. The states are those of the function
+ * `is_moving`, which would take longer.
  */
 const COUNT_EVENTS = `insert into event_quota_counters as counter
   (tenant_id, month_start, counter_no, used, prepaid, event_limit)
-  select tenant_id, month_start, $5::smallint, events, coalesce((
-    select own.prepaid from event_quota_counters own
-    where own.tenant_id = asked.tenant_id and own.month_start = asked.month_start and own.counter_no = $5::smallint
-  ), -1), event_limit
-  from (
-    select ($1::text[])[i] as tenant_id, ($2::bigint[])[i] as month_start, ($3::bigint[])[i] as events,
-      ($4::bigint[])[i] as event_limit
-    from generate_subscripts($1::text[], 1) i offset 0
-  ) asked
+  select ($1::text[])[i], ($2::bigint[])[i], $5::smallint, ($3::bigint[])[i], 0, ($4::bigint[])[i]
+  from generate_subscripts($1::text[], 1) i
   on conflict (tenant_id, month_start, counter_no) do update
   set used = counter.used + excluded.used, prepaid = case
-    when counter.event_limit is not distinct from excluded.event_limit then counter.prepaid - excluded.used
+    when counter.event_limit is not distinct from excluded.event_limit and not exists (
+      select from tenant_moves move
+      where move.tenant_id = counter.tenant_id and move.state in ('frozen', 'moved', 'arriving', 'leaving')
+    ) then counter.prepaid - excluded.used
     else -1
   end`;
 const OVER_QUOTA = 'event_quota_counters_within_prepaid';
@@ -69,7 +65,10 @@ export function countingOf(charges: readonly QuotaCharge[], counterNo: number): 
   return { name: 'append-within-quota', text: COUNT_EVENTS, values };
 }
 
-/** Returns whether an append failed, and changed nothing, because a counter has not prepaid all of its events. */
+/**
+ * Returns whether an append failed, and changed nothing, because a counter cannot spend its events. If the tenant is
+ * moving, the attempt to prepay fails with the reason.
+ */
 export function isOverQuota(error: unknown): boolean {
   return (error as { constraint?: string }).constraint === OVER_QUOTA;
 }
