@@ -1,7 +1,10 @@
+import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ConfigError, configurationTable, readConfig } from './config.js';
+import { newScratchFolder } from './testing/scratch-folder.js';
 
 describe('the configuration', () => {
   test('of an empty environment is the documented default', () => {
@@ -111,6 +114,56 @@ describe('the configuration', () => {
     const error = failureOf({ PORT: 'x', TOLLGATE_SERVICE_KEY: 'secret', TOLLGATE_DATABASE_URL: 'secret' });
     expect(error.problems.length).toBe(3);
     expect(error.message).not.toContain('secret');
+  });
+
+  describe('of secrets in files', () => {
+    const folder = newScratchFolder('config-');
+    const fileWith = (content: string) => {
+      const path = join(folder, randomUUID());
+      writeFileSync(path, content);
+      return path;
+    };
+
+    test.each([
+      ['TOLLGATE_DATABASE_URL', 'databaseUrl', 'postgresql://u:p@db/tollgate'],
+      ['TOLLGATE_CLICKHOUSE_URL', 'clickhouseUrl', 'http://u:p@db:8123/tollgate'],
+      ['TOLLGATE_DIRECTORY_URL', 'directoryUrl', 'postgresql://u:p@db/directory'],
+      ['TOLLGATE_SERVICE_KEY', 'serviceKey', 'at-least-16-characters'],
+      ['TOLLGATE_STRIPE_API_KEY', 'stripeApiKey', 'sk_test_1'],
+      ['TOLLGATE_PAYMENT_WEBHOOK_SECRET', 'paymentWebhookSecrets', 'whsec_new'],
+      ['TOLLGATE_API_KEY', 'apiKey', 'sk_live_1'],
+    ] as const)('reads the file that %s_FILE names', (variable, name, text) => {
+      for (const content of [text, `${text}\n`, `${text}\r\n`]) {
+        const config = readConfig({ [`${variable}_FILE`]: fileWith(content), [variable]: '' });
+        expect([config[name]].flat()).toEqual([text]);
+        expect(config.warnings).toEqual([]);
+      }
+    });
+
+    test('refuses a file that cannot be read or whose content is wrong, and never repeats it', () => {
+      expect(failureOf({ TOLLGATE_SERVICE_KEY_FILE: join(folder, 'absent') }).message).toBe(
+        'TOLLGATE_SERVICE_KEY_FILE must name a file that can be read (ENOENT).',
+      );
+      expect(failureOf({ TOLLGATE_SERVICE_KEY_FILE: fileWith('secret\n') }).message).toBe(
+        'The content of the file in TOLLGATE_SERVICE_KEY_FILE must be 16 to 200 visible ASCII characters without spaces.',
+      );
+    });
+
+    test('refuses a secret that is given twice', () => {
+      const key = 'at-least-16-characters';
+      const twice = { TOLLGATE_SERVICE_KEY: key, TOLLGATE_SERVICE_KEY_FILE: fileWith(key) };
+      expect(failureOf(twice).message).toBe(
+        'TOLLGATE_SERVICE_KEY and TOLLGATE_SERVICE_KEY_FILE exclude each other: set only one of them.',
+      );
+    });
+
+    test('reads no file for a setting that is no secret', () => {
+      const config = readConfig({ PORT_FILE: fileWith('1'), TOLLGATE_ROLES_FILE: fileWith('api') });
+      expect(config).toMatchObject({ port: 8080, roles: ['api', 'worker', 'projector'] });
+      expect(config.warnings).toEqual([
+        'The environment variable TOLLGATE_ROLES_FILE is not known and has no effect.',
+      ]);
+    });
   });
 
   test('warns of a variable that nobody reads', () => {

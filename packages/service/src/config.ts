@@ -1,5 +1,14 @@
 import { resolve } from 'node:path';
 import {
+  describeSetting,
+  optional,
+  readSetting,
+  type Setting,
+  secret,
+  setting,
+  variablesOf,
+} from './config-setting.js';
+import {
   integer,
   readApiKey,
   readBaselinePlan,
@@ -25,32 +34,21 @@ export type Role = (typeof ROLES)[number];
 /** Reads a number of workers, as in `--workers 2`. @throws Error "a whole number …" */
 export const readWorkers = integer(1, 16);
 
-/** One environment variable: how it is documented, and how its text is read. */
-interface Setting<T> {
-  readonly variable: string;
-  /** The value of an absent or empty variable; undefined when there is none. */
-  readonly fallback: string | undefined;
-  /** Text for docs/configuration.md. */
-  readonly meaning: string;
-  /** Returns the value; throws an Error whose message ends the sentence "VARIABLE must be …". */
-  readonly read: (text: string) => T;
-}
-
 const SETTINGS = {
   host: setting('HOST', '127.0.0.1', 'Address to listen on; `0.0.0.0` or `::` for all interfaces.', readHost),
   port: setting('PORT', '8080', 'TCP port to listen on; `0` for any free port.', integer(0, 65_535)),
   dataDir: setting(
     'TOLLGATE_DATA_DIR',
     'data',
-    'Folder of the embedded stores and the service key, relative to the working directory.',
+    'Folder of the embedded stores and the service key, relative to the working directory. Not used if both stores are servers of your own.',
     (text) => resolve(text),
   ),
-  databaseUrl: optional(
+  databaseUrl: secret(
     'TOLLGATE_DATABASE_URL',
     'PostgreSQL 15 or later to use instead of the embedded one: `postgresql://user:password@host:5432/database`.',
     urlOf('postgresql:', 'postgres:'),
   ),
-  clickhouseUrl: optional(
+  clickhouseUrl: secret(
     'TOLLGATE_CLICKHOUSE_URL',
     'ClickHouse to use instead of the embedded one: `http://user:password@host:8123/database`.',
     urlOf('http:', 'https:'),
@@ -60,7 +58,7 @@ const SETTINGS = {
     'Object store for bytes that your own PostgreSQL server would otherwise store for seconds: `file:///shared/folder`, a folder that all machines share, or `s3://bucket/prefix?endpoint=…&region=…&path_style=1`, with credentials in `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY` or from another source of the AWS SDK. `segment_kib=` sets the minimum size of received bytes that go to the store. If unset, PostgreSQL stores these bytes. [Guide](guides/object-store.md).',
     readObjectStoreUrl,
   ),
-  directoryUrl: optional(
+  directoryUrl: secret(
     'TOLLGATE_DIRECTORY_URL',
     'PostgreSQL database of the [directory of cells](guides/cells.md), which must contain nothing else. Set it together with `TOLLGATE_CELL`. If unset, this installation is not a cell.',
     urlOf('postgresql:', 'postgres:'),
@@ -70,9 +68,9 @@ const SETTINGS = {
     'Name of this installation as a cell. All cells need the same `TOLLGATE_SERVICE_KEY`.',
     readCellName,
   ),
-  serviceKey: optional(
+  serviceKey: secret(
     'TOLLGATE_SERVICE_KEY',
-    'The service key: 16 to 200 visible characters. By default, the first start generates one and stores it in `service-key` of the data folder.',
+    'The service key: 16 to 200 visible characters. Required if both stores are servers of your own. By default, the first start generates one and stores it in `service-key` of the data folder.',
     readServiceKey,
   ),
   roles: setting(
@@ -122,12 +120,12 @@ const SETTINGS = {
     'Payment provider for plans: `stripe`, or `sandbox`, which takes no money and is for development and tests. If unset, no plan can be bought; `tollgate demo` uses the sandbox.',
     readPaymentProvider,
   ),
-  stripeApiKey: optional(
+  stripeApiKey: secret(
     'TOLLGATE_STRIPE_API_KEY',
     'Secret or restricted API key of Stripe, `sk_…` or `rk_…`.',
     readApiKey,
   ),
-  paymentWebhookSecrets: optional(
+  paymentWebhookSecrets: secret(
     'TOLLGATE_PAYMENT_WEBHOOK_SECRET',
     'Secret with which the payment provider signs its webhooks, `whsec_…`; several, separated by commas, while one replaces another. The sandbox needs none.',
     readSecrets,
@@ -158,7 +156,7 @@ const SETTINGS = {
     'URL of the service for `tollgate prices import`; by default, `HOST` and `PORT`. `--url` takes precedence.',
     readServiceUrl,
   ),
-  apiKey: optional(
+  apiKey: secret(
     'TOLLGATE_API_KEY',
     'API key for `tollgate prices import`; `--api-key` takes precedence.',
     readApiKey,
@@ -172,6 +170,11 @@ const SETTINGS = {
     'TOLLGATE_SHARDS',
     'Number of shards of the installation, 1 to 64. Set the same number for all processes, or change it with `tollgate shards`. If unset, the number stays as it is; a new installation gets 1 shard on 1 or 2 processor cores, and on more cores their number, rounded up to a power of two.',
     integer(1, SHARDS_MAX),
+  ),
+  keyRate: optional(
+    'TOLLGATE_KEY_RATE',
+    'Maximum number of requests per second that each process serves for one API key, 1 to 100000. A key that was silent may send those of a second at once; more get 429 `key_rate_exceeded` with `Retry-After`. If unset, keys have no such limit.',
+    integer(1, 100_000),
   ),
   expressLane: setting(
     'TOLLGATE_EXPRESS_LANE',
@@ -205,19 +208,17 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the configuration; the only place of the service that reads environment variables.
+ * Reads the configuration; the only place of the service that reads environment variables, and files with secrets.
  * @throws ConfigError naming every invalid variable
  */
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
   const problems: string[] = [];
   const values: Record<string, unknown> = {};
-  for (const [name, { variable, fallback, read }] of Object.entries(SETTINGS)) {
-    const text = environment[variable];
+  for (const [name, setting] of Object.entries<Setting<unknown>>(SETTINGS)) {
     try {
-      const chosen = text === undefined || text === '' ? fallback : text;
-      values[name] = chosen === undefined ? undefined : read(chosen);
+      values[name] = readSetting(setting, environment);
     } catch (error) {
-      problems.push(`${variable} must be ${(error as Error).message}.`);
+      problems.push((error as Error).message);
     }
   }
   if (problems.length > 0) throw new ConfigError(problems);
@@ -236,30 +237,14 @@ export function readRoles(text: string): readonly Role[] {
 
 /** Returns the table of docs/configuration.md. */
 export function configurationTable(): string {
-  const rows = Object.values(SETTINGS).map(
-    ({ variable, fallback, meaning }) =>
-      `| \`${variable}\` | ${fallback === undefined ? '' : `\`${fallback}\``} | ${meaning} |`,
-  );
+  const rows = Object.values(SETTINGS).map(describeSetting);
   return ['| Variable | Default | Meaning |', '|---|---|---|', ...rows].join('\n');
 }
 
 function unknownVariables(environment: NodeJS.ProcessEnv): string[] {
-  const known = new Set(Object.values(SETTINGS).map(({ variable }) => variable));
+  const known = new Set(Object.values(SETTINGS).flatMap(variablesOf));
   return Object.keys(environment)
     .filter((name) => name.startsWith('TOLLGATE_') && !known.has(name))
     .sort()
     .map((name) => `The environment variable ${name} is not known and has no effect.`);
-}
-
-function setting<T>(
-  variable: string,
-  fallback: string,
-  meaning: string,
-  read: (text: string) => T,
-): Setting<T> {
-  return { variable, fallback, meaning, read };
-}
-
-function optional<T>(variable: string, meaning: string, read: (text: string) => T): Setting<T | undefined> {
-  return { variable, fallback: undefined, meaning, read };
 }

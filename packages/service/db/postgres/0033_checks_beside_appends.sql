@@ -1,6 +1,6 @@
 -- An append pays for the triggers of everything that it writes. So it checks by itself that no tenant of its events is
 -- moving: it cannot spend what the counters of such a tenant have prepaid. Counters are opened, and prepay, only in
--- transactions that lock the row of the quota, so a trigger checks that row. Appends of an earlier release write it too.
+-- transactions that lock the row of the quota, so a trigger checks that row. Earlier releases write it in each append.
 drop trigger refuse_new_of_moving_tenant on event_quota_counters;
 drop trigger refuse_prepaid_of_moving_tenant on event_quota_counters;
 create trigger refuse_moving_tenant before insert or update on event_quotas

@@ -1,5 +1,7 @@
 import { accessSync, constants, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Config } from '../config.js';
+import { usesEmbeddedStore } from './instance.js';
 import { StartError } from './start-error.js';
 
 /** PostgreSQL's unprivileged account must be able to enter a directory of root; it can list nothing there. */
@@ -24,11 +26,14 @@ export function privateFolders(dataDir: string): string[] {
 }
 
 /**
- * Creates the data directory if needed, closed to everybody else.
+ * Creates the data directory if an embedded store needs it, closed to everybody else. Over servers only, a process
+ * writes no file.
  *
  * @throws StartError when it is not writable
  */
-export function prepareDataDir(dataDir: string): void {
+export function prepareDataDir(config: Config): void {
+  if (!usesEmbeddedStore(config)) return;
+  const { dataDir } = config;
   const mode = process.getuid?.() === 0 ? ROOT_FOLDER_MODE : PRIVATE_FOLDER_MODE;
   try {
     mkdirSync(dataDir, { recursive: true, mode });

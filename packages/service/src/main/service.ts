@@ -56,10 +56,11 @@ export async function startService(config: Config, options: ServiceOptions): Pro
   const { log, onProgress, signal } = options;
   letHeapsGrow();
   checkRoles(config);
+  checkServiceKey(config);
   const { connectionsMax, warning } = planDescriptors(config, descriptorLimit());
   if (warning !== undefined) log.warn(warning);
   await checkPort(config);
-  prepareDataDir(config.dataDir);
+  prepareDataDir(config);
   const closers = new Closers();
   let fail: (reason: string) => void = () => {};
   const failure = new Promise<string>((resolve) => {
@@ -124,6 +125,14 @@ function checkRoles(config: Config): void {
   if (isWhole || !usesEmbeddedStore(config)) return;
   throw new StartError(
     'Roles can be split only over stores that every process reaches: set TOLLGATE_DATABASE_URL and TOLLGATE_CLICKHOUSE_URL.',
+  );
+}
+
+/** Over servers only, no data directory keeps a key, and each process would generate its own. */
+function checkServiceKey(config: Config): void {
+  if (config.serviceKey !== undefined || usesEmbeddedStore(config)) return;
+  throw new StartError(
+    'Set TOLLGATE_SERVICE_KEY or TOLLGATE_SERVICE_KEY_FILE: if both stores are servers of your own, all processes must have the same service key.',
   );
 }
 

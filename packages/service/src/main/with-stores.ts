@@ -25,7 +25,7 @@ export async function withStores<T>(
   log: Logger,
   work: (stores: Stores) => Promise<T>,
 ): Promise<T> {
-  prepareDataDir(config.dataDir);
+  prepareDataDir(config);
   return withInstanceLock(config, async () => {
     const stores = await openStores(config, {
       log,

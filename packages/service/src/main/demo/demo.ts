@@ -67,7 +67,7 @@ async function startOver(config: Config): Promise<void> {
   if (config.databaseUrl !== undefined || config.clickhouseUrl !== undefined) {
     throw new StartError('--reset empties the embedded stores only; empty your own servers yourself.');
   }
-  prepareDataDir(config.dataDir);
+  prepareDataDir(config);
   say(`starting over: emptying ${config.dataDir} …`);
   await withInstanceLock(config, async () => {
     await resetEmbeddedStores(config);

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CreatedApiKey, Project, Tenant } from '@tollgate/contract';
 import { type ProjectClient, TollgateClient } from '@tollgate/sdk';
@@ -27,6 +27,7 @@ export async function ensureDemoTenant(
   const kept = readState(file);
   if (kept !== undefined) return { tenant: kept, isNew: false };
   const tenant = await createDemoTenant(url, serviceKey);
+  mkdirSync(dataDir, { recursive: true });
   writeFileSync(file, `${JSON.stringify(tenant, null, 2)}\n`, { mode: 0o600 });
   return { tenant, isNew: true };
 }

@@ -77,9 +77,9 @@ export async function recountQuotas(
 }
 
 /**
- * Sets every quota to its expected count, while no events are accepted. Returns how many were changed. Quotas of a tenant
- * that is moving to another cell stay as they are: they are rebuilt after the move. Counters are emptied and never
- * deleted, because processes count in rows that they have opened before.
+ * Sets every quota to its expected count, while no events are accepted. Returns how many were changed. Quotas of a
+ * tenant that is moving to another cell stay as they are: they are rebuilt after the move. Counters are emptied and
+ * never deleted, because processes count in rows that they have opened before.
  */
 export async function rebuildQuotas(tx: Tx): Promise<number> {
   // Appends lock both tables in this order.

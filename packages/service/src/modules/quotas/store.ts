@@ -39,8 +39,8 @@ export async function takeCounterNo({ pool }: Pick<Postgres, 'pool'>): Promise<n
 /**
  * Counts in a process's own counters. A counter never has less than 0 prepaid events, so the statement fails if the
  * counter has prepaid too few (see `isOverQuota`), or under another limit, or if its tenant is moving to another cell.
- * It also fails if the counter is not open. The arrays are read by subscript. With `unnest`, PostgreSQL would plan every
- * execution again, because it estimates the number of rows by the values. The states are those of the function
+ * It also fails if the counter is not open. The arrays are read by subscript. With `unnest`, PostgreSQL would plan
+ * every execution again, because it estimates the number of rows by the values. The states are those of the function
  * `is_moving`, which would take longer.
  */
 const COUNT_EVENTS = `insert into event_quota_counters as counter
