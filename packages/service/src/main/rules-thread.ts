@@ -14,7 +14,7 @@ import type { RulesCalls, RulesJobs, RulesThreadData } from './rules-jobs.js';
 /** Compiles and tests rules without delaying other requests. It only reads, and can be stopped at any time. */
 
 const data = workerData as RulesThreadData;
-const log = createLog({ level: data.logLevel });
+const log = createLog({ level: data.logLevel, role: 'api' });
 yieldThisThread(log, data.niceness);
 const postgres = connectPostgres({
   connection: data.postgresConnection,

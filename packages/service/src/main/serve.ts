@@ -1,8 +1,9 @@
 import { type Config, ROLES } from '../config.js';
-import { createLog } from '../platform/log/index.js';
+import { createLog, type Logger } from '../platform/log/index.js';
 import { endsWithin } from '../platform/wait.js';
 import { type Service, startService } from './service.js';
 import { aborted, stopSignal } from './signals.js';
+import { VERSION } from './version.js';
 
 /**
  * Supervisors wait ten seconds for a service to stop, and ending the embedded ClickHouse by force takes some of
@@ -21,12 +22,13 @@ function takesSandboxPayments({ roles, paymentProvider }: Config): boolean {
 
 /** `tollgate serve`: runs the service until it is stopped. Returns the exit code. */
 export async function serve(config: Config): Promise<number> {
-  const log = createLog({ level: config.logLevel });
+  const log = createLog({ level: config.logLevel, role: config.roles.join(',') });
   for (const warning of config.warnings) log.warn(warning);
   const stopping = stopSignal();
   const onProgress = (step: string) => log.info(step);
   const service = await startService(config, { log, onProgress, signal: stopping });
-  announce(service, config);
+  if (process.stdout.isTTY) showBanner(service, config);
+  else logReady(service, config, log);
   if (takesSandboxPayments(config)) log.warn(SANDBOX_WARNING);
   return runUntil(service, stopping, (text) => log.error(text));
 }
@@ -47,7 +49,16 @@ export async function runUntil(
   return reason === undefined ? 0 : 1;
 }
 
-function announce({ url, serviceKey, places }: Service, config: Config): void {
+/** Logs what the banner shows, except the service key, which must not be in a log. */
+function logReady({ url, serviceKey, places }: Service, { roles }: Config, log: Logger): void {
+  if (serviceKey.source === 'generated') {
+    log.warn(`A service key was generated. It is in ${serviceKey.file}.`);
+  }
+  log.info({ url, roles, stores: Object.fromEntries(places), version: VERSION }, 'Tollgate is ready.');
+}
+
+/** Tells a person at a terminal where everything is. */
+function showBanner({ url, serviceKey, places }: Service, config: Config): void {
   const isWhole = config.roles.length === ROLES.length;
   const lines = [`Tollgate is ready on ${url}${isWhole ? '' : ` (${config.roles.join(', ')} only)`}`];
   if (config.roles.includes('api'))

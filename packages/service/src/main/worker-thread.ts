@@ -20,7 +20,7 @@ const port = parentPort;
 if (port === null) throw new Error('worker-thread.js must be started as a worker thread');
 const data = workerData as WorkerThreadData;
 const { folders } = data;
-const log = createLog({ level: data.logLevel });
+const log = createLog({ level: data.logLevel, role: 'worker' });
 const postgres = connectPostgres({
   connection: data.postgresConnection,
   applicationName: `tollgate worker ${data.owner}`,

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { describe, expect, test } from 'vitest';
 import { generateApiKey } from '../../kernel/api-key-text.js';
 import { createLog } from './index.js';
@@ -5,13 +6,13 @@ import { createLog } from './index.js';
 const KEY = generateApiKey('live');
 
 /** Collects the lines that a log writes. */
-function capture({ isTTY = false } = {}) {
+function capture({ isTTY = false, role }: { isTTY?: boolean; role?: string } = {}) {
   const lines: string[] = [];
   const destination = {
     isTTY,
     write: (line: string) => lines.push(line),
   } as unknown as NodeJS.WritableStream;
-  return { log: createLog({ level: 'info', destination }), lines };
+  return { log: createLog({ level: 'info', ...(role && { role }), destination }), lines };
 }
 
 describe('a log', () => {
@@ -20,8 +21,20 @@ describe('a log', () => {
     log.debug('no');
     log.info({ count: 2 }, 'started');
     expect(lines.map((line) => JSON.parse(line))).toEqual([
-      { level: 'info', time: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/), count: 2, msg: 'started' },
+      {
+        level: 'info',
+        time: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+        host: hostname(),
+        count: 2,
+        msg: 'started',
+      },
     ]);
+  });
+
+  test('names the part of the service that writes it', () => {
+    const { log, lines } = capture({ role: 'api,worker' });
+    log.info('started');
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ host: hostname(), role: 'api,worker' });
   });
 
   test.each<[string, (log: ReturnType<typeof createLog>) => void]>([
@@ -60,7 +73,7 @@ describe('a log', () => {
   });
 
   test('on a terminal is one line for people, and a stack below', () => {
-    const { log, lines } = capture({ isTTY: true });
+    const { log, lines } = capture({ isTTY: true, role: 'api' });
     log.warn({ port: 8080 }, 'listening');
     log.error({ err: new Error('broken') }, 'failed');
     // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are what is being removed
