@@ -45,6 +45,10 @@ export const ERRORS = {
     status: 429,
     message: "The subscription plan's monthly event limit is reached; nothing was accepted.",
   },
+  key_rate_exceeded: {
+    status: 429,
+    message: 'The API key sends too many requests per second; nothing was accepted.',
+  },
   not_found: { status: 404, message: 'The resource does not exist.' },
   method_not_allowed: { status: 405, message: 'This path does not support the method.' },
   external_id_taken: { status: 409, message: 'Another account of the project has this external_id.' },

@@ -11,6 +11,7 @@ import {
   BODIES_BYTES_MAX,
   closeGracefully,
   createApp,
+  limitKeyRates,
   passSocket,
   Readiness,
   takeSocket,
@@ -43,7 +44,7 @@ letHeapsGrow();
 const [start] = (await once(process, 'message')) as [Extract<ToAccepting, { kind: 'start' }>];
 const { number, applicationName } = start;
 const { config, postgresConnection, folders, serviceKey, processes, connectionsMax } = start.data;
-const log = createLog({ level: config.logLevel });
+const log = createLog({ level: config.logLevel, role: 'api' });
 const metrics = createMetrics();
 const readiness = new Readiness();
 const stopping = new AbortController();
@@ -66,6 +67,7 @@ const watching = gate?.job(log).run(stopping.signal);
 const ingest = createIngest();
 const app = await createApp({
   ...createCallerFinder({ postgres, clock: systemClock, serviceKey, mayMove: gate !== undefined }),
+  keyRates: limitKeyRates(config.keyRate),
   log,
   metrics,
   readiness,

@@ -37,7 +37,7 @@ import { createTenancy, registerTenancyRoutes, type TenancyService } from '../mo
 import { registerExportRoutes, registerUsageRoutes } from '../modules/usage/index.js';
 import { registerVerifyRoutes } from '../modules/verify/index.js';
 import { createWebhooks, registerWebhookRoutes } from '../modules/webhooks/index.js';
-import { type App, createApp, type Readiness } from '../platform/http/index.js';
+import { type App, createApp, limitKeyRates, type Readiness } from '../platform/http/index.js';
 import type { Logger } from '../platform/log/index.js';
 import type { Metrics } from '../platform/metrics/index.js';
 import { checkObjectStore, probeObjectStore } from '../platform/object-store/index.js';
@@ -126,6 +126,7 @@ export async function createApi(parts: ApiParts): Promise<Api> {
     version: VERSION,
     publicUrl: config.publicUrl,
     expressLane: config.expressLane,
+    keyRates: limitKeyRates(config.keyRate),
     passOn: accepting && ((socket) => accepting.passOn(socket)),
     metricsText: accepting && (() => accepting.metricsText(metrics)),
     cells: parts.cell.own,

@@ -6,6 +6,7 @@ import {
   type App,
   createApp,
   type ExpressRequest,
+  type KeyRates,
   Readiness,
   registerExpressRoute,
 } from '../platform/http/index.js';
@@ -26,6 +27,7 @@ interface FixtureOptions {
   readonly expressLane?: boolean;
   readonly patienceMs?: number;
   readonly keepAliveMs?: number;
+  readonly keyRates?: KeyRates;
 }
 
 /** An application with one route that the express lane serves, without any store; it listens both ways. */
@@ -53,6 +55,7 @@ export class ExpressFixture {
   static async start({
     patienceMs,
     keepAliveMs,
+    keyRates,
     expressLane = true,
   }: FixtureOptions = {}): Promise<ExpressFixture> {
     const fixture = new ExpressFixture();
@@ -61,6 +64,7 @@ export class ExpressFixture {
       metrics: fixture.metrics,
       readiness: fixture.readiness,
       expressLane,
+      keyRates,
       bodiesBytesMax: ExpressFixture.BODIES_BYTES_MAX,
       ...(patienceMs === undefined ? {} : { lanePatienceMs: patienceMs }),
       authenticator: {

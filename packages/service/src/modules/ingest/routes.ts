@@ -41,7 +41,7 @@ export function registerIngestRoutes(app: App, { service }: IngestRoutesDeps): v
         id: Type.String({ description: 'Id of a published extractor rule set.' }),
       }),
       body: IngestEvent,
-      response: { 202: IngestAccepted, 409: ErrorBodySchema, 429: ErrorBodySchema },
+      response: { 202: IngestAccepted, 409: ErrorBodySchema },
     },
     precheck: (project) => service.checkRoom(project),
     async answer({ project, params, body, rawBody }) {
@@ -63,7 +63,7 @@ export function registerIngestRoutes(app: App, { service }: IngestRoutesDeps): v
       operationId: 'ingestBatch',
       params: ProjectParams,
       body: BatchIngest,
-      response: { 202: BatchIngestAccepted, 429: ErrorBodySchema },
+      response: { 202: BatchIngestAccepted },
     },
     precheck: (project) => service.checkRoom(project),
     async answer({ project, body, rawBody }) {

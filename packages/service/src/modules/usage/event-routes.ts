@@ -1,6 +1,5 @@
 import {
   closed,
-  ErrorBodySchema,
   EVENT_WAITS_PER_KEY_MAX,
   IDENTIFIER_CHARS_MAX,
   type PricingConfig,
@@ -114,7 +113,7 @@ export function registerEventRoutes(app: App, deps: EventRouteDeps): void {
       operationId: 'getUsageEvent',
       params: EventParams,
       querystring: UsageEventQuery,
-      response: { 200: UsageEventDetail, 429: ErrorBodySchema },
+      response: { 200: UsageEventDetail },
     },
     handler: async (request, reply) => {
       const id = parseRawEventId(request.params.raw_event_id);

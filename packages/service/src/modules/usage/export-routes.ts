@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream';
 import {
-  ErrorBodySchema,
   EXPORTS_PER_KEY_MAX,
   ProjectParams,
   type UsageEvent,
@@ -59,7 +58,6 @@ export function registerExportRoutes(app: App, { clickhouse, history, metrics }:
             'text/csv': { schema: Type.String() },
           },
         },
-        429: ErrorBodySchema,
       },
     },
     handler: async (request, reply) => {

@@ -5,6 +5,7 @@ import { type MaybePromise, whenReady } from '../../kernel/maybe-promise.js';
 import { type Authenticator, type Principal, principalPermits } from '../../kernel/principal.js';
 import type { ProjectRef, ProjectResolver } from '../../kernel/scope.js';
 import { isConsoleRequest } from './console-requests.js';
+import type { KeyRates } from './key-rates.js';
 import { boundToProject, lackingPermissions, permissionDenied } from './permission-denied.js';
 import type { Access, App, SessionAuthenticator } from './types.js';
 
@@ -14,6 +15,8 @@ export interface AccessPorts {
   readonly projects: ProjectResolver;
   /** Finds the session of a person who is signed in to the console; without it nobody can sign in. */
   readonly sessions?: SessionAuthenticator;
+  /** Bounds the requests of each key; without it they are not bounded. */
+  readonly keyRates?: KeyRates | undefined;
 }
 
 type Refusal = DomainError | undefined;
@@ -62,7 +65,8 @@ export function decorateAccess(app: App): void {
 /**
  * Returns the check that guards one route; it calls back with the refusal, if there is one. The order is the
  * contract's: 401, then 403 for the permission (before anything is looked up), then 404 for resources that are absent
- * or belong to somebody else. Returns synchronously when the key and the project are cached.
+ * or belong to somebody else, then 429 for keys that send too many requests. Returns synchronously when the key and the
+ * project are cached.
  */
 export function accessHook(access: Access, ports: AccessPorts) {
   return (request: FastifyRequest, done: (refusal?: Error) => void): void => {
@@ -73,8 +77,9 @@ export function accessHook(access: Access, ports: AccessPorts) {
       done(error as Error);
       return;
     }
-    if (outcome instanceof Promise) outcome.then(done, done);
-    else done(outcome);
+    const decide = (refusal: Refusal) => done(refusal ?? ports.keyRates?.refusalOf(request.boundPrincipal));
+    if (outcome instanceof Promise) outcome.then(decide, done);
+    else decide(outcome);
   };
 }
 
@@ -100,7 +105,10 @@ export function projectFor(
   if (token === undefined) return undefined;
   return whenReady(ports.authenticator.authenticate(token), (principal) => {
     if (principal === undefined || !principalPermits(principal, needed)) return undefined;
-    return visibleProject(ports, principal, projectId);
+    return whenReady(visibleProject(ports, principal, projectId), (project) => {
+      const isRefused = project !== undefined && ports.keyRates?.refusalOf(principal) !== undefined;
+      return isRefused ? undefined : project;
+    });
   });
 }
 

@@ -6,6 +6,7 @@ export { contextOf } from './change-context.js';
 export { SURPLUS_CONNECTIONS_MAX } from './connection-limit.js';
 export { embeddedJson, errorAtPath, type ReadEmbeddedJson } from './embedded-json.js';
 export { type ExpressRequest, registerExpressRoute } from './express-lane/express-route.js';
+export { KeyRates, limitKeyRates } from './key-rates.js';
 export { meOf } from './me.js';
 export { pageOf } from './page.js';
 export { type PassedConnection, passSocket, takeSocket } from './passed-socket.js';

@@ -54,7 +54,7 @@ export function completeSchema(route: RouteOptions, access: Access): void {
 
 function alwaysPossibleErrors(mayHaveBody: boolean, schema: Documented, access: Access): number[] {
   const errors = [400, 500, 503];
-  if (access.kind !== 'public') errors.push(401);
+  if (access.kind !== 'public') errors.push(401, 429);
   if (access.kind !== 'public' && access.kind !== 'any-key') errors.push(403);
   if (schema.params !== undefined) errors.push(404);
   if (mayHaveBody) errors.push(413, 415);

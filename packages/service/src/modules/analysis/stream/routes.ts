@@ -1,6 +1,5 @@
 import {
   AnalysisQuery,
-  ErrorBodySchema,
   ProjectParams,
   STREAM_ROWS_MAX,
   STREAMS_PER_KEY_MAX,
@@ -59,7 +58,6 @@ export function registerStreamRoutes(app: App, { streams, charts, clock, metrics
             'A stream of events, until the client disconnects, its key becomes invalid, or the service stops.',
           content: { 'text/event-stream': { schema: Type.String() } },
         },
-        429: ErrorBodySchema,
       },
     },
     handler: async (request, reply) => {

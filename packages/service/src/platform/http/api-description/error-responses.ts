@@ -62,7 +62,8 @@ const RESPONSES: Readonly<Record<number, ErrorResponse>> = {
   },
   429: {
     name: 'TooManyRequests',
-    description: 'A quota or the number of open requests is exhausted; `code` says which.',
+    description:
+      'A quota, the rate of the key or the number of open requests is exhausted; `code` says which.',
     code: 'event_quota_exceeded',
     headers: ['Retry-After'],
   },

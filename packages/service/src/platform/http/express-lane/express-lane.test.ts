@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { DomainError } from '../../../kernel/errors.js';
 import { postBytes, Wire } from '../../../testing/both-ways.js';
 import { ExpressFixture } from '../../../testing/express-fixture.js';
+import { KeyRates } from '../key-rates.js';
 
 const { PATH, BODY_LIMIT, GOOD } = ExpressFixture;
 const AUTHORIZATION = 'Bearer service';
@@ -184,6 +185,32 @@ test('a key that is not found is refused by Fastify, and so is one that cannot b
     throw Object.assign(new Error('away'), { code: 'ECONNREFUSED' });
   };
   expect(await fixture.compare(post())).toMatchObject({ status: 503, by: 'fastify' });
+});
+
+test('a key that sends too many requests is refused by Fastify, however its requests were served', async () => {
+  const limited = await ExpressFixture.start({ keyRates: new KeyRates(3, () => 0) });
+  try {
+    const permissions = ['usage:ingest'] as const;
+    limited.authenticate = () => ({
+      kind: 'key',
+      keyId: 'key_1',
+      tenantId: 'ten_1',
+      projectId: undefined,
+      permissions,
+    });
+    // Each comparison sends two requests. One that is not found is not counted.
+    const absent = as({}).toString().replace('prj_1', 'prj_2');
+    expect(await limited.compare(Buffer.from(absent))).toMatchObject({ status: 404 });
+    expect(await limited.compare(post())).toMatchObject({ status: 202, by: 'lane' });
+    expect((await Wire.exchange(limited.ways.express, post())).status).toBe(202);
+    const refused = await limited.compare(post());
+    expect(refused).toMatchObject({ status: 429, by: 'fastify' });
+    expect(JSON.parse(refused.body).code).toBe('key_rate_exceeded');
+    expect(refused.head).toMatch(/^retry-after: 1\r$/im);
+    expect(limited.answered).toHaveLength(3);
+  } finally {
+    await limited.stop();
+  }
 });
 
 test('in shutdown everything is left to Fastify', async () => {
