@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   createTestClickHouse,
@@ -139,6 +140,19 @@ describe('roles in processes of their own, on one PostgreSQL and one ClickHouse'
     await send(one, 1, 'd');
   });
 
+  it('notice tables that are gone', async () => {
+    const problems = async () => (await call(one, 'GET', '/readyz')).body.problems;
+    await postgres.beside('alter table ledger_entries rename to ledger_entries_away');
+    await waitFor(async () => (await problems())?.postgres === 'missing_tables');
+    expect((await call(one, 'GET', '/readyz')).status).toBe(503);
+    await postgres.beside('alter table ledger_entries_away rename to ledger_entries');
+    await clickhouse.clickhouse.command('RENAME TABLE usage_rollup TO usage_rollup_away');
+    await waitFor(async () => (await problems())?.clickhouse === 'missing_tables');
+    expect((await call(one, 'GET', '/readyz')).status).toBe(200);
+    await clickhouse.clickhouse.command('RENAME TABLE usage_rollup_away TO usage_rollup');
+    await waitFor(async () => (await problems()) === undefined);
+  });
+
   it('publish on one node for the very next event on another', async () => {
     const url = `${project}/extractor-rule-sets`;
     const draft = await created(one, url, { key: sample.key, body: {} });
@@ -164,6 +178,24 @@ describe('roles in processes of their own, on one PostgreSQL and one ClickHouse'
   it('agree, by a recount from a fifth process', async () => {
     const { exitCode, output } = await one.runCommand(['verify']);
     expect([exitCode, output]).toEqual([0, expect.stringContaining('Everything is equal')]);
+  });
+
+  it('write no file, and need no folder', async () => {
+    expect(running.map(({ dataDir }) => readdirSync(dataDir))).toEqual(running.map(() => []));
+    const absent = { TOLLGATE_DATA_DIR: '/proc/no-such-folder' };
+    const { exitCode, output } = await one.runCommand(['verify'], absent);
+    expect([exitCode, output]).toEqual([0, expect.stringContaining('Everything is equal')]);
+  });
+
+  it('need a service key that all of them have', async () => {
+    const { exitCode, output } = await one.runCommand(['serve', '--roles', 'api'], {
+      PORT: '0',
+      TOLLGATE_SERVICE_KEY: '',
+    });
+    expect([exitCode, output]).toEqual([
+      1,
+      'tollgate: Set TOLLGATE_SERVICE_KEY or TOLLGATE_SERVICE_KEY_FILE: if both stores are servers of your own, all processes must have the same service key.\n',
+    ]);
   });
 
   it('are refused over a store that only one process can open', async () => {

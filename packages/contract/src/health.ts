@@ -6,7 +6,13 @@ export const Health = Type.Object(
   { ...closed, description: 'The process is alive.' },
 );
 
-export const READINESS_PROBLEMS = ['disk_full', 'read_only', 'timeout', 'unavailable'] as const;
+export const READINESS_PROBLEMS = [
+  'disk_full',
+  'missing_tables',
+  'read_only',
+  'timeout',
+  'unavailable',
+] as const;
 /** Public reasons of a failed check. */
 export type ReadinessProblem = (typeof READINESS_PROBLEMS)[number];
 export const ReadinessProblemSchema = Type.Unsafe<ReadinessProblem>({

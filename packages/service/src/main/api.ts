@@ -59,6 +59,13 @@ import { acceptingProcessesOf } from './workers.js';
 /** The folder of the built console. */
 const CONSOLE_FOLDER = fileURLToPath(new URL('../../../console/dist/web', import.meta.url));
 
+/**
+ * Queries that read no row, and fail if a table is missing or may not be read. A server can respond although its
+ * database was emptied, or is another one.
+ */
+const POSTGRES_TABLES = 'select from tenants, projects, segments, usage_batches, ledger_entries where false';
+const CLICKHOUSE_TABLES = 'SELECT 1 FROM usage_events WHERE 0 UNION ALL SELECT 1 FROM usage_rollup WHERE 0';
+
 export interface ApiParts {
   readonly config: Config;
   readonly stores: Stores;
@@ -100,10 +107,10 @@ export async function createApi(parts: ApiParts): Promise<Api> {
     provisionStorage: (projectNo) => provisionStorage(clickhouse, projectNo),
     register: parts.cell.own,
   });
-  readiness.add('postgres', async () => void (await postgres.pool.query('select 1')));
+  readiness.add('postgres', async () => void (await postgres.pool.query(POSTGRES_TABLES)));
   // Events are accepted and rated without ClickHouse: a node must stay available when only the history is down.
   const askClickHouse = async (signal: AbortSignal) => {
-    await clickhouse.query('SELECT 1', {}, { signal });
+    await clickhouse.query(CLICKHOUSE_TABLES, {}, { signal });
   };
   readiness.add('clickhouse', askClickHouse, { isNeeded: false });
   if (objects !== undefined) {

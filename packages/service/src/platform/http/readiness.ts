@@ -138,7 +138,7 @@ class CheckTimeoutError extends Error {
   }
 }
 
-/** Codes of the operating system, and SQLSTATE codes of PostgreSQL. */
+/** Codes of the operating system, SQLSTATE codes of PostgreSQL, and codes of ClickHouse. */
 const PROBLEM_OF_CODE = new Map<unknown, ReadinessProblem>([
   ['ENOSPC', 'disk_full'],
   ['EDQUOT', 'disk_full'],
@@ -147,6 +147,9 @@ const PROBLEM_OF_CODE = new Map<unknown, ReadinessProblem>([
   ['EACCES', 'read_only'],
   ['EPERM', 'read_only'],
   ['25006', 'read_only'],
+  ['42P01', 'missing_tables'], // undefined_table
+  ['60', 'missing_tables'], // UNKNOWN_TABLE
+  ['81', 'missing_tables'], // UNKNOWN_DATABASE
   ['57014', 'timeout'], // query_canceled, by its statement_timeout
 ]);
 
