@@ -63,6 +63,7 @@ export class BenchService {
         TOLLGATE_DATA_DIR: this.dataDir,
         TOLLGATE_SERVICE_KEY: SERVICE_KEY,
         TOLLGATE_LOG_LEVEL: 'warn',
+        TOLLGATE_DRAIN_SECONDS: '0',
         TOLLGATE_INGEST_BACKLOG_EVENTS_MAX: String(BACKLOG_EVENTS_MAX),
         ...this.settings,
       },

@@ -208,6 +208,7 @@ export class RunningService {
         TOLLGATE_DATA_DIR: this.dataDir,
         TOLLGATE_SERVICE_KEY: this.serviceKey,
         TOLLGATE_LOG_LEVEL: 'warn',
+        TOLLGATE_DRAIN_SECONDS: '0',
         ...this.#options.env,
         ...env,
       },
@@ -275,7 +276,7 @@ export class RunningService {
  * A port below those that systems give out by themselves: while the service is down, nobody else comes by it.
  * Above 20,000, none is refused by browsers.
  */
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(20_000, 32_768);
     const server = createServer().listen(port, '127.0.0.1');

@@ -28,6 +28,7 @@ describe('the configuration', () => {
       checkoutSuccessUrl: undefined,
       checkoutCancelUrl: undefined,
       refundEndsPlan: false,
+      drainSeconds: 5,
       expressLane: true,
       publicUrl: undefined,
       url: undefined,

@@ -161,6 +161,12 @@ const SETTINGS = {
     'API key for `tollgate prices import`; `--api-key` takes precedence.',
     readApiKey,
   ),
+  drainSeconds: setting(
+    'TOLLGATE_DRAIN_SECONDS',
+    '5',
+    'Seconds for which a process with the api role still serves requests after SIGTERM, while `/readyz` returns 503, so that load balancers stop sending requests to it; 0 to 300. `0` stops at once, as SIGINT does. The stop itself takes up to 10 s more: supervisors must wait longer than both before they kill the process. [Guide](guides/rolling-restarts.md).',
+    integer(0, 300),
+  ),
   workers: optional(
     'TOLLGATE_WORKERS',
     'Number of rating threads and, if it is more than 1, of processes that accept events, 1 to 16; `--workers` takes precedence. If unset, half of the processor cores, at most 8 and at most one for each GiB of memory; 1 on machines with 1 or 2 cores.',

@@ -119,6 +119,11 @@ export class AcceptingHost {
     return this.#latestMetrics;
   }
 
+  /** Lets the process end each connection after its next response; it still takes new ones. */
+  drain(): void {
+    this.#send({ kind: 'drain' });
+  }
+
   /** Ends the process after the requests that it has. */
   async stop(): Promise<void> {
     this.#isStopping = true;

@@ -85,7 +85,8 @@ process.on('message', (message: ToAccepting, socket?: Socket) => {
     take(socket);
   } else if (message.kind === 'metrics') {
     void metrics.getMetricsAsJSON().then((values) => send({ kind: 'metrics', metrics: values }));
-  } else if (message.kind === 'stop') void stop();
+  } else if (message.kind === 'drain') readiness.beginDrain();
+  else if (message.kind === 'stop') void stop();
 });
 send({ kind: 'ready' });
 

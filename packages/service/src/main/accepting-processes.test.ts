@@ -90,6 +90,16 @@ describe('accepting processes', () => {
     await waitFor(() => appended() === 2);
   });
 
+  it('drain when they are told to, and those that start later too', async () => {
+    const { processes, appended, warnings } = await start(`process.on('message', ({ kind }) => {
+      if (kind === 'start') process.send({ kind: 'ready' });
+      else if (kind === 'drain') process.send({ kind: 'appended' }, () => process.exit(3));
+    });`);
+    processes.drain();
+    await waitFor(() => appended() >= 4);
+    expect(warnings.length).toBeGreaterThanOrEqual(2);
+  });
+
   it('that do not report their metrics count with those that they reported last', async () => {
     const { processes } = await start(READY);
     const metrics = createMetrics();

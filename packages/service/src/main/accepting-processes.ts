@@ -36,6 +36,7 @@ export class AcceptingProcesses {
   #running: Promise<unknown> | undefined;
   /** The counts of the processes of each number that have ended. */
   readonly #counts = new Map<number, MetricValues>();
+  #isDraining = false;
   #turn = 0;
 
   constructor(options: AcceptingOptions) {
@@ -84,6 +85,12 @@ export class AcceptingProcesses {
     return mergeMetrics([ofMain, ...ofOthers, ...counts]).metrics();
   }
 
+  /** Lets the processes end each connection after its next response; they still take new ones. */
+  drain(): void {
+    this.#isDraining = true;
+    for (const host of this.#hosts.values()) host.drain();
+  }
+
   /** Ends the processes after the requests that they have; other connections that are in use come back. */
   async stop(): Promise<void> {
     this.#stopping.abort();
@@ -100,6 +107,7 @@ export class AcceptingProcesses {
       const start = { kind: 'start', data, number, applicationName } as const;
       const host = new AcceptingHost(start, { onAppended, onConnection }, options);
       this.#hosts.set(number, host);
+      if (this.#isDraining) host.drain();
       const reason = await host.ended;
       const ofEnded = [this.#counts.get(number) ?? [], lastingCounts(host.latestMetrics)];
       const counts = await mergeMetrics(ofEnded).getMetricsAsJSON();

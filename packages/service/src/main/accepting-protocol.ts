@@ -28,6 +28,8 @@ export type ToAccepting =
   /** A new connection. */
   | PassedConnection
   | { readonly kind: 'metrics' }
+  /** From now on, each connection ends after its next response. */
+  | { readonly kind: 'drain' }
   | { readonly kind: 'stop' };
 
 /** Messages from an accepting process to the service. */

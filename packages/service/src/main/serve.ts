@@ -2,7 +2,7 @@ import { type Config, ROLES } from '../config.js';
 import { createLog, type Logger } from '../platform/log/index.js';
 import { endsWithin } from '../platform/wait.js';
 import { type Service, startService } from './service.js';
-import { aborted, stopSignal } from './signals.js';
+import { aborted, StopSignals } from './signals.js';
 import { VERSION } from './version.js';
 
 /**
@@ -24,22 +24,34 @@ function takesSandboxPayments({ roles, paymentProvider }: Config): boolean {
 export async function serve(config: Config): Promise<number> {
   const log = createLog({ level: config.logLevel, role: config.roles.join(',') });
   for (const warning of config.warnings) log.warn(warning);
-  const stopping = stopSignal();
+  const signals = new StopSignals();
   const onProgress = (step: string) => log.info(step);
-  const service = await startService(config, { log, onProgress, signal: stopping });
+  const service = await startService(config, { log, onProgress, signal: signals.stopping });
   if (process.stdout.isTTY) showBanner(service, config);
   else logReady(service, config, log);
   if (takesSandboxPayments(config)) log.warn(SANDBOX_WARNING);
-  return runUntil(service, stopping, (text) => log.error(text));
+  // A process without the api role has no requests that a load balancer could send elsewhere.
+  const drainMs = config.roles.includes('api') ? config.drainSeconds * 1_000 : 0;
+  return runUntil(service, signals, { drainMs, onFailure: (text) => log.error(text) });
 }
 
-/** Waits for a signal or a failure, then stops in order. Returns the exit code. */
+export interface RunOptions {
+  /** How long requests are still served after SIGTERM; 0 for no drain. */
+  readonly drainMs: number;
+  readonly onFailure: (reason: string) => void;
+}
+
+/** Waits for a signal or a failure, then drains and stops in order. Returns the exit code. */
 export async function runUntil(
-  service: Service,
-  stopping: AbortSignal,
-  onFailure: (reason: string) => void,
+  service: Pick<Service, 'failure' | 'beginDrain' | 'stop'>,
+  signals: StopSignals,
+  { drainMs, onFailure }: RunOptions,
 ): Promise<number> {
-  const reason = await Promise.race([aborted(stopping), service.failure]);
+  let reason = await Promise.race([aborted(signals.stopping), service.failure]);
+  if (reason === undefined && signals.isFromSupervisor && drainMs > 0) {
+    service.beginDrain();
+    reason = await Promise.race([signals.drained(drainMs), service.failure]);
+  }
   if (reason !== undefined) onFailure(`${reason} The service stops.`);
   if (!(await endsWithin(service.stop(), STOP_MS_MAX))) {
     onFailure(

@@ -1,9 +1,8 @@
-import { createServer } from 'node:net';
 import type { Config } from '../config.js';
 import { systemClock } from '../kernel/clock.js';
 import { createProjector } from '../modules/pipeline/index.js';
 import { loadServiceKey, type ServiceKey } from '../modules/tenancy/index.js';
-import { type App, CLOSE_DEADLINE_MS, closeGracefully, Readiness } from '../platform/http/index.js';
+import { CLOSE_DEADLINE_MS, closeGracefully, Readiness } from '../platform/http/index.js';
 import type { Logger } from '../platform/log/index.js';
 import { createMetrics, type Metrics } from '../platform/metrics/index.js';
 import { endConnections, WorkWatch } from '../platform/postgres/index.js';
@@ -17,8 +16,8 @@ import { acceptingConnectionsMax, descriptorLimit, planDescriptors } from './des
 import { letHeapsGrow } from './heap.js';
 import { announceUrl, lockInstance, usesEmbeddedStore } from './instance.js';
 import { startJobs } from './jobs.js';
+import { checkPort, listen } from './listen.js';
 import { measureObjectStore } from './object-store-metrics.js';
-import { ownUrl } from './own-url.js';
 import { openSpool } from './passing-bytes.js';
 import { observeProjection, PipelineMetrics } from './pipeline-metrics.js';
 import { RatingThreads } from './rating-threads.js';
@@ -36,6 +35,11 @@ export interface Service {
   readonly places: Stores['places'];
   /** Resolves with one sentence when an essential part of the service has ended by itself. */
   readonly failure: Promise<string>;
+  /**
+   * Call it some time before `stop`: `/readyz` returns 503 from now on, requests are served, and each connection ends
+   * after its next response.
+   */
+  beginDrain(): void;
   /** Accepts no more requests, finishes requests in progress, closes the stores. */
   stop(): Promise<void>;
 }
@@ -113,7 +117,8 @@ export async function startService(config: Config, options: ServiceOptions): Pro
     await accepting?.start((passed, socket) => api.app.takeConnection(passed, socket), signal);
     const url = await listen(api.app, config);
     if (usesEmbeddedStore(config)) closers.add(announceUrl(config.dataDir, url));
-    return { url, serviceKey, places: stores.places, failure, stop: () => closers.closeAll() };
+    const beginDrain = () => drainApi(readiness, accepting, log);
+    return { url, serviceKey, places: stores.places, failure, beginDrain, stop: () => closers.closeAll() };
   } catch (error) {
     return closers.closeAfter(error);
   }
@@ -136,34 +141,6 @@ function checkServiceKey(config: Config): void {
   );
 }
 
-/** Reports a used port at once; listening would report it only after the stores have started. */
-function checkPort({ host, port }: Config): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', (error) => reject(listenError(error, host, port)));
-    probe.listen({ host, port }, () => probe.close(() => resolve()));
-  });
-}
-
-async function listen(app: App, { host, port }: Config): Promise<string> {
-  try {
-    await app.listen({ host, port });
-  } catch (error) {
-    throw listenError(error as Error, host, port);
-  }
-  return ownUrl(app, 'people');
-}
-
-function listenError(error: NodeJS.ErrnoException, host: string, port: number): StartError {
-  const reasons: Record<string, string> = {
-    EADDRINUSE: `Port ${port} of ${host} is taken; set PORT to a free one.`,
-    EACCES: `Port ${port} of ${host} may not be used by this account; set PORT to one above 1023.`,
-    EADDRNOTAVAIL: `${host} is not an address of this machine; set HOST to one that is.`,
-    ENOTFOUND: `${host} is not a known host; set HOST to an address of this machine.`,
-  };
-  return new StartError(reasons[error.code ?? ''] ?? `Cannot listen on ${host}:${port}: ${error.message}.`);
-}
-
 /** Returns the processes that accept events for this one, not started yet; undefined when it accepts them itself. */
 function openAccepting(
   config: Config,
@@ -181,6 +158,12 @@ function openAccepting(
     endConnections: (applicationName) => endConnections(postgres, applicationName),
     onAppended: () => pipeline.notify(),
   });
+}
+
+function drainApi(readiness: Readiness, accepting: AcceptingProcesses | undefined, log: Logger): void {
+  log.info('draining: not ready any more, requests are still served');
+  readiness.beginDrain();
+  accepting?.drain();
 }
 
 /** Lower bound of the deadline of requests in progress, however long the accepting processes took for theirs. */

@@ -44,6 +44,7 @@ export interface WireAnswer {
 export class Wire {
   #received = '';
   #ended = false;
+  #error: Error | undefined;
   #wake = (): void => {};
 
   private constructor(readonly socket: Socket) {
@@ -52,16 +53,19 @@ export class Wire {
       this.#received += text;
       this.#wake();
     });
-    socket.on('error', () => {});
+    socket.on('error', (error) => {
+      this.#error = error;
+    });
     socket.on('close', () => {
       this.#ended = true;
       this.#wake();
     });
   }
 
-  static open(port: number): Promise<Wire> {
+  /** With `allowHalfOpen`, the client does not close its side when the server has closed its own. */
+  static open(port: number, { allowHalfOpen = false } = {}): Promise<Wire> {
     return new Promise((resolve, reject) => {
-      const socket = connect(port, '127.0.0.1', () => resolve(new Wire(socket)));
+      const socket = connect({ port, host: '127.0.0.1', allowHalfOpen }, () => resolve(new Wire(socket)));
       socket.once('error', reject);
     });
   }
@@ -74,6 +78,11 @@ export class Wire {
     wire.socket.destroy();
     if (answer === undefined) throw new Error('the connection was closed without an answer');
     return answer;
+  }
+
+  /** The error that broke the connection, such as a reset. */
+  get error(): Error | undefined {
+    return this.#error;
   }
 
   /** Resolves once the operating system has the bytes. */

@@ -7,7 +7,7 @@ import { prepareDataDir } from '../data-dir.js';
 import { withInstanceLock } from '../instance.js';
 import { runUntil } from '../serve.js';
 import { type Service, startService } from '../service.js';
-import { aborted, stopSignal } from '../signals.js';
+import { aborted, StopSignals } from '../signals.js';
 import { StartError } from '../start-error.js';
 import { resetEmbeddedStores } from '../stores.js';
 import { type DemoTenant, demoBoardId, ensureDemoTenant } from './tenant.js';
@@ -26,7 +26,8 @@ export async function demo(configured: Config, { reset }: { reset: boolean }): P
   const config = demoConfig(configured);
   if (config.roles.length < 3) throw new StartError('The demo runs all roles; leave TOLLGATE_ROLES unset.');
   const startedAt = performance.now();
-  const stopping = stopSignal();
+  const signals = new StopSignals();
+  const { stopping } = signals;
   const isFirstStart = reset || !existsSync(join(config.dataDir, 'demo.json'));
   if (reset) await startOver(config);
   say(isFirstStart ? 'preparing the first start …' : 'starting …');
@@ -45,7 +46,8 @@ export async function demo(configured: Config, { reset }: { reset: boolean }): P
   welcome(service, url, { tenant, boardId }, (performance.now() - startedAt) / 1_000);
   void aborted(stopping).then(() => say('stopping …'));
   void Promise.race([aborted(stopping), service.failure]).then(() => traffic.abort());
-  const exitCode = await runUntil(service, stopping, (reason) => console.error(`tollgate: ${reason}`));
+  const onFailure = (reason: string) => console.error(`tollgate: ${reason}`);
+  const exitCode = await runUntil(service, signals, { drainMs: 0, onFailure });
   await sending;
   say(`stopped; your data is kept in ${config.dataDir}`);
   return exitCode;

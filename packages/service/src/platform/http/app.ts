@@ -102,6 +102,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   app.setErrorHandler((error, request, reply) => sendError(failures, error, request, reply));
   app.setNotFoundHandler((request, reply) => {
     reply.header('x-request-id', request.id).header(...NO_SNIFFING);
+    if (readiness.draining) reply.header('connection', 'close');
     const refusal = refusalOfHead(request.raw);
     if (refusal !== undefined) throw refusal;
     const methods = routes.methodsAt(request.url);
@@ -169,7 +170,7 @@ function guardRoutes(app: App, options: AppOptions, guards: Guards): void {
         return;
       }
       const isSurplus = connections.isSurplus(request.raw.socket);
-      if (isSurplus || (readiness.shuttingDown && !isPublic)) reply.header('connection', 'close');
+      if (isSurplus || readiness.draining) reply.header('connection', 'close');
       if (!isPublic && (readiness.shuttingDown || isSurplus)) {
         done(new DomainError(readiness.shuttingDown ? 'shutting_down' : 'server_busy'));
         return;

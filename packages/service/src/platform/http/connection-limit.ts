@@ -2,6 +2,7 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Logger } from '../log/index.js';
 import { addReadGauge, Counter, type Metrics } from '../metrics/index.js';
+import { endIdleConnections } from './connection-end.js';
 
 /** Number of connections beyond the limit that receive a 503 at once; any further one is closed without a response. */
 export const SURPLUS_CONNECTIONS_MAX = 32;
@@ -44,10 +45,14 @@ export class ConnectionLimit {
     });
   }
 
-  /** Makes the server close connections beyond the surplus, without a response. Call before it listens. */
+  /**
+   * Makes the server close connections beyond the surplus, without a response, and end idle ones by `endConnection`.
+   * Call it before the server listens.
+   */
   guard(server: Server): void {
     server.maxConnections = this.#options.connectionsMax + SURPLUS_CONNECTIONS_MAX;
     server.on('drop', () => this.#refused());
+    endIdleConnections(server, this.#open);
   }
 
   /**

@@ -90,4 +90,14 @@ describe('readiness', () => {
     readiness.beginShutdown();
     expect(await readiness.report()).toEqual({ ready: false, checks: {} });
   });
+
+  test('ends with a drain, during which requests are still served', async () => {
+    readiness.add('queue', () => {});
+    expect((await readiness.report()).ready).toBe(true);
+    const running = readiness.report();
+    readiness.beginDrain();
+    expect((await running).ready).toBe(false);
+    expect(await readiness.report()).toEqual({ ready: false, checks: {} });
+    expect([readiness.draining, readiness.shuttingDown]).toEqual([true, false]);
+  });
 });

@@ -34,12 +34,13 @@ interface Part {
   readonly findProblem: () => Promise<ReadinessProblem | undefined>;
 }
 
-/** Whether the service can accept work: all parts that it needs work, and it is not shutting down. */
+/** Whether the service can accept work: all parts that it needs work, and it neither drains nor shuts down. */
 export class Readiness {
   readonly #parts: Part[] = [];
   readonly #reports: FlightCache<ReadinessReport>;
   readonly #onFailure: (name: string, error: unknown) => void;
   readonly #onRecovery: (name: string) => void;
+  #draining = false;
   #shuttingDown = false;
 
   constructor({ onFailure, onRecovery, nowMs = () => performance.now() }: ReadinessOptions = {}) {
@@ -71,9 +72,23 @@ export class Readiness {
     this.#parts.push({ name, isNeeded, findProblem });
   }
 
+  /**
+   * Call it some time before `beginShutdown`, so that load balancers stop sending requests here: from this moment the
+   * service is not ready. It serves requests, and closes each connection after its next response.
+   */
+  beginDrain(): void {
+    this.#draining = true;
+  }
+
   /** Call it first at shutdown: from this moment the service is not ready and accepts no new request. */
   beginShutdown(): void {
+    this.#draining = true;
     this.#shuttingDown = true;
+  }
+
+  /** Whether each connection ends after its next response: during a drain and during shutdown. */
+  get draining(): boolean {
+    return this.#draining;
   }
 
   get shuttingDown(): boolean {
@@ -82,9 +97,9 @@ export class Readiness {
 
   /** Returns the report, at most a second old. */
   async report(): Promise<ReadinessReport> {
-    if (this.#shuttingDown) return { ready: false, checks: {} };
+    if (this.#draining) return { ready: false, checks: {} };
     const report = await this.#reports.get('');
-    return { ...report, ready: report.ready && !this.#shuttingDown };
+    return { ...report, ready: report.ready && !this.#draining };
   }
 
   async #runChecks(): Promise<ReadinessReport> {

@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { ErrorBodySchema } from '@tollgate/contract';
 import { Ajv } from 'ajv';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Wire } from '../../testing/both-ways.js';
+import { waitFor } from '../../testing/index.js';
 import { createLog } from '../log/index.js';
 import { createMetrics } from '../metrics/index.js';
 import { type App, closeGracefully, createApp, Readiness } from './index.js';
@@ -135,6 +136,105 @@ describe('on a socket', () => {
     expect(JSON.parse((await slow).body)).toEqual({ finished: true });
     await closed;
     await expect(get(port, '/healthz')).rejects.toThrow('ECONNREFUSED');
+  });
+
+  test('drain: not ready, requests are served, and their connections end', async () => {
+    app.route({
+      method: 'GET',
+      url: '/guarded',
+      config: { access: { kind: 'any-key' } },
+      schema: { hide: true },
+      handler: async () => ({}),
+    });
+    const port = await listen();
+    const wire = await Wire.open(port);
+    const request = 'GET /guarded HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer service\r\n\r\n';
+    await wire.write(request);
+    const before = await wire.answer();
+    expect([before?.status, before?.head]).toEqual([
+      200,
+      expect.stringMatching(/^connection: keep-alive\r$/im),
+    ]);
+    readiness.beginDrain();
+    await wire.write(request);
+    const last = await wire.answer();
+    expect([last?.status, last?.head]).toEqual([200, expect.stringMatching(/^connection: close\r$/im)]);
+    await wire.closed();
+    expect(wire.error).toBeUndefined();
+    for (const [path, status] of [
+      ['/readyz', 503],
+      ['/healthz', 200],
+      ['/nowhere', 404],
+    ] as const) {
+      const answer = await Wire.exchange(port, Buffer.from(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`));
+      expect([answer.status, answer.head]).toEqual([
+        status,
+        expect.stringMatching(/^connection: close\r$/im),
+      ]);
+    }
+  });
+
+  test('shutdown: an idle connection ends, and a request on its way does not reset it', async () => {
+    const port = await listen();
+    const taken = once(app.server, 'connection');
+    const wire = await Wire.open(port, { allowHalfOpen: true });
+    const [connection] = (await taken) as [Socket];
+    const request = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
+    await wire.write(request);
+    expect((await wire.answer())?.status).toBe(200);
+    const ended = once(wire.socket, 'end');
+    const closed = closeGracefully(app);
+    await ended;
+    await wire.write(request);
+    await waitFor(() => connection.bytesRead === 2 * request.length);
+    wire.socket.end();
+    await closed;
+    await wire.closed();
+    expect(wire.error).toBeUndefined();
+  });
+
+  test('shutdown: a connection becomes idle after the response in progress, and ends', async () => {
+    let finish = () => {};
+    const finished = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    let hasArrived = false;
+    app.route({
+      ...publicly,
+      method: 'GET',
+      url: '/slow',
+      handler: async () => {
+        hasArrived = true;
+        await finished;
+        return {};
+      },
+    });
+    const wire = await Wire.open(await listen());
+    await wire.write('GET /slow HTTP/1.1\r\nHost: x\r\n\r\n');
+    await waitFor(() => hasArrived);
+    let isCut = false;
+    app.cutConnections = () => {
+      isCut = true;
+    };
+    const closed = closeGracefully(app);
+    await waitFor(() => !app.server.listening);
+    finish();
+    expect((await wire.answer())?.status).toBe(200);
+    await closed;
+    expect([isCut, wire.error]).toEqual([false, undefined]);
+  });
+
+  test('shutdown: a connection whose client does not close its side is closed after a second', async () => {
+    const wire = await Wire.open(await listen(), { allowHalfOpen: true });
+    await wire.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
+    await wire.answer();
+    let isCut = false;
+    app.cutConnections = () => {
+      isCut = true;
+    };
+    await closeGracefully(app);
+    expect(isCut).toBe(false);
+    wire.socket.destroy();
   });
 
   test('shutdown: what does not finish is cut after the deadline', async () => {

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { MaybePromise } from '../../../kernel/maybe-promise.js';
 import type { BodyBudget } from '../body-budget.js';
+import { endConnection } from '../connection-end.js';
 import type { FailureLog } from '../failure-log.js';
 import { answerTo, answerUnparsable, type ErrorAnswer, JSON_TYPE, NO_SNIFFING } from '../failures.js';
 import { answerText } from './answer.js';
@@ -20,6 +21,8 @@ export interface LanePorts {
   readonly handOver: (socket: Socket) => void;
   /** Whether the lane has stopped taking requests. */
   readonly isClosed: () => boolean;
+  /** Whether the connection ends after its next response; so it does when the lane is closed. */
+  readonly isDraining: () => boolean;
   /**
    * A request that is not complete after this time goes to Node, which has deadlines and error responses of its own.
    */
@@ -69,7 +72,7 @@ export class LaneConnection {
   /** Accepts no more requests: closes the connection when it is idle, or after the current response. */
   close(): void {
     if (this.#isBusy) return;
-    if (this.#receivedBytes === 0) this.#socket.destroy();
+    if (this.#receivedBytes === 0) this.#finish();
     else this.#leave();
   }
 
@@ -204,12 +207,19 @@ export class LaneConnection {
   #send(answer: ErrorAnswer): void {
     const socket = this.#socket,
       ports = this.#ports;
-    const isLast = ports.isClosed();
+    const isLast = ports.isDraining();
     const { text, encoding } = answerText(answer, isLast ? undefined : ports.keepAliveMs);
     socket.write(text, encoding);
-    if (isLast) socket.destroySoon();
+    if (isLast) this.#finish();
     // Node gets clients that send ahead or do not read the responses.
     else if (this.#isEnded || this.#receivedBytes > 0 || socket.writableNeedDrain) this.#leave();
+  }
+
+  /** Ends the connection, and drops what the client still sends. */
+  #finish(): void {
+    const socket = this.#socket;
+    socket.off('data', this.#onData).off('end', this.#onEnd).off('timeout', this.#onTimeout);
+    endConnection(socket);
   }
 
   /** Closes the connection when `work` fails: after a bug of this service nothing else would close it. */

@@ -47,6 +47,54 @@ test('at a shutdown, connections that wait for their next request are closed', a
   expect(fixture.seenByFastify).toBe(0);
 });
 
+test('an idle connection that ends at a shutdown is not reset by a request on its way', async () => {
+  const connection = fixture.nextConnection();
+  const wire = await Wire.open(fixture.ways.express, { allowHalfOpen: true });
+  const bytes = fixture.post();
+  await wire.write(bytes);
+  expect((await wire.answer())?.status).toBe(202);
+  const ended = once(wire.socket, 'end');
+  const closed = fixture.app.close();
+  await ended;
+  await wire.write(bytes);
+  await waitFor(() => connection()?.bytesRead === 2 * bytes.length);
+  wire.socket.end();
+  await closed;
+  await wire.closed();
+  expect([wire.error, fixture.answered.length, fixture.seenByFastify]).toEqual([undefined, 1, 0]);
+});
+
+test('during a drain, a connection serves its next request and then ends', async () => {
+  const wire = await Wire.open(fixture.ways.express);
+  await wire.write(fixture.post());
+  expect((await wire.answer())?.head).toMatch(/^connection: keep-alive\r$/im);
+  fixture.readiness.beginDrain();
+  await wire.write(fixture.post());
+  const last = await wire.answer();
+  expect([last?.status, last?.head]).toEqual([202, expect.stringMatching(/^connection: close\r$/im)]);
+  await wire.closed();
+  expect([wire.error, fixture.answered.length, fixture.seenByFastify]).toEqual([undefined, 2, 0]);
+});
+
+test('during a drain, requests that were sent ahead do not reset the connection', async () => {
+  const release = fixture.holdAnswer();
+  const connection = fixture.nextConnection();
+  const wire = await Wire.open(fixture.ways.express, { allowHalfOpen: true });
+  const bytes = fixture.post();
+  await wire.write(bytes);
+  await waitFor(() => fixture.answered.length === 1);
+  fixture.readiness.beginDrain();
+  await wire.write(Buffer.concat([bytes, bytes]));
+  await waitFor(() => connection()?.bytesRead === 3 * bytes.length);
+  const ended = once(wire.socket, 'end');
+  release();
+  expect((await wire.answer())?.head).toMatch(/^connection: close\r$/im);
+  await ended;
+  wire.socket.end();
+  await wire.closed();
+  expect([wire.error, fixture.answered.length]).toEqual([undefined, 1]);
+});
+
 test('at a shutdown, what has come in part is left to Fastify, which refuses it', async () => {
   const connection = fixture.nextConnection();
   const wire = await Wire.open(fixture.ways.express);

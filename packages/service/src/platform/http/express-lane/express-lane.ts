@@ -17,7 +17,7 @@ import type { LaneRoute } from './work.js';
 const PATIENCE_MS = 5_000;
 
 export interface ExpressLaneOptions extends AccessPorts {
-  readonly readiness: Pick<Readiness, 'shuttingDown'>;
+  readonly readiness: Pick<Readiness, 'draining' | 'shuttingDown'>;
   readonly budget: BodyBudget;
   readonly failures: FailureLog;
   readonly requestId: LanePorts['requestId'];
@@ -84,6 +84,7 @@ export class ExpressLane {
       admit: (head) => this.#admit(head),
       handOver,
       isClosed: () => !this.#isOpen || this.#options.readiness.shuttingDown,
+      isDraining: () => !this.#isOpen || this.#options.readiness.draining,
       patienceMs: this.#options.patienceMs ?? PATIENCE_MS,
       keepAliveMs: keepAliveTimeout,
       left: (connection) => this.#connections.delete(connection),
