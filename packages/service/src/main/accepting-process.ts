@@ -24,6 +24,7 @@ import type { FromAccepting, ToAccepting } from './accepting-protocol.js';
 import { baselineOf } from './baseline.js';
 import { letHeapsGrow } from './heap.js';
 import { PacedNotice } from './paced-notice.js';
+import { measurePool } from './process-metrics.js';
 import { openQueue } from './segment-queue.js';
 
 /**
@@ -54,6 +55,7 @@ const postgres = connectPostgres({
   poolMax: config.databaseConnectionsMax,
   log,
 });
+measurePool(metrics, postgres.pool);
 const objects = config.objectStoreUrl && (await openObjectStore(config.objectStoreUrl));
 const appended = new PacedNotice(NOTICE_INTERVAL_MS, () => send({ kind: 'appended' }));
 const queue = await openQueue({ postgres, folders, objects }, config, {

@@ -48,6 +48,7 @@ import { measureBacklog } from './backlog-metrics.js';
 import { baselineOf } from './baseline.js';
 import type { OpenCell } from './cell.js';
 import { startCheckout, usableProvider } from './checkout.js';
+import { measureProcess } from './process-metrics.js';
 import { registerRules } from './rules.js';
 import type { RulesThreads } from './rules-threads.js';
 import { type OpenQueue, openQueue } from './segment-queue.js';
@@ -91,6 +92,7 @@ export interface Api {
 export async function createApi(parts: ApiParts): Promise<Api> {
   const { config, stores, log, metrics, readiness, accepting } = parts;
   const { postgres, clickhouse, objects } = stores;
+  measureProcess(metrics, config, postgres);
   const history = createUsageHistory({ postgres });
   const entitlements = createEntitlements({
     postgres,
@@ -192,7 +194,7 @@ function registerModules(
     backlogEventsMax: config.ingestBacklogEventsMax,
     moving: parts.cell.gate,
   });
-  measureBacklog(metrics, ingest);
+  measureBacklog(metrics, ingest, config.ingestBacklogEventsMax);
   registerTenancyRoutes(app, { service: tenancy });
   const { directory } = parts.cell;
   if (directory !== undefined && config.cell !== undefined) {

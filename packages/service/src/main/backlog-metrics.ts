@@ -4,8 +4,22 @@ import { addReadGauge, type Metrics } from '../platform/metrics/index.js';
 
 const MS_PER_SECOND = 1_000;
 
-/** Adds the metrics of events that wait to be rated, in the queue of all processes. */
-export function measureBacklog(metrics: Metrics, ingest: Pick<IngestService, 'backlog'>): void {
+/**
+ * Adds the metrics of events that wait to be rated, in the queue of all processes.
+ *
+ * @param eventsMax how many may wait before ingest refuses more
+ */
+export function measureBacklog(
+  metrics: Metrics,
+  ingest: Pick<IngestService, 'backlog'>,
+  eventsMax: number,
+): void {
+  addReadGauge(
+    metrics,
+    'tollgate_queue_events_max',
+    'Maximum number of accepted events that may wait; beyond it ingest returns 503.',
+    () => eventsMax,
+  );
   addReadGauge(
     metrics,
     'tollgate_queue_events',

@@ -1,5 +1,6 @@
 export { createEventIdCompactionJob } from './event-id-compaction.js';
 export type { BatchStage, PipelineObserver, ProjectorObserver, SegmentNews } from './observer.js';
+export { measureProjection } from './projection-metrics.js';
 export { createProjector, type OwnedShards } from './projector.js';
 export type { RuleVersionSource } from './rating.js';
 export {

@@ -1,14 +1,18 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ManualClock } from '../../kernel/clock.js';
+import { createMetrics } from '../../platform/metrics/index.js';
+import { connectPostgres } from '../../platform/postgres/index.js';
 import {
   batchRecord,
   createProject,
   dueAtMs,
   PipelineFixture,
+  RECEIVED_AT_MS,
   TEST_DAY,
   testEvent,
 } from '../../testing/index.js';
 import type { ProjectionStage } from './observer.js';
+import { measureProjection } from './projection-metrics.js';
 import { createProjector } from './projector.js';
 import { waitingBatch } from './projector-store.js';
 
@@ -120,4 +124,30 @@ it('a projector has work while a batch waits', async () => {
   expect(await due()).toBe(0);
   await project();
   expect(await due()).toBeNull();
+});
+
+describe('the metric of the lag', () => {
+  const NAME = 'tollgate_projection_oldest_seconds';
+
+  it('is the age of the oldest event that waits, and 0 when none waits', async () => {
+    const metrics = createMetrics();
+    measureProjection(metrics, { postgres: fixture.postgres, clock });
+    const lag = async () => (await metrics.getSingleMetricAsString(NAME)).split('\n').at(-1);
+    expect(await lag()).toBe(`${NAME} 0`);
+    await rate([DAY_START_S]);
+    clock.advanceMs(60_000);
+    expect(await lag()).toBe(`${NAME} ${(clock.nowMs() - RECEIVED_AT_MS) / 1_000}`);
+    await project();
+    expect(await lag()).toBe(`${NAME} 0`);
+  });
+
+  it('does not prevent the other metrics from being read while PostgreSQL is away', async () => {
+    const metrics = createMetrics();
+    const connection = { host: '/nowhere', port: 1, user: 'a', password: 'b', database: 'c' };
+    const log = { warn: () => {} };
+    const absent = connectPostgres({ connection, applicationName: 'test', poolMax: 1, log });
+    measureProjection(metrics, { postgres: absent, clock });
+    expect(await metrics.metrics()).toContain('process_cpu_seconds_total');
+    await absent.close();
+  });
 });

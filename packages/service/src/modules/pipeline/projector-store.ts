@@ -35,6 +35,14 @@ export interface UnprojectedBatch {
 /** Finds a row when a batch waits to be projected. */
 export const waitingBatch = sql<number>`select ${DUE_NOW} from usage_batches order by insert_group limit 1`;
 
+/** Returns when the oldest event of the batches that wait to be projected was received; undefined if none waits. */
+export async function oldestUnprojectedMs({ pool }: Pick<Postgres, 'pool'>): Promise<number | undefined> {
+  const { rows } = await pool.query<{ oldest: number | null }>(
+    'select min(oldest_received_at_ms) as oldest from usage_batches',
+  );
+  return rows[0]?.oldest ?? undefined;
+}
+
 export interface GroupedBatch {
   readonly id: number;
   readonly eventCount: number;
