@@ -1,7 +1,9 @@
+import { spawnSync } from 'node:child_process';
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { waitFor } from '../packages/service/src/testing/wait-for.js';
+import { DEPLOY } from './support/deployment-files.js';
 import { call } from './support/http.js';
 import { type RunningService, startService } from './support/service.js';
 
@@ -34,7 +36,26 @@ describe('a service on its embedded stores', () => {
       expect(answer.body).toEqual({ ready: true, checks });
     },
   );
+
+  it('passes the health check of containers, which fails with any other response and without one', () => {
+    expect(checkHealth('/healthz')).toMatchObject({ status: 0, stdout: '{"status":"ok"}\n' });
+    expect(checkHealth('/missing')).toMatchObject({
+      status: 1,
+      stdout: expect.stringContaining('not_found'),
+    });
+    expect(checkHealth('/healthz', 1)).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('cannot be read'),
+    });
+  });
 });
+
+/** Runs the health check of containers. */
+function checkHealth(path: string, port = service.port) {
+  const program = join(DEPLOY, 'check-health.mjs');
+  const env = { ...process.env, PORT: String(port) };
+  return spawnSync(process.execPath, [program, path], { env, encoding: 'utf8' });
+}
 
 /** Makes the next probe file one on a full disk. Returns false while a probe is under way, whose file is there. */
 function fillDisk(probeFile: string): boolean {
