@@ -1,10 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseCommandLine } from '../packages/service/src/main/command-line.js';
 import {
+  alertExpressions,
   DEPLOY,
+  dashboardExpressions,
   deploymentFiles,
   deploymentText,
   documentsOf,
@@ -107,5 +110,45 @@ describe('deployment files', () => {
 
   it.runIf(isInstalled('haproxy'))('have a configuration that HAProxy accepts, if it is installed', () => {
     run('haproxy', '-c', '-f', 'compose/haproxy.cfg');
+  });
+});
+
+describe('expressions for Prometheus', () => {
+  it('in a PrometheusRule fit the schema of the operator', async () => {
+    const [spec] = documentsOf(deploymentText('prometheus/alerts.yaml'));
+    const metadata = { name: 'tollgate' };
+    await validate({ apiVersion: 'monitoring.coreos.com/v1', kind: 'PrometheusRule', metadata, spec });
+  });
+
+  it.runIf(isInstalled('promtool'))(
+    'raise the alerts that their tests expect, if promtool is installed',
+    () => {
+      run('promtool', 'check', 'rules', 'prometheus/alerts.yaml');
+      run('promtool', 'test', 'rules', 'prometheus/alerts.test.yaml');
+    },
+  );
+
+  it.runIf(isInstalled('promtool'))('of the dashboard are valid, if promtool is installed', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tollgate-rules-'));
+    try {
+      const rules = dashboardExpressions().map((expr, index) => ({ record: `panel:${index}`, expr }));
+      const file = join(folder, 'rules.yaml');
+      // Every JSON text is YAML.
+      writeFileSync(file, JSON.stringify({ groups: [{ name: 'dashboard', rules }] }));
+      run('promtool', 'check', 'rules', file);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('of an alert are part of a rule, and each rule says what to do', () => {
+    const text = deploymentText('prometheus/alerts.yaml');
+    const count = (pattern: RegExp) => text.match(pattern)?.length;
+    const alerts = alertExpressions().length;
+    expect([count(/- alert:/g), count(/summary: ./g), count(/description: >-/g)]).toEqual([
+      alerts,
+      alerts,
+      alerts,
+    ]);
   });
 });

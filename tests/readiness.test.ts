@@ -3,7 +3,13 @@ import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { waitFor } from '../packages/service/src/testing/wait-for.js';
-import { DEPLOY } from './support/deployment-files.js';
+import {
+  alertExpressions,
+  DEPLOY,
+  dashboardExpressions,
+  exportedMetrics,
+  metricsIn,
+} from './support/deployment-files.js';
 import { call } from './support/http.js';
 import { type RunningService, startService } from './support/service.js';
 
@@ -47,6 +53,15 @@ describe('a service on its embedded stores', () => {
       status: 1,
       stderr: expect.stringContaining('cannot be read'),
     });
+  });
+
+  it('exports every metric that the alert rules and the dashboard read', async () => {
+    const exported = exportedMetrics((await call(service, 'GET', '/metrics')).text);
+    const read = new Set([...alertExpressions(), ...dashboardExpressions()].flatMap(metricsIn));
+    expect(read.size).toBeGreaterThan(30);
+    // A service has it with an object store; tests/object-store.test.ts reads it.
+    const ofObjectStore = 'tollgate_object_store_failures_total';
+    expect([...read].filter((name) => !exported.has(name))).toEqual([ofObjectStore]);
   });
 });
 
