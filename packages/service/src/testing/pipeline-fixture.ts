@@ -27,6 +27,8 @@ export interface PipelineFixtureOptions {
   readonly shards?: () => number;
   /** The number of projects; their numbers are consecutive. */
   readonly projects?: number;
+  /** A migrated database, which `drop` of the fixture drops; by default a new one. */
+  readonly test?: TestPostgres;
 }
 
 /**
@@ -77,8 +79,9 @@ export class PipelineFixture {
   static async create({
     shards = () => SHARDS,
     projects: count = 1,
+    test: given,
   }: PipelineFixtureOptions = {}): Promise<PipelineFixture> {
-    const test = await createTestPostgres();
+    const test = given ?? (await createTestPostgres());
     const projects: TestProject[] = [];
     for (const letter of 'abcdefgh'.slice(0, count)) {
       projects.push(await createProject(test.postgres, 'ten_a', `prj_${letter}`));

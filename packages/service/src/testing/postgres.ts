@@ -23,12 +23,7 @@ export async function createTestPostgres(options: { isEmpty?: boolean } = {}): P
   const source = options.isEmpty === true ? 'template1' : template.database;
   await runAlone(server, `create database ${database} template ${source}`);
   const connection = { ...template, database };
-  const postgres = connectPostgres({
-    connection,
-    applicationName: 'test',
-    poolMax: POOL_MAX,
-    log: pino({ level: 'error' }),
-  });
+  const postgres = connect(connection);
   return {
     postgres,
     connectionString: connectionStringOf(connection),
@@ -40,6 +35,30 @@ export async function createTestPostgres(options: { isEmpty?: boolean } = {}): P
   };
 }
 
+/** Creates an empty schema in a database of tests. Its `drop` closes the connections, and keeps the database. */
+export async function createTestSchema(database: TestPostgres, schema: string): Promise<TestPostgres> {
+  await database.beside(`create schema ${schema}`);
+  const url = new URL(database.connectionString);
+  url.searchParams.set('options', `-c search_path=${schema}`);
+  const connectionString = url.toString();
+  const postgres = connect(connectionString);
+  return {
+    postgres,
+    connectionString,
+    beside: (sql) => runAlone({ connectionString }, sql),
+    drop: () => postgres.close(),
+  };
+}
+
+function connect(connection: string | PostgresConnection): Postgres {
+  return connectPostgres({
+    connection,
+    applicationName: 'test',
+    poolMax: POOL_MAX,
+    log: pino({ level: 'error' }),
+  });
+}
+
 /** Returns the connection as a URL; the socket's folder is in the query, because a host name cannot contain it. */
 function connectionStringOf({ host, port, user, password, database }: PostgresConnection): string {
   const url = new URL(`postgresql://localhost:${port}/${database}`);
@@ -49,8 +68,8 @@ function connectionStringOf({ host, port, user, password, database }: PostgresCo
   return url.toString();
 }
 
-async function runAlone(connection: PostgresConnection, sql: string): Promise<unknown[]> {
-  const client = new pg.Client({ ...connection });
+async function runAlone(connection: pg.ClientConfig, sql: string): Promise<unknown[]> {
+  const client = new pg.Client(connection);
   await client.connect();
   try {
     return (await client.query(sql)).rows;

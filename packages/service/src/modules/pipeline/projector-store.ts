@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { PoolClient } from 'pg';
 import { fenceOf, type ProcessLease } from '../../platform/leases/index.js';
-import { DUE_NOW, type Postgres } from '../../platform/postgres/index.js';
+import { DUE_NOW, lockKey, type Postgres } from '../../platform/postgres/index.js';
 import type { BatchLocation } from './batch-store.js';
 import type { RowStorage } from './turns.js';
 
@@ -92,11 +92,10 @@ export class ProjectorSession {
     const session = new ProjectorSession(client, db);
     let isLocked = false;
     try {
-      const { rows } = await client.query<{ locked: boolean }>(
-        'select pg_try_advisory_lock_shared(hashtextextended($1, 0)) as locked',
-        [PROJECTOR_LOCK],
+      const [result] = await session.#run<{ locked: boolean }>(
+        sql`select pg_try_advisory_lock_shared(${lockKey(PROJECTOR_LOCK)}) as locked`,
       );
-      isLocked = rows[0]?.locked === true;
+      isLocked = result?.locked === true;
     } finally {
       if (!isLocked) client.release(true);
     }
@@ -124,17 +123,16 @@ export class ProjectorSession {
     shards: readonly number[],
     heldBack: readonly number[],
   ): Promise<ProjectionGroup | undefined> {
-    const { rows: begun } = await this.#client.query<{ id: number }>(
-      `select id from (
+    const [begun] = await this.#run<{ id: number }>(sql`
+      select id from (
         select id from usage_batches
-        where insert_group = id and insert_group <> all($2::bigint[]) and shard = any($1::smallint[])
+        where insert_group = id and insert_group <> all(${heldBack}::bigint[]) and shard = any(${shards}::smallint[])
         order by id limit ${BEGUN_GROUPS_MAX}
       ) begun
-      where pg_try_advisory_lock(hashtextextended('${GROUP_LOCK}', id)) limit 1`,
-      [shards, heldBack],
-    );
-    const group = begun[0]?.id;
-    if (group === undefined) return undefined;
+      where pg_try_advisory_lock(${lockKey(GROUP_LOCK, sql`id`)}) limit 1
+    `);
+    if (begun === undefined) return undefined;
+    const group = begun.id;
     // A separate statement, which sees whether the projector that had the lock before has finished the group.
     const { rows } = await this.#client.query<BatchRow>(
       `select id, event_count, spool_file, bytes, insert_token, dedicated_to from usage_batches
@@ -176,7 +174,7 @@ export class ProjectorSession {
     const [group] = ids;
     const rows = await this.#run<BatchRow>(sql`
       with lock as materialized (
-        select pg_try_advisory_lock(hashtextextended(${GROUP_LOCK}, ${group})) as is_held
+        select pg_try_advisory_lock(${lockKey(GROUP_LOCK, group)}) as is_held
       ), free as materialized (
         select id from usage_batches where id = any(${ids}::bigint[]) and insert_group is null
         order by id for update
@@ -221,7 +219,7 @@ export class ProjectorSession {
         where batch.id = whole.id and (select count(*) from whole) = ${batches.length}
         returning project_ids, touched
       ), turn as materialized (
-        select pg_advisory_xact_lock(hashtextextended(${POSITIONS_LOCK}, 0)) from (select count(*) from ended) found
+        select pg_advisory_xact_lock(${lockKey(POSITIONS_LOCK)}) from (select count(*) from ended) found
       ), recorded as (
         insert into projections (project_id, spans, at_ms)
         select project_id, case when (select count(*) from unnest(spans)) <= ${PROJECTION_SPANS_MAX} then spans
@@ -245,7 +243,7 @@ export class ProjectorSession {
 
   /** Lets other projectors take a group, finished or not. */
   async leaveGroup(group: number): Promise<void> {
-    await this.#run(sql`select pg_advisory_unlock(hashtextextended(${GROUP_LOCK}, ${group}))`);
+    await this.#run(sql`select pg_advisory_unlock(${lockKey(GROUP_LOCK, group)})`);
   }
 
   async #run<Row extends object>(statement: RawBuilder<unknown>): Promise<Row[]> {

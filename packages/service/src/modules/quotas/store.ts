@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { PoolClient } from 'pg';
 import { countOrNone, present } from '../../kernel/present.js';
-import type { Postgres, TenantDb, Tx } from '../../platform/postgres/index.js';
+import { lockKey, type Postgres, type TenantDb, type Tx } from '../../platform/postgres/index.js';
 import type { Companion } from '../../platform/queue/index.js';
 import { type ArrivedEvents, chargeKey, monthlyEvents, type QuotaCharge } from './admit.js';
 import type { Prepayment, QuotaCounter } from './prepaid.js';
@@ -246,7 +246,7 @@ export async function addArrivals(tx: Tx, taken: readonly ArrivedEvents[]): Prom
     insert into event_arrival_counters as a (tenant_id, month_start, counter_no, event_count)
     select tenant_id, month_start, coalesce((
       select number from generate_series(0, ${ARRIVAL_COUNTERS}::integer - 1) number
-      where pg_try_advisory_xact_lock(hashtextextended(${ARRIVALS_LOCK}::text || '-' || number, 0)) limit 1
+      where pg_try_advisory_xact_lock(${lockKey(sql`${ARRIVALS_LOCK}::text || '-' || number`)}) limit 1
     ), 0), event_count
     from unnest(
       ${arrivals.map(({ tenantId }) => tenantId)}::text[],

@@ -1,12 +1,33 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Postgres, Tx } from './connect.js';
 
 /**
- * Waits for the advisory lock of that name, and holds it until `tx` ends. One transaction of the whole database can
+ * SQL for a number of the current schema. It is a part of the key of every advisory lock, because PostgreSQL has one
+ * set of keys for the whole database, and installations in two schemas must not wait for each other. It is 0 in
+ * `public`, so that processes of earlier versions, whose keys lack it, share locks with this one. It is also 0 if no
+ * schema of the search path exists, because a key that is null would lock nothing.
+ */
+const SCHEMA_NUMBER = `coalesce(hashtextextended(nullif(current_schema(), 'public'), 0), 0)`;
+
+/**
+ * Returns SQL for the key of the advisory lock of that name in the current schema.
+ *
+ * @param name text, or SQL for it
+ * @param number distinguishes locks of one name
+ */
+export function lockKey(
+  name: string | RawBuilder<unknown>,
+  number: number | RawBuilder<unknown> = sql.lit(0),
+): RawBuilder<number> {
+  return sql<number>`(hashtextextended(${name}, ${number}) # ${sql.raw(SCHEMA_NUMBER)})`;
+}
+
+/**
+ * Waits for the advisory lock of that name, and holds it until `tx` ends. One transaction of the whole installation can
  * hold it.
  */
 export async function lockUntilCommit(tx: Tx, name: string): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(tx);
+  await sql`select pg_advisory_xact_lock(${lockKey(name)})`.execute(tx);
 }
 
 /**
@@ -15,18 +36,18 @@ export async function lockUntilCommit(tx: Tx, name: string): Promise<void> {
  */
 export async function tryLockUntilCommit(tx: Tx, name: string): Promise<boolean> {
   const { rows } = await sql<{ locked: boolean }>`
-    select pg_try_advisory_xact_lock(hashtextextended(${name}, 0)) as locked
+    select pg_try_advisory_xact_lock(${lockKey(name)}) as locked
   `.execute(tx);
   return rows[0]?.locked === true;
 }
 
 /** Takes a shared lock. Shared locks wait only for an exclusive one of `lockUntilCommit`, and the other way round. */
 export async function shareLockUntilCommit(tx: Tx, name: string): Promise<void> {
-  await sql`select pg_advisory_xact_lock_shared(hashtextextended(${name}, 0))`.execute(tx);
+  await sql`select pg_advisory_xact_lock_shared(${lockKey(name)})`.execute(tx);
 }
 
 /**
- * Waits for the advisory lock of that name, which one session of the whole database can hold, and runs `work`
+ * Waits for the advisory lock of that name, which one session of the whole installation can hold, and runs `work`
  * meanwhile. The lock ends with its connection, so a killed holder blocks no other session.
  */
 export async function withAdvisoryLock<T>(
@@ -37,11 +58,12 @@ export async function withAdvisoryLock<T>(
   const client = await postgres.pool.connect();
   let broken = false;
   try {
-    await client.query('select pg_advisory_lock(hashtextextended($1, 0))', [name]);
+    const key = `hashtextextended($1, 0) # ${SCHEMA_NUMBER}`;
+    await client.query(`select pg_advisory_lock(${key})`, [name]);
     try {
       return await work();
     } finally {
-      await client.query('select pg_advisory_unlock(hashtextextended($1, 0))', [name]);
+      await client.query(`select pg_advisory_unlock(${key})`, [name]);
     }
   } catch (error) {
     broken = true; // the lock may still be held: the connection must not be used again

@@ -100,12 +100,20 @@ export function transaction<T>(postgres: Postgres, work: (tx: Tx) => Promise<T>)
   return postgres.db.transaction().execute(work);
 }
 
-/** Returns for how long the oldest transaction of this database user has been open; 0 if none is open. */
+/**
+ * Returns for how long the oldest transaction of this database user has been open that uses a table of this schema; 0
+ * if none is open.
+ */
 export async function oldestTransactionMs({ pool }: Pick<Postgres, 'pool'>): Promise<number> {
   const { rows } = await pool.query<{ age_ms: number }>(
     `select coalesce(max(extract(epoch from clock_timestamp() - xact_start) * 1000), 0)::bigint as age_ms
-    from pg_stat_activity
-    where datname = current_database() and usename = current_user and pid <> pg_backend_pid()`,
+    from pg_stat_activity activity
+    where datname = current_database() and usename = current_user and pid <> pg_backend_pid() and exists (
+      select from pg_locks lock
+        join pg_class on pg_class.oid = lock.relation
+        join pg_namespace on pg_namespace.oid = relnamespace and nspname = current_schema()
+      where lock.pid = activity.pid
+    )`,
   );
   return rows[0]?.age_ms ?? 0;
 }

@@ -1,4 +1,5 @@
 export {
+  lockKey,
   lockUntilCommit,
   shareLockUntilCommit,
   tryLockUntilCommit,

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { BoundedMap } from '../../kernel/bounded-map.js';
 import { mapAtOnce } from '../at-once.js';
-import { DUE_NOW, type Tx } from '../postgres/index.js';
+import { DUE_NOW, type Tx, tryLockUntilCommit } from '../postgres/index.js';
 import { isAmong } from './deferred.js';
 import { checkPlaced, SegmentMissingError, type SegmentPlace, type SegmentStore } from './outside.js';
 import type { ClaimedSegment, DeferredTurn } from './queue.js';
@@ -20,6 +20,9 @@ export const newSegment = sql<number>`select ${DUE_NOW} from segments where defe
 /** Finds a row when a deferred segment waits. */
 export const deferredSegment = sql<number>`select ${DUE_NOW} from segments where deferred_tenant_id is not null
   order by deferred_tenant_id limit 1`;
+
+/** Prefix of the advisory locks of shards. Batches prefer shards whose lock they get; nothing else depends on it. */
+const CLAIM_LOCK = 'tollgate-claim';
 
 interface SegmentSize {
   readonly id: number;
@@ -93,7 +96,7 @@ export async function claimSegments(
   const locked = new LockedSegments(tx, eventsMax, outside.missing.ids());
   const inUse: number[] = [];
   for (const shard of await waitingShards(tx, shards)) {
-    if (!(await tryShard(tx, shard))) inUse.push(shard);
+    if (!(await tryLockUntilCommit(tx, `${CLAIM_LOCK}-${shard}`))) inUse.push(shard);
     else await locked.add({ shard });
     if (locked.isHalfFull) break;
   }
@@ -131,16 +134,6 @@ async function waitingShards(tx: Tx, shards: readonly number[] | undefined): Pro
     select shard from waiting where ${isAmong(shards)} order by id
   `.execute(tx);
   return rows.map(({ shard }) => shard);
-}
-
-/** Prefix of the advisory locks of shards. Batches prefer shards whose lock they get; nothing else depends on it. */
-const CLAIM_LOCK = 'tollgate-claim';
-
-async function tryShard(tx: Tx, shard: number): Promise<boolean> {
-  const { rows } = await sql<{ isFree: boolean }>`
-    select pg_try_advisory_xact_lock(hashtextextended(${`${CLAIM_LOCK}-${shard}`}, 0)) as "isFree"
-  `.execute(tx);
-  return rows[0]?.isFree === true;
 }
 
 /** Takes locked segments off the queue, and returns them in the order of their ids here. */

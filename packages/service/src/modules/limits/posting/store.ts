@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { slotOf } from '../../../kernel/shard.js';
-import type { Tx } from '../../../platform/postgres/index.js';
+import { lockKey, type Tx } from '../../../platform/postgres/index.js';
 import { amountFromText, amountText } from '../../ledger/index.js';
 import type { PostingScope } from './rated-usage.js';
 
@@ -109,8 +109,8 @@ const POSTING_LOCK = 'tollgate-posting';
 export async function lockPosting(tx: Tx, projectNos: Iterable<number>): Promise<void> {
   const slots = [...new Set(Array.from(projectNos, slotOf))].sort((a, b) => a - b);
   await sql`
-    select pg_advisory_xact_lock_shared(hashtextextended(${POSTING_LOCK}, 0)),
-      pg_advisory_xact_lock(hashtextextended(${POSTING_LOCK} || '-' || slot, 0))
+    select pg_advisory_xact_lock_shared(${lockKey(POSTING_LOCK)}),
+      pg_advisory_xact_lock(${lockKey(sql`${POSTING_LOCK} || '-' || slot`)})
     from unnest(${slots}::integer[]) as locked (slot)
   `.execute(tx);
 }
