@@ -45,8 +45,14 @@ const SETTINGS = {
   ),
   databaseUrl: secret(
     'TOLLGATE_DATABASE_URL',
-    'PostgreSQL 15 or later to use instead of the embedded one: `postgresql://user:password@host:5432/database`.',
+    'PostgreSQL 15 or later to use instead of the embedded one: `postgresql://user:password@host:5432/database`. [Guide](guides/postgresql.md).',
     urlOf('postgresql:', 'postgres:'),
+  ),
+  migrate: setting(
+    'TOLLGATE_MIGRATE',
+    '1',
+    'With `1` a process that starts migrates both stores to the schema of its version; with `0` it only checks that nothing is pending. `tollgate migrate` always migrates.',
+    readFlag,
   ),
   clickhouseUrl: secret(
     'TOLLGATE_CLICKHOUSE_URL',

@@ -6,6 +6,7 @@ import { dedicatedSuffixes } from '../modules/storage/index.js';
 import {
   applyClickHouseMigrations,
   type ClickHouse,
+  checkClickHouseMigrations,
   connectClickHouse,
   openEmbeddedClickHouse,
 } from '../platform/clickhouse/index.js';
@@ -19,6 +20,8 @@ import {
 } from '../platform/object-store/index.js';
 import {
   applyMigrations,
+  checkMigrations,
+  checkPostgresServer,
   connectPostgres,
   type EmbeddedPostgres,
   type Postgres,
@@ -80,15 +83,14 @@ export async function openStores(config: Config, events: StoreEvents): Promise<S
       log: events.log,
     });
     closers.add(() => postgres.close());
-    const appliedToPostgres = await applyMigrations(postgres);
+    if (config.databaseUrl !== undefined) await checkPostgresServer(postgres, hostOf(config.databaseUrl));
+    const appliedToPostgres = await migratePostgres(config, postgres);
     events.signal?.throwIfAborted();
     const objects = await openObjects(config, postgres);
     closers.add(() => objects?.close());
     const clickhouse = await openClickHouse(config, events);
     closers.add(() => clickhouse.close());
-    const appliedToClickHouse = await withAdvisoryLock(postgres, CLICKHOUSE_MIGRATION_LOCK, async () =>
-      applyClickHouseMigrations(clickhouse, undefined, await dedicatedSuffixes(postgres)),
-    );
+    const appliedToClickHouse = await migrateClickHouse(config, postgres, clickhouse);
     return {
       postgres,
       postgresConnection,
@@ -103,6 +105,27 @@ export async function openStores(config: Config, events: StoreEvents): Promise<S
   } catch (error) {
     return closers.closeAfter(error);
   }
+}
+
+async function migratePostgres({ migrate }: Config, postgres: Postgres): Promise<string[]> {
+  if (migrate) return applyMigrations(postgres);
+  await checkMigrations(postgres);
+  return [];
+}
+
+async function migrateClickHouse(
+  { migrate }: Config,
+  postgres: Postgres,
+  clickhouse: ClickHouse,
+): Promise<string[]> {
+  const suffixes = () => dedicatedSuffixes(postgres);
+  if (migrate) {
+    return withAdvisoryLock(postgres, CLICKHOUSE_MIGRATION_LOCK, async () =>
+      applyClickHouseMigrations(clickhouse, undefined, await suffixes()),
+    );
+  }
+  await checkClickHouseMigrations(clickhouse, await suffixes());
+  return [];
 }
 
 /** Deletes everything that the embedded stores keep. The caller holds the instance lock. */

@@ -26,6 +26,13 @@ export class MigrationError extends Error {
 
 export type StoreName = 'postgres' | 'clickhouse' | 'directory';
 
+/** Returns the error of a process that may only check the schema. */
+export function outdatedError(store: StoreName, pending: readonly Migration[]): MigrationError {
+  return new MigrationError(
+    `The ${store} schema is not up to date (pending migrations: ${pending.length}): run tollgate migrate.`,
+  );
+}
+
 /** Reads `db/<store>/NNNN_name.sql`, in order. */
 export function readMigrations(store: StoreName): Migration[] {
   // src/platform, dist/platform and dist/bundle (which runs) are equally deep below the package.

@@ -5,9 +5,14 @@ import {
   type TestClickHouse,
   type TestPostgres,
 } from '../testing/index.js';
-import { applyClickHouseMigrations } from './clickhouse/index.js';
+import {
+  applyClickHouseMigrations,
+  type ClickHouse,
+  checkClickHouseMigrations,
+  createTableCopy,
+} from './clickhouse/index.js';
 import { type Migration, parseMigration, pendingMigrations, readMigrations } from './migration-files.js';
-import { applyMigrations } from './postgres/index.js';
+import { applyMigrations, checkMigrations } from './postgres/index.js';
 
 const made = (version: number, sql: string): Migration => parseMigration(`${version}_step.sql`, sql);
 const after = (store: 'postgres' | 'clickhouse', sql: string): Migration[] => {
@@ -65,6 +70,20 @@ describe('PostgreSQL', () => {
     expect(await applyMigrations(store.postgres)).toEqual([]);
   });
 
+  test('a check says what is pending, and changes nothing', async () => {
+    await checkMigrations(store.postgres);
+    const empty = await createTestPostgres({ isEmpty: true });
+    try {
+      const all = readMigrations('postgres').length;
+      await expect(checkMigrations(empty.postgres)).rejects.toThrow(
+        `The postgres schema is not up to date (pending migrations: ${all}): run tollgate migrate.`,
+      );
+      expect(await empty.beside(`select from pg_tables where schemaname = 'public'`)).toEqual([]);
+    } finally {
+      await empty.drop();
+    }
+  });
+
   test('a migration that fails leaves nothing behind', async () => {
     const broken = after('postgres', 'create table half (n integer); select 1 / 0;');
     await expect(applyMigrations(store.postgres, broken)).rejects.toThrow('division by zero');
@@ -104,6 +123,38 @@ describe('ClickHouse', () => {
     store = await createTestClickHouse();
   });
   afterAll(() => store.drop());
+
+  test('a user that may only read is enough when nothing is pending', async () => {
+    const { clickhouse } = store;
+    await createTableCopy(clickhouse, '_7');
+    const reading: ClickHouse = Object.assign(Object.create(clickhouse), {
+      query: (sql: string) => clickhouse.query(sql),
+      command: () =>
+        Promise.reject(Object.assign(new Error('Not enough privileges.'), { type: 'ACCESS_DENIED' })),
+    });
+    await expect(applyClickHouseMigrations(reading, undefined, ['_8'])).rejects.toThrow(
+      'The clickhouse schema is not up to date, and this user may not change it: run tollgate migrate with a user that may.',
+    );
+    expect(await applyClickHouseMigrations(reading, undefined, ['_7'])).toEqual([]);
+    await checkClickHouseMigrations(reading, ['_7']);
+    await expect(checkClickHouseMigrations(reading, ['_8'])).rejects.toThrow(
+      'ClickHouse lacks tables of a project with dedicated storage (their names end in _8): run tollgate migrate.',
+    );
+  });
+
+  test('a check says what is pending, and changes nothing', async () => {
+    const fresh = await createTestClickHouse();
+    try {
+      const all = readMigrations('clickhouse').length;
+      const message = `The clickhouse schema is not up to date (pending migrations: ${all}): run tollgate migrate.`;
+      await fresh.clickhouse.command('TRUNCATE TABLE schema_migrations');
+      await expect(checkClickHouseMigrations(fresh.clickhouse, [])).rejects.toThrow(message);
+      await fresh.clickhouse.command('DROP TABLE schema_migrations');
+      await expect(checkClickHouseMigrations(fresh.clickhouse, [])).rejects.toThrow(message);
+    } finally {
+      await fresh.drop();
+    }
+  });
 
   test('a migration that was cut short is completed by the next start', async () => {
     const first = 'CREATE TABLE IF NOT EXISTS a (n UInt8) ENGINE = MergeTree ORDER BY n;\n';

@@ -12,7 +12,7 @@ export { dueAtMs } from './due.js';
 export { passingOn, useObjectStoreKinds } from './object-store-kinds.js';
 export { openMarkedStore, S3_CREDENTIALS, TestS3 } from './object-stores.js';
 export { PipelineFixture } from './pipeline-fixture.js';
-export { createTestPostgres, createTestSchema, type TestPostgres } from './postgres.js';
+export { connectTo, createTestPostgres, createTestSchema, type TestPostgres } from './postgres.js';
 export { TEST_DAY, testEvent, testRules } from './test-rules.js';
 export { failedRow, idOf, insertUsageRows, stored, usageItem, usageRow } from './usage-rows.js';
 export { waitFor } from './wait-for.js';

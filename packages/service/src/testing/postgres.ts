@@ -23,7 +23,7 @@ export async function createTestPostgres(options: { isEmpty?: boolean } = {}): P
   const source = options.isEmpty === true ? 'template1' : template.database;
   await runAlone(server, `create database ${database} template ${source}`);
   const connection = { ...template, database };
-  const postgres = connect(connection);
+  const postgres = connectTo(connection);
   return {
     postgres,
     connectionString: connectionStringOf(connection),
@@ -41,7 +41,7 @@ export async function createTestSchema(database: TestPostgres, schema: string): 
   const url = new URL(database.connectionString);
   url.searchParams.set('options', `-c search_path=${schema}`);
   const connectionString = url.toString();
-  const postgres = connect(connectionString);
+  const postgres = connectTo(connectionString);
   return {
     postgres,
     connectionString,
@@ -50,10 +50,11 @@ export async function createTestSchema(database: TestPostgres, schema: string): 
   };
 }
 
-function connect(connection: string | PostgresConnection): Postgres {
+/** Connects to a database of tests, for example with another role. */
+export function connectTo(connection: string | PostgresConnection, applicationName = 'test'): Postgres {
   return connectPostgres({
     connection,
-    applicationName: 'test',
+    applicationName,
     poolMax: POOL_MAX,
     log: pino({ level: 'error' }),
   });

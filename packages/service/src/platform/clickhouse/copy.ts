@@ -17,18 +17,16 @@ export async function createTableCopy(
   }
 }
 
-/** Creates the copies that are missing or incomplete, for example in a new ClickHouse. */
-export async function createMissingTableCopies(
-  clickhouse: Pick<ClickHouse, 'command' | 'query'>,
+/** Returns the suffixes of the copies that are missing or incomplete, for example in a new ClickHouse. */
+export async function incompleteCopies(
+  clickhouse: Pick<ClickHouse, 'query'>,
   suffixes: readonly string[],
-): Promise<void> {
-  if (suffixes.length === 0) return;
+): Promise<string[]> {
+  if (suffixes.length === 0) return [];
   const tables = tablesOf(readMigrations('clickhouse'));
   const rows = await clickhouse.query<{ name: string }>(
     'SELECT name FROM system.tables WHERE database = currentDatabase()',
   );
   const found = new Set(rows.map(({ name }) => name));
-  for (const suffix of suffixes) {
-    if (!tables.every((table) => found.has(table + suffix))) await createTableCopy(clickhouse, suffix);
-  }
+  return suffixes.filter((suffix) => !tables.every((table) => found.has(table + suffix)));
 }

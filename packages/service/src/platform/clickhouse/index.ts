@@ -2,7 +2,7 @@ export { chdbConfigFile } from './chdb-config.js';
 export { createTableCopy } from './copy.js';
 export { openEmbeddedClickHouse } from './embedded.js';
 export { isClickHouseUnavailable } from './errors.js';
-export { applyClickHouseMigrations } from './migrate.js';
+export { applyClickHouseMigrations, checkClickHouseMigrations } from './migrate.js';
 export {
   type BlockData,
   type ClickHouse,

@@ -1,18 +1,26 @@
 import {
   type AppliedMigration,
   type Migration,
+  MigrationError,
+  outdatedError,
   pendingMigrations,
   readMigrations,
 } from '../migration-files.js';
-import { createMissingTableCopies } from './copy.js';
+import { createTableCopy, incompleteCopies } from './copy.js';
 import type { ClickHouse } from './port.js';
 import { renamed, statementsOf, tablesOf } from './statements.js';
+
+/** Creates the table that records the applied migrations. */
+const CREATE_RECORD = `
+  CREATE TABLE IF NOT EXISTS schema_migrations (
+    version UInt32, name String, checksum String, applied_at DateTime('UTC') DEFAULT now()
+  ) ENGINE = MergeTree ORDER BY version SETTINGS fsync_after_insert = 1, fsync_part_directory = 1`;
 
 /**
  * Upgrades the schema to this release; returns the names of the applied migrations. ClickHouse has no transactions: a
  * migration is recorded after its last statement, and one that was interrupted runs again from its start, so each
  * statement must be safe to repeat. Services that share a server must not do this at the same time: hold a lock of
- * PostgreSQL around it. Throws MigrationError.
+ * PostgreSQL around it. If nothing is pending, it only reads. Throws MigrationError.
  *
  * @param suffixes of the copies of all tables, which get the same changes
  */
@@ -21,18 +29,53 @@ export async function applyClickHouseMigrations(
   migrations: readonly Migration[] = readMigrations('clickhouse'),
   suffixes: readonly string[] = [],
 ): Promise<string[]> {
-  await clickhouse.command(`
-    CREATE TABLE IF NOT EXISTS schema_migrations (
-      version UInt32, name String, checksum String, applied_at DateTime('UTC') DEFAULT now()
-    ) ENGINE = MergeTree ORDER BY version SETTINGS fsync_after_insert = 1, fsync_part_directory = 1`);
+  const pending = await pendingIn(clickhouse, migrations);
+  const tables = tablesOf(migrations);
+  try {
+    if (pending.length > 0) await clickhouse.command(CREATE_RECORD);
+    for (const migration of pending) await applyOne(clickhouse, migration, tables, suffixes);
+    for (const suffix of await incompleteCopies(clickhouse, suffixes))
+      await createTableCopy(clickhouse, suffix);
+  } catch (error) {
+    if ((error as { type?: unknown }).type !== 'ACCESS_DENIED') throw error;
+    throw new MigrationError(
+      'The clickhouse schema is not up to date, and this user may not change it: run tollgate migrate with a user that may.',
+    );
+  }
+  return pending.map(({ name }) => name);
+}
+
+/**
+ * Changes nothing.
+ *
+ * @param suffixes of the copies of all tables
+ * @throws MigrationError if the schema is not that of this release
+ */
+export async function checkClickHouseMigrations(
+  clickhouse: Pick<ClickHouse, 'query'>,
+  suffixes: readonly string[],
+): Promise<void> {
+  const pending = await pendingIn(clickhouse, readMigrations('clickhouse'));
+  if (pending.length > 0) throw outdatedError('clickhouse', pending);
+  const [missing] = await incompleteCopies(clickhouse, suffixes);
+  if (missing === undefined) return;
+  throw new MigrationError(
+    `ClickHouse lacks tables of a project with dedicated storage (their names end in ${missing}): run tollgate migrate.`,
+  );
+}
+
+async function pendingIn(
+  clickhouse: Pick<ClickHouse, 'query'>,
+  migrations: readonly Migration[],
+): Promise<Migration[]> {
+  const found = await clickhouse.query(
+    `SELECT name FROM system.tables WHERE database = currentDatabase() AND name = 'schema_migrations'`,
+  );
+  if (found.length === 0) return [...migrations];
   const applied = await clickhouse.query<AppliedMigration>(
     'SELECT DISTINCT version, name, checksum FROM schema_migrations ORDER BY version',
   );
-  const pending = pendingMigrations('clickhouse', migrations, applied);
-  const tables = tablesOf(migrations);
-  for (const migration of pending) await applyOne(clickhouse, migration, tables, suffixes);
-  await createMissingTableCopies(clickhouse, suffixes);
-  return pending.map(({ name }) => name);
+  return pendingMigrations('clickhouse', migrations, applied);
 }
 
 async function applyOne(

@@ -3,6 +3,7 @@ import pg from 'pg';
 const UNIQUE_VIOLATION = '23505';
 const FOREIGN_KEY_VIOLATION = '23503';
 const UNDEFINED_TABLE = '42P01';
+const INSUFFICIENT_PRIVILEGE = '42501';
 
 /** The code that triggers raise when they refuse writes of a tenant that moves to another cell. */
 const TENANT_MOVING = 'TG001';
@@ -77,6 +78,11 @@ export function isForeignKeyViolation(error: unknown, constraint?: string): bool
 /** Returns whether a table does not exist, because the schema is of an earlier version. */
 export function isMissingTable(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === UNDEFINED_TABLE;
+}
+
+/** Returns whether the role of the connection lacks a right. */
+export function isForbidden(error: unknown): error is pg.DatabaseError {
+  return error instanceof pg.DatabaseError && error.code === INSUFFICIENT_PRIVILEGE;
 }
 
 function isViolation(error: unknown, state: string, constraint: string | undefined): boolean {

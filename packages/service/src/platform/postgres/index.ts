@@ -26,12 +26,13 @@ export {
   isUnavailable,
   isUniqueViolation,
 } from './errors.js';
-export { applyMigrations } from './migrate.js';
+export { applyMigrations, checkMigrations } from './migrate.js';
 export { isNotMoving } from './moving-tenants.js';
 export { recount } from './recount.js';
 export { removeEmbeddedPostgres } from './remove.js';
 export { runningEmbeddedPostgres } from './running.js';
 export { ProjectDb, type ProjectTable, ProjectTx, TenantDb, TenantTx } from './scoped-db.js';
+export { checkPostgresServer } from './server-check.js';
 export type { Database } from './tables.js';
 export { startTemporaryPostgres, temporaryFolder } from './temporary.js';
 export { type AwaitedWork, DUE_NOW, WorkWatch } from './work-watch.js';
