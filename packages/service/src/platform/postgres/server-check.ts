@@ -16,10 +16,45 @@ export async function checkPostgresServer({ pool }: Pick<Postgres, 'pool'>, plac
 }
 
 async function findProblem(pool: pg.Pool): Promise<string | undefined> {
+  if (!(await keepsSessions(pool)))
+    return 'a connection pooler in transaction mode is in between, and Tollgate needs session mode, because it keeps locks, settings and prepared statements in its sessions';
   const forbidden = await forbiddenRelation(pool);
   if (forbidden === undefined) return undefined;
   const { rows } = await pool.query<{ role: string }>('select current_user as role');
   return `the role "${rows[0]?.role}" lacks rights on ${forbidden}: grant it the rights in docs/guides/postgresql.md`;
+}
+
+/** A pooler that is used by others too may give a client the same session several times in a row. */
+const ROUNDS = 5;
+
+/**
+ * Returns whether each connection has a session of its own. A pooler in transaction mode has another session at hand,
+ * or the same one for two connections, while one of them is in a transaction.
+ */
+async function keepsSessions(pool: pg.Pool): Promise<boolean> {
+  const own = await pool.connect();
+  try {
+    const other = await pool.connect();
+    try {
+      const first = await sessionOf(own);
+      for (let round = 0; round < ROUNDS; round += 1) {
+        await other.query('begin');
+        const isKept = (await sessionOf(other)) !== first && (await sessionOf(own)) === first;
+        await other.query('rollback');
+        if (!isKept) return false;
+      }
+      return true;
+    } finally {
+      other.release();
+    }
+  } finally {
+    own.release();
+  }
+}
+
+async function sessionOf(client: pg.PoolClient): Promise<number | undefined> {
+  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+  return rows[0]?.pid;
 }
 
 const CREATED = /^create (?:table|sequence) (\w+)/gm;

@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  createTestClickHouse,
+  createTestPostgres,
+  type TestClickHouse,
+  type TestPostgres,
+  waitFor,
+} from '../packages/service/src/testing/index.js';
+import { call } from './support/http.js';
+import { hasPgBouncer, PgBouncer } from './support/pgbouncer.js';
+import { createSampleProject } from './support/sample-project.js';
+import { newService, type RunningService } from './support/service.js';
+
+const EVENTS = 50;
+const title = hasPgBouncer ? 'PgBouncer' : 'PgBouncer, which is not installed here';
+
+describe.runIf(hasPgBouncer)(title, () => {
+  let postgres: TestPostgres;
+  let clickhouse: TestClickHouse;
+  let service: RunningService;
+
+  beforeAll(async () => {
+    postgres = await createTestPostgres();
+    clickhouse = await createTestClickHouse();
+    const env = { TOLLGATE_CLICKHOUSE_URL: clickhouse.url };
+    service = await newService({ args: ['serve'], env, startsEmpty: true });
+  });
+  afterAll(async () => {
+    await service.stop();
+    await clickhouse.drop();
+    await postgres.drop();
+  });
+
+  async function withBouncer(
+    settings: Readonly<Record<string, string | number>>,
+    work: (url: string) => Promise<void>,
+  ): Promise<void> {
+    const bouncer = await PgBouncer.start(postgres, settings);
+    try {
+      await work(bouncer.url);
+    } finally {
+      await bouncer.stop();
+    }
+  }
+
+  it('in session mode carries a service that accepts, rates and projects', () =>
+    withBouncer({ pool_mode: 'session', default_pool_size: 60 }, async (url) => {
+      await service.start({ TOLLGATE_DATABASE_URL: url });
+      const { projectId, key, ruleSetId } = await createSampleProject(service);
+      const events = Array.from({ length: EVENTS }, (_, index) => ({
+        extractor_rule_set_id: ruleSetId,
+        idempotency_key: `k${index}`,
+        occurred_at: Math.floor(Date.now() / 1_000) - 600,
+        raw_json: { customer: 'c', model: 'm', usage: { input_tokens: 1, output_tokens: 1 } },
+      }));
+      const path = `/v1/projects/${projectId}`;
+      const body = { source: 'test', events };
+      const answer = await call(service, 'POST', `${path}/events/batch-ingest`, { key, body });
+      expect(answer.status, answer.text).toBe(202);
+      await waitFor(async () => {
+        const status = await call(service, 'GET', `${path}/usage/ingest-status`, { key });
+        return status.body.processed === EVENTS && status.body.lag_seconds === 0;
+      });
+      expect(await service.terminate()).toBe(0);
+    }));
+
+  it.each([
+    ['transaction mode', { pool_mode: 'transaction' }],
+    ['transaction mode with one session', { pool_mode: 'transaction', default_pool_size: 1 }],
+    ['transaction mode in turns', { pool_mode: 'transaction', server_round_robin: 1, min_pool_size: 4 }],
+  ])('in %s is refused at the start', (_mode, settings) =>
+    withBouncer(settings, async (url) => {
+      const { exitCode, stdout, stderr } = await service.runCommand(['serve'], {
+        TOLLGATE_DATABASE_URL: url,
+      });
+      const { host, pathname } = new URL(url);
+      expect([exitCode, stdout, stderr]).toEqual([
+        1,
+        '',
+        `tollgate: TOLLGATE_DATABASE_URL cannot be used (${host}${pathname}): a connection pooler in transaction mode is in between, and Tollgate needs session mode, because it keeps locks, settings and prepared statements in its sessions.\n`,
+      ]);
+    }),
+  );
+
+  it('in statement mode is refused too', () =>
+    withBouncer({ pool_mode: 'statement' }, async (url) => {
+      const { exitCode, stderr } = await service.runCommand(['serve'], { TOLLGATE_DATABASE_URL: url });
+      expect([exitCode, stderr.split('\n')]).toEqual([
+        1,
+        [expect.stringMatching(/cannot be used \(.*\): .* statement pooling mode\.$/), ''],
+      ]);
+    }));
+});

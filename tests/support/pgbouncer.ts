@@ -1,0 +1,80 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, chownSync, existsSync, statSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { join } from 'node:path';
+import { type TestPostgres, waitFor } from '../../packages/service/src/testing/index.js';
+import { newScratchFolder } from '../../packages/service/src/testing/scratch-folder.js';
+
+const PROGRAM = '/usr/sbin/pgbouncer';
+/** Whether PgBouncer is installed: a package of Linux systems, and not of npm. */
+export const hasPgBouncer = existsSync(PROGRAM);
+
+/** A connection pooler in front of a database of the tests. */
+export class PgBouncer {
+  readonly #child: ChildProcess;
+  /** The URL of the database through the pooler. */
+  readonly url: string;
+
+  private constructor(child: ChildProcess, url: string) {
+    this.#child = child;
+    this.url = url;
+  }
+
+  /** @param settings of PgBouncer, in addition to those that every test needs */
+  static async start(
+    { connectionString }: TestPostgres,
+    settings: Readonly<Record<string, string | number>>,
+  ): Promise<PgBouncer> {
+    const port = await freePort();
+    const { pathname, port: serverPort, username: user, password, searchParams } = new URL(connectionString);
+    const host = searchParams.get('host') ?? '';
+    const file = writeConfig(
+      { '*': `host=${host} port=${serverPort} user=${user} password=${password}` },
+      { listen_addr: '127.0.0.1', listen_port: port, unix_socket_dir: '', auth_type: 'any', ...settings },
+    );
+    // It refuses to run as root, and only the account of PostgreSQL may use its socket.
+    const { uid, gid } = statSync(host);
+    chownSync(file, uid, gid);
+    const child = spawn(PROGRAM, ['--quiet', file], { uid, gid, stdio: 'ignore' });
+    const bouncer = new PgBouncer(child, `postgresql://anybody@127.0.0.1:${port}${pathname}`);
+    await waitFor(() => listens(port), { what: 'the start of PgBouncer' });
+    return bouncer;
+  }
+
+  async stop(): Promise<void> {
+    const ended = once(this.#child, 'exit');
+    this.#child.kill('SIGTERM');
+    await ended;
+  }
+}
+
+function writeConfig(
+  databases: Readonly<Record<string, string>>,
+  settings: Readonly<Record<string, string | number>>,
+): string {
+  const lines = (section: object) => Object.entries(section).map(([name, value]) => `${name} = ${value}`);
+  const folder = newScratchFolder('pgbouncer-');
+  chmodSync(folder, 0o711);
+  const file = join(folder, 'pgbouncer.ini');
+  const text = ['[databases]', ...lines(databases), '[pgbouncer]', ...lines(settings), ''].join('\n');
+  writeFileSync(file, text, { mode: 0o600 });
+  return file;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+function listens(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('connect', () => socket.end(() => resolve(true)));
+    socket.once('error', () => resolve(false));
+  });
+}
