@@ -7,6 +7,7 @@ import {
   applyClickHouseMigrations,
   type ClickHouse,
   checkClickHouseMigrations,
+  checkClickHouseServer,
   connectClickHouse,
   openEmbeddedClickHouse,
 } from '../platform/clickhouse/index.js';
@@ -173,7 +174,12 @@ async function startPostgresIfEmbedded(
 }
 
 async function openClickHouse(config: Config, { onProgress }: StoreEvents): Promise<ClickHouse> {
-  if (config.clickhouseUrl !== undefined) return connectClickHouse({ url: config.clickhouseUrl });
+  const { clickhouseUrl: url } = config;
+  if (url !== undefined) {
+    const clickhouse = connectClickHouse({ url });
+    await checkClickHouseServer(clickhouse, hostOf(url));
+    return clickhouse;
+  }
   onProgress('opening ClickHouse');
   return openEmbeddedClickHouse({ dataDir: config.dataDir });
 }

@@ -11,5 +11,5 @@ export {
   type QueryParams,
 } from './port.js';
 export { parseRows } from './rows.js';
-export { connectClickHouse } from './server.js';
+export { checkClickHouseServer, connectClickHouse } from './server.js';
 export { identifier, literal } from './sql.js';

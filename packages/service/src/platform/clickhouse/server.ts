@@ -2,10 +2,12 @@ import { open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
+import { connectionProblem } from '../connection-problem.js';
 import {
   type BlockData,
   type ClickHouse,
   type ClickHouseLimits,
+  ClickHouseUnavailableError,
   DEFAULT_LIMITS,
   InsertCountError,
   type QueryOptions,
@@ -42,6 +44,32 @@ export function connectClickHouse(options: ClickHouseServerOptions): ClickHouse 
     client(INSERT_TIMEOUT_MS),
     querySettings(limits),
   );
+}
+
+/** The meaning of errors of the server for somebody who has configured it, by their names. */
+const PROBLEMS: Readonly<Record<string, string>> = {
+  AUTHENTICATION_FAILED: 'the user or the password is wrong',
+  UNKNOWN_DATABASE: 'the database does not exist',
+};
+
+/**
+ * Checks that a server can be used, and closes the connection if it cannot.
+ *
+ * @param place host and database, without credentials
+ * @throws ClickHouseUnavailableError with one sentence that says what is wrong
+ */
+export async function checkClickHouseServer(
+  clickhouse: Pick<ClickHouse, 'query' | 'close'>,
+  place: string,
+): Promise<void> {
+  try {
+    await clickhouse.query('SELECT 1 AS one');
+  } catch (error) {
+    await clickhouse.close();
+    throw new ClickHouseUnavailableError(
+      `TOLLGATE_CLICKHOUSE_URL cannot be used (${place}): ${connectionProblem(error, PROBLEMS)}.`,
+    );
+  }
 }
 
 class ServerClickHouse implements ClickHouse {

@@ -1,7 +1,21 @@
 import type pg from 'pg';
+import { connectionProblem } from '../connection-problem.js';
 import { readMigrations } from '../migration-files.js';
 import { PostgresUnavailableError } from './binaries.js';
 import type { Postgres } from './connect.js';
+
+/** In the form of `server_version_num`. */
+const VERSION_MIN = 150_000;
+
+/** The state of a connection to a configured server. */
+interface ServerState {
+  readonly role: string;
+  readonly version: string;
+  readonly version_number: number;
+  /** Null if no schema of the search path exists. */
+  readonly schema: string | null;
+  readonly search_path: string;
+}
 
 /**
  * Checks that a server which the operator has configured can be used, before anything is written to it.
@@ -10,18 +24,29 @@ import type { Postgres } from './connect.js';
  * @throws PostgresUnavailableError with one sentence that says what is wrong
  */
 export async function checkPostgresServer({ pool }: Pick<Postgres, 'pool'>, place: string): Promise<void> {
-  const problem = await findProblem(pool);
+  const problem = await findProblem(pool).catch(connectionProblem);
   if (problem === undefined) return;
   throw new PostgresUnavailableError(`TOLLGATE_DATABASE_URL cannot be used (${place}): ${problem}.`);
 }
 
 async function findProblem(pool: pg.Pool): Promise<string | undefined> {
+  const { rows } = await pool.query<ServerState>(
+    `select current_user as role, current_setting('server_version') as version,
+      current_setting('server_version_num')::integer as version_number, current_schema() as schema,
+      current_setting('search_path') as search_path`,
+  );
+  const [state] = rows;
+  if (state === undefined) return 'the server has returned no row';
+  const { role, version, version_number, schema, search_path } = state;
+  if (version_number < VERSION_MIN)
+    return `the server has version ${version}, and Tollgate needs version 15 or later`;
+  if (schema === null)
+    return `the search_path (${search_path}) names no schema that exists and that the role "${role}" may use`;
   if (!(await keepsSessions(pool)))
     return 'a connection pooler in transaction mode is in between, and Tollgate needs session mode, because it keeps locks, settings and prepared statements in its sessions';
   const forbidden = await forbiddenRelation(pool);
   if (forbidden === undefined) return undefined;
-  const { rows } = await pool.query<{ role: string }>('select current_user as role');
-  return `the role "${rows[0]?.role}" lacks rights on ${forbidden}: grant it the rights in docs/guides/postgresql.md`;
+  return `the role "${role}" lacks rights on ${forbidden}: grant it the rights in docs/guides/postgresql.md`;
 }
 
 /** A pooler that is used by others too may give a client the same session several times in a row. */

@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  createTestClickHouse,
+  createTestPostgres,
+  type TestClickHouse,
+  type TestPostgres,
+} from '../packages/service/src/testing/index.js';
+import { startReceiver } from '../packages/service/src/testing/receiver.js';
+import { newService, type RunningService } from './support/service.js';
+
+const NOBODY_LISTENS = '127.0.0.1:1';
+const SECRET = 'hunter2-secret';
+
+describe('a start with a store that cannot be used', () => {
+  let postgres: TestPostgres;
+  let clickhouse: TestClickHouse;
+  let service: RunningService;
+
+  beforeAll(async () => {
+    postgres = await createTestPostgres();
+    clickhouse = await createTestClickHouse();
+    await postgres.beside(`
+      create role start_nologin nologin password '${SECRET}';
+      create role start_stranger login password '${SECRET}';
+      create schema old;
+      create function old.current_setting(name text) returns text language sql as
+        $$ select case name when 'server_version' then '14.12' else '140012' end $$;
+      do $$ begin execute format('revoke connect on database %I from public', current_database()); end $$`);
+    service = await newService({ args: ['serve'], startsEmpty: true });
+  });
+  afterAll(async () => {
+    await service.stop();
+    await postgres.beside(`drop owned by start_stranger; drop role start_nologin, start_stranger`);
+    await clickhouse.drop();
+    await postgres.drop();
+  });
+
+  /** Changes the URL of the database that works. */
+  function databaseUrl(change: (url: URL) => void): string {
+    const url = new URL(postgres.connectionString);
+    change(url);
+    return url.toString();
+  }
+
+  function withUser(user: string): string {
+    return databaseUrl((url) => {
+      [url.username, url.password] = [user, SECRET];
+    });
+  }
+
+  /** Expects that `serve` ends with one sentence about a variable, and returns its end. */
+  async function problemWith(variable: string, env: Readonly<Record<string, string>>): Promise<string> {
+    const stores = {
+      TOLLGATE_DATABASE_URL: postgres.connectionString,
+      TOLLGATE_CLICKHOUSE_URL: clickhouse.url,
+    };
+    const { exitCode, stdout, stderr } = await service.runCommand(['serve'], { ...stores, ...env });
+    const { host, pathname } = new URL(env[variable] ?? '');
+    const start = `tollgate: ${variable} cannot be used (${host}${pathname}): `;
+    expect([exitCode, stdout, stderr.slice(0, start.length)]).toEqual([1, '', start]);
+    expect(stderr).not.toContain(SECRET);
+    return stderr.slice(start.length);
+  }
+
+  const problemWithDatabase = (url: string) =>
+    problemWith('TOLLGATE_DATABASE_URL', { TOLLGATE_DATABASE_URL: url });
+  const problemWithClickHouse = (url: string) =>
+    problemWith('TOLLGATE_CLICKHOUSE_URL', { TOLLGATE_CLICKHOUSE_URL: url });
+
+  it.each<[string, () => string, string | RegExp]>([
+    [
+      'a wrong password',
+      () =>
+        databaseUrl((url) => {
+          url.password = SECRET;
+        }),
+      'password authentication failed for user "tollgate".\n',
+    ],
+    [
+      'a port where nobody listens',
+      () => `postgresql://tollgate:${SECRET}@${NOBODY_LISTENS}/usage`,
+      'the server refuses connections.\n',
+    ],
+    [
+      'an unknown host',
+      () => `postgresql://tollgate:${SECRET}@nowhere.invalid/usage`,
+      /^(the host is not known|the name of the host cannot be resolved now)\.\n$/,
+    ],
+    [
+      'a missing database',
+      () =>
+        databaseUrl((url) => {
+          url.pathname = '/absent';
+        }),
+      'database "absent" does not exist.\n',
+    ],
+    [
+      'a missing schema',
+      () => databaseUrl((url) => url.searchParams.set('options', '-c search_path=absent')),
+      'the search_path (absent) names no schema that exists and that the role "tollgate" may use.\n',
+    ],
+    [
+      'a role that may not log in',
+      () => withUser('start_nologin'),
+      'role "start_nologin" is not permitted to log in.\n',
+    ],
+    [
+      'a role that may not connect to the database',
+      () => withUser('start_stranger'),
+      /^permission denied for database "test_\w+"\.\n$/,
+    ],
+    [
+      'an old server',
+      // The setting of the version is shadowed, because every server of the tests is new enough.
+      () => databaseUrl((url) => url.searchParams.set('options', '-c search_path=old,pg_catalog')),
+      'the server has version 14.12, and Tollgate needs version 15 or later.\n',
+    ],
+  ])('of PostgreSQL, because of %s, ends with one sentence', async (_, url, problem) => {
+    expect(await problemWithDatabase(url())).toEqual(
+      typeof problem === 'string' ? problem : expect.stringMatching(problem),
+    );
+  });
+
+  it('of ClickHouse, because nobody listens or the database is missing, ends with one sentence', async () => {
+    expect(await problemWithClickHouse(`http://default:${SECRET}@${NOBODY_LISTENS}/usage`)).toBe(
+      'the server refuses connections.\n',
+    );
+    const { host } = new URL(clickhouse.url);
+    expect(await problemWithClickHouse(`http://${host}/absent`)).toBe('the database does not exist.\n');
+  });
+
+  it('of ClickHouse, because the password is wrong, ends with one sentence', async () => {
+    const refusing = await startReceiver((_message, response) => {
+      response.writeHead(403, { 'X-ClickHouse-Exception-Code': '516' });
+      response.end(
+        'Code: 516. DB::Exception: default: Authentication failed: password is incorrect, or there is no user with such name. (AUTHENTICATION_FAILED) (version 24.8.1.1)\n',
+      );
+      return undefined;
+    });
+    const { host } = new URL(refusing.url);
+    expect(await problemWithClickHouse(`http://default:${SECRET}@${host}/usage`)).toBe(
+      'the user or the password is wrong.\n',
+    );
+    await refusing.close();
+  });
+});
