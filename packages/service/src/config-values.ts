@@ -1,6 +1,7 @@
 import { PAYMENT_PROVIDERS, type PaymentProviderName } from '@tollgate/contract';
 import { BASELINE_PLANS, type BaselinePlan } from './modules/catalog/index.js';
 import { LOG_LEVELS, type LogLevel } from './platform/log/index.js';
+import { hostUrls } from './platform/postgres/index.js';
 
 // How the text of a setting is read. A wrong value throws an Error whose message ends the sentence "VARIABLE
 // must be …".
@@ -73,6 +74,12 @@ export function urlOf(...protocols: string[]) {
     }
     return text;
   };
+}
+
+/** Each of several hosts must make a valid URL. */
+export function readDatabaseUrl(text: string): string {
+  hostUrls(text).forEach(urlOf('postgresql:', 'postgres:'));
+  return text;
 }
 
 export function readServiceKey(text: string): string {

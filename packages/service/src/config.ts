@@ -13,6 +13,7 @@ import {
   readApiKey,
   readBaselinePlan,
   readCellName,
+  readDatabaseUrl,
   readFlag,
   readHost,
   readLogLevel,
@@ -46,7 +47,7 @@ const SETTINGS = {
   databaseUrl: secret(
     'TOLLGATE_DATABASE_URL',
     'PostgreSQL 15 or later to use instead of the embedded one: `postgresql://user:password@host:5432/database`. [Guide](guides/postgresql.md).',
-    urlOf('postgresql:', 'postgres:'),
+    readDatabaseUrl,
   ),
   migrate: setting(
     'TOLLGATE_MIGRATE',
@@ -67,7 +68,7 @@ const SETTINGS = {
   directoryUrl: secret(
     'TOLLGATE_DIRECTORY_URL',
     'PostgreSQL database of the [directory of cells](guides/cells.md), which must contain nothing else. Set it together with `TOLLGATE_CELL`. If unset, this installation is not a cell.',
-    urlOf('postgresql:', 'postgres:'),
+    readDatabaseUrl,
   ),
   cell: optional(
     'TOLLGATE_CELL',

@@ -25,6 +25,7 @@ import {
   checkPostgresServer,
   connectPostgres,
   type EmbeddedPostgres,
+  hostUrls,
   type Postgres,
   type PostgresConfig,
   removeEmbeddedPostgres,
@@ -198,8 +199,8 @@ function describePlaces(config: Config, embedded: EmbeddedPostgres | undefined):
   ];
 }
 
-/** Host and database of a URL, without its credentials. */
+/** Hosts and database of a URL, without its credentials. */
 function hostOf(url: string | undefined): string {
-  const { host, pathname } = new URL(url ?? '');
-  return host + pathname;
+  const urls = hostUrls(url ?? '').map((one) => new URL(one));
+  return urls.map(({ host }) => host).join(',') + urls[0]?.pathname;
 }

@@ -2,6 +2,7 @@ import { Kysely, PostgresDialect, type Transaction } from 'kysely';
 import pg, { type PoolClient } from 'pg';
 import type { Logger } from 'pino';
 import type { PostgresConnection } from './embedded.js';
+import { Hosts, hostUrls } from './hosts.js';
 import type { Database } from './tables.js';
 
 /** A transaction on PostgreSQL, the system of record: its changes become visible and durable together. */
@@ -11,7 +12,7 @@ export type Tx = Transaction<Database>;
 export type Db = Kysely<Database> | Tx;
 
 export interface PostgresConfig {
-  /** A URL, or the parts that an embedded server returns. */
+  /** A URL, which may name several hosts, or the parts that an embedded server returns. */
   readonly connection: string | PostgresConnection;
   /** Shown in pg_stat_activity. */
   readonly applicationName: string;
@@ -47,8 +48,11 @@ const INT8_ARRAY_OID = 1016;
  */
 export function connectPostgres(config: PostgresConfig): Postgres {
   const { connection } = config;
+  const urls = typeof connection === 'string' ? hostUrls(connection) : [];
+  const hosts = urls.length > 1 ? new Hosts(urls) : undefined;
   const pool = new pg.Pool({
-    ...(typeof connection === 'string' ? { connectionString: connection } : connection),
+    ...(typeof connection === 'string' ? { connectionString: urls[0] } : connection),
+    ...(hosts && { Client: hosts.clients() }),
     application_name: config.applicationName,
     max: config.poolMax,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
@@ -57,6 +61,7 @@ export function connectPostgres(config: PostgresConfig): Postgres {
     // This is not a parameter of the connection, because a connection pooler may refuse parameters.
     onConnect: async (client) => {
       await client.query(`set idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS_MAX}`);
+      await hosts?.check(client);
     },
     types: { getTypeParser },
   });

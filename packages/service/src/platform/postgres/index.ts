@@ -26,6 +26,7 @@ export {
   isUnavailable,
   isUniqueViolation,
 } from './errors.js';
+export { hostUrls } from './hosts.js';
 export { applyMigrations, checkMigrations } from './migrate.js';
 export { isNotMoving } from './moving-tenants.js';
 export { recount } from './recount.js';
