@@ -60,7 +60,7 @@ it('a role that may not create tables cannot start before the owner has migrated
     'The postgres schema is not up to date, and this role may not change it (permission denied for schema tollgate): run tollgate migrate with the role that owns the tables.',
   );
   expectSentence(
-    await service.runCommand(['serve'], { TOLLGATE_MIGRATE: '0' }),
+    await service.runCommand(['serve', '--no-migrate']),
     `The postgres schema is not up to date (pending migrations: ${MIGRATIONS}): run tollgate migrate.`,
   );
 });

@@ -24,6 +24,7 @@ const USAGE = `tollgate ${VERSION}: usage metering, rating and limits
 
   tollgate serve [--roles api,worker,projector]   start the service
       [--workers N]                                 number of rating threads and accepting processes
+      [--no-migrate]                                only check that the schema is up to date
   tollgate demo [--reset]                         start the service with a sample tenant and live sample traffic
   tollgate migrate                                migrate both stores to the schema of this version
   tollgate verify                                 compare PostgreSQL and ClickHouse, exit with 1 if they differ
@@ -48,12 +49,14 @@ const USAGE = `tollgate ${VERSION}: usage metering, rating and limits
 
 Settings are environment variables; docs/configuration.md lists them.`;
 
-function configured({ values: { roles, workers } }: Invocation): Config {
+function configured({ values }: Invocation): Config {
+  const { roles, workers } = values;
   const config = readConfig();
   return {
     ...config,
     roles: option('roles', roles, readRoles) ?? config.roles,
     workers: option('workers', workers, readWorkers) ?? config.workers,
+    migrate: values['no-migrate'] === true ? false : config.migrate,
   };
 }
 

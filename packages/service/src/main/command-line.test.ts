@@ -16,6 +16,7 @@ it.each([
 it.each([
   ['serve', { command: 'serve', argument: '', values: {} }],
   ['serve --roles api,worker', { command: 'serve', argument: '', values: { roles: 'api,worker' } }],
+  ['serve --no-migrate', { command: 'serve', argument: '', values: { 'no-migrate': true } }],
   ['demo --reset', { command: 'demo', argument: '', values: { reset: true } }],
   [
     'prices import p.json --models a --models b,c --publish',

@@ -6,6 +6,7 @@ const OPTIONS = {
   ...PRICES_IMPORT_OPTIONS,
   roles: { type: 'string' },
   workers: { type: 'string' },
+  'no-migrate': { type: 'boolean' },
   reset: { type: 'boolean' },
   abort: { type: 'boolean' },
   now: { type: 'boolean' },
@@ -27,7 +28,7 @@ interface CommandForm {
 }
 
 const COMMANDS = {
-  serve: { options: ['roles', 'workers'] },
+  serve: { options: ['roles', 'workers', 'no-migrate'] },
   demo: { options: ['reset', 'workers'] },
   migrate: { options: [] },
   verify: { options: [] },
