@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
+  connectTo,
   createTestClickHouse,
   createTestPostgres,
   type TestClickHouse,
@@ -81,6 +82,22 @@ describe.runIf(hasPgBouncer)(title, () => {
       ]);
     }),
   );
+
+  it('in transaction mode is refused at the start while other clients use it', () =>
+    withBouncer({ pool_mode: 'transaction', default_pool_size: 4 }, async (url) => {
+      const others = connectTo(url, 'others');
+      let isBusy = true;
+      const busy = Array.from({ length: 6 }, async () => {
+        while (isBusy) await others.pool.query('select count(*) from generate_series(1, 1000)');
+      });
+      const starts = [1, 2, 3].map(() => service.runCommand(['serve'], { TOLLGATE_DATABASE_URL: url }));
+      for (const { exitCode, stderr } of await Promise.all(starts)) {
+        expect([exitCode, stderr]).toEqual([1, expect.stringContaining('needs session mode')]);
+      }
+      isBusy = false;
+      await Promise.all(busy);
+      await others.close();
+    }));
 
   it('in statement mode is refused too', () =>
     withBouncer({ pool_mode: 'statement' }, async (url) => {

@@ -50,7 +50,7 @@ async function findProblem(pool: pg.Pool): Promise<string | undefined> {
 }
 
 /** A pooler that is used by others too may give a client the same session several times in a row. */
-const ROUNDS = 5;
+const ROUNDS = 20;
 
 /**
  * Returns whether each connection has a session of its own. A pooler in transaction mode has another session at hand,
