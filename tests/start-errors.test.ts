@@ -121,6 +121,17 @@ describe('a start with a store that cannot be used', () => {
     );
   });
 
+  it('of PostgreSQL, because no host of several responds, ends with one sentence', async () => {
+    const { exitCode, stderr } = await service.runCommand(['serve'], {
+      TOLLGATE_DATABASE_URL: `postgresql://tollgate:${SECRET}@127.0.0.1:1,127.0.0.1:2/usage`,
+      TOLLGATE_CLICKHOUSE_URL: clickhouse.url,
+    });
+    expect([exitCode, stderr]).toEqual([
+      1,
+      'tollgate: TOLLGATE_DATABASE_URL cannot be used (127.0.0.1:1,127.0.0.1:2/usage): the server refuses connections.\n',
+    ]);
+  });
+
   it('of ClickHouse, because nobody listens or the database is missing, ends with one sentence', async () => {
     expect(await problemWithClickHouse(`http://default:${SECRET}@${NOBODY_LISTENS}/usage`)).toBe(
       'the server refuses connections.\n',
