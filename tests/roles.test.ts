@@ -48,6 +48,9 @@ afterAll(async () => {
   await postgres.drop();
 });
 
+/** Upper bound of the time until a worker has its shards, on a busy machine. */
+const TAKEOVER_MS_MAX = 60_000;
+
 const OCCURRED_AT = Math.floor(Date.now() / 1000) - 600;
 
 async function send(service: RunningService, count: number, prefix: string): Promise<void> {
@@ -110,7 +113,7 @@ describe('roles in processes of their own, on one PostgreSQL and one ClickHouse'
     await send(one, 50, 'c');
     expect(await statusOf(other)).toMatchObject({ pending: 50, processed: 300 });
     await worker.start();
-    await waitFor(async () => (await statusOf(one)).lag_seconds === 0);
+    await waitFor(async () => (await statusOf(one)).lag_seconds === 0, { timeoutMs: TAKEOVER_MS_MAX });
     expect(await totalsOf(other)).toMatchObject([{ item_count: 350 }]);
   });
 
