@@ -76,8 +76,10 @@ describe('history that a shorter plan hides', () => {
       isRecorded = true;
     });
     const isWaiting = async () =>
-      (await postgres.pool.query(`select from pg_locks where locktype = 'advisory' and not granted`)).rows
-        .length > 0;
+      (
+        await postgres.pool.query(`select from pg_locks where locktype = 'advisory' and not granted
+            and database = (select oid from pg_database where datname = current_database())`)
+      ).rows.length > 0;
     await waitFor(async () => isRecorded || (await isWaiting()));
     goOn();
     await Promise.all([sweep, purchase]);

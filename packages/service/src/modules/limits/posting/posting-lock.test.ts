@@ -39,7 +39,10 @@ describe('the posting lock', () => {
   }
 
   const waiting = async () =>
-    (await test.beside(`select from pg_locks where locktype = 'advisory' and not granted`)).length;
+    (
+      await test.beside(`select from pg_locks where locktype = 'advisory' and not granted
+        and database = (select oid from pg_database where datname = current_database())`)
+    ).length;
 
   it('keeps out transactions for projects of the same slot, and no others', async () => {
     const first = await hold((tx) => lockPosting(tx, [7, 8]));
