@@ -1,6 +1,7 @@
+import { Socket } from 'node:net';
 import { sql } from 'kysely';
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createTestPostgres, type TestPostgres } from '../../testing/index.js';
 import { connectPostgres, transaction } from './connect.js';
 import { isForeignKeyViolation, isUnavailable, isUniqueViolation } from './errors.js';
@@ -20,6 +21,23 @@ async function failureOf(work: Promise<unknown>): Promise<unknown> {
     (error: unknown) => error,
   );
 }
+
+test('a connection notices soon that its server is gone', async () => {
+  const keepAlive = vi.spyOn(Socket.prototype, 'setKeepAlive');
+  try {
+    const own = connectPostgres({
+      connection: store.connectionString,
+      applicationName: 'keep-alive',
+      poolMax: 1,
+      log,
+    });
+    await own.pool.query('select 1');
+    await own.close();
+    expect(keepAlive).toHaveBeenCalledWith(true, 10_000);
+  } finally {
+    keepAlive.mockRestore();
+  }
+});
 
 describe('values', () => {
   test('bigint arrives as an exact number, numeric as text, bytea as bytes', async () => {

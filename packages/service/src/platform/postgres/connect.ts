@@ -34,6 +34,11 @@ export interface Postgres {
 const CONNECT_TIMEOUT_MS = 5_000;
 const IDLE_TIMEOUT_MS = 30_000;
 /**
+ * After this time without a packet, the operating system asks whether the server is still there. Its own default is two
+ * hours, for which a query to a lost host would wait.
+ */
+const KEEP_ALIVE_MS = 10_000;
+/**
  * The server ends a connection that does nothing in a transaction for this time: its process hangs, while others may
  * wait for its locks. The longest calculation in a transaction, a batch of slow events, is far shorter.
  */
@@ -58,6 +63,7 @@ export function connectPostgres(config: PostgresConfig): Postgres {
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     // This is not a parameter of the connection, because a connection pooler may refuse parameters.
     onConnect: async (client) => {
       await client.query(`set idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS_MAX}`);
