@@ -39,6 +39,11 @@ export class AcknowledgedLoad {
   readonly #projects: Acknowledged[] = [];
   readonly #occurredAt = Math.floor(Date.now() / 1000) - 3_600;
   #resend: Batch[] = [];
+  /** Number of batches for which `goOn` waits. */
+  #goal = 0;
+  #aheadMax = Number.POSITIVE_INFINITY;
+  /** Senders that wait for another goal. */
+  readonly #waiting: (() => void)[] = [];
   #sequence = 0;
   #isStopped = true;
   #senders: Promise<unknown> = Promise.resolve();
@@ -59,20 +64,28 @@ export class AcknowledgedLoad {
     return load;
   }
 
-  /** Sends until `stop` is called, or until no service runs. */
-  start(): void {
+  /**
+   * Sends until `stop` is called, or until no service runs.
+   *
+   * @param aheadMax upper bound of the batches beyond the goal of `goOn`; without it, a long run fills the queue
+   */
+  start(aheadMax = Number.POSITIVE_INFINITY): void {
     this.#isStopped = false;
+    this.#aheadMax = aheadMax;
     this.#senders = Promise.all(Array.from({ length: SENDERS }, () => this.#send()));
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true;
+    this.#wakeSenders();
     await this.#senders;
   }
 
   /** Waits until so many more batches have been acknowledged. */
   async goOn(batches: number): Promise<void> {
     const goal = this.acknowledgedBatches + batches;
+    this.#goal = goal;
+    this.#wakeSenders();
     await waitFor(() => this.acknowledgedBatches >= goal, {
       timeoutMs: SETTLE_TIMEOUT_MS,
       what: `${batches} acknowledged batches`,
@@ -93,10 +106,18 @@ export class AcknowledgedLoad {
 
   async #send(): Promise<void> {
     while (!this.#isStopped && this.#services.some(({ hasEnded }) => !hasEnded)) {
+      if (this.acknowledgedBatches >= this.#goal + this.#aheadMax) {
+        await new Promise<void>((resolve) => this.#waiting.push(resolve));
+        continue;
+      }
       const batch = this.#resend.pop() ?? this.#nextBatch();
       if (await this.#post(batch)) this.acknowledgedBatches += 1;
       else this.#resend.push(batch);
     }
+  }
+
+  #wakeSenders(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
   #nextBatch(): Batch {
