@@ -11,9 +11,9 @@ import {
   deploymentFiles,
   deploymentText,
   documentsOf,
-  isInstalled,
   type Manifest,
 } from './support/deployment-files.js';
+import { programPath } from './support/programs.js';
 
 /** The kustomizations are for kubectl alone; all other files are objects of the cluster. */
 const MANIFESTS = deploymentFiles(/^kubernetes\/(?!.*kustomization\.yaml$).*\.yaml$/);
@@ -32,7 +32,11 @@ async function validate(manifest: Manifest): Promise<void> {
 
 /** Runs a program; its output is part of the error if it fails. */
 function run(program: string, ...args: string[]): string {
-  return execFileSync(program, args, { cwd: DEPLOY, encoding: 'utf8', stdio: 'pipe' });
+  return execFileSync(programPath(program) ?? program, args, {
+    cwd: DEPLOY,
+    encoding: 'utf8',
+    stdio: 'pipe',
+  });
 }
 
 describe('Kubernetes manifests', () => {
@@ -60,7 +64,7 @@ describe('Kubernetes manifests', () => {
     }
   });
 
-  it.runIf(isInstalled('kubectl'))(
+  it.runIf(programPath('kubectl') !== undefined)(
     'of the example are rendered by kubectl and fit, if it is installed',
     async () => {
       const rendered = ['kubernetes/example', 'kubernetes/example/migrate'].flatMap((folder) =>
@@ -108,9 +112,12 @@ describe('deployment files', () => {
       expect(() => parseCommandLine(args ?? ['serve'])).not.toThrow();
   });
 
-  it.runIf(isInstalled('haproxy'))('have a configuration that HAProxy accepts, if it is installed', () => {
-    run('haproxy', '-c', '-f', 'compose/haproxy.cfg');
-  });
+  it.runIf(programPath('haproxy') !== undefined)(
+    'have a configuration that HAProxy accepts, if it is installed',
+    () => {
+      run('haproxy', '-c', '-f', 'compose/haproxy.cfg');
+    },
+  );
 });
 
 describe('expressions for Prometheus', () => {
@@ -120,7 +127,7 @@ describe('expressions for Prometheus', () => {
     await validate({ apiVersion: 'monitoring.coreos.com/v1', kind: 'PrometheusRule', metadata, spec });
   });
 
-  it.runIf(isInstalled('promtool'))(
+  it.runIf(programPath('promtool') !== undefined)(
     'raise the alerts that their tests expect, if promtool is installed',
     () => {
       run('promtool', 'check', 'rules', 'prometheus/alerts.yaml');
@@ -128,18 +135,21 @@ describe('expressions for Prometheus', () => {
     },
   );
 
-  it.runIf(isInstalled('promtool'))('of the dashboard are valid, if promtool is installed', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'tollgate-rules-'));
-    try {
-      const rules = dashboardExpressions().map((expr, index) => ({ record: `panel:${index}`, expr }));
-      const file = join(folder, 'rules.yaml');
-      // Every JSON text is YAML.
-      writeFileSync(file, JSON.stringify({ groups: [{ name: 'dashboard', rules }] }));
-      run('promtool', 'check', 'rules', file);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
-  });
+  it.runIf(programPath('promtool') !== undefined)(
+    'of the dashboard are valid, if promtool is installed',
+    () => {
+      const folder = mkdtempSync(join(tmpdir(), 'tollgate-rules-'));
+      try {
+        const rules = dashboardExpressions().map((expr, index) => ({ record: `panel:${index}`, expr }));
+        const file = join(folder, 'rules.yaml');
+        // Every JSON text is YAML.
+        writeFileSync(file, JSON.stringify({ groups: [{ name: 'dashboard', rules }] }));
+        run('promtool', 'check', 'rules', file);
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
+    },
+  );
 
   it('of an alert are part of a rule, and each rule says what to do', () => {
     const text = deploymentText('prometheus/alerts.yaml');

@@ -1,14 +1,14 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { waitFor } from '../../packages/service/src/testing/wait-for.js';
 import { call } from './http.js';
+import { programPath } from './programs.js';
 import { freePort } from './service.js';
 
-/** Debian's folder for it is not in the path of every account. */
-const PROGRAM = ['haproxy', '/usr/sbin/haproxy'].find((name) => spawnSync(name, ['-v']).status === 0);
+const PROGRAM = programPath('haproxy');
 export const hasHaproxy = PROGRAM !== undefined;
 
 const END_TIMEOUT_MS = 10_000;

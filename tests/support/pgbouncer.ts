@@ -1,14 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, existsSync, statSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { chmodSync, chownSync, statSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { type TestPostgres, waitFor } from '../../packages/service/src/testing/index.js';
 import { newScratchFolder } from '../../packages/service/src/testing/scratch-folder.js';
+import { programPath } from './programs.js';
+import { freePort } from './service.js';
 
-const PROGRAM = '/usr/sbin/pgbouncer';
-/** Whether PgBouncer is installed: a package of Linux systems, and not of npm. */
-export const hasPgBouncer = existsSync(PROGRAM);
+const PROGRAM = programPath('pgbouncer');
+export const hasPgBouncer = PROGRAM !== undefined;
 
 /** A connection pooler in front of a database of the tests. */
 export class PgBouncer {
@@ -36,7 +37,7 @@ export class PgBouncer {
     // It refuses to run as root, and only the account of PostgreSQL may use its socket.
     const { uid, gid } = statSync(host);
     chownSync(file, uid, gid);
-    const child = spawn(PROGRAM, ['--quiet', file], { uid, gid, stdio: 'ignore' });
+    const child = spawn(PROGRAM as string, ['--quiet', file], { uid, gid, stdio: 'ignore' });
     const bouncer = new PgBouncer(child, `postgresql://anybody@127.0.0.1:${port}${pathname}`);
     await waitFor(() => listens(port), { what: 'the start of PgBouncer' });
     return bouncer;
@@ -60,15 +61,6 @@ function writeConfig(
   const text = ['[databases]', ...lines(databases), '[pgbouncer]', ...lines(settings), ''].join('\n');
   writeFileSync(file, text, { mode: 0o600 });
   return file;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 function listens(port: number): Promise<boolean> {
