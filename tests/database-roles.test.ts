@@ -10,13 +10,11 @@ import {
   type TestPostgres,
   waitFor,
 } from '../packages/service/src/testing/index.js';
-import { call } from './support/http.js';
-import { createSampleProject } from './support/sample-project.js';
+import { processSampleEvents } from './support/sample-project.js';
 import { type CommandResult, newService, type RunningService } from './support/service.js';
 
 const [PREPARATION = '', GRANTS = ''] = readGuide('postgresql').blocks('sql');
 const EVENTS = 50;
-const OCCURRED_AT = Math.floor(Date.now() / 1_000) - 600;
 
 let postgres: TestPostgres;
 let clickhouse: TestClickHouse;
@@ -72,21 +70,7 @@ it('the owner migrates, and the role of the guide serves everything', async () =
   });
   expect([exitCode, output]).toEqual([0, expect.stringContaining('Applied init')]);
   await service.start({ TOLLGATE_MIGRATE: '0' });
-  const { projectId, key, ruleSetId } = await createSampleProject(service);
-  const path = `/v1/projects/${projectId}`;
-  const events = Array.from({ length: EVENTS }, (_, index) => ({
-    extractor_rule_set_id: ruleSetId,
-    idempotency_key: `k${index}`,
-    occurred_at: OCCURRED_AT,
-    raw_json: { customer: 'c', model: 'm', usage: { input_tokens: 1, output_tokens: 1 } },
-  }));
-  const body = { source: 'test', events };
-  const answer = await call(service, 'POST', `${path}/events/batch-ingest`, { key, body });
-  expect(answer.status, answer.text).toBe(202);
-  await waitFor(async () => {
-    const status = await call(service, 'GET', `${path}/usage/ingest-status`, { key });
-    return status.body.processed === EVENTS && status.body.lag_seconds === 0;
-  });
+  await processSampleEvents(service, EVENTS);
   const verified = await service.runCommand(['verify']);
   expect([verified.exitCode, verified.output]).toEqual([0, expect.stringContaining('Everything is equal')]);
   expect(await service.terminate()).toBe(0);

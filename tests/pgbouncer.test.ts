@@ -5,11 +5,9 @@ import {
   createTestPostgres,
   type TestClickHouse,
   type TestPostgres,
-  waitFor,
 } from '../packages/service/src/testing/index.js';
-import { call } from './support/http.js';
 import { hasPgBouncer, PgBouncer } from './support/pgbouncer.js';
-import { createSampleProject } from './support/sample-project.js';
+import { processSampleEvents } from './support/sample-project.js';
 import { newService, type RunningService } from './support/service.js';
 
 const EVENTS = 50;
@@ -47,21 +45,7 @@ describe.runIf(hasPgBouncer)(title, () => {
   it('in session mode carries a service that accepts, rates and projects', () =>
     withBouncer({ pool_mode: 'session', default_pool_size: 60 }, async (url) => {
       await service.start({ TOLLGATE_DATABASE_URL: url });
-      const { projectId, key, ruleSetId } = await createSampleProject(service);
-      const events = Array.from({ length: EVENTS }, (_, index) => ({
-        extractor_rule_set_id: ruleSetId,
-        idempotency_key: `k${index}`,
-        occurred_at: Math.floor(Date.now() / 1_000) - 600,
-        raw_json: { customer: 'c', model: 'm', usage: { input_tokens: 1, output_tokens: 1 } },
-      }));
-      const path = `/v1/projects/${projectId}`;
-      const body = { source: 'test', events };
-      const answer = await call(service, 'POST', `${path}/events/batch-ingest`, { key, body });
-      expect(answer.status, answer.text).toBe(202);
-      await waitFor(async () => {
-        const status = await call(service, 'GET', `${path}/usage/ingest-status`, { key });
-        return status.body.processed === EVENTS && status.body.lag_seconds === 0;
-      });
+      await processSampleEvents(service, EVENTS);
       expect(await service.terminate()).toBe(0);
     }));
 

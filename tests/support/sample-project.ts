@@ -1,3 +1,4 @@
+import { waitFor } from '../../packages/service/src/testing/wait-for.js';
 import { call, created } from './http.js';
 
 /** The address of the service under test. */
@@ -78,4 +79,23 @@ export async function createSampleProject(
   ];
   const pathParameters = { tenant_id: tenantId, project_id: projectId, id: ruleSetId };
   return { tenantId, projectId, key, ruleSetId, pathParameters };
+}
+
+/** Sends a batch of events to a new project, and waits until all of them are rated and in ClickHouse. */
+export async function processSampleEvents(service: ServiceAddress, count: number): Promise<void> {
+  const { projectId, key, ruleSetId } = await createSampleProject(service);
+  const path = `/v1/projects/${projectId}`;
+  const events = Array.from({ length: count }, (_, index) => ({
+    extractor_rule_set_id: ruleSetId,
+    idempotency_key: `k${index}`,
+    occurred_at: Math.floor(Date.now() / 1_000) - 600,
+    raw_json: { customer: 'c', model: 'm', usage: { input_tokens: 1, output_tokens: 1 } },
+  }));
+  const body = { source: 'test', events };
+  const answer = await call(service, 'POST', `${path}/events/batch-ingest`, { key, body });
+  if (answer.status !== 202) throw new Error(`the events were not accepted: ${answer.text}`);
+  await waitFor(async () => {
+    const status = await call(service, 'GET', `${path}/usage/ingest-status`, { key });
+    return status.body.processed === count && status.body.lag_seconds === 0;
+  });
 }
