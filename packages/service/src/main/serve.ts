@@ -69,7 +69,7 @@ function logReady({ url, serviceKey, places }: Service, { roles }: Config, log: 
   log.info({ url, roles, stores: Object.fromEntries(places), version: VERSION }, 'Tollgate is ready.');
 }
 
-/** Tells a person at a terminal where everything is. */
+/** Prints the addresses of the service and the places of its stores, for a person at a terminal. */
 function showBanner({ url, serviceKey, places }: Service, config: Config): void {
   const isWhole = config.roles.length === ROLES.length;
   const lines = [`Tollgate is ready on ${url}${isWhole ? '' : ` (${config.roles.join(', ')} only)`}`];

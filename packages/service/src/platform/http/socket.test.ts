@@ -15,6 +15,13 @@ let app: App;
 let readiness: Readiness;
 const isErrorBody = new Ajv().compile(ErrorBodySchema);
 const publicly = { config: { access: { kind: 'public' } }, schema: { hide: true } } as const;
+const GUARDED = {
+  method: 'GET',
+  url: '/guarded',
+  config: { access: { kind: 'any-key' } },
+  schema: { hide: true },
+  handler: async () => ({}),
+} as const;
 
 beforeEach(async () => {
   readiness = new Readiness();
@@ -116,13 +123,7 @@ describe('on a socket', () => {
         return { finished: true };
       },
     });
-    app.route({
-      method: 'GET',
-      url: '/guarded',
-      config: { access: { kind: 'any-key' } },
-      schema: { hide: true },
-      handler: async () => ({}),
-    });
+    app.route(GUARDED);
     const port = await listen();
     const slow = get(port, '/slow');
     await inFlight;
@@ -139,13 +140,7 @@ describe('on a socket', () => {
   });
 
   test('drain: not ready, requests are served, and their connections end', async () => {
-    app.route({
-      method: 'GET',
-      url: '/guarded',
-      config: { access: { kind: 'any-key' } },
-      schema: { hide: true },
-      handler: async () => ({}),
-    });
+    app.route(GUARDED);
     const port = await listen();
     const wire = await Wire.open(port);
     const request = 'GET /guarded HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer service\r\n\r\n';
