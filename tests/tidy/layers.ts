@@ -8,9 +8,10 @@ const RANKS: readonly (readonly string[])[] = [
   ['tenancy'],
   ['storage', 'console', 'quotas', 'cells'],
   ['rules', 'ledger', 'usage', 'webhooks'],
-  ['limits', 'analysis', 'trial', 'catalog'],
+  ['limits', 'analysis', 'trial', 'catalog', 'archive'],
   ['boards', 'ingest', 'pipeline', 'checkout'],
   ['verify', 'stripe-sandbox', 'moves'],
+  ['rebuild'],
   ['main'],
 ];
 

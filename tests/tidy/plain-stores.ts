@@ -9,6 +9,8 @@ import type { CodeFile, Import } from './source.js';
 export const PLAIN_STORES: Readonly<Record<string, string>> = {
   'modules/analysis/stream/projection-store.ts':
     'one statement asks for the changes of all followed projects',
+  'modules/archive/block-store.ts': 'a block has rows of many projects',
+  'modules/archive/row-filter-store.ts': 'a block has rows of many projects',
   'modules/catalog/grant-store.ts': 'a grant is found by its source, before its tenant is known',
   'modules/catalog/plan-store.ts': 'the plans on sale belong to no tenant',
   'modules/cells/directory-store.ts': 'the directory of cells has no data of tenants',
@@ -42,6 +44,8 @@ export const PLAIN_STORES: Readonly<Record<string, string>> = {
   'modules/pipeline/projector-store.ts': 'the projector copies batches of all projects',
   'modules/quotas/recount-store.ts': 'recounts the quotas of all tenants',
   'modules/quotas/store.ts': 'one statement counts the events of many tenants',
+  'modules/rebuild/rebuild-store.ts': 'the history of all projects is made again',
+  'modules/rebuild/table-store.ts': 'the history of all projects is made again',
   'modules/rules/catalog-store.ts': 'loads the rules of many projects',
   'modules/storage/expiry-store.ts': 'retention deletes rows of all projects',
   'modules/storage/place-store.ts': 'lists the tables of all projects',

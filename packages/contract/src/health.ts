@@ -10,6 +10,8 @@ export const READINESS_PROBLEMS = [
   'disk_full',
   'missing_tables',
   'read_only',
+  'rebuilding',
+  'stores_differ',
   'timeout',
   'unavailable',
 ] as const;

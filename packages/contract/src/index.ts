@@ -17,6 +17,7 @@ export * from './live.js';
 export * from './permissions.js';
 export * from './pricing-rule-set.js';
 export * from './realtime-limits.js';
+export * from './rebuild.js';
 export { PricingUnit } from './rule-parts.js';
 export * from './rule-set.js';
 export * from './rule-set-change.js';

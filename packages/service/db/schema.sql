@@ -28,6 +28,23 @@ create table api_keys (
   constraint api_keys_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES projects(tenant_id, id)
 );
 
+create table archived_blocks (
+  id bigint not null generated always as identity,
+  object_key text not null,
+  dedicated_to integer,
+  event_count integer not null,
+  byte_count bigint not null,
+  level smallint not null,
+  project_ids text[] not null,
+  first_days integer[] not null,
+  last_day integer not null,
+  constraint archived_blocks_check CHECK ((cardinality(first_days) = cardinality(project_ids))),
+  constraint archived_blocks_event_count_check CHECK ((event_count > 0)),
+  constraint archived_blocks_object_key_key UNIQUE (object_key),
+  constraint archived_blocks_pkey PRIMARY KEY (id)
+);
+CREATE INDEX archived_blocks_by_level ON public.archived_blocks USING btree (level, dedicated_to, id);
+
 create table audit_log (
   tenant_id text not null,
   id text not null,
@@ -511,6 +528,18 @@ create table process_leases (
   constraint process_leases_pkey PRIMARY KEY (kind, number)
 );
 
+create table projection_state (
+  is_only boolean not null default true,
+  history_id uuid not null default gen_random_uuid(),
+  last_formed bigint not null default 0,
+  last_ended bigint not null default 0,
+  unarchived_events bigint not null,
+  rebuild_since_ms bigint,
+  constraint projection_state_check CHECK ((last_ended <= last_formed)),
+  constraint projection_state_is_only_check CHECK (is_only),
+  constraint projection_state_pkey PRIMARY KEY (is_only)
+);
+
 create table projections (
   position bigint not null generated always as identity,
   project_id text not null,
@@ -753,6 +782,9 @@ create table usage_batches (
   insert_token uuid not null default gen_random_uuid(),
   touched int8multirange[] not null default '{}'::int8multirange[],
   shard smallint not null default 0,
+  first_days integer[] not null default '{}'::integer[],
+  last_day integer,
+  group_no bigint,
   constraint usage_batches_check CHECK (((spool_file IS NULL) <> (bytes IS NULL))),
   constraint usage_batches_pkey PRIMARY KEY (id),
   constraint usage_batches_shard_check CHECK (((shard >= 0) AND (shard <= 63)))

@@ -25,7 +25,9 @@ import {
   registerRealtimeLimitRoutes,
 } from '../modules/limits/index.js';
 import { registerMoveRoutes } from '../modules/moves/index.js';
+import { checkStoresMatch } from '../modules/pipeline/index.js';
 import { registerQuotaRoutes } from '../modules/quotas/index.js';
+import { registerRebuildRoutes } from '../modules/rebuild/index.js';
 import { isDefaultSubjectType, type RuleSets } from '../modules/rules/index.js';
 import {
   createUsageHistory,
@@ -115,6 +117,7 @@ export async function createApi(parts: ApiParts): Promise<Api> {
     await clickhouse.query(CLICKHOUSE_TABLES, {}, { signal });
   };
   readiness.add('clickhouse', askClickHouse, { isNeeded: false });
+  readiness.add('history', () => checkStoresMatch(stores), { isNeeded: false });
   if (objects !== undefined) {
     readiness.add('object_store', async () => {
       await checkObjectStore(objects, postgres);
@@ -199,7 +202,7 @@ function registerModules(
   const { directory } = parts.cell;
   if (directory !== undefined && config.cell !== undefined) {
     const { serviceKey } = parts;
-    registerMoveRoutes(app, { postgres, clickhouse, clock, directory, cellName: config.cell, serviceKey });
+    registerMoveRoutes(app, { ...stores, clock, directory, cellName: config.cell, serviceKey });
   }
   registerCellRoutes(app, { postgres, cellName: config.cell });
   registerLedgerRoutes(app, createLedger({ postgres, clock }));
@@ -238,11 +241,17 @@ function registerModules(
       eventsOfRules: (owner, names) => eventsOfRules(new ProjectDb(postgres.db, owner), names),
     }),
   );
-  registerVerifyRoutes(app, { postgres, clickhouse, log });
+  registerStoreRoutes(app, parts);
   const stopCheckout = startCheckout(app, { config, postgres, log, metrics, entitlements, tenancy });
   return async () => {
     await Promise.all([ingest.close(), stopRules(), stopCheckout(), stopStreams()]);
   };
+}
+
+/** Registers the comparison of both stores, and the repair of the history. */
+function registerStoreRoutes(app: App, { stores, log }: ApiParts): void {
+  registerVerifyRoutes(app, { ...stores, log });
+  registerRebuildRoutes(app, { ...stores, clock: systemClock, log });
 }
 
 /** Returns the parts that explain an event by its rules, for the usage module. */

@@ -1,5 +1,7 @@
 #!/usr/bin/env node
 import { type Config, ConfigError, readConfig, readRoles, readWorkers } from '../config.js';
+import { DomainError } from '../kernel/errors.js';
+import { ArchiveDamagedError } from '../modules/archive/index.js';
 import { ClickHouseUnavailableError } from '../platform/clickhouse/index.js';
 import { InstanceLockedError } from '../platform/instance-lock.js';
 import { MigrationError } from '../platform/migration-files.js';
@@ -12,6 +14,7 @@ import { demo } from './demo/demo.js';
 import { migrate } from './migrate.js';
 import { importPrices } from './prices/import-prices.js';
 import { readPricesImport } from './prices/options.js';
+import { rebuild, repair } from './rebuild.js';
 import { serve } from './serve.js';
 import { shards } from './shards.js';
 import { StopRequested } from './signals.js';
@@ -28,6 +31,8 @@ const USAGE = `tollgate ${VERSION}: usage metering, rating and limits
   tollgate demo [--reset]                         start the service with a sample tenant and live sample traffic
   tollgate migrate                                migrate both stores to the schema of this version
   tollgate verify                                 compare PostgreSQL and ClickHouse, exit with 1 if they differ
+  tollgate repair                                 make months again in which ClickHouse differs, from the archive
+  tollgate rebuild [--incomplete]                 make the whole history in ClickHouse again, from the archive
   tollgate shards [N]                             show or change the number of shards (1 to 64) at any time
   tollgate catalog apply FILE                     add a revision of every plan that is new or changed
   tollgate cell add NAME --url URL                add a cell to the directory, or change it and end its draining
@@ -83,6 +88,10 @@ async function run(args: readonly string[]): Promise<number> {
       return migrate(config);
     case 'verify':
       return verify(config);
+    case 'repair':
+      return repair(config);
+    case 'rebuild':
+      return rebuild(config, { incomplete: invocation.values.incomplete ?? false });
     case 'shards':
       return shards(config, invocation.argument);
     case 'catalog apply':
@@ -109,6 +118,8 @@ function print(text: string): number {
 
 const OPERATOR_ERRORS = [
   StartError,
+  DomainError,
+  ArchiveDamagedError,
   ConfigError,
   InstanceLockedError,
   MigrationError,

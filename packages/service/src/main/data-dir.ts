@@ -14,10 +14,16 @@ export interface LocalFolders {
   readonly segments: string;
   /** Directory of rated batches that wait for ClickHouse. */
   readonly spool: string;
+  /** Directory of the rows that were inserted into ClickHouse. */
+  readonly archive: string;
 }
 
 export function localFolders(dataDir: string): LocalFolders {
-  return { segments: join(dataDir, 'segments'), spool: join(dataDir, 'spool') };
+  return {
+    segments: join(dataDir, 'segments'),
+    spool: join(dataDir, 'spool'),
+    archive: join(dataDir, 'archive'),
+  };
 }
 
 /** Returns the folders that only this process may enter. */

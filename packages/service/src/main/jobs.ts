@@ -1,5 +1,6 @@
 import type { Config } from '../config.js';
 import { systemClock } from '../kernel/clock.js';
+import { createArchiveJob } from '../modules/archive/index.js';
 import { createEntitlements } from '../modules/catalog/index.js';
 import { createCreditExpiryJob } from '../modules/ledger/index.js';
 import { createLeaseExpiryJob } from '../modules/limits/index.js';
@@ -25,7 +26,7 @@ export interface RunningJobs {
 /** Starts the jobs of a process with the worker role. Each may run in any number of processes at once. */
 export function startJobs(
   config: Config,
-  { postgres, clickhouse, objects }: Pick<Stores, 'postgres' | 'clickhouse' | 'objects'>,
+  { postgres, clickhouse, objects, archive }: Pick<Stores, 'postgres' | 'clickhouse' | 'objects' | 'archive'>,
   { log, metrics, watch }: { readonly log: Logger; readonly metrics: Metrics; readonly watch: WorkWatch },
 ): RunningJobs {
   if (!config.roles.includes('worker')) return { stop: async () => {} };
@@ -44,6 +45,7 @@ export function startJobs(
     createEventIdCompactionJob(deps),
     createUnpricedDaysJob({ postgres, clickhouse, log }),
     ...(objects === undefined ? [] : [createObjectSweepJob(postgres, objects, log)]),
+    ...(archive === undefined ? [] : [createArchiveJob({ ...deps, clickhouse, archive })]),
   ];
   for (const { awaited = [] } of jobs) for (const work of [awaited].flat()) watch.add(work);
   const running = Promise.all(jobs.map((job) => job.run(abort.signal)));

@@ -18,7 +18,7 @@ import { announceUrl, lockInstance, usesEmbeddedStore } from './instance.js';
 import { startJobs } from './jobs.js';
 import { checkPort, listen } from './listen.js';
 import { measureObjectStore } from './object-store-metrics.js';
-import { openSpool } from './passing-bytes.js';
+import { openArchive, openSpool } from './passing-bytes.js';
 import { observeProjection, PipelineMetrics } from './pipeline-metrics.js';
 import { RatingThreads } from './rating-threads.js';
 import { ShardLeases, type ShardWork } from './shard-leases.js';
@@ -77,7 +77,7 @@ export async function startService(config: Config, options: ServiceOptions): Pro
     const opened = await openStores(config, { log, onProgress, onUnexpectedExit: fail, signal });
     closers.add(() => opened.close());
     const objects = opened.objects && measureObjectStore(opened.objects, metrics);
-    const stores = { ...opened, objects };
+    const stores = { ...opened, objects, archive: await openArchive({ ...opened, objects }) };
     await startShards(config, stores.postgres, log);
     const serviceKey = await loadServiceKey(config.dataDir, config.serviceKey);
     const watch = new WorkWatch({ postgres: stores.postgres, clock: systemClock, log });
@@ -219,6 +219,7 @@ async function startPipeline(
         postgres,
         clickhouse,
         spool: await openSpool(stores),
+        archive: stores.archive,
         clock: systemClock,
         observer: observeProjection(metrics, log),
         shards: () => leases.owned('projector'),

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../config.js';
+import type { BlockArchive } from '../modules/archive/index.js';
 import { dedicatedSuffixes } from '../modules/storage/index.js';
 import {
   applyClickHouseMigrations,
@@ -34,7 +35,7 @@ import {
 } from '../platform/postgres/index.js';
 import { Closers } from './closers.js';
 import { type LocalFolders, localFolders, privateFolders } from './data-dir.js';
-import { objectKinds } from './passing-bytes.js';
+import { objectKinds, openArchive } from './passing-bytes.js';
 import { StartError } from './start-error.js';
 import { databaseConnectionsOf } from './workers.js';
 
@@ -52,6 +53,8 @@ export interface Stores {
   readonly folders: LocalFolders | undefined;
   /** The object store for them with a server; undefined if the server stores them itself. */
   readonly objects: ObjectStore | undefined;
+  /** The archive of the rows in ClickHouse; undefined without a place for it. */
+  readonly archive: BlockArchive | undefined;
   /** The name of each store and where its data are. */
   readonly places: readonly (readonly [name: string, place: string])[];
   /** Names of the migrations that were applied now. */
@@ -90,6 +93,8 @@ export async function openStores(config: Config, events: StoreEvents): Promise<S
     events.signal?.throwIfAborted();
     const objects = await openObjects(config, postgres);
     closers.add(() => objects?.close());
+    const folders = embedded === undefined ? undefined : localFolders(config.dataDir);
+    const archive = await openArchive({ folders, objects });
     const clickhouse = await openClickHouse(config, events);
     closers.add(() => clickhouse.close());
     const appliedToClickHouse = await migrateClickHouse(config, postgres, clickhouse);
@@ -99,7 +104,8 @@ export async function openStores(config: Config, events: StoreEvents): Promise<S
       owner,
       clickhouse,
       objects,
-      folders: embedded === undefined ? undefined : localFolders(config.dataDir),
+      archive,
+      folders,
       places: describePlaces(config, embedded),
       applied: [...appliedToPostgres, ...appliedToClickHouse],
       close: () => closers.closeAll(),

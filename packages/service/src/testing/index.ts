@@ -7,6 +7,7 @@ export {
   type TestEvent,
   type TestProject,
 } from './accepted.js';
+export { TestArchive } from './archive.js';
 export { createTestClickHouse, type TestClickHouse } from './clickhouse.js';
 export { dueAtMs } from './due.js';
 export { passingOn, useObjectStoreKinds } from './object-store-kinds.js';

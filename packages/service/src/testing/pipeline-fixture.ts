@@ -15,6 +15,7 @@ import { EventQuotas } from '../modules/quotas/index.js';
 import type { Postgres } from '../platform/postgres/index.js';
 import { PostgresSegmentQueue, type SegmentRecord } from '../platform/queue/index.js';
 import { batchRecord, createProject, type TestEvent, type TestProject } from './accepted.js';
+import { memoryGroups } from './memory-groups.js';
 import { createTestPostgres, type TestPostgres } from './postgres.js';
 import { testRules } from './test-rules.js';
 import { waitFor } from './wait-for.js';
@@ -51,6 +52,8 @@ export class PipelineFixture {
   threadMs = 0;
   /** The part of it in which the system has let other threads run: `raw_json.waited_ms` of an event. */
   waitedMs = 0;
+  /** For projectors whose rows go nowhere. */
+  readonly recordedGroups = memoryGroups();
   readonly defects: unknown[] = [];
   readonly failures: unknown[] = [];
   readonly postgres: Postgres;

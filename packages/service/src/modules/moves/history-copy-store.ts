@@ -59,22 +59,24 @@ export function exportUnit(clickhouse: ClickHouse, scope: StorageScope, unit: Hi
 }
 
 /**
- * Stores the rows of a unit, also in the rollup. A repetition with the same token stores nothing again. Rows that a
- * later attempt has replaced may be missing, because ClickHouse can remove them at any time.
+ * Stores the rows of a unit, also in the rollup, and returns their number. A repetition with the same token stores
+ * nothing again. Rows that a later attempt has replaced may be missing, because ClickHouse can remove them at any time.
  */
 export async function importUnit(
   clickhouse: ClickHouse,
   scope: StorageScope,
   bytes: Buffer,
   { unit, token }: { readonly unit: HistoryUnit; readonly token: string },
-): Promise<void> {
-  if (bytes.length === 0) return;
+): Promise<number> {
+  if (bytes.length === 0) return 0;
   const { events } = storageTables(scope);
   try {
     await clickhouse.insertRows(events, USAGE_EVENT_COLUMNS, { bytes }, unit.events, token);
+    return unit.events;
   } catch (error) {
     // All sent rows are stored; the comparison of both copies counts them.
-    if (!(error instanceof InsertCountError)) throw error;
+    if (error instanceof InsertCountError) return error.taken;
+    throw error;
   }
 }
 

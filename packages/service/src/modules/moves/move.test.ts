@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { transaction } from '../../platform/postgres/index.js';
 import { insertUsageRows, usageItem, usageRow } from '../../testing/index.js';
+import { archiveForeignRows } from '../archive/index.js';
 import { isServed } from '../tenancy/index.js';
 import type { MoveSource } from './moving.js';
 import { tenantTables } from './tables.js';
@@ -63,7 +65,14 @@ it('moves every row and the whole history while the tenant works, and leaves not
     from boards where id = 'new'`,
   );
 
+  expect(await archivedEvents(b)).toEqual(await historyRows(b));
+
+  const project = { projectId: 'prj_ten_1_1', projectNo: 1, storage: 'shared' as const };
+  const rows = await a.history.clickhouse.exportRows('SELECT * FROM usage_events LIMIT 1');
+  const record = await archiveForeignRows(a.archived.archive, { project, rows, eventCount: 1 });
+  await transaction(a.store.postgres, record);
   while (!(await source.remove('ten_1', 'm1', 0)));
+  expect(await archivedEvents(a)).toEqual([]);
   const left = await run(a, `select * from tenants`);
   expect(left.rows.map(({ id }) => id)).toEqual(['ten_2']);
   expect((await run(a, 'select * from usage_totals')).rows.map(({ tenant_id }) => tenant_id)).toEqual([
@@ -76,6 +85,24 @@ it('moves every row and the whole history while the tenant works, and leaves not
   expect(rest).toEqual([{ n: '0' }]);
   expect(await run(a, 'select * from tenant_moves')).toMatchObject({ rowCount: 0 });
 });
+
+/** Returns the numbers of events in the archive, by the tables of their project. */
+async function archivedEvents(cell: TestCell) {
+  const { rows } = await run(
+    cell,
+    `select coalesce('_' || dedicated_to, '') as suffix, sum(event_count) as events from archived_blocks
+    group by 1 order by 1`,
+  );
+  return rows;
+}
+
+/** Returns the same of the history. */
+async function historyRows({ history }: TestCell) {
+  return history.clickhouse.query<{ suffix: string; events: number }>(
+    `SELECT replaceOne(_table, 'usage_events', '') AS suffix, toUInt32(count()) AS events
+     FROM merge(currentDatabase(), '^usage_events') GROUP BY suffix ORDER BY suffix`,
+  );
+}
 
 it('finds a difference that it cannot repair, and opens nothing', async () => {
   await source.begin('ten_1', 'm1');

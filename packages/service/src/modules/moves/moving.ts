@@ -2,6 +2,7 @@ import type { Clock } from '../../kernel/clock.js';
 import { DomainError } from '../../kernel/errors.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import type { Postgres } from '../../platform/postgres/index.js';
+import type { BlockArchive } from '../archive/index.js';
 import type { StorageScope } from '../storage/index.js';
 import type { HistoryDigest, HistoryUnit } from './history-copy-store.js';
 import type { BucketDigest, RowChunk, RowRange } from './row-copy-store.js';
@@ -46,6 +47,8 @@ export interface MoveSource {
 export interface MoveDeps {
   readonly postgres: Postgres;
   readonly clickhouse: ClickHouse;
+  /** Undefined if there is no place for an archive. */
+  readonly archive: BlockArchive | undefined;
   readonly clock: Clock;
 }
 

@@ -1,4 +1,5 @@
 import { transaction } from '../../platform/postgres/index.js';
+import { eraseProjects } from '../archive/index.js';
 import { markServed } from '../tenancy/index.js';
 import { deleteHistory } from './history-copy-store.js';
 import { type MoveDeps, type MovingProject, scopeOf } from './moving.js';
@@ -16,7 +17,7 @@ export const PROJECTS_STEP = 'projects';
  * is left; if deletions in ClickHouse still run, it returns false and must be called again.
  */
 export async function eraseTenant(
-  { postgres, clickhouse }: Pick<MoveDeps, 'postgres' | 'clickhouse'>,
+  { postgres, clickhouse, archive }: Pick<MoveDeps, 'postgres' | 'clickhouse' | 'archive'>,
   tenantId: string,
   moveId: string,
 ): Promise<boolean> {
@@ -29,6 +30,12 @@ export async function eraseTenant(
       return deleteHistory(clickhouse, scopeOf(tenantId, project));
     });
     if (!isDeleted) isGone = false;
+  }
+  if (archive !== undefined && isGone) {
+    await eraseProjects(
+      { postgres, clickhouse, archive },
+      projects.map(({ id }) => id),
+    );
   }
   // Rows that refer to others are deleted first.
   for (const table of tenantTables().reverse()) {

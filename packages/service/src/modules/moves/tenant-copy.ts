@@ -1,4 +1,5 @@
 import { transaction } from '../../platform/postgres/index.js';
+import { archiveForeignRows } from '../archive/index.js';
 import { digestHistory, type HistoryUnit, importUnit } from './history-copy-store.js';
 import {
   describeMove,
@@ -204,9 +205,19 @@ export class TenantCopy {
       const bytes = await this.#source.unit(this.#tenantId, this.#moveId, project.id, unit);
       const token = `move-${this.#moveId}-${project.no}-${unit.fromMs}-${unit.toMs}`;
       // The state is locked meanwhile, so that no unit arrives in a tenant that was opened or removed.
-      await this.#write(() => importUnit(this.#deps.clickhouse, scope, bytes, { unit, token }));
+      const eventCount = await this.#write(() =>
+        importUnit(this.#deps.clickhouse, scope, bytes, { unit, token }),
+      );
       const to = { doneMs: unit.toMs };
-      await this.#write((tx) => this.#advance(tx, step, begun, to));
+      const recordInArchive = await archiveForeignRows(this.#deps.archive, {
+        project: scope,
+        rows: bytes,
+        eventCount,
+      });
+      await this.#write(async (tx) => {
+        await this.#advance(tx, step, begun, to);
+        await recordInArchive(tx);
+      });
       from = to;
       this.events += unit.events;
     }
@@ -232,10 +243,10 @@ export class TenantCopy {
   }
 
   /** Writes in a transaction that is refused once the move has another state. */
-  #write(work: (tx: Transaction) => Promise<void>): Promise<void> {
+  #write<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     return transaction(this.#deps.postgres, async (tx) => {
       await requireArriving(tx, this.#tenantId, this.#moveId);
-      await work(tx);
+      return work(tx);
     });
   }
 }

@@ -5,6 +5,7 @@ import {
   createTestPostgres,
   failedRow,
   insertUsageRows,
+  TestArchive,
   type TestClickHouse,
   type TestPostgres,
   usageItem,
@@ -26,6 +27,7 @@ const PROCESSED_AT_MS = 1_750_000_000_000;
 export interface TestCell {
   readonly store: TestPostgres;
   readonly history: TestClickHouse;
+  readonly archived: TestArchive;
 }
 
 /** Two cells; the first has the tenant `ten_1` with rows in every table and history in both kinds of storage. */
@@ -56,7 +58,8 @@ export class TwoCells {
   }
 
   async drop(): Promise<void> {
-    for (const { store, history } of [this.a, this.b]) await Promise.all([store.drop(), history.drop()]);
+    for (const { store, history, archived } of [this.a, this.b])
+      await Promise.all([store.drop(), history.drop(), archived.drop()]);
   }
 
   /**
@@ -98,10 +101,11 @@ export class TwoCells {
   }
 }
 
-export function depsOf({ store, history }: TestCell) {
+export function depsOf({ store, history, archived }: TestCell) {
   return {
     postgres: store.postgres,
     clickhouse: history.clickhouse,
+    archive: archived.archive,
     clock: new ManualClock(PROCESSED_AT_MS),
   };
 }
@@ -128,6 +132,10 @@ function projectsOf({ store }: TestCell) {
 }
 
 async function openStores(): Promise<TestCell> {
-  const [store, history] = await Promise.all([createTestPostgres(), createTestClickHouse()]);
-  return { store, history };
+  const [store, history, archived] = await Promise.all([
+    createTestPostgres(),
+    createTestClickHouse(),
+    TestArchive.create(),
+  ]);
+  return { store, history, archived };
 }

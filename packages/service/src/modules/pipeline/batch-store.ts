@@ -194,10 +194,12 @@ export async function insertUsageBatch(tx: Tx, batch: NewUsageBatch): Promise<vo
   const { location, projects } = batch;
   await sql`
     insert into usage_batches (created_at_ms, oldest_received_at_ms, event_count, item_count, byte_count, project_ids,
-      touched, dedicated_to, spool_file, bytes, shard)
+      touched, first_days, last_day, dedicated_to, spool_file, bytes, shard)
     values (${batch.createdAtMs}, ${batch.oldestReceivedAtMs}, ${batch.eventCount}, ${batch.itemCount},
       ${batch.byteCount}, ${projects.map(({ projectId }) => projectId)}::text[],
-      ${projects.map(({ changed }) => multirangeOf(changed))}::int8multirange[], ${batch.dedicatedTo},
+      ${projects.map(({ changed }) => multirangeOf(changed))}::int8multirange[],
+      ${projects.map(({ firstDay }) => firstDay)}::integer[],
+      ${Math.max(...projects.map(({ lastDay }) => lastDay))}, ${batch.dedicatedTo},
       ${location.spoolFile}, ${location.bytes}, ${batch.shard})
   `.execute(tx);
 }

@@ -50,7 +50,7 @@ describe('BatchSections', () => {
           sections.blockOf(groupOf(projectNo)).add(row);
           expected.set(projectNo, [...(expected.get(projectNo) ?? []), row]);
         }
-        const projectOf = (no: number) => ({ projectId: `prj_${no}`, changed: [] });
+        const projectOf = (no: number) => ({ projectId: `prj_${no}`, changed: [], firstDay: 0, lastDay: 0 });
         const found = sections.all([...expected.keys()].map(projectOf));
         expect(
           new Map(

@@ -146,7 +146,7 @@ describe.each(stores.kinds)('the pipeline with an object store at %s', (_kind, u
     },
   );
 
-  it.each<ProjectionStage>(['read', 'insert', 'delete', 'unlink'])(
+  it.each<ProjectionStage>(['read', 'record', 'insert', 'delete', 'unlink'])(
     'projects each event once when the projector dies after %s',
     async (stage) => {
       await accept(2);

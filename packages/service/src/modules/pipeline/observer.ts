@@ -15,7 +15,7 @@ const BATCH_STAGES = [
 export type BatchStage = (typeof BATCH_STAGES)[number];
 
 /** The steps of one projected group, in order. */
-const PROJECTION_STAGES = ['group', 'read', 'insert', 'delete', 'unlink'] as const;
+const PROJECTION_STAGES = ['group', 'read', 'record', 'insert', 'delete', 'unlink'] as const;
 export type ProjectionStage = (typeof PROJECTION_STAGES)[number];
 
 /** The counts of one committed batch. */

@@ -47,7 +47,7 @@ async function project(killAfter?: ProjectionStage): Promise<void> {
     spoolCorrupt: () => {},
   };
   const { postgres, spool } = fixture;
-  const clickhouse = { insertRows: async () => {} };
+  const clickhouse = { ...fixture.recordedGroups, insertRows: async () => {} };
   await createProjector({ postgres, clickhouse, spool, clock, observer }).drain();
 }
 

@@ -84,10 +84,10 @@ describe('a stale projector', () => {
     const other = await open();
     const taken = await other.begunGroup(ALL, []);
     expect(taken).toEqual(group);
-    await other.endGroup(group, 1);
+    await other.endGroup(group, undefined, 1);
     await rateIn(0);
     await expect(stale.checkInHand(group)).rejects.toThrow(GroupTakenError);
-    await expect(stale.endGroup(group, 2)).rejects.toThrow(GroupTakenError);
+    await expect(stale.endGroup(group, undefined, 2)).rejects.toThrow(GroupTakenError);
     expect(await fixture.rows('select at_ms from projections')).toEqual([{ at_ms: 1 }]);
     expect(await batches()).toHaveLength(1);
   });
@@ -154,12 +154,12 @@ describe('groups', () => {
         .insertInto('projections')
         .values({ project_id: 'prj_a', spans: '{[0,60)}', at_ms: 1 })
         .execute();
-      ending = other.endGroup(otherGroup, 2);
+      ending = other.endGroup(otherGroup, undefined, 2);
       await waitFor(async () => (await fixture.rows(WAITING)).length > 0, { what: 'the wait' });
       expect(await fixture.rows('select from projections')).toEqual([]);
     });
     await ending;
-    await session.endGroup(group, 3);
+    await session.endGroup(group, undefined, 3);
     expect(await fixture.rows('select at_ms from projections order by position')).toEqual(
       [1, 2, 3].map((at_ms) => ({ at_ms })),
     );
@@ -187,6 +187,7 @@ describe('several projectors at once', () => {
       spool,
       clock: new ManualClock(PipelineFixture.nowMs),
       clickhouse: {
+        ...fixture.recordedGroups,
         insertRows: async (_table, _columns, _data, _rows, token) => {
           inserted.set(name, [...(inserted.get(name) ?? []), token]);
           await beforeInsert();

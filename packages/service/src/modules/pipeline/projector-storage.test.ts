@@ -1,7 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ManualClock } from '../../kernel/clock.js';
-import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import {
   batchRecord,
   createProject,
@@ -14,7 +13,7 @@ import {
 } from '../../testing/index.js';
 import { provisionStorage, storageTables } from '../storage/index.js';
 import type { BatchStage, ProjectionStage } from './observer.js';
-import { createProjector } from './projector.js';
+import { createProjector, type ProjectorDeps } from './projector.js';
 import { createColumnSpool } from './spool.js';
 
 let fixture: PipelineFixture;
@@ -39,10 +38,7 @@ afterEach(async () => {
   await Promise.all([fixture.drop(), house.drop()]);
 });
 
-function projector(
-  clickhouse: Pick<ClickHouse, 'insertRows'> = house.clickhouse,
-  onGroup = (_: number) => {},
-) {
+function projector(clickhouse: ProjectorDeps['clickhouse'] = house.clickhouse, onGroup = (_: number) => {}) {
   const { postgres, spool } = fixture;
   const observer = {
     stage: (stage: ProjectionStage) => {
@@ -156,7 +152,7 @@ describe('projects with tables of their own', () => {
     ]);
   });
 
-  it.each<ProjectionStage>(['group', 'read', 'insert', 'delete', 'unlink'])(
+  it.each<ProjectionStage>(['group', 'read', 'record', 'insert', 'delete', 'unlink'])(
     'are projected once when the projector dies after each %s',
     async (stage) => {
       await rate(MIXED());
@@ -211,7 +207,9 @@ describe('projects with tables of their own', () => {
 
   it('hold up nobody else when their tables cannot be written to', async () => {
     await rate(MIXED());
-    const broken: Pick<ClickHouse, 'insertRows'> = {
+    const broken: ProjectorDeps['clickhouse'] = {
+      query: (...call) => house.clickhouse.query(...call),
+      command: (...call) => house.clickhouse.command(...call),
       insertRows: async (table, ...rest) => {
         if (table === storageTables(own).events) throw new Error('this table is broken');
         await house.clickhouse.insertRows(table, ...rest);

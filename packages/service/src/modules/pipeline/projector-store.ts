@@ -2,35 +2,22 @@ import { type RawBuilder, sql } from 'kysely';
 import type { PoolClient } from 'pg';
 import { fenceOf, type ProcessLease } from '../../platform/leases/index.js';
 import { DUE_NOW, lockKey, type Postgres } from '../../platform/postgres/index.js';
-import type { BatchLocation } from './batch-store.js';
+import { type ArchivedRows, groupEnd } from './group-end-store.js';
+import {
+  checkHistory,
+  HistoryMismatchError,
+  type ProjectionState,
+  type RecordedGroupsStore,
+} from './history-check.js';
+import type { ProjectionGroup, UnprojectedBatch } from './projection-group.js';
 import type { RowStorage } from './turns.js';
 
-/** Names the advisory lock that a projector of an earlier version holds; those of this version share it. */
-const PROJECTOR_LOCK = 'tollgate-projector';
+/** Names the advisory lock that projectors share. While the history is made again, it is held alone. */
+export const PROJECTOR_LOCK = 'tollgate-projector';
 /** Names the advisory locks by which projectors hold groups; the id of the group is added. */
 const GROUP_LOCK = 'tollgate-group';
-/** Names the advisory lock under which projections get their positions. */
-const POSITIONS_LOCK = 'tollgate-projections';
 /** Upper bound of the begun groups that are considered; later ones are considered once these have ended. */
 const BEGUN_GROUPS_MAX = 100;
-
-/**
- * A project whose group changes more ranges than this is stored with one range around them, which bounds the size of
- * the row.
- */
-const PROJECTION_SPANS_MAX = 64;
-/** Streams that fall further behind than this must read everything again. */
-const PROJECTIONS_KEPT_MS = 10 * 60_000;
-
-/** A batch that waits to be projected, without its rows. */
-export interface UnprojectedBatch {
-  readonly id: number;
-  readonly eventCount: number;
-  readonly spoolFile: string | null;
-  /** Bytes in the database; 0 for a batch in a file. */
-  readonly columnBytes: number;
-  readonly dedicatedTo: RowStorage;
-}
 
 /** Finds a row when a batch waits to be projected. */
 export const waitingBatch = sql<number>`select ${DUE_NOW} from usage_batches order by insert_group limit 1`;
@@ -43,19 +30,29 @@ export async function oldestUnprojectedMs({ pool }: Pick<Postgres, 'pool'>): Pro
   return rows[0]?.oldest ?? undefined;
 }
 
-export interface GroupedBatch {
-  readonly id: number;
-  readonly eventCount: number;
-  readonly location: BatchLocation;
+const STATE = sql<ProjectionState>`
+  select history_id as "historyId", last_formed as "lastFormed", last_ended as "lastEnded",
+    rebuild_since_ms is not null as "isRebuilding"
+  from projection_state`;
+
+/** @throws HistoryMismatchError while no row is inserted into ClickHouse */
+export async function checkStoresMatch(stores: {
+  readonly postgres: Pick<Postgres, 'db'>;
+  readonly clickhouse: RecordedGroupsStore;
+}): Promise<void> {
+  const readState = async () => onlyState((await STATE.execute(stores.postgres.db)).rows);
+  if ((await readState()).isRebuilding) {
+    throw new HistoryMismatchError(
+      'The history is made again. If no rebuild or repair runs, it was interrupted: start it again.',
+      'rebuilding',
+    );
+  }
+  await checkHistory(stores.clickhouse, readState);
 }
 
-/** Batches that are inserted into ClickHouse as one block, in the order of their ids. */
-export interface ProjectionGroup {
-  readonly group: number;
-  readonly dedicatedTo: RowStorage;
-  /** Identifies a repeated insert to ClickHouse. */
-  readonly token: string;
-  readonly batches: readonly GroupedBatch[];
+function onlyState([state]: readonly ProjectionState[]): ProjectionState {
+  if (state === undefined) throw new Error('the state of the projection is missing');
+  return state;
 }
 
 /** Another projector has finished the batches of the group, or has put them into another group. */
@@ -66,6 +63,7 @@ interface BatchRow {
   readonly event_count: number;
   readonly spool_file: string | null;
   readonly bytes: Buffer | null;
+  readonly group_no: number | null;
   readonly insert_token: string;
   readonly dedicated_to: RowStorage;
 }
@@ -83,7 +81,7 @@ export class ProjectorSession {
     this.#db = db;
   }
 
-  /** Returns undefined while a projector of an earlier version is active. */
+  /** Returns undefined while the history is made again, or a projector of an earlier version is active. */
   static async open({ pool, db }: Pick<Postgres, 'pool' | 'db'>): Promise<ProjectorSession | undefined> {
     const client = await pool.connect();
     // Without a listener, a connection that breaks between two queries would end the process. The next query fails
@@ -99,7 +97,15 @@ export class ProjectorSession {
     } finally {
       if (!isLocked) client.release(true);
     }
-    return isLocked ? session : undefined;
+    if (!isLocked) return undefined;
+    try {
+      if (!(await session.state()).isRebuilding) return session;
+    } catch (error) {
+      await session.close();
+      throw error;
+    }
+    await session.close();
+    return undefined;
   }
 
   /** Releases all locks, so that other projectors get them at once, and closes the connection. */
@@ -111,6 +117,10 @@ export class ProjectorSession {
     } finally {
       this.#client.release(true);
     }
+  }
+
+  async state(): Promise<ProjectionState> {
+    return onlyState(await this.#run<ProjectionState>(STATE));
   }
 
   /**
@@ -135,7 +145,7 @@ export class ProjectorSession {
     const group = begun.id;
     // A separate statement, which sees whether the projector that had the lock before has finished the group.
     const { rows } = await this.#client.query<BatchRow>(
-      `select id, event_count, spool_file, bytes, insert_token, dedicated_to from usage_batches
+      `select id, event_count, spool_file, bytes, group_no, insert_token, dedicated_to from usage_batches
       where insert_group = $1 order by id`,
       [group],
     );
@@ -165,7 +175,7 @@ export class ProjectorSession {
    * group until `leaveGroup`.
    *
    * @param leases which give the batches to this projector
-   * @returns undefined if another projector has one of the batches, or a lease was lost
+   * @returns undefined if another projector has one of the batches, a lease was lost, or the history is made again
    */
   async formGroup(
     ids: readonly [number, ...number[]],
@@ -178,11 +188,15 @@ export class ProjectorSession {
       ), free as materialized (
         select id from usage_batches where id = any(${ids}::bigint[]) and insert_group is null
         order by id for update
+      ), numbered as (
+        update projection_state set last_formed = last_formed + 1 from lock
+        where lock.is_held and (select count(*) from free) = ${ids.length} and ${fenceOf(leases)}
+          and rebuild_since_ms is null
+        returning last_formed
       )
-      update usage_batches batch set insert_group = ${group} from free, lock
-      where batch.id = free.id and lock.is_held and (select count(*) from free) = ${ids.length}
-        and ${fenceOf(leases)}
-      returning batch.id, event_count, spool_file, bytes, insert_token, dedicated_to
+      update usage_batches batch set insert_group = ${group}, group_no = numbered.last_formed from free, numbered
+      where batch.id = free.id
+      returning batch.id, event_count, spool_file, bytes, group_no, insert_token, dedicated_to
     `);
     if (rows.length > 0) return groupOf(group, rows);
     await this.leaveGroup(group);
@@ -203,42 +217,17 @@ export class ProjectorSession {
   }
 
   /**
-   * Finishes a group whose rows are in ClickHouse: deletes its batches and, in the same statement, stores the changed
-   * ranges of each project for live charts. Old ranges are deleted except for the newest of them, which marks the point
-   * after which no range is missing. Projectors take turns, from before the first position until the commit, so that
-   * positions become visible in order.
+   * Finishes a group whose rows are in ClickHouse: deletes its batches and, in the same statement, records the object
+   * of the archive that has their rows, and stores the changed ranges of each project for live charts. Old ranges are
+   * deleted except for the newest of them, which marks the point after which no range is missing. Projectors take
+   * turns, from before the first position until the commit, so that positions become visible in order.
    *
+   * @param archived undefined if the rows are not archived
    * @throws GroupTakenError if another projector has finished it; then nothing changes
    */
-  async endGroup({ group, batches }: ProjectionGroup, nowMs: number): Promise<void> {
-    const [result] = await this.#run<{ deleted: number }>(sql`
-      with whole as materialized (
-        select id from usage_batches where insert_group = ${group} order by id for update
-      ), ended as (
-        delete from usage_batches batch using whole
-        where batch.id = whole.id and (select count(*) from whole) = ${batches.length}
-        returning project_ids, touched
-      ), turn as materialized (
-        select pg_advisory_xact_lock(${lockKey(POSITIONS_LOCK)}) from (select count(*) from ended) found
-      ), recorded as (
-        insert into projections (project_id, spans, at_ms)
-        select project_id, case when (select count(*) from unnest(spans)) <= ${PROJECTION_SPANS_MAX} then spans
-          else int8multirange(range_merge(spans)) end, ${nowMs}::bigint
-        from turn cross join (
-          select project_id, range_agg(changed_spans) as spans
-          from ended cross join lateral unnest(project_ids, touched) as project (project_id, changed_spans)
-          where not isempty(changed_spans)
-          group by project_id
-        ) changed
-      ), forgotten as (
-        delete from projections
-        where position < (select max(position) from projections where at_ms <= ${nowMs - PROJECTIONS_KEPT_MS})
-      )
-      select count(*)::integer as deleted from ended
-    `);
-    if (result?.deleted !== batches.length) {
-      throw takenError(group);
-    }
+  async endGroup(ended: ProjectionGroup, archived: ArchivedRows | undefined, nowMs: number): Promise<void> {
+    const [result] = await this.#run<{ deleted: number }>(groupEnd(ended, archived, nowMs));
+    if (result?.deleted !== ended.batches.length) throw takenError(ended.group);
   }
 
   /** Lets other projectors take a group, finished or not. */
@@ -265,5 +254,6 @@ function groupOf(group: number, rows: readonly BatchRow[]): ProjectionGroup {
     location: { spoolFile: spool_file, bytes },
   }));
   batches.sort((a, b) => a.id - b.id);
-  return { group, dedicatedTo: first.dedicated_to, token: first.insert_token, batches };
+  const { group_no, dedicated_to, insert_token } = first;
+  return { group, no: group_no ?? 0, dedicatedTo: dedicated_to, token: insert_token, batches };
 }

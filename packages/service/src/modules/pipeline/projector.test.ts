@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ManualClock } from '../../kernel/clock.js';
-import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import { PostgresSegmentQueue } from '../../platform/queue/index.js';
 import {
   batchRecord,
@@ -21,7 +20,7 @@ import {
 } from '../../testing/index.js';
 import { createWorkerCatalog } from '../limits/index.js';
 import type { BatchStage, ProjectionStage } from './observer.js';
-import { createProjector, type Projector } from './projector.js';
+import { createProjector, type Projector, type ProjectorDeps } from './projector.js';
 import { createColumnSpool, createFileSpool, type Spool } from './spool.js';
 import { createPipelineWorker } from './worker.js';
 
@@ -66,7 +65,7 @@ describe('projector', () => {
     defect: () => {},
   };
 
-  function projector(clickhouse: Pick<ClickHouse, 'insertRows'> = house.clickhouse): Projector {
+  function projector(clickhouse: ProjectorDeps['clickhouse'] = house.clickhouse): Projector {
     return createProjector({ postgres: test.postgres, clickhouse, spool, clock, observer });
   }
 
@@ -169,7 +168,7 @@ describe('projector', () => {
     ).toEqual([{ attempt: 1, status: 'processed', source: 'test', amounts: ['2'] }]);
   });
 
-  it.each<ProjectionStage>(['group', 'read', 'insert', 'delete', 'unlink'])(
+  it.each<ProjectionStage>(['group', 'read', 'record', 'insert', 'delete', 'unlink'])(
     'projects everything once when it dies after %s',
     async (stage) => {
       await rateBatch(3);
@@ -211,7 +210,9 @@ describe('projector', () => {
   it('repeats a failed insert as the same block', async () => {
     await rateBatch(3);
     const tokens: string[] = [];
-    const flaky: Pick<ClickHouse, 'insertRows'> = {
+    const flaky: ProjectorDeps['clickhouse'] = {
+      query: (...call) => house.clickhouse.query(...call),
+      command: (...call) => house.clickhouse.command(...call),
       insertRows: async (table, columns, data, rowCount, token) => {
         tokens.push(token);
         await house.clickhouse.insertRows(table, columns, data, rowCount, token);

@@ -1,25 +1,22 @@
 import type { Clock } from '../../kernel/clock.js';
 import { SHARDS_MAX } from '../../kernel/shard.js';
 import { mapAtOnce } from '../../platform/at-once.js';
+import { totalBytes } from '../../platform/buffers.js';
 import type { BlockData, ClickHouse } from '../../platform/clickhouse/index.js';
 import type { ProcessLease } from '../../platform/leases/index.js';
 import type { AwaitedWork, Postgres } from '../../platform/postgres/index.js';
 import { pause, retryPauseMs, Wakeup } from '../../platform/wakeup.js';
+import type { BlockArchive } from '../archive/index.js';
 import { SHARED_TABLES, storageTables } from '../storage/index.js';
 import { USAGE_EVENT_COLUMNS } from '../usage/index.js';
+import type { ArchivedRows } from './group-end-store.js';
+import { checkHistory, recordGroup } from './history-check.js';
 import { type ProjectionStage, type ProjectorObserver, StageClock } from './observer.js';
-import {
-  type ProjectionGroup,
-  ProjectorSession,
-  type UnprojectedBatch,
-  waitingBatch,
-} from './projector-store.js';
-import { type Spool, SpoolCorruptError, spoolFileBytes } from './spool.js';
+import { chooseGroup, type ProjectionGroup } from './projection-group.js';
+import { ProjectorSession, waitingBatch } from './projector-store.js';
+import { type Spool, SpoolCorruptError } from './spool.js';
 import { GroupPace, StorageTurns } from './turns.js';
 
-/** Upper bound of the rows in one block of ClickHouse; the first batch may have any size. */
-const GROUP_EVENTS_MAX = 50_000;
-const GROUP_BYTES_MAX = 64 * 1_048_576;
 const WAITING_BATCHES_MAX = 1_000;
 /** Upper bound of the time until a batch of another process is noticed. */
 const LOOK_MS = 200;
@@ -51,8 +48,10 @@ const ALL_SHARDS: OwnedShards = {
 
 export interface ProjectorDeps {
   readonly postgres: Postgres;
-  readonly clickhouse: Pick<ClickHouse, 'insertRows'>;
+  readonly clickhouse: Pick<ClickHouse, 'insertRows' | 'query' | 'command'>;
   readonly spool: Spool;
+  /** Keeps all rows that are inserted; undefined if there is no place for them. */
+  readonly archive?: Pick<BlockArchive, 'put'> | undefined;
   readonly clock: Clock;
   readonly observer: ProjectorObserver;
   /** Returns the shards whose batches this process projects now; default all. */
@@ -120,8 +119,10 @@ class GroupProjector implements Projector {
 
   async drain(): Promise<number> {
     const session = await ProjectorSession.open(this.#deps.postgres);
-    if (session === undefined) throw new Error('a projector of an earlier version is active');
+    if (session === undefined)
+      throw new Error('no projector may work: the history is made again, or one of an earlier version works');
     try {
+      await checkHistory(this.#deps.clickhouse, () => session.state());
       let events = 0;
       for (;;) {
         const outcome = await this.#projectNext(session, Number.POSITIVE_INFINITY);
@@ -135,9 +136,11 @@ class GroupProjector implements Projector {
 
   async #work(session: ProjectorSession, signal: AbortSignal, onSuccess: () => void): Promise<void> {
     try {
+      await checkHistory(this.#deps.clickhouse, () => session.state());
       while (!signal.aborted) {
         const outcome = await this.#projectNext(session, performance.now());
         onSuccess();
+        if (outcome.kind === 'halted') return;
         if (outcome.kind === 'idle') await this.#wakeup.wait(IDLE_POLL_MS, signal);
         else if (outcome.kind === 'refused') await pause(REFUSED_PAUSE_MS, signal);
         else if (outcome.kind === 'paced') await pause(outcome.waitMs, signal);
@@ -152,6 +155,7 @@ class GroupProjector implements Projector {
     const started = performance.now();
     const stages = new StageClock<ProjectionStage>((stage, ms) => this.#deps.observer.stage(stage, ms));
     for (;;) {
+      if ((await session.state()).isRebuilding) return { kind: 'halted' };
       const found = await this.#nextGroup(session, nowMs);
       if ('kind' in found) return found;
       this.#inHand = found;
@@ -213,12 +217,24 @@ class GroupProjector implements Projector {
   ): Promise<number> {
     const { clickhouse, spool } = this.#deps;
     const events = group.batches.reduce((sum, { eventCount }) => sum + eventCount, 0);
-    const rows = await this.#rowsOf(group);
+    const parts = await this.#read(group);
     await session.checkInHand(group);
     stages.end('read');
-    await clickhouse.insertRows(tableOf(group), USAGE_EVENT_COLUMNS, rows, events, group.token);
+    const historyId = await checkHistory(clickhouse, () => session.state());
+    await recordGroup(clickhouse, historyId, group.no);
+    stages.end('record');
+    const [archived] = await Promise.all([
+      this.#archive(parts),
+      clickhouse.insertRows(
+        tableOf(group),
+        USAGE_EVENT_COLUMNS,
+        this.#blockOf(group, parts),
+        events,
+        group.token,
+      ),
+    ]);
     stages.end('insert');
-    await session.endGroup(group, this.#deps.clock.nowMs());
+    await session.endGroup(group, archived, this.#deps.clock.nowMs());
     stages.end('delete');
     // A file that remains after a crash here has no row, and the next sweep removes it.
     await mapAtOnce(group.batches, FILES_AT_ONCE, ({ location }) => spool.remove(location));
@@ -226,16 +242,23 @@ class GroupProjector implements Projector {
     return events;
   }
 
-  /**
-   * Reads every batch, which checks that it is undamaged. A group with a single file is then inserted from that file.
-   */
-  async #rowsOf({ batches }: ProjectionGroup): Promise<BlockData> {
-    const { spool } = this.#deps;
-    const parts = await mapAtOnce(batches, FILES_AT_ONCE, ({ location }) => spool.read(location));
+  /** Reads every batch, which checks that it is undamaged. */
+  #read({ batches }: ProjectionGroup): Promise<Buffer[]> {
+    return mapAtOnce(batches, FILES_AT_ONCE, ({ location }) => this.#deps.spool.read(location));
+  }
+
+  /** Returns the rows to insert. A group with a single file is inserted from that file. */
+  #blockOf({ batches }: ProjectionGroup, parts: readonly Buffer[]): BlockData {
     const only = batches.length === 1 ? batches[0] : undefined;
-    const file = only && spool.path(only.location);
-    // In pieces: joining them would copy up to GROUP_BYTES_MAX while no request is served.
+    const file = only && this.#deps.spool.path(only.location);
+    // In pieces: joining them would copy many megabytes while no request is served.
     return file === undefined ? { bytes: parts } : { file };
+  }
+
+  /** After a crash, an object of the archive to which no row points is left, and is swept. */
+  async #archive(parts: readonly Buffer[]): Promise<ArchivedRows | undefined> {
+    const objectKey = await this.#deps.archive?.put(parts);
+    return objectKey === undefined ? undefined : { objectKey, byteCount: totalBytes(parts) };
   }
 }
 
@@ -246,29 +269,11 @@ type Outcome =
   | { readonly kind: 'paced'; readonly waitMs: number }
   /** Another projector was faster, or has the shards now. */
   | { readonly kind: 'refused' }
-  | { readonly kind: 'idle' };
+  | { readonly kind: 'idle' }
+  /** The history is made again: the session must end. */
+  | { readonly kind: 'halted' };
 
 function tableOf({ dedicatedTo }: ProjectionGroup): string {
   if (dedicatedTo === null) return SHARED_TABLES.events;
   return storageTables({ storage: 'dedicated', projectNo: dedicatedTo }).events;
-}
-
-/** Returns the longest run of batches, oldest first, that fits one group. */
-function chooseGroup(waiting: readonly UnprojectedBatch[]): [number, ...number[]] {
-  const [first, ...others] = waiting;
-  if (first === undefined) throw new Error('the next storage has no waiting batch');
-  const ids: [number, ...number[]] = [first.id];
-  let events = first.eventCount;
-  let bytes = sizeOf(first);
-  for (const batch of others) {
-    events += batch.eventCount;
-    bytes += sizeOf(batch);
-    if (events > GROUP_EVENTS_MAX || bytes > GROUP_BYTES_MAX) break;
-    ids.push(batch.id);
-  }
-  return ids;
-}
-
-function sizeOf({ spoolFile, columnBytes }: UnprojectedBatch): number {
-  return spoolFile === null ? columnBytes : spoolFileBytes(spoolFile);
 }

@@ -44,6 +44,9 @@ export interface ChangedProject {
   readonly projectId: string;
   /** Empty when all of its rows are failed. */
   readonly changed: readonly ChangedRange[];
+  /** The first and the last day of its rows, as days since 1970, UTC. */
+  readonly firstDay: number;
+  readonly lastDay: number;
 }
 
 interface DayTotals {
@@ -84,10 +87,15 @@ export class BatchTotals {
     this.#project(tenantId, projectId).ingest.duplicate += count;
   }
 
-  /** Returns all projects that have rows, and when their charge items occurred. */
+  /** Returns all projects that have rows, and when their events and charge items occurred. */
   projects(): ChangedProject[] {
     const withRows = [...this.#projects.values()].filter(({ days }) => days.size > 0);
-    return withRows.map(({ ingest, changed }) => ({ projectId: ingest.projectId, changed: changed.spans() }));
+    return withRows.map(({ ingest, changed, days }) => ({
+      projectId: ingest.projectId,
+      changed: changed.spans(),
+      firstDay: Math.min(...days.keys()),
+      lastDay: Math.max(...days.keys()),
+    }));
   }
 
   usageTotals(): UsageTotal[] {

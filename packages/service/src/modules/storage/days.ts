@@ -8,6 +8,20 @@ export function monthOfDay(day: number): number {
   return date.getUTCFullYear() * 100 + date.getUTCMonth() + 1;
 }
 
+/** Returns the first day of the UTC month that contains a day. */
+export function firstDayOfMonth(day: number): number {
+  return day - new Date(day * MS_PER_DAY).getUTCDate() + 1;
+}
+
+/** Returns the UTC months of a range of days, as YYYYMM; both ends are included. */
+export function monthsOf(firstDay: number, lastDay: number): number[] {
+  const months: number[] = [];
+  for (let day = firstDayOfMonth(firstDay); day <= lastDay; day = firstDayOfMonth(day + 31)) {
+    months.push(monthOfDay(day));
+  }
+  return months;
+}
+
 /**
  * Returns the first day that is kept, for so many whole days before today; day 0 when the retention is for ever (-1).
  */

@@ -1,4 +1,5 @@
 import { type ClickHouse, identifier, literal } from '../../platform/clickhouse/index.js';
+import type { StorageTables } from './tables.js';
 
 /** The database from which history is deleted. */
 export type HistoryStore = Pick<ClickHouse, 'query' | 'command'>;
@@ -36,6 +37,15 @@ export function partitionsBefore(
 /** Deletes a whole month with its files. */
 export async function dropPartition(clickhouse: HistoryStore, { table, month }: Partition): Promise<void> {
   await clickhouse.command(`ALTER TABLE ${identifier(table)} DROP PARTITION ID ${literal(String(month))}`);
+}
+
+/** Deletes a month from the tables of one storage. */
+export async function dropMonth(
+  clickhouse: HistoryStore,
+  { events, rollup }: StorageTables,
+  month: number,
+): Promise<void> {
+  for (const table of [events, rollup]) await dropPartition(clickhouse, { table, month });
 }
 
 /** Returns the projects that have rows in a month. */

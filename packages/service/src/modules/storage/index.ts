@@ -1,14 +1,16 @@
+export { monthOfDay, monthsOf } from './days.js';
 export {
   addExcludedDimensions,
   type ExcludedDimension,
   type KnownExclusion,
   readExcludedDimensions,
 } from './excluded-dimension-store.js';
+export { dropMonth } from './expiry-store.js';
 export { createUsageHistory, HISTORY_FRESH_MS, type HistoryScope, type UsageHistory } from './history.js';
 export { type EveryHistory, everyHistory, type OwnTables, projectsWithOwnTables } from './place-store.js';
 export { isKept, OWN_ROWS, ProjectHistory } from './project-history.js';
 export { dedicatedSuffixes, provisionStorage } from './project-store.js';
 export { type RetentionPolicy, recordRetention } from './record-retention.js';
-export { createRetentionJob } from './retention-job.js';
+export { createRetentionJob, firstKeptDays } from './retention-job.js';
 export { hasHiddenUsage, projectsWithExpiredUsage, retainedFromDays } from './retention-store.js';
 export { SHARED_TABLES, type StorageScope, type StorageTables, storageTables } from './tables.js';

@@ -1,8 +1,9 @@
 import type { Clock } from '../../kernel/clock.js';
 import type { Logger } from '../../platform/log/index.js';
 import type { Metrics } from '../../platform/metrics/index.js';
-import type { Postgres } from '../../platform/postgres/index.js';
+import type { Db, Postgres } from '../../platform/postgres/index.js';
 import { createSweepJob, inBatches, type SweepJob } from '../../platform/sweep-job.js';
+import { firstDayOfMonth } from './days.js';
 import { expire } from './expiry.js';
 import type { HistoryStore } from './expiry-store.js';
 import { type RetentionPolicy, recordRetention } from './record-retention.js';
@@ -44,6 +45,21 @@ export function createRetentionJob(deps: RetentionJobDeps): SweepJob<boolean> {
     failureMessage: 'could not delete expired history; will try again',
     failures: retention.observer.failures,
   });
+}
+
+/**
+ * Returns from which day on the history of each project with expired history is kept, as whole months are deleted. The
+ * job deletes earlier days, and so may every other place that has rows.
+ */
+export async function firstKeptDays(
+  db: Db,
+  nowMs: number,
+): Promise<{ readonly projectId: string; readonly day: number }[]> {
+  const settled = await store.settledBoundaries(db, nowMs - SETTLED_MS);
+  return settled.map(({ projectId, retainedFromDay }) => ({
+    projectId,
+    day: firstDayOfMonth(retainedFromDay),
+  }));
 }
 
 class Retention {

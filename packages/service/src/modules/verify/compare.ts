@@ -29,6 +29,12 @@ export interface Measurement {
 /** A project's day, which is judged as a whole. */
 export type ProjectDay = Pick<Measurement, 'tenantId' | 'projectId' | 'day'>;
 
+/** Days since 1970 (UTC), `from` inclusive and `to` exclusive. */
+export interface DaySpan {
+  readonly from: number;
+  readonly to: number;
+}
+
 export interface DayComparison {
   readonly compared: number;
   readonly differences: VerifyDifference[];
@@ -105,4 +111,24 @@ export function decimalOf(text: string) {
   const decimal = parseDecimal(text);
   if (decimal === undefined) throw new Error(`a store returned ${text} for a number`);
   return decimal;
+}
+
+/** Returns the counts found, without unpriced events of days for which the totals have no such count. */
+export function countedAlike(expected: readonly Measurement[], found: readonly Measurement[]): Measurement[] {
+  const counted = new Set<string>();
+  for (const day of expected) if (day.measure === 'unpriced_count') counted.add(dayKey(day));
+  return found.filter((day) => day.measure !== 'unpriced_count' || counted.has(dayKey(day)));
+}
+
+/** Number of days that are read at a time, which bounds the memory and the changes meanwhile. */
+const SPAN_DAYS = 7;
+
+/** Returns spans of at most SPAN_DAYS that contain all the days and begin with one of them. */
+export function spansOf(days: readonly number[]): DaySpan[] {
+  const spans: DaySpan[] = [];
+  for (const day of [...new Set(days)].sort((a, b) => a - b)) {
+    const last = spans.at(-1);
+    if (last === undefined || day >= last.to) spans.push({ from: day, to: day + SPAN_DAYS });
+  }
+  return spans;
 }

@@ -1,9 +1,8 @@
 import { DAY_S } from '@tollgate/timezone';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import { type EveryHistory, everyHistory, type OwnTables } from '../storage/index.js';
-import type { Measurement } from './compare.js';
+import type { DaySpan, Measurement } from './compare.js';
 import { type ItemTotals, itemMeasurements } from './item-totals.js';
-import type { DaySpan } from './totals-store.js';
 
 /** Tables in ClickHouse that contain the sums of all charge items: the events, and the rollup in each resolution. */
 export const ITEM_STORES = [

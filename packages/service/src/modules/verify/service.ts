@@ -8,12 +8,19 @@ import { recountLedger } from '../ledger/index.js';
 import { recountReservations } from '../limits/index.js';
 import { recountQuotas } from '../quotas/index.js';
 import { projectsWithOwnTables, retainedFromDays } from '../storage/index.js';
-import { changedDays, dayKey, type Measurement, type ProjectDay } from './compare.js';
+import {
+  changedDays,
+  countedAlike,
+  type DaySpan,
+  dayKey,
+  type Measurement,
+  type ProjectDay,
+  spansOf,
+} from './compare.js';
 import { daysWithHistory, type FoundTotals, ITEM_STORES, readFound } from './history-store.js';
 import { verifyPosting } from './posting-check.js';
 import { Tally } from './tally.js';
 import {
-  type DaySpan,
   daysWithTotals,
   type ExpectedTotals,
   onSnapshot,
@@ -32,8 +39,6 @@ export interface VerifyDeps {
   readonly projectionMsMax?: number;
 }
 
-/** Number of days that are read at a time, which bounds the memory and the changes meanwhile. */
-const SPAN_DAYS = 7;
 /** Number of tries to read a day while nothing changes, before rating is held for it. */
 const ROUNDS_AT_REST = 2;
 /** Default of `projectionMsMax`. */
@@ -206,13 +211,6 @@ function judge(look: Look, judged: Set<string>, tally: Tally): Map<string, Proje
   return open;
 }
 
-/** Returns the counts found, without unpriced events of days for which the totals have no such count. */
-function countedAlike(expected: readonly Measurement[], found: readonly Measurement[]): Measurement[] {
-  const counted = new Set<string>();
-  for (const day of expected) if (day.measure === 'unpriced_count') counted.add(dayKey(day));
-  return found.filter((day) => day.measure !== 'unpriced_count' || counted.has(dayKey(day)));
-}
-
 /** Processed and failed events of a day together. */
 function eventCounts(events: readonly Measurement[]): Measurement[] {
   const counts = new Map<string, Measurement>();
@@ -223,14 +221,4 @@ function eventCounts(events: readonly Measurement[]): Measurement[] {
     counts.set(key, { ...event, measure: 'event_count', value: String(count) });
   }
   return [...counts.values()];
-}
-
-/** Returns spans of at most SPAN_DAYS that contain all the days and begin with one of them. */
-function spansOf(days: readonly number[]): DaySpan[] {
-  const spans: DaySpan[] = [];
-  for (const day of [...new Set(days)].sort((a, b) => a - b)) {
-    const last = spans.at(-1);
-    if (last === undefined || day >= last.to) spans.push({ from: day, to: day + SPAN_DAYS });
-  }
-  return spans;
 }

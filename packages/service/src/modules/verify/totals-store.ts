@@ -2,14 +2,8 @@ import { DAY_S } from '@tollgate/timezone';
 import { type RawBuilder, sql } from 'kysely';
 import { firstRawEventHex } from '../../kernel/id.js';
 import { type Db, type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
-import type { Measurement } from './compare.js';
+import type { DaySpan, Measurement, ProjectDay } from './compare.js';
 import { type ItemTotals, itemMeasurements } from './item-totals.js';
-
-/** Days since 1970 (UTC), `from` inclusive and `to` exclusive. */
-export interface DaySpan {
-  readonly from: number;
-  readonly to: number;
-}
 
 /** A batch that is committed and not in ClickHouse yet. */
 export interface PendingBatch {
@@ -156,4 +150,24 @@ function eventMeasurements({ processed, failed, unpriced, ...day }: EventTotals)
 
 function within({ from, to }: DaySpan): RawBuilder<unknown> {
   return sql`day >= ${from} and day < ${to}`;
+}
+
+/** Days of a project; both ends are included. */
+export interface ProjectDays extends Pick<ProjectDay, 'projectId'> {
+  readonly firstDay: number;
+  readonly lastDay: number;
+}
+
+/** A batch of an earlier version does not say its last day. */
+const LAST_DAY_UNKNOWN = 50_000;
+
+/** Returns the days of batches that wait for ClickHouse, by project. */
+export async function waitingDays(db: Db): Promise<ProjectDays[]> {
+  const { rows } = await sql<ProjectDays>`
+    select project_id as "projectId", min(coalesce(first_day, 0)) as "firstDay",
+      coalesce(max(last_day), ${LAST_DAY_UNKNOWN}) as "lastDay"
+    from usage_batches cross join lateral unnest(project_ids, first_days) as project (project_id, first_day)
+    group by project_id
+  `.execute(db);
+  return rows;
 }

@@ -13,7 +13,8 @@ export async function createTableCopy(
   const migrations = readMigrations('clickhouse');
   const tables = tablesOf(migrations);
   for (const statement of migrations.flatMap(statementsOf)) {
-    await clickhouse.command(renamed(statement, tables, suffix));
+    const copied = renamed(statement, tables, suffix);
+    if (copied !== statement) await clickhouse.command(copied);
   }
 }
 

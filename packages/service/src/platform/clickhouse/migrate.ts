@@ -85,7 +85,8 @@ async function applyOne(
   suffixes: readonly string[],
 ): Promise<void> {
   for (const statement of statementsOf(migration)) {
-    for (const suffix of ['', ...suffixes]) await clickhouse.command(renamed(statement, tables, suffix));
+    const copied = new Set(['', ...suffixes].map((suffix) => renamed(statement, tables, suffix)));
+    for (const each of copied) await clickhouse.command(each);
   }
   const { version, name, checksum } = migration;
   await clickhouse.command(

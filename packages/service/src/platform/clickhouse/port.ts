@@ -73,7 +73,11 @@ export class ClickHouseUnavailableError extends Error {
 export class InsertCountError extends Error {
   override readonly name = 'InsertCountError';
 
-  constructor(table: string, taken: number, sent: number) {
+  constructor(
+    table: string,
+    readonly taken: number,
+    sent: number,
+  ) {
     super(`ClickHouse took ${taken} rows into ${table} where ${sent} were sent.`);
   }
 }

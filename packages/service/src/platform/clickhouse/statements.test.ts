@@ -8,7 +8,8 @@ test('statements end at a semicolon that ends a line; comments of whole lines ar
 
 test('tables are found where they are made, and renamed as whole words', () => {
   const sql = `CREATE TABLE IF NOT EXISTS usage (n Int8);\nCREATE MATERIALIZED VIEW IF NOT EXISTS usage_view TO sums AS
-    SELECT usage_n FROM usage;\nALTER TABLE usage ADD COLUMN IF NOT EXISTS m Int8`;
+    SELECT usage_n FROM usage;\nALTER TABLE usage ADD COLUMN IF NOT EXISTS m Int8;
+CREATE TABLE IF NOT EXISTS marks (n Int8)`;
   const tables = tablesOf([{ version: 1, name: 'init', sql, checksum: '' }]);
   expect(tables).toEqual(['usage', 'usage_view']);
   expect(splitStatements(sql).map((statement) => renamed(statement, tables, '_7'))).toEqual([
@@ -16,5 +17,6 @@ test('tables are found where they are made, and renamed as whole words', () => {
     `CREATE MATERIALIZED VIEW IF NOT EXISTS usage_view_7 TO sums AS
     SELECT usage_n FROM usage_7`,
     'ALTER TABLE usage_7 ADD COLUMN IF NOT EXISTS m Int8',
+    'CREATE TABLE IF NOT EXISTS marks (n Int8)',
   ]);
 });

@@ -16,12 +16,15 @@ export function statementsOf({ name, sql }: Pick<Migration, 'name' | 'sql'>): st
   return statements;
 }
 
-/** Returns the names of the tables and views that the migrations create, in the order of creation. */
+/**
+ * Returns the names of the tables and views of usage that the migrations create, in the order of creation. Only these
+ * have copies.
+ */
 export function tablesOf(migrations: readonly Migration[]): string[] {
   const made = migrations
     .flatMap(({ sql }) => splitStatements(sql))
     .map((statement) => CREATED.exec(statement)?.[1]);
-  return made.filter((name) => name !== undefined);
+  return made.filter((name) => name?.startsWith('usage') === true) as string[];
 }
 
 /** Returns the same statement for the copies of the tables, whose names end in the suffix. */

@@ -153,7 +153,7 @@ class CheckTimeoutError extends Error {
   }
 }
 
-/** Codes of the operating system, SQLSTATE codes of PostgreSQL, and codes of ClickHouse. */
+/** Codes of the operating system, SQLSTATE codes of PostgreSQL, codes of ClickHouse, and those of this service. */
 const PROBLEM_OF_CODE = new Map<unknown, ReadinessProblem>([
   ['ENOSPC', 'disk_full'],
   ['EDQUOT', 'disk_full'],
@@ -166,6 +166,8 @@ const PROBLEM_OF_CODE = new Map<unknown, ReadinessProblem>([
   ['60', 'missing_tables'], // UNKNOWN_TABLE
   ['81', 'missing_tables'], // UNKNOWN_DATABASE
   ['57014', 'timeout'], // query_canceled, by its statement_timeout
+  ['rebuilding', 'rebuilding'],
+  ['stores_differ', 'stores_differ'],
 ]);
 
 function problemOf(error: unknown): ReadinessProblem {

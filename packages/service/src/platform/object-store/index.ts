@@ -1,6 +1,7 @@
+import { mkdir } from 'node:fs/promises';
 import { FolderObjectStore } from './folder.js';
 import type { ObjectStoreLocation } from './location.js';
-import type { ObjectStore } from './port.js';
+import { MARK_KEY, type ObjectStore } from './port.js';
 
 export {
   describeObjectStore,
@@ -18,4 +19,12 @@ export async function openObjectStore(location: ObjectStoreLocation): Promise<Ob
   // The client is loaded only if it is used, because it is as large as all other libraries together.
   const { S3ObjectStore } = await import('./s3.js');
   return new S3ObjectStore(location);
+}
+
+/** Opens the folder of an installation on one machine. It is created if needed, and no other installation uses it. */
+export async function openOwnFolder(folder: string): Promise<ObjectStore> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const store = await FolderObjectStore.open(folder);
+  if ((await store.get(MARK_KEY)) === undefined) await store.put(MARK_KEY, [Buffer.from('own')]);
+  return store;
 }

@@ -50,20 +50,46 @@ export async function shareLockUntilCommit(tx: Tx, name: string): Promise<void> 
  * Waits for the advisory lock of that name, which one session of the whole installation can hold, and runs `work`
  * meanwhile. The lock ends with its connection, so a killed holder blocks no other session.
  */
-export async function withAdvisoryLock<T>(
-  postgres: Pick<Postgres, 'pool'>,
+export function withAdvisoryLock<T>(
+  postgres: Pick<Postgres, 'pool' | 'db'>,
   name: string,
   work: () => Promise<T>,
 ): Promise<T> {
-  const client = await postgres.pool.connect();
+  return whileLocked(
+    postgres,
+    sql`select true as locked from pg_advisory_lock(${lockKey(name)})`,
+    name,
+    work,
+  ) as Promise<T>;
+}
+
+/** The same, but returns undefined at once if another session holds the lock. */
+export function tryAdvisoryLock<T>(
+  postgres: Pick<Postgres, 'pool' | 'db'>,
+  name: string,
+  work: () => Promise<T>,
+): Promise<T | undefined> {
+  return whileLocked(postgres, sql`select pg_try_advisory_lock(${lockKey(name)}) as locked`, name, work);
+}
+
+async function whileLocked<T>(
+  { pool, db }: Pick<Postgres, 'pool' | 'db'>,
+  lock: RawBuilder<unknown>,
+  name: string,
+  work: () => Promise<T>,
+): Promise<T | undefined> {
+  const client = await pool.connect();
+  const run = async (statement: RawBuilder<unknown>) => {
+    const { sql: text, parameters } = statement.compile(db);
+    return (await client.query<{ locked: boolean }>(text, [...parameters])).rows[0];
+  };
   let broken = false;
   try {
-    const key = `hashtextextended($1, 0) # ${SCHEMA_NUMBER}`;
-    await client.query(`select pg_advisory_lock(${key})`, [name]);
+    if ((await run(lock))?.locked !== true) return undefined;
     try {
       return await work();
     } finally {
-      await client.query(`select pg_advisory_unlock(${key})`, [name]);
+      await run(sql`select pg_advisory_unlock(${lockKey(name)})`);
     }
   } catch (error) {
     broken = true; // the lock may still be held: the connection must not be used again

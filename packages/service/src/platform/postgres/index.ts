@@ -2,6 +2,7 @@ export {
   lockKey,
   lockUntilCommit,
   shareLockUntilCommit,
+  tryAdvisoryLock,
   tryLockUntilCommit,
   withAdvisoryLock,
 } from './advisory-lock.js';

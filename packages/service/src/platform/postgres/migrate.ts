@@ -22,7 +22,7 @@ const LOCK_NAME = 'tollgate/migrations/postgres';
  * @param storeName names the schema in errors: a PostgreSQL database can also be the directory of cells
  */
 export async function applyMigrations(
-  postgres: Pick<Postgres, 'pool'>,
+  postgres: Pick<Postgres, 'pool' | 'db'>,
   migrations: readonly Migration[] = readMigrations('postgres'),
   storeName: StoreName = 'postgres',
 ): Promise<string[]> {

@@ -5,6 +5,7 @@ import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
 export interface Database {
   accounts: AccountsTable;
   api_keys: ApiKeysTable;
+  archived_blocks: ArchivedBlocksTable;
   audit_log: AuditLogTable;
   backtests: BacktestsTable;
   boards: BoardsTable;
@@ -37,6 +38,7 @@ export interface Database {
   payment_orders: PaymentOrdersTable;
   payment_reversals: PaymentReversalsTable;
   process_leases: ProcessLeasesTable;
+  projection_state: ProjectionStateTable;
   projections: ProjectionsTable;
   projects: ProjectsTable;
   raw_only_dimensions: RawOnlyDimensionsTable;
@@ -88,6 +90,18 @@ export interface ApiKeysTable {
   expires_at: number | null;
   created_at: number;
   revoked_at: number | null;
+}
+
+export interface ArchivedBlocksTable {
+  id: GeneratedAlways<number>;
+  object_key: string;
+  dedicated_to: number | null;
+  event_count: number;
+  byte_count: number;
+  level: number;
+  project_ids: string[];
+  first_days: number[];
+  last_day: number;
 }
 
 export interface AuditLogTable {
@@ -462,6 +476,15 @@ export interface ProcessLeasesTable {
   epoch: Generated<number>;
 }
 
+export interface ProjectionStateTable {
+  is_only: Generated<boolean>;
+  history_id: Generated<string>;
+  last_formed: Generated<number>;
+  last_ended: Generated<number>;
+  unarchived_events: number;
+  rebuild_since_ms: number | null;
+}
+
 export interface ProjectionsTable {
   position: GeneratedAlways<number>;
   project_id: string;
@@ -637,6 +660,9 @@ export interface UsageBatchesTable {
   insert_token: Generated<string>;
   touched: Generated<string[]>;
   shard: Generated<number>;
+  first_days: Generated<number[]>;
+  last_day: number | null;
+  group_no: number | null;
 }
 
 export interface UsageEventIdBlocksTable {

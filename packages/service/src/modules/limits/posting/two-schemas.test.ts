@@ -94,9 +94,14 @@ describe('installations in two schemas of one database', () => {
   });
 });
 
-function projectorOf({ postgres, spool }: PipelineFixture, insertRows: () => Promise<void>) {
+function projectorOf({ postgres, spool, recordedGroups }: PipelineFixture, insertRows: () => Promise<void>) {
   return createProjector({
-    ...{ postgres, spool, clock: new ManualClock(PipelineFixture.nowMs), clickhouse: { insertRows } },
+    ...{
+      postgres,
+      spool,
+      clock: new ManualClock(PipelineFixture.nowMs),
+      clickhouse: { ...recordedGroups, insertRows },
+    },
     observer: { stage: () => {}, group: () => {}, groupFailed: () => {}, spoolCorrupt: () => {} },
   });
 }

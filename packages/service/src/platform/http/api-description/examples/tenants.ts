@@ -78,6 +78,9 @@ export const TENANT_EXAMPLES = {
   },
   Health: { status: 'ok' },
   ReadinessReport: { ready: true, checks: { postgres: 'ok', clickhouse: 'ok' } },
+  RebuildBody: { incomplete: false },
+  RebuildReport: { blocks: 4_210, events: 38_114_907 },
+  RepairReport: { months: 1, events: 812_455 },
   AuditLog: {
     entries: [
       {

@@ -1,0 +1,149 @@
+import { sql } from 'kysely';
+import {
+  type Db,
+  type Postgres,
+  type Tx,
+  tryAdvisoryLock,
+  withAdvisoryLock,
+} from '../../platform/postgres/index.js';
+
+/** Names the advisory lock of a process that replaces blocks. */
+const ARCHIVE_LOCK = 'tollgate/archive';
+
+/** The number of the project whose own tables the rows belong to; null for the shared tables. */
+export type BlockStorage = number | null;
+
+/** Rows of one storage, as one object of the archive. */
+export interface NewBlock {
+  readonly objectKey: string;
+  readonly dedicatedTo: BlockStorage;
+  readonly eventCount: number;
+  /** The size of the rows, uncompressed. */
+  readonly byteCount: number;
+  /** How often blocks were joined to this one. */
+  readonly level: number;
+  readonly projectIds: readonly string[];
+  /** The first day of each project, as days since 1970, or an earlier day. */
+  readonly firstDays: readonly number[];
+  /** The last day of all projects, or a later day. */
+  readonly lastDay: number;
+}
+
+export interface ArchivedBlock extends NewBlock {
+  readonly id: number;
+}
+
+const COLUMNS = sql`id, object_key as "objectKey", dedicated_to as "dedicatedTo", event_count as "eventCount",
+  byte_count as "byteCount", level, project_ids as "projectIds", first_days as "firstDays", last_day as "lastDay"`;
+
+export async function insertBlock(tx: Tx, block: NewBlock): Promise<void> {
+  await sql`
+    insert into archived_blocks
+      (object_key, dedicated_to, event_count, byte_count, level, project_ids, first_days, last_day)
+    values (${block.objectKey}, ${block.dedicatedTo}, ${block.eventCount}, ${block.byteCount}, ${block.level},
+      ${block.projectIds}::text[], ${block.firstDays}::integer[], ${block.lastDay})
+  `.execute(tx);
+}
+
+/** Deletes the records of blocks. @throws Error if one of them is not there any more: then nothing may change */
+export async function deleteBlocks(tx: Tx, ids: readonly number[]): Promise<void> {
+  const { numAffectedRows } = await sql`delete from archived_blocks where id = any(${ids}::bigint[])`.execute(
+    tx,
+  );
+  if (numAffectedRows !== BigInt(ids.length))
+    throw new Error('another process has replaced blocks of the archive');
+}
+
+/** Returns blocks in the order of their ids. */
+export async function blocksAfter(db: Db, id: number, limit: number): Promise<ArchivedBlock[]> {
+  const { rows } = await sql<ArchivedBlock>`
+    select ${COLUMNS} from archived_blocks where id > ${id} order by id limit ${limit}
+  `.execute(db);
+  return rows;
+}
+
+/**
+ * Returns a storage and a level that have at least `count` blocks; undefined if there is none.
+ *
+ * @param below only levels below this one
+ */
+export async function fullLevel(
+  db: Db,
+  { count, below }: { readonly count: number; readonly below: number },
+): Promise<Pick<ArchivedBlock, 'dedicatedTo' | 'level'> | undefined> {
+  const { rows } = await sql<Pick<ArchivedBlock, 'dedicatedTo' | 'level'>>`
+    select dedicated_to as "dedicatedTo", level from archived_blocks where level < ${below}
+    group by level, dedicated_to having count(*) >= ${count} order by level limit 1
+  `.execute(db);
+  return rows[0];
+}
+
+/** Returns the oldest blocks of a storage and a level. */
+export async function blocksOfLevel(
+  db: Db,
+  { dedicatedTo, level }: Pick<ArchivedBlock, 'dedicatedTo' | 'level'>,
+  limit: number,
+): Promise<ArchivedBlock[]> {
+  const { rows } = await sql<ArchivedBlock>`
+    select ${COLUMNS} from archived_blocks
+    where level = ${level} and dedicated_to is not distinct from ${dedicatedTo}::integer order by id limit ${limit}
+  `.execute(db);
+  return rows;
+}
+
+/** A project, and the first day of its rows that are kept; days since 1970. */
+export interface KeptFrom {
+  readonly projectId: string;
+  readonly day: number;
+}
+
+/** Returns the oldest block that has rows of a project before the first day that is kept. */
+export async function expiredBlock(db: Db, kept: readonly KeptFrom[]): Promise<ArchivedBlock | undefined> {
+  if (kept.length === 0) return undefined;
+  const { rows } = await sql<ArchivedBlock>`
+    with kept as materialized (
+      select * from unnest(${kept.map(({ projectId }) => projectId)}::text[], ${kept.map(({ day }) => day)}::integer[])
+        as each (project_id, day)
+    )
+    select ${COLUMNS} from archived_blocks block
+    where exists (
+      select from unnest(block.project_ids, block.first_days) as has (project_id, first_day)
+      join kept on kept.project_id = has.project_id and has.first_day < kept.day
+    )
+    order by id limit 1
+  `.execute(db);
+  return rows[0];
+}
+
+/** Returns those of the keys that a block has. */
+export async function archivedKeys(db: Db, keys: readonly string[]): Promise<Set<string>> {
+  const { rows } = await sql<{ key: string }>`
+    select object_key as key from archived_blocks where object_key = any(${keys}::text[])
+  `.execute(db);
+  return new Set(rows.map(({ key }) => key));
+}
+
+export async function hasBlocks(db: Db): Promise<boolean> {
+  const { rows } = await sql<{
+    found: boolean;
+  }>`select exists (select from archived_blocks) as found`.execute(db);
+  return rows[0]?.found === true;
+}
+
+/** Counts rows in ClickHouse that the archive does not have. */
+export async function countUnarchived(tx: Tx, events: number): Promise<void> {
+  await sql`update projection_state set unarchived_events = unarchived_events + ${events}`.execute(tx);
+}
+
+/** Runs `work` while no other process replaces blocks. */
+export function holdArchive<T>(postgres: Pick<Postgres, 'pool' | 'db'>, work: () => Promise<T>): Promise<T> {
+  return withAdvisoryLock(postgres, ARCHIVE_LOCK, work);
+}
+
+/** The same, but returns undefined at once if another process does so. */
+export function tryHoldArchive<T>(
+  postgres: Pick<Postgres, 'pool' | 'db'>,
+  work: () => Promise<T>,
+): Promise<T | undefined> {
+  return tryAdvisoryLock(postgres, ARCHIVE_LOCK, work);
+}

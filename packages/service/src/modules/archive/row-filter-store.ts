@@ -1,0 +1,76 @@
+import { DAY_S } from '@tollgate/timezone';
+import { type ClickHouse, identifier } from '../../platform/clickhouse/index.js';
+import { SHARED_TABLES } from '../storage/index.js';
+import { USAGE_EVENT_COLUMNS } from '../usage/index.js';
+import type { KeptFrom } from './block-store.js';
+
+type Engine = Pick<ClickHouse, 'command' | 'insertRows' | 'query' | 'exportRows'>;
+
+/** Holds the rows of one block while they are filtered. One process filters at a time. */
+const SCRATCH_TABLE = 'archive_scratch';
+const COLUMNS = USAGE_EVENT_COLUMNS.map(identifier).join(', ');
+
+/** Which rows are kept: those of all projects, except the rows of some projects before a day. */
+export type KeptRows = readonly KeptFrom[];
+
+/** The rows that a filter has kept. */
+export interface FilteredRows {
+  readonly rows: Buffer;
+  readonly eventCount: number;
+  readonly projectIds: readonly string[];
+  /** The first day of each project, as days since 1970. */
+  readonly firstDays: readonly number[];
+  readonly lastDay: number;
+}
+
+/**
+ * Calls `work` while the rows of a block are in a table of their own. ClickHouse filters them, because it knows their
+ * format.
+ */
+export async function withScratchTable<T>(
+  clickhouse: Engine,
+  { rows, eventCount }: { readonly rows: Buffer; readonly eventCount: number },
+  work: (table: string) => Promise<T>,
+): Promise<T> {
+  await dropScratchTable(clickhouse);
+  await clickhouse.command(
+    `CREATE TABLE ${SCRATCH_TABLE} AS ${SHARED_TABLES.events} ENGINE = MergeTree ORDER BY tuple()`,
+  );
+  try {
+    await clickhouse.insertRows(SCRATCH_TABLE, USAGE_EVENT_COLUMNS, { bytes: rows }, eventCount, 'archive');
+    return await work(SCRATCH_TABLE);
+  } finally {
+    await dropScratchTable(clickhouse);
+  }
+}
+
+/** Returns the rows of a block that are kept; undefined if none is. */
+export function filterRows(
+  clickhouse: Engine,
+  block: { readonly rows: Buffer; readonly eventCount: number },
+  kept: KeptRows,
+): Promise<FilteredRows | undefined> {
+  const condition = `intDiv(toUnixTimestamp(occurred_at), ${DAY_S})
+    >= transform(toString(project_id), {projects:Array(String)}, {days:Array(UInt32)}, 0)`;
+  const params = { projects: kept.map(({ projectId }) => projectId), days: kept.map(({ day }) => day) };
+  return withScratchTable(clickhouse, block, async (table) => {
+    const projects = await clickhouse.query<{ id: string; events: string; first: number; last: number }>(
+      `SELECT project_id AS id, count() AS events, toUInt32(min(intDiv(toUnixTimestamp(occurred_at), ${DAY_S}))) AS first,
+         toUInt32(max(intDiv(toUnixTimestamp(occurred_at), ${DAY_S}))) AS last
+       FROM ${table} WHERE ${condition} GROUP BY id ORDER BY id`,
+      params,
+    );
+    if (projects.length === 0) return undefined;
+    return {
+      rows: await clickhouse.exportRows(`SELECT ${COLUMNS} FROM ${table} WHERE ${condition}`, params),
+      eventCount: projects.reduce((sum, { events }) => sum + Number(events), 0),
+      projectIds: projects.map(({ id }) => id),
+      firstDays: projects.map(({ first }) => first),
+      lastDay: Math.max(...projects.map(({ last }) => last)),
+    };
+  });
+}
+
+async function dropScratchTable(clickhouse: Engine): Promise<void> {
+  await clickhouse.command(`DROP TABLE IF EXISTS ${SCRATCH_TABLE} SYNC`);
+}

@@ -1,0 +1,3 @@
+export { type RebuildDeps, type RebuildOptions, rebuildHistory } from './rebuild.js';
+export { repairHistory } from './repair.js';
+export { registerRebuildRoutes } from './routes.js';

@@ -1,0 +1,52 @@
+import { RebuildBody, RebuildReport, RepairReport } from '@tollgate/contract';
+import { DomainError } from '../../kernel/errors.js';
+import type { App } from '../../platform/http/index.js';
+import { ArchiveDamagedError } from '../archive/index.js';
+import { type RebuildDeps, rebuildHistory } from './rebuild.js';
+import { repairHistory } from './repair.js';
+
+/** Registers the repair of the history by the running service, which alone can open an embedded ClickHouse. */
+export function registerRebuildRoutes(app: App, deps: RebuildDeps): void {
+  app.route<{ Body: RebuildBody }>({
+    method: 'POST',
+    url: '/admin/v1/rebuild',
+    config: { access: { kind: 'service' } },
+    schema: {
+      tags: ['Operation'],
+      summary: 'Make the usage history again',
+      description:
+        'Deletes the whole history in ClickHouse and makes it again from the archive. Events are accepted and rated ' +
+        'meanwhile; charts and lists show a part of the history until the end.',
+      operationId: 'rebuildHistory',
+      body: RebuildBody,
+      response: { 200: RebuildReport },
+    },
+    handler: ({ body }) => refusing(rebuildHistory(deps, { incomplete: body.incomplete ?? false })),
+  });
+  app.route({
+    method: 'POST',
+    url: '/admin/v1/repair',
+    config: { access: { kind: 'service' } },
+    schema: {
+      tags: ['Operation'],
+      summary: 'Repair the usage history',
+      description:
+        'Compares the history in ClickHouse with PostgreSQL, and makes the months that differ again from the archive. ' +
+        'Use it when a store was restored or replaced.',
+      operationId: 'repairHistory',
+      response: { 200: RepairReport },
+    },
+    handler: () => refusing(repairHistory(deps)),
+  });
+}
+
+/** The operator may read why an object of the archive cannot be used. */
+async function refusing<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof ArchiveDamagedError)
+      throw new DomainError('rebuild_refused', { message: error.message });
+    throw error;
+  }
+}

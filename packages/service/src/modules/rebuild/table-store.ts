@@ -1,0 +1,62 @@
+import { applyClickHouseMigrations, type ClickHouse, identifier } from '../../platform/clickhouse/index.js';
+import type { StorageTables } from '../storage/index.js';
+import { USAGE_EVENT_COLUMNS } from '../usage/index.js';
+
+const COLUMNS = USAGE_EVENT_COLUMNS.map(identifier).join(', ');
+/** Own tables of a project, whose names end in its number. */
+const OWN_TABLE = '^usage_(events|rollup|rollup_view)_[0-9]+$';
+const TABLE = '^(usage_(events|rollup|rollup_view)(_[0-9]+)?|recorded_groups|schema_migrations)$';
+
+/**
+ * Drops every table with its rows, and creates the tables again.
+ *
+ * @param suffixes of the tables of projects that have own ones
+ */
+export async function renewTables(clickhouse: ClickHouse, suffixes: readonly string[]): Promise<void> {
+  await dropTables(clickhouse, 'match(name, {pattern:String})', { pattern: TABLE });
+  await applyClickHouseMigrations(clickhouse, undefined, suffixes);
+}
+
+/**
+ * Creates tables that are missing, and drops those of projects that do not exist: after a restore, a new project can
+ * get the number of one. Forgets which groups were inserted.
+ */
+export async function repairTables(clickhouse: ClickHouse, suffixes: readonly string[]): Promise<void> {
+  const isForeign = "match(name, {pattern:String}) AND extract(name, '_[0-9]+$') NOT IN {own:Array(String)}";
+  await dropTables(clickhouse, isForeign, { pattern: OWN_TABLE, own: suffixes });
+  await applyClickHouseMigrations(clickhouse, undefined, suffixes);
+  await clickhouse.command('TRUNCATE TABLE recorded_groups');
+}
+
+/** Drops views before the tables that they write to. */
+async function dropTables(
+  clickhouse: ClickHouse,
+  condition: string,
+  params: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  const tables = await clickhouse.query<{ name: string }>(
+    `SELECT name FROM system.tables WHERE database = currentDatabase() AND ${condition}
+     ORDER BY engine != 'MaterializedView', name`,
+    params,
+  );
+  for (const { name } of tables) await clickhouse.command(`DROP TABLE IF EXISTS ${identifier(name)} SYNC`);
+}
+
+/** Copies the rows of some months from another table; returns their number. */
+export async function copyMonths(
+  clickhouse: ClickHouse,
+  from: string,
+  { events }: StorageTables,
+  months: ReadonlySet<number>,
+): Promise<number> {
+  const params = { months: [...months] };
+  const chosen = `FROM ${from} WHERE toYYYYMM(occurred_at) IN {months:Array(UInt32)}`;
+  const [found] = await clickhouse.query<{ events: string }>(`SELECT count() AS events ${chosen}`, params);
+  if (found?.events === '0') return 0;
+  await clickhouse.command(
+    `INSERT INTO ${events} (${COLUMNS}) SELECT ${COLUMNS} ${chosen}
+     SETTINGS insert_deduplicate = 0, max_partitions_per_insert_block = 0`,
+    params,
+  );
+  return Number(found?.events);
+}

@@ -1,0 +1,58 @@
+import { projectsWithOwnTables, retainedFromDays } from '../storage/index.js';
+import { compareDays, countedAlike, dayKey, type Measurement, type ProjectDay, spansOf } from './compare.js';
+import { daysWithHistory, ITEM_STORES, readFound } from './history-store.js';
+import type { VerifyDeps } from './service.js';
+import { daysWithTotals, onSnapshot, type ProjectDays, readExpected, waitingDays } from './totals-store.js';
+
+/**
+ * Returns the days on which ClickHouse does not have what PostgreSQL has committed, and all days of batches that wait
+ * for ClickHouse. No row may be inserted into ClickHouse meanwhile.
+ */
+export async function differingDays({
+  postgres,
+  clickhouse,
+}: Pick<VerifyDeps, 'postgres' | 'clickhouse'>): Promise<ProjectDays[]> {
+  const own = await projectsWithOwnTables(postgres.db);
+  const days = [...(await daysWithTotals(postgres.db)), ...(await daysWithHistory(clickhouse, own))];
+  const differing = new Map<string, ProjectDays>();
+  for (const span of spansOf(days)) {
+    // The totals include batches that wait, so these are read at the same moment.
+    const { expected, waiting } = await onSnapshot(postgres, async (tx) => ({
+      expected: await readExpected(tx, span),
+      waiting: await waitingDays(tx),
+    }));
+    const found = await readFound(clickhouse, own, span);
+    const retained = await retainedFromDays(postgres.db);
+    const judged = (measurements: readonly Measurement[]) =>
+      measurements.filter(
+        ({ projectId, day }) =>
+          day >= (retained.get(projectId) ?? 0) &&
+          !waiting.some(
+            (each) => each.projectId === projectId && each.firstDay <= day && day <= each.lastDay,
+          ),
+      );
+    const pairs = ITEM_STORES.map((store) => [expected.items, found.items[store]] as const);
+    for (const [left, right] of [
+      ...pairs,
+      [expected.events, countedAlike(expected.events, found.events)] as const,
+    ]) {
+      for (const { projectId, day } of differingMeasurements(judged(left), judged(right))) {
+        differing.set(dayKey({ tenantId: '', projectId, day }), { projectId, firstDay: day, lastDay: day });
+      }
+    }
+  }
+  return [...differing.values(), ...(await waitingDays(postgres.db))];
+}
+
+function differingMeasurements(
+  expected: readonly Measurement[],
+  found: readonly Measurement[],
+): Pick<ProjectDay, 'projectId' | 'day'>[] {
+  const { differences } = compareDays('', expected, found);
+  return differences.map(({ project_id, day }) => ({
+    projectId: project_id,
+    day: Math.floor(Date.parse(day) / MS_PER_DAY),
+  }));
+}
+
+const MS_PER_DAY = 86_400_000;
