@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { text } from 'node:stream/consumers';
 import type { ErrorBody } from '@tollgate/contract';
 import type { Config } from '../config.js';
 import { loadServiceKey } from '../modules/tenancy/index.js';
@@ -58,14 +61,13 @@ export async function doTask<T>(config: Config, task: StoreTask<T>): Promise<T> 
 
 async function askService<T>(config: Config, url: string, { path, body }: StoreTask<T>): Promise<T> {
   const { text: key } = await loadServiceKey(config.dataDir, config.serviceKey);
-  const authorization = `Bearer ${key}`;
-  const response = await fetch(url + path, {
-    method: 'POST',
-    ...(body === undefined
-      ? { headers: { authorization } }
-      : { headers: { authorization, 'content-type': 'application/json' }, body: JSON.stringify(body) }),
-  });
-  if (response.ok) return (await response.json()) as T;
-  const { error } = (await response.json()) as ErrorBody;
-  throw new StartError(`The running service answered ${response.status}: ${error}`);
+  const json = body === undefined ? {} : { 'content-type': 'application/json' };
+  const headers = { authorization: `Bearer ${key}`, ...json };
+  // Not fetch, which gives up after five minutes without a response: a task may take hours.
+  const sent = request(url + path, { method: 'POST', headers });
+  sent.end(body && JSON.stringify(body));
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  const answer = JSON.parse(await text(response)) as T | ErrorBody;
+  if (response.statusCode === 200) return answer as T;
+  throw new StartError(`The running service answered ${response.statusCode}: ${(answer as ErrorBody).error}`);
 }
