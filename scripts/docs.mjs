@@ -106,14 +106,17 @@ returns 200 while the process can do its work, and 503 otherwise and during shut
 requests. A process with the api role checks that events can be accepted by writing to the event queue, at most once a
 second, however many requests come in: \`queue\` is PostgreSQL, \`queue_files\` the folder of large segments next to an
 embedded PostgreSQL. The check \`object_store\`, in every process with an object store, proves that the store belongs to
-the installation, and puts and deletes an object there. \`problems\` gives the reason of a failed check: \`disk_full\`,
-\`read_only\`, \`timeout\` or \`unavailable\`; the log has the full error. Events are accepted without ClickHouse too, so a
-failed \`clickhouse\` check does not make the process unready.
+the installation, and puts and deletes an object there. \`history\` says whether ClickHouse has what PostgreSQL has
+committed: see [Backups and repairs](guides/backups.md).
+
+\`problems\` gives the reason of a failed check: \`disk_full\`, \`missing_tables\`, \`read_only\`, \`rebuilding\`,
+\`stores_differ\`, \`timeout\` or \`unavailable\`; the log has the full error. Events are accepted without ClickHouse
+too, so failed checks of \`clickhouse\` and \`history\` do not make the process unready.
 
 \`\`\`json
 {
   "ready": false,
-  "checks": { "postgres": "ok", "clickhouse": "ok", "queue": "failed", "queue_files": "ok" },
+  "checks": { "postgres": "ok", "clickhouse": "ok", "history": "ok", "queue": "failed", "queue_files": "ok" },
   "problems": { "queue": "read_only" }
 }
 \`\`\`

@@ -23,7 +23,8 @@ describe('a service on its embedded stores', () => {
   it.runIf(process.platform === 'linux')(
     'is not ready while the disk of large segments is full',
     async () => {
-      const checks = { postgres: 'ok', clickhouse: 'ok', queue: 'ok', queue_files: 'ok' };
+      const stores = { postgres: 'ok', clickhouse: 'ok', history: 'ok' };
+      const checks = { ...stores, queue: 'ok', queue_files: 'ok' };
       let answer = await call(service, 'GET', '/readyz');
       expect(answer).toMatchObject({ status: 200, body: { ready: true, checks } });
       // The service's next probe file is on a full disk; the service deletes it, and the one after is not.

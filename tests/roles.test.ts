@@ -127,7 +127,8 @@ describe('roles in processes of their own, on one PostgreSQL and one ClickHouse'
 
   it('are not ready where events come in while nothing can be written, and accept them when it can', async () => {
     const readiness = async (service: RunningService) => (await call(service, 'GET', '/readyz')).body;
-    const ready = { ready: true, checks: { postgres: 'ok', clickhouse: 'ok', queue: 'ok' } };
+    const stores = { postgres: 'ok', clickhouse: 'ok', history: 'ok' };
+    const ready = { ready: true, checks: { ...stores, queue: 'ok' } };
     await waitFor(async () => (await readiness(one)).ready === true);
     expect(await readiness(one)).toEqual(ready);
     await setReadOnly('on');
@@ -136,7 +137,7 @@ describe('roles in processes of their own, on one PostgreSQL and one ClickHouse'
       status: 503,
       body: { ready: false, checks: { postgres: 'ok', queue: 'failed' } },
     });
-    expect(await readiness(worker)).toEqual({ ready: true, checks: { postgres: 'ok', clickhouse: 'ok' } });
+    expect(await readiness(worker)).toEqual({ ready: true, checks: stores });
     await setReadOnly('off');
     await waitFor(async () => (await readiness(one)).ready === true);
     expect(await readiness(one)).toEqual(ready);
