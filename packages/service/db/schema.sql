@@ -652,6 +652,7 @@ create table schema_migrations (
   name text not null,
   checksum text not null,
   applied_at bigint not null default (EXTRACT(epoch FROM now()))::bigint,
+  oldest_release text,
   constraint schema_migrations_pkey PRIMARY KEY (version)
 );
 

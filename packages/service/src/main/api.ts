@@ -45,6 +45,7 @@ import type { Metrics } from '../platform/metrics/index.js';
 import { checkObjectStore, probeObjectStore } from '../platform/object-store/index.js';
 import { ProjectDb } from '../platform/postgres/index.js';
 import { probeQueue, probeSegmentFolder } from '../platform/queue/index.js';
+import { VERSION } from '../platform/version.js';
 import type { AcceptingProcesses } from './accepting-processes.js';
 import { measureBacklog } from './backlog-metrics.js';
 import { baselineOf } from './baseline.js';
@@ -56,7 +57,6 @@ import type { RulesThreads } from './rules-threads.js';
 import { type OpenQueue, openQueue } from './segment-queue.js';
 import type { Stores } from './stores.js';
 import { startStreams } from './streams.js';
-import { VERSION } from './version.js';
 import { acceptingProcessesOf } from './workers.js';
 
 /** The folder of the built console. */

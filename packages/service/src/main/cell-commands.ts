@@ -171,9 +171,10 @@ export async function withDirectory(
   if (config.directoryUrl === undefined) {
     throw new StartError('Set TOLLGATE_DIRECTORY_URL to the database of the directory.');
   }
-  const directory = connectDirectory(config.directoryUrl, createLog({ level: 'warn' }));
+  const log = createLog({ level: 'warn' });
+  const directory = connectDirectory(config.directoryUrl, log);
   try {
-    await migrateDirectory(directory);
+    await migrateDirectory(directory, log);
     return await work(directory);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;

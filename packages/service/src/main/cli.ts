@@ -6,6 +6,7 @@ import { ClickHouseUnavailableError } from '../platform/clickhouse/index.js';
 import { InstanceLockedError } from '../platform/instance-lock.js';
 import { MigrationError } from '../platform/migration-files.js';
 import { PostgresUnavailableError } from '../platform/postgres/index.js';
+import { VERSION } from '../platform/version.js';
 import { endsWithin } from '../platform/wait.js';
 import { applyCatalogFile } from './catalog/apply-catalog.js';
 import { addCell, drainCell, printCells } from './cell-commands.js';
@@ -21,7 +22,6 @@ import { StopRequested } from './signals.js';
 import { StartError } from './start-error.js';
 import { moveTenantTo, removeCopy } from './tenant-commands.js';
 import { verify } from './verify.js';
-import { VERSION } from './version.js';
 
 const USAGE = `tollgate ${VERSION}: usage metering, rating and limits
 

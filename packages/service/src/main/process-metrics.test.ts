@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../config.js';
 import { createMetrics, type Metrics } from '../platform/metrics/index.js';
 import { connectPostgres, type Postgres } from '../platform/postgres/index.js';
+import { VERSION } from '../platform/version.js';
 import { createTestPostgres, type TestPostgres } from '../testing/index.js';
 import { newScratchFolder } from '../testing/scratch-folder.js';
 import { measureProcess } from './process-metrics.js';
-import { VERSION } from './version.js';
 
 let test: TestPostgres;
 let postgres: Postgres;

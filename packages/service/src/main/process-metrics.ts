@@ -4,8 +4,8 @@ import { systemClock } from '../kernel/clock.js';
 import { measureProjection } from '../modules/pipeline/index.js';
 import { addReadGauge, Gauge, type Metrics } from '../platform/metrics/index.js';
 import type { Postgres } from '../platform/postgres/index.js';
+import { VERSION } from '../platform/version.js';
 import { usesEmbeddedStore } from './instance.js';
-import { VERSION } from './version.js';
 
 /** Adds the metrics that every process of the service has, and those of its projector and its embedded stores. */
 export function measureProcess(metrics: Metrics, config: Config, postgres: Pick<Postgres, 'pool'>): void {

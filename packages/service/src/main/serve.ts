@@ -1,9 +1,9 @@
 import { type Config, ROLES } from '../config.js';
 import { createLog, type Logger } from '../platform/log/index.js';
+import { VERSION } from '../platform/version.js';
 import { endsWithin } from '../platform/wait.js';
 import { type Service, startService } from './service.js';
 import { aborted, StopSignals } from './signals.js';
-import { VERSION } from './version.js';
 
 /**
  * Supervisors wait ten seconds for a service to stop, and ending the embedded ClickHouse by force takes some of

@@ -89,7 +89,7 @@ export async function openStores(config: Config, events: StoreEvents): Promise<S
     });
     closers.add(() => postgres.close());
     if (config.databaseUrl !== undefined) await checkPostgresServer(postgres, hostOf(config.databaseUrl));
-    const appliedToPostgres = await migratePostgres(config, postgres);
+    const appliedToPostgres = await migratePostgres(config, postgres, events);
     events.signal?.throwIfAborted();
     const objects = await openObjects(config, postgres);
     closers.add(() => objects?.close());
@@ -115,8 +115,12 @@ export async function openStores(config: Config, events: StoreEvents): Promise<S
   }
 }
 
-async function migratePostgres({ migrate }: Config, postgres: Postgres): Promise<string[]> {
-  if (migrate) return applyMigrations(postgres);
+async function migratePostgres(
+  { migrate }: Config,
+  postgres: Postgres,
+  { log, signal }: StoreEvents,
+): Promise<string[]> {
+  if (migrate) return applyMigrations(postgres, { log, signal });
   await checkMigrations(postgres);
   return [];
 }

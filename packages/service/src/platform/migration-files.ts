@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { VERSION } from './version.js';
 
 /** One step of a store's schema. */
 export interface Migration {
@@ -10,6 +11,13 @@ export interface Migration {
   readonly sql: string;
   /** SHA-256 of the text, in hex. */
   readonly checksum: string;
+  /**
+   * The oldest release that works with the schema after this migration, from the line `-- oldest release: 1.2.3`.
+   * Undefined if the file does not say: then only releases that have the file work.
+   */
+  readonly oldestRelease: string | undefined;
+  /** Whether PostgreSQL runs the whole file in one transaction: not if the file has the line `-- no transaction`. */
+  readonly isInTransaction: boolean;
 }
 
 /** A store's record of a migration that was applied to it. */
@@ -17,6 +25,8 @@ export interface AppliedMigration {
   readonly version: number;
   readonly name: string;
   readonly checksum: string;
+  /** See `Migration.oldestRelease`; absent, null or empty if the file did not say. */
+  readonly oldest_release?: string | null;
 }
 
 /** The store's schema does not fit this release; the message is one sentence for the operator. */
@@ -48,6 +58,9 @@ export function readMigrations(store: StoreName): Migration[] {
   return migrations;
 }
 
+const OLDEST_RELEASE = /^-- oldest release: (\d+\.\d+\.\d+)$/m;
+const NO_TRANSACTION = /^-- no transaction$/m;
+
 /** Windows line endings, which a checkout may add, do not change the checksum. */
 export function parseMigration(file: string, text: string): Migration {
   const match = /^(\d+)_([a-z0-9_]+)\.sql$/.exec(file);
@@ -60,27 +73,39 @@ export function parseMigration(file: string, text: string): Migration {
     name: match[2],
     sql,
     checksum: createHash('sha256').update(sql).digest('hex'),
+    oldestRelease: OLDEST_RELEASE.exec(sql)?.[1],
+    isInTransaction: !NO_TRANSACTION.test(sql),
   };
 }
 
+/** Splits SQL into statements, which end with a semicolon at the end of a line. Comments of whole lines are dropped. */
+export function splitStatements(sql: string): string[] {
+  return sql
+    .replaceAll(/^\s*--.*$/gm, '')
+    .split(/;[ \t]*(?:\n|$)/)
+    .map((statement) => statement.trim())
+    .filter((statement) => statement !== '');
+}
+
 /**
- * Returns the migrations that have to be applied. Throws MigrationError when the store was created by other or newer
- * files.
+ * Returns the migrations that have to be applied. The store may have newer migrations that this release does not know,
+ * if this release still works with them.
+ *
+ * @param release the release of this program
+ * @throws MigrationError if the store was created by other files, or by a newer release that left this one behind
  */
 export function pendingMigrations(
   store: StoreName,
   migrations: readonly Migration[],
   applied: readonly AppliedMigration[],
+  release = VERSION,
 ): Migration[] {
   const byVersion = new Map(migrations.map((migration) => [migration.version, migration]));
-  for (const { version, name, checksum } of applied) {
+  for (const record of applied) {
+    const { version, name, checksum } = record;
     const known = byVersion.get(version);
-    if (known === undefined) {
-      throw new MigrationError(
-        `The ${store} schema has migration ${version} (${name}), which this release does not know: run a newer release.`,
-      );
-    }
-    if (known.checksum !== checksum) {
+    if (known === undefined) requireCompatible(store, record, release);
+    else if (known.checksum !== checksum) {
       throw new MigrationError(
         `Migration ${version} (${name}) of ${store} was changed after it had been applied: add a new one instead.`,
       );
@@ -88,4 +113,22 @@ export function pendingMigrations(
   }
   const done = new Set(applied.map(({ version }) => version));
   return migrations.filter(({ version }) => !done.has(version));
+}
+
+/** Compares `0.10.0` with `0.9.0` by their numbers; negative if the first release is older. */
+export const compareReleases = new Intl.Collator('en', { numeric: true }).compare;
+
+/** @throws MigrationError if a release does not work with a migration that it does not know */
+function requireCompatible(
+  store: StoreName,
+  { version, name, oldest_release: oldest }: AppliedMigration,
+  release: string,
+): void {
+  const unknown = `The ${store} schema has migration ${version} (${name}), which`;
+  if (!oldest) {
+    throw new MigrationError(`${unknown} this release (${release}) does not know: run a newer release.`);
+  }
+  if (compareReleases(release, oldest) < 0) {
+    throw new MigrationError(`${unknown} needs release ${oldest} or later: this is release ${release}.`);
+  }
 }

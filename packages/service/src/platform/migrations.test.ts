@@ -10,6 +10,7 @@ import {
   type ClickHouse,
   checkClickHouseMigrations,
   createTableCopy,
+  type QueryParams,
 } from './clickhouse/index.js';
 import { type Migration, parseMigration, pendingMigrations, readMigrations } from './migration-files.js';
 import { applyMigrations, checkMigrations } from './postgres/index.js';
@@ -33,6 +34,16 @@ describe('files', () => {
     expect(made(1, 'a\nb').checksum).not.toBe(made(1, 'a\nb ').checksum);
   });
 
+  test('say which releases work with them, and whether they need a transaction', () => {
+    const head = '-- oldest release: 0.2.0\n-- no transaction\n';
+    expect(made(1, `${head}select 1;`)).toMatchObject({ oldestRelease: '0.2.0', isInTransaction: false });
+    const text = `select '${head}';`;
+    expect(made(1, text.replaceAll('\n', ' '))).toMatchObject({
+      oldestRelease: undefined,
+      isInTransaction: true,
+    });
+  });
+
   test.each(['init.sql', '1.sql', '1_Init.sql', '1_init.txt'])('%s is not a name of a migration', (file) => {
     expect(() => parseMigration(file, '')).toThrow('is not named like');
   });
@@ -52,10 +63,24 @@ describe('what is pending', () => {
     );
   });
 
-  test('a newer database is refused', () => {
-    expect(() => pendingMigrations('clickhouse', files, [...files, made(3, 'c')])).toThrow(
-      'The clickhouse schema has migration 3 (step), which this release does not know: run a newer release.',
+  test('a newer database is refused, unless it says that this release works with it', () => {
+    const pending = (oldest_release: string | null, release: string) =>
+      pendingMigrations('clickhouse', files, [...files, { ...made(3, 'c'), oldest_release }], release);
+    for (const oldest of [null, '']) {
+      expect(() => pending(oldest, '0.9.0')).toThrow(
+        'The clickhouse schema has migration 3 (step), which this release (0.9.0) does not know: run a newer release.',
+      );
+    }
+    expect(pending('0.9.0', '0.9.0')).toEqual([]);
+    expect(pending('0.9.0', '0.10.0')).toEqual([]);
+    expect(() => pending('0.10.0', '0.9.0')).toThrow(
+      'The clickhouse schema has migration 3 (step), which needs release 0.10.0 or later: this is release 0.9.0.',
     );
+  });
+
+  test('of a release that knows only the first files is what these lack', () => {
+    const applied = [made(1, 'a'), { ...made(3, 'c'), oldest_release: '0.1.0' }];
+    expect(pendingMigrations('postgres', files, applied, '0.1.0')).toEqual(files.slice(1));
   });
 });
 
@@ -86,7 +111,7 @@ describe('PostgreSQL', () => {
 
   test('a migration that fails leaves nothing behind', async () => {
     const broken = after('postgres', 'create table half (n integer); select 1 / 0;');
-    await expect(applyMigrations(store.postgres, broken)).rejects.toThrow('division by zero');
+    await expect(applyMigrations(store.postgres, { migrations: broken })).rejects.toThrow('division by zero');
     const { rows } = await store.postgres.pool.query(`select to_regclass('half') as found`);
     expect(rows).toEqual([{ found: null }]);
   });
@@ -111,7 +136,9 @@ describe('PostgreSQL', () => {
 
   test('of services that start together one applies, the others wait', async () => {
     const extended = after('postgres', 'create table whole (n integer);');
-    const results = await Promise.all([1, 2, 3].map(() => applyMigrations(store.postgres, extended)));
+    const results = await Promise.all(
+      [1, 2, 3].map(() => applyMigrations(store.postgres, { migrations: extended })),
+    );
     expect(results.flat()).toEqual(['step']);
     await expect(applyMigrations(store.postgres)).rejects.toThrow('run a newer release');
   });
@@ -128,7 +155,7 @@ describe('ClickHouse', () => {
     const { clickhouse } = store;
     await createTableCopy(clickhouse, '_7');
     const reading: ClickHouse = Object.assign(Object.create(clickhouse), {
-      query: (sql: string) => clickhouse.query(sql),
+      query: (sql: string, params?: QueryParams) => clickhouse.query(sql, params),
       command: () =>
         Promise.reject(Object.assign(new Error('Not enough privileges.'), { type: 'ACCESS_DENIED' })),
     });

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
-import { MigrationError, readMigrations } from '../../platform/migration-files.js';
+import type { Logger } from '../../platform/log/index.js';
+import { MigrationError } from '../../platform/migration-files.js';
 import { applyMigrations, type Postgres, transaction } from '../../platform/postgres/index.js';
 import { PLACE, type TenantPlace } from './place-store.js';
 
@@ -45,14 +46,17 @@ export const CELLS_MAX = 128;
 const CELL = sql.raw('name, number, url, status, capacity');
 
 /** Creates or upgrades the tables of the directory. @throws MigrationError */
-export async function migrateDirectory(postgres: Pick<Postgres, 'pool' | 'db'>): Promise<void> {
+export async function migrateDirectory(
+  postgres: Pick<Postgres, 'pool' | 'db'>,
+  log?: Pick<Logger, 'warn'>,
+): Promise<void> {
   const { rows } = await sql<{ isCell: boolean }>`
     select to_regclass('segments') is not null as "isCell"
   `.execute(postgres.db);
   if (rows[0]?.isCell === true) {
     throw new MigrationError('This is the database of a cell; the directory needs a database of its own.');
   }
-  await applyMigrations(postgres, readMigrations('directory'), 'directory');
+  await applyMigrations(postgres, { storeName: 'directory', log });
 }
 
 export interface NewCell {

@@ -26,7 +26,7 @@ export interface JoinOptions extends CellOptions {
  */
 export async function joinCell(options: JoinOptions): Promise<OwnCell> {
   const { directory: database, postgres, name } = options;
-  await directory.migrateDirectory(database);
+  await directory.migrateDirectory(database, options.log);
   const cell = await directory.findCell(database, name);
   if (cell === undefined) {
     throw new CellError(

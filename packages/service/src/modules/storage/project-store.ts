@@ -6,7 +6,10 @@ import { tableSuffix } from './tables.js';
  * Creates a project's own tables with the statements that created the shared ones; a repeated call creates what is
  * missing. Nothing else is needed: ClickHouse creates a partition with the first row of a month, past or future.
  */
-export function provisionStorage(clickhouse: Pick<ClickHouse, 'command'>, projectNo: number): Promise<void> {
+export function provisionStorage(
+  clickhouse: Pick<ClickHouse, 'command' | 'query'>,
+  projectNo: number,
+): Promise<void> {
   return createTableCopy(clickhouse, tableSuffix(projectNo));
 }
 

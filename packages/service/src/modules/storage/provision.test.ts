@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { generateApiKey } from '../../kernel/api-key-text.js';
 import { ManualClock } from '../../kernel/clock.js';
-import { applyClickHouseMigrations } from '../../platform/clickhouse/index.js';
+import { applyClickHouseMigrations, type QueryParams } from '../../platform/clickhouse/index.js';
+import { parseMigration, readMigrations } from '../../platform/migration-files.js';
 import {
   createTestClickHouse,
   createTestPostgres,
@@ -27,6 +28,7 @@ beforeAll(async () => {
       if (statementsLeft-- <= 0) throw new Error('out of disk');
       await house.clickhouse.command(statement);
     },
+    query: <Row>(sql: string, params?: QueryParams) => house.clickhouse.query<Row>(sql, params),
   };
   ({ app } = await createTenancyApp({
     postgres: store.postgres,
@@ -110,6 +112,32 @@ test.each([0, 1, 2])(
     expect((await newProject(tenantId, 'release')).statusCode).toBe(201);
   },
 );
+
+test('tables that an older release makes after an upgrade have the columns of the newer release', async () => {
+  const { clickhouse } = house;
+  const known = readMigrations('clickhouse');
+  const later = parseMigration(
+    `${known.length + 1}_colours.sql`,
+    '-- oldest release: 0.1.0\nALTER TABLE usage_events ADD COLUMN IF NOT EXISTS colour String;',
+  );
+  const tenantId = await newTenant();
+  await newProject(tenantId, 'release');
+  const suffixes = await dedicatedSuffixes(store.postgres);
+  await applyClickHouseMigrations(clickhouse, [...known, later], suffixes);
+  await newProject(tenantId, 'release');
+  const all = await dedicatedSuffixes(store.postgres);
+  expect(all.length).toBe(suffixes.length + 1);
+  const rows = await clickhouse.query<{ table: string }>(
+    `SELECT table FROM system.columns WHERE database = currentDatabase() AND name = 'colour'`,
+  );
+  expect(rows.map(({ table }) => table).sort()).toEqual(
+    ['', ...all].map((suffix) => `usage_events${suffix}`).sort(),
+  );
+  const [suffix = ''] = all;
+  await clickhouse.command(`ALTER TABLE usage_events${suffix} DROP COLUMN colour`);
+  await applyClickHouseMigrations(clickhouse, undefined, all);
+  expect(await clickhouse.query(`SELECT colour FROM usage_events${suffix}`)).toEqual([]);
+});
 
 test('what is missing is made at the next start, and what is there stays', async () => {
   const tenantId = await newTenant();

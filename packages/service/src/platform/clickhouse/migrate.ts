@@ -16,6 +16,11 @@ const CREATE_RECORD = `
     version UInt32, name String, checksum String, applied_at DateTime('UTC') DEFAULT now()
   ) ENGINE = MergeTree ORDER BY version SETTINGS fsync_after_insert = 1, fsync_part_directory = 1`;
 
+/** For processes of older releases: whether they work with a migration, and its text, which copies of tables need. */
+const EXTEND_RECORD = ['oldest_release', 'sql'].map(
+  (column) => `ALTER TABLE schema_migrations ADD COLUMN IF NOT EXISTS ${column} String`,
+);
+
 /**
  * Upgrades the schema to this release; returns the names of the applied migrations. ClickHouse has no transactions: a
  * migration is recorded after its last statement, and one that was interrupted runs again from its start, so each
@@ -33,6 +38,7 @@ export async function applyClickHouseMigrations(
   const tables = tablesOf(migrations);
   try {
     if (pending.length > 0) await clickhouse.command(CREATE_RECORD);
+    if (pending.length > 0) for (const statement of EXTEND_RECORD) await clickhouse.command(statement);
     for (const migration of pending) await applyOne(clickhouse, migration, tables, suffixes);
     for (const suffix of await incompleteCopies(clickhouse, suffixes))
       await createTableCopy(clickhouse, suffix);
@@ -49,7 +55,7 @@ export async function applyClickHouseMigrations(
  * Changes nothing.
  *
  * @param suffixes of the copies of all tables
- * @throws MigrationError if the schema is not that of this release
+ * @throws MigrationError if this release does not work with the schema
  */
 export async function checkClickHouseMigrations(
   clickhouse: Pick<ClickHouse, 'query'>,
@@ -73,7 +79,7 @@ async function pendingIn(
   );
   if (found.length === 0) return [...migrations];
   const applied = await clickhouse.query<AppliedMigration>(
-    'SELECT DISTINCT version, name, checksum FROM schema_migrations ORDER BY version',
+    'SELECT DISTINCT * EXCEPT (applied_at) FROM schema_migrations ORDER BY version',
   );
   return pendingMigrations('clickhouse', migrations, applied);
 }
@@ -88,10 +94,10 @@ async function applyOne(
     const copied = new Set(['', ...suffixes].map((suffix) => renamed(statement, tables, suffix)));
     for (const each of copied) await clickhouse.command(each);
   }
-  const { version, name, checksum } = migration;
+  const { version, name, checksum, oldestRelease = '', sql } = migration;
   await clickhouse.command(
-    `INSERT INTO schema_migrations (version, name, checksum)
-     SELECT {version:UInt32}, {name:String}, {checksum:String}`,
-    { version, name, checksum },
+    `INSERT INTO schema_migrations (version, name, checksum, oldest_release, sql)
+     SELECT {version:UInt32}, {name:String}, {checksum:String}, {oldestRelease:String}, {sql:String}`,
+    { version, name, checksum, oldestRelease, sql },
   );
 }

@@ -1,4 +1,4 @@
-import { type Migration, MigrationError } from '../migration-files.js';
+import { type Migration, MigrationError, splitStatements } from '../migration-files.js';
 
 /**
  * Returns the statements of a migration, in order. ClickHouse has no transactions, so each must be safe to repeat.
@@ -20,7 +20,7 @@ export function statementsOf({ name, sql }: Pick<Migration, 'name' | 'sql'>): st
  * Returns the names of the tables and views of usage that the migrations create, in the order of creation. Only these
  * have copies.
  */
-export function tablesOf(migrations: readonly Migration[]): string[] {
+export function tablesOf(migrations: readonly Pick<Migration, 'sql'>[]): string[] {
   const made = migrations
     .flatMap(({ sql }) => splitStatements(sql))
     .map((statement) => CREATED.exec(statement)?.[1]);
@@ -33,15 +33,6 @@ export function renamed(statement: string, tables: readonly string[], suffix: st
 }
 
 const CREATED = /^CREATE (?:TABLE|MATERIALIZED VIEW|VIEW) IF NOT EXISTS (\w+)/i;
-
-/** Splits SQL into statements, which end with a semicolon at the end of a line. Comments of whole lines are dropped. */
-export function splitStatements(sql: string): string[] {
-  return sql
-    .replaceAll(/^\s*--.*$/gm, '')
-    .split(/;[ \t]*(?:\n|$)/)
-    .map((statement) => statement.trim())
-    .filter((statement) => statement !== '');
-}
 
 function bearsRepetition(statement: string): boolean {
   return /\bIF (NOT )?EXISTS\b|^CREATE OR REPLACE\b/i.test(statement);

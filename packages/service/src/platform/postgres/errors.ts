@@ -4,6 +4,8 @@ const UNIQUE_VIOLATION = '23505';
 const FOREIGN_KEY_VIOLATION = '23503';
 const UNDEFINED_TABLE = '42P01';
 const INSUFFICIENT_PRIVILEGE = '42501';
+const LOCK_NOT_AVAILABLE = '55P03';
+const DEADLOCK_DETECTED = '40P01';
 
 /** The code that triggers raise when they refuse writes of a tenant that moves to another cell. */
 const TENANT_MOVING = 'TG001';
@@ -83,6 +85,12 @@ export function isMissingTable(error: unknown): boolean {
 /** Returns whether the role of the connection lacks a right. */
 export function isForbidden(error: unknown): error is pg.DatabaseError {
   return error instanceof pg.DatabaseError && error.code === INSUFFICIENT_PRIVILEGE;
+}
+
+/** Returns whether a statement ended because it did not get a lock: in time, or without a deadlock. */
+export function isLockRefused(error: unknown): boolean {
+  const { code } = error as { code?: unknown };
+  return code === LOCK_NOT_AVAILABLE || code === DEADLOCK_DETECTED;
 }
 
 function isViolation(error: unknown, state: string, constraint: string | undefined): boolean {

@@ -28,7 +28,7 @@ export {
   isUniqueViolation,
 } from './errors.js';
 export { hostUrls } from './hosts.js';
-export { applyMigrations, checkMigrations } from './migrate.js';
+export { applyMigrations, checkMigrations, type MigrationOptions } from './migrate.js';
 export { isNotMoving } from './moving-tenants.js';
 export { recount } from './recount.js';
 export { removeEmbeddedPostgres } from './remove.js';
