@@ -26,6 +26,8 @@ export interface ServiceOptions {
   readonly args?: readonly string[];
   /** Whether its data directory is empty, and its first start has to make, in seconds, what is otherwise there. */
   readonly startsEmpty?: boolean;
+  /** File of the program; default: the one that was built. */
+  readonly program?: string;
   /** Limit of its open files; default: that of the test. */
   readonly filesMax?: number;
 }
@@ -195,8 +197,8 @@ export class RunningService {
   }
 
   #spawn(args: readonly string[], env: Readonly<Record<string, string>>) {
-    const { filesMax } = this.#options;
-    const program = [PROGRAM, ...args];
+    const { filesMax, program: file = PROGRAM } = this.#options;
+    const program = [file, ...args];
     const limited = ['-c', `ulimit -n ${filesMax} && exec "$0" "$@"`, process.execPath, ...program];
     const isLimited = filesMax !== undefined;
     return spawn(isLimited ? '/bin/sh' : process.execPath, isLimited ? limited : program, {
