@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
 import type { PoolClient } from 'pg';
+import { unlessAborted } from '../wait.js';
 import type { Postgres, Tx } from './connect.js';
 
 /**
@@ -48,25 +49,21 @@ export async function shareLockUntilCommit(tx: Tx, name: string): Promise<void> 
   await sql`select pg_advisory_xact_lock_shared(${lockKey(name)})`.execute(tx);
 }
 
-/** A free lock is noticed after this time at the latest. */
-const LOCK_POLL_MS = 100;
-
 /**
  * Waits for the advisory lock of that name, which one session of the whole installation can hold, and runs `work`
- * meanwhile. The lock ends with its connection, so a killed holder blocks no other session. The wait is no statement,
- * because `create index concurrently` waits for all statements that have begun before, and the holder may run it.
- *
- * @param work gets the session that holds the lock; it must leave the lock alone, and begin no transaction
+ * meanwhile. The lock ends with its connection, so a killed holder blocks no other session.
  */
 export function withAdvisoryLock<T>(
   postgres: Pick<Postgres, 'pool' | 'db'>,
   name: string,
-  work: (holder: Pick<PoolClient, 'query'>) => Promise<T>,
+  work: () => Promise<T>,
 ): Promise<T> {
-  return whileLocked(postgres, name, work, async (tryLock) => {
-    while (!(await tryLock())) await delay(LOCK_POLL_MS);
-    return true;
-  }) as Promise<T>;
+  return whileLocked(
+    postgres,
+    sql`select true as locked from pg_advisory_lock(${lockKey(name)})`,
+    name,
+    work,
+  ) as Promise<T>;
 }
 
 /** The same, but returns undefined at once if another session holds the lock. */
@@ -75,25 +72,49 @@ export function tryAdvisoryLock<T>(
   name: string,
   work: () => Promise<T>,
 ): Promise<T | undefined> {
-  return whileLocked(postgres, name, work, (tryLock) => tryLock());
+  return whileLocked(postgres, sql`select pg_try_advisory_lock(${lockKey(name)}) as locked`, name, work);
 }
 
-async function whileLocked<T>(
-  { pool, db }: Pick<Postgres, 'pool' | 'db'>,
+/** A free lock is noticed after this time at the latest. */
+const LOCK_POLL_MS = 100;
+
+/**
+ * Like `withAdvisoryLock`, but asks for the lock again and again instead of waiting in a statement, because `create
+ * index concurrently` waits for all statements that have begun before, and the holder may run it.
+ *
+ * @param work gets the session that holds the lock; it must leave the lock alone, and begin no transaction
+ * @param signal ends the wait, with its reason
+ */
+export function pollAdvisoryLock<T>(
+  postgres: Pick<Postgres, 'pool' | 'db'>,
   name: string,
   work: (holder: Pick<PoolClient, 'query'>) => Promise<T>,
-  isLocked: (tryLock: () => Promise<boolean>) => Promise<boolean>,
+  signal: AbortSignal | undefined,
+): Promise<T> {
+  const lock = sql`select pg_try_advisory_lock(${lockKey(name)}) as locked`;
+  const askAgain = async () => {
+    await unlessAborted(delay(LOCK_POLL_MS), signal);
+    return true;
+  };
+  return whileLocked(postgres, lock, name, work, askAgain) as Promise<T>;
+}
+
+/** @param askAgain called when another session holds the lock; returns whether to ask for it again */
+async function whileLocked<T>(
+  { pool, db }: Pick<Postgres, 'pool' | 'db'>,
+  lock: RawBuilder<unknown>,
+  name: string,
+  work: (holder: Pick<PoolClient, 'query'>) => Promise<T>,
+  askAgain = async () => false,
 ): Promise<T | undefined> {
   const client = await pool.connect();
   const run = async (statement: RawBuilder<unknown>) => {
     const { sql: text, parameters } = statement.compile(db);
-    return (await client.query<{ locked: boolean }>(text, [...parameters])).rows[0]?.locked === true;
+    return (await client.query<{ locked: boolean }>(text, [...parameters])).rows[0];
   };
   let broken = false;
   try {
-    if (!(await isLocked(() => run(sql`select pg_try_advisory_lock(${lockKey(name)}) as locked`)))) {
-      return undefined;
-    }
+    while ((await run(lock))?.locked !== true) if (!(await askAgain())) return undefined;
     try {
       return await work(client);
     } finally {

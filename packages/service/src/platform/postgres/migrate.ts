@@ -10,7 +10,7 @@ import {
   type StoreName,
   splitStatements,
 } from '../migration-files.js';
-import { withAdvisoryLock } from './advisory-lock.js';
+import { pollAdvisoryLock } from './advisory-lock.js';
 import type { Postgres } from './connect.js';
 import { isForbidden } from './errors.js';
 import {
@@ -30,7 +30,7 @@ export interface MigrationOptions {
   readonly migrations?: readonly Migration[];
   /** Gets a line for each lock that is not obtained. */
   readonly log?: Pick<Logger, 'warn'> | undefined;
-  /** Ends the pauses between attempts, with its reason. */
+  /** Ends the waits for other processes and the pauses between attempts, with its reason. */
   readonly signal?: AbortSignal | undefined;
   readonly patience?: LockPatience;
 }
@@ -49,7 +49,7 @@ export async function applyMigrations(
   const pending = (db: pg.Pool | pg.PoolClient) => pendingIn(db, migrations, storeName);
   if ((await pending(postgres.pool)).length === 0) return [];
   try {
-    return await withAdvisoryLock(postgres, LOCK_NAME, async (observer) => {
+    const work = async (observer: Pick<pg.PoolClient, 'query'>) => {
       const session = await postgres.pool.connect();
       try {
         const change = { session, observer, patience, log, signal };
@@ -60,7 +60,8 @@ export async function applyMigrations(
       } finally {
         session.release();
       }
-    });
+    };
+    return await pollAdvisoryLock(postgres, LOCK_NAME, work, signal);
   } catch (error) {
     if (!isForbidden(error)) throw error;
     const command = storeName === 'directory' ? 'tollgate cell list' : 'tollgate migrate';
