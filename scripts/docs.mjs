@@ -99,6 +99,23 @@ and never more than 50,000. A client beyond that gets 503 \`server_busy\`, and a
 itself, so set the hard limit. With a bucket as object store, a process needs up to 32 more, and 32 more for each rating
 thread.
 
+## Traces
+
+Traces go to a collector of OpenTelemetry as JSON over HTTP. Its SDK reads these variables, and all others that begin
+with \`OTEL_EXPORTER_OTLP_\`, \`OTEL_BSP_\` and \`OTEL_SPAN_\`, as the specification of OpenTelemetry describes. They
+have no effect without an endpoint. [Guide](guides/operating.md#traces).
+
+| Variable | Default | Meaning |
+|---|---|---|
+| \`OTEL_SERVICE_NAME\` | \`tollgate\` | Name of the service in traces. |
+| \`OTEL_RESOURCE_ATTRIBUTES\` | | Attributes of all spans, such as \`deployment.environment.name=production\`. |
+| \`OTEL_TRACES_SAMPLER\` | \`parentbased_always_on\` | Which traces are recorded: \`always_on\`, \`always_off\` or \`traceidratio\`; with \`parentbased_\` before it, the sampled flag of a request takes precedence. |
+| \`OTEL_TRACES_SAMPLER_ARG\` | \`1\` | Share of the traces that \`traceidratio\` records, from 0 to 1. |
+| \`OTEL_EXPORTER_OTLP_HEADERS\` | | Header fields of each export, such as \`authorization=Bearer%20secret\`. |
+| \`OTEL_EXPORTER_OTLP_TIMEOUT\` | \`10000\` | Milliseconds after which an export fails. |
+| \`OTEL_BSP_SCHEDULE_DELAY\` | \`5000\` | Milliseconds between two exports. |
+| \`OTEL_BSP_MAX_QUEUE_SIZE\` | \`2048\` | Spans that may wait to be exported; more are dropped. |
+
 ## Health
 
 \`GET /healthz\` returns 200 as long as the process responds: use it to decide when to restart the process. \`GET /readyz\`

@@ -13,6 +13,11 @@ const OWNED_PACKAGES: Readonly<Record<string, string>> = {
   chdb: 'platform/clickhouse',
   '@clickhouse/client': 'platform/clickhouse',
   stripe: 'modules/checkout',
+  '@opentelemetry/api': 'platform/tracing',
+  '@opentelemetry/core': 'platform/tracing',
+  '@opentelemetry/exporter-trace-otlp-http': 'platform/tracing',
+  '@opentelemetry/resources': 'platform/tracing',
+  '@opentelemetry/sdk-trace-base': 'platform/tracing',
 };
 
 /** Packages that a store may import in addition to the ports of platform. */

@@ -38,6 +38,13 @@ export function readFlag(text: string): boolean {
   return text === '1';
 }
 
+/** Reads a flag of OpenTelemetry, which has other values than those of this service. */
+export function readBoolean(text: string): boolean {
+  const value = text.trim().toLowerCase();
+  if (value !== 'true' && value !== 'false') throw new Error('true or false');
+  return value === 'true';
+}
+
 export function readPaymentProvider(text: string): PaymentProviderName {
   const provider = PAYMENT_PROVIDERS.find((name) => name === text);
   if (provider === undefined) throw new Error(`one of ${PAYMENT_PROVIDERS.join(', ')}`);

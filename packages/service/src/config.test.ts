@@ -16,6 +16,7 @@ describe('the configuration', () => {
       migrate: true,
       clickhouseUrl: undefined,
       serviceKey: undefined,
+      sdkDisabled: false,
       roles: ['api', 'worker', 'projector'],
       logLevel: 'info',
       eventAgeDaysMax: 3650,

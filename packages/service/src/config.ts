@@ -12,6 +12,7 @@ import {
   integer,
   readApiKey,
   readBaselinePlan,
+  readBoolean,
   readCellName,
   readDatabaseUrl,
   readFlag,
@@ -79,6 +80,22 @@ const SETTINGS = {
     'TOLLGATE_SERVICE_KEY',
     'The service key: 16 to 200 visible characters. Required if both stores are servers of your own. By default, the first start generates one and stores it in `service-key` of the data folder.',
     readServiceKey,
+  ),
+  otlpEndpoint: optional(
+    'OTEL_EXPORTER_OTLP_ENDPOINT',
+    'URL of a collector of OpenTelemetry that receives [traces](#traces) by HTTP, such as `http://localhost:4318`; `v1/traces` is added to it. If neither this variable nor the next one is set, no traces are recorded.',
+    urlOf('http:', 'https:'),
+  ),
+  otlpTracesEndpoint: optional(
+    'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
+    'As the previous variable, and takes precedence: the whole URL for traces.',
+    urlOf('http:', 'https:'),
+  ),
+  sdkDisabled: setting(
+    'OTEL_SDK_DISABLED',
+    'false',
+    'With `true` no traces are recorded, whatever the other variables say.',
+    readBoolean,
   ),
   roles: setting(
     'TOLLGATE_ROLES',
@@ -221,7 +238,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the configuration; the only place of the service that reads environment variables, and files with secrets.
+ * Reads the configuration; the only place of the service that reads environment variables, and files with secrets. The
+ * SDK of OpenTelemetry reads more variables of its own, if there is a collector.
  * @throws ConfigError naming every invalid variable
  */
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {

@@ -26,6 +26,7 @@ import { letHeapsGrow } from './heap.js';
 import { PacedNotice } from './paced-notice.js';
 import { measurePool } from './process-metrics.js';
 import { openQueue } from './segment-queue.js';
+import { startTracing } from './tracing.js';
 
 /**
  * Accepts events on a processor core of its own: the main process passes connections here, and gets those back that
@@ -47,6 +48,7 @@ const { number, applicationName } = start;
 const { config, postgresConnection, folders, serviceKey, processes, connectionsMax } = start.data;
 const log = createLog({ level: config.logLevel, role: 'api' });
 const metrics = createMetrics();
+const tracing = await startTracing(config, 'accepting', log);
 const readiness = new Readiness();
 const stopping = new AbortController();
 const postgres = connectPostgres({
@@ -72,6 +74,7 @@ const app = await createApp({
   keyRates: limitKeyRates(config.keyRate),
   log,
   metrics,
+  tracing,
   readiness,
   bodiesBytesMax: Math.floor(BODIES_BYTES_MAX / processes),
   handOver: (socket) => passSocket(process, socket),
@@ -124,12 +127,14 @@ async function stop(): Promise<void> {
   readiness.beginShutdown();
   await closeGracefully(app, REQUESTS_MS_MAX);
   await ingest.close();
+  const traced = tracing?.close();
   appended.stop();
   await queue.close();
   stopping.abort();
   await watching;
   await postgres.close();
   await objects?.close();
+  await traced;
   process.exit(0);
 }
 

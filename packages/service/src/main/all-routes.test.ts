@@ -41,6 +41,7 @@ beforeAll(async () => {
     log: createLog({ level: 'silent' }),
     metrics: createMetrics(),
     readiness: new Readiness(),
+    tracing: undefined,
     accepting: undefined,
     connectionsMax: 100,
     pipeline: { notify: () => {} },

@@ -45,6 +45,7 @@ import type { Metrics } from '../platform/metrics/index.js';
 import { checkObjectStore, probeObjectStore } from '../platform/object-store/index.js';
 import { ProjectDb } from '../platform/postgres/index.js';
 import { probeQueue, probeSegmentFolder } from '../platform/queue/index.js';
+import type { Tracing } from '../platform/tracing/index.js';
 import { VERSION } from '../platform/version.js';
 import type { AcceptingProcesses } from './accepting-processes.js';
 import { measureBacklog } from './backlog-metrics.js';
@@ -75,6 +76,7 @@ export interface ApiParts {
   readonly serviceKey: string;
   readonly log: Logger;
   readonly metrics: Metrics;
+  readonly tracing: Tracing | undefined;
   readonly readiness: Readiness;
   readonly pipeline: { notify(): void };
   readonly cell: OpenCell;
@@ -133,6 +135,7 @@ export async function createApi(parts: ApiParts): Promise<Api> {
     sessions,
     log,
     metrics,
+    tracing: parts.tracing,
     readiness,
     connectionsMax: parts.connectionsMax,
     version: VERSION,
@@ -153,12 +156,8 @@ export async function createApi(parts: ApiParts): Promise<Api> {
     onAppended: () => parts.pipeline.notify(),
     writer: { number: 0, count: 1 + acceptingProcessesOf(config) },
   });
-  const close = registerModules(app, parts, queues, {
-    tenancy: tenancy.service,
-    entitlements,
-    admission,
-    history,
-  });
+  const tenants = { tenancy: tenancy.service, entitlements, admission, history };
+  const close = registerModules(app, parts, queues, tenants);
   return { app, close: () => close().finally(closeQueue) };
 }
 

@@ -1,6 +1,7 @@
 import type { PipelineStats, ProjectorObserver } from '../modules/pipeline/index.js';
 import type { Logger } from '../platform/log/index.js';
 import { Counter, Histogram, type Metrics } from '../platform/metrics/index.js';
+import type { Tracing } from '../platform/tracing/index.js';
 
 const GROUP_SECONDS_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const OUTCOMES = ['processed', 'failed', 'duplicate', 'reprocessed', 'skipped', 'deferred'] as const;
@@ -53,8 +54,8 @@ export class PipelineMetrics {
   }
 }
 
-/** Counts and logs what the projector does. */
-export function observeProjection(metrics: Metrics, log: Logger): ProjectorObserver {
+/** Counts, logs and traces what the projector does. */
+export function observeProjection(metrics: Metrics, log: Logger, tracing?: Tracing): ProjectorObserver {
   const events = new Counter({
     name: 'tollgate_projector_events_total',
     help: 'Events copied into ClickHouse.',
@@ -74,6 +75,7 @@ export function observeProjection(metrics: Metrics, log: Logger): ProjectorObser
   });
   return {
     stage: () => {},
+    ...(tracing && { ended: (work) => tracing.record('project group', work) }),
     group(count, durationMs) {
       events.inc(count);
       seconds.observe(durationMs / 1_000);

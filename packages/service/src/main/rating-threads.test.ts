@@ -8,6 +8,7 @@ import { RatingThreads, youngGenerationMb } from './rating-threads.js';
 const DATA = {
   postgresConnection: '',
   owner: '',
+  isTraced: false,
   connectionsMax: 1,
   folders: undefined,
   objectStore: undefined,
@@ -33,6 +34,7 @@ function start(count: number, full: number): { threads: RatingThreads; seen: str
   const seen = Array.from({ length: count }, () => '');
   const events = {
     onBatchCommitted: () => {},
+    onBatchEnded: () => {},
     onStats: (thread: number, _stats: PipelineStats, seconds: Readonly<Record<string, number>>) => {
       seen[thread] = JSON.stringify(seconds);
     },

@@ -1,6 +1,6 @@
 import { totalmem } from 'node:os';
 import type { PipelineStats } from '../modules/pipeline/index.js';
-import { WorkerHost } from './worker-host.js';
+import { WorkerHost, type WorkerHostEvents } from './worker-host.js';
 import type { WorkerThreadData } from './worker-protocol.js';
 
 /**
@@ -16,6 +16,7 @@ const BYTES_PER_MB = 1_048_576;
 
 export interface RatingThreadsEvents {
   readonly onBatchCommitted: () => void;
+  readonly onBatchEnded: WorkerHostEvents['onBatchEnded'];
   /** @param thread counted from 0 */
   readonly onStats: (
     thread: number,
@@ -43,13 +44,13 @@ export class RatingThreads {
   constructor(count: number, data: WorkerThreadData, events: RatingThreadsEvents, program?: URL) {
     const youngMb = youngGenerationMb(count, totalmem());
     this.#hosts = Array.from({ length: count }, (_, thread) => {
-      const { onBatchCommitted, onUnexpectedExit } = events;
+      const { onBatchCommitted, onBatchEnded, onUnexpectedExit } = events;
       const onStats = (stats: PipelineStats, seconds: Readonly<Record<string, number>>) =>
         events.onStats(thread, stats, seconds);
       const onFullClaim = () => this.#next(thread)?.notifyFound('waiting');
       return new WorkerHost(
         data,
-        { onBatchCommitted, onFullClaim, onStats, onUnexpectedExit },
+        { onBatchCommitted, onBatchEnded, onFullClaim, onStats, onUnexpectedExit },
         youngMb,
         program,
       );

@@ -7,6 +7,7 @@ import type { Logger } from '../platform/log/index.js';
 import { createMetrics, type Metrics } from '../platform/metrics/index.js';
 import { endConnections, WorkWatch } from '../platform/postgres/index.js';
 import { deferredSegment, newSegment } from '../platform/queue/index.js';
+import type { Tracing } from '../platform/tracing/index.js';
 import { AcceptingProcesses } from './accepting-processes.js';
 import { type Api, createApi } from './api.js';
 import { openCell } from './cell.js';
@@ -25,6 +26,7 @@ import { ShardLeases, type ShardWork } from './shard-leases.js';
 import { startShards } from './shards.js';
 import { StartError } from './start-error.js';
 import { openStores, type Stores } from './stores.js';
+import { startTracing } from './tracing.js';
 import { acceptingProcessesOf, ratingThreadsOf } from './workers.js';
 
 /** A running service. */
@@ -74,6 +76,8 @@ export async function startService(config: Config, options: ServiceOptions): Pro
     const lock = await lockInstance(config);
     closers.add(() => lock.release());
     const metrics = createMetrics();
+    const tracing = await startTracing(config, config.roles.join(','), log);
+    closers.add(() => tracing?.close());
     const opened = await openStores(config, { log, onProgress, onUnexpectedExit: fail, signal });
     closers.add(() => opened.close());
     const objects = opened.objects && measureObjectStore(opened.objects, metrics);
@@ -81,7 +85,7 @@ export async function startService(config: Config, options: ServiceOptions): Pro
     await startShards(config, stores.postgres, log);
     const serviceKey = await loadServiceKey(config.dataDir, config.serviceKey);
     const watch = new WorkWatch({ postgres: stores.postgres, clock: systemClock, log });
-    const pipeline = await startPipeline(config, stores, { log, metrics, watch, fail });
+    const pipeline = await startPipeline(config, stores, { log, metrics, tracing, watch, fail });
     closers.add(() => pipeline.stop());
     const jobs = startJobs(config, stores, { log, metrics, watch });
     closers.add(() => jobs.stop());
@@ -106,6 +110,7 @@ export async function startService(config: Config, options: ServiceOptions): Pro
       serviceKey: serviceKey.text,
       log,
       metrics,
+      tracing,
       readiness,
       pipeline,
       cell,
@@ -194,6 +199,7 @@ interface RunningPipeline {
 interface PipelineParts {
   readonly log: Logger;
   readonly metrics: Metrics;
+  readonly tracing: Tracing | undefined;
   readonly watch: WorkWatch;
   readonly fail: (reason: string) => void;
 }
@@ -201,7 +207,7 @@ interface PipelineParts {
 async function startPipeline(
   config: Config,
   stores: Stores,
-  { log, metrics, watch, fail }: PipelineParts,
+  { log, metrics, tracing, watch, fail }: PipelineParts,
 ): Promise<RunningPipeline> {
   const { folders, postgres, clickhouse } = stores;
   const abort = new AbortController();
@@ -221,7 +227,7 @@ async function startPipeline(
         spool: await openSpool(stores),
         archive: stores.archive,
         clock: systemClock,
-        observer: observeProjection(metrics, log),
+        observer: observeProjection(metrics, log, tracing),
         shards: () => leases.owned('projector'),
       });
   const projecting = projector?.run(abort.signal);
@@ -239,12 +245,14 @@ async function startPipeline(
             objectStore: config.objectStoreUrl,
             logLevel: config.logLevel,
             owner: stores.owner,
+            isTraced: tracing !== undefined,
           },
           {
             onBatchCommitted: () => {
               projector?.notify();
               onProjectorNotified?.();
             },
+            onBatchEnded: (work) => tracing?.record('rate batch', work),
             onStats: (thread, stats, stageSeconds) => pipelineMetrics.update(thread, stats, stageSeconds),
             onUnexpectedExit: fail,
           },

@@ -5,6 +5,7 @@ import { WorkerHost } from './worker-host.js';
 const DATA = {
   postgresConnection: '',
   owner: '',
+  isTraced: false,
   connectionsMax: 1,
   folders: undefined,
   objectStore: undefined,
@@ -22,6 +23,7 @@ function host(script: string) {
     onBatchCommitted: () => {
       committed += 1;
     },
+    onBatchEnded: () => {},
     onFullClaim: () => {},
     onStats: () => {},
     onUnexpectedExit: (reason: string) => void reasons.push(reason),

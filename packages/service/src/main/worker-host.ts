@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import type { PipelineStats, SegmentNews } from '../modules/pipeline/index.js';
+import type { EndedWork } from '../platform/tracing/index.js';
 import { PacedNotice } from './paced-notice.js';
 import type { FromWorker, ToWorker, WorkerThreadData } from './worker-protocol.js';
 
@@ -7,6 +8,8 @@ export interface WorkerHostEvents {
   readonly onBatchCommitted: () => void;
   /** Called when the thread has claimed a full batch, so that more segments may wait. */
   readonly onFullClaim: () => void;
+  /** Called with each batch that has ended, if they are traced. */
+  readonly onBatchEnded: (work: EndedWork) => void;
   readonly onStats: (stats: PipelineStats, stageSeconds: Readonly<Record<string, number>>) => void;
   /** Called when the thread ended without being stopped; the reason is one sentence. */
   readonly onUnexpectedExit: (reason: string) => void;
@@ -46,6 +49,7 @@ export class WorkerHost {
     this.#thread.on('message', (message: FromWorker) => {
       if (message.kind === 'batch-committed') events.onBatchCommitted();
       else if (message.kind === 'full-claim') events.onFullClaim();
+      else if (message.kind === 'batch-ended') events.onBatchEnded(message.work);
       else events.onStats(message.stats, message.stageSeconds);
     });
   }

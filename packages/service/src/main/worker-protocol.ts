@@ -2,6 +2,7 @@ import type { PipelineStats, SegmentNews } from '../modules/pipeline/index.js';
 import type { LogLevel } from '../platform/log/index.js';
 import type { ObjectStoreLocation } from '../platform/object-store/index.js';
 import type { PostgresConfig } from '../platform/postgres/index.js';
+import type { EndedWork } from '../platform/tracing/index.js';
 import type { LocalFolders } from './data-dir.js';
 
 /** The data that a rating thread needs to start. */
@@ -13,6 +14,8 @@ export interface WorkerThreadData {
   readonly logLevel: LogLevel;
   /** The application names of this process's connections end with it; see `ProcessLeases`. */
   readonly owner: string;
+  /** Whether the thread reports its batches for traces. */
+  readonly isTraced: boolean;
 }
 
 /** Messages from the service to a rating thread. */
@@ -26,4 +29,6 @@ export type ToWorker =
 export type FromWorker =
   | { readonly kind: 'batch-committed' }
   | { readonly kind: 'full-claim' }
+  /** A batch was committed or has failed. */
+  | { readonly kind: 'batch-ended'; readonly work: EndedWork }
   | { readonly kind: 'stats'; readonly stats: PipelineStats; readonly stageSeconds: Record<string, number> };

@@ -45,7 +45,7 @@ const worker = createPipelineWorker({
   spool: await openSpool({ folders, objects }),
   clock: systemClock,
   shards: () => shards,
-  observer: observe(log),
+  observer: observe(log, data.isTraced),
   onCommitted: () => send({ kind: 'batch-committed' }),
   onFullClaim: () => send({ kind: 'full-claim' }),
 });
@@ -67,12 +67,14 @@ await postgres.close();
 await objects?.close();
 port.close();
 
-function observe(logger: Logger): PipelineObserver {
+function observe(logger: Logger, isTraced: boolean): PipelineObserver {
   return {
     stage(stage, durationMs) {
       stageSeconds[stage] = (stageSeconds[stage] ?? 0) + durationMs / 1_000;
     },
     batch: () => {},
+    // The main thread has the SDK of the traces.
+    ...(isTraced && { ended: (work) => send({ kind: 'batch-ended', work }) }),
     batchFailed: (error) => logger.warn({ err: error }, 'a batch failed and will be tried again'),
     defect: (error) => logger.error({ err: error }, 'an event met a defect; it is kept as failed'),
   };

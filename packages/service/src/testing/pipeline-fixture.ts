@@ -14,6 +14,7 @@ import {
 import { EventQuotas } from '../modules/quotas/index.js';
 import type { Postgres } from '../platform/postgres/index.js';
 import { PostgresSegmentQueue, type SegmentRecord } from '../platform/queue/index.js';
+import type { EndedWork } from '../platform/tracing/index.js';
 import { batchRecord, createProject, type TestEvent, type TestProject } from './accepted.js';
 import { memoryGroups } from './memory-groups.js';
 import { createTestPostgres, type TestPostgres } from './postgres.js';
@@ -61,6 +62,10 @@ export class PipelineFixture {
   readonly project: TestProject;
   readonly queue: PostgresSegmentQueue;
   readonly quotas: EventQuotas;
+  /** The stages that have ended, of all batches. */
+  readonly stages: BatchStage[] = [];
+  /** The batches that were committed or have failed. */
+  readonly ended: EndedWork[] = [];
 
   private constructor(
     test: TestPostgres,
@@ -102,10 +107,12 @@ export class PipelineFixture {
     const { postgres, queue, spool } = this;
     const observer = {
       stage: (stage: BatchStage) => {
+        this.stages.push(stage);
         if (stage === this.killAfter && this.killsAfterPasses-- <= 0)
           throw new Error(`killed after ${stage}`);
       },
       batch: () => {},
+      ended: (work: EndedWork) => this.ended.push(work),
       batchFailed: (error: unknown) => this.failures.push(error),
       defect: (error: unknown) => this.defects.push(error),
     };

@@ -44,8 +44,8 @@ export function registerIngestRoutes(app: App, { service }: IngestRoutesDeps): v
       response: { 202: IngestAccepted, 409: ErrorBodySchema },
     },
     precheck: (project) => service.checkRoom(project),
-    async answer({ project, params, body, rawBody }) {
-      const id = await service.acceptSingle(project, params.id, body, rawBody);
+    async answer({ project, params, body, rawBody, span }) {
+      const id = await service.acceptSingle(project, params.id, body, rawBody, span);
       return `{"raw_event_id":"evt_${id}","status":"received"}`;
     },
   });
@@ -66,8 +66,8 @@ export function registerIngestRoutes(app: App, { service }: IngestRoutesDeps): v
       response: { 202: BatchIngestAccepted },
     },
     precheck: (project) => service.checkRoom(project),
-    async answer({ project, body, rawBody }) {
-      const ids = await service.acceptBatch(project, body, rawBody);
+    async answer({ project, body, rawBody, span }) {
+      const ids = await service.acceptBatch(project, body, rawBody, span);
       const list = `"evt_${ids.join('","evt_')}"`;
       return `{"status":"received","count":${ids.length},"raw_event_ids":[${list}]}`;
     },

@@ -4,6 +4,7 @@ import { DomainError } from '../../kernel/errors.js';
 import { rawEventHex } from '../../kernel/id.js';
 import type { ProjectRef } from '../../kernel/scope.js';
 import type { Backlog, SegmentKind, SegmentQueue } from '../../platform/queue/index.js';
+import type { RequestSpan } from '../../platform/tracing/index.js';
 import type { EventAdmission, EventEntitlement, EventQuotas } from '../quotas/index.js';
 import type { Publication, RuleSetPublications } from '../rules/index.js';
 import { BacklogGate, type Scheduler, timerScheduler } from './backlog-gate.js';
@@ -90,6 +91,7 @@ export class IngestService {
     ruleSetId: string,
     event: IngestEvent,
     rawBody: Buffer,
+    span?: RequestSpan,
   ): Promise<string> {
     const entitlement = await this.#eventEntitlementOf(project);
     new EventCheck(event, rawBody, entitlement.window, this.#deps.clock).single(event);
@@ -100,12 +102,17 @@ export class IngestService {
     }
     const { tenantId, projectId } = project;
     const id = rawEventHex(tenantId, projectId, event.occurred_at, event.idempotency_key);
-    await this.#append('single', project, entitlement, ruleSetId, [id], rawBody);
+    await tracedIn(span, this.#append('single', project, entitlement, ruleSetId, [id], rawBody));
     return id;
   }
 
   /** As `acceptSingle`, for all events of a batch or none; the ids are in the order of the events. */
-  async acceptBatch(project: ProjectRef, batch: BatchIngest, rawBody: Buffer): Promise<string[]> {
+  async acceptBatch(
+    project: ProjectRef,
+    batch: BatchIngest,
+    rawBody: Buffer,
+    span?: RequestSpan,
+  ): Promise<string[]> {
     const entitlement = await this.#eventEntitlementOf(project);
     new EventCheck(batch, rawBody, entitlement.window, this.#deps.clock).batch(batch);
     const { tenantId, projectId } = project;
@@ -113,7 +120,7 @@ export class IngestService {
     const ids = batch.events.map((event) =>
       rawEventHex(tenantId, projectId, event.occurred_at, event.idempotency_key),
     );
-    await this.#append('batch', project, entitlement, null, ids, rawBody);
+    await tracedIn(span, this.#append('batch', project, entitlement, null, ids, rawBody));
     return ids;
   }
 
@@ -166,6 +173,13 @@ export class IngestService {
     }
     findings.throwIfAny({ inBatch: true });
   }
+}
+
+/** Returns `appended`, and adds the time until it ends to the span, if there is one. */
+function tracedIn(span: RequestSpan | undefined, appended: Promise<void>): Promise<void> {
+  if (span === undefined) return appended;
+  const part = span.begin('append to queue');
+  return appended.finally(() => part.end());
 }
 
 function entitled(entitlement: EventEntitlement): EventEntitlement {

@@ -1,3 +1,4 @@
+import type { EndedWork } from '../../platform/tracing/index.js';
 import type { DefectListener } from './rating.js';
 import type { SpoolCorruptError } from './spool.js';
 
@@ -44,6 +45,8 @@ export interface PipelineObserver {
   stage(stage: BatchStage, durationMs: number): void;
   batch(counts: BatchCounts, durationMs: number): void;
   batchFailed(error: unknown): void;
+  /** Takes each batch that was committed or has failed, with its stages; default: nobody does. */
+  ended?(work: EndedWork): void;
   /** An event met a bug of this service and is stored as failed, or a segment cannot be read and is set aside. */
   readonly defect: DefectListener;
 }
@@ -53,6 +56,8 @@ export interface ProjectorObserver {
   stage(stage: ProjectionStage, durationMs: number): void;
   group(events: number, durationMs: number): void;
   groupFailed(error: unknown): void;
+  /** As `PipelineObserver.ended`, for groups. */
+  ended?(work: EndedWork): void;
   /** A spooled batch is missing or damaged: its events are not in ClickHouse. */
   spoolCorrupt(error: SpoolCorruptError): void;
 }
@@ -60,7 +65,9 @@ export interface ProjectorObserver {
 /** Measures consecutive stages. */
 export class StageClock<Stage extends string> {
   readonly #report: (stage: Stage, durationMs: number) => void;
-  #last = performance.now();
+  readonly #stages: { readonly stage: Stage; readonly durationMs: number }[] = [];
+  readonly #startMs = performance.now();
+  #last = this.#startMs;
 
   constructor(report: (stage: Stage, durationMs: number) => void) {
     this.#report = report;
@@ -69,7 +76,15 @@ export class StageClock<Stage extends string> {
   /** Ends the current stage. */
   end(stage: Stage): void {
     const now = performance.now();
-    this.#report(stage, now - this.#last);
-    this.#last = performance.now();
+    const durationMs = now - this.#last;
+    this.#last = now;
+    this.#stages.push({ stage, durationMs });
+    this.#report(stage, durationMs);
+  }
+
+  /** Returns the whole work, which ends now. */
+  ended(counts: EndedWork['counts'], error?: unknown): EndedWork {
+    const errorType = error === undefined ? undefined : error instanceof Error ? error.name : 'unknown';
+    return { durationMs: performance.now() - this.#startMs, stages: this.#stages, counts, errorType };
   }
 }

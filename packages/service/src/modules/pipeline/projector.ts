@@ -166,8 +166,10 @@ class GroupProjector implements Projector {
         if (intervalMs > 0) this.#turns.pause(found.dedicatedTo, started + intervalMs);
         await session.leaveGroup(found.group);
         this.#deps.observer.group(events, performance.now() - started);
+        this.#deps.observer.ended?.(stages.ended({ events, batches: found.batches.length }));
         return { kind: 'projected', events };
       } catch (error) {
+        this.#deps.observer.ended?.(stages.ended({}, error));
         if (!(error instanceof SpoolCorruptError)) throw error;
         this.#holdBack(found, CORRUPT_RETRY_MS);
         this.#deps.observer.spoolCorrupt(error);

@@ -253,11 +253,15 @@ class LoopWorker implements PipelineWorker {
       slowTenants: batch.source.kind === 'new' ? this.#slowTenants : new Set<string>(),
       stages,
     };
-    const counts = await transaction(postgres, (tx) => processBatch(tx, this.#deps, options)).finally(() =>
-      batch.block.clear(),
-    );
+    const counts = await transaction(postgres, (tx) => processBatch(tx, this.#deps, options))
+      .catch((error: unknown) => {
+        observer.ended?.(stages.ended({}, error));
+        throw error;
+      })
+      .finally(() => batch.block.clear());
     if (counts === undefined) return undefined;
     stages.end('commit');
+    observer.ended?.(stages.ended({ ...counts }));
     this.#stats.batches++;
     for (const name of Object.keys(counts) as (keyof BatchCounts)[]) this.#stats[name] += counts[name];
     observer.batch(counts, performance.now() - started);

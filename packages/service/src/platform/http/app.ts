@@ -12,6 +12,7 @@ import type { CellPort } from '../../kernel/cells.js';
 import { DomainError } from '../../kernel/errors.js';
 import type { Logger } from '../log/index.js';
 import type { Metrics } from '../metrics/index.js';
+import type { Tracing } from '../tracing/index.js';
 import { type AccessPorts, accessHook, accessOf, decorateAccess, recheck } from './access.js';
 import { installBodyParser, refusalOfBody, refuseFields } from './body.js';
 import { BODIES_BYTES_MAX, BodyBudget } from './body-budget.js';
@@ -26,7 +27,7 @@ import { refusalOfHead } from './head-check.js';
 import { installOpenApi } from './openapi.js';
 import { registerOperationRoutes } from './operation-routes.js';
 import { Readiness } from './readiness.js';
-import { type ObserveRequest, RequestObserver, requestIds } from './requests.js';
+import { type ObserveRequest, RequestObserver, requestIds, traceRoute } from './requests.js';
 import { completeSchema } from './route-schema.js';
 import { PATH_PARAMETER_CHARS_MAX, RouteTable } from './routing.js';
 import type { App } from './types.js';
@@ -42,6 +43,8 @@ export interface AppOptions extends AccessPorts, ConnectionRoutes {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly readiness?: Readiness;
+  /** Records a trace of each request, if it is sampled; default none. */
+  readonly tracing?: Tracing | undefined;
   /** Version of the product, shown in the API description. */
   readonly version?: string;
   /** The URL of the service in the API description; default: the URL from which the description is read. */
@@ -72,6 +75,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const routes = new RouteTable(app);
   app.decorate('routeTable', routes);
   decorateAccess(app);
+  app.decorateRequest('span', undefined);
   app.decorate('isStillAllowed', recheck(options));
   installBodyParser(app);
   app.setValidatorCompiler(validatorCompiler as Parameters<App['setValidatorCompiler']>[0]);
@@ -83,6 +87,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     budget,
     failures,
     requestId,
+    tracing: options.tracing,
     patienceMs: options.lanePatienceMs,
   });
   const connections = new ConnectionLimit({ connectionsMax: Number.POSITIVE_INFINITY, ...options });
@@ -186,8 +191,10 @@ function guardRoutes(app: App, options: AppOptions, guards: Guards): void {
       route.preValidation = [refuseFields, ...[route.preValidation ?? []].flat()];
     }
     const observe = observer.ofRoute(String(route.method), route.url);
-    if (route.config?.isLong !== true)
+    if (route.config?.isLong !== true) {
       route.onResponse = [observingHook(observe), ...[route.onResponse ?? []].flat()];
+      if (options.tracing !== undefined) traceRoute(route, options.tracing);
+    }
     if (route.config?.express !== undefined) lane.add(route, observe);
   });
   const observeUnrouted = observingHook(observer.ofRoute('any', 'none'));

@@ -196,6 +196,7 @@ export class CellForwarding {
       'x-request-id': request.id,
       'x-forwarded-for': before === undefined ? source : `${String(before)}, ${source}`,
       [FORWARDED_BY]: this.#cells.name,
+      ...(request.span && { traceparent: request.span.traceparent }),
     };
   }
 

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import type { onRequestHookHandler, onResponseHookHandler, RouteOptions } from 'fastify';
 import type { Logger } from '../log/index.js';
 import { DurationHistogram, type DurationSeries, type Metrics } from '../metrics/index.js';
+import type { Tracing } from '../tracing/index.js';
 
 /** Counts one request when its response has been sent. */
 export type ObserveRequest = (requestId: string, status: number, durationMs: number) => void;
@@ -54,4 +56,29 @@ export function requestIds(): (incoming: string | string[] | undefined) => strin
     count += 1;
     return `req_${prefix}.${count.toString(36)}`;
   };
+}
+
+/** Routes that probes and scrapers read all the time; their traces would hide all others. */
+const PROBED = new Set(['/healthz', '/readyz', '/metrics']);
+
+/** Adds hooks that record a span of each request of a route, from its head to the end of its response. */
+export function traceRoute(route: RouteOptions, tracing: Tracing): void {
+  if (PROBED.has(route.url)) return;
+  const begin: onRequestHookHandler = (request, _reply, done) => {
+    const { traceparent, tracestate } = request.headers;
+    request.span = tracing.beginRequest({
+      method: request.method,
+      route: route.url,
+      requestId: request.id,
+      // Node joins repeated fields to one text.
+      fields: { traceparent: traceparent?.toString(), tracestate: tracestate?.toString() },
+    });
+    done();
+  };
+  const end: onResponseHookHandler = (request, reply, done) => {
+    request.span?.end(reply.statusCode);
+    done();
+  };
+  route.onRequest = [begin, ...[route.onRequest ?? []].flat()];
+  route.onResponse = [...[route.onResponse ?? []].flat(), end];
 }

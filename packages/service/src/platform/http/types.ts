@@ -5,6 +5,7 @@ import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fasti
 import type { MaybePromise } from '../../kernel/maybe-promise.js';
 import type { Principal } from '../../kernel/principal.js';
 import type { ProjectRef } from '../../kernel/scope.js';
+import type { RequestSpan } from '../tracing/index.js';
 
 /** The HTTP application that modules register their routes on. */
 export type App = FastifyInstance<
@@ -60,5 +61,7 @@ declare module 'fastify' {
     project: ProjectRef;
     /** The body's bytes as they were received; undefined without a body. */
     rawBody: Buffer | undefined;
+    /** Undefined if the request is not in a trace. */
+    span: RequestSpan | undefined;
   }
 }

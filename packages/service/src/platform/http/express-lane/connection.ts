@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { MaybePromise } from '../../../kernel/maybe-promise.js';
+import type { RequestSpan, Tracing } from '../../tracing/index.js';
 import type { BodyBudget } from '../body-budget.js';
 import { endConnection } from '../connection-end.js';
 import type { FailureLog } from '../failure-log.js';
@@ -12,6 +13,8 @@ export interface LanePorts {
   readonly budget: BodyBudget;
   readonly failures: FailureLog;
   readonly requestId: (incoming: string | undefined) => string;
+  /** Undefined if no traces are recorded. */
+  readonly tracing: Tracing | undefined;
   /**
    * Returns the route and project of a request that the lane may serve; undefined or a rejection for those that Node
    * and Fastify serve.
@@ -175,18 +178,24 @@ export class LaneConnection {
     this.#receivedBytes = 0;
     this.#request = undefined;
     this.#isBusy = true;
-    this.#orCut(this.#answer(route, work, head.requestId));
+    this.#orCut(this.#answer(route, work, head));
   }
 
   async #answer(
     route: LaneRoute,
-    work: () => Promise<string>,
-    incomingId: string | undefined,
+    work: (span: RequestSpan | undefined) => Promise<string>,
+    head: PlainHead,
   ): Promise<void> {
-    const requestId = this.#ports.requestId(incomingId);
+    const requestId = this.#ports.requestId(head.requestId);
+    const span = this.#ports.tracing?.beginRequest({
+      method: 'POST',
+      route: route.url,
+      requestId,
+      fields: head,
+    });
     let answer: ErrorAnswer;
     try {
-      const body = await work();
+      const body = await work(span);
       answer = {
         status: 202,
         headers: [['x-request-id', requestId], NO_SNIFFING, ['content-type', JSON_TYPE]],
@@ -196,6 +205,7 @@ export class LaneConnection {
       const failed = { id: requestId, method: 'POST', routeOptions: route, raw: { readableAborted: false } };
       answer = answerTo(error, failed, this.#ports.failures);
     }
+    span?.end(answer.status);
     this.#ports.budget.release(this.#answeredBytes);
     this.#answeredBytes = 0;
     this.#isBusy = false;

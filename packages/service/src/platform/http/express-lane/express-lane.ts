@@ -21,6 +21,7 @@ export interface ExpressLaneOptions extends AccessPorts {
   readonly budget: BodyBudget;
   readonly failures: FailureLog;
   readonly requestId: LanePorts['requestId'];
+  readonly tracing: LanePorts['tracing'];
   /** See `LanePorts`; default 5 s. */
   readonly patienceMs: number | undefined;
 }

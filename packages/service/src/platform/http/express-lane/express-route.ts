@@ -1,6 +1,7 @@
 import type { FastifySchema } from 'fastify';
 import type { Static, TSchema } from 'typebox';
 import type { ProjectRef } from '../../../kernel/scope.js';
+import type { RequestSpan } from '../../tracing/index.js';
 import { JSON_TYPE } from '../failures.js';
 import type { Access, App } from '../types.js';
 
@@ -11,6 +12,8 @@ export interface ExpressRequest<Params = Readonly<Record<string, string>>, Body 
   readonly body: Body;
   /** The bytes that `body` was parsed from. */
   readonly rawBody: Buffer;
+  /** Undefined if the request is not in a trace. */
+  readonly span: RequestSpan | undefined;
 }
 
 /** An operation, the same on the lane and on Fastify. */
@@ -53,13 +56,14 @@ export function registerExpressRoute<Params extends TSchema, Body extends TSchem
     schema: schema as FastifySchema,
     config: { ...config, express: express as ExpressOperation },
     onRequest: async ({ project }) => precheck(project),
-    handler: async ({ project, params, body, rawBody }, reply) => {
+    handler: async ({ project, params, body, rawBody, span }, reply) => {
       if (rawBody === undefined) throw new Error('a validated body without its bytes');
       const text = await answer({
         project,
         params: params as Static<Params>,
         body: body as Static<Body>,
         rawBody,
+        span,
       });
       return reply.code(202).header('content-type', JSON_TYPE).send(text);
     },

@@ -68,6 +68,16 @@ describe('heads of one connection', () => {
     },
   );
 
+  it('have the fields of a trace, each once', () => {
+    const fields = ['Traceparent: 00-a-b-01', 'tracestate: vendor=1'];
+    const traced = { traceparent: '00-a-b-01', tracestate: 'vendor=1' };
+    const reader = new PlainHeadReader();
+    expect(readIn(reader, headOf('1', fields))).toMatchObject(traced);
+    expect(readIn(reader, headOf('12', fields))).toMatchObject({ ...traced, bodyBytes: 12 });
+    expect(readIn(reader, headOf('12', fields.slice(1)))).toMatchObject({ traceparent: undefined });
+    for (const field of fields) expect(readIn(reader, headOf('1', [...fields, field]))).toBeUndefined();
+  });
+
   it('read each as they would read it alone, whichever came before', () => {
     const part = fc.constantFrom(
       'Host: here',
@@ -78,6 +88,9 @@ describe('heads of one connection', () => {
       'Authorization: Bearer key',
       'Authorization: Bearer kez',
       'x-request-id: one',
+      'traceparent: 00-1',
+      'Traceparent: 00-2',
+      'tracestate: a=1',
       'x-note: Content-Length: 9',
       'Connection: keep-alive',
       'Connection: close',

@@ -7,6 +7,8 @@ export interface PlainHead {
   readonly bodyBytes: number;
   readonly authorization: string | undefined;
   readonly requestId: string | undefined;
+  readonly traceparent: string | undefined;
+  readonly tracestate: string | undefined;
 }
 
 /** A longer head is not plain. */
@@ -29,14 +31,23 @@ const LENGTH = /^[1-9][0-9]{0,8}(?=\r|$)/;
 /** Upper bound of the text of a length and the end of its line. */
 const LENGTH_BYTES_MAX = 10;
 
-/** Fields that decide about a plain request; a request that sends one of them twice is not plain. */
-type DecidingField = 'host' | 'content-type' | 'content-length' | 'authorization' | 'x-request-id';
-const TOLD: ReadonlySet<string> = new Set<DecidingField>([
+/** Fields whose values are used; a request that sends one of them twice is not plain. */
+type UsedField =
+  | 'host'
+  | 'content-type'
+  | 'content-length'
+  | 'authorization'
+  | 'x-request-id'
+  | 'traceparent'
+  | 'tracestate';
+const USED: ReadonlySet<string> = new Set<UsedField>([
   'host',
   'content-type',
   'content-length',
   'authorization',
   'x-request-id',
+  'traceparent',
+  'tracestate',
 ]);
 /** Fields that change how a message or its connection is read. */
 const DISPUTED: ReadonlySet<string> = new Set([
@@ -90,8 +101,8 @@ function sameButForLength(known: KnownHead, bytes: Buffer): PlainHead | undefine
   const headBytes = at + known.bytes.length - lengthEnd;
   if (headBytes > bytes.length || known.bytes.compare(bytes, at, headBytes, lengthEnd) !== 0)
     return undefined;
-  const { path, authorization, requestId } = known.head;
-  return { path, headBytes, bodyBytes: Number(length), authorization, requestId };
+  const { path, authorization, requestId, traceparent, tracestate } = known.head;
+  return { path, headBytes, bodyBytes: Number(length), authorization, requestId, traceparent, tracestate };
 }
 
 /** Whether more bytes can turn the text into a plain head. If not, it must not wait: it may not be HTTP at all. */
@@ -104,7 +115,7 @@ function plainHead(head: string): KnownHead | undefined {
   const line = REQUEST_LINE.exec(head);
   if (line === null) return undefined;
   const fieldsEnd = head.length - LINE_END_BYTES;
-  const values: { [name in DecidingField]?: string } = {};
+  const values: { [name in UsedField]?: string } = {};
   let lengthEnd = 0;
   for (let at = line[0].length; at < fieldsEnd; at = FIELD.lastIndex) {
     FIELD.lastIndex = at;
@@ -114,9 +125,9 @@ function plainHead(head: string): KnownHead | undefined {
     const value = field[2] as string;
     if (DISPUTED.has(name) || (name === 'connection' && value.toLowerCase() !== 'keep-alive'))
       return undefined;
-    if (!TOLD.has(name)) continue;
-    if (values[name as DecidingField] !== undefined) return undefined;
-    values[name as DecidingField] = value;
+    if (!USED.has(name)) continue;
+    if (values[name as UsedField] !== undefined) return undefined;
+    values[name as UsedField] = value;
     if (name === 'content-length') lengthEnd = FIELD.lastIndex - LINE_END_BYTES;
   }
   const length = values['content-length'] ?? '';
@@ -130,6 +141,8 @@ function plainHead(head: string): KnownHead | undefined {
       bodyBytes: Number(length),
       authorization: values.authorization,
       requestId: values['x-request-id'],
+      traceparent: values.traceparent,
+      tracestate: values.tracestate,
     },
     bytes: Buffer.from(head, 'latin1'),
     lengthStart: lengthEnd - length.length,

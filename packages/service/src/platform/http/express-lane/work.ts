@@ -1,4 +1,5 @@
 import type { ProjectRef } from '../../../kernel/scope.js';
+import type { RequestSpan } from '../../tracing/index.js';
 import { readJson, skimBody } from '../body.js';
 import type { ObserveRequest } from '../requests.js';
 import type { ExpressOperation } from './express-route.js';
@@ -29,7 +30,7 @@ export interface Admission {
 export function workOf(
   { route, project, params }: Admission,
   readBody: () => Buffer,
-): (() => Promise<string>) | undefined {
+): ((span: RequestSpan | undefined) => Promise<string>) | undefined {
   const { operation } = route;
   try {
     operation.precheck(project);
@@ -38,7 +39,9 @@ export function workOf(
   }
   const rawBody = readBody();
   const body = validBody(route, rawBody);
-  return body === undefined ? undefined : () => operation.answer({ project, params, body, rawBody });
+  return body === undefined
+    ? undefined
+    : (span) => operation.answer({ project, params, body, rawBody, span });
 }
 
 /** Returns undefined for a body that Fastify refuses; JSON values are never undefined. */
