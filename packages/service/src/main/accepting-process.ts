@@ -62,6 +62,7 @@ const objects = config.objectStoreUrl && (await openObjectStore(config.objectSto
 const appended = new PacedNotice(NOTICE_INTERVAL_MS, () => send({ kind: 'appended' }));
 const queue = await openQueue({ postgres, folders, objects }, config, {
   log,
+  metrics,
   onAppended: () => appended.notify(),
   writer: { number, count: 1 + processes },
 });

@@ -153,6 +153,7 @@ export async function createApi(parts: ApiParts): Promise<Api> {
   registerConsoleRoutes(app, { sessions, folder: CONSOLE_FOLDER });
   const { close: closeQueue, ...queues } = await openQueue(stores, config, {
     log,
+    metrics,
     onAppended: () => parts.pipeline.notify(),
     writer: { number: 0, count: 1 + acceptingProcessesOf(config) },
   });

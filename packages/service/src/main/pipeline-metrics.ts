@@ -4,6 +4,7 @@ import { Counter, Histogram, type Metrics } from '../platform/metrics/index.js';
 import type { Tracing } from '../platform/tracing/index.js';
 
 const GROUP_SECONDS_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const QUERYABLE_SECONDS_BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800];
 const OUTCOMES = ['processed', 'failed', 'duplicate', 'reprocessed', 'skipped', 'deferred'] as const;
 
 type StageSeconds = Readonly<Record<string, number>>;
@@ -67,6 +68,18 @@ export function observeProjection(metrics: Metrics, log: Logger, tracing?: Traci
     buckets: GROUP_SECONDS_BUCKETS,
     registers: [metrics],
   });
+  const queryableSeconds = new Histogram({
+    name: 'tollgate_event_queryable_seconds',
+    help: 'Time from the arrival of an event until it can be queried, for the oldest event of each group.',
+    buckets: QUERYABLE_SECONDS_BUCKETS,
+    registers: [metrics],
+  });
+  const stages = new Counter({
+    name: 'tollgate_projector_stage_seconds_total',
+    help: 'Time that the projector spent in each stage of its groups.',
+    labelNames: ['stage'],
+    registers: [metrics],
+  });
   const failures = new Counter({
     name: 'tollgate_projector_failures_total',
     help: 'Groups that could not be copied and will be tried again, by reason.',
@@ -74,11 +87,12 @@ export function observeProjection(metrics: Metrics, log: Logger, tracing?: Traci
     registers: [metrics],
   });
   return {
-    stage: () => {},
+    stage: (stage, durationMs) => stages.inc({ stage }, durationMs / 1_000),
     ...(tracing && { ended: (work) => tracing.record('project group', work) }),
-    group(count, durationMs) {
+    group(count, durationMs, ageMs) {
       events.inc(count);
       seconds.observe(durationMs / 1_000);
+      queryableSeconds.observe(ageMs / 1_000);
     },
     groupFailed(error) {
       failures.inc({ reason: 'error' });

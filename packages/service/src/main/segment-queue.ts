@@ -1,6 +1,7 @@
 import type { Config } from '../config.js';
 import { EventQuotas, takeCounterNo } from '../modules/quotas/index.js';
 import type { Logger } from '../platform/log/index.js';
+import { DurationHistogram, type Metrics } from '../platform/metrics/index.js';
 import {
   PostgresSegmentQueue,
   type SegmentQueueOptions,
@@ -25,6 +26,7 @@ export interface OpenQueue {
 
 export interface QueueEvents {
   readonly log: Logger;
+  readonly metrics: Metrics;
   readonly onAppended: () => void;
   /** This process among those of the service that append. */
   readonly writer: SegmentWriter;
@@ -37,7 +39,7 @@ export interface QueueEvents {
 export async function openQueue(
   stores: Pick<Stores, 'postgres' | 'folders' | 'objects'>,
   { objectStoreUrl }: Pick<Config, 'objectStoreUrl'>,
-  { log, onAppended, writer }: QueueEvents,
+  { log, metrics, onAppended, writer }: QueueEvents,
 ): Promise<OpenQueue> {
   const { postgres } = stores;
   const store = await openSegmentStore(stores, writer);
@@ -47,13 +49,21 @@ export async function openQueue(
   };
   const queue = new NotifyingQueue(postgres, onAppended, store, options);
   const quotas = new EventQuotas(postgres, queue, await takeCounterNo(postgres));
+  const flushes = new DurationHistogram({
+    name: 'tollgate_queue_flush_seconds',
+    help: 'Time to make a group of accepted requests durable, also if that fails.',
+    registers: [metrics],
+  }).series({});
   const abort = new AbortController();
   const sweeping = createSegmentSweepJob(queue, log).run(abort.signal);
   return {
     queue,
     quotas: {
       async appendWithinQuota(records) {
-        const refusals = await quotas.appendWithinQuota(records);
+        const startMs = performance.now();
+        const refusals = await quotas
+          .appendWithinQuota(records)
+          .finally(() => flushes.observe(performance.now() - startMs));
         if (refusals.length < records.length) onAppended();
         return refusals;
       },

@@ -132,7 +132,7 @@ export async function processBatch(
   await insertFailedEvents(tx, result.failures);
   stages.end('failures');
   await storeRows(tx, deps, { ...batchInput, shard: oldest.shard }, result, stages);
-  await posting.write(result.posting);
+  await posting.write(result.posting, () => stages.end('lock'));
   await result.alerts.write(tx, processedAtMs);
   stages.end('post');
   await addTotals(tx, result.totals.usageTotals(), result.totals.eventTotals(), result.totals.ingestTotals());

@@ -9,6 +9,7 @@ const BATCH_STAGES = [
   'rate',
   'failures',
   'spool',
+  'lock',
   'post',
   'totals',
   'commit',
@@ -54,7 +55,8 @@ export interface PipelineObserver {
 /** Reports the work of the projector. */
 export interface ProjectorObserver {
   stage(stage: ProjectionStage, durationMs: number): void;
-  group(events: number, durationMs: number): void;
+  /** @param ageMs the time since the oldest event of the group was received; all can be queried now */
+  group(events: number, durationMs: number, ageMs: number): void;
   groupFailed(error: unknown): void;
   /** As `PipelineObserver.ended`, for groups. */
   ended?(work: EndedWork): void;

@@ -19,6 +19,8 @@ export interface UnprojectedBatch {
 export interface GroupedBatch {
   readonly id: number;
   readonly eventCount: number;
+  /** When the oldest of its events was received. */
+  readonly oldestReceivedAtMs: number;
   readonly location: BatchLocation;
 }
 

@@ -61,6 +61,7 @@ export class GroupTakenError extends Error {}
 interface BatchRow {
   readonly id: number;
   readonly event_count: number;
+  readonly oldest_received_at_ms: number;
   readonly spool_file: string | null;
   readonly bytes: Buffer | null;
   readonly group_no: number | null;
@@ -145,7 +146,7 @@ export class ProjectorSession {
     const group = begun.id;
     // A separate statement, which sees whether the projector that had the lock before has finished the group.
     const { rows } = await this.#client.query<BatchRow>(
-      `select id, event_count, spool_file, bytes, group_no, insert_token, dedicated_to from usage_batches
+      `select id, event_count, oldest_received_at_ms, spool_file, bytes, group_no, insert_token, dedicated_to from usage_batches
       where insert_group = $1 order by id`,
       [group],
     );
@@ -196,7 +197,7 @@ export class ProjectorSession {
       )
       update usage_batches batch set insert_group = ${group}, group_no = numbered.last_formed from free, numbered
       where batch.id = free.id
-      returning batch.id, event_count, spool_file, bytes, group_no, insert_token, dedicated_to
+      returning batch.id, event_count, oldest_received_at_ms, spool_file, bytes, group_no, insert_token, dedicated_to
     `);
     if (rows.length > 0) return groupOf(group, rows);
     await this.leaveGroup(group);
@@ -248,9 +249,10 @@ function takenError(group: number): GroupTakenError {
 function groupOf(group: number, rows: readonly BatchRow[]): ProjectionGroup {
   const first = rows.find(({ id }) => id === group);
   if (first === undefined) throw new Error(`the group ${group} has lost its first batch`);
-  const batches = rows.map(({ id, event_count, spool_file, bytes }) => ({
+  const batches = rows.map(({ id, event_count, oldest_received_at_ms, spool_file, bytes }) => ({
     id,
     eventCount: event_count,
+    oldestReceivedAtMs: oldest_received_at_ms,
     location: { spoolFile: spool_file, bytes },
   }));
   batches.sort((a, b) => a.id - b.id);

@@ -165,7 +165,9 @@ class GroupProjector implements Projector {
         const intervalMs = this.#pace.intervalMs(events);
         if (intervalMs > 0) this.#turns.pause(found.dedicatedTo, started + intervalMs);
         await session.leaveGroup(found.group);
-        this.#deps.observer.group(events, performance.now() - started);
+        const oldestMs = Math.min(...found.batches.map(({ oldestReceivedAtMs }) => oldestReceivedAtMs));
+        const ageMs = Math.max(0, this.#deps.clock.nowMs() - oldestMs);
+        this.#deps.observer.group(events, performance.now() - started, ageMs);
         this.#deps.observer.ended?.(stages.ended({ events, batches: found.batches.length }));
         return { kind: 'projected', events };
       } catch (error) {

@@ -62,8 +62,10 @@ export class BatchPosting {
    * Executes a plan: leases, reservations, windows, wallets, and the messages of alerts, in the order in which all
    * transactions lock them. Batches that post for a project of the same slot run this part one after the other, until
    * their commit.
+   *
+   * @param onLocked called when no other batch has to be waited for any more, if anything is posted
    */
-  async write(plan: PostingPlan): Promise<void> {
+  async write(plan: PostingPlan, onLocked = () => {}): Promise<void> {
     const tx = this.#tx,
       nowMs = this.#nowMs;
     const subjects = plan.subjects();
@@ -72,6 +74,7 @@ export class BatchPosting {
     if (subjects.length === 0 && debits.length === 0 && charges.length === 0) return;
     const projectNos = [...subjects, ...debits, ...charges].map(({ scope }) => scope.projectNo);
     await lockPosting(tx, projectNos);
+    onLocked();
     const released = await releaseCharges(tx, charges);
     const crossings = await countWindows(tx, { subjects, catalog: this.#catalog, nowMs });
     await postUsage(tx, usageDebits(debits, released), nowMs);

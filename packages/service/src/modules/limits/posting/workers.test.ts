@@ -1,12 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { transaction } from '../../../platform/postgres/index.js';
 import {
   PipelineFixture,
   reprocessRecord,
   TEST_DAY,
   type TestEvent,
   testEvent,
+  waitFor,
 } from '../../../testing/index.js';
 import { PostingFixture } from './posting.testing.js';
+import { lockPosting } from './store.js';
 
 const DAY_START_S = TEST_DAY * 86_400;
 const SUBJECTS = 20;
@@ -90,18 +93,46 @@ describe.each([
     await expectPosted(5);
   });
 
-  it.each(['spool', 'post', 'totals'] as const)('post a batch once that died after %s', async (stage) => {
-    const [fixture] = fixtures as [PostingFixture];
-    const events = Array.from({ length: 5 * SUBJECTS }, (_, index) => eventOf(index));
-    await pipeline.acceptForAll(events);
-    pipeline.killAfter = stage;
-    await expect(pipeline.worker().drain()).rejects.toThrow('killed');
-    expect(await fixture.windows()).toEqual([]);
-    expect(await fixture.crossings()).toEqual([]);
-    expect(await fixture.rows('select from ledger_transactions')).toEqual([]);
-    pipeline.killAfter = undefined;
-    await pipeline.worker().drain();
-    await expectPosted(5);
+  it.each(['spool', 'lock', 'post', 'totals'] as const)(
+    'post a batch once that died after %s',
+    async (stage) => {
+      const [fixture] = fixtures as [PostingFixture];
+      const events = Array.from({ length: 5 * SUBJECTS }, (_, index) => eventOf(index));
+      await pipeline.acceptForAll(events);
+      pipeline.killAfter = stage;
+      await expect(pipeline.worker().drain()).rejects.toThrow('killed');
+      expect(await fixture.windows()).toEqual([]);
+      expect(await fixture.crossings()).toEqual([]);
+      expect(await fixture.rows('select from ledger_transactions')).toEqual([]);
+      pipeline.killAfter = undefined;
+      await pipeline.worker().drain();
+      await expectPosted(5);
+      const [failed, ...others] = pipeline.ended;
+      expect(failed).toMatchObject({ errorType: 'Error', counts: {} });
+      expect(failed?.stages.at(-1)?.stage).toBe(stage);
+      expect(others.map(({ errorType }) => errorType)).toEqual(others.map(() => undefined));
+      const processed = others.reduce((sum, { counts }) => sum + (counts.processed ?? 0), 0);
+      expect(processed).toBe(events.length * PROJECTS);
+    },
+  );
+
+  it('wait for the posting locks of others in a stage of its own', async () => {
+    const { postgres, projects, stages } = pipeline;
+    await pipeline.acceptForAll([eventOf(0)]);
+    const waiting = `select from pg_locks where locktype = 'advisory' and not granted
+      and database = (select oid from pg_database where datname = current_database())`;
+    let draining = Promise.resolve();
+    await transaction(postgres, async (tx) => {
+      await lockPosting(
+        tx,
+        projects.map(({ projectNo }) => projectNo),
+      );
+      draining = pipeline.worker().drain();
+      await waitFor(async () => (await pipeline.rows(waiting)).length === 1);
+      expect(stages.at(-1)).toBe('spool');
+    });
+    await draining;
+    expect(stages.slice(stages.indexOf('spool')).slice(0, 3)).toEqual(['spool', 'lock', 'post']);
   });
 
   it('post an event that is rated again once it has a price', async () => {
