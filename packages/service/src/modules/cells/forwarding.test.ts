@@ -45,7 +45,14 @@ function addExpressRoute(app: App): void {
   });
 }
 
+/** The span of requests with the field `x-traced`. */
+const SPAN = { traceparent: 'from here', begin: () => ({ end() {} }), end() {} };
+
 function addTestRoutes(app: App): void {
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (request.headers['x-traced'] !== undefined) request.span = SPAN;
+    done();
+  });
   addExpressRoute(app);
   const config = { access: { kind: 'any-key' } } as const;
   const schema = { hide: true };
@@ -105,6 +112,14 @@ describe('a request with a key', () => {
       host: new URL(b.url).host,
     });
     expect(headers.te).toBeUndefined();
+  });
+
+  it('continues its trace in the other cell, from its span here', async () => {
+    const { key } = await cells.makeTenant(b);
+    const sent = async (headers: Record<string, string>) =>
+      (await cells.call(a, 'GET', '/v1/test/headers', { key: key.key, headers })).json().headers.traceparent;
+    expect(await sent({ traceparent: 'mine', 'x-traced': '1' })).toBe(SPAN.traceparent);
+    expect(await sent({ traceparent: 'mine' })).toBe('mine');
   });
 
   it('changes things in the other cell', async () => {
