@@ -48,6 +48,41 @@ describe('a start with a store that cannot be used', () => {
     });
   }
 
+  it.each([
+    [
+      'a cluster without a server',
+      { TOLLGATE_CLICKHOUSE_CLUSTER: 'c', TOLLGATE_CLICKHOUSE_URL: '' },
+      'TOLLGATE_CLICKHOUSE_CLUSTER needs TOLLGATE_CLICKHOUSE_URL, because the embedded ClickHouse has no replicas. Set both, or neither.',
+    ],
+    [
+      'several servers without a cluster',
+      { TOLLGATE_CLICKHOUSE_URL: 'http://one:8123,two:8123/tollgate' },
+      'TOLLGATE_CLICKHOUSE_URL names several hosts: set TOLLGATE_CLICKHOUSE_CLUSTER to the name of the cluster whose replicas they are.',
+    ],
+    [
+      'a cluster that ClickHouse does not know',
+      { TOLLGATE_CLICKHOUSE_CLUSTER: 'nowhere' },
+      'TOLLGATE_CLICKHOUSE_CLUSTER is nowhere, but system.clusters of the server has no cluster of that name.',
+    ],
+    [
+      'a cluster of several shards',
+      { TOLLGATE_CLICKHOUSE_CLUSTER: 'shards' },
+      'The cluster shards of ClickHouse has 2 shards, but Tollgate needs one shard with replicas: use cells to share out tenants.',
+    ],
+    [
+      'a cluster for tables without replicas',
+      { TOLLGATE_CLICKHOUSE_CLUSTER: 'replicas' },
+      'The tables in ClickHouse are not replicated, and cannot be made so: with TOLLGATE_CLICKHOUSE_CLUSTER, use an empty database, and fill it with tollgate rebuild.',
+    ],
+  ])('of ClickHouse ends with one sentence: %s', async (_case, env, sentence) => {
+    const stores = {
+      TOLLGATE_DATABASE_URL: postgres.connectionString,
+      TOLLGATE_CLICKHOUSE_URL: clickhouse.url,
+    };
+    const { exitCode, stderr } = await service.runCommand(['serve'], { ...stores, ...env });
+    expect([exitCode, stderr]).toEqual([1, `tollgate: ${sentence}\n`]);
+  });
+
   /** Expects that `serve` ends with one sentence about a variable, and returns its end. */
   async function problemWith(variable: string, env: Readonly<Record<string, string>>): Promise<string> {
     const stores = {

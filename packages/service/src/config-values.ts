@@ -1,7 +1,7 @@
 import { PAYMENT_PROVIDERS, type PaymentProviderName } from '@tollgate/contract';
 import { BASELINE_PLANS, type BaselinePlan } from './modules/catalog/index.js';
+import { hostUrls } from './platform/host-urls.js';
 import { LOG_LEVELS, type LogLevel } from './platform/log/index.js';
-import { hostUrls } from './platform/postgres/index.js';
 
 // How the text of a setting is read. A wrong value throws an Error whose message ends the sentence "VARIABLE
 // must be …".
@@ -86,6 +86,19 @@ export function urlOf(...protocols: string[]) {
 /** Each of several hosts must make a valid URL. */
 export function readDatabaseUrl(text: string): string {
   hostUrls(text).forEach(urlOf('postgresql:', 'postgres:'));
+  return text;
+}
+
+/** Each of several hosts must make a valid URL. */
+export function readClickHouseUrl(text: string): string {
+  hostUrls(text).forEach(urlOf('http:', 'https:'));
+  return text;
+}
+
+/** Reads the name of a cluster of ClickHouse. @throws Error that ends the sentence "… must be" */
+export function readClusterName(text: string): string {
+  if (!/^[\w.-]{1,100}$/.test(text))
+    throw new Error('1 to 100 letters, digits, underscores, dots and hyphens');
   return text;
 }
 

@@ -14,6 +14,8 @@ import {
   readBaselinePlan,
   readBoolean,
   readCellName,
+  readClickHouseUrl,
+  readClusterName,
   readDatabaseUrl,
   readFlag,
   readHost,
@@ -58,8 +60,13 @@ const SETTINGS = {
   ),
   clickhouseUrl: secret(
     'TOLLGATE_CLICKHOUSE_URL',
-    'ClickHouse to use instead of the embedded one: `http://user:password@host:8123/database`.',
-    urlOf('http:', 'https:'),
+    'ClickHouse to use instead of the embedded one: `http://user:password@host:8123/database`; with several hosts, the replicas of a cluster: `http://user:password@one:8123,two:8123/database`. [Guide](guides/clickhouse.md).',
+    readClickHouseUrl,
+  ),
+  clickhouseCluster: optional(
+    'TOLLGATE_CLICKHOUSE_CLUSTER',
+    'Name of the cluster in `system.clusters` whose replicas have the tables of ClickHouse; `default` in ClickHouse Cloud. Only with `TOLLGATE_CLICKHOUSE_URL`. If unset, the tables are on one server. [Guide](guides/clickhouse.md).',
+    readClusterName,
   ),
   objectStoreUrl: optional(
     'TOLLGATE_OBJECT_STORE_URL',

@@ -8,10 +8,10 @@ import {
   applyClickHouseMigrations,
   type ClickHouse,
   checkClickHouseMigrations,
-  checkClickHouseServer,
-  connectClickHouse,
+  openClickHouseServer,
   openEmbeddedClickHouse,
 } from '../platform/clickhouse/index.js';
+import { hostUrls } from '../platform/host-urls.js';
 import type { Logger } from '../platform/log/index.js';
 import {
   claimObjectStore,
@@ -26,7 +26,6 @@ import {
   checkPostgresServer,
   connectPostgres,
   type EmbeddedPostgres,
-  hostUrls,
   type Postgres,
   type PostgresConfig,
   removeEmbeddedPostgres,
@@ -77,6 +76,7 @@ export async function openStores(config: Config, events: StoreEvents): Promise<S
   const closers = new Closers();
   try {
     checkObjectStoreSetting(config);
+    checkClickHouseSettings(config);
     const embedded = await startPostgresIfEmbedded(config, events);
     if (embedded !== undefined) closers.add(() => embedded.stop());
     const postgresConnection = embedded?.connection ?? (config.databaseUrl as string);
@@ -154,6 +154,20 @@ function checkObjectStoreSetting({ objectStoreUrl, databaseUrl }: Config): void 
   );
 }
 
+/** @throws StartError if the hosts of ClickHouse and its cluster do not fit */
+function checkClickHouseSettings({ clickhouseUrl, clickhouseCluster }: Config): void {
+  if (clickhouseUrl === undefined && clickhouseCluster !== undefined) {
+    throw new StartError(
+      'TOLLGATE_CLICKHOUSE_CLUSTER needs TOLLGATE_CLICKHOUSE_URL, because the embedded ClickHouse has no replicas. Set both, or neither.',
+    );
+  }
+  if (clickhouseCluster === undefined && hostUrls(clickhouseUrl ?? '').length > 1) {
+    throw new StartError(
+      'TOLLGATE_CLICKHOUSE_URL names several hosts: set TOLLGATE_CLICKHOUSE_CLUSTER to the name of the cluster whose replicas they are.',
+    );
+  }
+}
+
 /** @throws StartError if the store cannot be opened, or does not belong to this installation */
 async function openObjects({ objectStoreUrl }: Config, postgres: Postgres): Promise<ObjectStore | undefined> {
   if (objectStoreUrl === undefined) return undefined;
@@ -185,12 +199,8 @@ async function startPostgresIfEmbedded(
 }
 
 async function openClickHouse(config: Config, { onProgress }: StoreEvents): Promise<ClickHouse> {
-  const { clickhouseUrl: url } = config;
-  if (url !== undefined) {
-    const clickhouse = connectClickHouse({ url });
-    await checkClickHouseServer(clickhouse, hostOf(url));
-    return clickhouse;
-  }
+  const { clickhouseUrl: url, clickhouseCluster: clusterName } = config;
+  if (url !== undefined) return openClickHouseServer({ url, clusterName, place: hostOf(url) });
   onProgress('opening ClickHouse');
   return openEmbeddedClickHouse({ dataDir: config.dataDir });
 }

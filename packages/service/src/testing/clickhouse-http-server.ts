@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createWriteStream, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { createWriteStream, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -73,7 +73,7 @@ class Engine {
   constructor(folder: string) {
     this.#folder = folder;
     this.#path = join(folder, 'data');
-    this.#keeper = new Session(this.#path, { connectionArgs: [`--config-file=${chdbConfigFile(folder)}`] });
+    this.#keeper = new Session(this.#path, { connectionArgs: [`--config-file=${serverConfigFile(folder)}`] });
   }
 
   async run(query: Query): Promise<Outcome> {
@@ -115,6 +115,30 @@ class Engine {
     this.#keeper.close();
     await drainPending();
   }
+}
+
+/**
+ * Clusters and macros as a server has them: `replicas` has this engine and a lost replica, `shards` has two shards.
+ * There is no Keeper, so nothing is replicated. The engine listens on no port: it recognizes itself by it.
+ */
+const CLUSTERS = `
+  <tcp_port>9000</tcp_port>
+  <macros><shard>1</shard><replica>test</replica></macros>
+  <remote_servers>
+    <replicas><shard>
+      <replica><host>127.0.0.1</host><port>9000</port></replica>
+      <replica><host>127.0.0.1</host><port>1</port></replica>
+    </shard></replicas>
+    <shards>
+      <shard><replica><host>127.0.0.1</host><port>9000</port></replica></shard>
+      <shard><replica><host>127.0.0.1</host><port>1</port></replica></shard>
+    </shards>
+  </remote_servers>`;
+
+function serverConfigFile(folder: string): string {
+  const path = chdbConfigFile(folder);
+  writeFileSync(path, readFileSync(path, 'utf8').replace('</clickhouse>', `${CLUSTERS}</clickhouse>`));
+  return path;
 }
 
 async function answer(engine: Engine, request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -4,7 +4,7 @@ import { SHARED_TABLES } from '../storage/index.js';
 import { USAGE_EVENT_COLUMNS } from '../usage/index.js';
 import type { KeptFrom } from './block-store.js';
 
-type Engine = Pick<ClickHouse, 'command' | 'insertRows' | 'query' | 'exportRows'>;
+type Engine = Pick<ClickHouse, 'command' | 'insertRows' | 'upToDate'>;
 
 /** Holds the rows of one block while they are filtered. One process filters at a time. */
 const SCRATCH_TABLE = 'archive_scratch';
@@ -54,7 +54,9 @@ export function filterRows(
     >= transform(toString(project_id), {projects:Array(String)}, {days:Array(UInt32)}, 0)`;
   const params = { projects: kept.map(({ projectId }) => projectId), days: kept.map(({ day }) => day) };
   return withScratchTable(clickhouse, block, async (table) => {
-    const projects = await clickhouse.query<{ id: string; events: string; first: number; last: number }>(
+    // Rows that are not found would be lost.
+    const reader = await clickhouse.upToDate([table]);
+    const projects = await reader.query<{ id: string; events: string; first: number; last: number }>(
       `SELECT project_id AS id, count() AS events, toUInt32(min(intDiv(toUnixTimestamp(occurred_at), ${DAY_S}))) AS first,
          toUInt32(max(intDiv(toUnixTimestamp(occurred_at), ${DAY_S}))) AS last
        FROM ${table} WHERE ${condition} GROUP BY id ORDER BY id`,
@@ -62,7 +64,7 @@ export function filterRows(
     );
     if (projects.length === 0) return undefined;
     return {
-      rows: await clickhouse.exportRows(`SELECT ${COLUMNS} FROM ${table} WHERE ${condition}`, params),
+      rows: await reader.exportRows(`SELECT ${COLUMNS} FROM ${table} WHERE ${condition}`, params),
       eventCount: projects.reduce((sum, { events }) => sum + Number(events), 0),
       projectIds: projects.map(({ id }) => id),
       firstDays: projects.map(({ first }) => first),

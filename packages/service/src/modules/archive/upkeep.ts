@@ -6,7 +6,7 @@ import { filterRows, type KeptRows } from './row-filter-store.js';
 
 export interface ArchiveDeps {
   readonly postgres: Postgres;
-  readonly clickhouse: Pick<ClickHouse, 'command' | 'insertRows' | 'query' | 'exportRows'>;
+  readonly clickhouse: Pick<ClickHouse, 'command' | 'insertRows' | 'upToDate'>;
   readonly archive: BlockArchive;
 }
 

@@ -1,4 +1,10 @@
-import { type ClickHouse, InsertCountError, identifier, literal } from '../../platform/clickhouse/index.js';
+import {
+  type ClickHouse,
+  type ClickHouseReader,
+  InsertCountError,
+  identifier,
+  literal,
+} from '../../platform/clickhouse/index.js';
 import { OWN_ROWS, type StorageScope, storageTables } from '../storage/index.js';
 import { USAGE_EVENT_COLUMNS } from '../usage/index.js';
 
@@ -33,7 +39,8 @@ export async function nextUnit(
   scope: StorageScope,
   { afterMs, beforeMs }: { readonly afterMs: number; readonly beforeMs: number },
 ): Promise<HistoryUnit | undefined> {
-  const batches = await clickhouse.query<{ at: string; events: string }>(
+  const reader = await upToDate(clickhouse, scope);
+  const batches = await reader.query<{ at: string; events: string }>(
     `SELECT toUnixTimestamp64Milli(processed_at) AS at, count() AS events FROM ${storageTables(scope).events}
      WHERE ${OWN_ROWS} AND processed_at > fromUnixTimestamp64Milli({after:Int64})
        AND processed_at < fromUnixTimestamp64Milli({before:Int64})
@@ -42,7 +49,7 @@ export async function nextUnit(
   );
   let unit = joined(batches, UNIT_EVENTS_MAX);
   while (unit !== undefined && unit.fromMs < unit.toMs) {
-    const bytes = await bytesOf(clickhouse, scope, unit);
+    const bytes = await bytesOf(reader, scope, unit);
     if (bytes <= UNIT_BYTES_MAX) break;
     unit = joined(batches, Math.floor((unit.events * UNIT_BYTES_MAX) / bytes / 2));
   }
@@ -50,9 +57,14 @@ export async function nextUnit(
 }
 
 /** Returns the rows of a unit as blocks of the Native format. */
-export function exportUnit(clickhouse: ClickHouse, scope: StorageScope, unit: HistoryUnit): Promise<Buffer> {
+export async function exportUnit(
+  clickhouse: ClickHouse,
+  scope: StorageScope,
+  unit: HistoryUnit,
+): Promise<Buffer> {
   const columns = USAGE_EVENT_COLUMNS.map(identifier).join(', ');
-  return clickhouse.exportRows(
+  const reader = await upToDate(clickhouse, scope);
+  return reader.exportRows(
     `SELECT ${columns} FROM ${storageTables(scope).events} WHERE ${OWN_ROWS} AND ${IN_UNIT}`,
     { ...paramsOf(scope), from: unit.fromMs, to: unit.toMs },
   );
@@ -87,7 +99,8 @@ export async function importUnit(
 export async function digestHistory(clickhouse: ClickHouse, scope: StorageScope): Promise<HistoryDigest> {
   const { events, rollup } = storageTables(scope);
   const params = paramsOf(scope);
-  const ids = await clickhouse.query<{ events: string; ids: string }>(
+  const reader = await upToDate(clickhouse, scope);
+  const ids = await reader.query<{ events: string; ids: string }>(
     `SELECT count() AS events, toString(sum(toUInt256(cityHash64(raw_event_id, attempt, status)))) AS ids
      FROM ${events} FINAL WHERE ${OWN_ROWS}`,
     params,
@@ -96,7 +109,7 @@ export async function digestHistory(clickhouse: ClickHouse, scope: StorageScope)
     `${resolution} AS resolution, ${prefix}metric AS metric, ${prefix}unit AS unit, ${prefix}currency AS currency,
      toString(${count}) AS item_sum, toString(sum(toDecimal256(${prefix}quantity, 18))) AS quantity_sum,
      toString(sum(toDecimal256(${prefix}amount, 18))) AS amount_sum`;
-  const items = await clickhouse.query<Record<string, unknown>>(
+  const items = await reader.query<Record<string, unknown>>(
     `SELECT * FROM (
        SELECT ${sums("'0'", 'count()', 'item.')} FROM ${events} ARRAY JOIN item WHERE ${OWN_ROWS}
        GROUP BY metric, unit, currency
@@ -127,9 +140,11 @@ export async function deleteHistory(clickhouse: ClickHouse, scope: StorageScope)
   }
   let isGone = true;
   for (const table of [events, rollup]) {
-    if (!(await hasRows(clickhouse, table, scope))) continue;
+    // A replica may have deleted the rows while another one has not.
+    const isDeleting = await isBeingDeleted(clickhouse, table, scope);
+    if (!isDeleting && !(await hasRows(clickhouse, table, scope))) continue;
     isGone = false;
-    if (await isBeingDeleted(clickhouse, table, scope)) continue;
+    if (isDeleting) continue;
     // It has literals, because the mutation is found by its text. Waiting for it would make other inserts wait too.
     await clickhouse.command(
       `ALTER TABLE ${identifier(table)} DELETE WHERE tenant_id = ${literal(scope.tenantId)}
@@ -140,7 +155,8 @@ export async function deleteHistory(clickhouse: ClickHouse, scope: StorageScope)
 }
 
 async function hasRows(clickhouse: ClickHouse, table: string, scope: StorageScope): Promise<boolean> {
-  const rows = await clickhouse.query(
+  const reader = await clickhouse.upToDate([table]);
+  const rows = await reader.query(
     `SELECT 1 AS found FROM ${table} WHERE ${OWN_ROWS} LIMIT 1`,
     paramsOf(scope),
   );
@@ -153,8 +169,8 @@ async function isBeingDeleted(
   { projectId }: StorageScope,
 ): Promise<boolean> {
   const rows = await clickhouse.query(
-    `SELECT 1 AS found FROM system.mutations
-     WHERE database = currentDatabase() AND table = {table:String} AND NOT is_done
+    `SELECT 1 AS found FROM ${clickhouse.systemTable('mutations')}
+     WHERE table = {table:String} AND NOT is_done
        AND position(command, {project:String}) > 0 LIMIT 1`,
     { table, project: projectId },
   );
@@ -168,7 +184,16 @@ function paramsOf({ tenantId, projectId }: StorageScope) {
   return { tenant: tenantId, project: projectId };
 }
 
-async function bytesOf(clickhouse: ClickHouse, scope: StorageScope, unit: HistoryUnit): Promise<number> {
+/** Returns a reader that finds everything of the project: what is not found is not copied. */
+function upToDate(clickhouse: ClickHouse, scope: StorageScope): Promise<ClickHouseReader> {
+  return clickhouse.upToDate(Object.values(storageTables(scope)));
+}
+
+async function bytesOf(
+  clickhouse: ClickHouseReader,
+  scope: StorageScope,
+  unit: HistoryUnit,
+): Promise<number> {
   const rows = await clickhouse.query<{ bytes: string }>(
     `SELECT sum(length(raw_json) + length(metadata) + length(x_billing)) AS bytes
      FROM ${storageTables(scope).events} WHERE ${OWN_ROWS} AND ${IN_UNIT}`,

@@ -1,7 +1,7 @@
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 
 /** Has the numbers of inserted groups, beside their rows. */
-export type RecordedGroupsStore = Pick<ClickHouse, 'query' | 'command'>;
+export type RecordedGroupsStore = Pick<ClickHouse, 'upToDate' | 'command'>;
 
 /** The knowledge of PostgreSQL about the groups that it has numbered. */
 export interface ProjectionState {
@@ -86,7 +86,8 @@ interface RecordedGroups {
 }
 
 async function lastRecorded(clickhouse: RecordedGroupsStore, historyId: string): Promise<RecordedGroups> {
-  const rows = await clickhouse.query<{ own: string; ownCount: string; allCount: string }>(
+  const reader = await clickhouse.upToDate(['recorded_groups']);
+  const rows = await reader.query<{ own: string; ownCount: string; allCount: string }>(
     `SELECT maxIf(group_no, history_id = {history:UUID}) AS own, countIf(history_id = {history:UUID}) AS ownCount,
        count() AS allCount FROM recorded_groups`,
     { history: historyId },

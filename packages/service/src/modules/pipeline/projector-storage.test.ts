@@ -208,7 +208,7 @@ describe('projects with tables of their own', () => {
   it('hold up nobody else when their tables cannot be written to', async () => {
     await rate(MIXED());
     const broken: ProjectorDeps['clickhouse'] = {
-      query: (...call) => house.clickhouse.query(...call),
+      upToDate: (tables) => house.clickhouse.upToDate(tables),
       command: (...call) => house.clickhouse.command(...call),
       insertRows: async (table, ...rest) => {
         if (table === storageTables(own).events) throw new Error('this table is broken');

@@ -211,7 +211,7 @@ describe('projector', () => {
     await rateBatch(3);
     const tokens: string[] = [];
     const flaky: ProjectorDeps['clickhouse'] = {
-      query: (...call) => house.clickhouse.query(...call),
+      upToDate: (tables) => house.clickhouse.upToDate(tables),
       command: (...call) => house.clickhouse.command(...call),
       insertRows: async (table, columns, data, rowCount, token) => {
         tokens.push(token);

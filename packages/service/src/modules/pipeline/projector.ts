@@ -48,7 +48,7 @@ const ALL_SHARDS: OwnedShards = {
 
 export interface ProjectorDeps {
   readonly postgres: Postgres;
-  readonly clickhouse: Pick<ClickHouse, 'insertRows' | 'query' | 'command'>;
+  readonly clickhouse: Pick<ClickHouse, 'insertRows' | 'upToDate' | 'command'>;
   readonly spool: Spool;
   /** Keeps all rows that are inserted; undefined if there is no place for them. */
   readonly archive?: Pick<BlockArchive, 'put'> | undefined;

@@ -85,6 +85,8 @@ describe('a rebuild of the history', () => {
       queryText: clickhouse.queryText.bind(clickhouse),
       exportRows: clickhouse.exportRows.bind(clickhouse),
       command: clickhouse.command.bind(clickhouse),
+      upToDate: clickhouse.upToDate.bind(clickhouse),
+      systemTable: clickhouse.systemTable.bind(clickhouse),
       close: async () => {},
       insertRows: async (...call: Parameters<typeof clickhouse.insertRows>) => {
         if (++inserts === 2) throw new Error('killed');

@@ -51,7 +51,8 @@ export async function copyMonths(
 ): Promise<number> {
   const params = { months: [...months] };
   const chosen = `FROM ${from} WHERE toYYYYMM(occurred_at) IN {months:Array(UInt32)}`;
-  const [found] = await clickhouse.query<{ events: string }>(`SELECT count() AS events ${chosen}`, params);
+  const reader = await clickhouse.upToDate([from]);
+  const [found] = await reader.query<{ events: string }>(`SELECT count() AS events ${chosen}`, params);
   if (found?.events === '0') return 0;
   await clickhouse.command(
     `INSERT INTO ${events} (${COLUMNS}) SELECT ${COLUMNS} ${chosen}

@@ -2,7 +2,7 @@ import { type ClickHouse, identifier, literal } from '../../platform/clickhouse/
 import type { StorageTables } from './tables.js';
 
 /** The database from which history is deleted. */
-export type HistoryStore = Pick<ClickHouse, 'query' | 'command'>;
+export type HistoryStore = Pick<ClickHouse, 'query' | 'command' | 'systemTable'>;
 
 /** One month of a table. */
 export interface Partition {
@@ -26,8 +26,8 @@ export function partitionsBefore(
   month: number,
 ): Promise<Partition[]> {
   return clickhouse.query<Partition>(
-    `SELECT table, toUInt32(partition_id) AS month FROM system.parts
-     WHERE database = currentDatabase() AND active AND table IN {tables:Array(String)}
+    `SELECT table, toUInt32(partition_id) AS month FROM ${clickhouse.systemTable('parts')}
+     WHERE active AND table IN {tables:Array(String)}
        AND toUInt32OrZero(partition_id) < {month:UInt32}
      GROUP BY table, month ORDER BY month, table`,
     { tables, month },
@@ -78,14 +78,16 @@ export async function deleteProjects(
   }
 }
 
-/** Returns the tables in which deletions are under way, with the error of the last attempt, if it failed. */
+/**
+ * Returns the tables in which deletions are under way on any replica, with the error of the last attempt, if it failed.
+ */
 export async function tablesInDeletion(
   clickhouse: HistoryStore,
   tables: readonly string[],
 ): Promise<{ readonly table: string; readonly problem: string }[]> {
   return clickhouse.query(
-    `SELECT table, max(latest_fail_reason) AS problem FROM system.mutations
-     WHERE database = currentDatabase() AND table IN {tables:Array(String)} AND NOT is_done GROUP BY table`,
+    `SELECT table, max(latest_fail_reason) AS problem FROM ${clickhouse.systemTable('mutations')}
+     WHERE table IN {tables:Array(String)} AND NOT is_done GROUP BY table`,
     { tables },
   );
 }

@@ -7,7 +7,13 @@ export {
 } from './excluded-dimension-store.js';
 export { dropMonth } from './expiry-store.js';
 export { createUsageHistory, HISTORY_FRESH_MS, type HistoryScope, type UsageHistory } from './history.js';
-export { type EveryHistory, everyHistory, type OwnTables, projectsWithOwnTables } from './place-store.js';
+export {
+  type EveryHistory,
+  everyHistory,
+  everyTable,
+  type OwnTables,
+  projectsWithOwnTables,
+} from './place-store.js';
 export { isKept, OWN_ROWS, ProjectHistory } from './project-history.js';
 export { dedicatedSuffixes, provisionStorage } from './project-store.js';
 export { type RetentionPolicy, recordRetention } from './record-retention.js';

@@ -33,6 +33,11 @@ export async function projectsWithOwnTables(db: Db): Promise<OwnTables[]> {
   }));
 }
 
+/** Returns the names of all tables with usage. */
+export function everyTable(own: readonly OwnTables[]): string[] {
+  return [SHARED_TABLES, ...own].flatMap(({ events, rollup }) => [events, rollup]);
+}
+
 /** Returns the source from which the usage of all projects is read. */
 export function everyHistory(own: readonly OwnTables[]): EveryHistory {
   if (own.length === 0) {

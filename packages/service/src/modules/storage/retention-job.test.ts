@@ -91,7 +91,8 @@ describe.each(['shared', 'dedicated'] as const)('history in %s tables', (storage
     expect(await fixture.daysLeft(project)).toHaveLength(4);
     fixture.clock.advanceMs(SWEEP_INTERVAL_MS);
     const away = () => Promise.reject(new Error('away'));
-    await expect(fixture.job({ clickhouse: { query: away, command: away } }).sweep()).rejects.toThrow('away');
+    const lost = { query: away, command: away, systemTable: (name: string) => name };
+    await expect(fixture.job({ clickhouse: lost }).sweep()).rejects.toThrow('away');
     expect(await fixture.daysLeft(project)).toHaveLength(4);
     expect(await fixture.job().sweep()).toBe(false);
     fixture.clock.advanceMs(SWEEP_RETRY_MS);

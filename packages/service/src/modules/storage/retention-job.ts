@@ -103,6 +103,7 @@ class Retention {
     return {
       query: (sql, params) => clickhouse.query(sql, params, { signal }),
       command: (sql, params) => clickhouse.command(sql, params),
+      systemTable: (name) => clickhouse.systemTable(name),
     };
   }
 

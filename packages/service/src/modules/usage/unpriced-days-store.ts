@@ -2,7 +2,7 @@ import { DAY_S } from '@tollgate/timezone';
 import { sql } from 'kysely';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import { type Db, isNotMoving } from '../../platform/postgres/index.js';
-import { everyHistory, projectsWithOwnTables } from '../storage/index.js';
+import { everyHistory, everyTable, projectsWithOwnTables } from '../storage/index.js';
 
 /** The totals of a project's day whose unpriced events were never counted. */
 export interface UncountedDay {
@@ -47,12 +47,14 @@ export async function uncountedDays(db: Db, day: number): Promise<UncountedDay[]
  */
 export async function countUnpricedOfDay(
   db: Db,
-  clickhouse: Pick<ClickHouse, 'query'>,
+  clickhouse: Pick<ClickHouse, 'upToDate'>,
   day: number,
   signal: AbortSignal | undefined,
 ): Promise<ReadonlyMap<string, number>> {
-  const { events, params } = everyHistory(await projectsWithOwnTables(db));
-  const rows = await clickhouse.query<{ projectId: string; unpriced: string }>(
+  const own = await projectsWithOwnTables(db);
+  const { events, params } = everyHistory(own);
+  const history = await clickhouse.upToDate(everyTable(own));
+  const rows = await history.query<{ projectId: string; unpriced: string }>(
     `SELECT tenant_id AS tenantId, project_id AS projectId, count() AS unpriced FROM ${events.from}
      WHERE ${events.inPlace} AND toUnixTimestamp(occurred_at) >= {from:UInt32} AND toUnixTimestamp(occurred_at) < {to:UInt64}
        AND has(item.pricing_source, 'unpriced')

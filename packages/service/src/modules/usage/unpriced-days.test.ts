@@ -35,7 +35,7 @@ afterEach(async () => {
 
 const query = (sql: string) => postgres.postgres.pool.query(sql);
 const log = createLog({ level: 'silent' });
-const sweep = (clickhouse: Pick<TestClickHouse['clickhouse'], 'query'> = store.clickhouse) =>
+const sweep = (clickhouse: Pick<TestClickHouse['clickhouse'], 'upToDate'> = store.clickhouse) =>
   createUnpricedDaysJob({ postgres: postgres.postgres, clickhouse, log }).sweep();
 const unpricedOf = async (tenantId: string, projectId: string) =>
   (await ingestCounts(new ProjectDb(postgres.postgres.db, { tenantId, projectId }))).unpriced;
@@ -90,10 +90,11 @@ describe('days that an earlier release has rated', () => {
   it('wait while the tenant is in another cell, and nobody reads history for them', async () => {
     await query(`insert into tenant_moves values ('ten_1', 'mov_1', 'moved', 0)`);
     let reads = 0;
-    const counting: Pick<TestClickHouse['clickhouse'], 'query'> = {
-      query: (...args) => {
+    const counting: Pick<TestClickHouse['clickhouse'], 'upToDate'> = {
+      upToDate: (tables) => {
         reads += 1;
-        return store.clickhouse.query(...args);
+        expect(tables).toEqual(['usage_events', 'usage_rollup']);
+        return store.clickhouse.upToDate(tables);
       },
     };
     expect(await sweep(counting)).toBe(1);
@@ -118,18 +119,17 @@ describe('days that an earlier release has rated', () => {
   it('are counted later when a batch changes them meanwhile', async () => {
     const late = usageRow({ tenantId: 'ten_1', projectId: 'prj_1', occurredAt: DAY * DAY_S, items: [FREE] });
     let isLate = true;
-    const racing: Pick<TestClickHouse['clickhouse'], 'query'> = {
-      query: async (...args) => {
-        const found = await store.clickhouse.query(...args);
-        if (isLate && JSON.stringify(args).includes(`${DAY * DAY_S}`)) {
-          isLate = false;
-          await insertUsageRows(store.clickhouse, [late]);
-          await query(`update usage_event_totals set processed_count = processed_count + 1
-            where project_id = 'prj_1' and day = ${DAY}`);
-        }
-        return found as never;
-      },
+    const query: TestClickHouse['clickhouse']['query'] = async (...args) => {
+      const found = await store.clickhouse.query(...args);
+      if (isLate && JSON.stringify(args).includes(`${DAY * DAY_S}`)) {
+        isLate = false;
+        await insertUsageRows(store.clickhouse, [late]);
+        await postgres.postgres.pool.query(`update usage_event_totals set processed_count = processed_count + 1
+          where project_id = 'prj_1' and day = ${DAY}`);
+      }
+      return found as never;
     };
+    const racing = { upToDate: async () => Object.assign(Object.create(store.clickhouse), { query }) };
     expect(await sweep(racing)).toBe(2);
     expect(await unpricedOf('ten_1', 'prj_1')).toBe(1);
     expect(await sweep()).toBe(1);

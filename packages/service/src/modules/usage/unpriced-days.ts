@@ -11,7 +11,7 @@ import {
 
 export interface UnpricedDaysDeps {
   readonly postgres: Pick<Postgres, 'db'>;
-  readonly clickhouse: Pick<ClickHouse, 'query'>;
+  readonly clickhouse: Pick<ClickHouse, 'upToDate'>;
   readonly log: Pick<Logger, 'info' | 'warn'>;
 }
 

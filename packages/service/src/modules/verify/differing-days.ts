@@ -1,4 +1,4 @@
-import { projectsWithOwnTables, retainedFromDays } from '../storage/index.js';
+import { everyTable, projectsWithOwnTables, retainedFromDays } from '../storage/index.js';
 import { compareDays, countedAlike, dayKey, type Measurement, type ProjectDay, spansOf } from './compare.js';
 import { daysWithHistory, ITEM_STORES, readFound } from './history-store.js';
 import type { VerifyDeps } from './service.js';
@@ -13,7 +13,8 @@ export async function differingDays({
   clickhouse,
 }: Pick<VerifyDeps, 'postgres' | 'clickhouse'>): Promise<ProjectDays[]> {
   const own = await projectsWithOwnTables(postgres.db);
-  const days = [...(await daysWithTotals(postgres.db)), ...(await daysWithHistory(clickhouse, own))];
+  const history = await clickhouse.upToDate(everyTable(own));
+  const days = [...(await daysWithTotals(postgres.db)), ...(await daysWithHistory(history, own))];
   const differing = new Map<string, ProjectDays>();
   for (const span of spansOf(days)) {
     // The totals include batches that wait, so these are read at the same moment.
@@ -21,7 +22,7 @@ export async function differingDays({
       expected: await readExpected(tx, span),
       waiting: await waitingDays(tx),
     }));
-    const found = await readFound(clickhouse, own, span);
+    const found = await readFound(history, own, span);
     const retained = await retainedFromDays(postgres.db);
     const judged = (measurements: readonly Measurement[]) =>
       measurements.filter(

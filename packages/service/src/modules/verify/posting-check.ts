@@ -1,10 +1,11 @@
 import type { PostingRecount } from '@tollgate/contract';
 import { DAY_S } from '@tollgate/timezone';
-import type { ClickHouse } from '../../platform/clickhouse/index.js';
+import type { ClickHouse, ClickHouseReader } from '../../platform/clickhouse/index.js';
 import type { Postgres } from '../../platform/postgres/index.js';
 import { latestUsageMs, readUsageSums, type UsageSum } from '../ledger/index.js';
 import { absentWindows, type CountedWindow, readActiveRules, readCountedWindows } from '../limits/index.js';
 import {
+  everyTable,
   type OwnTables,
   projectsWithExpiredUsage,
   projectsWithOwnTables,
@@ -18,7 +19,7 @@ import { readWindows, type WindowReading } from './window-check.js';
 
 export interface PostingCheckDeps {
   readonly postgres: Postgres;
-  readonly clickhouse: Pick<ClickHouse, 'query'>;
+  readonly clickhouse: Pick<ClickHouse, 'upToDate'>;
   /** Waits for batches to reach ClickHouse; returns the projects whose batches do not. */
   readonly wait: (batches: readonly PendingBatch[]) => Promise<ReadonlySet<string>>;
 }
@@ -43,9 +44,10 @@ export async function verifyPosting({
   const before = await readPosted(postgres, upToMs);
   const stalled = await wait(before.waiting);
   const own = await projectsWithOwnTables(postgres.db);
-  const posted = await readPostedSums(clickhouse, own, upToMs);
-  const windows = await readWindows(clickhouse, own, before.windows, before.rules);
-  const missing = await readMissing({ postgres, clickhouse }, own, before);
+  const history = await clickhouse.upToDate(everyTable(own));
+  const posted = await readPostedSums(history, own, upToMs);
+  const windows = await readWindows(history, own, before.windows, before.rules);
+  const missing = await readMissing(postgres, history, own, before);
   const after = await readPosted(postgres, upToMs);
   // Read last: deletions are recorded before they happen.
   const completeFrom = await completeFromS(postgres);
@@ -73,7 +75,8 @@ function readPosted(postgres: Postgres, upToMs: number) {
 
 /** Windows are written before the history, so windows that the history needs must exist when they are read after it. */
 async function readMissing(
-  { postgres, clickhouse }: Pick<PostingCheckDeps, 'postgres' | 'clickhouse'>,
+  postgres: Postgres,
+  clickhouse: ClickHouseReader,
   own: readonly OwnTables[],
   { rules }: Posted,
 ): Promise<MissingReading> {

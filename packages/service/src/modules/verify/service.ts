@@ -7,7 +7,7 @@ import { recountPurchases } from '../checkout/index.js';
 import { recountLedger } from '../ledger/index.js';
 import { recountReservations } from '../limits/index.js';
 import { recountQuotas } from '../quotas/index.js';
-import { projectsWithOwnTables, retainedFromDays } from '../storage/index.js';
+import { everyTable, projectsWithOwnTables, retainedFromDays } from '../storage/index.js';
 import {
   changedDays,
   countedAlike,
@@ -33,7 +33,7 @@ import {
 
 export interface VerifyDeps {
   readonly postgres: Postgres;
-  readonly clickhouse: Pick<ClickHouse, 'query'>;
+  readonly clickhouse: Pick<ClickHouse, 'upToDate'>;
   readonly log: Pick<Logger, 'info' | 'warn'>;
   /** How long committed batches may take to reach ClickHouse; after that, their projects are not judged. */
   readonly projectionMsMax?: number;
@@ -72,7 +72,7 @@ export async function verifyUsage(deps: VerifyDeps): Promise<VerifyReport> {
   const own = await projectsWithOwnTables(deps.postgres.db);
   const days = [
     ...(await daysWithTotals(deps.postgres.db)),
-    ...(await daysWithHistory(deps.clickhouse, own)),
+    ...(await daysWithHistory(await deps.clickhouse.upToDate(everyTable(own)), own)),
   ];
   for (const span of spansOf(days)) await verifySpan(deps, span, projection, tally);
   const ledger = await recountLedger(deps.postgres, VERIFY_DIFFERENCES_MAX);
@@ -140,7 +140,8 @@ async function lookAtRest(
     ids: await readEventIds(tx, span),
   }));
   const stalled = await projection.wait(postgres.db, expected.waiting);
-  const found = await readFound(clickhouse, await projectsWithOwnTables(postgres.db), span);
+  const own = await projectsWithOwnTables(postgres.db);
+  const found = await readFound(await clickhouse.upToDate(everyTable(own)), own, span);
   const retained = await retainedFromDays(postgres.db);
   const after = await onSnapshot(postgres, (tx) => readExpected(tx, span));
   const moving = changedDays([...expected.items, ...expected.events], [...after.items, ...after.events]);
@@ -157,7 +158,8 @@ function lookWhileHeld(
     const expected = await readExpected(tx, span);
     const ids = await readEventIds(tx, span);
     const stalled = await projection.wait(tx, expected.waiting, HELD_PROJECTION_MS_MAX);
-    const found = await readFound(clickhouse, await projectsWithOwnTables(tx), span);
+    const own = await projectsWithOwnTables(tx);
+    const found = await readFound(await clickhouse.upToDate(everyTable(own)), own, span);
     const retained = await retainedFromDays(postgres.db);
     return { expected, ids, found, retained, moving: new Set<string>(), stalled };
   });

@@ -199,8 +199,8 @@ function describeDeletions(open: () => ClickHouse): void {
     await open().command(
       `ALTER TABLE mutated DELETE IN PARTITION ID '202601' WHERE owner IN ('a') SETTINGS mutations_sync = 0`,
     );
-    const undone = `SELECT table FROM system.mutations WHERE table = 'mutated' AND NOT is_done`;
-    expect(await holdsWithin(async () => (await open().query(undone)).length === 0, 30_000, 20)).toBe(true);
+    // A replica learns of the deletion from Keeper, a moment later, so its list of deletions can be empty before.
+    expect(await holdsWithin(async () => (await rowsOf('mutated')).length < 4, 30_000, 20)).toBe(true);
     expect(await rowsOf('mutated')).toEqual([
       { month: 202601, owner: 'b' },
       { month: 202602, owner: 'a' },

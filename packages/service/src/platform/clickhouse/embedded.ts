@@ -13,15 +13,17 @@ import {
   type BlockData,
   type ClickHouse,
   type ClickHouseLimits,
+  type ClickHouseReader,
   ClickHouseUnavailableError,
   DEFAULT_LIMITS,
   InsertCountError,
   type QueryOptions,
   type QueryParams,
+  type SystemTable,
 } from './port.js';
 import { forgetLostParts } from './repair.js';
 import { parseRows, ROWS_FORMAT } from './rows.js';
-import { assignments, insertInto, insertSettings, literal, querySettings } from './sql.js';
+import { assignments, insertInto, insertSettings, literal, ownSystemTable, querySettings } from './sql.js';
 
 export interface EmbeddedClickHouseOptions {
   readonly dataDir: string;
@@ -195,6 +197,14 @@ class EmbeddedClickHouse implements ClickHouse {
     } finally {
       await rm(file, { force: true });
     }
+  }
+
+  async upToDate(): Promise<ClickHouseReader> {
+    return this;
+  }
+
+  systemTable(name: SystemTable): string {
+    return ownSystemTable(name);
   }
 
   async command(sql: string, params: QueryParams = {}): Promise<void> {

@@ -3,13 +3,15 @@ export { createTableCopy } from './copy.js';
 export { openEmbeddedClickHouse } from './embedded.js';
 export { isClickHouseUnavailable } from './errors.js';
 export { applyClickHouseMigrations, checkClickHouseMigrations } from './migrate.js';
+export { openClickHouseServer } from './open-server.js';
 export {
   type BlockData,
   type ClickHouse,
+  type ClickHouseReader,
   ClickHouseUnavailableError,
   InsertCountError,
   type QueryParams,
 } from './port.js';
 export { parseRows } from './rows.js';
-export { checkClickHouseServer, connectClickHouse } from './server.js';
+export { connectClickHouse } from './server.js';
 export { identifier, literal } from './sql.js';

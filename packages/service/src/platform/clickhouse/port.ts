@@ -1,5 +1,5 @@
-/** A ClickHouse database, embedded or on a server: the same SQL and the same results. */
-export interface ClickHouse {
+/** Reads of a ClickHouse database. */
+export interface ClickHouseReader {
   /**
    * Returns the rows of a SELECT without a FORMAT clause. The engine binds parameters as `{name:Type}`. Decimals and
    * 64-bit integers arrive as text.
@@ -11,14 +11,31 @@ export interface ClickHouse {
 
   /** Returns the rows of a SELECT without a FORMAT clause as blocks of the Native format, for `insertRows`. */
   exportRows(sql: string, params?: QueryParams): Promise<Buffer>;
+}
 
-  /** Runs one statement that returns no rows. */
+/** A ClickHouse database, embedded, on a server or on the replicas of a cluster: the same SQL and the same results. */
+export interface ClickHouse extends ClickHouseReader {
+  /**
+   * Returns a reader that finds all rows of the tables whose insert has returned before, in any process. Charts do
+   * without: on a cluster, a replica that lacks rows of another first fetches them.
+   */
+  upToDate(tables: readonly string[]): Promise<ClickHouseReader>;
+
+  /** Returns text for FROM: the rows of a system table about this database, of all replicas that can be reached. */
+  systemTable(name: SystemTable): string;
+
+  /**
+   * Runs one statement that returns no rows. It is written for a single server; on a cluster, all replicas do it.
+   *
+   * @throws MigrationError if it is unknown how a cluster would do it
+   */
   command(sql: string, params?: QueryParams): Promise<void>;
 
   /**
    * Inserts blocks of the Native format, which contain `rowCount` rows of the named columns, as one block. When it
-   * returns, the rows and their sums in materialized views are on disk. The same rows sent again with the same token
-   * are inserted once, whichever process was killed in between; `token` is 1–128 letters, digits and `_.:-`.
+   * returns, the rows and their sums in materialized views are on disk, on a cluster on most replicas. The same rows
+   * sent again with the same token are inserted once, whichever process was killed in between; `token` is 1–128
+   * letters, digits and `_.:-`.
    */
   insertRows(
     table: string,
@@ -31,6 +48,18 @@ export interface ClickHouse {
   /** Ends running queries, and releases everything. Safe to call twice. */
   close(): Promise<void>;
 }
+
+/** The replicas that have the same tables. */
+export interface Cluster {
+  /** Its name in `system.clusters`. */
+  readonly name: string;
+  /** ClickHouse Cloud replicates every table by itself; other servers need replicated engines. */
+  readonly isCloud: boolean;
+  readonly replicas: number;
+}
+
+/** System tables that differ between replicas. */
+export type SystemTable = 'parts' | 'mutations';
 
 export type QueryParams = Readonly<Record<string, unknown>>;
 

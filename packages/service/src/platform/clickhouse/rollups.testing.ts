@@ -30,8 +30,22 @@ const ONCE = {
   quantity_15m: '600',
 };
 
+const SYNCHRONIZED = [
+  'fsync_after_insert = 1',
+  'fsync_part_directory = 1',
+  'min_rows_to_fsync_after_merge = 1',
+];
+const SINGLE_SETTINGS = [...SYNCHRONIZED, ' non_replicated_deduplication_window = 10000'];
+/** Settings of tables with replicas. */
+export const REPLICATED_SETTINGS = [
+  ...SYNCHRONIZED,
+  'min_compressed_bytes_to_fsync_after_fetch = 1',
+  ' replicated_deduplication_window = 100000',
+  ' replicated_deduplication_window_seconds = 604800',
+];
+
 /** Tests the properties that the projector relies on. The tables of usage must be empty. */
-export function describeRollups(name: string, open: () => ClickHouse): void {
+export function describeRollups(name: string, open: () => ClickHouse, settings = SINGLE_SETTINGS): void {
   describe(`${name}: a retried insert`, () => {
     // Across the end of a month, so that one insert creates parts in two partitions of every table.
     const rows = Array.from({ length: EVENT_COUNT }, (_, id) => ({
@@ -45,13 +59,10 @@ export function describeRollups(name: string, open: () => ClickHouse): void {
     test('is on disk, with all that follows from it, before it is acknowledged', async () => {
       const tables = await open().query<{ name: string; created: string }>(`
         SELECT name, create_table_query AS created FROM system.tables
-        WHERE database = currentDatabase() AND name LIKE 'usage_%' AND engine LIKE '%MergeTree' ORDER BY name`);
+        WHERE database = currentDatabase() AND name IN ('usage_events', 'usage_rollup') ORDER BY name`);
       expect(tables.map((table) => table.name)).toEqual(['usage_events', 'usage_rollup']);
       for (const { created } of tables) {
-        expect(created).toContain('fsync_after_insert = 1');
-        expect(created).toContain('fsync_part_directory = 1');
-        expect(created).toContain('min_rows_to_fsync_after_merge = 1');
-        expect(created).toContain('non_replicated_deduplication_window = 10000');
+        for (const setting of settings) expect(created).toContain(setting);
       }
     });
 

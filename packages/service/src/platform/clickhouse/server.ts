@@ -1,24 +1,42 @@
 import { open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
-import { connectionProblem } from '../connection-problem.js';
+import {
+  type ClickHouseClient,
+  ClickHouseLogLevel,
+  type ClickHouseSettings,
+  createClient,
+} from '@clickhouse/client';
+import { mapAtOnce } from '../at-once.js';
 import {
   type BlockData,
   type ClickHouse,
   type ClickHouseLimits,
-  ClickHouseUnavailableError,
+  type ClickHouseReader,
+  type Cluster,
   DEFAULT_LIMITS,
   InsertCountError,
   type QueryOptions,
   type QueryParams,
+  type SystemTable,
 } from './port.js';
+import { replicatedStatement } from './replicated-statement.js';
 import { parseRows, ROWS_FORMAT } from './rows.js';
-import { insertInto, insertSettings, querySettings } from './sql.js';
+import {
+  identifier,
+  insertInto,
+  insertSettings,
+  ownSystemTable,
+  querySettings,
+  quorumSettings,
+  systemTableOfAll,
+} from './sql.js';
 
 export interface ClickHouseServerOptions {
-  /** `http(s)://user:password@host:8123/database` */
+  /** `http(s)://user:password@host:8123/database`, with one host */
   readonly url: string;
+  /** The cluster that the host is a replica of. */
+  readonly cluster?: Cluster | undefined;
   readonly applicationName?: string;
   readonly limits?: Partial<ClickHouseLimits>;
 }
@@ -27,6 +45,11 @@ const CONNECTIONS_MAX = 16;
 /** Longer than the longest query that the server allows. */
 const RESPONSE_MARGIN_MS = 5_000;
 const INSERT_TIMEOUT_MS = 120_000;
+const CATCH_UPS_AT_ONCE = 8;
+/** Upper bound of the time that a replica may take to fetch what it lacks. */
+const CATCH_UP_SETTINGS: ClickHouseSettings = { receive_timeout: 20 };
+/** Upper bound of the time that replicas may take to create or change a table, in seconds. */
+const DEFINITION_SECONDS_MAX = 60;
 
 /** Uses a ClickHouse server over HTTP. Opens no connection yet. */
 export function connectClickHouse(options: ClickHouseServerOptions): ClickHouse {
@@ -39,53 +62,36 @@ export function connectClickHouse(options: ClickHouseServerOptions): ClickHouse 
       request_timeout: requestTimeoutMs,
       log: { level: ClickHouseLogLevel.OFF },
     });
-  return new ServerClickHouse(
-    client(limits.executionSecondsMax * 1000 + RESPONSE_MARGIN_MS),
-    client(INSERT_TIMEOUT_MS),
-    querySettings(limits),
-  );
+  return new ServerClickHouse({
+    querying: client(limits.executionSecondsMax * 1000 + RESPONSE_MARGIN_MS),
+    inserting: client(INSERT_TIMEOUT_MS),
+    settings: querySettings(limits),
+    cluster: options.cluster,
+    database: decodeURIComponent(new URL(options.url).pathname.slice(1)) || 'default',
+  });
 }
 
-/** The meaning of errors of the server for somebody who has configured it, by their names. */
-const PROBLEMS: Readonly<Record<string, string>> = {
-  AUTHENTICATION_FAILED: 'the user or the password is wrong',
-  UNKNOWN_DATABASE: 'the database does not exist',
-};
+/** A statement that inserts rows needs a quorum, too. */
+function statementSettings(cluster: Cluster): ClickHouseSettings {
+  return { distributed_ddl_task_timeout: String(DEFINITION_SECONDS_MAX), ...quorumSettings(cluster) };
+}
 
-/**
- * Checks that a server can be used, and closes the connection if it cannot.
- *
- * @param place host and database, without credentials
- * @throws ClickHouseUnavailableError with one sentence that says what is wrong
- */
-export async function checkClickHouseServer(
-  clickhouse: Pick<ClickHouse, 'query' | 'close'>,
-  place: string,
-): Promise<void> {
-  try {
-    await clickhouse.query('SELECT 1 AS one');
-  } catch (error) {
-    await clickhouse.close();
-    throw new ClickHouseUnavailableError(
-      `TOLLGATE_CLICKHOUSE_URL cannot be used (${place}): ${connectionProblem(error, PROBLEMS)}.`,
-    );
-  }
+/** The connections to a server. */
+interface Connections {
+  readonly querying: ClickHouseClient;
+  readonly inserting: ClickHouseClient;
+  /** Settings of queries. */
+  readonly settings: ClickHouseSettings;
+  readonly cluster: Cluster | undefined;
+  readonly database: string;
 }
 
 class ServerClickHouse implements ClickHouse {
-  readonly #querying: ClickHouseClient;
-  readonly #inserting: ClickHouseClient;
-  readonly #settings: ReturnType<typeof querySettings>;
+  readonly #connections: Connections;
   #closing: Promise<void> | undefined;
 
-  constructor(
-    querying: ClickHouseClient,
-    inserting: ClickHouseClient,
-    settings: ReturnType<typeof querySettings>,
-  ) {
-    this.#querying = querying;
-    this.#inserting = inserting;
-    this.#settings = settings;
+  constructor(connections: Connections) {
+    this.#connections = connections;
   }
 
   async query<Row>(sql: string, params?: QueryParams, options?: QueryOptions): Promise<Row[]> {
@@ -93,30 +99,58 @@ class ServerClickHouse implements ClickHouse {
   }
 
   async queryText(sql: string, params: QueryParams = {}, options: QueryOptions = {}): Promise<string> {
-    const result = await this.#querying.query({
+    const result = await this.#connections.querying.query({
       query: sql,
       format: ROWS_FORMAT,
       query_params: params,
-      clickhouse_settings: this.#settings,
+      clickhouse_settings: this.#connections.settings,
       ...(options.signal === undefined ? {} : { abort_signal: options.signal }),
     });
     return result.text();
   }
 
   async exportRows(sql: string, params: QueryParams = {}): Promise<Buffer> {
-    const { stream } = await this.#querying.exec({
+    const { stream } = await this.#connections.querying.exec({
       query: `${sql} FORMAT Native`,
       query_params: params,
-      clickhouse_settings: { ...this.#settings, wait_end_of_query: 1 },
+      clickhouse_settings: { ...this.#connections.settings, wait_end_of_query: 1 },
     });
     return buffer(stream);
   }
 
+  /**
+   * A replica of a cluster fetches what others have. In ClickHouse Cloud the next request may reach another replica, so
+   * each query asks for the newest state; elsewhere that would need inserts that wait for each other.
+   */
+  async upToDate(tables: readonly string[]): Promise<ClickHouseReader> {
+    const { cluster, settings } = this.#connections;
+    if (cluster === undefined) return this;
+    if (cluster.isCloud) {
+      const newest: ClickHouseSettings = { ...settings, select_sequential_consistency: '1' };
+      return new ServerClickHouse({ ...this.#connections, settings: newest });
+    }
+    await mapAtOnce(tables, CATCH_UPS_AT_ONCE, (table) =>
+      this.#run(`SYSTEM SYNC REPLICA ${identifier(table)} LIGHTWEIGHT`, {}, CATCH_UP_SETTINGS),
+    );
+    return this;
+  }
+
+  systemTable(name: SystemTable): string {
+    const { cluster, database } = this.#connections;
+    return cluster === undefined ? ownSystemTable(name) : systemTableOfAll(name, cluster, database);
+  }
+
   async command(sql: string, params: QueryParams = {}): Promise<void> {
-    await this.#inserting.command({
-      query: sql,
+    const { cluster } = this.#connections;
+    if (cluster === undefined) await this.#run(sql, params, {});
+    else await this.#run(replicatedStatement(sql, cluster), params, statementSettings(cluster));
+  }
+
+  async #run(query: string, params: QueryParams, settings: ClickHouseSettings): Promise<void> {
+    await this.#connections.inserting.command({
+      query,
       query_params: params,
-      clickhouse_settings: { session_timezone: 'UTC', wait_end_of_query: 1 },
+      clickhouse_settings: { session_timezone: 'UTC', wait_end_of_query: 1, ...settings },
     });
   }
 
@@ -128,11 +162,16 @@ class ServerClickHouse implements ClickHouse {
     token: string,
   ): Promise<void> {
     const values = await openStream(data);
-    const { stream, summary } = await this.#inserting
+    const { stream, summary } = await this.#connections.inserting
       .exec({
         query: `${insertInto(table, columns)} FORMAT Native`,
         values,
-        clickhouse_settings: { ...insertSettings(token), session_timezone: 'UTC', wait_end_of_query: 1 },
+        clickhouse_settings: {
+          ...insertSettings(token),
+          ...quorumSettings(this.#connections.cluster),
+          session_timezone: 'UTC',
+          wait_end_of_query: 1,
+        },
       })
       .finally(() => values.destroy());
     for await (const _ of stream); // no data comes, but the connection is free only at the end of the stream
@@ -142,7 +181,8 @@ class ServerClickHouse implements ClickHouse {
   }
 
   close(): Promise<void> {
-    this.#closing ??= Promise.all([this.#querying.close(), this.#inserting.close()]).then(() => undefined);
+    const { querying, inserting } = this.#connections;
+    this.#closing ??= Promise.all([querying.close(), inserting.close()]).then(() => undefined);
     return this.#closing;
   }
 }

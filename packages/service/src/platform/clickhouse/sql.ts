@@ -1,5 +1,5 @@
 import type { ClickHouseSettings } from '@clickhouse/client';
-import { type ClickHouseLimits, INSERT_ROWS_MAX } from './port.js';
+import { type ClickHouseLimits, type Cluster, INSERT_ROWS_MAX, type SystemTable } from './port.js';
 
 /** Beyond this share of its memory a query groups and sorts on disk, which is slower but does not fail. */
 const SPILL_SHARE = 1 / 3;
@@ -41,6 +41,23 @@ export function insertSettings(token: string): ClickHouseSettings {
   };
 }
 
+/** Less than the time after which a client gives up an insert, so that the server says what happened. */
+const QUORUM_MS_MAX = 60_000;
+
+/**
+ * Returns settings by which an insert is acknowledged once most replicas have it, and so are the sums in materialized
+ * views. Inserts of several projectors go on at the same time. A number of replicas instead of `auto`, because `auto`
+ * waits in vain where there is one replica. In ClickHouse Cloud every insert is on shared storage, without a quorum.
+ */
+export function quorumSettings(cluster: Cluster | undefined): ClickHouseSettings {
+  if (cluster === undefined || cluster.isCloud) return {};
+  return {
+    insert_quorum: String(Math.floor(cluster.replicas / 2) + 1),
+    insert_quorum_parallel: 1,
+    insert_quorum_timeout: QUORUM_MS_MAX,
+  };
+}
+
 /** Returns `INSERT INTO t (a, b)`, with every name checked. */
 export function insertInto(table: string, columns: readonly string[]): string {
   return `INSERT INTO ${identifier(table)} (${columns.map(identifier).join(', ')})`;
@@ -50,6 +67,20 @@ export function insertInto(table: string, columns: readonly string[]): string {
 export function identifier(name: string): string {
   if (!/^[A-Za-z_][\w.]*$/.test(name)) throw new RangeError(`${JSON.stringify(name)} is not a name.`);
   return `\`${name}\``;
+}
+
+/** Returns text for FROM: the rows of a system table about the database of the connection. */
+export function ownSystemTable(name: SystemTable): string {
+  return `(SELECT * FROM system.${name} WHERE database = currentDatabase())`;
+}
+
+/**
+ * Returns text for FROM: the same of all replicas. Lost replicas are left out, because they must not stop the others,
+ * and have nothing that only they have.
+ */
+export function systemTableOfAll(name: SystemTable | 'tables', cluster: Cluster, database: string): string {
+  return `(SELECT * FROM clusterAllReplicas(${literal(cluster.name)}, system.${name})
+    WHERE database = ${literal(database)} SETTINGS skip_unavailable_shards = 1)`;
 }
 
 /** Returns a quoted string. */

@@ -1,8 +1,9 @@
 import { Kysely, PostgresDialect, type Transaction } from 'kysely';
 import pg, { type PoolClient } from 'pg';
 import type { Logger } from 'pino';
+import { hostUrls } from '../host-urls.js';
 import type { PostgresConnection } from './embedded.js';
-import { Hosts, hostUrls } from './hosts.js';
+import { Hosts } from './hosts.js';
 import type { Database } from './tables.js';
 
 /** A transaction on PostgreSQL, the system of record: its changes become visible and durable together. */

@@ -8,21 +8,6 @@ import { copyDataDir, newScratchFolder } from '../../testing/scratch-folder.js';
 import type { Postgres } from './connect.js';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded.js';
 import { isUnavailable } from './errors.js';
-import { hostUrls } from './hosts.js';
-
-describe('a URL', () => {
-  it('with several hosts is one URL for each of them', () => {
-    expect(hostUrls('postgresql://u:p%40@one:5432,two:5433/db?target_session_attrs=read-write')).toEqual([
-      'postgresql://u:p%40@one:5432/db?target_session_attrs=read-write',
-      'postgresql://u:p%40@two:5433/db?target_session_attrs=read-write',
-    ]);
-  });
-
-  it.each(['postgresql://u:p,q@one/db?a=b,c', 'postgres://localhost/db?host=/a,b', 'postgresql:///db'])(
-    'with one host stays as it is: %s',
-    (url) => expect(hostUrls(url)).toEqual([url]),
-  );
-});
 
 // Other systems have a single loopback address.
 describe.runIf(process.platform === 'linux')('a primary and its standby', () => {

@@ -5,16 +5,6 @@ const LOOK_MS_MAX = 2_000;
 /** The state of an error after which the same work may succeed later. */
 const READ_ONLY = '25006';
 
-const URL_PARTS = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#@]*)(.*)$/s;
-
-/** Returns one URL for each host of a URL such as `postgresql://one:5432,two:5432/database`; other text as it is. */
-export function hostUrls(url: string): string[] {
-  const parts = URL_PARTS.exec(url);
-  if (parts === null) return [url];
-  const [, start = '', hosts = '', end = ''] = parts;
-  return hosts.split(',').map((host) => start + host + end);
-}
-
 /**
  * The hosts of a primary and its standbys. It looks for the host that can be written to, and remembers it until a
  * connection to it fails or turns out to be read-only, as after a fail-over.

@@ -27,7 +27,6 @@ export {
   isUnavailable,
   isUniqueViolation,
 } from './errors.js';
-export { hostUrls } from './hosts.js';
 export { applyMigrations, checkMigrations, type MigrationOptions } from './migrate.js';
 export { isNotMoving } from './moving-tenants.js';
 export { recount } from './recount.js';

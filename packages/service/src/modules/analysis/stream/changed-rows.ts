@@ -2,7 +2,7 @@ import { type AnalysisQuery, STREAM_ROWS_MAX, type StreamBuckets } from '@tollga
 import { type Clock, unixSeconds } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/errors.js';
 import type { ClickHouse } from '../../../platform/clickhouse/index.js';
-import type { StorageScope, UsageHistory } from '../../storage/index.js';
+import { type StorageScope, storageTables, type UsageHistory } from '../../storage/index.js';
 import { normalizeQuery } from '../normalize.js';
 import { analyze } from '../service.js';
 import type { TimeSpan } from '../source.js';
@@ -15,7 +15,7 @@ export type StreamScope = StorageScope;
 export type ChangedRows = Omit<StreamBuckets, 'query'> | 'nothing' | 'query-again';
 
 export interface ChangedRowsDeps {
-  readonly clickhouse: Pick<ClickHouse, 'query'>;
+  readonly clickhouse: Pick<ClickHouse, 'upToDate'>;
   readonly clock: Clock;
   readonly history: UsageHistory;
 }
@@ -32,11 +32,13 @@ export async function changedRows(
   if (runs.length === 0) return 'nothing';
   const bucketSize = normalized.buckets.text;
   const scope = await history.scopeOf(project);
+  // The change was recorded after its insert, and is sent once: a replica that lacks the rows must fetch them.
+  const reader = await clickhouse.upToDate(Object.values(storageTables(project)));
   const rows: StreamBuckets['rows'] = [];
   for (const { from, to } of runs) {
     // The bucket size is given explicitly, so that a part of the range has the same buckets as the whole range.
     const part = { ...query, time_range: { from, to }, bucket_size: bucketSize };
-    const answer = await analyze(clickhouse, clock, scope, part).catch(refusal);
+    const answer = await analyze(reader, clock, scope, part).catch(refusal);
     if (answer === undefined) return 'query-again';
     // A query with a limit of its own leaves out rows for every client.
     if (answer.truncated && query.limit === undefined) return 'query-again';

@@ -134,6 +134,7 @@ describe('GET …/analysis/stream', () => {
       expect((await client.next()).data.query).toBe(1);
     }
     expect(fixture.clickhouse.asked).toBe(1);
+    expect([...fixture.clickhouse.fetched].sort()).toEqual(['usage_events', 'usage_rollup']);
   });
 
   it('looks at nothing and asks nothing where nothing changed', async () => {

@@ -1,7 +1,6 @@
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { AnalysisQuery, AnalysisResult, StreamBuckets } from '@tollgate/contract';
-import type { ClickHouse } from '../../../platform/clickhouse/index.js';
 import { createLog } from '../../../platform/log/index.js';
 import { createMetrics, type Metrics } from '../../../platform/metrics/index.js';
 import { PostgresSegmentQueue } from '../../../platform/queue/index.js';
@@ -27,6 +26,7 @@ import { namesOf } from '../known-names.testing.js';
 import type { SavedQuery } from './followed-queries.js';
 import { LiveStreams } from './live-streams.js';
 import { registerStreamRoutes } from './routes.js';
+import { WatchedClickHouse } from './watched-clickhouse.testing.js';
 
 /** One event as a client receives it. */
 export interface ReceivedEvent {
@@ -42,21 +42,6 @@ export interface StreamRequest {
   readonly lastSeconds?: number;
   readonly key?: string;
   readonly lastEventId?: number | string;
-}
-
-/** ClickHouse as streams query it; tests count, delay and fail its queries. */
-class WatchedClickHouse {
-  asked = 0;
-  /** Each query waits for it. */
-  gate = async (): Promise<void> => {};
-
-  constructor(readonly clickhouse: Pick<ClickHouse, 'query'>) {}
-
-  query: ClickHouse['query'] = async (sql, params, options) => {
-    this.asked += 1;
-    await this.gate();
-    return this.clickhouse.query(sql, params, options);
-  };
 }
 
 /** Streams over a socket, with a worker and a projector that tests run step by step. */
