@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { migrateDirectory, putCell } from '../packages/service/src/modules/cells/index.js';
 import { readMigrations } from '../packages/service/src/platform/migration-files.js';
 import { endConnections, oldestTransactionMs } from '../packages/service/src/platform/postgres/index.js';
 import { readGuide } from '../packages/service/src/testing/guide.js';
@@ -104,4 +105,46 @@ it('a role that lacks a right on a table is refused, until it gets the rights of
   expectSentence(await service.runCommand(['verify']), `${problem} the table schema_migrations: ${advice}`);
   await postgres.beside(GRANTS);
   expect((await service.runCommand(['verify'])).exitCode).toBe(0);
+});
+
+it('only the owner can start for the first time as a cell, and the role of the guide from then on', async () => {
+  const directory = await createTestPostgres({ isEmpty: true });
+  try {
+    await migrateDirectory(directory.postgres);
+    await putCell(directory.postgres, { name: 'eu-1', url: service.url, capacity: 1 });
+    const cell = { TOLLGATE_CELL: 'eu-1', TOLLGATE_DIRECTORY_URL: directory.connectionString };
+    expectSentence(
+      await service.runCommand(['serve'], cell),
+      'The identity columns are not limited to the numbers of this cell, and this role may not change them (must be owner of table projects): start one process once with the role that owns the tables.',
+    );
+    await service.start({ ...cell, TOLLGATE_DATABASE_URL: owner });
+    expect(await service.terminate()).toBe(0);
+    await service.start(cell);
+    await processSampleEvents(service, EVENTS);
+    expect(await service.terminate()).toBe(0);
+  } finally {
+    await directory.drop();
+  }
+});
+
+it('a role that may not create tables cannot set up the directory, nor use one without the rights', async () => {
+  const directory = await createTestPostgres({ isEmpty: true });
+  try {
+    // It is the first schema in the search paths of both roles, because the owner of the tables is named tollgate.
+    await directory.beside('create schema tollgate; grant usage on schema tollgate to tollgate_service');
+    const url = new URL(directory.connectionString);
+    [url.username, url.password] = ['tollgate_service', 'password of the service'];
+    const cell = { TOLLGATE_CELL: 'eu-1', TOLLGATE_DIRECTORY_URL: url.toString() };
+    expectSentence(
+      await service.runCommand(['serve'], cell),
+      'The directory schema is not up to date, and this role may not change it (permission denied for schema tollgate): run tollgate cell list with the role that owns the tables.',
+    );
+    await migrateDirectory(directory.postgres);
+    expectSentence(
+      await service.runCommand(['serve'], cell),
+      `TOLLGATE_DIRECTORY_URL cannot be used (localhost:5432${url.pathname}): the role "tollgate_service" lacks rights on the table addresses: grant it the rights in docs/guides/postgresql.md.`,
+    );
+  } finally {
+    await directory.drop();
+  }
 });

@@ -99,10 +99,12 @@ describe('a start with a store that cannot be used', () => {
 
   const problemWithDatabase = (url: string) =>
     problemWith('TOLLGATE_DATABASE_URL', { TOLLGATE_DATABASE_URL: url });
+  const problemWithDirectory = (url: string) =>
+    problemWith('TOLLGATE_DIRECTORY_URL', { TOLLGATE_DIRECTORY_URL: url, TOLLGATE_CELL: 'eu-1' });
   const problemWithClickHouse = (url: string) =>
     problemWith('TOLLGATE_CLICKHOUSE_URL', { TOLLGATE_CLICKHOUSE_URL: url });
 
-  it.each<[string, () => string, string | RegExp]>([
+  const UNUSABLE: [string, () => string, string | RegExp][] = [
     [
       'a wrong password',
       () =>
@@ -150,10 +152,28 @@ describe('a start with a store that cannot be used', () => {
       () => databaseUrl((url) => url.searchParams.set('options', '-c search_path=old,pg_catalog')),
       'the server has version 14.12, and Tollgate needs version 15 or later.\n',
     ],
-  ])('of PostgreSQL, because of %s, ends with one sentence', async (_, url, problem) => {
-    expect(await problemWithDatabase(url())).toEqual(
-      typeof problem === 'string' ? problem : expect.stringMatching(problem),
-    );
+  ];
+  const asExpected = (problem: string | RegExp) =>
+    typeof problem === 'string' ? problem : expect.stringMatching(problem);
+
+  it.each(UNUSABLE)('of PostgreSQL, because of %s, ends with one sentence', async (_, url, problem) => {
+    expect(await problemWithDatabase(url())).toEqual(asExpected(problem));
+  });
+
+  it.each(UNUSABLE)('of the directory, because of %s, ends with one sentence', async (_, url, problem) => {
+    expect(await problemWithDirectory(url())).toEqual(asExpected(problem));
+  });
+
+  it('of the directory ends with one sentence for a command too', async () => {
+    const url = `postgresql://tollgate:${SECRET}@${NOBODY_LISTENS}/directory`;
+    const { exitCode, stdout, stderr } = await service.runCommand(['cell', 'list'], {
+      TOLLGATE_DIRECTORY_URL: url,
+    });
+    expect([exitCode, stdout, stderr]).toEqual([
+      1,
+      '',
+      `tollgate: TOLLGATE_DIRECTORY_URL cannot be used (${NOBODY_LISTENS}/directory): the server refuses connections.\n`,
+    ]);
   });
 
   it('of PostgreSQL, because no host of several responds, ends with one sentence', async () => {

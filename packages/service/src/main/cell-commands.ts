@@ -15,7 +15,7 @@ import {
 import { createLog } from '../platform/log/index.js';
 import { readMigrations } from '../platform/migration-files.js';
 import type { Postgres } from '../platform/postgres/index.js';
-import { connectDirectory } from './cell.js';
+import { openDirectory } from './cell.js';
 import { StartError } from './start-error.js';
 
 const RESPONSE_MS_MAX = 10_000;
@@ -172,7 +172,7 @@ export async function withDirectory(
     throw new StartError('Set TOLLGATE_DIRECTORY_URL to the database of the directory.');
   }
   const log = createLog({ level: 'warn' });
-  const directory = connectDirectory(config.directoryUrl, log);
+  const directory = await openDirectory(config.directoryUrl, log);
   try {
     await migrateDirectory(directory, log);
     return await work(directory);

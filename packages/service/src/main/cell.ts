@@ -3,9 +3,10 @@ import { systemClock } from '../kernel/clock.js';
 import { CellError, EventRate, joinCell, type OwnCell, reportEvents } from '../modules/cells/index.js';
 import { TenantGate } from '../modules/moves/index.js';
 import type { Logger } from '../platform/log/index.js';
-import { connectPostgres, type Postgres } from '../platform/postgres/index.js';
+import { checkPostgresServer, connectPostgres, type Postgres } from '../platform/postgres/index.js';
 import { createSweepJob } from '../platform/sweep-job.js';
 import { StartError } from './start-error.js';
+import { serverPlace } from './stores.js';
 
 /** Few are enough: only look-ups of other cells' tenants, and new tenants, projects and keys, use the directory. */
 export const DIRECTORY_CONNECTIONS_MAX = 5;
@@ -32,7 +33,11 @@ export const ALONE: OpenCell = {
   close: async () => {},
 };
 
-/** Joins a process with the api role to the cell that its settings name. @throws StartError */
+/**
+ * Joins a process with the api role to the cell that its settings name.
+ *
+ * @throws StartError, MigrationError or PostgresUnavailableError with one sentence for the operator
+ */
 export async function openCell(config: Config, postgres: Postgres, log: Logger): Promise<OpenCell> {
   const { cell: name, directoryUrl } = config;
   if (name === undefined && directoryUrl === undefined) return ALONE;
@@ -43,7 +48,7 @@ export async function openCell(config: Config, postgres: Postgres, log: Logger):
     throw new StartError('A cell needs TOLLGATE_SERVICE_KEY, which must be the same in all cells.');
   }
   if (!config.roles.includes('api')) return ALONE;
-  const directory = connectDirectory(directoryUrl, log);
+  const directory = await openDirectory(directoryUrl, log);
   const abort = new AbortController();
   try {
     const own = await joinCell({ directory, postgres, name, log, nowMs: () => systemClock.nowMs() });
@@ -77,11 +82,20 @@ export async function openCell(config: Config, postgres: Postgres, log: Logger):
   }
 }
 
-export function connectDirectory(connection: string, log: Logger): Postgres {
-  return connectPostgres({
-    connection,
+/** Connects to the database of the directory. @throws PostgresUnavailableError if it cannot be used */
+export async function openDirectory(url: string, log: Logger): Promise<Postgres> {
+  const directory = connectPostgres({
+    connection: url,
     applicationName: 'tollgate directory',
     poolMax: DIRECTORY_CONNECTIONS_MAX,
     log,
   });
+  try {
+    const place = serverPlace(url);
+    await checkPostgresServer(directory, { setting: 'TOLLGATE_DIRECTORY_URL', place, store: 'directory' });
+    return directory;
+  } catch (error) {
+    await directory.close();
+    throw error;
+  }
 }

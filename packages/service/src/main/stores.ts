@@ -88,7 +88,10 @@ export async function openStores(config: Config, events: StoreEvents): Promise<S
       log: events.log,
     });
     closers.add(() => postgres.close());
-    if (config.databaseUrl !== undefined) await checkPostgresServer(postgres, hostOf(config.databaseUrl));
+    if (config.databaseUrl !== undefined) {
+      const place = serverPlace(config.databaseUrl);
+      await checkPostgresServer(postgres, { setting: 'TOLLGATE_DATABASE_URL', place, store: 'postgres' });
+    }
     const appliedToPostgres = await migratePostgres(config, postgres, events);
     events.signal?.throwIfAborted();
     const objects = await openObjects(config, postgres);
@@ -200,7 +203,7 @@ async function startPostgresIfEmbedded(
 
 async function openClickHouse(config: Config, { onProgress }: StoreEvents): Promise<ClickHouse> {
   const { clickhouseUrl: url, clickhouseCluster: clusterName } = config;
-  if (url !== undefined) return openClickHouseServer({ url, clusterName, place: hostOf(url) });
+  if (url !== undefined) return openClickHouseServer({ url, clusterName, place: serverPlace(url) });
   onProgress('opening ClickHouse');
   return openEmbeddedClickHouse({ dataDir: config.dataDir });
 }
@@ -208,10 +211,15 @@ async function openClickHouse(config: Config, { onProgress }: StoreEvents): Prom
 function describePlaces(config: Config, embedded: EmbeddedPostgres | undefined): Stores['places'] {
   const account = embedded?.accountName === undefined ? '' : ` (run as ${embedded.accountName})`;
   return [
-    ['PostgreSQL', embedded === undefined ? hostOf(config.databaseUrl) : embedded.clusterFolder + account],
+    [
+      'PostgreSQL',
+      embedded === undefined ? serverPlace(config.databaseUrl) : embedded.clusterFolder + account,
+    ],
     [
       'ClickHouse',
-      config.clickhouseUrl === undefined ? join(config.dataDir, 'clickhouse') : hostOf(config.clickhouseUrl),
+      config.clickhouseUrl === undefined
+        ? join(config.dataDir, 'clickhouse')
+        : serverPlace(config.clickhouseUrl),
     ],
     ...(config.objectStoreUrl === undefined
       ? []
@@ -220,7 +228,7 @@ function describePlaces(config: Config, embedded: EmbeddedPostgres | undefined):
 }
 
 /** Hosts and database of a URL, without its credentials. */
-function hostOf(url: string | undefined): string {
+export function serverPlace(url: string | undefined): string {
   const urls = hostUrls(url ?? '').map((one) => new URL(one));
   return urls.map(({ host }) => host).join(',') + urls[0]?.pathname;
 }

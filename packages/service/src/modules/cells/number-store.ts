@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
-import type { Db, Postgres } from '../../platform/postgres/index.js';
+import { MigrationError } from '../../platform/migration-files.js';
+import { type Db, isForbidden, type Postgres } from '../../platform/postgres/index.js';
 import { MOVING_NUMBERS } from './table-owners.js';
 
 /**
@@ -33,6 +34,8 @@ export async function hasGivenNumbers({ db }: Pick<Postgres, 'db'>): Promise<boo
 /**
  * Confines the identity columns of a cell to its own range of numbers; a repeated call changes nothing. Returns the
  * first table that has given out a number outside of the range, and then changes nothing.
+ *
+ * @throws MigrationError if the columns must be changed, and the role may not change them
  */
 export async function confineNumbers(
   { db }: Pick<Postgres, 'db'>,
@@ -46,9 +49,16 @@ export async function confineNumbers(
       if (last !== null && (last <= below || last > end)) return { table, last };
     }
     for (const { table, column } of MOVING_NUMBERS)
-      await confine(tx, { table, column, first: below + 1, end });
+      await confine(tx, { table, column, first: below + 1, end }).catch(explain);
     return undefined;
   });
+}
+
+function explain(error: unknown): never {
+  if (!isForbidden(error)) throw error;
+  throw new MigrationError(
+    `The identity columns are not limited to the numbers of this cell, and this role may not change them (${error.message}): start one process once with the role that owns the tables.`,
+  );
 }
 
 interface Sequence {

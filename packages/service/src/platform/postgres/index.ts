@@ -20,6 +20,7 @@ export {
 export { type EmbeddedPostgres, type PostgresConnection, startEmbeddedPostgres } from './embedded.js';
 export { endConnections } from './end-connections.js';
 export {
+  isForbidden,
   isForeignKeyViolation,
   isMissingTable,
   isServerError,

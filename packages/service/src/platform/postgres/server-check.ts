@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { connectionProblem } from '../connection-problem.js';
-import { readMigrations } from '../migration-files.js';
+import { readMigrations, type StoreName } from '../migration-files.js';
 import { PostgresUnavailableError } from './binaries.js';
 import type { Postgres } from './connect.js';
 
@@ -17,19 +17,31 @@ interface ServerState {
   readonly search_path: string;
 }
 
+/** A database that the operator has configured. */
+export interface ConfiguredDatabase {
+  /** The setting that contains its URL. */
+  readonly setting: 'TOLLGATE_DATABASE_URL' | 'TOLLGATE_DIRECTORY_URL';
+  /** Host and database, without credentials. */
+  readonly place: string;
+  /** Says which tables the database has. */
+  readonly store: Extract<StoreName, 'postgres' | 'directory'>;
+}
+
 /**
  * Checks that a server which the operator has configured can be used, before anything is written to it.
  *
- * @param place host and database, without credentials
  * @throws PostgresUnavailableError with one sentence that says what is wrong
  */
-export async function checkPostgresServer({ pool }: Pick<Postgres, 'pool'>, place: string): Promise<void> {
-  const problem = await findProblem(pool).catch(connectionProblem);
+export async function checkPostgresServer(
+  { pool }: Pick<Postgres, 'pool'>,
+  { setting, place, store }: ConfiguredDatabase,
+): Promise<void> {
+  const problem = await findProblem(pool, store).catch(connectionProblem);
   if (problem === undefined) return;
-  throw new PostgresUnavailableError(`TOLLGATE_DATABASE_URL cannot be used (${place}): ${problem}.`);
+  throw new PostgresUnavailableError(`${setting} cannot be used (${place}): ${problem}.`);
 }
 
-async function findProblem(pool: pg.Pool): Promise<string | undefined> {
+async function findProblem(pool: pg.Pool, store: ConfiguredDatabase['store']): Promise<string | undefined> {
   const { rows } = await pool.query<ServerState>(
     `select current_user as role, current_setting('server_version') as version,
       current_setting('server_version_num')::integer as version_number, current_schema() as schema,
@@ -44,7 +56,7 @@ async function findProblem(pool: pg.Pool): Promise<string | undefined> {
     return `the search_path (${search_path}) names no schema that exists and that the role "${role}" may use`;
   if (!(await keepsSessions(pool)))
     return 'a connection pooler in transaction mode is in between, and Tollgate needs session mode, because it keeps locks, settings and prepared statements in its sessions';
-  const forbidden = await forbiddenRelation(pool);
+  const forbidden = await forbiddenRelation(pool, store);
   if (forbidden === undefined) return undefined;
   return `the role "${role}" lacks rights on ${forbidden}: grant it the rights in docs/guides/postgresql.md`;
 }
@@ -88,8 +100,11 @@ const CREATED = /^create (?:table|sequence) (\w+)/gm;
  * Returns a table or sequence of this release that the role may not use, if there is one. Tables that are not there yet
  * do not count, because this role may create them.
  */
-async function forbiddenRelation(pool: pg.Pool): Promise<string | undefined> {
-  const created = readMigrations('postgres').flatMap(({ sql }) => [...sql.matchAll(CREATED)]);
+async function forbiddenRelation(
+  pool: pg.Pool,
+  store: ConfiguredDatabase['store'],
+): Promise<string | undefined> {
+  const created = readMigrations(store).flatMap(({ sql }) => [...sql.matchAll(CREATED)]);
   const { rows } = await pool.query<{ name: string }>(
     `select case relkind when 'S' then 'the sequence ' else 'the table ' end || relname as name
     from pg_class join pg_namespace on pg_namespace.oid = relnamespace and nspname = current_schema()
