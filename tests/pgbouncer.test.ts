@@ -1,12 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isUnavailable } from '../packages/service/src/platform/postgres/index.js';
 import {
   connectTo,
   createTestClickHouse,
   createTestPostgres,
   type TestClickHouse,
   type TestPostgres,
+  waitFor,
 } from '../packages/service/src/testing/index.js';
-import { hasPgBouncer, PgBouncer } from './support/pgbouncer.js';
+import {
+  hasLoopbackNetwork,
+  type PostgresHost,
+  ReplicatedPostgres,
+} from '../packages/service/src/testing/replicated-postgres.js';
+import { hasPgBouncer, PgBouncer, urlOfPoolers } from './support/pgbouncer.js';
 import { processSampleEvents } from './support/sample-project.js';
 import { newService, type RunningService } from './support/service.js';
 
@@ -82,6 +89,34 @@ describe.runIf(hasPgBouncer)(title, () => {
       await Promise.all(busy);
       await others.close();
     }));
+
+  it.runIf(hasLoopbackNetwork)(
+    'in front of a primary and of its standby is passed over after a fail-over',
+    async () => {
+      const servers = await ReplicatedPostgres.start({ shared_buffers: '16MB' });
+      const start = (host: PostgresHost) =>
+        PgBouncer.start({ connectionString: servers.socketUrlOf(host) }, { pool_mode: 'session' });
+      const poolers = await Promise.all([start('primary'), start('standby')]);
+      const { pool, close } = connectTo(urlOfPoolers(poolers));
+      try {
+        await pool.query('create table written (n integer)');
+        servers.crashPrimary();
+        const isRefused = () => pool.query('insert into written values (1)').then(() => false, isUnavailable);
+        await waitFor(isRefused);
+        await servers.promote();
+        const isWritten = () =>
+          pool.query('insert into written values (2)').then(
+            () => true,
+            () => false,
+          );
+        await waitFor(isWritten, { timeoutMs: 30_000 });
+      } finally {
+        await close();
+        for (const pooler of poolers) await pooler.stop();
+        await servers.stop();
+      }
+    },
+  );
 
   it('in statement mode is refused too', () =>
     withBouncer({ pool_mode: 'statement' }, async (url) => {

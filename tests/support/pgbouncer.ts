@@ -24,7 +24,7 @@ export class PgBouncer {
 
   /** @param settings of PgBouncer, in addition to those that every test needs */
   static async start(
-    { connectionString }: TestPostgres,
+    { connectionString }: Pick<TestPostgres, 'connectionString'>,
     settings: Readonly<Record<string, string | number>>,
   ): Promise<PgBouncer> {
     const port = await freePort();
@@ -48,6 +48,13 @@ export class PgBouncer {
     this.#child.kill('SIGTERM');
     await ended;
   }
+}
+
+/** Returns the URL of a database that several poolers have, each in front of another server. */
+export function urlOfPoolers(poolers: readonly PgBouncer[]): string {
+  const [first = new URL(''), ...others] = poolers.map(({ url }) => new URL(url));
+  const hosts = [first, ...others].map(({ host }) => host).join();
+  return `${first.protocol}//${first.username}@${hosts}${first.pathname}?target_session_attrs=read-write`;
 }
 
 function writeConfig(

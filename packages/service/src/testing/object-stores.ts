@@ -1,9 +1,10 @@
 import crypto from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import S3rver from 's3rver';
 import {
   MARK_KEY,
@@ -49,6 +50,8 @@ export class TestS3 {
     await s3.configureBuckets();
     const handle = s3.callback();
     const server = createServer((request, response) => {
+      if (request.method === 'PUT')
+        keepParent(join(folder, new URL(request.url ?? '', 'http://s3').pathname));
       void test.onRequest(request.method ?? '', request.url ?? '').then(
         () => handle(request, response),
         () => request.socket.destroy(),
@@ -73,6 +76,15 @@ export class TestS3 {
     await new Promise((resolve) => this.#server.close(resolve));
     await rm(this.#folder, { recursive: true, force: true });
   }
+}
+
+/**
+ * The server deletes a folder with its last object, and fails if another object is being put there. A file that is no
+ * object keeps the folder.
+ */
+function keepParent(path: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(join(dirname(path), 'kept'), '');
 }
 
 /** Opens a store with a mark, without which a folder takes no objects. */

@@ -61,7 +61,7 @@ export function connectTo(connection: string | PostgresConnection, applicationNa
 }
 
 /** Returns the connection as a URL; the socket's folder is in the query, because a host name cannot contain it. */
-function connectionStringOf({ host, port, user, password, database }: PostgresConnection): string {
+export function connectionStringOf({ host, port, user, password, database }: PostgresConnection): string {
   const url = new URL(`postgresql://localhost:${port}/${database}`);
   url.username = user;
   url.password = password;

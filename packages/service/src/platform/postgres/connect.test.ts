@@ -139,6 +139,11 @@ describe('errors', () => {
     await absent.close();
   });
 
+  test('no response in time means: unavailable', async () => {
+    const query = { text: 'select pg_sleep(60)', query_timeout: 50 };
+    expect(isUnavailable(await failureOf(store.postgres.pool.query(query)))).toBe(true);
+  });
+
   test('other failures are not', () => {
     expect(isUnavailable(new Error('syntax error'))).toBe(false);
     expect(isUnavailable(Object.assign(new Error('no such file'), { code: 'ENOENT', syscall: 'open' }))).toBe(

@@ -44,6 +44,14 @@ const KEEP_ALIVE_MS = 10_000;
  * wait for its locks. The longest calculation in a transaction, a batch of slow events, is far shorter.
  */
 const IDLE_IN_TRANSACTION_MS_MAX = 300_000;
+/**
+ * The first statement of a connection; it is not a parameter of the connection, because a connection pooler may refuse
+ * parameters. It has a time-out, because a pooler accepts connections for a server that is away.
+ */
+const SETTINGS = {
+  text: `set idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS_MAX}`,
+  query_timeout: CONNECT_TIMEOUT_MS,
+};
 
 const INT8_OID = 20;
 const INT8_ARRAY_OID = 1016;
@@ -65,10 +73,14 @@ export function connectPostgres(config: PostgresConfig): Postgres {
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
-    // This is not a parameter of the connection, because a connection pooler may refuse parameters.
     onConnect: async (client) => {
-      await client.query(`set idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS_MAX}`);
-      await hosts?.check(client);
+      try {
+        await client.query(SETTINGS);
+        await hosts?.check(client);
+      } catch (error) {
+        hosts?.forget(client);
+        throw error;
+      }
     },
     types: { getTypeParser },
   });

@@ -35,9 +35,9 @@ const UNAVAILABLE_SYSTEM_CODES = new Set([
   'ETIMEDOUT',
 ]);
 
-/** Messages of `pg`, without a code, when a connection breaks or none becomes free in time. */
+/** Messages of `pg`, without a code, when a connection breaks, or none becomes free or responds in time. */
 const UNAVAILABLE_MESSAGES =
-  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end)/;
+  /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end)/;
 
 /**
  * Whether PostgreSQL is unreachable or cannot take work now: the caller gets `store_unavailable`, and may try again.

@@ -12,6 +12,8 @@ const READ_ONLY = '25006';
 export class Hosts {
   readonly #urls: readonly string[];
   #writable: Promise<string> | undefined;
+  /** The result of the look by which a client got its host. */
+  readonly #lookOf = new WeakMap<object, Promise<string>>();
 
   constructor(urls: readonly string[]) {
     this.#urls = urls;
@@ -24,7 +26,7 @@ export class Hosts {
       override connect(): Promise<pg.Client>;
       override connect(callback: (error?: Error) => void): void;
       override connect(callback?: (error?: Error) => void): Promise<pg.Client> | undefined {
-        const connected = hosts.#connect(async (url) => {
+        const connected = hosts.#connect(this, async (url) => {
           const { host, port } = new pg.Client(url);
           Object.assign(this, { host, port });
           await super.connect();
@@ -36,26 +38,26 @@ export class Hosts {
     };
   }
 
-  async #connect(connect: (url: string) => Promise<void>): Promise<void> {
+  async #connect(client: pg.Client, connect: (url: string) => Promise<void>): Promise<void> {
     this.#writable ??= this.#findWritable();
     const found = this.#writable;
+    this.#lookOf.set(client, found);
     try {
       await connect(await found);
     } catch (error) {
-      this.#forget(found);
+      this.forget(client);
       throw error;
     }
   }
 
   /** Checks a new connection. @throws Error if its server is read-only, which `isUnavailable` recognizes */
   async check(client: Pick<pg.ClientBase, 'query'>): Promise<void> {
-    if (await isWritable(client)) return;
-    this.#forget(this.#writable);
-    throw readOnlyError();
+    if (!(await isWritable(client))) throw readOnlyError();
   }
 
-  #forget(found: Promise<string> | undefined): void {
-    if (this.#writable === found) this.#writable = undefined;
+  /** Looks for the host anew at the next connection, unless that was done since this client got its host. */
+  forget(client: object): void {
+    if (this.#writable === this.#lookOf.get(client)) this.#writable = undefined;
   }
 
   async #findWritable(): Promise<string> {
