@@ -12,6 +12,7 @@ const PROGRAM = programPath('haproxy');
 export const hasHaproxy = PROGRAM !== undefined;
 
 const END_TIMEOUT_MS = 10_000;
+const PRINTED_CHARS_MAX = 10_000;
 
 /** A load balancer in front of services, in a process of its own. It tries no request again. */
 export class Haproxy {
@@ -19,6 +20,8 @@ export class Haproxy {
   readonly #statistics: { readonly url: string };
   readonly #child: ChildProcess;
   readonly #folder: string;
+  /** Its messages, which tests with faults expect. */
+  #printed = '';
 
   private constructor(ports: { balancer: number; statistics: number }, config: string) {
     this.url = `http://127.0.0.1:${ports.balancer}`;
@@ -26,7 +29,10 @@ export class Haproxy {
     this.#folder = mkdtempSync(join(tmpdir(), 'tollgate-haproxy-'));
     const file = join(this.#folder, 'haproxy.cfg');
     writeFileSync(file, config);
-    this.#child = spawn(PROGRAM as string, ['-db', '-f', file], { stdio: ['ignore', 'ignore', 'inherit'] });
+    this.#child = spawn(PROGRAM as string, ['-db', '-f', file], { stdio: ['ignore', 'ignore', 'pipe'] });
+    this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.#printed = (this.#printed + text).slice(-PRINTED_CHARS_MAX);
+    });
   }
 
   /** Starts the load balancer, and waits until it sends requests to each service. */
@@ -37,7 +43,7 @@ export class Haproxy {
       for (const { port } of services) await haproxy.untilState(port, 'UP');
     } catch (error) {
       await haproxy.stop();
-      throw error;
+      throw new Error(`HAProxy did not start. It printed:\n${haproxy.#printed}`, { cause: error });
     }
     return haproxy;
   }
