@@ -26,3 +26,28 @@ export async function mapAtOnce<T, R>(
   await Promise.all(Array.from({ length: Math.min(atOnceMax, items.length) }, runner));
   return results;
 }
+
+/**
+ * Runs `work` for each item, for at most `atOnceMax` of them at the same time. After a failure it begins no more items,
+ * and waits for those that it has begun.
+ *
+ * @throws the error of the first `work` that fails
+ */
+export async function forEachAtOnce<T>(
+  items: AsyncIterable<T>,
+  atOnceMax: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const running = new Set<Promise<void>>();
+  const failures: unknown[] = [];
+  for await (const item of items) {
+    const one = work(item)
+      .catch((error: unknown) => void failures.push(error))
+      .finally(() => running.delete(one));
+    running.add(one);
+    if (running.size >= atOnceMax) await Promise.race(running);
+    if (failures.length > 0) break;
+  }
+  await Promise.all(running);
+  if (failures.length > 0) throw failures[0];
+}

@@ -10,7 +10,7 @@ import type { Postgres, Tx } from './connect.js';
  * `public`, so that processes of earlier versions, whose keys lack it, share locks with this one. It is also 0 if no
  * schema of the search path exists, because a key that is null would lock nothing.
  */
-const SCHEMA_NUMBER = `coalesce(hashtextextended(nullif(current_schema(), 'public'), 0), 0)`;
+export const SCHEMA_NUMBER = `coalesce(hashtextextended(nullif(current_schema(), 'public'), 0), 0)`;
 
 /**
  * Returns SQL for the key of the advisory lock of that name in the current schema.

@@ -74,9 +74,14 @@ export function locateBinaryPackage(platform = `${process.platform}-${process.ar
   }
 }
 
+/** Returns the major version of the embedded PostgreSQL of this release. */
+export function embeddedMajorVersion({ version }: BinaryPackage = locateBinaryPackage()): string {
+  return version.split('.')[0] ?? '';
+}
+
 function binariesIn(source: BinaryPackage, copiedTo: string | undefined): PostgresBinaries {
   const bin = join(source.folder, 'bin');
-  const [majorVersion = ''] = source.version.split('.');
+  const majorVersion = embeddedMajorVersion(source);
   return { initdb: join(bin, 'initdb'), postgres: join(bin, 'postgres'), majorVersion, copiedTo };
 }
 

@@ -28,6 +28,8 @@ export interface EmbeddedPostgresOptions {
   readonly signal?: AbortSignal | undefined;
   /** Server settings that replace the defaults, e.g. `{ fsync: 'off' }` for a temporary cluster. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** Timeout of the start; the default is enough after a crash. */
+  readonly startTimeoutMs?: number;
 }
 
 export interface EmbeddedPostgres {
@@ -50,6 +52,8 @@ const SOCKET_PORT = 5432;
 /** Timeout of a start, which may have to replay the log after a crash. */
 const START_TIMEOUT_MS = 300_000;
 const POLL_INTERVAL_MS = 10;
+/** While PostgreSQL recovers, each try leaves a line in its log, so tries become rarer: their pause grows by this. */
+const POLL_GROWTH = 0.05;
 const FAST_STOP_TIMEOUT_MS = 6_000;
 const FORCED_STOP_TIMEOUT_MS = 2_000;
 const LOG_BYTES_MAX = 8 * 1_048_576;
@@ -100,7 +104,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     database: DATABASE,
   };
   try {
-    await waitUntilReady(server, connection, options.signal);
+    await waitUntilReady(server, connection, options.startTimeoutMs ?? START_TIMEOUT_MS, options.signal);
   } catch (error) {
     await server.stop();
     throw error;
@@ -220,10 +224,12 @@ class Server {
 async function waitUntilReady(
   server: Server,
   connection: PostgresConnection,
+  timeoutMs: number,
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const socket = join(connection.host, `.s.PGSQL.${connection.port}`);
-  const deadline = performance.now() + START_TIMEOUT_MS;
+  const startMs = performance.now();
+  const deadline = startMs + timeoutMs;
   let lastError = 'its socket did not appear';
   while (performance.now() < deadline) {
     signal?.throwIfAborted();
@@ -236,10 +242,10 @@ async function waitUntilReady(
         throw new PostgresUnavailableError(`PostgreSQL refuses its own service: ${code}.`);
       lastError = code;
     }
-    await delay(POLL_INTERVAL_MS);
+    await delay(Math.max(POLL_INTERVAL_MS, (performance.now() - startMs) * POLL_GROWTH));
   }
   throw new PostgresUnavailableError(
-    `PostgreSQL did not get ready within ${START_TIMEOUT_MS / 1000} s: ${lastError}.`,
+    `PostgreSQL did not get ready within ${timeoutMs / 1000} s: ${lastError}.`,
   );
 }
 

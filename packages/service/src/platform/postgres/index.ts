@@ -7,7 +7,13 @@ export {
   withAdvisoryLock,
 } from './advisory-lock.js';
 export { arrayLiteral, columnsOf, integerArray, quotedText, uuidArray } from './arrays.js';
-export { PostgresUnavailableError } from './binaries.js';
+export {
+  BackupUnderWayError,
+  BaseBackup,
+  CONTROL_FILE,
+  isBackupUnderWay,
+} from './base-backup.js';
+export { embeddedMajorVersion, PostgresUnavailableError } from './binaries.js';
 export {
   connectPostgres,
   type Db,
@@ -32,6 +38,7 @@ export { applyMigrations, checkMigrations, type MigrationOptions } from './migra
 export { isNotMoving } from './moving-tenants.js';
 export { recount } from './recount.js';
 export { removeEmbeddedPostgres } from './remove.js';
+export { type ClusterFiles, findCluster, restoreCluster } from './restored-cluster.js';
 export { runningEmbeddedPostgres } from './running.js';
 export { ProjectDb, type ProjectTable, ProjectTx, TenantDb, TenantTx } from './scoped-db.js';
 export { checkPostgresServer } from './server-check.js';
