@@ -34,6 +34,7 @@ const DATABASE_VALUES_FOR_ALL = new Set([
   'TenantDb',
   'TenantTx',
   'withAdvisoryLock',
+  'isBackupUnderWay',
   'isUnavailable',
   'isTenantMoving',
   'isUniqueViolation',

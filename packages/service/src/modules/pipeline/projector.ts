@@ -4,7 +4,7 @@ import { mapAtOnce } from '../../platform/at-once.js';
 import { totalBytes } from '../../platform/buffers.js';
 import type { BlockData, ClickHouse } from '../../platform/clickhouse/index.js';
 import type { ProcessLease } from '../../platform/leases/index.js';
-import type { AwaitedWork, Postgres } from '../../platform/postgres/index.js';
+import { type AwaitedWork, isBackupUnderWay, type Postgres } from '../../platform/postgres/index.js';
 import { pause, retryPauseMs, Wakeup } from '../../platform/wakeup.js';
 import type { BlockArchive } from '../archive/index.js';
 import { SHARED_TABLES, storageTables } from '../storage/index.js';
@@ -219,7 +219,7 @@ class GroupProjector implements Projector {
     group: ProjectionGroup,
     stages: StageClock<ProjectionStage>,
   ): Promise<number> {
-    const { clickhouse, spool } = this.#deps;
+    const { clickhouse, postgres, spool } = this.#deps;
     const events = group.batches.reduce((sum, { eventCount }) => sum + eventCount, 0);
     const parts = await this.#read(group);
     await session.checkInHand(group);
@@ -240,8 +240,10 @@ class GroupProjector implements Projector {
     stages.end('insert');
     await session.endGroup(group, archived, this.#deps.clock.nowMs());
     stages.end('delete');
-    // A file that remains after a crash here has no row, and the next sweep removes it.
-    await mapAtOnce(group.batches, FILES_AT_ONCE, ({ location }) => spool.remove(location));
+    // A file that remains after a crash here, or during a backup, has no row: a later sweep removes it.
+    if (!(await isBackupUnderWay(postgres))) {
+      await mapAtOnce(group.batches, FILES_AT_ONCE, ({ location }) => spool.remove(location));
+    }
     stages.end('unlink');
     return events;
   }

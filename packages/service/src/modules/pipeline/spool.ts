@@ -3,7 +3,7 @@ import { mkdir, open, readdir, readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Buffers, checksum, totalBytes, writeBuffers } from '../../platform/buffers.js';
 import { isObjectKey, type ObjectKind, type ObjectStore } from '../../platform/object-store/index.js';
-import { type Postgres, transaction } from '../../platform/postgres/index.js';
+import { isBackupUnderWay, type Postgres, transaction } from '../../platform/postgres/index.js';
 import { syncFolder } from '../../platform/sync-folder.js';
 import { type BatchLocation, hasSpoolFiles, referencedSpoolFiles, tryLockSpool } from './batch-store.js';
 
@@ -175,9 +175,9 @@ function ignoreMissing(error: NodeJS.ErrnoException): void {
 /**
  * Removes spooled rows that no batch points at: a crash leaves them between writing a file and committing, or between
  * deleting a batch and its file. Safe at any time and with any number of workers, because it does nothing while a batch
- * may have a file and no row yet.
+ * may have a file and no row yet, and nothing while a backup is under way.
  *
- * @returns false when such a batch prevented it: sweep again later
+ * @returns false when such a batch or a backup prevented it: sweep again later
  */
 export async function sweepSpool(postgres: Postgres, spool: Spool): Promise<boolean> {
   return transaction(postgres, async (tx) => {
@@ -185,6 +185,7 @@ export async function sweepSpool(postgres: Postgres, spool: Spool): Promise<bool
     const files = await spool.list();
     if (files.length === 0) return true;
     const referenced = await referencedSpoolFiles(tx, files);
+    if (await isBackupUnderWay(postgres)) return false;
     for (const spoolFile of files) {
       if (!referenced.has(spoolFile)) await spool.remove({ spoolFile, bytes: null });
     }

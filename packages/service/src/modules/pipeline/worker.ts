@@ -30,6 +30,8 @@ const REST_FACTOR = 2;
 const REST_MS_MAX = 1_000;
 /** Time after which a sweep of the spool is tried again if a running batch prevented it. */
 const SWEEP_RETRY_MS = 1_000;
+/** Time after which the spool is swept again without a failure: a backup leaves files to which no row points. */
+const SWEEP_INTERVAL_MS = 600_000;
 
 export interface PipelineWorkerOptions {
   readonly batchEventsMax?: number;
@@ -274,14 +276,14 @@ class LoopWorker implements PipelineWorker {
   }
 
   /**
-   * Sweeps the spool at the start, and after a failed batch, whose transaction may have left a file to which no row
-   * points. If this is not possible now, a later round does it. Never rejects.
+   * Sweeps the spool at the start, after a failed batch, whose transaction may have left a file to which no row points,
+   * and now and then. If this is not possible now, a later round does it. Never rejects.
    */
   async #sweepNow(): Promise<void> {
     this.#sweepDueMs = performance.now() + SWEEP_RETRY_MS;
     try {
       if (await sweepSpool(this.#deps.postgres, this.#deps.spool))
-        this.#sweepDueMs = Number.POSITIVE_INFINITY;
+        this.#sweepDueMs = performance.now() + SWEEP_INTERVAL_MS;
     } catch (error) {
       this.#deps.observer.batchFailed(error);
     }

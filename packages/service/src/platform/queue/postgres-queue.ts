@@ -3,7 +3,7 @@ import { type Clock, systemClock } from '../../kernel/clock.js';
 import { groupBy } from '../../kernel/maps.js';
 import { shardOf } from '../../kernel/shard.js';
 import { totalBytes } from '../buffers.js';
-import { isServerError, type Postgres, type Tx } from '../postgres/index.js';
+import { isBackupUnderWay, isServerError, type Postgres, type Tx } from '../postgres/index.js';
 import {
   type Append,
   appendFrom,
@@ -154,9 +154,12 @@ export class PostgresSegmentQueue implements SegmentQueue<Tx> {
     return rows.map((row) => row.tenant_id);
   }
 
-  /** Deletes the files or objects of segments that have left the queue. */
+  /** Deletes the files or objects of segments that have left the queue; none while a backup is under way. */
   async sweepStore(): Promise<void> {
-    await this.#outside.store?.sweep((fileNames) => this.pointedAt(fileNames));
+    await this.#outside.store?.sweep(async (fileNames) => {
+      const pointed = await this.pointedAt(fileNames);
+      return (await isBackupUnderWay(this.#postgres)) ? new Set(fileNames) : pointed;
+    });
   }
 
   /** Returns those of the files or objects at which segments point. */
