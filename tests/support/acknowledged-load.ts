@@ -11,6 +11,8 @@ const SETTLE_TIMEOUT_MS = 60_000;
 const SAMPLED_EVENTS = 97;
 
 interface Batch {
+  /** Counted from 1. */
+  readonly number: number;
   /** Place of the project among all. */
   readonly project: number;
   /**
@@ -35,6 +37,7 @@ interface Acknowledged {
 export class AcknowledgedLoad {
   /** Batches with a 202. */
   acknowledgedBatches = 0;
+  readonly #acknowledged = new Set<number>();
   readonly #services: readonly RunningService[];
   readonly #projects: Acknowledged[] = [];
   readonly #occurredAt = Math.floor(Date.now() / 1000) - 3_600;
@@ -44,7 +47,7 @@ export class AcknowledgedLoad {
   #aheadMax = Number.POSITIVE_INFINITY;
   /** Senders that wait for another goal. */
   readonly #waiting: (() => void)[] = [];
-  #sequence = 0;
+  #batches = 0;
   #isStopped = true;
   #senders: Promise<unknown> = Promise.resolve();
 
@@ -94,14 +97,30 @@ export class AcknowledgedLoad {
 
   /** Sends what is left, and waits until every acknowledged event is queryable, once. */
   async expectAllOnce(): Promise<void> {
-    // A long run can leave the queue full: then a batch is refused until some of it is rated.
-    for (const batch of this.#resend.splice(0)) {
-      await waitFor(() => this.#post(batch), {
-        timeoutMs: SETTLE_TIMEOUT_MS,
-        what: 'a batch that is sent again',
-      });
-    }
+    for (const batch of this.#resend.splice(0)) await this.#postAgain(batch);
     for (const project of this.#projects) await this.#expectOnce(project);
+  }
+
+  /** The projects that get the events. */
+  get samples(): readonly SampleProject[] {
+    return this.#projects.map(({ sample }) => sample);
+  }
+
+  /** Returns the batches that have been acknowledged so far. */
+  acknowledged(): number[] {
+    return [...this.#acknowledged];
+  }
+
+  /** Sends acknowledged batches a second time. */
+  async sendAgain(batches: readonly number[]): Promise<void> {
+    for (const number of batches) await this.#postAgain(this.#batch(number));
+  }
+
+  /** Waits until all accepted events are queryable, and returns how many were rated in all projects. */
+  async processed(): Promise<number> {
+    let sum = 0;
+    for (const { sample } of this.#projects) sum += (await this.#settled(sample)).processed;
+    return sum;
   }
 
   async #send(): Promise<void> {
@@ -110,7 +129,7 @@ export class AcknowledgedLoad {
         await new Promise<void>((resolve) => this.#waiting.push(resolve));
         continue;
       }
-      const batch = this.#resend.pop() ?? this.#nextBatch();
+      const batch = this.#resend.pop() ?? this.#batch(++this.#batches);
       if (await this.#post(batch)) this.acknowledgedBatches += 1;
       else this.#resend.push(batch);
     }
@@ -120,15 +139,15 @@ export class AcknowledgedLoad {
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
-  #nextBatch(): Batch {
-    const events = Array.from({ length: BATCH_EVENTS }, () => {
-      this.#sequence += 1;
-      return { idempotency_key: `event-${this.#sequence}`, tokens: 1 + ((this.#sequence * 7_919) % 5_000) };
+  #batch(number: number): Batch {
+    const events = Array.from({ length: BATCH_EVENTS }, (_, index) => {
+      const sequence = (number - 1) * BATCH_EVENTS + index + 1;
+      return { idempotency_key: `event-${sequence}`, tokens: 1 + ((sequence * 7_919) % 5_000) };
     });
-    const batch = this.#sequence / BATCH_EVENTS;
     return {
-      project: batch % this.#projects.length,
-      prompt: batch % 2 === 0 ? LARGE_PROMPT : '',
+      number,
+      project: number % this.#projects.length,
+      prompt: number % 2 === 0 ? LARGE_PROMPT : '',
       events,
     };
   }
@@ -156,6 +175,7 @@ export class AcknowledgedLoad {
       () => undefined,
     );
     if (answer?.status !== 202) return false;
+    this.#acknowledged.add(batch.number);
     for (const [index, { idempotency_key, tokens }] of batch.events.entries()) {
       const id = answer.body.raw_event_ids[index] as string;
       expect(project.ids.get(idempotency_key) ?? id).toBe(id);
@@ -170,15 +190,7 @@ export class AcknowledgedLoad {
       events: tokens.size,
       tokens: [...tokens.values()].reduce((sum, each) => sum + each, 0),
     };
-    const status = () => this.#get(sample, 'usage/ingest-status');
-    await waitFor(
-      async () => {
-        const { pending, lag_seconds } = await status();
-        return pending === 0 && lag_seconds === 0;
-      },
-      { timeoutMs: SETTLE_TIMEOUT_MS, what: 'an empty queue' },
-    );
-    expect(await status()).toMatchObject({ processed: expected.events, failed: 0 });
+    expect(await this.#settled(sample)).toMatchObject({ processed: expected.events, failed: 0 });
     const { body } = await call(this.#first, 'POST', `/v1/projects/${sample.projectId}/analysis/query`, {
       key: sample.key,
       body: {
@@ -190,6 +202,25 @@ export class AcknowledgedLoad {
     expect(body.rows).toMatchObject([{ item_count: expected.events, quantity: String(expected.tokens) }]);
     const some = [...ids.values()].filter((_id, index) => index % SAMPLED_EVENTS === 0);
     for (const id of some) expect((await this.#get(sample, `usage/events/${id}`)).status).toBe('processed');
+  }
+
+  /** Waits until no event of a project is on its way, and returns its ingest status. */
+  async #settled(sample: SampleProject) {
+    const status = () => this.#get(sample, 'usage/ingest-status');
+    await waitFor(
+      async () => {
+        const { pending, lag_seconds } = await status();
+        return pending === 0 && lag_seconds === 0;
+      },
+      { timeoutMs: SETTLE_TIMEOUT_MS, what: 'an empty queue' },
+    );
+    return status();
+  }
+
+  /** A long run can leave the queue full: then a batch is refused until some of it is rated. */
+  async #postAgain(batch: Batch): Promise<void> {
+    const what = 'a batch that is sent again';
+    await waitFor(() => this.#post(batch), { timeoutMs: SETTLE_TIMEOUT_MS, what });
   }
 
   async #get({ projectId, key }: SampleProject, path: string) {

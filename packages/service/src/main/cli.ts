@@ -2,12 +2,14 @@
 import { type Config, ConfigError, readConfig, readRoles, readWorkers } from '../config.js';
 import { DomainError } from '../kernel/errors.js';
 import { ArchiveDamagedError } from '../modules/archive/index.js';
+import { BackupError } from '../platform/backup/index.js';
 import { ClickHouseUnavailableError } from '../platform/clickhouse/index.js';
 import { InstanceLockedError } from '../platform/instance-lock.js';
 import { MigrationError } from '../platform/migration-files.js';
 import { PostgresUnavailableError } from '../platform/postgres/index.js';
 import { VERSION } from '../platform/version.js';
 import { endsWithin } from '../platform/wait.js';
+import { backup } from './backup.js';
 import { applyCatalogFile } from './catalog/apply-catalog.js';
 import { addCell, drainCell, printCells } from './cell-commands.js';
 import { type Invocation, parseCommandLine } from './command-line.js';
@@ -16,6 +18,7 @@ import { migrate } from './migrate.js';
 import { importPrices } from './prices/import-prices.js';
 import { readPricesImport } from './prices/options.js';
 import { rebuild, repair } from './rebuild.js';
+import { restore } from './restore.js';
 import { serve } from './serve.js';
 import { shards } from './shards.js';
 import { StopRequested } from './signals.js';
@@ -33,6 +36,8 @@ const USAGE = `tollgate ${VERSION}: usage metering, rating and limits
   tollgate verify                                 compare PostgreSQL and ClickHouse, exit with 1 if they differ
   tollgate repair                                 make months again in which ClickHouse differs, from the archive
   tollgate rebuild [--incomplete]                 make the whole history in ClickHouse again, from the archive
+  tollgate backup PATH                            copy an installation on embedded stores to an empty folder, at any time
+  tollgate restore PATH                           make an installation from a backup, in an empty data directory
   tollgate shards [N]                             show or change the number of shards (1 to 64) at any time
   tollgate catalog apply FILE                     add a revision of every plan that is new or changed
   tollgate cell add NAME --url URL                add a cell to the directory, or change it and end its draining
@@ -92,6 +97,10 @@ async function run(args: readonly string[]): Promise<number> {
       return repair(config);
     case 'rebuild':
       return rebuild(config, { incomplete: invocation.values.incomplete ?? false });
+    case 'backup':
+      return backup(config, invocation.argument);
+    case 'restore':
+      return restore(config, invocation.argument);
     case 'shards':
       return shards(config, invocation.argument);
     case 'catalog apply':
@@ -121,6 +130,7 @@ const OPERATOR_ERRORS = [
   DomainError,
   ArchiveDamagedError,
   ConfigError,
+  BackupError,
   InstanceLockedError,
   MigrationError,
   PostgresUnavailableError,

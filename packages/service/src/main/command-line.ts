@@ -35,6 +35,8 @@ const COMMANDS = {
   verify: { options: [] },
   repair: { options: [] },
   rebuild: { options: ['incomplete'] },
+  backup: { options: [], argument: 'PATH' },
+  restore: { options: [], argument: 'PATH' },
   shards: { options: [], argument: 'N', isOptional: true },
   'catalog apply': { options: [], argument: 'FILE' },
   'cell add': { options: ['url', 'number', 'capacity'], argument: 'NAME' },

@@ -1,4 +1,4 @@
-import { accessSync, constants, mkdirSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config.js';
 import { usesEmbeddedStore } from './instance.js';
@@ -31,15 +31,29 @@ export function privateFolders(dataDir: string): string[] {
   return [join(dataDir, 'clickhouse'), ...Object.values(localFolders(dataDir))];
 }
 
+/** Returns the path of a file that a data directory has while a backup is being restored to it. */
+export function unfinishedRestore(dataDir: string): string {
+  return join(dataDir, 'restore-unfinished');
+}
+
 /**
  * Creates the data directory if an embedded store needs it, closed to everybody else. Over servers only, a process
  * writes no file.
  *
- * @throws StartError when it is not writable
+ * @throws StartError when it is not writable, or not complete
  */
 export function prepareDataDir(config: Config): void {
   if (!usesEmbeddedStore(config)) return;
-  const { dataDir } = config;
+  if (existsSync(unfinishedRestore(config.dataDir))) {
+    throw new StartError(
+      `A restore to ${config.dataDir} was interrupted: run tollgate restore again, or delete the directory.`,
+    );
+  }
+  createFolders(config);
+}
+
+/** Creates the data directory and the folders in it. @throws StartError when it is not writable */
+export function createFolders({ dataDir }: Pick<Config, 'dataDir'>): void {
   const mode = process.getuid?.() === 0 ? ROOT_FOLDER_MODE : PRIVATE_FOLDER_MODE;
   try {
     mkdirSync(dataDir, { recursive: true, mode });

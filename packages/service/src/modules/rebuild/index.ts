@@ -1,3 +1,4 @@
 export { type RebuildDeps, type RebuildOptions, rebuildHistory } from './rebuild.js';
+export { unarchivedEvents } from './rebuild-store.js';
 export { repairHistory } from './repair.js';
 export { registerRebuildRoutes } from './routes.js';
