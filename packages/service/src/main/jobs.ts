@@ -1,6 +1,6 @@
 import type { Config } from '../config.js';
 import { systemClock } from '../kernel/clock.js';
-import { createArchiveJob } from '../modules/archive/index.js';
+import { archivedObjects, createArchiveJob } from '../modules/archive/index.js';
 import { createEntitlements } from '../modules/catalog/index.js';
 import { createCreditExpiryJob } from '../modules/ledger/index.js';
 import { createLeaseExpiryJob } from '../modules/limits/index.js';
@@ -10,7 +10,13 @@ import { createUnpricedDaysJob } from '../modules/usage/index.js';
 import { createSender, createWebhookDispatcher } from '../modules/webhooks/index.js';
 import type { Logger } from '../platform/log/index.js';
 import type { Metrics } from '../platform/metrics/index.js';
-import { type ObjectStore, sweepUnusedObjects, UNUSED_AGE_MS } from '../platform/object-store/index.js';
+import {
+  type ObjectKind,
+  type ObjectStore,
+  openOwnFolder,
+  sweepUnusedObjects,
+  UNUSED_AGE_MS,
+} from '../platform/object-store/index.js';
 import { oldestTransactionMs, type Postgres, type WorkWatch } from '../platform/postgres/index.js';
 import { createSweepJob, type SweepJob } from '../platform/sweep-job.js';
 import { baselineOf } from './baseline.js';
@@ -26,7 +32,13 @@ export interface RunningJobs {
 /** Starts the jobs of a process with the worker role. Each may run in any number of processes at once. */
 export function startJobs(
   config: Config,
-  { postgres, clickhouse, objects, archive }: Pick<Stores, 'postgres' | 'clickhouse' | 'objects' | 'archive'>,
+  {
+    postgres,
+    clickhouse,
+    objects,
+    folders,
+    archive,
+  }: Pick<Stores, 'postgres' | 'clickhouse' | 'objects' | 'folders' | 'archive'>,
   { log, metrics, watch }: { readonly log: Logger; readonly metrics: Metrics; readonly watch: WorkWatch },
 ): RunningJobs {
   if (!config.roles.includes('worker')) return { stop: async () => {} };
@@ -44,7 +56,7 @@ export function startJobs(
     createRetentionJob({ ...deps, clickhouse, policy }),
     createEventIdCompactionJob(deps),
     createUnpricedDaysJob({ postgres, clickhouse, log }),
-    ...(objects === undefined ? [] : [createObjectSweepJob(postgres, objects, log)]),
+    ...objectSweeps({ postgres, objects, folders }, log),
     ...(archive === undefined ? [] : [createArchiveJob({ ...deps, clickhouse, archive })]),
   ];
   for (const { awaited = [] } of jobs) for (const work of [awaited].flat()) watch.add(work);
@@ -60,15 +72,33 @@ export function startJobs(
 /** Interval between sweeps of objects that a crash has left behind. It is long, because they only take space. */
 const OBJECT_SWEEP_POLL_MS = 3_600_000;
 
-/** Creates the job that deletes old objects to which no row points and no row can point later. */
-function createObjectSweepJob(postgres: Postgres, store: ObjectStore, log: Logger): SweepJob {
+/** Returns the jobs that delete old objects to which no row points and no row can point later. */
+function objectSweeps(
+  { postgres, objects, folders }: Pick<Stores, 'postgres' | 'objects' | 'folders'>,
+  log: Logger,
+): SweepJob[] {
+  if (objects !== undefined) {
+    return [createObjectSweepJob(postgres, async () => objects, objectKinds(postgres), log)];
+  }
+  if (folders === undefined) return [];
+  return [
+    createObjectSweepJob(postgres, () => openOwnFolder(folders.archive), [archivedObjects(postgres)], log),
+  ];
+}
+
+function createObjectSweepJob(
+  postgres: Postgres,
+  openStore: () => Promise<ObjectStore>,
+  kinds: readonly ObjectKind[],
+  log: Logger,
+): SweepJob {
   return createSweepJob({
     async sweep(signal) {
       // A transaction that is older than half of the age may still write a row that points at an object.
       if ((await oldestTransactionMs(postgres)) > UNUSED_AGE_MS / 2) return 0;
+      const store = await openStore();
       let deleted = 0;
-      for (const kind of objectKinds(postgres))
-        deleted += await sweepUnusedObjects(store, kind, systemClock.nowMs(), signal);
+      for (const kind of kinds) deleted += await sweepUnusedObjects(store, kind, systemClock.nowMs(), signal);
       return deleted;
     },
     pollMs: OBJECT_SWEEP_POLL_MS,

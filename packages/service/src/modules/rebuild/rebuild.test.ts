@@ -1,8 +1,9 @@
 import { readdir, truncate, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openOwnFolder, sweepUnusedObjects } from '../../platform/object-store/index.js';
 import { idHexOf, reprocessRecord, testEvent } from '../../testing/index.js';
-import { ArchiveDamagedError } from '../archive/index.js';
+import { ArchiveDamagedError, archivedObjects } from '../archive/index.js';
 import { rebuildHistory } from './rebuild.js';
 import { HistoryFixture } from './rebuild.testing.js';
 
@@ -68,6 +69,21 @@ describe('a rebuild of the history', () => {
     ]);
     expect((await readdir(fixture.archived.folder)).length).toBe(2);
     expect(await fixture.upkeep()).toBe(0);
+    await rebuild();
+    expect(await fixture.contents()).toEqual(before);
+  });
+
+  it('needs no object to which no row points, which is swept a day later', async () => {
+    await fixture.rate(2);
+    await fixture.project();
+    const before = await fixture.contents();
+    await fixture.archived.archive.put([Buffer.from('left by a crash')]);
+    const store = await openOwnFolder(join(fixture.archived.folder, '..'));
+    const kind = archivedObjects(fixture.pipeline.postgres);
+    const sweepAfterHours = (hours: number) =>
+      sweepUnusedObjects(store, kind, Date.now() + hours * 3_600_000);
+    expect(await sweepAfterHours(12)).toBe(0);
+    expect(await sweepAfterHours(48)).toBe(1);
     await rebuild();
     expect(await fixture.contents()).toEqual(before);
   });
