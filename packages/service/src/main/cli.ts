@@ -34,7 +34,7 @@ const USAGE = `tollgate ${VERSION}: usage metering, rating and limits
   tollgate demo [--reset]                         start the service with a sample tenant and live sample traffic
   tollgate migrate                                migrate both stores to the schema of this version
   tollgate verify                                 compare PostgreSQL and ClickHouse, exit with 1 if they differ
-  tollgate repair                                 make months again in which ClickHouse differs, from the archive
+  tollgate repair [--incomplete]                  make months again in which ClickHouse differs, from the archive
   tollgate rebuild [--incomplete]                 make the whole history in ClickHouse again, from the archive
   tollgate backup PATH                            copy an installation on embedded stores to an empty folder, at any time
   tollgate restore PATH                           make an installation from a backup, in an empty data directory
@@ -94,7 +94,7 @@ async function run(args: readonly string[]): Promise<number> {
     case 'verify':
       return verify(config);
     case 'repair':
-      return repair(config);
+      return repair(config, { incomplete: invocation.values.incomplete ?? false });
     case 'rebuild':
       return rebuild(config, { incomplete: invocation.values.incomplete ?? false });
     case 'backup':

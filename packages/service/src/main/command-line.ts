@@ -33,7 +33,7 @@ const COMMANDS = {
   demo: { options: ['reset', 'workers'] },
   migrate: { options: [] },
   verify: { options: [] },
-  repair: { options: [] },
+  repair: { options: ['incomplete'] },
   rebuild: { options: ['incomplete'] },
   backup: { options: [], argument: 'PATH' },
   restore: { options: [], argument: 'PATH' },

@@ -1,31 +1,29 @@
 import type { RebuildReport, RepairReport } from '@tollgate/contract';
 import type { Config } from '../config.js';
 import { systemClock } from '../kernel/clock.js';
-import { rebuildHistory, repairHistory } from '../modules/rebuild/index.js';
+import { type RebuildOptions, rebuildHistory, repairHistory } from '../modules/rebuild/index.js';
 import { exitOnSignal } from './signals.js';
 import { doTask } from './with-stores.js';
 
 /** `tollgate rebuild`: makes the whole history in ClickHouse again from the archive. */
-export async function rebuild(
-  config: Config,
-  { incomplete }: { readonly incomplete: boolean },
-): Promise<number> {
+export async function rebuild(config: Config, options: RebuildOptions): Promise<number> {
   exitOnSignal();
   const { blocks, events } = await doTask<RebuildReport>(config, {
-    run: (stores, log) => rebuildHistory({ ...stores, clock: systemClock, log }, { incomplete }),
+    run: (stores, log) => rebuildHistory({ ...stores, clock: systemClock, log }, options),
     path: '/admin/v1/rebuild',
-    body: { incomplete },
+    body: options,
   });
   console.log(`The history was made again: ${events} events from ${blocks} objects. Run tollgate verify.`);
   return 0;
 }
 
 /** `tollgate repair`: makes those months again in which ClickHouse differs from PostgreSQL. */
-export async function repair(config: Config): Promise<number> {
+export async function repair(config: Config, options: RebuildOptions): Promise<number> {
   exitOnSignal();
   const { months, events } = await doTask<RepairReport>(config, {
-    run: (stores, log) => repairHistory({ ...stores, clock: systemClock, log }),
+    run: (stores, log) => repairHistory({ ...stores, clock: systemClock, log }, options),
     path: '/admin/v1/repair',
+    body: options,
   });
   console.log(
     months === 0

@@ -9,32 +9,63 @@ export async function unarchivedEvents({ db }: Postgres): Promise<number> {
   return rows[0]?.events ?? 0;
 }
 
-/** From now on projectors end their sessions, and wait. */
-export async function beginRebuild({ db }: Postgres, nowMs: number): Promise<void> {
-  await sql`
-    update projection_state set rebuild_since_ms = coalesce(rebuild_since_ms, ${nowMs}::bigint)
+/**
+ * From now on projectors end their sessions, and wait. Returns whether they waited already, because an earlier rebuild
+ * or repair was interrupted.
+ */
+export async function beginRebuild({ db }: Postgres, nowMs: number): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update projection_state set rebuild_since_ms = ${nowMs} where rebuild_since_ms is null
   `.execute(db);
+  return numAffectedRows === 0n;
 }
 
 /**
  * Gives the history another name, and takes all waiting batches out of their groups, because no group is in the new
  * history. New tokens make sure that none of their inserts is taken for a repetition. The caller holds the lock of the
  * projectors.
+ *
+ * @returns the name of the history
  */
-export async function forgetGroups(postgres: Postgres): Promise<void> {
-  await transaction(postgres, async (tx) => {
-    await sql`
+export async function forgetGroups(postgres: Postgres): Promise<string> {
+  return transaction(postgres, async (tx) => {
+    const { rows } = await sql<{ id: string }>`
       update projection_state set history_id = gen_random_uuid(), last_formed = 0, last_ended = 0
+      returning history_id as id
     `.execute(tx);
     await sql`
       update usage_batches set insert_group = null, group_no = null, insert_token = gen_random_uuid()
     `.execute(tx);
+    const [history] = rows;
+    if (history === undefined) throw new Error('the state of the projection is missing');
+    return history.id;
   });
 }
 
-/** Lets projectors go on. */
-export async function endRebuild({ db }: Postgres): Promise<void> {
-  await sql`update projection_state set rebuild_since_ms = null, unarchived_events = 0`.execute(db);
+/**
+ * Makes sure that no other process has begun to make the history again: that is possible when this one has lost the
+ * connection that holds the lock.
+ *
+ * @throws Error if the history has another name
+ */
+export async function requireHistory({ db }: Postgres, historyId: string): Promise<void> {
+  const { rows } = await sql`select from projection_state where history_id = ${historyId}`.execute(db);
+  if (rows.length === 0) throw new Error('another process makes the history again');
+}
+
+/**
+ * Lets projectors go on.
+ *
+ * @param isComplete whether ClickHouse has no rows now that the archive lacks
+ */
+export async function endRebuild(
+  { db }: Postgres,
+  { isComplete }: { readonly isComplete: boolean },
+): Promise<void> {
+  await sql`
+    update projection_state set rebuild_since_ms = null,
+      unarchived_events = case when ${isComplete} then 0 else unarchived_events end
+  `.execute(db);
 }
 
 /** Returns the numbers of the projects that have tables of their own. */

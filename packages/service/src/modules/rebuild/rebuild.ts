@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { RebuildReport } from '@tollgate/contract';
 import type { Clock } from '../../kernel/clock.js';
 import { DomainError } from '../../kernel/errors.js';
@@ -48,14 +47,16 @@ export async function rebuildHistory(
   const { postgres, clock } = deps;
   const archive = requireArchive(deps);
   return holdArchive(postgres, async () => {
-    await checkArchive({ ...deps, archive }, options);
+    await checkComplete(postgres, options);
+    await checkObjects({ ...deps, archive }, () => true);
     await store.beginRebuild(postgres, clock.nowMs());
     return withAdvisoryLock(postgres, PROJECTOR_LOCK, async () => {
-      await removeRows({ ...deps, archive }, await firstKeptDays(postgres.db, clock.nowMs()));
       await renewTables(deps.clickhouse, await dedicatedSuffixes(postgres));
-      await store.forgetGroups(postgres);
-      const report = await insertBlocks({ ...deps, archive });
-      await store.endRebuild(postgres);
+      // The rows are filtered in ClickHouse, which needs the tables.
+      await removeRows({ ...deps, archive }, await firstKeptDays(postgres.db, clock.nowMs()));
+      const historyId = await store.forgetGroups(postgres);
+      const report = await insertBlocks({ ...deps, archive }, historyId);
+      await store.endRebuild(postgres, { isComplete: true });
       return report;
     });
   });
@@ -72,33 +73,44 @@ export function requireArchive({ archive }: RebuildDeps): BlockArchive {
   });
 }
 
-/** Reads every object before the history is deleted: a damaged one must be found while the rows still exist. */
-async function checkArchive(
-  { postgres, archive, log }: ArchivedDeps,
-  { incomplete }: RebuildOptions,
-): Promise<void> {
+/** @throws DomainError `rebuild_refused` if rows would be lost because the archive does not have them */
+export async function checkComplete(postgres: Postgres, { incomplete }: RebuildOptions): Promise<void> {
   const missing = await store.unarchivedEvents(postgres);
-  if (missing > 0 && incomplete !== true) {
-    throw new DomainError('rebuild_refused', {
-      message: `The archive lacks ${missing} events that were inserted into ClickHouse before there was an archive. They would be lost: add --incomplete if ClickHouse has lost them too.`,
-    });
-  }
-  for await (const { objectKey } of everyBlock(postgres)) await archive.check(objectKey);
-  log.info('all objects of the archive are undamaged');
+  if (missing === 0 || incomplete === true) return;
+  throw new DomainError('rebuild_refused', {
+    message: `The archive lacks ${missing} events that were inserted into ClickHouse without an archive. They would be lost: add --incomplete if ClickHouse has lost them too.`,
+  });
 }
 
-async function insertBlocks({ postgres, clickhouse, archive, log }: ArchivedDeps): Promise<RebuildReport> {
-  const token = randomUUID();
+/**
+ * Reads objects before the history is deleted: a damaged one must be found while the rows still exist.
+ *
+ * @param isNeeded selects the blocks
+ * @throws ArchiveDamagedError
+ */
+export async function checkObjects(
+  { postgres, archive, log }: ArchivedDeps,
+  isNeeded: (block: ArchivedBlock) => boolean,
+): Promise<void> {
+  for await (const block of everyBlock(postgres)) if (isNeeded(block)) await archive.check(block.objectKey);
+  log.info('the objects of the archive are undamaged');
+}
+
+async function insertBlocks(
+  { postgres, clickhouse, archive, log }: ArchivedDeps,
+  historyId: string,
+): Promise<RebuildReport> {
   let [blocks, events] = [0, 0];
   for await (const block of everyBlock(postgres)) {
     const bytes = await archive.read(block.objectKey);
+    await store.requireHistory(postgres, historyId);
     const { events: table } = blockTables(block);
     await clickhouse.insertRows(
       table,
       USAGE_EVENT_COLUMNS,
       { bytes },
       block.eventCount,
-      `rebuild-${token}-${block.id}`,
+      `rebuild-${historyId}-${block.id}`,
     );
     blocks += 1;
     events += block.eventCount;

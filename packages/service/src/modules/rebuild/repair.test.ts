@@ -1,5 +1,8 @@
+import { readdir, truncate } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { insertUsageRows, usageItem, usageRow } from '../../testing/index.js';
+import { ArchiveDamagedError } from '../archive/index.js';
 import { HistoryFixture } from './rebuild.testing.js';
 import { repairHistory } from './repair.js';
 
@@ -92,5 +95,30 @@ describe('a repair', () => {
     expect(await fixture.contents()).toEqual(before);
     expect(await fixture.project()).toBe(4);
     expect(await fixture.verifyStatus()).toBe('equal');
+  });
+
+  it('refuses to make a month again that has rows without an archive, and changes nothing', async () => {
+    await fixture.rate(3);
+    expect(await fixture.project(false)).toBe(6);
+    await insertUsageRows(fixture.house.clickhouse, [
+      usageRow({ tenantId: 'ten_a', projectId: 'prj_a', occurredAt: fixture.timeOf(0) }),
+    ]);
+    await recordLaterGroup();
+    const damaged = await fixture.contents();
+    await expect(repair()).rejects.toThrow('The archive lacks 6 events');
+    expect(await fixture.contents()).toEqual(damaged);
+    await fixture.rate(1);
+    await expect(fixture.project()).rejects.toThrow('PostgreSQL is older than ClickHouse');
+  });
+
+  it('changes nothing when an object that it needs is damaged', async () => {
+    await recordLaterGroup();
+    await command("ALTER TABLE usage_events DROP PARTITION ID '202506'");
+    const damaged = await fixture.contents();
+    for (const name of await readdir(fixture.archived.folder)) {
+      await truncate(join(fixture.archived.folder, name), 10);
+    }
+    await expect(repair()).rejects.toThrow(ArchiveDamagedError);
+    expect(await fixture.contents()).toEqual(damaged);
   });
 });

@@ -4,9 +4,18 @@ import { type ArchivedBlock, holdArchive, removeRows, withScratchTable } from '.
 import { PROJECTOR_LOCK } from '../pipeline/index.js';
 import { dedicatedSuffixes, dropMonth, firstKeptDays, monthOfDay, monthsOf } from '../storage/index.js';
 import { differingDays, type ProjectDays } from '../verify/index.js';
-import { type ArchivedDeps, blockTables, everyBlock, type RebuildDeps, requireArchive } from './rebuild.js';
+import {
+  type ArchivedDeps,
+  blockTables,
+  checkComplete,
+  checkObjects,
+  everyBlock,
+  type RebuildDeps,
+  type RebuildOptions,
+  requireArchive,
+} from './rebuild.js';
 import * as store from './rebuild-store.js';
-import { copyMonths, repairTables } from './table-store.js';
+import { copyMonths, forgetRecordedGroups, repairTables } from './table-store.js';
 
 /** The months of one storage that are made again. */
 interface DamagedMonths {
@@ -18,29 +27,49 @@ interface DamagedMonths {
  * Brings ClickHouse back to what PostgreSQL has committed: compares both, makes each month that differs anew from the
  * archive, and drops tables of projects that do not exist. Accepting and rating go on; rated batches wait meanwhile.
  *
- * @throws DomainError `rebuild_refused` without an archive
- * @throws ArchiveDamagedError
+ * @throws DomainError `rebuild_refused` if the archive cannot replace the months; then no row has changed
+ * @throws ArchiveDamagedError before any row has changed
  */
-export async function repairHistory(deps: RebuildDeps): Promise<RepairReport> {
-  const { postgres, clickhouse, clock, log } = deps;
+export async function repairHistory(deps: RebuildDeps, options: RebuildOptions = {}): Promise<RepairReport> {
+  const { postgres, clock } = deps;
   const archive = requireArchive(deps);
   return holdArchive(postgres, async () => {
-    await store.beginRebuild(postgres, clock.nowMs());
+    const wasInterrupted = await store.beginRebuild(postgres, clock.nowMs());
     return withAdvisoryLock(postgres, PROJECTOR_LOCK, async () => {
-      await removeRows({ ...deps, archive }, await firstKeptDays(postgres.db, clock.nowMs()));
-      await repairTables(clickhouse, await dedicatedSuffixes(postgres));
-      const damaged = await damagedMonths(deps, await differingDays(deps));
-      log.info({ months: damaged.map(({ months }) => [...months]) }, 'months that differ are made again');
-      await store.forgetGroups(postgres);
-      let [months, events] = [0, 0];
-      for (const each of damaged) {
-        events += await renewMonths({ ...deps, archive }, each);
-        months += each.months.size;
+      let damaged: readonly DamagedMonths[];
+      try {
+        damaged = await findDamage({ ...deps, archive }, options);
+      } catch (error) {
+        if (!wasInterrupted) await store.endRebuild(postgres, { isComplete: false });
+        throw error;
       }
-      await store.endRebuild(postgres);
-      return { months, events };
+      return renewAll({ ...deps, archive }, damaged);
     });
   });
+}
+
+/** Compares both stores. Changes no row that PostgreSQL knows. */
+async function findDamage(deps: ArchivedDeps, options: RebuildOptions): Promise<DamagedMonths[]> {
+  const { postgres, clickhouse, clock, log } = deps;
+  await repairTables(clickhouse, await dedicatedSuffixes(postgres));
+  await removeRows(deps, await firstKeptDays(postgres.db, clock.nowMs()));
+  const damaged = await damagedMonths(deps, await differingDays(deps));
+  log.info({ months: damaged.map(({ months }) => [...months]) }, 'months that differ are made again');
+  if (damaged.length > 0) await checkComplete(postgres, options);
+  await checkObjects(deps, (block) => damaged.some((each) => isIn(block, each)));
+  return damaged;
+}
+
+async function renewAll(deps: ArchivedDeps, damaged: readonly DamagedMonths[]): Promise<RepairReport> {
+  await forgetRecordedGroups(deps.clickhouse);
+  const historyId = await store.forgetGroups(deps.postgres);
+  let [months, events] = [0, 0];
+  for (const each of damaged) {
+    events += await renewMonths(deps, each, historyId);
+    months += each.months.size;
+  }
+  await store.endRebuild(deps.postgres, { isComplete: false });
+  return { months, events };
 }
 
 /** Returns the months of the given days, by storage. Rows of a project that does not exist are in the shared tables. */
@@ -62,14 +91,17 @@ async function damagedMonths(
 /** Returns the number of rows that were inserted. */
 async function renewMonths(
   { postgres, clickhouse, archive }: ArchivedDeps,
-  { dedicatedTo, months }: DamagedMonths,
+  damaged: DamagedMonths,
+  historyId: string,
 ): Promise<number> {
-  const tables = blockTables({ dedicatedTo });
+  const { months } = damaged;
+  const tables = blockTables(damaged);
   for (const month of months) await dropMonth(clickhouse, tables, month);
   let events = 0;
   for await (const block of everyBlock(postgres)) {
-    if (block.dedicatedTo !== dedicatedTo || !hasOneOf(block, months)) continue;
+    if (!isIn(block, damaged)) continue;
     const rows = await archive.read(block.objectKey);
+    await store.requireHistory(postgres, historyId);
     events += await withScratchTable(clickhouse, { rows, eventCount: block.eventCount }, (scratch) =>
       copyMonths(clickhouse, scratch, tables, months),
     );
@@ -77,8 +109,9 @@ async function renewMonths(
   return events;
 }
 
-function hasOneOf({ firstDays, lastDay }: ArchivedBlock, months: ReadonlySet<number>): boolean {
-  const first = monthOfDay(Math.min(...firstDays));
-  const last = monthOfDay(lastDay);
+function isIn(block: ArchivedBlock, { dedicatedTo, months }: DamagedMonths): boolean {
+  if (block.dedicatedTo !== dedicatedTo) return false;
+  const first = monthOfDay(Math.min(...block.firstDays));
+  const last = monthOfDay(block.lastDay);
   return [...months].some((month) => first <= month && month <= last);
 }

@@ -23,7 +23,7 @@ export function registerRebuildRoutes(app: App, deps: RebuildDeps): void {
     },
     handler: ({ body }) => refusing(rebuildHistory(deps, { incomplete: body.incomplete ?? false })),
   });
-  app.route({
+  app.route<{ Body: RebuildBody }>({
     method: 'POST',
     url: '/admin/v1/repair',
     config: { access: { kind: 'service' } },
@@ -34,9 +34,10 @@ export function registerRebuildRoutes(app: App, deps: RebuildDeps): void {
         'Compares the history in ClickHouse with PostgreSQL, and makes the months that differ again from the archive. ' +
         'Use it when a store was restored or replaced.',
       operationId: 'repairHistory',
+      body: RebuildBody,
       response: { 200: RepairReport },
     },
-    handler: () => refusing(repairHistory(deps)),
+    handler: ({ body }) => refusing(repairHistory(deps, { incomplete: body.incomplete ?? false })),
   });
 }
 

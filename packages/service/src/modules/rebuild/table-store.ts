@@ -19,12 +19,16 @@ export async function renewTables(clickhouse: ClickHouse, suffixes: readonly str
 
 /**
  * Creates tables that are missing, and drops those of projects that do not exist: after a restore, a new project can
- * get the number of one. Forgets which groups were inserted.
+ * get the number of one.
  */
 export async function repairTables(clickhouse: ClickHouse, suffixes: readonly string[]): Promise<void> {
   const isForeign = "match(name, {pattern:String}) AND extract(name, '_[0-9]+$') NOT IN {own:Array(String)}";
   await dropTables(clickhouse, isForeign, { pattern: OWN_TABLE, own: suffixes });
   await applyClickHouseMigrations(clickhouse, undefined, suffixes);
+}
+
+/** Forgets which groups were inserted. */
+export async function forgetRecordedGroups(clickhouse: Pick<ClickHouse, 'command'>): Promise<void> {
   await clickhouse.command('TRUNCATE TABLE recorded_groups');
 }
 
