@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -175,7 +175,7 @@ describe('roles in processes of their own, with a shared folder', () => {
     await installation.expectAllOnce();
   });
 
-  it('refuse another folder while data are in this one, and the folder of another installation', async () => {
+  it('refuse another folder unless it has all objects, and the folder of another installation', async () => {
     const { api, worker } = installation.roles;
     const other = await mkdtemp(join(tmpdir(), 'tollgate-shared-'));
     const elsewhere = { TOLLGATE_OBJECT_STORE_URL: pathToFileURL(other).href };
@@ -186,13 +186,13 @@ describe('roles in processes of their own, with a shared folder', () => {
     );
     await worker.start();
     await installation.expectAllOnce();
-    for (const service of Object.values(installation.roles)) {
-      await service.terminate();
-      await service.start(elsewhere);
-    }
+    for (const service of Object.values(installation.roles)) await service.terminate();
+    await cp(folder, other, { recursive: true });
+    for (const service of Object.values(installation.roles)) await service.start(elsewhere);
     await installation.accept('f');
     await installation.expectAllOnce(elsewhere);
     await api.terminate();
+    await writeFile(join(folder, 'marks/store'), 'of another installation');
     await expect(api.start()).rejects.toThrow(`belongs to another store. This installation uses ${other}`);
     await api.start(elsewhere);
     await rm(other, { recursive: true });

@@ -47,7 +47,7 @@ describe('a service whose stores do not belong together', () => {
     await historyIs('stores_differ');
     load.start(5);
     await load.goOn(5);
-    expect(await run('rebuild')).toContain('The history was made again');
+    expect(await run('rebuild')).toContain('The history was rebuilt');
     await load.goOn(2);
     await load.stop();
     await load.expectAllOnce();
@@ -80,7 +80,7 @@ describe('a service whose stores do not belong together', () => {
     load.start(5);
     await load.goOn(3);
     await load.stop();
-    expect(await run('repair')).toContain('Months that were made again: 1');
+    expect(await run('repair')).toContain('Months that were replaced: 1');
     await load.expectAllOnce();
     await historyIs('ok');
     await run('verify');

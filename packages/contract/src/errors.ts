@@ -157,7 +157,7 @@ export const ERRORS = {
     message: 'Too many requests with unknown API keys or ids came from this IP address. Try again later.',
   },
   move_refused: { status: 409, message: 'The state of the move does not allow this step.' },
-  rebuild_refused: { status: 409, message: 'The usage history cannot be made again.' },
+  rebuild_refused: { status: 409, message: 'The usage history cannot be rebuilt.' },
   shutting_down: { status: 503, message: 'The service is shutting down. Try again later.' },
   internal_error: { status: 500, message: 'Something went wrong on our side.' },
 } as const satisfies Record<string, ErrorEntry>;

@@ -22,7 +22,7 @@ export const RebuildReport = Type.Object(
 
 export const RepairReport = Type.Object(
   {
-    months: Type.Integer({ description: 'Months that were made again; 0 if nothing differed.' }),
+    months: Type.Integer({ description: 'Months that were replaced; 0 if nothing differed.' }),
     events: Type.Integer({ description: 'Events that were inserted into these months.' }),
   },
   { ...closed, description: 'The result of repairing the history.' },

@@ -34,10 +34,10 @@ const USAGE = `tollgate ${VERSION}: usage metering, rating and limits
   tollgate demo [--reset]                         start the service with a sample tenant and live sample traffic
   tollgate migrate                                migrate both stores to the schema of this version
   tollgate verify                                 compare PostgreSQL and ClickHouse, exit with 1 if they differ
-  tollgate repair [--incomplete]                  make months again in which ClickHouse differs, from the archive
-  tollgate rebuild [--incomplete]                 make the whole history in ClickHouse again, from the archive
+  tollgate repair [--incomplete]                  replace months in which ClickHouse differs, from the archive
+  tollgate rebuild [--incomplete]                 rebuild the whole history in ClickHouse from the archive
   tollgate backup PATH                            copy an installation on embedded stores to an empty folder, at any time
-  tollgate restore PATH                           make an installation from a backup, in an empty data directory
+  tollgate restore PATH                           restore an installation to an empty data directory
   tollgate shards [N]                             show or change the number of shards (1 to 64) at any time
   tollgate catalog apply FILE                     add a revision of every plan that is new or changed
   tollgate cell add NAME --url URL                add a cell to the directory, or change it and end its draining

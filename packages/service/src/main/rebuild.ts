@@ -13,7 +13,7 @@ export async function rebuild(config: Config, options: RebuildOptions): Promise<
     path: '/admin/v1/rebuild',
     body: options,
   });
-  console.log(`The history was made again: ${events} events from ${blocks} objects. Run tollgate verify.`);
+  console.log(`The history was rebuilt: ${events} events from ${blocks} objects. Run tollgate verify.`);
   return 0;
 }
 
@@ -28,7 +28,7 @@ export async function repair(config: Config, options: RebuildOptions): Promise<n
   console.log(
     months === 0
       ? 'Nothing differed: ClickHouse has what PostgreSQL has committed.'
-      : `Months that were made again: ${months}, with ${events} events. Run tollgate verify.`,
+      : `Months that were replaced: ${months}, with ${events} events. Run tollgate verify.`,
   );
   return 0;
 }

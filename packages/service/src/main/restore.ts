@@ -135,7 +135,7 @@ async function rebuild(config: Config, log: Logger): Promise<void> {
   try {
     const missing = await unarchivedEvents(stores.postgres);
     if (missing > 0) say(`The history of ${missing} events is not in the backup.`);
-    say('making the history in ClickHouse again …');
+    say('rebuilding the history in ClickHouse …');
     const { events } = await rebuildHistory({ ...stores, clock: systemClock, log }, { incomplete: true });
     say(`The history has ${events} events.`);
   } finally {

@@ -76,7 +76,7 @@ export class BlockArchive {
 
   async #object(key: string): Promise<Buffer> {
     const [, size, sum] = KEY.exec(key) ?? [];
-    if (size === undefined) throw new ArchiveDamagedError(key, 'has a name that is none of its own');
+    if (size === undefined) throw new ArchiveDamagedError(key, 'has a name that no archive gives');
     const bytes = await this.#store.get(key);
     if (bytes === undefined) throw new ArchiveDamagedError(key, 'is missing');
     if (bytes.length !== Number(size))

@@ -97,8 +97,12 @@ export interface KeptFrom {
   readonly day: number;
 }
 
-/** Returns the oldest block that has rows of a project before the first day that is kept. */
-export async function expiredBlock(db: Db, kept: readonly KeptFrom[]): Promise<ArchivedBlock | undefined> {
+/** Returns the first block after an id that has rows of a project before the first day that is kept. */
+export async function expiredBlock(
+  db: Db,
+  kept: readonly KeptFrom[],
+  afterId: number,
+): Promise<ArchivedBlock | undefined> {
   if (kept.length === 0) return undefined;
   const { rows } = await sql<ArchivedBlock>`
     with kept as materialized (
@@ -106,7 +110,7 @@ export async function expiredBlock(db: Db, kept: readonly KeptFrom[]): Promise<A
         as each (project_id, day)
     )
     select ${COLUMNS} from archived_blocks block
-    where exists (
+    where id > ${afterId} and exists (
       select from unnest(block.project_ids, block.first_days) as has (project_id, first_day)
       join kept on kept.project_id = has.project_id and has.first_day < kept.day
     )

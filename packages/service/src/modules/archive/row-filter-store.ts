@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { DAY_S } from '@tollgate/timezone';
 import { type ClickHouse, identifier } from '../../platform/clickhouse/index.js';
 import { SHARED_TABLES } from '../storage/index.js';
@@ -6,8 +7,11 @@ import type { KeptFrom } from './block-store.js';
 
 type Engine = Pick<ClickHouse, 'command' | 'insertRows' | 'upToDate'>;
 
-/** Holds the rows of one block while they are filtered. One process filters at a time. */
-const SCRATCH_TABLE = 'archive_scratch';
+/**
+ * Holds the rows of one block while they are filtered. Each process has its own, in case it has lost the lock of the
+ * archive.
+ */
+const SCRATCH_TABLE = `archive_scratch_${randomUUID().replaceAll('-', '')}`;
 const COLUMNS = USAGE_EVENT_COLUMNS.map(identifier).join(', ');
 
 /** Which rows are kept: those of all projects, except the rows of some projects before a day. */
@@ -32,7 +36,7 @@ export async function withScratchTable<T>(
   { rows, eventCount }: { readonly rows: Buffer; readonly eventCount: number },
   work: (table: string) => Promise<T>,
 ): Promise<T> {
-  await dropScratchTable(clickhouse);
+  await dropOldScratchTables(clickhouse);
   await clickhouse.command(
     `CREATE TABLE ${SCRATCH_TABLE} AS ${SHARED_TABLES.events} ENGINE = MergeTree ORDER BY tuple()`,
   );
@@ -62,6 +66,10 @@ export function filterRows(
        FROM ${table} WHERE ${condition} GROUP BY id ORDER BY id`,
       params,
     );
+    const [all] = await reader.query<{ events: string }>(`SELECT count() AS events FROM ${table}`);
+    if (Number(all?.events) !== block.eventCount) {
+      throw new Error(`a block of ${block.eventCount} rows has ${all?.events} rows in ${table}`);
+    }
     if (projects.length === 0) return undefined;
     return {
       rows: await reader.exportRows(`SELECT ${COLUMNS} FROM ${table} WHERE ${condition}`, params),
@@ -73,6 +81,17 @@ export function filterRows(
   });
 }
 
-async function dropScratchTable(clickhouse: Engine): Promise<void> {
-  await clickhouse.command(`DROP TABLE IF EXISTS ${SCRATCH_TABLE} SYNC`);
+async function dropScratchTable(clickhouse: Engine, table = SCRATCH_TABLE): Promise<void> {
+  await clickhouse.command(`DROP TABLE IF EXISTS ${identifier(table)} SYNC`);
+}
+
+/** Drops the table of this process, and those that processes left behind when they were killed. */
+async function dropOldScratchTables(clickhouse: Engine): Promise<void> {
+  const reader = await clickhouse.upToDate([]);
+  const old = await reader.query<{ name: string }>(
+    `SELECT name FROM system.tables WHERE database = currentDatabase() AND startsWith(name, 'archive_scratch_')
+       AND (name = {own:String} OR metadata_modification_time < now() - INTERVAL 1 DAY)`,
+    { own: SCRATCH_TABLE },
+  );
+  for (const { name } of old) await dropScratchTable(clickhouse, name);
 }

@@ -47,9 +47,10 @@ export async function removeRows(
   signal?: AbortSignal,
 ): Promise<number> {
   let changed = 0;
-  while (signal?.aborted !== true) {
-    const block = await store.expiredBlock(deps.postgres.db, removed);
+  for (let afterId = 0; signal?.aborted !== true; ) {
+    const block = await store.expiredBlock(deps.postgres.db, removed, afterId);
     if (block === undefined) break;
+    afterId = block.id;
     await replace(deps, [block], await rewritten(deps, block, removed));
     changed += 1;
   }

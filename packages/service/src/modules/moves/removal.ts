@@ -22,6 +22,13 @@ export async function eraseTenant(
   moveId: string,
 ): Promise<boolean> {
   const projects = await recordProjects({ postgres }, tenantId);
+  // First, because a rebuild brings archived rows back into ClickHouse.
+  if (archive !== undefined) {
+    await eraseProjects(
+      { postgres, clickhouse, archive },
+      projects.map(({ id }) => id),
+    );
+  }
   let isGone = true;
   for (const project of projects) {
     // The lock of the state is held meanwhile: a late call must not delete the history of a tenant that is back.
@@ -31,12 +38,8 @@ export async function eraseTenant(
     });
     if (!isDeleted) isGone = false;
   }
-  if (archive !== undefined && isGone) {
-    await eraseProjects(
-      { postgres, clickhouse, archive },
-      projects.map(({ id }) => id),
-    );
-  }
+  // The move still names the projects; without them, blocks of the archive would belong to nobody.
+  if (!isGone) return false;
   // Rows that refer to others are deleted first.
   for (const table of tenantTables().reverse()) {
     for (let deleted = DELETED_ROWS_MAX; deleted === DELETED_ROWS_MAX; ) {
@@ -46,7 +49,6 @@ export async function eraseTenant(
       });
     }
   }
-  if (!isGone) return false;
   await transaction(postgres, async (tx) => {
     if (await states.deleteMove(tx, tenantId, moveId, ['leaving'])) await markServed(tx, tenantId);
   });

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Db, Tx } from '../../platform/postgres/index.js';
+import { type Db, shareLockUntilCommit, type Tx } from '../../platform/postgres/index.js';
+import { PROJECTOR_LOCK } from '../pipeline/index.js';
 import { tenantTables, UNCHECKED_TABLES } from './tables.js';
 
 /**
@@ -217,4 +218,15 @@ export async function advanceStep(
           where tenant_id = ${tenantId} and step = ${step} and progress::text = ${JSON.stringify(from)}
         `.execute(db);
   return numAffectedRows === 1n;
+}
+
+/** Prevents a rebuild or repair of the history until `tx` ends; returns false if one is under way. */
+export async function holdHistory(tx: Tx): Promise<boolean> {
+  const isFree = async () => {
+    const { rows } = await sql`select from projection_state where rebuild_since_ms is null`.execute(tx);
+    return rows.length > 0;
+  };
+  if (!(await isFree())) return false;
+  await shareLockUntilCommit(tx, PROJECTOR_LOCK);
+  return isFree();
 }

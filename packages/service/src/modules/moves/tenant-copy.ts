@@ -204,17 +204,18 @@ export class TenantCopy {
       if (from?.unit === undefined) await this.#write((tx) => this.#advance(tx, step, from, begun));
       const bytes = await this.#source.unit(this.#tenantId, this.#moveId, project.id, unit);
       const token = `move-${this.#moveId}-${project.no}-${unit.fromMs}-${unit.toMs}`;
-      // The state is locked meanwhile, so that no unit arrives in a tenant that was opened or removed.
-      const eventCount = await this.#write(() =>
-        importUnit(this.#deps.clickhouse, scope, bytes, { unit, token }),
-      );
       const to = { doneMs: unit.toMs };
-      const recordInArchive = await archiveForeignRows(this.#deps.archive, {
-        project: scope,
-        rows: bytes,
-        eventCount,
-      });
+      const { clickhouse, archive } = this.#deps;
+      // The state is locked meanwhile, so that no unit arrives in a tenant that was opened or removed.
       await this.#write(async (tx) => {
+        if (!(await states.holdHistory(tx)))
+          refuseStep('The history of this cell is being rebuilt or repaired: try later.');
+        const eventCount = await importUnit(clickhouse, scope, bytes, { unit, token });
+        const recordInArchive = await archiveForeignRows(archive, {
+          project: scope,
+          rows: bytes,
+          eventCount,
+        });
         await this.#advance(tx, step, begun, to);
         await recordInArchive(tx);
       });

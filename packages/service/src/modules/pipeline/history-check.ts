@@ -11,7 +11,7 @@ export interface ProjectionState {
   readonly lastFormed: number;
   /** The greatest number of a group whose rows are in ClickHouse. */
   readonly lastEnded: number;
-  /** The history is made again at this moment, or was when a process died. */
+  /** The history is being rebuilt or repaired, or was when a process died. */
   readonly isRebuilding: boolean;
 }
 

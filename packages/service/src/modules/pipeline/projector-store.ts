@@ -12,7 +12,7 @@ import {
 import type { ProjectionGroup, UnprojectedBatch } from './projection-group.js';
 import type { RowStorage } from './turns.js';
 
-/** Names the advisory lock that projectors share. While the history is made again, it is held alone. */
+/** Names the advisory lock that projectors share. While the history is rebuilt or repaired, it is held alone. */
 export const PROJECTOR_LOCK = 'tollgate-projector';
 /** Names the advisory locks by which projectors hold groups; the id of the group is added. */
 const GROUP_LOCK = 'tollgate-group';
@@ -43,7 +43,7 @@ export async function checkStoresMatch(stores: {
   const readState = async () => onlyState((await STATE.execute(stores.postgres.db)).rows);
   if ((await readState()).isRebuilding) {
     throw new HistoryMismatchError(
-      'The history is made again. If no rebuild or repair runs, it was interrupted: start it again.',
+      'The history is being rebuilt or repaired. If no such command runs, one was interrupted: start it again.',
       'rebuilding',
     );
   }
@@ -82,7 +82,7 @@ export class ProjectorSession {
     this.#db = db;
   }
 
-  /** Returns undefined while the history is made again, or a projector of an earlier version is active. */
+  /** Returns undefined while the history is rebuilt or repaired, or a projector of an earlier version is active. */
   static async open({ pool, db }: Pick<Postgres, 'pool' | 'db'>): Promise<ProjectorSession | undefined> {
     const client = await pool.connect();
     // Without a listener, a connection that breaks between two queries would end the process. The next query fails
@@ -176,7 +176,7 @@ export class ProjectorSession {
    * group until `leaveGroup`.
    *
    * @param leases which give the batches to this projector
-   * @returns undefined if another projector has one of the batches, a lease was lost, or the history is made again
+   * @returns undefined if another projector has one of the batches, a lease was lost, or the history is rebuilt
    */
   async formGroup(
     ids: readonly [number, ...number[]],

@@ -120,7 +120,9 @@ class GroupProjector implements Projector {
   async drain(): Promise<number> {
     const session = await ProjectorSession.open(this.#deps.postgres);
     if (session === undefined)
-      throw new Error('no projector may work: the history is made again, or one of an earlier version works');
+      throw new Error(
+        'no projector may work: the history is being rebuilt or repaired, or one of an earlier version works',
+      );
     try {
       await checkHistory(this.#deps.clickhouse, () => session.state());
       let events = 0;
@@ -227,7 +229,7 @@ class GroupProjector implements Projector {
     const historyId = await checkHistory(clickhouse, () => session.state());
     await recordGroup(clickhouse, historyId, group.no);
     stages.end('record');
-    const [archived] = await Promise.all([
+    const [archived, inserted] = await Promise.allSettled([
       this.#archive(parts),
       clickhouse.insertRows(
         tableOf(group),
@@ -237,8 +239,11 @@ class GroupProjector implements Projector {
         group.token,
       ),
     ]);
+    // Only now: the locks of the session must be held until the insert has ended.
+    if (inserted.status === 'rejected') throw inserted.reason;
+    if (archived.status === 'rejected') throw archived.reason;
     stages.end('insert');
-    await session.endGroup(group, archived, this.#deps.clock.nowMs());
+    await session.endGroup(group, archived.value, this.#deps.clock.nowMs());
     stages.end('delete');
     // A file that remains after a crash here, or during a backup, has no row: a later sweep removes it.
     if (!(await isBackupUnderWay(postgres))) {
@@ -276,7 +281,7 @@ type Outcome =
   /** Another projector was faster, or has the shards now. */
   | { readonly kind: 'refused' }
   | { readonly kind: 'idle' }
-  /** The history is made again: the session must end. */
+  /** The history is rebuilt or repaired: the session must end. */
   | { readonly kind: 'halted' };
 
 function tableOf({ dedicatedTo }: ProjectionGroup): string {

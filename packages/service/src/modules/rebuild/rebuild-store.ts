@@ -75,3 +75,23 @@ export async function dedicatedProjects({ db }: Postgres): Promise<Map<string, n
   `.execute(db);
   return new Map(rows.map(({ id, no }) => [id, no]));
 }
+
+/**
+ * Returns the numbers of all projects that have tables of their own: those of `projects`, and those whose rows are in
+ * the archive while their tenant is moving.
+ */
+export async function ownTableNumbers({ db }: Postgres): Promise<number[]> {
+  const { rows } = await sql<{ no: number }>`
+    select no from projects where storage = 'dedicated'
+    union select dedicated_to from archived_blocks where dedicated_to is not null order by 1
+  `.execute(db);
+  return rows.map(({ no }) => no);
+}
+
+/** Whether a tenant is moving: its tables may exist before its projects do. */
+export async function hasMovingTenant({ db }: Postgres): Promise<boolean> {
+  const { rows } = await sql<{ found: boolean }>`select exists (select from tenant_moves) as found`.execute(
+    db,
+  );
+  return rows[0]?.found === true;
+}

@@ -12,10 +12,10 @@ import {
   removeRows,
 } from '../archive/index.js';
 import { PROJECTOR_LOCK } from '../pipeline/index.js';
-import { dedicatedSuffixes, firstKeptDays, storageTables } from '../storage/index.js';
+import { firstKeptDays, storageTables, tableSuffix } from '../storage/index.js';
 import { USAGE_EVENT_COLUMNS } from '../usage/index.js';
 import * as store from './rebuild-store.js';
-import { renewTables } from './table-store.js';
+import { completeTables, renewTables } from './table-store.js';
 
 export interface RebuildDeps {
   readonly postgres: Postgres;
@@ -33,7 +33,7 @@ export interface RebuildOptions {
 const BLOCKS_PER_PAGE = 100;
 
 /**
- * Makes the whole history in ClickHouse anew from the archive: deletes every table, creates it again, and inserts each
+ * Rebuilds the whole history in ClickHouse from the archive: deletes every table, creates it again, and inserts each
  * archived row once. Accepting and rating go on; rated batches wait meanwhile. A rebuild that was interrupted is done
  * again from its start, and projectors wait until one is complete.
  *
@@ -51,11 +51,13 @@ export async function rebuildHistory(
     await checkObjects({ ...deps, archive }, () => true);
     await store.beginRebuild(postgres, clock.nowMs());
     return withAdvisoryLock(postgres, PROJECTOR_LOCK, async () => {
-      await renewTables(deps.clickhouse, await dedicatedSuffixes(postgres));
+      await renewTables(deps.clickhouse, await ownSuffixes(postgres));
       // The rows are filtered in ClickHouse, which needs the tables.
       await removeRows({ ...deps, archive }, await firstKeptDays(postgres.db, clock.nowMs()));
       const historyId = await store.forgetGroups(postgres);
       const report = await insertBlocks({ ...deps, archive }, historyId);
+      await completeTables(deps.clickhouse, await ownSuffixes(postgres));
+      await store.requireHistory(postgres, historyId);
       await store.endRebuild(postgres, { isComplete: true });
       return report;
     });
@@ -69,7 +71,7 @@ export function requireArchive({ archive }: RebuildDeps): BlockArchive {
   if (archive !== undefined) return archive;
   throw new DomainError('rebuild_refused', {
     message:
-      'There is no archive, because both stores are servers and TOLLGATE_OBJECT_STORE_URL is not set: restore ClickHouse from its own backup.',
+      'There is no archive, because PostgreSQL is a server and TOLLGATE_OBJECT_STORE_URL is not set: restore ClickHouse from its own backup.',
   });
 }
 
@@ -78,7 +80,7 @@ export async function checkComplete(postgres: Postgres, { incomplete }: RebuildO
   const missing = await store.unarchivedEvents(postgres);
   if (missing === 0 || incomplete === true) return;
   throw new DomainError('rebuild_refused', {
-    message: `The archive lacks ${missing} events that were inserted into ClickHouse without an archive. They would be lost: add --incomplete if ClickHouse has lost them too.`,
+    message: `The archive lacks ${missing} events that were inserted into ClickHouse while there was no archive. They would be lost: add --incomplete if ClickHouse has lost them too.`,
   });
 }
 
@@ -114,9 +116,14 @@ async function insertBlocks(
     );
     blocks += 1;
     events += block.eventCount;
-    if (blocks % BLOCKS_PER_PAGE === 0) log.info({ blocks, events }, 'the history is made again');
+    if (blocks % BLOCKS_PER_PAGE === 0) log.info({ blocks, events }, 'rebuilding the history');
   }
   return { blocks, events };
+}
+
+/** Returns the suffixes of the tables of projects that have tables of their own. */
+export async function ownSuffixes(postgres: Postgres): Promise<string[]> {
+  return (await store.ownTableNumbers(postgres)).map(tableSuffix);
 }
 
 /** Returns the tables of the rows of a block. */

@@ -2,7 +2,7 @@ import type { RepairReport } from '@tollgate/contract';
 import { withAdvisoryLock } from '../../platform/postgres/index.js';
 import { type ArchivedBlock, holdArchive, removeRows, withScratchTable } from '../archive/index.js';
 import { PROJECTOR_LOCK } from '../pipeline/index.js';
-import { dedicatedSuffixes, dropMonth, firstKeptDays, monthOfDay, monthsOf } from '../storage/index.js';
+import { dropMonth, firstKeptDays, monthOfDay, monthsOf } from '../storage/index.js';
 import { differingDays, type ProjectDays } from '../verify/index.js';
 import {
   type ArchivedDeps,
@@ -10,21 +10,22 @@ import {
   checkComplete,
   checkObjects,
   everyBlock,
+  ownSuffixes,
   type RebuildDeps,
   type RebuildOptions,
   requireArchive,
 } from './rebuild.js';
 import * as store from './rebuild-store.js';
-import { copyMonths, forgetRecordedGroups, repairTables } from './table-store.js';
+import { completeTables, copyMonths, dropForeignTables, forgetRecordedGroups } from './table-store.js';
 
-/** The months of one storage that are made again. */
+/** The months of one storage that are replaced. */
 interface DamagedMonths {
   readonly dedicatedTo: number | null;
   readonly months: ReadonlySet<number>;
 }
 
 /**
- * Brings ClickHouse back to what PostgreSQL has committed: compares both, makes each month that differs anew from the
+ * Brings ClickHouse back to what PostgreSQL has committed: compares both, replaces each differing month by that of the
  * archive, and drops tables of projects that do not exist. Accepting and rating go on; rated batches wait meanwhile.
  *
  * @throws DomainError `rebuild_refused` if the archive cannot replace the months; then no row has changed
@@ -51,10 +52,12 @@ export async function repairHistory(deps: RebuildDeps, options: RebuildOptions =
 /** Compares both stores. Changes no row that PostgreSQL knows. */
 async function findDamage(deps: ArchivedDeps, options: RebuildOptions): Promise<DamagedMonths[]> {
   const { postgres, clickhouse, clock, log } = deps;
-  await repairTables(clickhouse, await dedicatedSuffixes(postgres));
+  const suffixes = await ownSuffixes(postgres);
+  if (!(await store.hasMovingTenant(postgres))) await dropForeignTables(clickhouse, suffixes);
+  await completeTables(clickhouse, suffixes);
   await removeRows(deps, await firstKeptDays(postgres.db, clock.nowMs()));
   const damaged = await damagedMonths(deps, await differingDays(deps));
-  log.info({ months: damaged.map(({ months }) => [...months]) }, 'months that differ are made again');
+  log.info({ months: damaged.map(({ months }) => [...months]) }, 'replacing the months that differ');
   if (damaged.length > 0) await checkComplete(postgres, options);
   await checkObjects(deps, (block) => damaged.some((each) => isIn(block, each)));
   return damaged;
@@ -68,6 +71,8 @@ async function renewAll(deps: ArchivedDeps, damaged: readonly DamagedMonths[]): 
     events += await renewMonths(deps, each, historyId);
     months += each.months.size;
   }
+  await completeTables(deps.clickhouse, await ownSuffixes(deps.postgres));
+  await store.requireHistory(deps.postgres, historyId);
   await store.endRebuild(deps.postgres, { isComplete: false });
   return { months, events };
 }
@@ -103,7 +108,7 @@ async function renewMonths(
     const rows = await archive.read(block.objectKey);
     await store.requireHistory(postgres, historyId);
     events += await withScratchTable(clickhouse, { rows, eventCount: block.eventCount }, (scratch) =>
-      copyMonths(clickhouse, scratch, tables, months),
+      copyMonths(clickhouse, scratch, tables, { months, token: `repair-${historyId}-${block.id}` }),
     );
   }
   return events;

@@ -13,9 +13,9 @@ export function registerRebuildRoutes(app: App, deps: RebuildDeps): void {
     config: { access: { kind: 'service' } },
     schema: {
       tags: ['Operation'],
-      summary: 'Make the usage history again',
+      summary: 'Rebuild the usage history',
       description:
-        'Deletes the whole history in ClickHouse and makes it again from the archive. Events are accepted and rated ' +
+        'Deletes the whole history in ClickHouse and inserts it from the archive. Events are accepted and rated ' +
         'meanwhile; charts and lists show a part of the history until the end.',
       operationId: 'rebuildHistory',
       body: RebuildBody,
@@ -31,7 +31,7 @@ export function registerRebuildRoutes(app: App, deps: RebuildDeps): void {
       tags: ['Operation'],
       summary: 'Repair the usage history',
       description:
-        'Compares the history in ClickHouse with PostgreSQL, and makes the months that differ again from the archive. ' +
+        'Compares the history in ClickHouse with PostgreSQL. Months that differ are replaced from the archive. ' +
         'Use it when a store was restored or replaced.',
       operationId: 'repairHistory',
       body: RebuildBody,

@@ -17,14 +17,15 @@ export async function renewTables(clickhouse: ClickHouse, suffixes: readonly str
   await applyClickHouseMigrations(clickhouse, undefined, suffixes);
 }
 
-/**
- * Creates tables that are missing, and drops those of projects that do not exist: after a restore, a new project can
- * get the number of one.
- */
-export async function repairTables(clickhouse: ClickHouse, suffixes: readonly string[]): Promise<void> {
+/** Creates tables that are missing, such as those of a project that was created meanwhile. */
+export async function completeTables(clickhouse: ClickHouse, suffixes: readonly string[]): Promise<void> {
+  await applyClickHouseMigrations(clickhouse, undefined, suffixes);
+}
+
+/** Drops tables of projects that do not exist: after a restore, a new project can get the number of one. */
+export async function dropForeignTables(clickhouse: ClickHouse, suffixes: readonly string[]): Promise<void> {
   const isForeign = "match(name, {pattern:String}) AND extract(name, '_[0-9]+$') NOT IN {own:Array(String)}";
   await dropTables(clickhouse, isForeign, { pattern: OWN_TABLE, own: suffixes });
-  await applyClickHouseMigrations(clickhouse, undefined, suffixes);
 }
 
 /** Forgets which groups were inserted. */
@@ -43,25 +44,31 @@ async function dropTables(
      ORDER BY engine != 'MaterializedView', name`,
     params,
   );
-  for (const { name } of tables) await clickhouse.command(`DROP TABLE IF EXISTS ${identifier(name)} SYNC`);
+  for (const { name } of tables) {
+    // By default a server refuses to drop a table of more than 50 GB.
+    await clickhouse.command(
+      `DROP TABLE IF EXISTS ${identifier(name)} SYNC SETTINGS max_table_size_to_drop = 0`,
+    );
+  }
 }
 
-/** Copies the rows of some months from another table; returns their number. */
+/**
+ * Copies the rows of some months from another table; returns their number. A repetition with the same token inserts
+ * nothing again.
+ */
 export async function copyMonths(
   clickhouse: ClickHouse,
   from: string,
   { events }: StorageTables,
-  months: ReadonlySet<number>,
+  { months, token }: { readonly months: ReadonlySet<number>; readonly token: string },
 ): Promise<number> {
   const params = { months: [...months] };
   const chosen = `FROM ${from} WHERE toYYYYMM(occurred_at) IN {months:Array(UInt32)}`;
   const reader = await clickhouse.upToDate([from]);
   const [found] = await reader.query<{ events: string }>(`SELECT count() AS events ${chosen}`, params);
-  if (found?.events === '0') return 0;
-  await clickhouse.command(
-    `INSERT INTO ${events} (${COLUMNS}) SELECT ${COLUMNS} ${chosen}
-     SETTINGS insert_deduplicate = 0, max_partitions_per_insert_block = 0`,
-    params,
-  );
-  return Number(found?.events);
+  const count = Number(found?.events);
+  if (count === 0) return 0;
+  const bytes = await reader.exportRows(`SELECT ${COLUMNS} ${chosen}`, params);
+  await clickhouse.insertRows(events, USAGE_EVENT_COLUMNS, { bytes }, count, token);
+  return count;
 }

@@ -36,7 +36,8 @@ export function partitionsBefore(
 
 /** Deletes a whole month with its files. */
 export async function dropPartition(clickhouse: HistoryStore, { table, month }: Partition): Promise<void> {
-  await clickhouse.command(`ALTER TABLE ${identifier(table)} DROP PARTITION ID ${literal(String(month))}`);
+  await clickhouse.command(`ALTER TABLE ${identifier(table)} DROP PARTITION ID ${literal(String(month))}
+     SETTINGS max_partition_size_to_drop = 0`);
 }
 
 /** Deletes a month from the tables of one storage. */

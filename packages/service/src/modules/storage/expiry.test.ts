@@ -28,7 +28,9 @@ it('considers parts and deletions of every replica', async () => {
     { ...project, projectId: 'prj_7', projectNo: 7, storage: 'dedicated' },
     { ...project, projectId: 'prj_1', projectNo: 1, storage: 'shared' },
   ]);
-  expect(commands).toEqual(["ALTER TABLE `usage_events_7` DROP PARTITION ID '202601'"]);
+  expect(commands).toEqual([
+    expect.stringContaining("ALTER TABLE `usage_events_7` DROP PARTITION ID '202601'"),
+  ]);
   expect(result).toEqual({
     partitionsDropped: 1,
     deletions: 0,

@@ -19,4 +19,10 @@ export { dedicatedSuffixes, provisionStorage } from './project-store.js';
 export { type RetentionPolicy, recordRetention } from './record-retention.js';
 export { createRetentionJob, firstKeptDays } from './retention-job.js';
 export { hasHiddenUsage, projectsWithExpiredUsage, retainedFromDays } from './retention-store.js';
-export { SHARED_TABLES, type StorageScope, type StorageTables, storageTables } from './tables.js';
+export {
+  SHARED_TABLES,
+  type StorageScope,
+  type StorageTables,
+  storageTables,
+  tableSuffix,
+} from './tables.js';

@@ -39,7 +39,10 @@ const REWRITINGS: readonly (readonly [RegExp, Rewriting])[] = [
   ],
   [/^ALTER TABLE [\w`]+(?=\s+(?:MODIFY|RESET) (?:COLUMN|ORDER BY|SETTING)\b)/i, alterTable],
   // Without SYNC, the names in Keeper would stay for minutes, and the table could not be created again.
-  [/^DROP (?:TABLE|VIEW) (?:IF EXISTS )?[\w`]+(?=.* SYNC$)/is, onCluster],
+  [
+    /^DROP (?:TABLE|VIEW) (?:IF EXISTS )?[\w`]+(?=.* SYNC(?: SETTINGS max_table_size_to_drop = 0)?$)/is,
+    onCluster,
+  ],
   [/^(?:INSERT INTO|OPTIMIZE TABLE|TRUNCATE TABLE)\s/i, unchanged],
 ];
 

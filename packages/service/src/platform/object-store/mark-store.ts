@@ -28,7 +28,7 @@ export async function claimObjectStore(
   // Processes that start at the same time must not mark two stores.
   await withAdvisoryLock(postgres, LOCK, async () => {
     const [mark, known] = [await readMark(store), await readKnownStore(postgres)];
-    if (mark !== undefined && mark === known?.id) return confirmMark(postgres);
+    if (mark !== undefined && mark === known?.id) return confirmMark(postgres, place);
     if (mark !== undefined) {
       const own = known === undefined ? 'has no store yet' : `uses ${known.place}`;
       throw new Error(
@@ -83,9 +83,12 @@ async function markStore(
   );
   await store.delete([MARK_KEY]);
   await store.put(MARK_KEY, [Buffer.from(id)]);
-  await confirmMark(postgres);
+  await confirmMark(postgres, place);
 }
 
-async function confirmMark({ pool }: Postgres): Promise<void> {
-  await pool.query('update object_store set is_marked = true where not is_marked');
+async function confirmMark({ pool }: Postgres, place: string): Promise<void> {
+  await pool.query(
+    'update object_store set is_marked = true, place = $1 where not is_marked or place <> $1',
+    [place],
+  );
 }

@@ -126,7 +126,11 @@ export class BaseBackup {
   /** Files may be deleted again. Rejects if the session was lost meanwhile: then the backup may lack files. */
   async end(): Promise<void> {
     try {
-      await this.#session.query(`select pg_advisory_unlock(${BACKUP_LOCK_KEY})`);
+      // The slot would go with the session, but later than this call, and another backup would be refused meanwhile.
+      await this.#session.query(
+        `select pg_drop_replication_slot($1), pg_advisory_unlock(${BACKUP_LOCK_KEY})`,
+        [BACKUP_SLOT],
+      );
     } finally {
       this.abandon();
     }
