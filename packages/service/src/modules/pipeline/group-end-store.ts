@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { lockKey } from '../../platform/postgres/index.js';
-import type { ProjectionGroup } from './projection-group.js';
+import type { ProjectionGroup } from './turns.js';
 
 /** Names the advisory lock under which projections get their positions. */
 const POSITIONS_LOCK = 'tollgate-projections';

@@ -9,8 +9,7 @@ import {
   type ProjectionState,
   type RecordedGroupsStore,
 } from './history-check.js';
-import type { ProjectionGroup, UnprojectedBatch } from './projection-group.js';
-import type { RowStorage } from './turns.js';
+import type { ProjectionGroup, RowStorage, UnprojectedBatch } from './turns.js';
 
 /** Names the advisory lock that projectors share. While the history is rebuilt or repaired, it is held alone. */
 export const PROJECTOR_LOCK = 'tollgate-projector';

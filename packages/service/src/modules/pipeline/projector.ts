@@ -12,10 +12,9 @@ import { USAGE_EVENT_COLUMNS } from '../usage/index.js';
 import type { ArchivedRows } from './group-end-store.js';
 import { checkHistory, recordGroup } from './history-check.js';
 import { type ProjectionStage, type ProjectorObserver, StageClock } from './observer.js';
-import { chooseGroup, type ProjectionGroup } from './projection-group.js';
 import { ProjectorSession, waitingBatch } from './projector-store.js';
 import { type Spool, SpoolCorruptError } from './spool.js';
-import { GroupPace, StorageTurns } from './turns.js';
+import { chooseGroup, GroupPace, type ProjectionGroup, StorageTurns } from './turns.js';
 
 const WAITING_BATCHES_MAX = 1_000;
 /** Upper bound of the time until a batch of another process is noticed. */
