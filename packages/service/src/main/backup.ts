@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs';
 import { join, resolve, sep } from 'node:path';
 import type { Config } from '../config.js';
 import { systemClock } from '../kernel/clock.js';
-import { blocksAfter, holdArchive } from '../modules/archive/index.js';
+import { everyBlock, holdArchive } from '../modules/archive/index.js';
 import { unarchivedEvents } from '../modules/rebuild/index.js';
 import { forEachAtOnce } from '../platform/at-once.js';
 import { BackupWriter, COPIES_AT_ONCE } from '../platform/backup/index.js';
 import { InstanceLockedError } from '../platform/instance-lock.js';
-import { createLog, type Logger } from '../platform/log/index.js';
+import type { Logger } from '../platform/log/index.js';
 import {
   BackupUnderWayError,
   BaseBackup,
@@ -27,6 +27,7 @@ import { localFolders } from './data-dir.js';
 import { withInstanceLock } from './instance.js';
 import { exitOnSignal } from './signals.js';
 import { StartError } from './start-error.js';
+import { createCommandLog } from './with-stores.js';
 
 /** Where the parts of an installation are in its backup. Other paths are the same as in the data directory. */
 export const BACKUP_PATHS = {
@@ -37,7 +38,6 @@ export const BACKUP_PATHS = {
 
 /** One holds the archive, one the state of the backup, one runs queries. */
 const CONNECTIONS = 3;
-const BLOCKS_PER_PAGE = 100;
 const GIB = 1_024 ** 3;
 const MIB = 1_024 ** 2;
 
@@ -80,7 +80,7 @@ async function withEmbeddedPostgres(
   config: Config,
   work: (postgres: Postgres) => Promise<void>,
 ): Promise<void> {
-  const log = createLog({ level: config.logLevel === 'info' ? 'warn' : config.logLevel });
+  const log = createCommandLog(config);
   try {
     await withInstanceLock(config, async () => {
       const server = await startEmbeddedPostgres({ dataDir: config.dataDir, log });
@@ -164,17 +164,11 @@ async function copyRest(writer: BackupWriter, config: Config, { postgres, cluste
  * before the rest, while nothing else must stay; the blocks of this time follow at the end.
  */
 async function copyArchive(writer: BackupWriter, { db }: Postgres, { dataDir }: Config): Promise<void> {
-  for (let after = 0; ; ) {
-    const blocks = await blocksAfter(db, after, BLOCKS_PER_PAGE);
-    const last = blocks.at(-1);
-    if (last === undefined) return;
-    for (const { objectKey } of blocks) {
-      const path = `archive/${objectKey}`;
-      if (existsSync(join(writer.folder, path))) continue;
-      if (await writer.addFile(path, join(dataDir, path))) continue;
-      throw new StartError(`The file ${path} of the archive is missing in ${dataDir}.`);
-    }
-    after = last.id;
+  for await (const { objectKey } of everyBlock(db)) {
+    const path = `archive/${objectKey}`;
+    if (existsSync(join(writer.folder, path))) continue;
+    if (await writer.addFile(path, join(dataDir, path))) continue;
+    throw new StartError(`The file ${path} of the archive is missing in ${dataDir}.`);
   }
 }
 
@@ -229,6 +223,7 @@ export function explained(error: unknown, command: 'backup' | 'restore', folder:
   return error;
 }
 
-function say(text: string): void {
+/** Prints a line of a command. */
+export function say(text: string): void {
   console.log(`tollgate: ${text}`);
 }

@@ -5,7 +5,7 @@ import { type RebuildOptions, rebuildHistory, repairHistory } from '../modules/r
 import { exitOnSignal } from './signals.js';
 import { doTask } from './with-stores.js';
 
-/** `tollgate rebuild`: makes the whole history in ClickHouse again from the archive. */
+/** `tollgate rebuild`: rebuilds the whole history in ClickHouse from the archive. */
 export async function rebuild(config: Config, options: RebuildOptions): Promise<number> {
   exitOnSignal();
   const { blocks, events } = await doTask<RebuildReport>(config, {
@@ -17,7 +17,7 @@ export async function rebuild(config: Config, options: RebuildOptions): Promise<
   return 0;
 }
 
-/** `tollgate repair`: makes those months again in which ClickHouse differs from PostgreSQL. */
+/** `tollgate repair`: replaces those months in which ClickHouse differs from PostgreSQL. */
 export async function repair(config: Config, options: RebuildOptions): Promise<number> {
   exitOnSignal();
   const { months, events } = await doTask<RepairReport>(config, {

@@ -6,16 +6,18 @@ import { systemClock } from '../kernel/clock.js';
 import { rebuildHistory, unarchivedEvents } from '../modules/rebuild/index.js';
 import { forEachAtOnce } from '../platform/at-once.js';
 import { type BackupEntry, BackupReader, COPIES_AT_ONCE } from '../platform/backup/index.js';
-import { createLog, type Logger } from '../platform/log/index.js';
+import type { Logger } from '../platform/log/index.js';
+import { compareReleases } from '../platform/migration-files.js';
 import { embeddedMajorVersion, restoreCluster } from '../platform/postgres/index.js';
 import { syncFolder } from '../platform/sync-folder.js';
 import { VERSION } from '../platform/version.js';
-import { BACKUP_PATHS, explained, refuseServers } from './backup.js';
+import { BACKUP_PATHS, explained, refuseServers, say } from './backup.js';
 import { createFolders, unfinishedRestore } from './data-dir.js';
 import { withInstanceLock } from './instance.js';
 import { exitOnSignal } from './signals.js';
 import { StartError } from './start-error.js';
 import { openStores, resetEmbeddedStores } from './stores.js';
+import { createCommandLog } from './with-stores.js';
 
 const FOLDER_MODE = 0o700;
 /** Part of a new file system. */
@@ -50,7 +52,7 @@ export async function restore(config: Config, argument: string): Promise<number>
 
 /** @throws StartError if this release cannot read the backup */
 function checkVersions({ release, postgres }: BackupReader['origin']): void {
-  if (isNewer(release, VERSION)) {
+  if (compareReleases(release, VERSION) > 0) {
     throw new StartError(
       `The backup is of Tollgate ${release}, which is newer than this release (${VERSION}): restore it with ${release} or later.`,
     );
@@ -60,16 +62,6 @@ function checkVersions({ release, postgres }: BackupReader['origin']): void {
   throw new StartError(
     `The backup is of PostgreSQL ${postgres}, but this release runs PostgreSQL ${own}: restore it with Tollgate ${release}.`,
   );
-}
-
-/** Compares versions of the form 1.2.3. */
-function isNewer(release: string, than: string): boolean {
-  const [a, b] = [release, than].map((text) => text.split('.').map((part) => Number.parseInt(part, 10)));
-  for (let part = 0; part < 3; part += 1) {
-    const difference = (a?.[part] ?? 0) - (b?.[part] ?? 0);
-    if (difference !== 0) return difference > 0;
-  }
-  return false;
 }
 
 /** @throws StartError if the directory contains anything except what an interrupted restore has left */
@@ -85,7 +77,7 @@ async function removeAll(config: Config): Promise<void> {
 }
 
 async function makeInstallation(config: Config, backup: BackupReader): Promise<void> {
-  const log = createLog({ level: config.logLevel === 'info' ? 'warn' : config.logLevel });
+  const log = createCommandLog(config);
   createFolders(config);
   say('copying files …');
   await copyFiles(config, backup);
@@ -125,7 +117,7 @@ async function copyEntry(backup: BackupReader, entry: BackupEntry, to: string): 
   if (!isFolder) await backup.copy(entry, to);
 }
 
-/** Makes the history in ClickHouse again. Rows that the archive lacks are lost already, so it goes on without them. */
+/** Rebuilds the history in ClickHouse. Rows that the archive lacks are lost already, so it goes on without them. */
 async function rebuild(config: Config, log: Logger): Promise<void> {
   const stores = await openStores(config, {
     log,
@@ -141,8 +133,4 @@ async function rebuild(config: Config, log: Logger): Promise<void> {
   } finally {
     await stores.close();
   }
-}
-
-function say(text: string): void {
-  console.log(`tollgate: ${text}`);
 }

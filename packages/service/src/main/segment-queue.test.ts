@@ -1,23 +1,12 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { createMetrics } from '../platform/metrics/index.js';
-import { createTestPostgres } from '../testing/index.js';
+import { batchRecord, createTestPostgres, testEvent } from '../testing/index.js';
 import { openQueue } from './segment-queue.js';
 
-const RECORD = {
-  scope: {
-    kind: 'batch',
-    tenantId: 'ten_1',
-    projectId: 'prj_1',
-    projectNo: 1,
-    storage: 'shared',
-    extractorRuleSetId: null,
-  },
-  receivedAtMs: 1_750_000_000_000,
-  eventCount: 1,
-  ids: Buffer.alloc(16, 1),
-  body: Buffer.from('{}'),
-} as const;
+const RECORD = batchRecord({ tenantId: 'ten_1', projectId: 'prj_1', projectNo: 1, storage: 'shared' }, [
+  testEvent('k1'),
+]);
 
 test('a queue measures each flush, also one that fails', async () => {
   const { postgres, drop } = await createTestPostgres();

@@ -1,5 +1,6 @@
 import type { Config } from '../config.js';
 import { systemClock } from '../kernel/clock.js';
+import { BlockArchive } from '../modules/archive/index.js';
 import { createProjector } from '../modules/pipeline/index.js';
 import { loadServiceKey, type ServiceKey } from '../modules/tenancy/index.js';
 import { CLOSE_DEADLINE_MS, closeGracefully, Readiness } from '../platform/http/index.js';
@@ -19,7 +20,7 @@ import { announceUrl, lockInstance, usesEmbeddedStore } from './instance.js';
 import { startJobs } from './jobs.js';
 import { checkPort, listen } from './listen.js';
 import { measureObjectStore } from './object-store-metrics.js';
-import { openArchive, openSpool } from './passing-bytes.js';
+import { openSpool } from './passing-bytes.js';
 import { observeProjection, PipelineMetrics } from './pipeline-metrics.js';
 import { RatingThreads } from './rating-threads.js';
 import { ShardLeases, type ShardWork } from './shard-leases.js';
@@ -81,7 +82,7 @@ export async function startService(config: Config, options: ServiceOptions): Pro
     const opened = await openStores(config, { log, onProgress, onUnexpectedExit: fail, signal });
     closers.add(() => opened.close());
     const objects = opened.objects && measureObjectStore(opened.objects, metrics);
-    const stores = { ...opened, objects, archive: await openArchive({ ...opened, objects }) };
+    const stores = { ...opened, objects, archive: objects ? new BlockArchive(objects) : opened.archive };
     await startShards(config, stores.postgres, log);
     const serviceKey = await loadServiceKey(config.dataDir, config.serviceKey);
     const watch = new WorkWatch({ postgres: stores.postgres, clock: systemClock, log });

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import type { Config } from '../config.js';
 import { SHARDS_MAX } from '../kernel/shard.js';
 import { InstanceLockedError } from '../platform/instance-lock.js';
-import { createLog, type Logger } from '../platform/log/index.js';
+import type { Logger } from '../platform/log/index.js';
 import {
   connectPostgres,
   isMissingTable,
@@ -14,7 +14,7 @@ import {
 import { changeShards, chooseShards, readShards } from '../platform/queue/index.js';
 import { exitOnSignal } from './signals.js';
 import { StartError } from './start-error.js';
-import { withStores } from './with-stores.js';
+import { createCommandLog, withStores } from './with-stores.js';
 
 /** `tollgate shards [N]`: shows the number of shards or changes it, whether the service runs or not. */
 export async function shards(config: Config, argument: string): Promise<number> {
@@ -58,7 +58,7 @@ function readCount(text: string): number {
 
 /** Opens PostgreSQL without the other stores: that of a running service, or the embedded one if no service runs. */
 async function withPostgres<T>(config: Config, work: (postgres: Postgres) => Promise<T>): Promise<T> {
-  const log = createLog({ level: config.logLevel === 'info' ? 'warn' : config.logLevel });
+  const log = createCommandLog(config);
   if (config.databaseUrl !== undefined) return withConnection(config.databaseUrl, log, work);
   try {
     return await withStores(config, log, ({ postgres }) => work(postgres));

@@ -19,6 +19,11 @@ export interface StoreTask<T> {
   readonly body?: object;
 }
 
+/** Returns the log of a command that prints a result: only problems, unless the setting asks for other lines. */
+export function createCommandLog({ logLevel }: Config): Logger {
+  return createLog({ level: logLevel === 'info' ? 'warn' : logLevel });
+}
+
 /**
  * Opens the stores for `work`, and closes them afterwards.
  * @throws InstanceLockedError when they are embedded, and a running service has them
@@ -49,7 +54,7 @@ export async function withStores<T>(
  * @throws StartError when that service refuses
  */
 export async function doTask<T>(config: Config, task: StoreTask<T>): Promise<T> {
-  const log = createLog({ level: config.logLevel === 'info' ? 'warn' : config.logLevel });
+  const log = createCommandLog(config);
   try {
     return await withStores(config, log, (stores) => task.run(stores, log));
   } catch (error) {

@@ -14,6 +14,11 @@ export function checksum(buffers: Buffers): number {
   return buffers.reduce((sum, buffer) => (buffer.length === 0 ? sum : crc32(buffer, sum)), 0);
 }
 
+/** CRC-32 of all the bytes, as eight hexadecimal digits. */
+export function checksumText(buffers: Buffers): string {
+  return checksum(buffers).toString(16).padStart(8, '0');
+}
+
 /**
  * Writes all buffers, from `offset` on. After a short write the rest is written; the cause of the short write, such as
  * a full disk, then throws.

@@ -2,7 +2,6 @@ import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../../config.js';
 import { systemClock } from '../../kernel/clock.js';
-import { createLog } from '../../platform/log/index.js';
 import { prepareDataDir } from '../data-dir.js';
 import { withInstanceLock } from '../instance.js';
 import { runUntil } from '../serve.js';
@@ -10,6 +9,7 @@ import { type Service, startService } from '../service.js';
 import { aborted, StopSignals } from '../signals.js';
 import { StartError } from '../start-error.js';
 import { resetEmbeddedStores } from '../stores.js';
+import { createCommandLog } from '../with-stores.js';
 import { type DemoTenant, demoBoardId, ensureDemoTenant } from './tenant.js';
 import { historyQueryable, sendHistory, sendLiveTraffic } from './traffic.js';
 
@@ -32,7 +32,7 @@ export async function demo(configured: Config, { reset }: { reset: boolean }): P
   if (reset) await startOver(config);
   say(isFirstStart ? 'preparing the first start …' : 'starting …');
   // On a terminal the demo's own lines are enough; problems still show.
-  const log = createLog({ level: config.logLevel === 'info' ? 'warn' : config.logLevel });
+  const log = createCommandLog(config);
   const onProgress = (step: string) => say(`${step} …`);
   const service = await startService(config, { log, onProgress, signal: stopping });
   const url = service.url as string;

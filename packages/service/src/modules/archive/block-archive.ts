@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { createGzip, gunzip } from 'node:zlib';
-import { type Buffers, checksum, totalBytes } from '../../platform/buffers.js';
+import { type Buffers, checksumText, totalBytes } from '../../platform/buffers.js';
 import type { ObjectStore } from '../../platform/object-store/index.js';
 
 /** The folder of the archive in its object store. */
@@ -68,8 +68,7 @@ export class BlockArchive {
   }
 
   async #putObject(pieces: Buffers): Promise<string> {
-    const sum = checksum(pieces).toString(16).padStart(8, '0');
-    const key = `${ARCHIVE_FOLDER}/${randomUUID()}.${totalBytes(pieces)}.${sum}.gz`;
+    const key = `${ARCHIVE_FOLDER}/${randomUUID()}.${totalBytes(pieces)}.${checksumText(pieces)}.gz`;
     await this.#store.put(key, pieces);
     return key;
   }
@@ -81,7 +80,7 @@ export class BlockArchive {
     if (bytes === undefined) throw new ArchiveDamagedError(key, 'is missing');
     if (bytes.length !== Number(size))
       throw new ArchiveDamagedError(key, `has ${bytes.length} bytes instead of ${size}`);
-    if (checksum([bytes]) !== Number.parseInt(sum ?? '', 16))
+    if (checksumText([bytes]) !== sum)
       throw new ArchiveDamagedError(key, 'is damaged: its checksum does not match');
     return bytes;
   }

@@ -9,6 +9,7 @@ import {
 
 /** Names the advisory lock of a process that replaces blocks. */
 const ARCHIVE_LOCK = 'tollgate/archive';
+const BLOCKS_PER_PAGE = 100;
 
 /** The number of the project whose own tables the rows belong to; null for the shared tables. */
 export type BlockStorage = number | null;
@@ -54,12 +55,17 @@ export async function deleteBlocks(tx: Tx, ids: readonly number[]): Promise<void
     throw new Error('another process has replaced blocks of the archive');
 }
 
-/** Returns blocks in the order of their ids. */
-export async function blocksAfter(db: Db, id: number, limit: number): Promise<ArchivedBlock[]> {
-  const { rows } = await sql<ArchivedBlock>`
-    select ${COLUMNS} from archived_blocks where id > ${id} order by id limit ${limit}
-  `.execute(db);
-  return rows;
+/** Returns every block, in the order of their ids. */
+export async function* everyBlock(db: Db): AsyncGenerator<ArchivedBlock> {
+  for (let afterId = 0; ; ) {
+    const { rows } = await sql<ArchivedBlock>`
+      select ${COLUMNS} from archived_blocks where id > ${afterId} order by id limit ${BLOCKS_PER_PAGE}
+    `.execute(db);
+    yield* rows;
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    afterId = last.id;
+  }
 }
 
 /**

@@ -1,10 +1,7 @@
 import type { Tx } from '../../platform/postgres/index.js';
-import type { StorageScope } from '../storage/index.js';
+import { LAST_DAY_UNKNOWN, type StorageScope } from '../storage/index.js';
 import type { BlockArchive } from './block-archive.js';
 import { countUnarchived, insertBlock } from './block-store.js';
-
-/** Later than every day. */
-const LAST_DAY_UNKNOWN = 50_000;
 
 /** Rows of one project that came from another installation, and whose days are not known. */
 export interface ForeignRows {

@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { DAY_S } from '@tollgate/timezone';
-import { type ClickHouse, identifier } from '../../platform/clickhouse/index.js';
+import { type ClickHouse, columnList, identifier } from '../../platform/clickhouse/index.js';
 import { SHARED_TABLES } from '../storage/index.js';
 import { USAGE_EVENT_COLUMNS } from '../usage/index.js';
 import type { KeptFrom } from './block-store.js';
+
+/** The day of a row, as days since 1970. */
+const DAY = `intDiv(toUnixTimestamp(occurred_at), ${DAY_S})`;
 
 type Engine = Pick<ClickHouse, 'command' | 'insertRows' | 'upToDate'>;
 
@@ -12,7 +15,7 @@ type Engine = Pick<ClickHouse, 'command' | 'insertRows' | 'upToDate'>;
  * archive.
  */
 const SCRATCH_TABLE = `archive_scratch_${randomUUID().replaceAll('-', '')}`;
-const COLUMNS = USAGE_EVENT_COLUMNS.map(identifier).join(', ');
+const COLUMNS = columnList(USAGE_EVENT_COLUMNS);
 
 /** Which rows are kept: those of all projects, except the rows of some projects before a day. */
 export type KeptRows = readonly KeptFrom[];
@@ -54,26 +57,26 @@ export function filterRows(
   block: { readonly rows: Buffer; readonly eventCount: number },
   kept: KeptRows,
 ): Promise<FilteredRows | undefined> {
-  const condition = `intDiv(toUnixTimestamp(occurred_at), ${DAY_S})
-    >= transform(toString(project_id), {projects:Array(String)}, {days:Array(UInt32)}, 0)`;
+  const condition = `${DAY} >= transform(toString(project_id), {projects:Array(String)}, {days:Array(UInt32)}, 0)`;
   const params = { projects: kept.map(({ projectId }) => projectId), days: kept.map(({ day }) => day) };
   return withScratchTable(clickhouse, block, async (table) => {
     // Rows that are not found would be lost.
     const reader = await clickhouse.upToDate([table]);
-    const projects = await reader.query<{ id: string; events: string; first: number; last: number }>(
-      `SELECT project_id AS id, count() AS events, toUInt32(min(intDiv(toUnixTimestamp(occurred_at), ${DAY_S}))) AS first,
-         toUInt32(max(intDiv(toUnixTimestamp(occurred_at), ${DAY_S}))) AS last
-       FROM ${table} WHERE ${condition} GROUP BY id ORDER BY id`,
+    const found = await reader.query<{ id: string; all: string; kept: string; first: number; last: number }>(
+      `SELECT project_id AS id, count() AS all, countIf(${condition}) AS kept,
+         toUInt32(minIf(${DAY}, ${condition})) AS first, toUInt32(maxIf(${DAY}, ${condition})) AS last
+       FROM ${table} GROUP BY id ORDER BY id`,
       params,
     );
-    const [all] = await reader.query<{ events: string }>(`SELECT count() AS events FROM ${table}`);
-    if (Number(all?.events) !== block.eventCount) {
-      throw new Error(`a block of ${block.eventCount} rows has ${all?.events} rows in ${table}`);
+    const all = found.reduce((sum, project) => sum + Number(project.all), 0);
+    if (all !== block.eventCount) {
+      throw new Error(`a block of ${block.eventCount} rows has ${all} rows in ${table}`);
     }
+    const projects = found.filter((project) => Number(project.kept) > 0);
     if (projects.length === 0) return undefined;
     return {
       rows: await reader.exportRows(`SELECT ${COLUMNS} FROM ${table} WHERE ${condition}`, params),
-      eventCount: projects.reduce((sum, { events }) => sum + Number(events), 0),
+      eventCount: projects.reduce((sum, project) => sum + Number(project.kept), 0),
       projectIds: projects.map(({ id }) => id),
       firstDays: projects.map(({ first }) => first),
       lastDay: Math.max(...projects.map(({ last }) => last)),

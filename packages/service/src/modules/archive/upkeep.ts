@@ -11,7 +11,7 @@ export interface ArchiveDeps {
 }
 
 /** As many blocks of one level are joined at once: each row is read and written again once per level. */
-export const JOINED_BLOCKS = 32;
+const JOINED_BLOCKS = 32;
 /** Joined blocks have at most this size, uncompressed, because a block is read as a whole. */
 const JOINED_BYTES_MAX = 64 * 1_048_576;
 /** The level of blocks that are large enough; they are not joined any more. */

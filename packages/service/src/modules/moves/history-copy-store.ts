@@ -1,6 +1,7 @@
 import {
   type ClickHouse,
   type ClickHouseReader,
+  columnList,
   InsertCountError,
   identifier,
   literal,
@@ -62,7 +63,7 @@ export async function exportUnit(
   scope: StorageScope,
   unit: HistoryUnit,
 ): Promise<Buffer> {
-  const columns = USAGE_EVENT_COLUMNS.map(identifier).join(', ');
+  const columns = columnList(USAGE_EVENT_COLUMNS);
   const reader = await upToDate(clickhouse, scope);
   return reader.exportRows(
     `SELECT ${columns} FROM ${storageTables(scope).events} WHERE ${OWN_ROWS} AND ${IN_UNIT}`,

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { lockKey } from '../../platform/postgres/index.js';
+import { LAST_DAY_UNKNOWN } from '../storage/index.js';
 import type { ProjectionGroup } from './turns.js';
 
 /** Names the advisory lock under which projections get their positions. */
@@ -11,8 +12,6 @@ const POSITIONS_LOCK = 'tollgate-projections';
 const PROJECTION_SPANS_MAX = 64;
 /** Streams that fall further behind than this must read everything again. */
 const PROJECTIONS_KEPT_MS = 10 * 60_000;
-/** Recorded as the last day of rows if an earlier version did not record it: later than every day. */
-const LAST_DAY_UNKNOWN = 50_000;
 
 /** The rows of a group, as an object of the archive. */
 export interface ArchivedRows {

@@ -12,6 +12,7 @@ export {
   type Spool,
   spooledObjects,
 } from './spool.js';
+export { tablesOfRows } from './turns.js';
 export {
   createPipelineWorker,
   type PipelineStats,

@@ -7,14 +7,13 @@ import type { ProcessLease } from '../../platform/leases/index.js';
 import { type AwaitedWork, isBackupUnderWay, type Postgres } from '../../platform/postgres/index.js';
 import { pause, retryPauseMs, Wakeup } from '../../platform/wakeup.js';
 import type { BlockArchive } from '../archive/index.js';
-import { SHARED_TABLES, storageTables } from '../storage/index.js';
 import { USAGE_EVENT_COLUMNS } from '../usage/index.js';
 import type { ArchivedRows } from './group-end-store.js';
 import { checkHistory, recordGroup } from './history-check.js';
 import { type ProjectionStage, type ProjectorObserver, StageClock } from './observer.js';
 import { ProjectorSession, waitingBatch } from './projector-store.js';
 import { type Spool, SpoolCorruptError } from './spool.js';
-import { chooseGroup, GroupPace, type ProjectionGroup, StorageTurns } from './turns.js';
+import { chooseGroup, GroupPace, type ProjectionGroup, StorageTurns, tablesOfRows } from './turns.js';
 
 const WAITING_BATCHES_MAX = 1_000;
 /** Upper bound of the time until a batch of another process is noticed. */
@@ -231,7 +230,7 @@ class GroupProjector implements Projector {
     const [archived, inserted] = await Promise.allSettled([
       this.#archive(parts),
       clickhouse.insertRows(
-        tableOf(group),
+        tablesOfRows(group.dedicatedTo).events,
         USAGE_EVENT_COLUMNS,
         this.#blockOf(group, parts),
         events,
@@ -282,8 +281,3 @@ type Outcome =
   | { readonly kind: 'idle' }
   /** The history is rebuilt or repaired: the session must end. */
   | { readonly kind: 'halted' };
-
-function tableOf({ dedicatedTo }: ProjectionGroup): string {
-  if (dedicatedTo === null) return SHARED_TABLES.events;
-  return storageTables({ storage: 'dedicated', projectNo: dedicatedTo }).events;
-}

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Buffers, checksum, totalBytes, writeBuffers } from '../../platform/buffers.js';
+import { type Buffers, checksumText, totalBytes, writeBuffers } from '../../platform/buffers.js';
 import { isObjectKey, type ObjectKind, type ObjectStore } from '../../platform/object-store/index.js';
 import { isBackupUnderWay, type Postgres, transaction } from '../../platform/postgres/index.js';
 import { syncFolder } from '../../platform/sync-folder.js';
@@ -162,10 +162,6 @@ function verified(name: string, bytes: Buffer | undefined): Buffer {
 
 function nameOf(rows: Buffers): string {
   return `${randomUUID()}.${totalBytes(rows)}.${checksumText(rows)}.native`;
-}
-
-function checksumText(rows: Buffers): string {
-  return checksum(rows).toString(16).padStart(8, '0');
 }
 
 function ignoreMissing(error: NodeJS.ErrnoException): void {

@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { pause, Wakeup } from '../../platform/wakeup.js';
+import { SHARED_TABLES, type StorageTables, storageTables } from '../storage/index.js';
 import type { BatchLocation } from './batch-store.js';
 import { spoolFileBytes } from './spool.js';
 
@@ -166,6 +167,11 @@ export class ClaimTurns {
 /** Upper bound of the rows in one block of ClickHouse; the first batch may have any size. */
 const GROUP_EVENTS_MAX = 50_000;
 const GROUP_BYTES_MAX = 64 * 1_048_576;
+
+/** Returns the tables of the rows of a storage. */
+export function tablesOfRows(storage: RowStorage): StorageTables {
+  return storage === null ? SHARED_TABLES : storageTables({ storage: 'dedicated', projectNo: storage });
+}
 
 /** A batch that waits to be projected, without its rows. */
 export interface UnprojectedBatch {

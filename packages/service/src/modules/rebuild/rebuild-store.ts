@@ -43,14 +43,14 @@ export async function forgetGroups(postgres: Postgres): Promise<string> {
 }
 
 /**
- * Makes sure that no other process has begun to make the history again: that is possible when this one has lost the
+ * Makes sure that no other process has begun a rebuild or repair: that is possible when this one has lost the
  * connection that holds the lock.
  *
  * @throws Error if the history has another name
  */
 export async function requireHistory({ db }: Postgres, historyId: string): Promise<void> {
   const { rows } = await sql`select from projection_state where history_id = ${historyId}`.execute(db);
-  if (rows.length === 0) throw new Error('another process makes the history again');
+  if (rows.length === 0) throw new Error('another process rebuilds or repairs the history');
 }
 
 /**
@@ -66,14 +66,6 @@ export async function endRebuild(
     update projection_state set rebuild_since_ms = null,
       unarchived_events = case when ${isComplete} then 0 else unarchived_events end
   `.execute(db);
-}
-
-/** Returns the numbers of the projects that have tables of their own. */
-export async function dedicatedProjects({ db }: Postgres): Promise<Map<string, number>> {
-  const { rows } = await sql<{ id: string; no: number }>`
-    select id, no from projects where storage = 'dedicated'
-  `.execute(db);
-  return new Map(rows.map(({ id, no }) => [id, no]));
 }
 
 /**

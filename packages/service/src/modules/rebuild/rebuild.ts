@@ -7,12 +7,12 @@ import { type Postgres, withAdvisoryLock } from '../../platform/postgres/index.j
 import {
   type ArchivedBlock,
   type BlockArchive,
-  blocksAfter,
+  everyBlock,
   holdArchive,
   removeRows,
 } from '../archive/index.js';
-import { PROJECTOR_LOCK } from '../pipeline/index.js';
-import { firstKeptDays, storageTables, tableSuffix } from '../storage/index.js';
+import { PROJECTOR_LOCK, tablesOfRows } from '../pipeline/index.js';
+import { firstKeptDays, tableSuffix } from '../storage/index.js';
 import { USAGE_EVENT_COLUMNS } from '../usage/index.js';
 import * as store from './rebuild-store.js';
 import { completeTables, renewTables } from './table-store.js';
@@ -30,7 +30,8 @@ export interface RebuildOptions {
   readonly incomplete?: boolean;
 }
 
-const BLOCKS_PER_PAGE = 100;
+/** The progress is logged each time that so many blocks were inserted. */
+const BLOCKS_PER_LOG = 100;
 
 /**
  * Rebuilds the whole history in ClickHouse from the archive: deletes every table, creates it again, and inserts each
@@ -94,7 +95,8 @@ export async function checkObjects(
   { postgres, archive, log }: ArchivedDeps,
   isNeeded: (block: ArchivedBlock) => boolean,
 ): Promise<void> {
-  for await (const block of everyBlock(postgres)) if (isNeeded(block)) await archive.check(block.objectKey);
+  for await (const block of everyBlock(postgres.db))
+    if (isNeeded(block)) await archive.check(block.objectKey);
   log.info('the objects of the archive are undamaged');
 }
 
@@ -103,10 +105,10 @@ async function insertBlocks(
   historyId: string,
 ): Promise<RebuildReport> {
   let [blocks, events] = [0, 0];
-  for await (const block of everyBlock(postgres)) {
+  for await (const block of everyBlock(postgres.db)) {
     const bytes = await archive.read(block.objectKey);
     await store.requireHistory(postgres, historyId);
-    const { events: table } = blockTables(block);
+    const { events: table } = tablesOfRows(block.dedicatedTo);
     await clickhouse.insertRows(
       table,
       USAGE_EVENT_COLUMNS,
@@ -116,7 +118,7 @@ async function insertBlocks(
     );
     blocks += 1;
     events += block.eventCount;
-    if (blocks % BLOCKS_PER_PAGE === 0) log.info({ blocks, events }, 'rebuilding the history');
+    if (blocks % BLOCKS_PER_LOG === 0) log.info({ blocks, events }, 'rebuilding the history');
   }
   return { blocks, events };
 }
@@ -124,24 +126,4 @@ async function insertBlocks(
 /** Returns the suffixes of the tables of projects that have tables of their own. */
 export async function ownSuffixes(postgres: Postgres): Promise<string[]> {
   return (await store.ownTableNumbers(postgres)).map(tableSuffix);
-}
-
-/** Returns the tables of the rows of a block. */
-export function blockTables({ dedicatedTo }: Pick<ArchivedBlock, 'dedicatedTo'>) {
-  return storageTables(
-    dedicatedTo === null
-      ? { storage: 'shared', projectNo: 0 }
-      : { storage: 'dedicated', projectNo: dedicatedTo },
-  );
-}
-
-/** Returns every block of the archive, in the order of their ids. The caller holds the archive. */
-export async function* everyBlock({ db }: Postgres): AsyncGenerator<ArchivedBlock> {
-  for (let after = 0; ; ) {
-    const page = await blocksAfter(db, after, BLOCKS_PER_PAGE);
-    yield* page;
-    const last = page.at(-1);
-    if (last === undefined) return;
-    after = last.id;
-  }
 }

@@ -1,15 +1,19 @@
 import type { RepairReport } from '@tollgate/contract';
 import { withAdvisoryLock } from '../../platform/postgres/index.js';
-import { type ArchivedBlock, holdArchive, removeRows, withScratchTable } from '../archive/index.js';
-import { PROJECTOR_LOCK } from '../pipeline/index.js';
-import { dropMonth, firstKeptDays, monthOfDay, monthsOf } from '../storage/index.js';
+import {
+  type ArchivedBlock,
+  everyBlock,
+  holdArchive,
+  removeRows,
+  withScratchTable,
+} from '../archive/index.js';
+import { PROJECTOR_LOCK, tablesOfRows } from '../pipeline/index.js';
+import { dropMonth, firstKeptDays, monthOfDay, monthsOf, projectsWithOwnTables } from '../storage/index.js';
 import { differingDays, type ProjectDays } from '../verify/index.js';
 import {
   type ArchivedDeps,
-  blockTables,
   checkComplete,
   checkObjects,
-  everyBlock,
   ownSuffixes,
   type RebuildDeps,
   type RebuildOptions,
@@ -82,7 +86,8 @@ async function damagedMonths(
   { postgres }: RebuildDeps,
   days: readonly ProjectDays[],
 ): Promise<DamagedMonths[]> {
-  const own = await store.dedicatedProjects(postgres);
+  const projects = await projectsWithOwnTables(postgres.db);
+  const own = new Map(projects.map(({ projectId, projectNo }) => [projectId, projectNo]));
   const byStorage = new Map<number | null, Set<number>>();
   for (const { projectId, firstDay, lastDay } of days) {
     const dedicatedTo = own.get(projectId) ?? null;
@@ -100,10 +105,10 @@ async function renewMonths(
   historyId: string,
 ): Promise<number> {
   const { months } = damaged;
-  const tables = blockTables(damaged);
+  const tables = tablesOfRows(damaged.dedicatedTo);
   for (const month of months) await dropMonth(clickhouse, tables, month);
   let events = 0;
-  for await (const block of everyBlock(postgres)) {
+  for await (const block of everyBlock(postgres.db)) {
     if (!isIn(block, damaged)) continue;
     const rows = await archive.read(block.objectKey);
     await store.requireHistory(postgres, historyId);

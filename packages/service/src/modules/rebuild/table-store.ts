@@ -1,8 +1,13 @@
-import { applyClickHouseMigrations, type ClickHouse, identifier } from '../../platform/clickhouse/index.js';
+import {
+  applyClickHouseMigrations,
+  type ClickHouse,
+  columnList,
+  identifier,
+} from '../../platform/clickhouse/index.js';
 import type { StorageTables } from '../storage/index.js';
 import { USAGE_EVENT_COLUMNS } from '../usage/index.js';
 
-const COLUMNS = USAGE_EVENT_COLUMNS.map(identifier).join(', ');
+const COLUMNS = columnList(USAGE_EVENT_COLUMNS);
 /** Own tables of a project, whose names end in its number. */
 const OWN_TABLE = '^usage_(events|rollup|rollup_view)_[0-9]+$';
 const TABLE = '^(usage_(events|rollup|rollup_view)(_[0-9]+)?|recorded_groups|schema_migrations)$';

@@ -20,6 +20,7 @@ export { type RetentionPolicy, recordRetention } from './record-retention.js';
 export { createRetentionJob, firstKeptDays } from './retention-job.js';
 export { hasHiddenUsage, projectsWithExpiredUsage, retainedFromDays } from './retention-store.js';
 export {
+  LAST_DAY_UNKNOWN,
   SHARED_TABLES,
   type StorageScope,
   type StorageTables,

@@ -5,6 +5,7 @@ import { SHARED_TABLES, type StorageTables, storageTables } from './tables.js';
 /** A project that has tables of its own. */
 export interface OwnTables extends StorageTables {
   readonly projectId: string;
+  readonly projectNo: number;
 }
 
 /** A source with the rows of all projects, each in the tables where they belong. */
@@ -29,6 +30,7 @@ export async function projectsWithOwnTables(db: Db): Promise<OwnTables[]> {
   `.execute(db);
   return rows.map(({ id, no }) => ({
     projectId: id,
+    projectNo: no,
     ...storageTables({ storage: 'dedicated', projectNo: no }),
   }));
 }

@@ -11,6 +11,9 @@ export interface StorageTables {
 
 export const SHARED_TABLES: StorageTables = { events: 'usage_events', rollup: 'usage_rollup' };
 
+/** Stands for the last day of rows whose days are not known: later than every day that a row can have. */
+export const LAST_DAY_UNKNOWN = 50_000;
+
 /** Returns the tables of the project's usage: shared ones, or its own, which differ in nothing but their names. */
 export function storageTables({
   storage,

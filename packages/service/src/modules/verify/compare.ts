@@ -47,6 +47,13 @@ export function dayKey({ tenantId, projectId, day }: ProjectDay): string {
   return JSON.stringify([tenantId, projectId, day]);
 }
 
+/** A number that two sides do not agree on; decimals, `ABSENT` where a side does not have it. */
+interface UnequalNumber {
+  readonly at: Measurement;
+  readonly expected: string;
+  readonly found: string;
+}
+
 /**
  * Compares every number of both sides. Measures of `expected` that the store does not keep must be left out by the
  * caller. `store` names the side of `found`.
@@ -56,18 +63,27 @@ export function compareDays(
   expected: readonly Measurement[],
   found: readonly Measurement[],
 ): DayComparison {
+  const { compared, unequal } = compareNumbers(expected, found);
+  return { compared, differences: unequal.map((each) => differenceOf(store, each)) };
+}
+
+/** Compares every number of both sides; returns how many these are, and those that differ. */
+export function compareNumbers(
+  expected: readonly Measurement[],
+  found: readonly Measurement[],
+): { readonly compared: number; readonly unequal: readonly UnequalNumber[] } {
   const expectedByKey = new Map(expected.map((measurement) => [measurementKey(measurement), measurement]));
   const foundByKey = new Map(found.map((measurement) => [measurementKey(measurement), measurement]));
   const all = new Map([...expectedByKey, ...foundByKey]);
-  const differences: VerifyDifference[] = [];
-  for (const [key, measurement] of all) {
+  const unequal: UnequalNumber[] = [];
+  for (const [key, at] of all) {
     const expectedValue = expectedByKey.get(key)?.value ?? ABSENT;
     const foundValue = foundByKey.get(key)?.value ?? ABSENT;
     if (!equals(decimalOf(expectedValue), decimalOf(foundValue))) {
-      differences.push(differenceOf(store, measurement, expectedValue, foundValue));
+      unequal.push({ at, expected: expectedValue, found: foundValue });
     }
   }
-  return { compared: all.size, differences };
+  return { compared: all.size, unequal };
 }
 
 /** Returns the days whose numbers differ between two readings of the same store. */
@@ -91,7 +107,7 @@ function measurementKey({ metric, unit, currency, measure, ...day }: Measurement
   return JSON.stringify([day.tenantId, day.projectId, day.day, measure, metric, unit, currency]);
 }
 
-function differenceOf(store: string, at: Measurement, expected: string, found: string): VerifyDifference {
+function differenceOf(store: string, { at, expected, found }: UnequalNumber): VerifyDifference {
   return {
     tenant_id: at.tenantId,
     project_id: at.projectId,

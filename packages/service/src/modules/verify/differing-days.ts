@@ -1,5 +1,5 @@
 import { everyTable, projectsWithOwnTables, retainedFromDays } from '../storage/index.js';
-import { compareDays, countedAlike, dayKey, type Measurement, type ProjectDay, spansOf } from './compare.js';
+import { compareNumbers, countedAlike, dayKey, type Measurement, spansOf } from './compare.js';
 import { daysWithHistory, ITEM_STORES, readFound } from './history-store.js';
 import type { VerifyDeps } from './service.js';
 import { daysWithTotals, onSnapshot, type ProjectDays, readExpected, waitingDays } from './totals-store.js';
@@ -37,23 +37,10 @@ export async function differingDays({
       ...pairs,
       [expected.events, countedAlike(expected.events, found.events)] as const,
     ]) {
-      for (const { projectId, day } of differingMeasurements(judged(left), judged(right))) {
-        differing.set(dayKey({ tenantId: '', projectId, day }), { projectId, firstDay: day, lastDay: day });
+      for (const { at } of compareNumbers(judged(left), judged(right)).unequal) {
+        differing.set(dayKey(at), { projectId: at.projectId, firstDay: at.day, lastDay: at.day });
       }
     }
   }
   return [...differing.values(), ...(await waitingDays(postgres.db))];
 }
-
-function differingMeasurements(
-  expected: readonly Measurement[],
-  found: readonly Measurement[],
-): Pick<ProjectDay, 'projectId' | 'day'>[] {
-  const { differences } = compareDays('', expected, found);
-  return differences.map(({ project_id, day }) => ({
-    projectId: project_id,
-    day: Math.floor(Date.parse(day) / MS_PER_DAY),
-  }));
-}
-
-const MS_PER_DAY = 86_400_000;

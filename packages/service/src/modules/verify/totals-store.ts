@@ -2,6 +2,7 @@ import { DAY_S } from '@tollgate/timezone';
 import { type RawBuilder, sql } from 'kysely';
 import { firstRawEventHex } from '../../kernel/id.js';
 import { type Db, type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
+import { LAST_DAY_UNKNOWN } from '../storage/index.js';
 import type { DaySpan, Measurement, ProjectDay } from './compare.js';
 import { type ItemTotals, itemMeasurements } from './item-totals.js';
 
@@ -157,9 +158,6 @@ export interface ProjectDays extends Pick<ProjectDay, 'projectId'> {
   readonly firstDay: number;
   readonly lastDay: number;
 }
-
-/** A batch of an earlier version does not say its last day. */
-const LAST_DAY_UNKNOWN = 50_000;
 
 /** Returns the days of batches that wait for ClickHouse, by project. */
 export async function waitingDays(db: Db): Promise<ProjectDays[]> {

@@ -14,4 +14,4 @@ export {
 } from './port.js';
 export { parseRows } from './rows.js';
 export { connectClickHouse } from './server.js';
-export { identifier, literal } from './sql.js';
+export { columnList, identifier, literal } from './sql.js';

@@ -60,7 +60,12 @@ export function quorumSettings(cluster: Cluster | undefined): ClickHouseSettings
 
 /** Returns `INSERT INTO t (a, b)`, with every name checked. */
 export function insertInto(table: string, columns: readonly string[]): string {
-  return `INSERT INTO ${identifier(table)} (${columns.map(identifier).join(', ')})`;
+  return `INSERT INTO ${identifier(table)} (${columnList(columns)})`;
+}
+
+/** Returns the names of columns as a list of a statement, with every name checked. */
+export function columnList(columns: readonly string[]): string {
+  return columns.map(identifier).join(', ');
 }
 
 /** Returns a checked name; the dot of `item.metric` is part of the column's name. */
