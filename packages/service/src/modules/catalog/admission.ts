@@ -2,8 +2,8 @@ import { type ErrorDetail, type Project, type ProjectKind, UNLIMITED } from '@to
 import { DomainError } from '../../kernel/errors.js';
 import { TenantTx, type Tx } from '../../platform/postgres/index.js';
 import type { EventEntitlement } from '../quotas/index.js';
-import type { EntitlementLimits, TenantEntitlement } from './entitlement.js';
 import type { Entitlements } from './entitlements.js';
+import type { EntitlementLimits, TenantEntitlement } from './grant.js';
 import { lockAllowance } from './grant-store.js';
 
 /** Limits on how many of something a tenant may have, by their name in a plan. */

@@ -3,7 +3,7 @@ import type { AppliedCatalog, CatalogFile, CatalogOffer, CatalogPlan, ErrorDetai
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import { DomainError } from '../../kernel/errors.js';
 import { type Postgres, transaction } from '../../platform/postgres/index.js';
-import { BASELINE_PLANS } from './entitlement.js';
+import { BASELINE_PLANS } from './grant.js';
 import { insertPlan, lockCatalog, newestPlan } from './plan-store.js';
 
 export interface ApplyDeps {

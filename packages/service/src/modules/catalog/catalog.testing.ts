@@ -12,9 +12,8 @@ import {
   registerRealtimeLimitRoutes,
 } from '../limits/index.js';
 import { TenantAdmission } from './admission.js';
-import type { BaselinePlan } from './entitlement.js';
 import { Entitlements, GRANTS_FRESH_MS } from './entitlements.js';
-import type { PlanGrant } from './grant.js';
+import type { BaselinePlan, PlanGrant } from './grant.js';
 import { grantPlan } from './grants.js';
 import { newestPlan } from './plan-store.js';
 import { registerCatalogRoutes } from './routes.js';

@@ -4,13 +4,14 @@ import { FlightCache } from '../../platform/flight-cache.js';
 import { type Db, type Postgres, TenantDb, type Tx } from '../../platform/postgres/index.js';
 import { openQuota } from '../quotas/index.js';
 import { type RetentionPolicy, recordRetention, type UsageHistory } from '../storage/index.js';
-import type { Baseline, TenantEntitlement } from './entitlement.js';
 import {
+  type Baseline,
   entitlementAt,
   HISTORY_GRACE_S,
   type HistoryRetention,
   historyRetention,
   type PlanGrant,
+  type TenantEntitlement,
 } from './grant.js';
 import { openGrants } from './grant-store.js';
 

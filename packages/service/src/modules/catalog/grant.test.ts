@@ -1,8 +1,16 @@
 import type { CatalogPlan } from '@tollgate/contract';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Baseline, baselineLimits, limitsOfPlan } from './entitlement.js';
-import { effectiveEnd, entitlementAt, grantAt, type PlanGrant, scheduleGrant } from './grant.js';
+import {
+  type Baseline,
+  baselineLimits,
+  effectiveEnd,
+  entitlementAt,
+  grantAt,
+  limitsOfPlan,
+  type PlanGrant,
+  scheduleGrant,
+} from './grant.js';
 
 const BASELINE: Baseline = { plan: 'unlimited', eventAgeDaysMax: 3_650, eventAheadDaysMax: 30 };
 

@@ -5,8 +5,8 @@ import { type Postgres, TenantDb } from '../../platform/postgres/index.js';
 import { usedEvents } from '../quotas/index.js';
 import { hasHiddenUsage } from '../storage/index.js';
 import { countProjects } from '../tenancy/index.js';
-import type { TenantEntitlement } from './entitlement.js';
 import type { Entitlements } from './entitlements.js';
+import type { TenantEntitlement } from './grant.js';
 
 type Count = (db: TenantDb) => Promise<number>;
 

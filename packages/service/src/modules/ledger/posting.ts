@@ -2,9 +2,9 @@ import type { Tx } from '../../platform/postgres/index.js';
 import type { Amount } from './amount.js';
 import { insertTransactions } from './ledger-store.js';
 import { settleWallets } from './settle-wallets.js';
-import { isExpiryDue } from './settlement.js';
 import {
   addToWallet,
+  isExpiryDue,
   type LedgerTransaction,
   reservedAfter,
   type WalletKey,

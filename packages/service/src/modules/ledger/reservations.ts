@@ -3,8 +3,14 @@ import type { Postgres, Tx } from '../../platform/postgres/index.js';
 import type { Amount } from './amount.js';
 import { insertTransactions } from './ledger-store.js';
 import { settleWallets } from './settle-wallets.js';
-import { isExpiryDue } from './settlement.js';
-import { availableIn, reservedAfter, type WalletKey, type WalletState, walletKeyText } from './wallet.js';
+import {
+  availableIn,
+  isExpiryDue,
+  reservedAfter,
+  type WalletKey,
+  type WalletState,
+  walletKeyText,
+} from './wallet.js';
 import { lockWallets, readAvailable, updateWallets } from './wallet-store.js';
 
 /** The result of a reservation. */

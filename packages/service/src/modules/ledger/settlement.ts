@@ -63,8 +63,3 @@ export function settle(wallet: WalletState, grants: readonly LiveGrant[], clock:
   }
   return { wallet: settled, grants: changes, expiries };
 }
-
-/** Whether a credit of the wallet may have to be taken back. */
-export function isExpiryDue({ nextExpiryAt }: WalletState, nowMs: number): boolean {
-  return nextExpiryAt !== null && nextExpiryAt * 1_000 <= nowMs;
-}

@@ -68,6 +68,11 @@ export function reservedAfter({ reserved }: WalletState, released: Amount): Amou
   return reserved - smallerAmount(released, reserved);
 }
 
+/** Whether a credit of the wallet may have to be taken back. */
+export function isExpiryDue({ nextExpiryAt }: WalletState, nowMs: number): boolean {
+  return nextExpiryAt !== null && nextExpiryAt * 1_000 <= nowMs;
+}
+
 /** Returns the key of a wallet without its other fields. */
 export function keyOf({ tenantId, projectId, accountId, currency }: WalletKey): WalletKey {
   return { tenantId, projectId, accountId, currency };
