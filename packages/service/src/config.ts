@@ -55,7 +55,7 @@ const SETTINGS = {
   migrate: setting(
     'TOLLGATE_MIGRATE',
     '1',
-    'With `1` a process that starts migrates both stores to the schema of its version; with `0`, or with `--no-migrate`, it only checks that nothing is pending. A newer schema is accepted if this version works with it. `tollgate migrate` always migrates. [Guide](upgrading.md).',
+    'With `1` a process that starts migrates both stores, and the directory of cells, to the schema of its version; with `0`, or with `--no-migrate`, it only checks that nothing is pending. A newer schema is accepted if this version works with it. `tollgate migrate` always migrates the stores, and the commands of `tollgate cell` the directory. [Guide](upgrading.md).',
     readFlag,
   ),
   clickhouseUrl: secret(

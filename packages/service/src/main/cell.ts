@@ -51,7 +51,10 @@ export async function openCell(config: Config, postgres: Postgres, log: Logger):
   const directory = await openDirectory(directoryUrl, log);
   const abort = new AbortController();
   try {
-    const own = await joinCell({ directory, postgres, name, log, nowMs: () => systemClock.nowMs() });
+    const own = await joinCell({
+      ...{ directory, postgres, name, log, migrate: config.migrate },
+      nowMs: () => systemClock.nowMs(),
+    });
     const gate = new TenantGate(postgres);
     await gate.refresh();
     const watching = gate.job(log).run(abort.signal);

@@ -36,10 +36,15 @@ export class MigrationError extends Error {
 
 export type StoreName = 'postgres' | 'clickhouse' | 'directory';
 
+/** Returns the command that migrates a store. The directory belongs to all cells, and has commands of its own. */
+export function migrationCommand(store: StoreName): string {
+  return store === 'directory' ? 'tollgate cell list' : 'tollgate migrate';
+}
+
 /** Returns the error of a process that may only check the schema. */
 export function outdatedError(store: StoreName, pending: readonly Migration[]): MigrationError {
   return new MigrationError(
-    `The ${store} schema is not up to date (pending migrations: ${pending.length}): run tollgate migrate.`,
+    `The ${store} schema is not up to date (pending migrations: ${pending.length}): run ${migrationCommand(store)}.`,
   );
 }
 

@@ -53,6 +53,7 @@ export class CellsFixture {
       postgres: store.postgres,
       name,
       log: createLog({ level: 'silent' }),
+      migrate: true,
       nowMs: () => this.clock.nowMs(),
       monotonicMs: () => this.monotonicMs,
     });

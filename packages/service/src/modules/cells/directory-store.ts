@@ -1,7 +1,12 @@
 import { sql } from 'kysely';
 import type { Logger } from '../../platform/log/index.js';
 import { MigrationError } from '../../platform/migration-files.js';
-import { applyMigrations, type Postgres, transaction } from '../../platform/postgres/index.js';
+import {
+  applyMigrations,
+  checkMigrations,
+  type Postgres,
+  transaction,
+} from '../../platform/postgres/index.js';
 import { PLACE, type TenantPlace } from './place-store.js';
 
 /** A connection to the database of the directory, never to that of a cell. */
@@ -50,13 +55,23 @@ export async function migrateDirectory(
   postgres: Pick<Postgres, 'pool' | 'db'>,
   log?: Pick<Logger, 'warn'>,
 ): Promise<void> {
+  await requireNoCell(postgres);
+  await applyMigrations(postgres, { storeName: 'directory', log });
+}
+
+/** Changes nothing. @throws MigrationError if this release does not work with the tables of the directory */
+export async function checkDirectory(postgres: Pick<Postgres, 'pool' | 'db'>): Promise<void> {
+  await requireNoCell(postgres);
+  await checkMigrations(postgres, 'directory');
+}
+
+async function requireNoCell({ db }: Directory): Promise<void> {
   const { rows } = await sql<{ isCell: boolean }>`
     select to_regclass('segments') is not null as "isCell"
-  `.execute(postgres.db);
+  `.execute(db);
   if (rows[0]?.isCell === true) {
     throw new MigrationError('This is the database of a cell; the directory needs a database of its own.');
   }
-  await applyMigrations(postgres, { storeName: 'directory', log });
 }
 
 export interface NewCell {

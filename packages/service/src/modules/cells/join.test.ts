@@ -39,9 +39,13 @@ function newProject({ postgres }: TestPostgres): Promise<TestProject> {
 
 const warnings: object[] = [];
 
-function join(name: string, { postgres }: TestPostgres) {
+function join(
+  name: string,
+  { postgres }: TestPostgres,
+  { directory: { postgres: database } = store, migrate = true } = {},
+) {
   const log = { warn: (details: object) => void warnings.push(details) };
-  return joinCell({ directory: store.postgres, postgres, name, log, nowMs: () => 0 });
+  return joinCell({ directory: database, postgres, name, log, migrate, nowMs: () => 0 });
 }
 
 async function projectNumbers({ postgres }: TestPostgres): Promise<number[]> {
@@ -100,6 +104,19 @@ describe('the numbers of a cell', () => {
 describe('joining', () => {
   it('needs a cell that the directory knows', async () => {
     await expect(join('nobody', await newDatabase())).rejects.toThrow('tollgate cell add nobody --url URL');
+  });
+
+  it('leaves the tables of the directory alone where it may not migrate', async () => {
+    const empty = await createTestPostgres({ isEmpty: true });
+    databases.push(empty);
+    const database = await newDatabase();
+    const joining = () => join('a', database, { directory: empty, migrate: false });
+    await expect(joining()).rejects.toThrow(
+      'The directory schema is not up to date (pending migrations: 1): run tollgate cell list.',
+    );
+    expect(await empty.beside(`select from pg_tables where schemaname = 'public'`)).toEqual([]);
+    await directory.migrateDirectory(empty.postgres);
+    await expect(joining()).rejects.toThrow('The directory has no cell "a"');
   });
 
   it('registers the tenants, projects and keys that it already has', async () => {

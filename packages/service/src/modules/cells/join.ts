@@ -15,6 +15,8 @@ export class CellError extends Error {
 
 export interface JoinOptions extends CellOptions {
   readonly log: Pick<Logger, 'warn'>;
+  /** Whether to upgrade the tables of the directory; otherwise they are only checked. */
+  readonly migrate: boolean;
   readonly nowMs: () => number;
 }
 
@@ -22,11 +24,12 @@ export interface JoinOptions extends CellOptions {
  * Joins this installation to its cell: confines its numbers, and registers its tenants. The directory must know the
  * cell.
  *
- * @throws CellError
+ * @throws CellError, or MigrationError if this release does not work with the directory
  */
 export async function joinCell(options: JoinOptions): Promise<OwnCell> {
   const { directory: database, postgres, name } = options;
-  await directory.migrateDirectory(database, options.log);
+  if (options.migrate) await directory.migrateDirectory(database, options.log);
+  else await directory.checkDirectory(database);
   const cell = await directory.findCell(database, name);
   if (cell === undefined) {
     throw new CellError(

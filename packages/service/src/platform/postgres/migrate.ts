@@ -4,6 +4,7 @@ import {
   type AppliedMigration,
   type Migration,
   MigrationError,
+  migrationCommand,
   outdatedError,
   pendingMigrations,
   readMigrations,
@@ -64,17 +65,19 @@ export async function applyMigrations(
     return await pollAdvisoryLock(postgres, LOCK_NAME, work, signal);
   } catch (error) {
     if (!isForbidden(error)) throw error;
-    const command = storeName === 'directory' ? 'tollgate cell list' : 'tollgate migrate';
     throw new MigrationError(
-      `The ${storeName} schema is not up to date, and this role may not change it (${error.message}): run ${command} with the role that owns the tables.`,
+      `The ${storeName} schema is not up to date, and this role may not change it (${error.message}): run ${migrationCommand(storeName)} with the role that owns the tables.`,
     );
   }
 }
 
 /** Changes nothing. @throws MigrationError if this release does not work with the schema */
-export async function checkMigrations({ pool }: Pick<Postgres, 'pool'>): Promise<void> {
-  const pending = await pendingIn(pool, readMigrations('postgres'), 'postgres');
-  if (pending.length > 0) throw outdatedError('postgres', pending);
+export async function checkMigrations(
+  { pool }: Pick<Postgres, 'pool'>,
+  storeName: Exclude<StoreName, 'clickhouse'> = 'postgres',
+): Promise<void> {
+  const pending = await pendingIn(pool, readMigrations(storeName), storeName);
+  if (pending.length > 0) throw outdatedError(storeName, pending);
 }
 
 async function pendingIn(
