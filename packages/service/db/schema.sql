@@ -45,6 +45,12 @@ create table archived_blocks (
 );
 CREATE INDEX archived_blocks_by_level ON public.archived_blocks USING btree (level, dedicated_to, id);
 
+create table archived_projects (
+  project_id text not null,
+  first_day integer not null,
+  constraint archived_projects_pkey PRIMARY KEY (project_id)
+);
+
 create table audit_log (
   tenant_id text not null,
   id text not null,

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { type Db, type Postgres, type Tx, tryAdvisoryLock } from '../../platform/postgres/index.js';
 
 /** Names the advisory lock of a process that replaces blocks. */
@@ -100,18 +100,24 @@ export interface KeptFrom {
   readonly day: number;
 }
 
+/** Returns those projects that may have rows in the archive before the first day that is kept. Reads no block. */
+export async function expiredProjects(db: Db, kept: readonly KeptFrom[]): Promise<KeptFrom[]> {
+  if (kept.length === 0) return [];
+  const { rows } = await sql<KeptFrom>`
+    with kept as materialized (${listOf(kept)})
+    select project_id as "projectId", day from kept join archived_projects using (project_id) where first_day < day
+  `.execute(db);
+  return rows;
+}
+
 /** Returns the first block after an id that has rows of a project before the first day that is kept. */
 export async function expiredBlock(
   db: Db,
   kept: readonly KeptFrom[],
   afterId: number,
 ): Promise<ArchivedBlock | undefined> {
-  if (kept.length === 0) return undefined;
   const { rows } = await sql<ArchivedBlock>`
-    with kept as materialized (
-      select * from unnest(${kept.map(({ projectId }) => projectId)}::text[], ${kept.map(({ day }) => day)}::integer[])
-        as each (project_id, day)
-    )
+    with kept as materialized (${listOf(kept)})
     select ${COLUMNS} from archived_blocks block
     where id > ${afterId} and exists (
       select from unnest(block.project_ids, block.first_days) as has (project_id, first_day)
@@ -120,6 +126,26 @@ export async function expiredBlock(
     order by id limit 1
   `.execute(db);
   return rows[0];
+}
+
+/**
+ * Records that the archive has no rows of projects before the first day that is kept, unless a block with such rows was
+ * added meanwhile. Blocks that are being added are waited for, and later ones wait: otherwise one could be overlooked.
+ */
+export async function recordRemoval(tx: Tx, kept: readonly KeptFrom[]): Promise<void> {
+  await sql`lock table archived_blocks in share mode`.execute(tx);
+  if ((await expiredBlock(tx, kept, 0)) !== undefined) return;
+  await sql`
+    with kept as materialized (${listOf(kept)})
+    update archived_projects archived set first_day = kept.day from kept
+    where kept.project_id = archived.project_id and archived.first_day < kept.day
+  `.execute(tx);
+}
+
+/** Returns SQL for a table with `project_id` and `day`. */
+function listOf(kept: readonly KeptFrom[]): RawBuilder<unknown> {
+  const [ids, days] = [kept.map(({ projectId }) => projectId), kept.map(({ day }) => day)];
+  return sql`select * from unnest(${ids}::text[], ${days}::integer[]) as each (project_id, day)`;
 }
 
 /** Returns those of the keys that a block has. */

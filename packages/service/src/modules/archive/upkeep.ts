@@ -46,13 +46,17 @@ export async function removeRows(
   removed: KeptRows,
   signal?: AbortSignal,
 ): Promise<number> {
+  const expired = await store.expiredProjects(deps.postgres.db, removed);
+  if (expired.length === 0) return 0;
   let changed = 0;
-  for (let afterId = 0; signal?.aborted !== true; ) {
-    const block = await store.expiredBlock(deps.postgres.db, removed, afterId);
-    if (block === undefined) break;
+  for (let afterId = 0; signal?.aborted !== true; changed += 1) {
+    const block = await store.expiredBlock(deps.postgres.db, expired, afterId);
+    if (block === undefined) {
+      await transaction(deps.postgres, (tx) => store.recordRemoval(tx, expired));
+      break;
+    }
     afterId = block.id;
-    await replace(deps, [block], await rewritten(deps, block, removed));
-    changed += 1;
+    await replace(deps, [block], await rewritten(deps, block, expired));
   }
   return changed;
 }

@@ -84,6 +84,7 @@ export const TABLE_OWNERS: Readonly<Record<keyof Database | 'schema_migrations',
   usage_alerts: TENANT,
 
   archived_blocks: CELL,
+  archived_projects: CELL,
   catalog_plans: CELL,
   event_id_compaction: CELL,
   lease_members: CELL,

@@ -6,6 +6,7 @@ export interface Database {
   accounts: AccountsTable;
   api_keys: ApiKeysTable;
   archived_blocks: ArchivedBlocksTable;
+  archived_projects: ArchivedProjectsTable;
   audit_log: AuditLogTable;
   backtests: BacktestsTable;
   boards: BoardsTable;
@@ -102,6 +103,11 @@ export interface ArchivedBlocksTable {
   project_ids: string[];
   first_days: number[];
   last_day: number;
+}
+
+export interface ArchivedProjectsTable {
+  project_id: string;
+  first_day: number;
 }
 
 export interface AuditLogTable {
