@@ -30,6 +30,7 @@ function replica(state: { readonly fetched: string[]; isOtherDeleting: boolean }
     exportRows: refuse,
     command: (sql) => clickhouse.command(sql),
     insertRows: refuse,
+    insertsEnded: refuse,
     upToDate: (tables) => {
       state.fetched.push(...tables);
       return clickhouse.upToDate(tables);

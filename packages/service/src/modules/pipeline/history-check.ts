@@ -34,15 +34,15 @@ const REPAIR = 'Rows are not inserted until this is repaired: see tollgate repai
  * store that was emptied, replaced or restored to an earlier time fails the check until the history is repaired: rows
  * would be missing, or would be inserted twice.
  *
- * @param readState returns the current state of PostgreSQL
- * @returns the name of the history
+ * @param before the state of PostgreSQL, read before this call
+ * @param readState returns the current state of PostgreSQL; called only if other projectors seem to have formed groups
  * @throws HistoryMismatchError
  */
 export async function checkHistory(
   clickhouse: RecordedGroupsStore,
+  before: ProjectionState,
   readState: () => Promise<ProjectionState>,
-): Promise<string> {
-  const before = await readState();
+): Promise<void> {
   const recorded = await lastRecorded(clickhouse, before.historyId);
   // A group is recorded before its rows are inserted, and ended after that. So every ended group is recorded.
   if ((recorded.own ?? 0) < before.lastEnded) {
@@ -57,10 +57,10 @@ export async function checkHistory(
       `ClickHouse has the rows of another installation, or PostgreSQL was replaced by an empty one. ${REPAIR}`,
     );
   }
-  if (recorded.own === undefined || recorded.own <= before.lastFormed) return before.historyId;
+  if (recorded.own === undefined || recorded.own <= before.lastFormed) return;
   // Other projectors may have formed groups since; a group is numbered before it is recorded.
   const { lastFormed } = await readState();
-  if (recorded.own <= lastFormed) return before.historyId;
+  if (recorded.own <= lastFormed) return;
   throw new HistoryMismatchError(
     `PostgreSQL is older than ClickHouse, as after a restore: ClickHouse has rows of group ${recorded.own}, and PostgreSQL knows groups up to ${lastFormed}. ${REPAIR}`,
   );

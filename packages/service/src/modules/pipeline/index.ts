@@ -1,8 +1,8 @@
 export { createEventIdCompactionJob } from './event-id-compaction.js';
-export { HistoryMismatchError } from './history-check.js';
+export { HistoryMismatchError, recordGroup } from './history-check.js';
 export type { BatchStage, PipelineObserver, ProjectorObserver, SegmentNews } from './observer.js';
 export { measureProjection } from './projection-metrics.js';
-export { createProjector, type OwnedShards } from './projector.js';
+export { createProjector, type OwnedShards, type ProjectorDeps } from './projector.js';
 export { checkStoresMatch, PROJECTOR_LOCK } from './projector-store.js';
 export type { RuleVersionSource } from './rating.js';
 export {

@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ManualClock } from '../../kernel/clock.js';
 import {
   batchRecord,
@@ -14,6 +14,7 @@ import {
 import { provisionStorage, storageTables } from '../storage/index.js';
 import type { BatchStage, ProjectionStage } from './observer.js';
 import { createProjector, type ProjectorDeps } from './projector.js';
+import { ProjectorSession } from './projector-store.js';
 import { createColumnSpool } from './spool.js';
 
 let fixture: PipelineFixture;
@@ -126,6 +127,24 @@ async function sweep(): Promise<void> {
 }
 
 describe('projects with tables of their own', () => {
+  it('reads the state of the projection once per group', async () => {
+    const read = vi.spyOn(ProjectorSession.prototype, 'state');
+    const readsOf = async (groups: number) => {
+      read.mockClear();
+      const projected: number[] = [];
+      await projector(house.clickhouse, (events) => projected.push(events)).drain();
+      expect(projected).toHaveLength(groups);
+      return read.mock.calls.length;
+    };
+    const withoutGroup = await readsOf(0);
+    await rate([
+      [shared, 1],
+      [own, 1],
+    ]);
+    expect((await readsOf(2)) - withoutGroup).toBe(2);
+    read.mockRestore();
+  });
+
   it('share batches with others, and no file, group or table', async () => {
     await rate(MIXED());
     expect(

@@ -40,13 +40,14 @@ export async function checkStoresMatch(stores: {
   readonly clickhouse: RecordedGroupsStore;
 }): Promise<void> {
   const readState = async () => onlyState((await STATE.execute(stores.postgres.db)).rows);
-  if ((await readState()).isRebuilding) {
+  const state = await readState();
+  if (state.isRebuilding) {
     throw new HistoryMismatchError(
       'The history is being rebuilt or repaired. If no such command runs, one was interrupted: start it again.',
       'rebuilding',
     );
   }
-  await checkHistory(stores.clickhouse, readState);
+  await checkHistory(stores.clickhouse, state, readState);
 }
 
 function onlyState([state]: readonly ProjectionState[]): ProjectionState {
@@ -204,8 +205,9 @@ export class ProjectorSession {
   }
 
   /**
-   * Checks that the group is still in the hand of this projector. A process that was frozen can have lost it, and
-   * others may have finished it so long ago that ClickHouse does not recognise a repeated insert any more.
+   * Checks that the group is still in the hand of this projector, for an insert. A process that was frozen can have
+   * lost it: others may have finished it so long ago that ClickHouse does not recognise a repeated insert any more, or
+   * the history may have been rebuilt.
    *
    * @throws GroupTakenError if another projector has finished it; the error of the connection if that was ended
    */

@@ -9,7 +9,7 @@ import { pause, retryPauseMs, Wakeup } from '../../platform/wakeup.js';
 import type { BlockArchive } from '../archive/index.js';
 import { USAGE_EVENT_COLUMNS } from '../usage/index.js';
 import type { ArchivedRows } from './group-end-store.js';
-import { checkHistory, recordGroup } from './history-check.js';
+import { checkHistory, type ProjectionState, recordGroup } from './history-check.js';
 import { type ProjectionStage, type ProjectorObserver, StageClock } from './observer.js';
 import { ProjectorSession, waitingBatch } from './projector-store.js';
 import { type Spool, SpoolCorruptError } from './spool.js';
@@ -122,7 +122,7 @@ class GroupProjector implements Projector {
         'no projector may work: the history is being rebuilt or repaired, or one of an earlier version works',
       );
     try {
-      await checkHistory(this.#deps.clickhouse, () => session.state());
+      await this.#checkHistory(session, await session.state());
       let events = 0;
       for (;;) {
         const outcome = await this.#projectNext(session, Number.POSITIVE_INFINITY);
@@ -136,7 +136,7 @@ class GroupProjector implements Projector {
 
   async #work(session: ProjectorSession, signal: AbortSignal, onSuccess: () => void): Promise<void> {
     try {
-      await checkHistory(this.#deps.clickhouse, () => session.state());
+      await this.#checkHistory(session, await session.state());
       while (!signal.aborted) {
         const outcome = await this.#projectNext(session, performance.now());
         onSuccess();
@@ -155,13 +155,14 @@ class GroupProjector implements Projector {
     const started = performance.now();
     const stages = new StageClock<ProjectionStage>((stage, ms) => this.#deps.observer.stage(stage, ms));
     for (;;) {
-      if ((await session.state()).isRebuilding) return { kind: 'halted' };
+      const state = await session.state();
+      if (state.isRebuilding) return { kind: 'halted' };
       const found = await this.#nextGroup(session, nowMs);
       if ('kind' in found) return found;
       this.#inHand = found;
       stages.end('group');
       try {
-        const events = await this.#project(session, found, stages);
+        const events = await this.#project(session, found, { state, stages });
         const intervalMs = this.#pace.intervalMs(events);
         if (intervalMs > 0) this.#turns.pause(found.dedicatedTo, started + intervalMs);
         await session.leaveGroup(found.group);
@@ -217,15 +218,16 @@ class GroupProjector implements Projector {
   async #project(
     session: ProjectorSession,
     group: ProjectionGroup,
-    stages: StageClock<ProjectionStage>,
+    { state, stages }: { readonly state: ProjectionState; readonly stages: StageClock<ProjectionStage> },
   ): Promise<number> {
     const { clickhouse, postgres, spool } = this.#deps;
     const events = group.batches.reduce((sum, { eventCount }) => sum + eventCount, 0);
     const parts = await this.#read(group);
-    await session.checkInHand(group);
     stages.end('read');
-    const historyId = await checkHistory(clickhouse, () => session.state());
-    await recordGroup(clickhouse, historyId, group.no);
+    // The state from before the group was found will do: while the lock of this session is held, the history keeps its
+    // name, and a state that knows fewer groups is read again if it has to be.
+    await this.#checkHistory(session, state);
+    await recordGroup(clickhouse, state.historyId, group.no);
     stages.end('record');
     const [archived, inserted] = await Promise.allSettled([
       this.#archive(parts),
@@ -235,6 +237,7 @@ class GroupProjector implements Projector {
         this.#blockOf(group, parts),
         events,
         group.token,
+        () => session.checkInHand(group),
       ),
     ]);
     // Only now: the locks of the session must be held until the insert has ended.
@@ -249,6 +252,10 @@ class GroupProjector implements Projector {
     }
     stages.end('unlink');
     return events;
+  }
+
+  #checkHistory(session: ProjectorSession, state: ProjectionState): Promise<void> {
+    return checkHistory(this.#deps.clickhouse, state, () => session.state());
   }
 
   /** Reads every batch, which checks that it is undamaged. */

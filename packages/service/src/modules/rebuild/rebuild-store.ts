@@ -1,5 +1,7 @@
 import { sql } from 'kysely';
-import { type Postgres, transaction } from '../../platform/postgres/index.js';
+import type { ClickHouse, ConfirmInsert } from '../../platform/clickhouse/index.js';
+import { type Postgres, transaction, withAdvisoryLock } from '../../platform/postgres/index.js';
+import { PROJECTOR_LOCK } from '../pipeline/index.js';
 
 /** Returns how many rows in ClickHouse the archive does not have. */
 export async function unarchivedEvents({ db }: Postgres): Promise<number> {
@@ -43,14 +45,21 @@ export async function forgetGroups(postgres: Postgres): Promise<string> {
 }
 
 /**
- * Makes sure that no other process has begun a rebuild or repair: that is possible when this one has lost the
- * connection that holds the lock.
+ * Runs `work` while no projector works, and no other process rebuilds or repairs. An earlier one may have been frozen
+ * after it had sent an insert: that insert has ended, too.
  *
- * @throws Error if the history has another name
+ * @param work gets a function that rejects if the connection was lost, so that another process may work
  */
-export async function requireHistory({ db }: Postgres, historyId: string): Promise<void> {
-  const { rows } = await sql`select from projection_state where history_id = ${historyId}`.execute(db);
-  if (rows.length === 0) throw new Error('another process rebuilds or repairs the history');
+export function workAlone<T>(
+  { postgres, clickhouse }: { readonly postgres: Postgres; readonly clickhouse: ClickHouse },
+  work: (confirm: ConfirmInsert) => Promise<T>,
+): Promise<T> {
+  return withAdvisoryLock(postgres, PROJECTOR_LOCK, async (holder) => {
+    await clickhouse.insertsEnded();
+    return work(async () => {
+      await holder.query('select');
+    });
+  });
 }
 
 /**

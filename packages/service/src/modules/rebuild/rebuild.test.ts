@@ -1,9 +1,11 @@
 import { readdir, truncate, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import { openOwnFolder, sweepUnusedObjects } from '../../platform/object-store/index.js';
-import { idHexOf, reprocessRecord, testEvent } from '../../testing/index.js';
+import { createProject, idHexOf, reprocessRecord, type TestProject, testEvent } from '../../testing/index.js';
 import { ArchiveDamagedError, archivedObjects } from '../archive/index.js';
+import { provisionStorage } from '../storage/index.js';
 import { rebuildHistory } from './rebuild.js';
 import { HistoryFixture } from './rebuild.testing.js';
 
@@ -22,6 +24,31 @@ async function loseClickHouse(): Promise<void> {
     `SELECT name FROM system.tables WHERE database = currentDatabase() ORDER BY engine != 'MaterializedView'`,
   );
   for (const { name } of tables) await command(`DROP TABLE ${name} SYNC`);
+}
+
+function methodsOf(clickhouse: ClickHouse): ClickHouse {
+  return {
+    query: clickhouse.query.bind(clickhouse),
+    queryText: clickhouse.queryText.bind(clickhouse),
+    exportRows: clickhouse.exportRows.bind(clickhouse),
+    command: clickhouse.command.bind(clickhouse),
+    upToDate: clickhouse.upToDate.bind(clickhouse),
+    systemTable: clickhouse.systemTable.bind(clickhouse),
+    insertsEnded: clickhouse.insertsEnded.bind(clickhouse),
+    close: async () => {},
+    insertRows: clickhouse.insertRows.bind(clickhouse),
+  };
+}
+
+/** The same ClickHouse; `beforeInsert` runs before each insert. */
+function withInsert(clickhouse: ClickHouse, beforeInsert: () => Promise<void>): ClickHouse {
+  return {
+    ...methodsOf(clickhouse),
+    async insertRows(...call) {
+      await beforeInsert();
+      await clickhouse.insertRows(...call);
+    },
+  };
 }
 
 describe('a rebuild of the history', () => {
@@ -96,19 +123,9 @@ describe('a rebuild of the history', () => {
     const before = await fixture.contents();
     let inserts = 0;
     const { clickhouse } = fixture.house;
-    const dying = {
-      query: clickhouse.query.bind(clickhouse),
-      queryText: clickhouse.queryText.bind(clickhouse),
-      exportRows: clickhouse.exportRows.bind(clickhouse),
-      command: clickhouse.command.bind(clickhouse),
-      upToDate: clickhouse.upToDate.bind(clickhouse),
-      systemTable: clickhouse.systemTable.bind(clickhouse),
-      close: async () => {},
-      insertRows: async (...call: Parameters<typeof clickhouse.insertRows>) => {
-        if (++inserts === 2) throw new Error('killed');
-        await clickhouse.insertRows(...call);
-      },
-    };
+    const dying = withInsert(clickhouse, async () => {
+      if (++inserts === 2) throw new Error('killed');
+    });
     await expect(rebuildHistory(fixture.deps(dying))).rejects.toThrow('killed');
     await fixture.rate(3);
     await expect(fixture.project()).rejects.toThrow('no projector may work');
@@ -116,6 +133,52 @@ describe('a rebuild of the history', () => {
     expect(await fixture.contents()).toEqual(before);
     expect(await fixture.project()).toBe(6);
     expect(await fixture.verifyStatus()).toBe('equal');
+  });
+
+  it('loses nothing of projects with tables of their own that are created meanwhile', async () => {
+    const { postgres } = fixture.pipeline;
+    const { clickhouse } = fixture.house;
+    await fixture.rate(2);
+    await fixture.project();
+    // Its tables exist before its transaction is committed.
+    const early = { projectNo: fixture.own.projectNo + 1 };
+    await provisionStorage(clickhouse, early.projectNo);
+    const created: TestProject[] = [];
+    await rebuildHistory(
+      fixture.deps(
+        withInsert(clickhouse, async () => {
+          if (created.length > 0) return;
+          created.push(await createProject(postgres, 'ten_a', 'prj_early', 'dedicated'));
+          expect(created).toMatchObject([early]);
+          const late = await createProject(postgres, 'ten_a', 'prj_late', 'dedicated');
+          await provisionStorage(clickhouse, late.projectNo);
+          created.push(late);
+          await fixture.rate(3, 0, created);
+          const rows = (no: number) => clickhouse.query(`SELECT * FROM usage_events_${no}`);
+          for (const { projectNo } of created) expect(await rows(projectNo)).toEqual([]);
+        }),
+      ),
+    );
+    expect(created).toHaveLength(2);
+    expect(await fixture.project()).toBe(6);
+    expect(await fixture.verifyStatus()).toBe('equal');
+  });
+
+  it('lets a project with tables of its own be created at any moment', async () => {
+    await fixture.rate(1);
+    await fixture.project();
+    const { clickhouse } = fixture.house;
+    let projectNo = 1_000;
+    const command = async (...call: Parameters<typeof clickhouse.command>) => {
+      await provisionStorage(clickhouse, ++projectNo);
+      await clickhouse.command(...call);
+    };
+    await rebuildHistory(fixture.deps({ ...methodsOf(clickhouse), command }));
+    expect(projectNo).toBeGreaterThan(1_005);
+    const found = await clickhouse.query(
+      `SELECT name FROM system.tables WHERE database = currentDatabase() AND match(name, '^usage_events_1[0-9]{3}$')`,
+    );
+    expect(found).toHaveLength(projectNo - 1_000);
   });
 
   it('refuses when rows are not archived, and does it if told that they are lost', async () => {

@@ -14,7 +14,7 @@ import {
   testEvent,
 } from '../../testing/index.js';
 import { createArchiveJob } from '../archive/index.js';
-import { createProjector } from '../pipeline/index.js';
+import { createProjector, type ProjectorDeps } from '../pipeline/index.js';
 import { provisionStorage } from '../storage/index.js';
 import { verifyUsage } from '../verify/index.js';
 import type { RebuildDeps } from './rebuild.js';
@@ -78,10 +78,13 @@ export class HistoryFixture {
   }
 
   /** Inserts everything that waits, and returns the number of events. */
-  project(isArchived = true): Promise<number> {
+  project(
+    isArchived = true,
+    clickhouse: ProjectorDeps['clickhouse'] = this.house.clickhouse,
+  ): Promise<number> {
     const { postgres, spool } = this.pipeline;
     return createProjector({
-      ...{ postgres, spool, clickhouse: this.house.clickhouse, clock: this.clock },
+      ...{ postgres, spool, clickhouse, clock: this.clock },
       archive: isArchived ? this.archived.archive : undefined,
       observer: {
         stage: (stage) => {

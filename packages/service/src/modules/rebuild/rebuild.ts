@@ -1,9 +1,9 @@
 import type { RebuildReport } from '@tollgate/contract';
 import type { Clock } from '../../kernel/clock.js';
 import { DomainError } from '../../kernel/errors.js';
-import type { ClickHouse } from '../../platform/clickhouse/index.js';
+import type { ClickHouse, ConfirmInsert } from '../../platform/clickhouse/index.js';
 import type { Logger } from '../../platform/log/index.js';
-import { type Postgres, withAdvisoryLock } from '../../platform/postgres/index.js';
+import type { Postgres } from '../../platform/postgres/index.js';
 import {
   type ArchivedBlock,
   type BlockArchive,
@@ -11,11 +11,11 @@ import {
   holdArchive,
   removeRows,
 } from '../archive/index.js';
-import { PROJECTOR_LOCK, tablesOfRows } from '../pipeline/index.js';
+import { recordGroup, tablesOfRows } from '../pipeline/index.js';
 import { firstKeptDays, tableSuffix } from '../storage/index.js';
 import { USAGE_EVENT_COLUMNS } from '../usage/index.js';
 import * as store from './rebuild-store.js';
-import { completeTables, renewTables } from './table-store.js';
+import { renewTables } from './table-store.js';
 
 export interface RebuildDeps {
   readonly postgres: Postgres;
@@ -29,6 +29,12 @@ export interface RebuildOptions {
   /** Whether to go on although the archive lacks rows, which are lost then. */
   readonly incomplete?: boolean;
 }
+
+/**
+ * Recorded for a new history, before its first group: so a group of the old history, which a projector that was frozen
+ * may still record, is not taken for that of another installation.
+ */
+export const NO_GROUP = 0;
 
 /** The progress is logged each time that so many blocks were inserted. */
 const BLOCKS_PER_LOG = 100;
@@ -51,14 +57,14 @@ export async function rebuildHistory(
     await checkComplete(postgres, options);
     await checkObjects({ ...deps, archive }, () => true);
     await store.beginRebuild(postgres, clock.nowMs());
-    return withAdvisoryLock(postgres, PROJECTOR_LOCK, async () => {
+    return store.workAlone(deps, async (confirm) => {
       await renewTables(deps.clickhouse, await ownSuffixes(postgres));
       // The rows are filtered in ClickHouse, which needs the tables.
       await removeRows({ ...deps, archive }, await firstKeptDays(postgres.db, clock.nowMs()));
       const historyId = await store.forgetGroups(postgres);
-      const report = await insertBlocks({ ...deps, archive }, historyId);
-      await completeTables(deps.clickhouse, await ownSuffixes(postgres));
-      await store.requireHistory(postgres, historyId);
+      await recordGroup(deps.clickhouse, historyId, NO_GROUP);
+      const report = await insertBlocks({ ...deps, archive }, historyId, confirm);
+      await confirm();
       await store.endRebuild(postgres, { isComplete: true });
       return report;
     });
@@ -103,11 +109,11 @@ export async function checkObjects(
 async function insertBlocks(
   { postgres, clickhouse, archive, log }: ArchivedDeps,
   historyId: string,
+  confirm: ConfirmInsert,
 ): Promise<RebuildReport> {
   let [blocks, events] = [0, 0];
   for await (const block of everyBlock(postgres.db)) {
     const bytes = await archive.read(block.objectKey);
-    await store.requireHistory(postgres, historyId);
     const { events: table } = tablesOfRows(block.dedicatedTo);
     await clickhouse.insertRows(
       table,
@@ -115,6 +121,7 @@ async function insertBlocks(
       { bytes },
       block.eventCount,
       `rebuild-${historyId}-${block.id}`,
+      confirm,
     );
     blocks += 1;
     events += block.eventCount;

@@ -62,6 +62,7 @@ describe('a repair', () => {
     const row = usageRow({ tenantId: 'ten_x', projectId: 'prj_x', occurredAt: fixture.timeOf(75) });
     await insertUsageRows(fixture.house.clickhouse, [row]);
     await command('CREATE TABLE usage_events_9999 AS usage_events');
+    await command('INSERT INTO usage_events_9999 SELECT * FROM usage_events LIMIT 1');
     await expectRepaired(1);
     expect(await query(`SELECT name FROM system.tables WHERE name = 'usage_events_9999'`)).toEqual([]);
   });

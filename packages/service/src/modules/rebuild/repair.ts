@@ -1,5 +1,5 @@
 import type { RepairReport } from '@tollgate/contract';
-import { withAdvisoryLock } from '../../platform/postgres/index.js';
+import type { ConfirmInsert } from '../../platform/clickhouse/index.js';
 import {
   type ArchivedBlock,
   everyBlock,
@@ -7,13 +7,14 @@ import {
   removeRows,
   withScratchTable,
 } from '../archive/index.js';
-import { PROJECTOR_LOCK, tablesOfRows } from '../pipeline/index.js';
+import { recordGroup, tablesOfRows } from '../pipeline/index.js';
 import { dropMonth, firstKeptDays, monthOfDay, monthsOf, projectsWithOwnTables } from '../storage/index.js';
 import { differingDays, type ProjectDays } from '../verify/index.js';
 import {
   type ArchivedDeps,
   checkComplete,
   checkObjects,
+  NO_GROUP,
   ownSuffixes,
   type RebuildDeps,
   type RebuildOptions,
@@ -40,7 +41,7 @@ export async function repairHistory(deps: RebuildDeps, options: RebuildOptions =
   const archive = requireArchive(deps);
   return holdArchive(postgres, async () => {
     const wasInterrupted = await store.beginRebuild(postgres, clock.nowMs());
-    return withAdvisoryLock(postgres, PROJECTOR_LOCK, async () => {
+    return store.workAlone(deps, async (confirm) => {
       let damaged: readonly DamagedMonths[];
       try {
         damaged = await findDamage({ ...deps, archive }, options);
@@ -48,7 +49,7 @@ export async function repairHistory(deps: RebuildDeps, options: RebuildOptions =
         if (!wasInterrupted) await store.endRebuild(postgres, { isComplete: false });
         throw error;
       }
-      return renewAll({ ...deps, archive }, damaged);
+      return renewAll({ ...deps, archive }, damaged, confirm);
     });
   });
 }
@@ -67,16 +68,20 @@ async function findDamage(deps: ArchivedDeps, options: RebuildOptions): Promise<
   return damaged;
 }
 
-async function renewAll(deps: ArchivedDeps, damaged: readonly DamagedMonths[]): Promise<RepairReport> {
+async function renewAll(
+  deps: ArchivedDeps,
+  damaged: readonly DamagedMonths[],
+  confirm: ConfirmInsert,
+): Promise<RepairReport> {
   await forgetRecordedGroups(deps.clickhouse);
   const historyId = await store.forgetGroups(deps.postgres);
+  await recordGroup(deps.clickhouse, historyId, NO_GROUP);
   let [months, events] = [0, 0];
   for (const each of damaged) {
-    events += await renewMonths(deps, each, historyId);
+    events += await renewMonths(deps, each, { historyId, confirm });
     months += each.months.size;
   }
-  await completeTables(deps.clickhouse, await ownSuffixes(deps.postgres));
-  await store.requireHistory(deps.postgres, historyId);
+  await confirm();
   await store.endRebuild(deps.postgres, { isComplete: false });
   return { months, events };
 }
@@ -102,7 +107,7 @@ async function damagedMonths(
 async function renewMonths(
   { postgres, clickhouse, archive }: ArchivedDeps,
   damaged: DamagedMonths,
-  historyId: string,
+  { historyId, confirm }: { readonly historyId: string; readonly confirm: ConfirmInsert },
 ): Promise<number> {
   const { months } = damaged;
   const tables = tablesOfRows(damaged.dedicatedTo);
@@ -111,9 +116,8 @@ async function renewMonths(
   for await (const block of everyBlock(postgres.db)) {
     if (!isIn(block, damaged)) continue;
     const rows = await archive.read(block.objectKey);
-    await store.requireHistory(postgres, historyId);
     events += await withScratchTable(clickhouse, { rows, eventCount: block.eventCount }, (scratch) =>
-      copyMonths(clickhouse, scratch, tables, { months, token: `repair-${historyId}-${block.id}` }),
+      copyMonths(clickhouse, scratch, tables, { months, token: `repair-${historyId}-${block.id}`, confirm }),
     );
   }
   return events;

@@ -1,6 +1,7 @@
 import {
   applyClickHouseMigrations,
   type ClickHouse,
+  type ConfirmInsert,
   columnList,
   identifier,
 } from '../../platform/clickhouse/index.js';
@@ -8,29 +9,37 @@ import type { StorageTables } from '../storage/index.js';
 import { USAGE_EVENT_COLUMNS } from '../usage/index.js';
 
 const COLUMNS = columnList(USAGE_EVENT_COLUMNS);
-/** Own tables of a project, whose names end in its number. */
-const OWN_TABLE = '^usage_(events|rollup|rollup_view)_[0-9]+$';
-const TABLE = '^(usage_(events|rollup|rollup_view)(_[0-9]+)?|recorded_groups|schema_migrations)$';
+const SHARED_TABLE = '^(usage_(events|rollup|rollup_view)|recorded_groups)$';
+/** The end of the name of a project's own table; empty for other tables. */
+const SUFFIX = "extract(name, '^usage_(?:events|rollup|rollup_view)(_[0-9]+)$')";
+/** Selects the own tables of projects that are not known, if one of the tables has rows. */
+const HAS_FOREIGN_ROWS = `(${SUFFIX} != '' AND ${SUFFIX} NOT IN {known:Array(String)} AND ${SUFFIX} IN (
+  SELECT ${SUFFIX} FROM system.tables WHERE database = currentDatabase() AND total_rows > 0))`;
 
 /**
- * Drops every table with its rows, and creates the tables again.
+ * Drops every table with its rows, and creates the tables again. A project that is being created keeps its own tables,
+ * which are empty; and the record of migrations stays, because their creation reads it.
  *
  * @param suffixes of the tables of projects that have own ones
  */
 export async function renewTables(clickhouse: ClickHouse, suffixes: readonly string[]): Promise<void> {
-  await dropTables(clickhouse, 'match(name, {pattern:String})', { pattern: TABLE });
+  const isOld = `match(name, {shared:String}) OR ${SUFFIX} IN {known:Array(String)} OR ${HAS_FOREIGN_ROWS}`;
+  await dropTables(clickhouse, isOld, { shared: SHARED_TABLE, known: suffixes });
+  await clickhouse.command('TRUNCATE TABLE IF EXISTS schema_migrations');
   await applyClickHouseMigrations(clickhouse, undefined, suffixes);
 }
 
-/** Creates tables that are missing, such as those of a project that was created meanwhile. */
+/** Creates tables that are missing. */
 export async function completeTables(clickhouse: ClickHouse, suffixes: readonly string[]): Promise<void> {
   await applyClickHouseMigrations(clickhouse, undefined, suffixes);
 }
 
-/** Drops tables of projects that do not exist: after a restore, a new project can get the number of one. */
+/**
+ * Drops tables with rows of projects that do not exist: after a restore, a new project can get the number of one. Empty
+ * tables may be those of a project that is being created.
+ */
 export async function dropForeignTables(clickhouse: ClickHouse, suffixes: readonly string[]): Promise<void> {
-  const isForeign = "match(name, {pattern:String}) AND extract(name, '_[0-9]+$') NOT IN {own:Array(String)}";
-  await dropTables(clickhouse, isForeign, { pattern: OWN_TABLE, own: suffixes });
+  await dropTables(clickhouse, HAS_FOREIGN_ROWS, { known: suffixes });
 }
 
 /** Forgets which groups were inserted. */
@@ -45,7 +54,7 @@ async function dropTables(
   params: Readonly<Record<string, unknown>>,
 ): Promise<void> {
   const tables = await clickhouse.query<{ name: string }>(
-    `SELECT name FROM system.tables WHERE database = currentDatabase() AND ${condition}
+    `SELECT name FROM system.tables WHERE database = currentDatabase() AND (${condition})
      ORDER BY engine != 'MaterializedView', name`,
     params,
   );
@@ -57,6 +66,12 @@ async function dropTables(
   }
 }
 
+interface MonthsCopy {
+  readonly months: ReadonlySet<number>;
+  readonly token: string;
+  readonly confirm: ConfirmInsert;
+}
+
 /**
  * Copies the rows of some months from another table; returns their number. A repetition with the same token inserts
  * nothing again.
@@ -65,7 +80,7 @@ export async function copyMonths(
   clickhouse: ClickHouse,
   from: string,
   { events }: StorageTables,
-  { months, token }: { readonly months: ReadonlySet<number>; readonly token: string },
+  { months, token, confirm }: MonthsCopy,
 ): Promise<number> {
   const params = { months: [...months] };
   const chosen = `FROM ${from} WHERE toYYYYMM(occurred_at) IN {months:Array(UInt32)}`;
@@ -74,6 +89,6 @@ export async function copyMonths(
   const count = Number(found?.events);
   if (count === 0) return 0;
   const bytes = await reader.exportRows(`SELECT ${COLUMNS} ${chosen}`, params);
-  await clickhouse.insertRows(events, USAGE_EVENT_COLUMNS, { bytes }, count, token);
+  await clickhouse.insertRows(events, USAGE_EVENT_COLUMNS, { bytes }, count, token, confirm);
   return count;
 }

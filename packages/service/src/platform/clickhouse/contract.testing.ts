@@ -164,6 +164,29 @@ function describeRefusedInserts(open: () => ClickHouse): void {
     await expect(fewer).rejects.toThrow('took 2 rows into short where 3 were sent');
   });
 
+  test.each(['bytes', 'file'])(
+    'rows in %s that may not be inserted are not, and can be inserted later',
+    async (kind) => {
+      const table = `refused_${kind}`;
+      await createTexts(open(), table);
+      const folder = mkdtempSync(join(tmpdir(), 'tollgate-refused-'));
+      try {
+        const [bytes, file] = [rowsOf('a', 'b'), join(folder, 'rows')];
+        writeFileSync(file, bytes);
+        const data = kind === 'file' ? { file } : { bytes };
+        const insert = (confirm: () => Promise<void>) =>
+          open().insertRows(table, ['text'], data, 2, 't1', confirm);
+        const refusal = new Error('another process has the group');
+        await expect(insert(() => Promise.reject(refusal))).rejects.toBe(refusal);
+        expect(await open().query(`SELECT * FROM ${table}`)).toEqual([]);
+        await insert(async () => {});
+        expect(await open().query(`SELECT text FROM ${table}`)).toHaveLength(2);
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
+    },
+  );
+
   test('names and tokens that could be SQL are refused before anything is sent', async () => {
     const bytes = rowsOf('a');
     await expect(open().insertRows('a b', ['text'], { bytes }, 1, 't')).rejects.toThrow('is not a name');

@@ -3,11 +3,12 @@ import { readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { isMainThread } from 'node:worker_threads';
-import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
+import type { ClickHouseClient } from '@clickhouse/client';
 import type { Session } from 'chdb';
 import { OneAtATime } from '../one-at-a-time.js';
 import { endsWithin, unlessAborted } from '../wait.js';
 import { chdbConfigFile } from './chdb-config.js';
+import { type Engine, loadEngine } from './load-engine.js';
 import { yieldMergeThreads } from './merge-threads.js';
 import {
   type BlockData,
@@ -15,6 +16,7 @@ import {
   type ClickHouseLimits,
   type ClickHouseReader,
   ClickHouseUnavailableError,
+  type ConfirmInsert,
   DEFAULT_LIMITS,
   InsertCountError,
   type QueryOptions,
@@ -59,28 +61,6 @@ export async function openEmbeddedClickHouse(options: EmbeddedClickHouseOptions)
   }
 }
 
-/** The two packages declare the same interface, each with classes of its own. */
-type ClientConnection = NonNullable<NonNullable<Parameters<typeof createClient>[0]>['connection']>;
-
-type Engine = Pick<typeof import('chdb'), 'Session' | 'drainPending'> &
-  Pick<typeof import('chdb/connection'), 'createChdbConnection'>;
-
-async function loadEngine(): Promise<Engine> {
-  try {
-    const [{ Session, drainPending }, { createChdbConnection }] = await Promise.all([
-      import('chdb'),
-      import('chdb/connection'),
-    ]);
-    return { Session, drainPending, createChdbConnection };
-  } catch (error) {
-    const [reason] = (error as Error).message.split('\n');
-    throw new ClickHouseUnavailableError(
-      `The embedded ClickHouse cannot be loaded (${reason}); install without --omit=optional, or set TOLLGATE_CLICKHOUSE_URL to use a ClickHouse server.`,
-      { cause: error },
-    );
-  }
-}
-
 const INSERT_FILE_PREFIX = 'insert-';
 const EXPORT_FILE_PREFIX = 'export-';
 const KILL_INTERVAL_MS = 50;
@@ -122,10 +102,7 @@ class EmbeddedClickHouse implements ClickHouse {
     const path = join(folder, 'data');
     const keeper = new engine.Session(path, { connectionArgs: [`--config-file=${chdbConfigFile(folder)}`] });
     const session = async (settings: ReturnType<typeof querySettings>): Promise<ClickHouseClient> => {
-      const client = createClient({
-        connection: engine.createChdbConnection({ path }) as unknown as ClientConnection,
-        log: { level: ClickHouseLogLevel.OFF },
-      });
+      const client = engine.createSession(path);
       // Set once here: the client would set its own settings again before each query, one by one, each as a small
       // query.
       await client.command({ query: `SET ${assignments(settings)}` });
@@ -219,16 +196,25 @@ class EmbeddedClickHouse implements ClickHouse {
     data: BlockData,
     rowCount: number,
     token: string,
+    confirm?: ConfirmInsert,
   ): Promise<void> {
     const insert = insertInto(table, columns);
     const settings = `SETTINGS ${assignments(insertSettings(token))}`;
     await this.#withFile(data, async (file) => {
       // Binary data must not be part of the statement itself: the engine cuts it at the first blank line.
       const query = `${insert} FROM INFILE ${literal(file)} COMPRESSION 'none' ${settings} FORMAT Native`;
-      const { summary } = await this.#inLine('inserting', () => this.#inserting.command({ query }));
+      const { summary } = await this.#inLine('inserting', async () => {
+        await confirm?.();
+        return this.#inserting.command({ query });
+      });
       const taken = Number(summary?.read_rows);
       if (taken !== rowCount) throw new InsertCountError(table, taken, rowCount);
     });
+  }
+
+  /** No other process can use this engine, and its statements that change something run one after the other. */
+  insertsEnded(): Promise<void> {
+    return this.#inLine('inserting', async () => {});
   }
 
   close(): Promise<void> {

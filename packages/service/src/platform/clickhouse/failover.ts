@@ -3,6 +3,7 @@ import type {
   BlockData,
   ClickHouse,
   ClickHouseReader,
+  ConfirmInsert,
   QueryOptions,
   QueryParams,
   SystemTable,
@@ -42,8 +43,13 @@ export class FailoverClickHouse implements ClickHouse {
     data: BlockData,
     rowCount: number,
     token: string,
+    confirm?: ConfirmInsert,
   ): Promise<void> {
-    return this.#run((replica) => replica.insertRows(table, columns, data, rowCount, token));
+    return this.#run((replica) => replica.insertRows(table, columns, data, rowCount, token, confirm));
+  }
+
+  insertsEnded(): Promise<void> {
+    return this.#run((replica) => replica.insertsEnded());
   }
 
   /** The reader stays with its replica: another one might lack rows. */

@@ -9,6 +9,7 @@ export {
   type ClickHouse,
   type ClickHouseReader,
   ClickHouseUnavailableError,
+  type ConfirmInsert,
   InsertCountError,
   type QueryParams,
 } from './port.js';

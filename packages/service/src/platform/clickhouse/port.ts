@@ -36,6 +36,9 @@ export interface ClickHouse extends ClickHouseReader {
    * returns, the rows and their sums in materialized views are on disk, on a cluster on most replicas. The same rows
    * sent again with the same token are inserted once, whichever process was killed in between; `token` is 1–128
    * letters, digits and `_.:-`.
+   *
+   * @param confirm default: nothing forbids the insert
+   * @throws the error of `confirm`
    */
   insertRows(
     table: string,
@@ -43,7 +46,14 @@ export interface ClickHouse extends ClickHouseReader {
     data: BlockData,
     rowCount: number,
     token: string,
+    confirm?: ConfirmInsert,
   ): Promise<void>;
+
+  /**
+   * Waits until every insert that ClickHouse has begun has ended, also those of processes that were killed or hang.
+   * Inserts that begin later do not prolong the wait.
+   */
+  insertsEnded(): Promise<void>;
 
   /** Ends running queries, and releases everything. Safe to call twice. */
   close(): Promise<void>;
@@ -70,6 +80,12 @@ export interface QueryOptions {
    */
   readonly signal?: AbortSignal;
 }
+
+/**
+ * Checks that rows may be inserted: rejects if not, and nothing is inserted then. It is called right before the rows
+ * are sent, and every few seconds while they are sent.
+ */
+export type ConfirmInsert = () => Promise<void>;
 
 /** One or several blocks of the Native format; bytes may come in pieces, cut anywhere. */
 export type BlockData = { readonly file: string } | { readonly bytes: Buffer | readonly Buffer[] };

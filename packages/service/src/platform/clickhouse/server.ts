@@ -8,12 +8,14 @@ import {
   createClient,
 } from '@clickhouse/client';
 import { mapAtOnce } from '../at-once.js';
+import { confirmedPieces, untilInsertsEnd } from './held-inserts.js';
 import {
   type BlockData,
   type ClickHouse,
   type ClickHouseLimits,
   type ClickHouseReader,
   type Cluster,
+  type ConfirmInsert,
   DEFAULT_LIMITS,
   InsertCountError,
   type QueryOptions,
@@ -29,6 +31,7 @@ import {
   ownSystemTable,
   querySettings,
   quorumSettings,
+  runningStatements,
   systemTableOfAll,
 } from './sql.js';
 
@@ -45,6 +48,8 @@ const CONNECTIONS_MAX = 16;
 /** Longer than the longest query that the server allows. */
 const RESPONSE_MARGIN_MS = 5_000;
 const INSERT_TIMEOUT_MS = 120_000;
+/** The server ends an insert before its client gives it up. */
+const INSERT_SECONDS_MAX = 100;
 const CATCH_UPS_AT_ONCE = 8;
 /** Upper bound of the time that a replica may take to fetch what it lacks. */
 const CATCH_UP_SETTINGS: ClickHouseSettings = { receive_timeout: 20 };
@@ -160,8 +165,15 @@ class ServerClickHouse implements ClickHouse {
     data: BlockData,
     rowCount: number,
     token: string,
+    confirm?: ConfirmInsert,
   ): Promise<void> {
-    const values = await openStream(data);
+    let refusal: unknown;
+    const values = await openStream(data, async () => {
+      await confirm?.().catch((error) => {
+        refusal = error;
+        throw error;
+      });
+    });
     const { stream, summary } = await this.#connections.inserting
       .exec({
         query: `${insertInto(table, columns)} FORMAT Native`,
@@ -170,14 +182,23 @@ class ServerClickHouse implements ClickHouse {
           ...insertSettings(token),
           ...quorumSettings(this.#connections.cluster),
           session_timezone: 'UTC',
+          max_execution_time: INSERT_SECONDS_MAX,
           wait_end_of_query: 1,
         },
+      })
+      .catch((error) => {
+        throw refusal ?? error;
       })
       .finally(() => values.destroy());
     for await (const _ of stream); // no data comes, but the connection is free only at the end of the stream
     // A server also counts what materialized views write (ClickHouse issue 18237), so only a smaller count is an error.
     const taken = Math.max(Number(summary?.read_rows ?? 0), Number(summary?.written_rows ?? 0));
     if (taken < rowCount) throw new InsertCountError(table, taken, rowCount);
+  }
+
+  insertsEnded(): Promise<void> {
+    const { cluster, database } = this.#connections;
+    return untilInsertsEnd(this, runningStatements(cluster, database));
   }
 
   close(): Promise<void> {
@@ -187,12 +208,19 @@ class ServerClickHouse implements ClickHouse {
   }
 }
 
-/** Opens the file before the request, so that a missing file throws here and not as an event. */
-async function openStream(data: BlockData): Promise<Readable> {
-  const stream =
+/**
+ * Opens rows, which are read only while they may be inserted. Opens the file before the request, so that a missing file
+ * throws here and not as an event.
+ */
+async function openStream(data: BlockData, confirm: ConfirmInsert): Promise<Readable> {
+  const source =
     'file' in data
       ? (await open(data.file)).createReadStream()
       : Readable.from([data.bytes].flat(), { objectMode: false });
+  const confirmed = Readable.from(confirmedPieces(source, confirm), { objectMode: false });
+  // A request that fails at once has read nothing: the file must be closed all the same.
+  confirmed.once('close', () => source.destroy());
   // A read error fails the request; without a listener, the event itself would end the process.
-  return stream.on('error', () => undefined);
+  for (const stream of [source, confirmed]) stream.on('error', () => undefined);
+  return confirmed;
 }

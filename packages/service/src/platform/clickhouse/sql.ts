@@ -88,6 +88,16 @@ export function systemTableOfAll(name: SystemTable | 'tables', cluster: Cluster,
     WHERE database = ${literal(database)} SETTINGS skip_unavailable_shards = 1)`;
 }
 
+/** Returns text for FROM: the statements that run now in a database, on all replicas that can be reached. */
+export function runningStatements(cluster: Cluster | undefined, database: string): string {
+  const processes =
+    cluster === undefined
+      ? 'system.processes'
+      : `clusterAllReplicas(${literal(cluster.name)}, system.processes)`;
+  const settings = cluster === undefined ? '' : ' SETTINGS skip_unavailable_shards = 1';
+  return `(SELECT * FROM ${processes} WHERE current_database = ${literal(database)}${settings})`;
+}
+
 /** Returns a quoted string. */
 export function literal(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;

@@ -49,6 +49,9 @@ export async function shareLockUntilCommit(tx: Tx, name: string): Promise<void> 
   await sql`select pg_advisory_xact_lock_shared(${lockKey(name)})`.execute(tx);
 }
 
+/** The session that holds a lock. Its user must leave the lock alone, and begin no transaction. */
+export type LockHolder = Pick<PoolClient, 'query'>;
+
 /**
  * Waits for the advisory lock of that name, which one session of the whole installation can hold, and runs `work`
  * meanwhile. The lock ends with its connection, so a killed holder blocks no other session.
@@ -56,7 +59,7 @@ export async function shareLockUntilCommit(tx: Tx, name: string): Promise<void> 
 export function withAdvisoryLock<T>(
   postgres: Pick<Postgres, 'pool' | 'db'>,
   name: string,
-  work: () => Promise<T>,
+  work: (holder: LockHolder) => Promise<T>,
 ): Promise<T> {
   return whileLocked(
     postgres,
@@ -82,13 +85,12 @@ const LOCK_POLL_MS = 100;
  * Like `withAdvisoryLock`, but asks for the lock again and again instead of waiting in a statement, because `create
  * index concurrently` waits for all statements that have begun before, and the holder may run it.
  *
- * @param work gets the session that holds the lock; it must leave the lock alone, and begin no transaction
  * @param signal ends the wait, with its reason
  */
 export function pollAdvisoryLock<T>(
   postgres: Pick<Postgres, 'pool' | 'db'>,
   name: string,
-  work: (holder: Pick<PoolClient, 'query'>) => Promise<T>,
+  work: (holder: LockHolder) => Promise<T>,
   signal: AbortSignal | undefined,
 ): Promise<T> {
   const lock = sql`select pg_try_advisory_lock(${lockKey(name)}) as locked`;
@@ -104,7 +106,7 @@ async function whileLocked<T>(
   { pool, db }: Pick<Postgres, 'pool' | 'db'>,
   lock: RawBuilder<unknown>,
   name: string,
-  work: (holder: Pick<PoolClient, 'query'>) => Promise<T>,
+  work: (holder: LockHolder) => Promise<T>,
   askAgain = async () => false,
 ): Promise<T | undefined> {
   const client = await pool.connect();
