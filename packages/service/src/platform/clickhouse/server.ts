@@ -218,8 +218,6 @@ async function openStream(data: BlockData, confirm: ConfirmInsert): Promise<Read
       ? (await open(data.file)).createReadStream()
       : Readable.from([data.bytes].flat(), { objectMode: false });
   const confirmed = Readable.from(confirmedPieces(source, confirm), { objectMode: false });
-  // A request that fails at once has read nothing: the file must be closed all the same.
-  confirmed.once('close', () => source.destroy());
   // A read error fails the request; without a listener, the event itself would end the process.
   for (const stream of [source, confirmed]) stream.on('error', () => undefined);
   return confirmed;
