@@ -6,6 +6,8 @@ import { type RunningService, startService } from './support/service.js';
 
 const PROJECTS = 4;
 const BATCH_EVENTS = 20;
+/** More than all waits of the test under load together, so that a wait that fails says what it waited for. */
+const LOAD_TEST_MS_MAX = 360_000;
 const OCCURRED_AT = Math.floor(Date.now() / 1000) - 3_600;
 
 describe('the number of shards', () => {
@@ -26,7 +28,9 @@ describe('the number of shards', () => {
 
   const changes = () => service.output.split('the number of shards has changed').length - 1;
 
-  it('is shown and changed while the service runs, and every event is rated once', async () => {
+  it('is shown and changed while the service runs, and every event is rated once', {
+    timeout: LOAD_TEST_MS_MAX,
+  }, async () => {
     await shards('1');
     let isDone = false;
     const sent = projects.map(() => 0);
