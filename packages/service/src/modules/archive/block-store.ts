@@ -1,12 +1,15 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
-import { type Db, type Postgres, type Tx, tryAdvisoryLock } from '../../platform/postgres/index.js';
+import {
+  type Db,
+  type Postgres,
+  pollAdvisoryLock,
+  type Tx,
+  tryAdvisoryLock,
+} from '../../platform/postgres/index.js';
 
 /** Names the advisory lock of a process that replaces blocks. */
 const ARCHIVE_LOCK = 'tollgate/archive';
 const BLOCKS_PER_PAGE = 100;
-/** A process that waits for the archive notices after this time that it is free. */
-const WAIT_MS = 200;
 
 /** The number of the project whose own tables the rows belong to; null for the shared tables. */
 export type BlockStorage = number | null;
@@ -168,19 +171,9 @@ export async function countUnarchived(tx: Tx, events: number): Promise<void> {
   await sql`update projection_state set unarchived_events = unarchived_events + ${events}`.execute(tx);
 }
 
-/**
- * Runs `work` while no other process replaces blocks. Asks for that again and again, without a connection in between:
- * work can take hours, and any number of others may wait for it.
- */
-export async function holdArchive<T>(
-  postgres: Pick<Postgres, 'pool' | 'db'>,
-  work: () => Promise<T>,
-): Promise<T> {
-  for (;;) {
-    const done = await tryHoldArchive(postgres, async () => ({ result: await work() }));
-    if (done !== undefined) return done.result;
-    await delay(WAIT_MS);
-  }
+/** Runs `work` while no other process replaces blocks. The others wait without a connection: work can take hours. */
+export function holdArchive<T>(postgres: Pick<Postgres, 'pool' | 'db'>, work: () => Promise<T>): Promise<T> {
+  return pollAdvisoryLock(postgres, ARCHIVE_LOCK, work);
 }
 
 /** The same, but returns undefined at once if another process does so. */

@@ -73,7 +73,7 @@ export function withAdvisoryLock<T>(
 export function tryAdvisoryLock<T>(
   postgres: Pick<Postgres, 'pool' | 'db'>,
   name: string,
-  work: () => Promise<T>,
+  work: (holder: LockHolder) => Promise<T>,
 ): Promise<T | undefined> {
   return whileLocked(postgres, sql`select pg_try_advisory_lock(${lockKey(name)}) as locked`, name, work);
 }
@@ -82,32 +82,30 @@ export function tryAdvisoryLock<T>(
 const LOCK_POLL_MS = 100;
 
 /**
- * Like `withAdvisoryLock`, but asks for the lock again and again instead of waiting in a statement, because `create
- * index concurrently` waits for all statements that have begun before, and the holder may run it.
+ * Like `withAdvisoryLock`, but asks for the lock again and again, without a connection in between. So any number can
+ * wait for hours; and the holder can run `create index concurrently`, which waits for all statements that have begun
+ * before.
  *
  * @param signal ends the wait, with its reason
  */
-export function pollAdvisoryLock<T>(
+export async function pollAdvisoryLock<T>(
   postgres: Pick<Postgres, 'pool' | 'db'>,
   name: string,
   work: (holder: LockHolder) => Promise<T>,
-  signal: AbortSignal | undefined,
+  signal?: AbortSignal,
 ): Promise<T> {
-  const lock = sql`select pg_try_advisory_lock(${lockKey(name)}) as locked`;
-  const askAgain = async () => {
+  for (;;) {
+    const done = await tryAdvisoryLock(postgres, name, async (holder) => ({ result: await work(holder) }));
+    if (done !== undefined) return done.result;
     await unlessAborted(delay(LOCK_POLL_MS), signal);
-    return true;
-  };
-  return whileLocked(postgres, lock, name, work, askAgain) as Promise<T>;
+  }
 }
 
-/** @param askAgain called when another session holds the lock; returns whether to ask for it again */
 async function whileLocked<T>(
   { pool, db }: Pick<Postgres, 'pool' | 'db'>,
   lock: RawBuilder<unknown>,
   name: string,
   work: (holder: LockHolder) => Promise<T>,
-  askAgain = async () => false,
 ): Promise<T | undefined> {
   const client = await pool.connect();
   const run = async (statement: RawBuilder<unknown>) => {
@@ -116,7 +114,7 @@ async function whileLocked<T>(
   };
   let broken = false;
   try {
-    while ((await run(lock))?.locked !== true) if (!(await askAgain())) return undefined;
+    if ((await run(lock))?.locked !== true) return undefined;
     try {
       return await work(client);
     } finally {

@@ -1,6 +1,7 @@
 export {
   lockKey,
   lockUntilCommit,
+  pollAdvisoryLock,
   shareLockUntilCommit,
   tryAdvisoryLock,
   tryLockUntilCommit,
