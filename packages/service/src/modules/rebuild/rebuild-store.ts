@@ -1,7 +1,13 @@
 import { sql } from 'kysely';
 import type { ClickHouse, ConfirmInsert } from '../../platform/clickhouse/index.js';
 import { type Postgres, transaction, withAdvisoryLock } from '../../platform/postgres/index.js';
-import { PROJECTOR_LOCK } from '../pipeline/index.js';
+import { PROJECTOR_LOCK, recordGroup } from '../pipeline/index.js';
+
+/**
+ * Recorded for a new history, before its first group: so a group of the old history, which a projector that was frozen
+ * may still record, is not taken for that of another installation.
+ */
+const NO_GROUP = 0;
 
 /** Returns how many rows in ClickHouse the archive does not have. */
 export async function unarchivedEvents({ db }: Postgres): Promise<number> {
@@ -23,13 +29,27 @@ export async function beginRebuild({ db }: Postgres, nowMs: number): Promise<boo
 }
 
 /**
- * Gives the history another name, and takes all waiting batches out of their groups, because no group is in the new
- * history. New tokens make sure that none of their inserts is taken for a repetition. The caller holds the lock of the
- * projectors.
+ * Gives the history another name, in both stores. The caller holds the lock of the projectors.
  *
  * @returns the name of the history
  */
-export async function forgetGroups(postgres: Postgres): Promise<string> {
+export async function beginHistory({
+  postgres,
+  clickhouse,
+}: {
+  readonly postgres: Postgres;
+  readonly clickhouse: ClickHouse;
+}): Promise<string> {
+  const historyId = await forgetGroups(postgres);
+  await recordGroup(clickhouse, historyId, NO_GROUP);
+  return historyId;
+}
+
+/**
+ * Names a new history in PostgreSQL, and takes all waiting batches out of their groups, because no group is in the new
+ * history. New tokens make sure that none of their inserts is taken for a repetition.
+ */
+async function forgetGroups(postgres: Postgres): Promise<string> {
   return transaction(postgres, async (tx) => {
     const { rows } = await sql<{ id: string }>`
       update projection_state set history_id = gen_random_uuid(), last_formed = 0, last_ended = 0

@@ -11,7 +11,7 @@ import {
   holdArchive,
   removeRows,
 } from '../archive/index.js';
-import { recordGroup, tablesOfRows } from '../pipeline/index.js';
+import { tablesOfRows } from '../pipeline/index.js';
 import { firstKeptDays, tableSuffix } from '../storage/index.js';
 import { USAGE_EVENT_COLUMNS } from '../usage/index.js';
 import * as store from './rebuild-store.js';
@@ -29,12 +29,6 @@ export interface RebuildOptions {
   /** Whether to go on although the archive lacks rows, which are lost then. */
   readonly incomplete?: boolean;
 }
-
-/**
- * Recorded for a new history, before its first group: so a group of the old history, which a projector that was frozen
- * may still record, is not taken for that of another installation.
- */
-export const NO_GROUP = 0;
 
 /** The progress is logged each time that so many blocks were inserted. */
 const BLOCKS_PER_LOG = 100;
@@ -61,8 +55,7 @@ export async function rebuildHistory(
       await renewTables(deps.clickhouse, await ownSuffixes(postgres));
       // The rows are filtered in ClickHouse, which needs the tables.
       await removeRows({ ...deps, archive }, await firstKeptDays(postgres.db, clock.nowMs()));
-      const historyId = await store.forgetGroups(postgres);
-      await recordGroup(deps.clickhouse, historyId, NO_GROUP);
+      const historyId = await store.beginHistory(deps);
       const report = await insertBlocks({ ...deps, archive }, historyId, confirm);
       await confirm();
       await store.endRebuild(postgres, { isComplete: true });

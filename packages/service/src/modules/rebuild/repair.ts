@@ -7,14 +7,13 @@ import {
   removeRows,
   withScratchTable,
 } from '../archive/index.js';
-import { recordGroup, tablesOfRows } from '../pipeline/index.js';
+import { tablesOfRows } from '../pipeline/index.js';
 import { dropMonth, firstKeptDays, monthOfDay, monthsOf, projectsWithOwnTables } from '../storage/index.js';
 import { differingDays, type ProjectDays } from '../verify/index.js';
 import {
   type ArchivedDeps,
   checkComplete,
   checkObjects,
-  NO_GROUP,
   ownSuffixes,
   type RebuildDeps,
   type RebuildOptions,
@@ -74,8 +73,7 @@ async function renewAll(
   confirm: ConfirmInsert,
 ): Promise<RepairReport> {
   await forgetRecordedGroups(deps.clickhouse);
-  const historyId = await store.forgetGroups(deps.postgres);
-  await recordGroup(deps.clickhouse, historyId, NO_GROUP);
+  const historyId = await store.beginHistory(deps);
   let [months, events] = [0, 0];
   for (const each of damaged) {
     events += await renewMonths(deps, each, { historyId, confirm });

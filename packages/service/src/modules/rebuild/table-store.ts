@@ -26,7 +26,7 @@ export async function renewTables(clickhouse: ClickHouse, suffixes: readonly str
   const isOld = `match(name, {shared:String}) OR ${SUFFIX} IN {known:Array(String)} OR ${HAS_FOREIGN_ROWS}`;
   await dropTables(clickhouse, isOld, { shared: SHARED_TABLE, known: suffixes });
   await clickhouse.command('TRUNCATE TABLE IF EXISTS schema_migrations');
-  await applyClickHouseMigrations(clickhouse, undefined, suffixes);
+  await completeTables(clickhouse, suffixes);
 }
 
 /** Creates tables that are missing. */
