@@ -79,23 +79,26 @@ export function ownSystemTable(name: SystemTable): string {
   return `(SELECT * FROM system.${name} WHERE database = currentDatabase())`;
 }
 
-/**
- * Returns text for FROM: the same of all replicas. Lost replicas are left out, because they must not stop the others,
- * and have nothing that only they have.
- */
+/** Returns text for FROM: the same of all replicas. */
 export function systemTableOfAll(name: SystemTable | 'tables', cluster: Cluster, database: string): string {
-  return `(SELECT * FROM clusterAllReplicas(${literal(cluster.name)}, system.${name})
-    WHERE database = ${literal(database)} SETTINGS skip_unavailable_shards = 1)`;
+  return rowsOfAll(name, cluster, `database = ${literal(database)}`);
 }
 
 /** Returns text for FROM: the statements that run now in a database, on all replicas that can be reached. */
 export function runningStatements(cluster: Cluster | undefined, database: string): string {
-  const processes =
-    cluster === undefined
-      ? 'system.processes'
-      : `clusterAllReplicas(${literal(cluster.name)}, system.processes)`;
-  const settings = cluster === undefined ? '' : ' SETTINGS skip_unavailable_shards = 1';
-  return `(SELECT * FROM ${processes} WHERE current_database = ${literal(database)}${settings})`;
+  const condition = `current_database = ${literal(database)}`;
+  return cluster === undefined
+    ? `(SELECT * FROM system.processes WHERE ${condition})`
+    : rowsOfAll('processes', cluster, condition);
+}
+
+/**
+ * Returns text for FROM: rows of a system table of all replicas. Lost replicas are left out, because they must not stop
+ * the others, and have nothing that only they have.
+ */
+function rowsOfAll(table: string, cluster: Cluster, condition: string): string {
+  return `(SELECT * FROM clusterAllReplicas(${literal(cluster.name)}, system.${table})
+    WHERE ${condition} SETTINGS skip_unavailable_shards = 1)`;
 }
 
 /** Returns a quoted string. */
