@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { isRunning, type ProcessIdentity } from '../../packages/service/src/platform/process-identity.js';
-import { copyDataDir, newScratchFolder } from '../../packages/service/src/testing/scratch-folder.js';
+import { copyDataDir, sharedScratchFolder } from '../../packages/service/src/testing/scratch-folder.js';
 import { type CommandResult, resultOf } from './command-result.js';
 import { descendantsOf, killNow } from './process-tree.js';
 
@@ -61,20 +61,16 @@ function asDataDir(folder: string): string {
   return folder;
 }
 
-/** The data of a service that was started once, and ended in order. */
-let started: Promise<string> | undefined;
-
 async function fillDataDir(dataDir: string): Promise<void> {
-  started ??= startOnce();
-  copyDataDir(await started, dataDir);
+  copyDataDir(await sharedScratchFolder('started-service', startOnce), dataDir);
 }
 
-async function startOnce(): Promise<string> {
-  const service = new RunningService(asDataDir(newScratchFolder('service-')), await freePort(), {});
+/** Starts a service, and ends it in order. */
+async function startOnce(dataDir: string): Promise<void> {
+  const service = new RunningService(dataDir, await freePort(), {});
   await startOrStop(service);
   const exitCode = await service.terminate();
   if (exitCode !== 0) throw new Error(`The service ended with ${exitCode}. It printed:\n${service.output}`);
-  return service.dataDir;
 }
 
 /** Starts a service without any tenant and waits until it is ready. Needs a build. */
