@@ -12,6 +12,8 @@ const PROJECTS = 3;
 const EVENTS_PER_BATCH = 100;
 /** The number of batches that may be sent before the test goes on, so that its end need not rate too many. */
 const AHEAD_MAX = 150;
+/** Pause of each sender after a batch: the load lasts as long as the backup, and leaves it time. */
+const PAUSE_MS = 200;
 /** Timeout of steps that take seconds. */
 const SLOW_MS = 120_000;
 
@@ -75,7 +77,7 @@ function damage(path: string): void {
 describe('a backup under load', () => {
   it('brings back what was acknowledged before it, once, after all data were lost', async () => {
     for (const sample of load.samples) await addLimitAndWallet(sample);
-    load.start(AHEAD_MAX);
+    load.start(AHEAD_MAX, PAUSE_MS);
     await load.goOn(20);
     const before = load.acknowledged();
     expectDone(await service.runCommand(['backup', folder]));
@@ -106,17 +108,20 @@ describe('a backup under load', () => {
   }, 600_000);
 
   it('dies with a killed service, is refused, and leaves a service that cleans up', async () => {
-    load.start(AHEAD_MAX);
+    load.start(AHEAD_MAX, PAUSE_MS);
     await load.goOn(10);
-    const command = service.runCommand(['backup', folder]);
+    const command = service.startCommand(['backup', folder]);
     // The cluster is copied after the backup has begun, and takes longest.
-    await waitFor(() => existsSync(join(folder, 'postgres', 'cluster', 'global')), {
+    await waitFor(() => existsSync(join(folder, 'postgres', 'cluster')), {
       timeoutMs: SLOW_MS,
       what: 'the copying of the cluster',
     });
+    // It cannot end before the crash.
+    command.child.kill('SIGSTOP');
     await service.crash();
     await load.stop();
-    const { exitCode, stderr } = await command;
+    command.child.kill('SIGCONT');
+    const { exitCode, stderr } = await command.result;
     expect(stderr).toMatch(/^tollgate: PostgreSQL cannot be reached, so \S+ is not complete \(.+\)\.\n$/);
     expect(exitCode).toBe(1);
 

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { waitFor } from '../../packages/service/src/testing/wait-for.js';
 import { call } from './http.js';
@@ -45,6 +46,7 @@ export class AcknowledgedLoad {
   /** Number of batches for which `goOn` waits. */
   #goal = 0;
   #aheadMax = Number.POSITIVE_INFINITY;
+  #pauseMs = 0;
   /** Senders that wait for another goal. */
   readonly #waiting: (() => void)[] = [];
   #batches = 0;
@@ -71,10 +73,12 @@ export class AcknowledgedLoad {
    * Sends until `stop` is called, or until no service runs.
    *
    * @param aheadMax upper bound of the batches beyond the goal of `goOn`; without it, a long run fills the queue
+   * @param pauseMs of each sender after a batch, for a load that lasts as long as something slow
    */
-  start(aheadMax = Number.POSITIVE_INFINITY): void {
+  start(aheadMax = Number.POSITIVE_INFINITY, pauseMs = 0): void {
     this.#isStopped = false;
     this.#aheadMax = aheadMax;
+    this.#pauseMs = pauseMs;
     this.#senders = Promise.all(Array.from({ length: SENDERS }, () => this.#send()));
   }
 
@@ -132,6 +136,7 @@ export class AcknowledgedLoad {
       const batch = this.#resend.pop() ?? this.#batch(++this.#batches);
       if (await this.#post(batch)) this.acknowledgedBatches += 1;
       else this.#resend.push(batch);
+      if (this.#pauseMs > 0) await delay(this.#pauseMs);
     }
   }
 

@@ -1,18 +1,16 @@
 import sparticuz from '@sparticuz/chromium';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { newScratchFolder } from '../../packages/service/src/testing/scratch-folder.js';
+import { sharedScratchFolder } from '../../packages/service/src/testing/scratch-folder.js';
 
 /** The packaged Chromium is built for this platform alone. */
 export const hasBrowser = process.platform === 'linux' && process.arch === 'x64';
 
-let unpacked: Promise<string> | undefined;
-
 /** Starts the Chromium that comes as an npm package, without a window. */
 export async function launchBrowser(): Promise<Browser> {
-  unpacked ??= unpackInto(newScratchFolder('browser-'));
+  const folder = await sharedScratchFolder('browser', unpackInto);
   // Not the arguments of the package, which are for places without processes and lift the web's own rules.
   return chromium.launch({
-    executablePath: await unpacked,
+    executablePath: await unpackInto(folder),
     args: ['--no-sandbox', '--disable-gpu'],
     headless: true,
   });
@@ -35,8 +33,8 @@ export function problemsOf(page: Page, serviceUrl: string, problems: string[] = 
 }
 
 /**
- * Returns the path of the program, whose unpacking takes seconds. The package unpacks to a fixed name below the
- * temporary folder, where anybody may have put a program of that name.
+ * Returns the path of the program, and unpacks it, in seconds, if it is not there. The package unpacks to a fixed name
+ * below the temporary folder, where anybody may have put a program of that name.
  */
 async function unpackInto(folder: string): Promise<string> {
   const before = process.env.TMPDIR;

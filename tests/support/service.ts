@@ -8,8 +8,11 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { isRunning, type ProcessIdentity } from '../../packages/service/src/platform/process-identity.js';
-import { copyDataDir, newScratchFolder } from '../../packages/service/src/testing/scratch-folder.js';
+import { copyDataDir, sharedScratchFolder } from '../../packages/service/src/testing/scratch-folder.js';
+import { type CommandResult, resultOf } from './command-result.js';
 import { descendantsOf, killNow } from './process-tree.js';
+
+export type { CommandResult } from './command-result.js';
 
 /** The program that was built. */
 export const PROGRAM = fileURLToPath(new URL('../../packages/service/dist/bundle/cli.js', import.meta.url));
@@ -35,15 +38,6 @@ export interface ServiceOptions {
 /** The processes that a crash ends. */
 export type Crash = 'service' | 'service and stores';
 
-/** How a command of `tollgate` ended, and what it printed. */
-export interface CommandResult {
-  readonly exitCode: number | null;
-  /** Standard output and standard error, as they came. */
-  readonly output: string;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
 /** Asked once: what is built while the tests run is not noticed. */
 let isBundled = false;
 
@@ -67,20 +61,16 @@ function asDataDir(folder: string): string {
   return folder;
 }
 
-/** The data of a service that was started once, and ended in order. */
-let started: Promise<string> | undefined;
-
 async function fillDataDir(dataDir: string): Promise<void> {
-  started ??= startOnce();
-  copyDataDir(await started, dataDir);
+  copyDataDir(await sharedScratchFolder('started-service', startOnce), dataDir);
 }
 
-async function startOnce(): Promise<string> {
-  const service = new RunningService(asDataDir(newScratchFolder('service-')), await freePort(), {});
+/** Starts a service, and ends it in order. */
+async function startOnce(dataDir: string): Promise<void> {
+  const service = new RunningService(dataDir, await freePort(), {});
   await startOrStop(service);
   const exitCode = await service.terminate();
   if (exitCode !== 0) throw new Error(`The service ended with ${exitCode}. It printed:\n${service.output}`);
-  return service.dataDir;
 }
 
 /** Starts a service without any tenant and waits until it is ready. Needs a build. */
@@ -180,20 +170,14 @@ export class RunningService {
   }
 
   /** Runs another command of `tollgate` with this service's settings, and waits for its end. */
-  async runCommand(
-    args: readonly string[],
-    env: Readonly<Record<string, string>> = {},
-  ): Promise<CommandResult> {
+  runCommand(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<CommandResult> {
+    return this.startCommand(args, env).result;
+  }
+
+  /** Starts another command of `tollgate` with this service's settings. */
+  startCommand(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
     const child = this.#spawn(args, env);
-    const printed = { output: '', stdout: '', stderr: '' };
-    for (const name of ['stdout', 'stderr'] as const) {
-      child[name].setEncoding('utf8').on('data', (text: string) => {
-        printed.output += text;
-        printed[name] += text;
-      });
-    }
-    await once(child, 'close');
-    return { exitCode: child.exitCode, ...printed };
+    return { child, result: resultOf(child) };
   }
 
   #spawn(args: readonly string[], env: Readonly<Record<string, string>>) {

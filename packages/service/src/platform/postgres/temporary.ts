@@ -59,6 +59,8 @@ async function startIn(folder: string): Promise<EmbeddedPostgres> {
     synchronous_commit: 'off',
     full_page_writes: 'off',
     shared_buffers: '128MB',
+    // Several tests with several services each use it at the same time.
+    max_connections: '300',
   };
   const remove = () => rmSync(dataDir, { recursive: true, force: true });
   try {
