@@ -71,7 +71,7 @@ export function requireArchive({ archive }: RebuildDeps): BlockArchive {
   if (archive !== undefined) return archive;
   throw new DomainError('rebuild_refused', {
     message:
-      'There is no archive, because PostgreSQL is a server and TOLLGATE_OBJECT_STORE_URL is not set: restore ClickHouse from its own backup.',
+      'There is no archive, because PostgreSQL is a server and TOLLGATE_OBJECT_STORE_URL is not set. Restore both stores from backups of the same moment, or set TOLLGATE_OBJECT_STORE_URL for all processes and run this command again with --incomplete, which gives up the history that ClickHouse has of these months: see "Without an archive" in docs/guides/backups.md.',
   });
 }
 
