@@ -39,8 +39,8 @@ export function takeTlsPaths(url: string): { readonly url: string; readonly path
 
 /**
  * The files for the connections to one server. They are read again for each new connection, so that a certificate is
- * replaced without a restart. Files that cannot be used then do not count until they are mended: a program that replaces
- * them writes one after the other.
+ * replaced without a restart. Files that cannot be used then do not count until they are mended: a program that
+ * replaces them writes one after the other.
  */
 export class TlsFiles {
   readonly #paths: TlsPaths;

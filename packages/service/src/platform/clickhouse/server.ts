@@ -81,7 +81,7 @@ export function connectClickHouse(options: ClickHouseServerOptions): ClickHouse 
   });
 }
 
-/** Takes the files for TLS out of a URL. A user without a password is authenticated by the certificate of this client. */
+/** Takes the files for TLS out of a URL. The certificate authenticates a user without a password. */
 function tlsOptions(text: string): { readonly url: string; readonly tls: ClickHouseClientConfigOptions } {
   const { url, paths } = takeTlsPaths(text);
   if (paths === undefined) return { url, tls: {} };

@@ -3,7 +3,7 @@ import { TlsFiles, type TlsMaterial, takeTlsPaths } from '../tls-files.js';
 
 type ConnectCallback = (error?: Error) => void;
 
-/** The part of a client that its types leave out: the options of its TLS connection, which it reads when it connects. */
+/** The part of a client that its types leave out: the options for TLS, which it reads when it connects. */
 interface WithTlsOptions {
   readonly connectionParameters: { readonly ssl?: TlsMaterial };
 }
