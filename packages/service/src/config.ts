@@ -49,7 +49,7 @@ const SETTINGS = {
   ),
   databaseUrl: secret(
     'TOLLGATE_DATABASE_URL',
-    'PostgreSQL 15 or later to use instead of the embedded one: `postgresql://user:password@host:5432/database`. [Guide](guides/postgresql.md).',
+    'PostgreSQL 15 or later to use instead of the embedded one: `postgresql://user:password@host:5432/database`; with TLS, `?sslmode=verify-full` and the files of certificates, `sslrootcert=`, `sslcert=` and `sslkey=`. [Guide](guides/postgresql.md).',
     readDatabaseUrl,
   ),
   migrate: setting(
@@ -60,7 +60,7 @@ const SETTINGS = {
   ),
   clickhouseUrl: secret(
     'TOLLGATE_CLICKHOUSE_URL',
-    'ClickHouse to use instead of the embedded one: `http://user:password@host:8123/database`; with several hosts, the replicas of a cluster: `http://user:password@one:8123,two:8123/database`. [Guide](guides/clickhouse.md).',
+    'ClickHouse to use instead of the embedded one: `http://user:password@host:8123/database`; with several hosts, the replicas of a cluster: `http://user:password@one:8123,two:8123/database`. `sslrootcert=`, `sslcert=` and `sslkey=` name files of certificates for `https://`. [Guide](guides/clickhouse.md).',
     readClickHouseUrl,
   ),
   clickhouseCluster: optional(
@@ -70,7 +70,7 @@ const SETTINGS = {
   ),
   objectStoreUrl: optional(
     'TOLLGATE_OBJECT_STORE_URL',
-    'Object store for bytes that your own PostgreSQL server would otherwise store for seconds: `file:///shared/folder`, a folder that all machines share, or `s3://bucket/prefix?endpoint=…&region=…&path_style=1`, with credentials in `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY` or from another source of the AWS SDK. `segment_kib=` sets the minimum size of received bytes that go to the store. If unset, PostgreSQL stores these bytes. [Guide](guides/object-store.md).',
+    'Object store for bytes that your own PostgreSQL server would otherwise store for seconds: `file:///shared/folder`, a folder that all machines share, or `s3://bucket/prefix?endpoint=…&region=…&path_style=1`, with credentials in `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY` or from another source of the AWS SDK. `segment_kib=` sets the minimum size of received bytes that go to the store, and `sslrootcert=`, `sslcert=` and `sslkey=` name files of certificates. If unset, PostgreSQL stores these bytes. [Guide](guides/object-store.md).',
     readObjectStoreUrl,
   ),
   directoryUrl: secret(

@@ -20,7 +20,7 @@ export class ArchiveDamagedError extends Error {
 
   constructor(
     readonly objectKey: string,
-    problem: string,
+    readonly problem: string,
   ) {
     super(`The object ${objectKey} of the archive ${problem}.`);
   }

@@ -166,6 +166,18 @@ export async function hasBlocks(db: Db): Promise<boolean> {
   return rows[0]?.found === true;
 }
 
+/** Gives up blocks whose objects are lost: their rows count as rows that the archive does not have. */
+export async function giveUpBlocks(tx: Tx, blocks: readonly ArchivedBlock[]): Promise<void> {
+  await deleteBlocks(
+    tx,
+    blocks.map(({ id }) => id),
+  );
+  await countUnarchived(
+    tx,
+    blocks.reduce((sum, { eventCount }) => sum + eventCount, 0),
+  );
+}
+
 /** Counts rows in ClickHouse that the archive does not have. */
 export async function countUnarchived(tx: Tx, events: number): Promise<void> {
   await sql`update projection_state set unarchived_events = unarchived_events + ${events}`.execute(tx);

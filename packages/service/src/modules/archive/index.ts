@@ -4,7 +4,7 @@ import { ARCHIVE_FOLDER } from './block-archive.js';
 import { archivedKeys, hasBlocks } from './block-store.js';
 
 export { ArchiveDamagedError, BlockArchive } from './block-archive.js';
-export { type ArchivedBlock, everyBlock, holdArchive } from './block-store.js';
+export { type ArchivedBlock, everyBlock, giveUpBlocks, holdArchive } from './block-store.js';
 export { archiveForeignRows } from './foreign-rows.js';
 export { withScratchTable } from './row-filter-store.js';
 export { type ArchiveDeps, eraseProjects, removeRows } from './upkeep.js';

@@ -18,8 +18,8 @@ describe('the check that both stores belong together', () => {
     lastEnded,
     isRebuilding: false,
   });
-  const check = (before: ProjectionState, later = before) =>
-    checkHistory(house.clickhouse, before, async () => later);
+  const check = (before: ProjectionState, later = before, hasArchive = true) =>
+    checkHistory({ clickhouse: house.clickhouse, hasArchive }, before, async () => later);
   const record = (group: number, history = HISTORY) => recordGroup(house.clickhouse, history, group);
 
   it('passes for two new stores', async () => {
@@ -72,6 +72,24 @@ describe('the check that both stores belong together', () => {
     await record(0);
     await record(5, OTHER);
     await check(state(0, 0));
+  });
+
+  it('names the repair with an archive, and another way without one', async () => {
+    await record(5);
+    const messageOf = (hasArchive: boolean) =>
+      check(state(4, 4), undefined, hasArchive).then(
+        () => 'no error',
+        ({ message }: Error) => message,
+      );
+    expect(await messageOf(true)).toMatch(
+      /until this is repaired: see tollgate repair in docs.guides.backups.md\.$/,
+    );
+    const without = await messageOf(false);
+    expect(without).toContain('PostgreSQL is older than ClickHouse');
+    expect(without).toContain('no archive to repair from, because TOLLGATE_OBJECT_STORE_URL is not set');
+    expect(without).toContain(
+      'tollgate repair --incomplete, see "Without an archive" in docs/guides/backups.md',
+    );
   });
 
   it('fails when the table of recorded groups is missing', async () => {

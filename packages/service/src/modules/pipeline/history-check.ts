@@ -27,7 +27,17 @@ export class HistoryMismatchError extends Error {
   }
 }
 
+/** The history that is compared with PostgreSQL, and the means to repair it. */
+export interface ComparedHistory {
+  readonly clickhouse: RecordedGroupsStore;
+  /** Whether there is an archive, from which `tollgate repair` takes the rows. */
+  readonly hasArchive: boolean;
+}
+
 const REPAIR = 'Rows are not inserted until this is repaired: see tollgate repair in docs/guides/backups.md.';
+/** Without an archive a repair is refused, so the operator needs another way. */
+const NO_ARCHIVE =
+  'Rows are not inserted until both belong together, and there is no archive to repair from, because TOLLGATE_OBJECT_STORE_URL is not set. If a URL is wrong, correct it. Otherwise restore both stores from backups of the same moment, or give up the months that differ: set TOLLGATE_OBJECT_STORE_URL for all processes and run tollgate repair --incomplete, see "Without an archive" in docs/guides/backups.md.';
 
 /**
  * Checks that ClickHouse has the rows of all groups that were ended, and of no group that PostgreSQL does not know. A
@@ -39,22 +49,23 @@ const REPAIR = 'Rows are not inserted until this is repaired: see tollgate repai
  * @throws HistoryMismatchError
  */
 export async function checkHistory(
-  clickhouse: RecordedGroupsStore,
+  { clickhouse, hasArchive }: ComparedHistory,
   before: ProjectionState,
   readState: () => Promise<ProjectionState>,
 ): Promise<void> {
   const recorded = await lastRecorded(clickhouse, before.historyId);
+  const remedy = hasArchive ? REPAIR : NO_ARCHIVE;
   // A group is recorded before its rows are inserted, and ended after that. So every ended group is recorded.
   if ((recorded.own ?? 0) < before.lastEnded) {
     throw new HistoryMismatchError(
       recorded.own === undefined
-        ? `ClickHouse is empty or is another one: it has no rows of this installation, which has inserted ${before.lastEnded} groups of rows. ${REPAIR}`
-        : `ClickHouse is older than PostgreSQL: it has rows up to group ${recorded.own}, and group ${before.lastEnded} was inserted. ${REPAIR}`,
+        ? `ClickHouse is empty or is another one: it has no rows of this installation, which has inserted ${before.lastEnded} groups of rows. ${remedy}`
+        : `ClickHouse is older than PostgreSQL: it has rows up to group ${recorded.own}, and group ${before.lastEnded} was inserted. ${remedy}`,
     );
   }
   if (recorded.own === undefined && recorded.isForeign) {
     throw new HistoryMismatchError(
-      `ClickHouse has the rows of another installation, or PostgreSQL was replaced by an empty one. ${REPAIR}`,
+      `ClickHouse has the rows of another installation, or PostgreSQL was replaced by an empty one. ${remedy}`,
     );
   }
   if (recorded.own === undefined || recorded.own <= before.lastFormed) return;
@@ -62,7 +73,7 @@ export async function checkHistory(
   const { lastFormed } = await readState();
   if (recorded.own <= lastFormed) return;
   throw new HistoryMismatchError(
-    `PostgreSQL is older than ClickHouse, as after a restore: ClickHouse has rows of group ${recorded.own}, and PostgreSQL knows groups up to ${lastFormed}. ${REPAIR}`,
+    `PostgreSQL is older than ClickHouse, as after a restore: ClickHouse has rows of group ${recorded.own}, and PostgreSQL knows groups up to ${lastFormed}. ${remedy}`,
   );
 }
 

@@ -38,6 +38,8 @@ const STATE = sql<ProjectionState>`
 export async function checkStoresMatch(stores: {
   readonly postgres: Pick<Postgres, 'db'>;
   readonly clickhouse: RecordedGroupsStore;
+  /** Undefined if there is no archive, from which the history could be repaired. */
+  readonly archive: object | undefined;
 }): Promise<void> {
   const readState = async () => onlyState((await STATE.execute(stores.postgres.db)).rows);
   const state = await readState();
@@ -47,7 +49,8 @@ export async function checkStoresMatch(stores: {
       'rebuilding',
     );
   }
-  await checkHistory(stores.clickhouse, state, readState);
+  const { clickhouse, archive } = stores;
+  await checkHistory({ clickhouse, hasArchive: archive !== undefined }, state, readState);
 }
 
 function onlyState([state]: readonly ProjectionState[]): ProjectionState {

@@ -255,7 +255,8 @@ class GroupProjector implements Projector {
   }
 
   #checkHistory(session: ProjectorSession, state: ProjectionState): Promise<void> {
-    return checkHistory(this.#deps.clickhouse, state, () => session.state());
+    const { clickhouse, archive } = this.#deps;
+    return checkHistory({ clickhouse, hasArchive: archive !== undefined }, state, () => session.state());
   }
 
   /** Reads every batch, which checks that it is undamaged. */

@@ -209,7 +209,23 @@ describe('a rebuild of the history', () => {
     const [name = ''] = await readdir(fixture.archived.folder);
     await damage(join(fixture.archived.folder, name));
     await expect(rebuild()).rejects.toThrow(ArchiveDamagedError);
+    await expect(rebuild()).rejects.toThrow('or add --incomplete to give up the history of its 3 events.');
     expect(await fixture.contents()).toEqual(before);
+    await fixture.rate(1);
+    expect(await fixture.project()).toBe(2);
+  });
+
+  it('gives up the rows of a lost object if told so, and keeps all others', async () => {
+    await fixture.rate(3);
+    await fixture.project();
+    const [name = ''] = await readdir(fixture.archived.folder);
+    await unlink(join(fixture.archived.folder, name));
+    await fixture.rate(2);
+    await fixture.project();
+    expect(await rebuildHistory(fixture.deps(), { incomplete: true })).toMatchObject({ events: 7 });
+    expect(await fixture.verifyStatus()).toBe('different');
+    // The lost object has left the archive, which then has all rows that are in ClickHouse.
+    expect(await rebuild()).toMatchObject({ events: 7 });
     await fixture.rate(1);
     expect(await fixture.project()).toBe(2);
   });

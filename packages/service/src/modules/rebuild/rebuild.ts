@@ -3,11 +3,13 @@ import type { Clock } from '../../kernel/clock.js';
 import { DomainError } from '../../kernel/errors.js';
 import type { ClickHouse, ConfirmInsert } from '../../platform/clickhouse/index.js';
 import type { Logger } from '../../platform/log/index.js';
-import type { Postgres } from '../../platform/postgres/index.js';
+import { type Postgres, transaction } from '../../platform/postgres/index.js';
 import {
+  ArchiveDamagedError,
   type ArchivedBlock,
   type BlockArchive,
   everyBlock,
+  giveUpBlocks,
   holdArchive,
   removeRows,
 } from '../archive/index.js';
@@ -22,7 +24,7 @@ export interface RebuildDeps {
   readonly clickhouse: ClickHouse;
   readonly archive: BlockArchive | undefined;
   readonly clock: Clock;
-  readonly log: Pick<Logger, 'info'>;
+  readonly log: Pick<Logger, 'info' | 'warn'>;
 }
 
 export interface RebuildOptions {
@@ -49,7 +51,7 @@ export async function rebuildHistory(
   const archive = requireArchive(deps);
   return holdArchive(postgres, async () => {
     await checkComplete(postgres, options);
-    await checkObjects({ ...deps, archive }, () => true);
+    await checkObjects({ ...deps, archive }, () => true, options);
     await store.beginRebuild(postgres, clock.nowMs());
     return store.workAlone(deps, async (confirm) => {
       await renewTables(deps.clickhouse, await ownSuffixes(postgres));
@@ -71,7 +73,7 @@ export function requireArchive({ archive }: RebuildDeps): BlockArchive {
   if (archive !== undefined) return archive;
   throw new DomainError('rebuild_refused', {
     message:
-      'There is no archive, because PostgreSQL is a server and TOLLGATE_OBJECT_STORE_URL is not set: restore ClickHouse from its own backup.',
+      'There is no archive, because PostgreSQL is a server and TOLLGATE_OBJECT_STORE_URL is not set. Restore both stores from backups of the same moment, or set TOLLGATE_OBJECT_STORE_URL for all processes and run this command again with --incomplete, which gives up the history that ClickHouse has of these months: see "Without an archive" in docs/guides/backups.md.',
   });
 }
 
@@ -85,18 +87,42 @@ export async function checkComplete(postgres: Postgres, { incomplete }: RebuildO
 }
 
 /**
- * Reads objects before the history is deleted: a damaged one must be found while the rows still exist.
+ * Reads objects before the history is deleted: a damaged one must be found while the rows still exist. With
+ * `incomplete`, blocks whose objects are missing or damaged are given up.
  *
  * @param isNeeded selects the blocks
- * @throws ArchiveDamagedError
+ * @throws ArchiveDamagedError that says how to go on
  */
 export async function checkObjects(
   { postgres, archive, log }: ArchivedDeps,
   isNeeded: (block: ArchivedBlock) => boolean,
+  { incomplete }: RebuildOptions,
 ): Promise<void> {
-  for await (const block of everyBlock(postgres.db))
-    if (isNeeded(block)) await archive.check(block.objectKey);
-  log.info('the objects of the archive are undamaged');
+  const lost: ArchivedBlock[] = [];
+  for await (const block of everyBlock(postgres.db)) {
+    if (!isNeeded(block)) continue;
+    const { objectKey, eventCount: events } = block;
+    const damage = await damageOf(archive, objectKey);
+    if (damage === undefined) continue;
+    if (incomplete !== true) {
+      const wayOut = `restore it, or add --incomplete to give up the history of its ${events} events`;
+      throw new ArchiveDamagedError(objectKey, `${damage.problem}: ${wayOut}`);
+    }
+    log.warn({ objectKey, events }, 'an object of the archive is lost, and its rows are given up');
+    lost.push(block);
+  }
+  if (lost.length > 0) await transaction(postgres, (tx) => giveUpBlocks(tx, lost));
+  else log.info('the objects of the archive are undamaged');
+}
+
+async function damageOf(archive: BlockArchive, key: string): Promise<ArchiveDamagedError | undefined> {
+  try {
+    await archive.check(key);
+    return undefined;
+  } catch (error) {
+    if (error instanceof ArchiveDamagedError) return error;
+    throw error;
+  }
 }
 
 async function insertBlocks(

@@ -122,4 +122,16 @@ describe('a repair', () => {
     await expect(repair()).rejects.toThrow(ArchiveDamagedError);
     expect(await fixture.contents()).toEqual(damaged);
   });
+
+  it('gives up the rows of lost objects if told so, and inserts go on', async () => {
+    await recordLaterGroup();
+    await command("ALTER TABLE usage_events DROP PARTITION ID '202506'");
+    for (const name of await readdir(fixture.archived.folder)) {
+      await truncate(join(fixture.archived.folder, name), 10);
+    }
+    expect(await repairHistory(fixture.deps(), { incomplete: true })).toMatchObject({ months: 1, events: 0 });
+    await fixture.rate(2);
+    expect(await fixture.project()).toBe(4);
+    expect(await fixture.verifyStatus()).toBe('different');
+  });
 });

@@ -63,7 +63,7 @@ async function findDamage(deps: ArchivedDeps, options: RebuildOptions): Promise<
   const damaged = await damagedMonths(deps, await differingDays(deps));
   log.info({ months: damaged.map(({ months }) => [...months]) }, 'replacing the months that differ');
   if (damaged.length > 0) await checkComplete(postgres, options);
-  await checkObjects(deps, (block) => damaged.some((each) => isIn(block, each)));
+  await checkObjects(deps, (block) => damaged.some((each) => isIn(block, each)), options);
   return damaged;
 }
 

@@ -1,3 +1,4 @@
+import { tlsProblem } from '../connection-problem.js';
 import { ClickHouseUnavailableError } from './port.js';
 
 /** Errors after which the same work may succeed later, by the server's names. */
@@ -53,6 +54,7 @@ export function isClickHouseUnavailable(error: unknown): boolean {
   if (typeof type === 'string') return UNAVAILABLE_TYPES.has(type);
   return (
     (typeof code === 'string' && UNAVAILABLE_SYSTEM_CODES.has(code)) ||
+    tlsProblem(error) !== undefined ||
     UNAVAILABLE_MESSAGES.test(error.message)
   );
 }

@@ -3,11 +3,14 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import {
   type ClickHouseClient,
+  type ClickHouseClientConfigOptions,
   ClickHouseLogLevel,
   type ClickHouseSettings,
   createClient,
 } from '@clickhouse/client';
 import { mapAtOnce } from '../at-once.js';
+import { TlsAgent } from '../tls-agent.js';
+import { TlsFiles, takeTlsPaths } from '../tls-files.js';
 import { confirmedPieces, untilInsertsEnd } from './held-inserts.js';
 import {
   type BlockData,
@@ -59,9 +62,11 @@ const DEFINITION_SECONDS_MAX = 60;
 /** Uses a ClickHouse server over HTTP. Opens no connection yet. */
 export function connectClickHouse(options: ClickHouseServerOptions): ClickHouse {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const { url, tls } = tlsOptions(options.url);
   const client = (requestTimeoutMs: number) =>
     createClient({
-      url: options.url,
+      ...tls,
+      url,
       application: options.applicationName ?? 'tollgate',
       max_open_connections: CONNECTIONS_MAX,
       request_timeout: requestTimeoutMs,
@@ -72,8 +77,27 @@ export function connectClickHouse(options: ClickHouseServerOptions): ClickHouse 
     inserting: client(INSERT_TIMEOUT_MS),
     settings: querySettings(limits),
     cluster: options.cluster,
-    database: decodeURIComponent(new URL(options.url).pathname.slice(1)) || 'default',
+    database: decodeURIComponent(new URL(url).pathname.slice(1)) || 'default',
   });
+}
+
+/** Takes the files for TLS out of a URL. The certificate authenticates a user without a password. */
+function tlsOptions(text: string): { readonly url: string; readonly tls: ClickHouseClientConfigOptions } {
+  const { url, paths } = takeTlsPaths(text);
+  if (paths === undefined) return { url, tls: {} };
+  const { username, password } = new URL(url);
+  const byCertificate = {
+    set_basic_auth_header: false,
+    http_headers: {
+      'X-ClickHouse-User': decodeURIComponent(username) || 'default',
+      'X-ClickHouse-SSL-Certificate-Auth': 'on',
+    },
+  };
+  const agent = new TlsAgent(new TlsFiles(paths), { keepAlive: true, maxSockets: CONNECTIONS_MAX });
+  return {
+    url,
+    tls: { http_agent: agent, ...(paths.cert !== undefined && password === '' && byCertificate) },
+  };
 }
 
 /** A statement that inserts rows needs a quorum, too. */

@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { type TlsPaths, takeTlsPaths } from '../tls-files.js';
 
 /** Connections of one opened store to a bucket; further requests wait for one of them. */
 export const S3_SOCKETS_MAX = 32;
@@ -17,16 +18,18 @@ export type ObjectStoreLocation =
       readonly region: string | undefined;
       /** Whether the bucket is part of the path, and not of the host name. */
       readonly pathStyle: boolean;
+      /** The files for the connections to the endpoint. */
+      readonly tls: TlsPaths | undefined;
       readonly segmentBytesMin: number;
     };
 
 const FORMS =
-  'file:///shared/folder or s3://bucket/prefix, followed by a question mark and the parameters endpoint=, region=, path_style=1 and segment_kib= if they are needed';
+  'file:///shared/folder or s3://bucket/prefix, followed by a question mark and the parameters endpoint=, region=, path_style=1, segment_kib=, sslrootcert=, sslcert= and sslkey= if they are needed';
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 const PREFIX = /^([A-Za-z0-9_.-]+\/){0,10}$/;
 const REGION = /^[a-z0-9-]{1,40}$/;
 const SEGMENT_KIB = 'segment_kib';
-const PARAMETERS = ['endpoint', 'region', 'path_style', SEGMENT_KIB];
+const PARAMETERS = ['endpoint', 'region', 'path_style', SEGMENT_KIB, 'sslrootcert', 'sslcert', 'sslkey'];
 /** From this size, a segment costs PostgreSQL less as a row with a synced file. */
 const FOLDER_SEGMENT_KIB = 8;
 /** A put to a bucket costs money and some tens of milliseconds, too much for a few events. */
@@ -80,6 +83,7 @@ function bucketOf(url: URL): ObjectStoreLocation {
     endpoint: endpointOf(searchParams.get('endpoint')),
     region: regionOf(searchParams.get('region')),
     pathStyle: flagOf(searchParams.get('path_style')),
+    tls: takeTlsPaths(url.href).paths,
     segmentBytesMin: segmentBytesOf(searchParams, BUCKET_SEGMENT_KIB),
   };
 }

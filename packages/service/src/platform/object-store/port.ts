@@ -1,4 +1,5 @@
 import type { Buffers } from '../buffers.js';
+import { tlsProblem } from '../connection-problem.js';
 
 /** An operation that takes longer, including its retries, fails. */
 export const OBJECT_OPERATION_MS_MAX = 30_000;
@@ -64,7 +65,7 @@ export class ObjectStoreError extends Error {
    */
   constructor(operation: string, cause: unknown) {
     const { code, name, message } = cause as { code?: unknown; name?: string; message?: string };
-    super(`the object store could not ${operation}: ${message ?? String(cause)}`);
+    super(`the object store could not ${operation}: ${tlsProblem(cause) ?? message ?? String(cause)}`);
     this.code = typeof code === 'string' ? code : name;
   }
 }

@@ -6,6 +6,8 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 import type { Buffers } from '../buffers.js';
+import { TlsAgent } from '../tls-agent.js';
+import { TlsFiles } from '../tls-files.js';
 import { resultWithin } from '../wait.js';
 import { type ObjectStoreLocation, S3_SOCKETS_MAX } from './location.js';
 import {
@@ -35,7 +37,14 @@ export class S3ObjectStore implements ObjectStore {
   readonly #bucket: string;
   readonly #prefix: string;
 
-  constructor({ bucket, prefix, endpoint, region, pathStyle }: Extract<ObjectStoreLocation, { kind: 's3' }>) {
+  constructor({
+    bucket,
+    prefix,
+    endpoint,
+    region,
+    pathStyle,
+    tls,
+  }: Extract<ObjectStoreLocation, { kind: 's3' }>) {
     const known = region ?? (endpoint === undefined ? undefined : REGION_OF_ENDPOINTS);
     const agent = { keepAlive: true, maxSockets: S3_SOCKETS_MAX };
     this.#bucket = bucket;
@@ -55,7 +64,7 @@ export class S3ObjectStore implements ObjectStore {
         throwOnRequestTimeout: true,
         socketTimeout: ATTEMPT_MS_MAX,
         httpAgent: agent,
-        httpsAgent: agent,
+        httpsAgent: tls === undefined ? agent : new TlsAgent(new TlsFiles(tls), agent),
       },
     });
   }

@@ -5,6 +5,7 @@ import { hostUrls } from '../host-urls.js';
 import type { PostgresConnection } from './embedded.js';
 import { Hosts } from './hosts.js';
 import type { Database } from './tables.js';
+import { tlsClient } from './tls-client.js';
 
 /** A transaction on PostgreSQL, the system of record: its changes become visible and durable together. */
 export type Tx = Transaction<Database>;
@@ -62,11 +63,9 @@ const INT8_ARRAY_OID = 1016;
  */
 export function connectPostgres(config: PostgresConfig): Postgres {
   const { connection } = config;
-  const urls = typeof connection === 'string' ? hostUrls(connection) : [];
-  const hosts = urls.length > 1 ? new Hosts(urls) : undefined;
+  const { target, hosts } = targetOf(connection);
   const pool = new pg.Pool({
-    ...(typeof connection === 'string' ? { connectionString: urls[0] } : connection),
-    ...(hosts && { Client: hosts.clients() }),
+    ...target,
     application_name: config.applicationName,
     max: config.poolMax,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
@@ -106,6 +105,18 @@ export function connectPostgres(config: PostgresConfig): Postgres {
       return closing;
     },
   };
+}
+
+/** Returns how the clients of a pool connect, and the hosts if there are several. */
+function targetOf(connection: PostgresConfig['connection']): {
+  readonly target: pg.PoolConfig;
+  readonly hosts?: Hosts;
+} {
+  if (typeof connection !== 'string') return { target: connection };
+  const { urls, Client } = tlsClient(hostUrls(connection));
+  if (urls.length === 1) return { target: { connectionString: urls[0], Client } };
+  const hosts = new Hosts(urls, Client);
+  return { target: { connectionString: urls[0], Client: hosts.clients() }, hosts };
 }
 
 /**

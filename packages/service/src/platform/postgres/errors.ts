@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { tlsProblem } from '../connection-problem.js';
 
 const UNIQUE_VIOLATION = '23505';
 const FOREIGN_KEY_VIOLATION = '23503';
@@ -45,6 +46,7 @@ const UNAVAILABLE_MESSAGES =
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code, syscall } = error as { code?: unknown; syscall?: unknown };
+  if (tlsProblem(error) !== undefined) return true;
   if (typeof code === 'string') {
     if (UNAVAILABLE_STATES.has(code)) return true;
     if (CONNECTION_EXCEPTION.test(code)) return true;

@@ -11,18 +11,21 @@ const READ_ONLY = '25006';
  */
 export class Hosts {
   readonly #urls: readonly string[];
+  readonly #Client: typeof pg.Client;
   #writable: Promise<string> | undefined;
   /** The result of the look by which a client got its host. */
   readonly #lookOf = new WeakMap<object, Promise<string>>();
 
-  constructor(urls: readonly string[]) {
+  /** @param Client connects to each of the hosts */
+  constructor(urls: readonly string[], Client: typeof pg.Client = pg.Client) {
     this.#urls = urls;
+    this.#Client = Client;
   }
 
   /** Returns a class for the clients of a pool, which connect to the host that can be written to. */
   clients(): typeof pg.Client {
     const hosts = this;
-    return class extends pg.Client {
+    return class extends this.#Client {
       override connect(): Promise<pg.Client>;
       override connect(callback: (error?: Error) => void): void;
       override connect(callback?: (error?: Error) => void): Promise<pg.Client> | undefined {
@@ -63,7 +66,7 @@ export class Hosts {
   async #findWritable(): Promise<string> {
     const errors: unknown[] = [];
     for (const url of this.#urls) {
-      const client = new pg.Client({
+      const client = new this.#Client({
         connectionString: url,
         connectionTimeoutMillis: LOOK_MS_MAX,
         query_timeout: LOOK_MS_MAX,
