@@ -201,7 +201,7 @@ export const CreateAdjustmentBody = Type.Object(
     amount: decimalInput('Signed, not 0.'),
     reason: Type.String({ minLength: 1, maxLength: LEDGER_TEXT_CHARS_MAX, pattern: '\\S' }),
   },
-  { ...closed, description: 'A correction of a balance, with its reason.' },
+  { ...closed, description: 'A change of a balance by hand, with its reason.' },
 );
 
 export const Adjustment = Type.Object(
@@ -214,7 +214,7 @@ export const Adjustment = Type.Object(
     credit_id: Nullable(Type.String({ description: 'The credit that was created for an amount above 0.' })),
     created_at: UnixSeconds,
   },
-  { ...closed, description: 'A correction of a balance, as it was posted.' },
+  { ...closed, description: 'A change of a balance by hand, as it was posted.' },
 );
 
 export const LedgerQuery = Type.Object(

@@ -24,8 +24,8 @@ export async function latestUsageMs(tx: Tx): Promise<number> {
 }
 
 /**
- * Returns the sum of each wallet's usage entries, with corrections, for batches that were processed at `upToMs` (Unix milliseconds) or
- * before.
+ * Returns the sum of each wallet's usage entries, with corrections, for batches that were processed at `upToMs` (Unix
+ * milliseconds) or before.
  */
 export async function readUsageSums(tx: Tx, upToMs: number): Promise<UsageSum[]> {
   const { rows } = await sql<UsageSum>`
