@@ -115,6 +115,7 @@ describe('a correction that returns money', () => {
     await fixture.correct([wallet, -2n * ONE]);
     expect(await fixture.worth(wallet)).toEqual([0n, ONE]);
     expect(await left()).toEqual([0n]);
+    expect(await unapplied()).toBe(ONE);
     await fixture.correct([wallet, -2n * ONE]);
     expect(await fixture.worth(wallet)).toEqual([ONE, 0n]);
     expect(await left()).toEqual([ONE]);
@@ -180,16 +181,17 @@ describe('a correction that returns money', () => {
     const wallets = [wallet, await fixture.newWallet()];
     const results: unknown[] = [];
     for (wallet of wallets) {
-      await credit(10n, { lastsS: 100 });
       await credit(10n);
-      await fixture.debit([wallet, 12n]);
+      await fixture.debit([wallet, 5n]);
+      await credit(10n, { priority: -1 });
+      await fixture.debit([wallet, 3n]);
       if (wallet === wallets[0]) await fixture.ledger.wallets.setMode(wallet, 'prepaid');
-      await fixture.correct([wallet, -5n]);
+      await fixture.correct([wallet, -3n]);
       results.push([await left(), await fixture.worth(wallet)]);
     }
     expect(results[0]).toEqual([
-      [3n, 10n],
-      [13n, 0n],
+      [8n, 7n],
+      [15n, 0n],
     ]);
     expect(results[1]).toEqual(results[0]);
   });
