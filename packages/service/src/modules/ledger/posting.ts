@@ -60,8 +60,9 @@ export function postUsage(tx: Tx, debits: readonly UsageDebit[], atMs: number): 
 }
 
 /**
- * Posts what a batch of a correction changes, with one ledger transaction for each wallet, as `postUsage` does. Returned
- * money refills credits (see `refill`); that of refunded usage does not.
+ * Posts the changed debits of a batch of a correction, with one ledger transaction for each wallet. Wallets are opened
+ * and locked as by `postUsage`, also in a fixed number of statements. Returned money refills credits (see `refill`);
+ * money of refunded usage does not.
  *
  * @param debits at most one for each wallet
  * @param atMs milliseconds since the Unix epoch

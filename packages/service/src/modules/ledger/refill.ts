@@ -4,7 +4,7 @@ import { earlierExpiry, type WalletState } from './wallet.js';
 
 /** A credit of which something was used and that has not expired. */
 export interface UsedGrant extends LiveGrant {
-  /** What it held when it was added. */
+  /** The amount that it held when it was added. */
   readonly amount: Amount;
 }
 
@@ -14,7 +14,7 @@ export interface RefilledWallet {
   readonly grants: readonly GrantChange[];
 }
 
-/** Returns how much of a returned amount is left for credits after the debits that no credit was left for are repaid. */
+/** Returns the part of a returned amount for credits: the rest repays the debits that no credit was left for. */
 export function returnedToGrants({ unappliedDebit }: WalletState, returned: Amount): Amount {
   return unappliedDebit > 0n ? returned - smallerAmount(unappliedDebit, returned) : returned;
 }
