@@ -22,7 +22,14 @@ export const CREDIT_PRIORITY_MAX = 2_147_483_647;
 export const WALLET_MODES = ['postpaid', 'prepaid'] as const;
 export type WalletMode = (typeof WALLET_MODES)[number];
 
-export const LEDGER_KINDS = ['usage', 'credit', 'adjustment', 'credit_expiry', 'mode_change'] as const;
+export const LEDGER_KINDS = [
+  'usage',
+  'credit',
+  'adjustment',
+  'credit_expiry',
+  'mode_change',
+  'correction',
+] as const;
 export type LedgerKind = (typeof LEDGER_KINDS)[number];
 
 export const LEDGER_ACCOUNTS = [
@@ -194,7 +201,7 @@ export const CreateAdjustmentBody = Type.Object(
     amount: decimalInput('Signed, not 0.'),
     reason: Type.String({ minLength: 1, maxLength: LEDGER_TEXT_CHARS_MAX, pattern: '\\S' }),
   },
-  { ...closed, description: 'A correction of a balance, with its reason.' },
+  { ...closed, description: 'A change of a balance by hand, with its reason.' },
 );
 
 export const Adjustment = Type.Object(
@@ -207,7 +214,7 @@ export const Adjustment = Type.Object(
     credit_id: Nullable(Type.String({ description: 'The credit that was created for an amount above 0.' })),
     created_at: UnixSeconds,
   },
-  { ...closed, description: 'A correction of a balance, as it was posted.' },
+  { ...closed, description: 'A change of a balance by hand, as it was posted.' },
 );
 
 export const LedgerQuery = Type.Object(
@@ -228,6 +235,9 @@ export const LedgerEntry = Type.Object(
     currency: Currency,
     amount: { ...DecimalText, description: 'Signed. The entries of a transaction add up to zero.' },
     description: Nullable(Type.String()),
+    correction_id: Nullable(
+      Type.String({ description: 'The correction that posted the transaction; null for other kinds.' }),
+    ),
     created_at: UnixSeconds,
   },
   { ...closed, description: 'An entry of a ledger transaction.' },

@@ -30,6 +30,8 @@ export const LEDGER_MEASURES = [
   'balance',
   'owed',
   'credits_left',
+  'credits_out_of_bounds',
+  'credits_that_never_expire',
 ] as const;
 export type LedgerMeasure = (typeof LEDGER_MEASURES)[number];
 
@@ -46,7 +48,8 @@ export const LedgerDifference = Type.Object(
       description:
         'The compared number. The entries of a transaction must add up to 0; the balance and the owed amount of ' +
         'a wallet must equal its entries; the balance less the owed amount must equal its remaining credits less ' +
-        'the debits that are not settled yet.',
+        'the debits that are not settled yet. No credit may have less than 0 or more than its amount left, or ' +
+        'anything after its expiry was posted, and each expiry of a credit must be noted in its wallet.',
     }),
     expected: Type.String(),
     found: Type.String(),

@@ -220,6 +220,7 @@ create table credit_grants (
   constraint credit_grants_source_check CHECK ((source = ANY (ARRAY['credit'::text, 'adjustment'::text])))
 );
 CREATE INDEX credit_grants_live ON public.credit_grants USING btree (project_id, account_id, currency) WHERE (remaining > (0)::numeric);
+CREATE INDEX credit_grants_used ON public.credit_grants USING btree (project_id, account_id, currency, COALESCE(expires_at, '9223372036854775807'::bigint)) WHERE ((remaining < amount) AND (expired_at IS NULL));
 
 create table current_windows (
   project_no integer not null,
@@ -405,11 +406,14 @@ create table ledger_transactions (
   kind text not null,
   description text,
   created_at_ms bigint not null,
-  constraint ledger_transactions_kind_check CHECK ((kind = ANY (ARRAY['usage'::text, 'credit'::text, 'adjustment'::text, 'credit_expiry'::text, 'mode_change'::text]))),
+  correction_id text,
+  constraint ledger_transactions_correction_check CHECK (((kind = 'correction'::text) = (correction_id IS NOT NULL))),
+  constraint ledger_transactions_kind_check CHECK ((kind = ANY (ARRAY['usage'::text, 'credit'::text, 'adjustment'::text, 'credit_expiry'::text, 'mode_change'::text, 'correction'::text]))),
   constraint ledger_transactions_pkey PRIMARY KEY (project_id, id)
 );
 CREATE INDEX ledger_transactions_besides_usage ON public.ledger_transactions USING btree (project_id, account_id, id) WHERE (kind <> 'usage'::text);
 CREATE INDEX ledger_transactions_by_account ON public.ledger_transactions USING btree (project_id, account_id, id);
+CREATE INDEX ledger_transactions_by_correction ON public.ledger_transactions USING btree (project_id, correction_id, id) WHERE (correction_id IS NOT NULL);
 
 create table limit_reserved (
   project_no integer not null,

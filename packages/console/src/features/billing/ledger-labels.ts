@@ -6,6 +6,7 @@ export const KIND_LABELS: Readonly<Record<LedgerKind, string>> = {
   adjustment: 'Adjustment',
   credit_expiry: 'Credit expired',
   mode_change: 'Mode changed',
+  correction: 'Correction',
 };
 
 export const LINE_LABELS: Readonly<Record<LedgerAccount, string>> = {

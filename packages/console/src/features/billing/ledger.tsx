@@ -151,14 +151,14 @@ function columnsFor(projectId: string, hasLines: boolean): readonly Column<Ledge
     { title: 'Time (UTC)', cell: ({ created_at }) => dateTime(created_at, 'UTC') },
     {
       title: 'Type',
-      cell: ({ kind, transaction_id, description }) =>
+      cell: ({ kind, transaction_id, description, correction_id }) =>
         kind === 'usage' ? (
           <Link href={`/p/${projectId}/usage?ledger_transaction_id=${transaction_id}`} className={ROW_TARGET}>
             {KIND_LABELS[kind]}
           </Link>
         ) : (
-          <span title={description ?? undefined}>
-            {KIND_LABELS[kind]} <span className="ml-1.5 text-ink-faint">{description}</span>
+          <span title={description ?? correction_id ?? undefined}>
+            {KIND_LABELS[kind]} <span className="ml-1.5 text-ink-faint">{description ?? correction_id}</span>
           </span>
         ),
     },

@@ -74,11 +74,35 @@ it('never waits in a circle, whatever the order in which batches name their wall
       await fixture.release(...chosen.map((wallet) => [wallet, 1n] as const));
     } else if (index % 4 === 1) {
       for (const wallet of chosen) await credit(wallet, ONE);
+    } else if (index % 4 === 2) {
+      await fixture.correct(...chosen.map((wallet) => [wallet, index % 8 === 2 ? -3n : 2n] as const));
     } else {
       await fixture.debit(...chosen.map((wallet) => [wallet, 1n] as const));
     }
   });
   await allAtOnce(work);
+  expect(await fixture.recount()).toMatchObject({ difference_count: 0 });
+});
+
+it('adds up corrections and batches that meet in one wallet, and loses no credit', async () => {
+  const wallet = await fixture.newWallet();
+  const job = fixture.expiryJob();
+  await credit(wallet, 40n);
+  const changes = Array.from({ length: 300 }, (_, index) => async () => {
+    if (index % 10 === 9) await job.sweep();
+    else if (index % 10 === 8) await credit(wallet, 4n, fixture.nowS + 1_000);
+    else if (index % 2 === 0) await fixture.debit([wallet, 3n]);
+    else await fixture.correct([wallet, index % 4 === 1 ? 2n : -2n]);
+  });
+  await allAtOnce(changes);
+  const debited = 120n * 3n + (60n - 60n) * 2n;
+  const [balance] = await fixture.worth(wallet);
+  expect(balance).toBe(40n + 30n * 4n - debited);
+  // Everything that is returned now has a credit to go to.
+  await fixture.correct([wallet, -debited]);
+  const { items: credits } = await fixture.credits(wallet);
+  expect(credits.every(({ amount, remaining }) => amount === remaining)).toBe(true);
+  expect(await fixture.wallet(wallet)).toMatchObject({ balance: 160n, unappliedDebit: 0n });
   expect(await fixture.recount()).toMatchObject({ difference_count: 0 });
 });
 

@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
 import type { ListPage, Page } from '../../kernel/page.js';
 import { present } from '../../kernel/present.js';
-import type { ProjectDb, Tx } from '../../platform/postgres/index.js';
+import { columnsOf, type ProjectDb, type Tx } from '../../platform/postgres/index.js';
 import { type Amount, amountFromText, amountText } from './amount.js';
+import type { UsedGrant } from './refill.js';
 import type { GrantChange, LiveGrant } from './settlement.js';
 import { type WalletKey, type WalletState, walletKeyText } from './wallet.js';
 
@@ -23,6 +24,10 @@ export interface CreditGrant extends WalletKey {
 
 /** The order in which credits are used up. */
 const BURN_ORDER = sql`g.priority, g.expires_at nulls last, g.created_at, g.id`;
+/** The reverse order, in which corrections refill them. */
+const REFILL_ORDER = sql`g.priority desc, g.expires_at desc nulls first, g.created_at desc, g.id desc`;
+/** Greater than every expiry; the index of used credits has it in place of no expiry. */
+const NEVER = sql.raw('9223372036854775807');
 /** The sum of what is left of the credits that are used up before this one. */
 const LEFT_BEFORE = sql`sum(g.remaining) over (partition by g.project_id, g.account_id, g.currency
   order by ${BURN_ORDER}) - g.remaining`;
@@ -81,13 +86,69 @@ export async function readReachedGrants(
   `.execute(tx);
   const grants = new Map<string, LiveGrant[]>();
   for (const row of rows) {
-    const key = walletKeyText({ accountId: row.account_id, currency: row.currency });
     const grant = { id: row.id, remaining: amountFromText(row.remaining), expiresAt: row.expires_at };
-    const ofWallet = grants.get(key);
-    if (ofWallet === undefined) grants.set(key, [grant]);
-    else ofWallet.push(grant);
+    addTo(grants, row, grant);
   }
   return grants;
+}
+
+/**
+ * Reads the credits of locked, settled wallets that returned amounts reach: those of which something was used and that
+ * do not expire by `atS`, in the order in which they are refilled.
+ *
+ * @param returns the amount for the credits of each wallet, above 0
+ * @returns credits by `walletKeyText`
+ */
+export async function readUsedGrants(
+  tx: Tx,
+  returns: readonly (WalletKey & { readonly amount: Amount })[],
+  atS: number,
+): Promise<Map<string, UsedGrant[]>> {
+  const { words, amounts } = columnsOf(returns);
+  const { rows } = await sql<{
+    account_id: string;
+    currency: string;
+    id: string;
+    amount: string;
+    remaining: string;
+    expires_at: number | null;
+  }>`
+    select account_id, currency, id, amount, remaining, expires_at from (
+      select g.*, k.returned, sum(g.amount - g.remaining) over (partition by g.project_id, g.account_id, g.currency
+        order by ${REFILL_ORDER}) - (g.amount - g.remaining) as used_before
+      from unnest(${words((key) => key.projectId)}::text[], ${words((key) => key.accountId)}::text[],
+        ${words((key) => key.currency)}::text[], ${amounts(({ amount }) => amount)}::numeric[]
+      ) as k (project_id, account_id, currency, returned)
+      join credit_grants g on g.project_id = k.project_id and g.account_id = k.account_id
+        and g.currency = k.currency and g.remaining < g.amount and g.expired_at is null
+        and coalesce(g.expires_at, ${NEVER}) > ${atS}
+    ) g
+    where used_before < returned
+    order by account_id, currency, ${REFILL_ORDER}
+  `.execute(tx);
+  const grants = new Map<string, UsedGrant[]>();
+  for (const row of rows) {
+    const grant = {
+      id: row.id,
+      amount: amountFromText(row.amount),
+      remaining: amountFromText(row.remaining),
+      expiresAt: row.expires_at,
+    };
+    addTo(grants, row, grant);
+  }
+  return grants;
+}
+
+/** Adds a credit to those of its wallet. */
+function addTo<Grant>(
+  grants: Map<string, Grant[]>,
+  { account_id, currency }: { readonly account_id: string; readonly currency: string },
+  grant: Grant,
+): void {
+  const key = walletKeyText({ accountId: account_id, currency });
+  const ofWallet = grants.get(key);
+  if (ofWallet === undefined) grants.set(key, [grant]);
+  else ofWallet.push(grant);
 }
 
 /** Writes back what is left of credits; those that expired did so at `atS`. */

@@ -7,7 +7,7 @@ export { type Amount, amountField, amountFromText, amountText, exactAmount, nume
 export { createCreditExpiryJob } from './expiry-job.js';
 export { type KeyedRequest, once, RequestKeys } from './idempotency.js';
 export { insufficientFunds } from './insufficient-funds.js';
-export { postUsage, type UsageDebit } from './posting.js';
+export { type CorrectionDebit, postCorrections, postUsage, type UsageDebit } from './posting.js';
 export { recountLedger } from './recount-store.js';
 export { prepaidAvailable, type Release, WalletHolds } from './reservations.js';
 export { registerLedgerRoutes } from './routes.js';

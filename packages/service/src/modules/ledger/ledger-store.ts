@@ -16,13 +16,15 @@ export async function insertTransactions(tx: Tx, transactions: readonly LedgerTr
         ${words((t) => t.kind)}::text[], ${transactions.map(({ description }) => description)}::text[],
         ${integers((t) => t.createdAtMs)}::bigint[], ${amounts((t) => lineOf(t, 'wallet'))}::numeric[],
         ${amounts((t) => lineOf(t, 'receivable'))}::numeric[], ${words((t) => counterOf(t)?.ledgerAccount ?? 'none')}::text[],
-        ${amounts((t) => counterOf(t)?.amount ?? null)}::numeric[]
+        ${amounts((t) => counterOf(t)?.amount ?? null)}::numeric[],
+        ${transactions.map(({ correctionId }) => correctionId ?? null)}::text[]
       ) as t (tenant_id, project_id, id, account_id, currency, kind, description, created_at_ms, wallet, receivable,
-        counter, countered)
+        counter, countered, correction_id)
     ), transactions as (
       insert into ledger_transactions
-        (tenant_id, project_id, id, account_id, currency, kind, description, created_at_ms)
-      select tenant_id, project_id, id, account_id, currency, kind, description, created_at_ms from posted
+        (tenant_id, project_id, id, account_id, currency, kind, description, created_at_ms, correction_id)
+      select tenant_id, project_id, id, account_id, currency, kind, description, created_at_ms, correction_id
+      from posted
     )
     insert into ledger_entries (tenant_id, project_id, transaction_id, ledger_account, amount)
     select tenant_id, project_id, id, line.ledger_account, line.amount from posted
@@ -61,6 +63,7 @@ export interface StoredLine {
   readonly currency: string;
   readonly amount: string;
   readonly description: string | null;
+  readonly correction_id: string | null;
   readonly created_at_ms: number;
 }
 
@@ -83,7 +86,8 @@ export async function listLines(
       and (t.id < ${after.transactionId} or e.ledger_account < ${after.ledgerAccount})`);
   }
   return db.rows<StoredLine>`
-    select t.id as transaction_id, t.kind, e.ledger_account, t.currency, e.amount, t.description, t.created_at_ms
+    select t.id as transaction_id, t.kind, e.ledger_account, t.currency, e.amount, t.description, t.correction_id,
+      t.created_at_ms
     from ledger_transactions t
     join ledger_entries e on e.project_id = t.project_id and e.transaction_id = t.id
     where ${db.isOwn('t')} and ${sql.join(conditions, sql` and `)}

@@ -9,8 +9,10 @@ import { createProject, createTestPostgres, type TestPostgres } from '../../test
 import type { Amount } from './amount.js';
 import { createCreditExpiryJob } from './expiry-job.js';
 import {
+  type CorrectionDebit,
   createLedger,
   type Ledger,
+  postCorrections,
   postUsage,
   recountLedger,
   type UsageDebit,
@@ -29,6 +31,9 @@ const CONNECTIONS_MAX = 10;
 
 /** 1 as an amount. */
 export const ONE: Amount = 10n ** 18n;
+
+/** The correction that the fixture posts. */
+export const CORRECTION_ID = 'cor_1';
 
 /** A ledger with a database of its own and one project. */
 export class LedgerFixture {
@@ -71,6 +76,17 @@ export class LedgerFixture {
   async debit(...debits: readonly (readonly [WalletCaller, Amount, Amount?])[]): Promise<void> {
     const posted = debits.map(([wallet, amount, released = 0n]) => this.debitOf(wallet, amount, released));
     await transaction(this.store.postgres, (tx) => postUsage(tx, posted, this.clock.nowMs()));
+  }
+
+  /** Posts one batch of a correction: for each wallet the change of its debits. */
+  async correct(...debits: readonly (readonly [WalletCaller, Amount])[]): Promise<void> {
+    const posted = debits.map(([wallet, amount]) => this.correctionOf(wallet, amount));
+    await transaction(this.store.postgres, (tx) => postCorrections(tx, posted, this.clock.nowMs()));
+  }
+
+  correctionOf(wallet: WalletCaller, amount: Amount): CorrectionDebit {
+    const transactionId = newId('led', this.clock);
+    return { ...keyOfCaller(wallet), amount, transactionId, correctionId: CORRECTION_ID };
   }
 
   debitOf(wallet: WalletCaller, amount: Amount, released: Amount): UsageDebit {

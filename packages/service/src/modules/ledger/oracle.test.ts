@@ -33,6 +33,7 @@ const steps = fc.oneof(
     amount: amounts,
     released: amounts,
   }),
+  fc.record({ does: fc.constantFrom('charge more', 'give back', 'give back' as const), amount: amounts }),
   fc.record({ does: fc.constantFrom('raise', 'lower', 'reserve', 'release' as const), amount: amounts }),
   fc.record({ does: fc.constant('mode' as const), mode: fc.constantFrom('prepaid', 'postpaid' as const) }),
   fc.record({ does: fc.constantFrom('wait', 'sweep' as const), seconds: fc.integer({ min: 1, max: 15 }) }),
@@ -77,6 +78,14 @@ async function perform(step: Step, wallet: WalletCaller, oracle: WalletOracle): 
       oracle.refund(step.amount);
       oracle.release(step.released);
       await fixture.debit([wallet, -step.amount, step.released]);
+      return;
+    case 'charge more':
+      oracle.debit(step.amount);
+      await fixture.correct([wallet, step.amount]);
+      return;
+    case 'give back':
+      oracle.giveBack(step.amount);
+      await fixture.correct([wallet, -step.amount]);
       return;
     case 'raise':
       oracle.credit(step.amount, 0, null);

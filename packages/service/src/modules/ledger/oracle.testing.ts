@@ -5,7 +5,9 @@ interface OracleGrant {
   readonly no: number;
   readonly priority: number;
   readonly expiresAt: number | null;
+  readonly amount: Amount;
   remaining: Amount;
+  isExpired: boolean;
 }
 
 /**
@@ -38,14 +40,17 @@ export class WalletOracle {
   /** Takes back what is left of expired credits. */
   expire(nowS: number): void {
     for (const grant of this.grants) {
-      if (grant.expiresAt !== null && grant.expiresAt <= nowS) grant.remaining = 0n;
+      if (grant.expiresAt === null || grant.expiresAt > nowS) continue;
+      grant.remaining = 0n;
+      grant.isExpired = true;
     }
   }
 
   credit(amount: Amount, priority: number, expiresAt: number | null): void {
     const paid = smallerAmount(amount, this.#uncovered);
     this.#uncovered -= paid;
-    this.grants.push({ no: this.#count++, priority, expiresAt, remaining: amount - paid });
+    const remaining = amount - paid;
+    this.grants.push({ no: this.#count++, priority, expiresAt, amount, remaining, isExpired: false });
   }
 
   debit(amount: Amount): void {
@@ -58,6 +63,21 @@ export class WalletOracle {
       open -= used;
     }
     this.#uncovered += open;
+  }
+
+  /** Returns money for a correction: each unit goes to the first place that has room for it. */
+  giveBack(amount: Amount): void {
+    let open = amount;
+    const repaid = smallerAmount(open, this.#uncovered);
+    this.#uncovered -= repaid;
+    open -= repaid;
+    for (const grant of [...this.grants].sort(burnsBefore).reverse()) {
+      if (grant.isExpired) continue;
+      const before = grant.remaining;
+      grant.remaining = smallerAmount(grant.amount, before + open);
+      open -= grant.remaining - before;
+    }
+    this.#refunded += open;
   }
 
   refund(amount: Amount): void {

@@ -25,6 +25,20 @@ const WALLETS = sql`
     ('credits_left', coalesce(g.remaining, 0) - w.unapplied_debit, w.balance - w.owed)
   ) as c (measure, expected, found)`;
 
+/** Credits with less than nothing or more than they held left, and those whose rest no wallet will take back. */
+const CREDITS = sql`
+  select g.tenant_id, g.project_id, g.account_id, g.currency, null::text as transaction_id, c.measure,
+    0::numeric as expected, count(*)::numeric as found
+  from credit_grants g
+  join wallets w on w.project_id = g.project_id and w.account_id = g.account_id and w.currency = g.currency
+  cross join lateral (values
+    ('credits_out_of_bounds', g.remaining < 0 or g.remaining > g.amount or (g.remaining > 0 and g.expired_at is not null)),
+    ('credits_that_never_expire', g.remaining > 0 and (w.next_expiry_at <= g.expires_at) is not true
+      and g.expires_at is not null)
+  ) as c (measure, is_wrong)
+  where c.is_wrong
+  group by 1, 2, 3, 4, 6`;
+
 /** Transactions must have lines; the sum of one without lines is null. */
 const TRANSACTIONS = sql`
   select t.tenant_id, t.project_id, t.account_id, t.currency, t.id as transaction_id, 'transaction_sum' as measure,
@@ -50,8 +64,8 @@ const ORPHANS = sql`
 
 /**
  * Recounts the ledger on one snapshot of the database: every transaction adds up to zero; every wallet's balance and
- * debt are what its lines add up to; its worth is what is left of its credits less the unapplied debits. Exact under
- * any traffic; changes nothing.
+ * debt are what its lines add up to; its worth is what is left of its credits less the unapplied debits; no credit has
+ * more left than it held, and each will expire. Exact under any traffic; changes nothing.
  *
  * @param differencesMax upper bound of the differences that are listed; all are counted
  */
@@ -64,16 +78,14 @@ export async function recountLedger(
     const { rows: countRows } = await sql<{ wallets: number; transactions: number }>`
       select (select count(*) from wallets) as wallets, (select count(*) from ledger_transactions) as transactions
     `.execute(tx);
-    const ofTransactions = await differencesIn(TRANSACTIONS, differencesMax);
-    const orphans = await differencesIn(ORPHANS, differencesMax);
-    const ofWallets = await differencesIn(WALLETS, differencesMax);
+    const found = [];
+    for (const compared of [TRANSACTIONS, ORPHANS, WALLETS, CREDITS]) {
+      found.push(await differencesIn(compared, differencesMax));
+    }
     return {
       ...present(countRows[0], 'the number of wallets and transactions'),
-      difference_count: ofTransactions.count + orphans.count + ofWallets.count,
-      differences: [...ofTransactions.listed, ...orphans.listed, ...ofWallets.listed].slice(
-        0,
-        differencesMax,
-      ),
+      difference_count: found.reduce((sum, { count }) => sum + count, 0),
+      differences: found.flatMap(({ listed }) => listed).slice(0, differencesMax),
     };
 
     async function differencesIn(compared: RawBuilder<unknown>, max: number) {

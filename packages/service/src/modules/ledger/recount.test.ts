@@ -79,6 +79,40 @@ describe('a recount', () => {
     expect(await found()).toEqual([['credits_left', '-1', '3']]);
   });
 
+  it('finds the balance that a changed correction made', async () => {
+    await fixture.correct([wallet, -ONE]);
+    expect(await found()).toEqual([]);
+    await tamper(`update ledger_entries e set amount = amount * 2 from ledger_transactions t
+      where e.transaction_id = t.id and t.kind = 'correction'`);
+    expect(await found()).toEqual([['balance', '5', '4']]);
+  });
+
+  it('finds a credit with more left than it held', async () => {
+    const { pool } = fixture.store.postgres;
+    await fixture.correct([wallet, -4n * ONE]);
+    await pool.query('alter table credit_grants drop constraint credit_grants_check');
+    await tamper('update credit_grants set remaining = 7');
+    await tamper('update wallets set unapplied_debit = 0');
+    expect(await found()).toEqual([['credits_out_of_bounds', '0', '1']]);
+  });
+
+  it('finds a credit that has expired and has something left', async () => {
+    await tamper('update credit_grants set expired_at = 1');
+    expect(await found()).toEqual([['credits_out_of_bounds', '0', '1']]);
+  });
+
+  it('finds a credit whose expiry its wallet does not know', async () => {
+    const expiresAt = fixture.nowS + 10;
+    await fixture.ledger.wallets.credit(wallet, { amount: ONE, expiresAt }, undefined);
+    expect(await found()).toEqual([]);
+    await tamper('update wallets set next_expiry_at = next_expiry_at - 1');
+    expect(await found()).toEqual([]);
+    await tamper('update wallets set next_expiry_at = next_expiry_at + 2');
+    expect(await found()).toEqual([['credits_that_never_expire', '0', '1']]);
+    await tamper('update wallets set next_expiry_at = null');
+    expect(await found()).toEqual([['credits_that_never_expire', '0', '1']]);
+  });
+
   it('counts every difference and lists as many as it is asked for', async () => {
     await tamper('update wallets set balance = balance + 1');
     const recount = await recountLedger(fixture.store.postgres, 1);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { transaction } from '../../platform/postgres/index.js';
 import { createTestApi, TEST_NOW_S, type TestApi } from '../../testing/api.js';
-import { createLedger, registerLedgerRoutes } from './index.js';
+import { createLedger, postCorrections, registerLedgerRoutes } from './index.js';
 
 let api: TestApi;
 let accounts: string;
@@ -62,6 +63,36 @@ describe('a wallet', () => {
       ['wallet', '7.25', 'From postpaid to prepaid'],
       ['receivable', '-7.25', 'From postpaid to prepaid'],
     ]);
+  });
+
+  it('lists the entries of corrections, which name them; those of other kinds name none', async () => {
+    const wallet = await newWallet();
+    await adjust(wallet, { amount: '1', reason: 'opening' });
+    const accountId = wallet.split('/').at(-3) as string;
+    const debit = {
+      tenantId: api.tenantId,
+      projectId: api.projectId,
+      accountId,
+      currency: 'USD',
+      amount: 5n,
+    };
+    const posted = { ...debit, transactionId: `led_${'f'.repeat(32)}`, correctionId: 'cor_7' };
+    await transaction(api.postgres, (tx) => postCorrections(tx, [posted], TEST_NOW_S * 1_000));
+    const { entries } = await ledger(wallet, '?kind=correction&ledger_account=usage');
+    expect(entries).toEqual([
+      {
+        transaction_id: posted.transactionId,
+        kind: 'correction',
+        ledger_account: 'usage',
+        currency: 'USD',
+        amount: '0.000000000000000005',
+        description: null,
+        correction_id: 'cor_7',
+        created_at: TEST_NOW_S,
+      },
+    ]);
+    const others = (await ledger(wallet, '?kind=adjustment')).entries;
+    expect(others.map((entry: Line) => entry.correction_id)).toEqual([null, null]);
   });
 
   it.each(['usd', 'U', 'US-D', 'ABCDEFGHIJKLM', '9A', 'US%20D'])('has no currency %s', async (currency) => {
@@ -226,4 +257,5 @@ interface Line {
   readonly ledger_account: string;
   readonly amount: string;
   readonly description: string | null;
+  readonly correction_id: string | null;
 }

@@ -73,6 +73,11 @@ export function isExpiryDue({ nextExpiryAt }: WalletState, nowMs: number): boole
   return nextExpiryAt !== null && nextExpiryAt * 1_000 <= nowMs;
 }
 
+/** Returns the earlier of two expiries; null stands for none. */
+export function earlierExpiry(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? (a ?? b) : Math.min(a, b);
+}
+
 /** Returns the key of a wallet without its other fields. */
 export function keyOf({ tenantId, projectId, accountId, currency }: WalletKey): WalletKey {
   return { tenantId, projectId, accountId, currency };
@@ -103,6 +108,8 @@ export interface LedgerTransaction extends WalletKey {
   readonly id: string;
   readonly kind: LedgerKind;
   readonly description: string | null;
+  /** The correction that the transaction belongs to; set for the kind `correction` only. */
+  readonly correctionId?: string | undefined;
   readonly createdAtMs: number;
   readonly entries: readonly LedgerLine[];
 }

@@ -17,6 +17,7 @@ import { settleWallets } from './settle-wallets.js';
 import {
   addToWallet,
   availableIn,
+  earlierExpiry,
   keyOf,
   type LedgerLine,
   type WalletKey,
@@ -205,7 +206,8 @@ export class WalletService {
       createdAt: unixSeconds(this.#deps.clock),
     };
     await insertCredit(tx, grant);
-    const nextExpiryAt = remaining === 0n ? before.nextExpiryAt : earlier(before.nextExpiryAt, expiresAt);
+    const nextExpiryAt =
+      remaining === 0n ? before.nextExpiryAt : earlierExpiry(before.nextExpiryAt, expiresAt);
     await updateWallets(tx, [{ ...wallet, unappliedDebit: waiting - used, nextExpiryAt }]);
     return grant;
   }
@@ -246,11 +248,6 @@ export class WalletService {
       atMs: this.#deps.clock.nowMs(),
     });
   }
-}
-
-/** Returns the earlier of two times, either of which may be null. */
-function earlier(a: number | null, b: number | null): number | null {
-  return a === null || b === null ? (a ?? b) : Math.min(a, b);
 }
 
 function toCredit(grant: CreditGrant): Credit {

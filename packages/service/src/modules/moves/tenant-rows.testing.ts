@@ -49,7 +49,7 @@ const BY_COLUMN: Readonly<Record<string, string>> = {
   'webhook_deliveries.status': `'pending'`,
   'webhook_deliveries.next_attempt_at_ms': '1',
   'credit_grants.source': `'credit'`,
-  'ledger_transactions.kind': `'usage'`,
+  'ledger_transactions.kind': `'correction'`,
   'ledger_entries.ledger_account': `'usage'`,
   'payment_reversals.kind': `'refund'`,
   'projects.kind': `'release'`,

@@ -388,6 +388,7 @@ export interface LedgerTransactionsTable {
   kind: string;
   description: string | null;
   created_at_ms: number;
+  correction_id: string | null;
 }
 
 export interface LimitReservedTable {

@@ -223,6 +223,7 @@ export const LIMIT_EXAMPLES = {
         currency: 'USD',
         amount: '-0.0087',
         description: null,
+        correction_id: null,
         created_at: NOW,
       },
     ],
