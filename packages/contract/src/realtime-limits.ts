@@ -64,14 +64,16 @@ export const RealtimeLimit = Type.Object(
     window_id: Type.String({ description: 'The window: `<period>:<start in Unix seconds>`.' }),
     next_reset_at: Type.Optional({
       ...UnixSeconds,
-      description: 'End of the current window, Unix seconds. Absent for a lifetime.',
+      description: 'End of the window, Unix seconds. Absent for a lifetime.',
     }),
-    used_amount: { ...DecimalText, description: 'Usage in the current window.' },
+    used_amount: { ...DecimalText, description: 'Usage in the window.' },
     reserved_amount: {
       ...DecimalText,
-      description: 'Amount reserved by active budget leases, in addition to the usage.',
+      description:
+        'Amount reserved by active budget leases, in addition to the usage. 0 in a window that does not contain the ' +
+        'present.',
     },
-    limit_amount: { ...DecimalText, description: 'The limit of the current window.' },
+    limit_amount: { ...DecimalText, description: 'The limit of the window.' },
     remaining_amount: {
       ...DecimalText,
       description: '`limit_amount` less `used_amount`; below zero after an overage.',
@@ -80,16 +82,26 @@ export const RealtimeLimit = Type.Object(
     action: limitRuleFields.action,
     webhook_event: limitRuleFields.webhook_event,
   },
-  { ...closed, description: 'A limit of a subject, and its usage in the current window.' },
+  {
+    ...closed,
+    description:
+      'A limit of a subject, and its usage in a window: the current one, unless another was asked for.',
+  },
 );
+
+/** Upper bound of `at`, Unix seconds: no event occurs later. */
+export const LIMITS_AT_MAX = 2 ** 32 - 1;
 
 export const RealtimeLimitsQuery = Type.Object(
   {
     ...subjectFields,
-    at: Type.Optional({
-      ...UnixSeconds,
-      description: 'Shows the windows that contain this time, Unix seconds. Default: now.',
-    }),
+    at: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: LIMITS_AT_MAX,
+        description: 'Shows the windows that contain this time, Unix seconds. Default: now.',
+      }),
+    ),
   },
   closed,
 );
@@ -109,7 +121,7 @@ export const RealtimeLimits = Type.Object(
     limits: Type.Array(RealtimeLimit),
     warnings: Warnings,
   },
-  { ...closed, description: 'Every limit of a subject, with its current usage.' },
+  { ...closed, description: 'Every limit of a subject, with its usage.' },
 );
 
 export const LimitCrossingsQuery = Type.Object({ ...subjectFields, ...PageQuery.properties }, closed);

@@ -11,6 +11,7 @@ import { createWorkerCatalog } from '../rules/index.js';
 import { changeWindowLimits } from '../windows/window-limit-store.js';
 import { type AlertData, alertText } from './alert-text.testing.js';
 import { BatchPosting, type PostingCatalog } from './batch-posting.js';
+import { LEASE, type TestLease } from './lease-values.testing.js';
 import { type EventPosting, PostingPlan } from './posting-plan.js';
 import type { PostedFields } from './rated-usage.js';
 import { placeholders, RULE, RULE_COLUMNS, ruleValues, type TestRule } from './rule-values.testing.js';
@@ -280,25 +281,3 @@ export class PostingFixture {
     );
   }
 }
-
-interface TestLease {
-  readonly subjectId: string;
-  readonly amount: string;
-  readonly currency: string;
-  readonly metric: string | null;
-  readonly ruleNos: readonly number[];
-  readonly holdsWallet: boolean;
-  readonly status: 'active' | 'closed' | 'expired';
-  readonly expiresAt: number;
-}
-
-const LEASE: TestLease = {
-  subjectId: 'u1',
-  amount: '10',
-  currency: 'USD',
-  metric: null,
-  ruleNos: [],
-  holdsWallet: false,
-  status: 'active',
-  expiresAt: NOW_S + 60,
-};
