@@ -420,7 +420,7 @@ create table limit_alerts (
   percent integer not null,
   sequence integer not null,
   recovered boolean not null,
-  constraint limit_alerts_percent_check CHECK (((percent >= 1) AND (percent <= 100))),
+  constraint limit_alerts_percent_check CHECK ((percent > 0)),
   constraint limit_alerts_pkey PRIMARY KEY (project_no, subject_type, subject_id, rule_no, window_start, percent),
   constraint limit_alerts_sequence_check CHECK ((sequence > 0))
 );

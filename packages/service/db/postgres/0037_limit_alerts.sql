@@ -8,7 +8,7 @@ create table limit_alerts (
   rule_no integer not null,
   window_start bigint not null,
   -- The percentage of the limit.
-  percent integer not null check (percent between 1 and 100),
+  percent integer not null check (percent > 0),
   -- How often usage has reached the percentage: the number of the latest alert.
   sequence integer not null check (sequence > 0),
   -- Whether usage has fallen below the percentage since that alert.

@@ -13,7 +13,10 @@ export function aboutSubject({ type, id }: LimitedSubject): string {
   return `${type} ${id}`;
 }
 
-/** Alerts of subjects that reached a limit or a percentage of it, and the ends of alerts. They are stored even without a webhook endpoint. */
+/**
+ * Alerts of subjects that reached a limit or a percentage of it, and their recoveries. They are stored even without a
+ * webhook endpoint.
+ */
 export class Crossings {
   readonly #postgres: Pick<Postgres, 'db'>;
 

@@ -4,7 +4,7 @@ import type { Tx } from '../../../platform/postgres/index.js';
 import { eventsSent, type WebhookEvent } from '../../webhooks/index.js';
 import { type LimitStatus, toRealtimeLimit } from '../check/limit-status.js';
 import { aboutSubject } from '../check/recent-alerts.js';
-import { type AlertKey, beginAlerts, endAlerts, endUnrecordedAlerts } from './alert-store.js';
+import { beginAlerts, endAlerts, endUnrecordedAlerts, type LimitAlertKey } from './alert-store.js';
 import type { ChangedWindow } from './current-windows.js';
 import { readReserved } from './store.js';
 import type { SubjectUsage } from './subject-usage.js';
@@ -76,7 +76,7 @@ function withSequences(
   });
 }
 
-function keyOf({ window: { sum }, percent }: Passed): AlertKey {
+function keyOf({ window: { sum }, percent }: Passed): LimitAlertKey {
   const { usage, rule, window } = sum;
   const { projectNo } = usage.scope;
   return { projectNo, subject: usage.subject, ruleNo: rule.ruleNo, startS: window.startS, percent };

@@ -3,7 +3,7 @@ import type { Tx } from '../../../platform/postgres/index.js';
 import type { LimitedSubject } from '../check/limit-status.js';
 
 /** A percentage of the limit of a window. */
-export interface AlertKey {
+export interface LimitAlertKey {
   readonly projectNo: number;
   readonly subject: LimitedSubject;
   readonly ruleNo: number;
@@ -17,7 +17,7 @@ export interface AlertKey {
  * @returns the sequence of each alert, in the order of the keys; undefined for one whose alert was sent before and has
  * not ended
  */
-export async function beginAlerts(tx: Tx, keys: readonly AlertKey[]): Promise<(number | undefined)[]> {
+export async function beginAlerts(tx: Tx, keys: readonly LimitAlertKey[]): Promise<(number | undefined)[]> {
   if (keys.length === 0) return [];
   const { rows } = await sql<AlertRow>`
     with written as (
@@ -37,7 +37,7 @@ export async function beginAlerts(tx: Tx, keys: readonly AlertKey[]): Promise<(n
  * @returns the sequence of each alert, in the order of the keys; undefined for a percentage without an alert that has
  * not ended
  */
-export async function endAlerts(tx: Tx, keys: readonly AlertKey[]): Promise<(number | undefined)[]> {
+export async function endAlerts(tx: Tx, keys: readonly LimitAlertKey[]): Promise<(number | undefined)[]> {
   if (keys.length === 0) return [];
   const { rows } = await sql<AlertRow>`
     update limit_alerts a set recovered = true from ${named(keys)} where ${IS_NAMED} and not a.recovered
@@ -54,7 +54,7 @@ export async function endAlerts(tx: Tx, keys: readonly AlertKey[]): Promise<(num
  */
 export async function endUnrecordedAlerts(
   tx: Tx,
-  keys: readonly AlertKey[],
+  keys: readonly LimitAlertKey[],
 ): Promise<(number | undefined)[]> {
   if (keys.length === 0) return [];
   const { rows } = await sql<AlertRow>`
@@ -75,17 +75,17 @@ interface AlertRow {
   readonly sequence: number;
 }
 
-function inOrder(keys: readonly AlertKey[], rows: readonly AlertRow[]): (number | undefined)[] {
+function inOrder(keys: readonly LimitAlertKey[], rows: readonly AlertRow[]): (number | undefined)[] {
   const sequences = new Map(rows.map(({ position, sequence }) => [position, sequence]));
   return keys.map((_, index) => sequences.get(index + 1));
 }
 
 /** Returns the rows of `written` with the positions of their keys. */
-const positions = (keys: readonly AlertKey[]) =>
+const positions = (keys: readonly LimitAlertKey[]) =>
   sql`select v.position::integer, a.sequence from written a join ${named(keys)} on ${IS_NAMED}`;
 
 /** Returns the table `v`: the keys, with their positions from 1 on. */
-function named(keys: readonly AlertKey[]): RawBuilder<unknown> {
+function named(keys: readonly LimitAlertKey[]): RawBuilder<unknown> {
   return sql`unnest(
     ${keys.map(({ projectNo }) => projectNo)}::integer[], ${keys.map(({ subject }) => subject.type)}::text[],
     ${keys.map(({ subject }) => subject.id)}::text[], ${keys.map(({ ruleNo }) => ruleNo)}::integer[],

@@ -4,7 +4,7 @@ import { arrayLiteral, quotedText, type Tx } from '../../../platform/postgres/in
 import { amountFromText, numericText } from '../../ledger/index.js';
 import { CurrentWindows, type OpenedWindow, type WindowLists } from './current-windows.js';
 import type { SubjectUsage, WindowSum } from './subject-usage.js';
-import { WHOLE_PERCENT } from './threshold-crossing.js';
+import { lowestPercent } from './threshold-crossing.js';
 
 interface CurrentRow {
   /** Position of the subject, from 1 on. */
@@ -131,9 +131,11 @@ export interface AlertDueWindow {
 }
 
 /**
- * Adds to the past windows that exist, with one statement; returns how many, and those that have reached their next
- * alert or a threshold before, which they may have fallen below. A window may occur only once in the list. Only the holder of
+ * Adds to the past windows that exist, with one statement. A window may occur only once in the list. Only the holder of
  * the posting lock writes windows, so nobody waits for the rows.
+ *
+ * @returns the number of these windows, and those that have reached their next alert, or had reached a threshold
+ * before: they may have fallen below it
  */
 export async function addToPastWindows(
   tx: Tx,
@@ -190,7 +192,7 @@ export async function insertPastWindows(tx: Tx, windows: readonly OpenedWindow[]
  */
 function namedWindows(sums: readonly WindowSum[]): RawBuilder<unknown> {
   return sql`unnest(${pastKeyLists(sums.map(keyOf))}, ${arrayLiteral(sums, ({ used }) => numericText(used))}::numeric[],
-      ${arrayLiteral(sums, ({ rule }) => rule.notifyAt[0] ?? WHOLE_PERCENT)}::integer[])
+      ${arrayLiteral(sums, ({ rule }) => lowestPercent(rule))}::integer[])
     with ordinality as v (${PAST_KEY}, used, first_percent, position)`;
 }
 

@@ -21,10 +21,14 @@ interface Threshold {
   readonly amount: bigint;
 }
 
+/** The lowest percentage that sends an alert. */
+export function lowestPercent({ notifyAt: [percent = WHOLE_PERCENT] }: Thresholds): number {
+  return percent;
+}
+
 /** The usage × 10^18 at which the first alert of a new window is due. */
 export function firstAlertAt(rule: Thresholds, limit: bigint): bigint {
-  const [percent = WHOLE_PERCENT] = rule.notifyAt;
-  return noticeAt(limit, percent);
+  return noticeAt(limit, lowestPercent(rule));
 }
 
 /**
