@@ -126,11 +126,11 @@ describe.runIf(hasTools)('the guides', () => {
 
   it('limits go on from there', async () => {
     const printed = await printedBy('getting-started.md', 'limits.md');
-    expect(printed.trim().split('\n').slice(-15)).toEqual([
+    expect(printed.trim().split('\n').slice(-16)).toEqual([
       ...['1', '2', '7.5'],
       ...['0', '2', 'archived'],
       ...['plan_not_published', 'true'],
-      ...['hour 7.5, month 100, 7d 1000000', '0', 'hour 7.5'],
+      ...['hour 7.5, month 100, 7d 1000000', '0', '0', 'hour 7.5'],
       ...['limit_exceeded', 'received', '3.5', 'closed'],
     ]);
   });

@@ -34,6 +34,7 @@ export const PLAIN_STORES: Readonly<Record<string, string>> = {
     'a batch charges the leases of many projects, and takes turns with all others',
   'modules/limits/rules/active-rules-store.ts': 'verify reads the limit rules of all projects',
   'modules/limits/rules/catalog-store.ts': 'loads the limit rules of many projects',
+  'modules/limits/windows/alert-store.ts': 'a batch sends the alerts of many projects',
   'modules/limits/windows/store.ts': 'a batch changes the windows of many projects',
   'modules/limits/windows/window-limit-store.ts': 'windows name their project by its number alone',
   'modules/limits/windows/window-recount-store.ts': 'recounts the windows of all projects',

@@ -61,17 +61,19 @@ export const RealtimeLimit = Type.Object(
     selector_value: Type.String({ description: 'The metric, or the prefix; empty for all.' }),
     measure: limitRuleFields.measure,
     period: Type.String({ description: 'Length of a window, e.g. `month`, `7d` or `lifetime`.' }),
-    window_id: Type.String({ description: 'The current window: `<period>:<start in Unix seconds>`.' }),
+    window_id: Type.String({ description: 'The window: `<period>:<start in Unix seconds>`.' }),
     next_reset_at: Type.Optional({
       ...UnixSeconds,
-      description: 'End of the current window, Unix seconds. Absent for a lifetime.',
+      description: 'End of the window, Unix seconds. Absent for a lifetime.',
     }),
-    used_amount: { ...DecimalText, description: 'Usage in the current window.' },
+    used_amount: { ...DecimalText, description: 'Usage in the window.' },
     reserved_amount: {
       ...DecimalText,
-      description: 'Amount reserved by active budget leases, in addition to the usage.',
+      description:
+        'Amount reserved by active budget leases, in addition to the usage. 0 in a window that does not contain the ' +
+        'present.',
     },
-    limit_amount: { ...DecimalText, description: 'The limit of the current window.' },
+    limit_amount: { ...DecimalText, description: 'The limit of the window.' },
     remaining_amount: {
       ...DecimalText,
       description: '`limit_amount` less `used_amount`; below zero after an overage.',
@@ -80,10 +82,29 @@ export const RealtimeLimit = Type.Object(
     action: limitRuleFields.action,
     webhook_event: limitRuleFields.webhook_event,
   },
-  { ...closed, description: 'A limit of a subject, and its usage in the current window.' },
+  {
+    ...closed,
+    description:
+      'A limit of a subject, and its usage in a window: the current one, unless another was asked for.',
+  },
 );
 
-export const RealtimeLimitsQuery = Type.Object(subjectFields, closed);
+/** Upper bound of `at`, Unix seconds: no event occurs later. */
+export const LIMITS_AT_MAX = 2 ** 32 - 1;
+
+export const RealtimeLimitsQuery = Type.Object(
+  {
+    ...subjectFields,
+    at: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: LIMITS_AT_MAX,
+        description: 'Shows the windows that contain this time, Unix seconds. Default: now.',
+      }),
+    ),
+  },
+  closed,
+);
 
 export const RealtimeLimits = Type.Object(
   {
@@ -100,7 +121,7 @@ export const RealtimeLimits = Type.Object(
     limits: Type.Array(RealtimeLimit),
     warnings: Warnings,
   },
-  { ...closed, description: 'Every limit of a subject, with its current usage.' },
+  { ...closed, description: 'Every limit of a subject, with its usage.' },
 );
 
 export const LimitCrossingsQuery = Type.Object({ ...subjectFields, ...PageQuery.properties }, closed);
@@ -120,19 +141,55 @@ export const CrossedLimit = Type.Object(
   },
 );
 
+const SEQUENCE =
+  'Counts the alerts of one percentage, rule, subject and window, from 1. A recovery has the sequence of the alert that ' +
+  'it ends.';
+/** The number of an alert, which its recovery shares. */
+export const AlertSequence = Type.Integer({ minimum: 1, description: SEQUENCE });
+
+/**
+ * `data` of the alerts of limits: `usage_limit.exceeded`, `usage_limit.threshold_reached`, `usage_limit.recovered`, and
+ * the names that rules give to their alerts.
+ */
+export const UsageLimitAlertData = Type.Object(
+  {
+    ...RealtimeLimit.properties,
+    threshold_percent: Type.Integer({
+      minimum: 1,
+      maximum: 100,
+      description: 'The percentage of the limit; 100 is the limit itself.',
+    }),
+    sequence: AlertSequence,
+  },
+  { ...closed, description: 'A limit whose usage has passed a percentage of it, upwards or downwards.' },
+);
 export const LimitCrossing = Type.Object(
   {
     id: Type.String({
       description: 'Id of the webhook message of the alert, `msg_…`: the header `webhook-id`.',
     }),
-    type: Type.String({ description: 'Name of the event, e.g. `usage_limit.exceeded`.' }),
-    threshold_percent: Type.Integer({
-      description: 'The percentage that was reached; 100 is the limit itself.',
+    type: Type.String({
+      description:
+        'Name of the event, e.g. `usage_limit.exceeded`; `usage_limit.recovered` is the end of an alert.',
     }),
-    crossed_at: { ...UnixSeconds, description: 'When the limit or percentage was reached. Unix seconds.' },
+    threshold_percent: Type.Integer({
+      description: 'The percentage that usage reached, or fell below; 100 is the limit itself.',
+    }),
+    sequence: Type.Optional({
+      ...AlertSequence,
+      description: `${SEQUENCE} Alerts of earlier releases lack it.`,
+    }),
+    crossed_at: {
+      ...UnixSeconds,
+      description: 'When usage reached the limit or percentage, or fell below it. Unix seconds.',
+    },
     limit: CrossedLimit,
   },
-  { ...closed, description: 'An alert: a limit, or a percentage of it, that a subject has reached.' },
+  {
+    ...closed,
+    description:
+      'An alert: a subject has reached a limit or a percentage of it, or has fallen below it again.',
+  },
 );
 
 export const LimitCrossingPage = Type.Object(
@@ -198,6 +255,7 @@ export type RealtimeLimit = Static<typeof RealtimeLimit>;
 export type RealtimeLimitsQuery = Static<typeof RealtimeLimitsQuery>;
 export type RealtimeLimits = Static<typeof RealtimeLimits>;
 export type LimitCrossingsQuery = Static<typeof LimitCrossingsQuery>;
+export type UsageLimitAlertData = Static<typeof UsageLimitAlertData>;
 export type LimitCrossing = Static<typeof LimitCrossing>;
 export type LimitCrossingPage = Static<typeof LimitCrossingPage>;
 export type RealtimeCheckBody = Static<typeof RealtimeCheckBody>;

@@ -16,6 +16,8 @@ export const WEBHOOK_KEPT_DAYS = 30;
 
 /** Name of an event; anchored. */
 export const WEBHOOK_EVENT_TYPE_PATTERN = '^[A-Za-z][A-Za-z0-9_.-]{0,127}$';
+/** Sent when usage falls below a limit, or a percentage of it, that it had reached. */
+export const USAGE_RECOVERED_EVENT = 'usage_limit.recovered';
 /** Sent when a charge item without a price was recorded. */
 export const USAGE_UNPRICED_EVENT = 'usage.unpriced';
 /** Sent when an event could not be rated. */
@@ -29,6 +31,7 @@ export const USAGE_ALERTS_PER_HOUR_MAX = 50;
 export const WEBHOOK_OWN_EVENTS = [
   'usage_limit.exceeded',
   'usage_limit.threshold_reached',
+  USAGE_RECOVERED_EVENT,
   USAGE_UNPRICED_EVENT,
   USAGE_FAILED_EVENT,
   'payment.refunded',

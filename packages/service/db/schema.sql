@@ -415,6 +415,20 @@ CREATE INDEX ledger_transactions_besides_usage ON public.ledger_transactions USI
 CREATE INDEX ledger_transactions_by_account ON public.ledger_transactions USING btree (project_id, account_id, id);
 CREATE INDEX ledger_transactions_by_correction ON public.ledger_transactions USING btree (project_id, correction_id, id) WHERE (correction_id IS NOT NULL);
 
+create table limit_alerts (
+  project_no integer not null,
+  subject_type text not null,
+  subject_id text not null,
+  rule_no integer not null,
+  window_start bigint not null,
+  percent integer not null,
+  sequence integer not null,
+  recovered boolean not null,
+  constraint limit_alerts_percent_check CHECK ((percent > 0)),
+  constraint limit_alerts_pkey PRIMARY KEY (project_no, subject_type, subject_id, rule_no, window_start, percent),
+  constraint limit_alerts_sequence_check CHECK ((sequence > 0))
+);
+
 create table limit_reserved (
   project_no integer not null,
   subject_type text not null,

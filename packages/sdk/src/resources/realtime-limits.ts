@@ -16,13 +16,14 @@ export class RealtimeLimits {
     this.#transport = transport;
   }
 
-  /** Returns the current status of every limit of the subject. */
-  snapshot(subject: RealtimeLimitsQuery, options?: CallOptions): Promise<LimitsOfSubject> {
-    return this.#transport.get('/subject/realtime/limits', subject, options);
+  /** Returns every limit of the subject, in its current window or in the one that contains the time `at`. */
+  snapshot(query: RealtimeLimitsQuery, options?: CallOptions): Promise<LimitsOfSubject> {
+    return this.#transport.get('/subject/realtime/limits', query, options);
   }
 
   /**
-   * Returns limits, and percentages of them, that the usage of a subject has reached in the last 30 days; newest first.
+   * Returns limits, and percentages of them, that the usage of a subject has reached, or fallen below again, in the
+   * last 30 days; newest first.
    */
   crossings(query: LimitCrossingsQuery, options?: CallOptions): Promise<LimitCrossingPage> {
     return this.#transport.get('/subject/realtime/crossings', query, options);

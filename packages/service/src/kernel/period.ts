@@ -87,6 +87,11 @@ export function windowAt(period: Period, settings: WindowSettings, atS: number):
     : anchoredWindow(period, zone, settings.anchorS, atS);
 }
 
+/** Returns whether an instant (Unix seconds) lies in a window. */
+export function windowContains({ startS, endS }: TimeWindow, atS: number): boolean {
+  return atS >= startS && (endS === undefined || atS < endS);
+}
+
 function calendarWindow(
   unit: CalendarUnit,
   zone: Zone,

@@ -67,6 +67,7 @@ export const TABLE_OWNERS: Readonly<Record<keyof Database | 'schema_migrations',
   limit_rules: TENANT,
   current_windows: PROJECT_NO,
   past_windows: PROJECT_NO,
+  limit_alerts: PROJECT_NO,
   limit_reserved: PROJECT_NO,
   budget_leases: TENANT,
 

@@ -9,7 +9,7 @@ export {
   type WebhookDispatcher,
 } from './dispatcher.js';
 export type { EventsOfRules } from './endpoints.js';
-export { emit, emitToTenant, listMessagesAbout, type WebhookEvent } from './outbox-store.js';
+export { emit, emitToTenant, eventsSent, listMessagesAbout, type WebhookEvent } from './outbox-store.js';
 export { registerWebhookRoutes } from './routes.js';
 export { createSender, type Send, type SenderOptions } from './sender.js';
 

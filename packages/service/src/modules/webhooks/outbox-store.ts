@@ -126,6 +126,24 @@ export const waitingMessage = sql<number>`
   select ${DUE_NOW} from webhook_messages where fanned_out_at_ms is null and ${isNotMoving('tenant_id')}
   order by created_at_ms limit 1`;
 
+/** Returns the indexes of the events that were sent with their key, as long as messages are kept. */
+export async function eventsSent(
+  tx: Tx,
+  events: readonly Pick<Required<WebhookEvent>, 'tenantId' | 'projectId' | 'dedupeKey'>[],
+): Promise<ReadonlySet<number>> {
+  if (events.length === 0) return new Set();
+  const { rows } = await sql<{ position: number }>`
+    select k.position::integer
+    from unnest(
+      ${events.map(({ tenantId }) => tenantId)}::text[], ${events.map(({ projectId }) => projectId)}::text[],
+      ${events.map(({ dedupeKey }) => dedupeKey ?? null)}::text[]
+    ) with ordinality as k (tenant_id, project_id, dedupe_key, position)
+    join webhook_messages m on m.tenant_id = k.tenant_id and m.project_id = k.project_id
+      and m.dedupe_key = k.dedupe_key
+  `.execute(tx);
+  return new Set(rows.map(({ position }) => position - 1));
+}
+
 /** A message as it was fixed when it happened. */
 export interface StoredMessage {
   readonly id: string;

@@ -30,6 +30,7 @@ export interface Database {
   lease_members: LeaseMembersTable;
   ledger_entries: LedgerEntriesTable;
   ledger_transactions: LedgerTransactionsTable;
+  limit_alerts: LimitAlertsTable;
   limit_reserved: LimitReservedTable;
   limit_revisions: LimitRevisionsTable;
   limit_rules: LimitRulesTable;
@@ -389,6 +390,17 @@ export interface LedgerTransactionsTable {
   description: string | null;
   created_at_ms: number;
   correction_id: string | null;
+}
+
+export interface LimitAlertsTable {
+  project_no: number;
+  subject_type: string;
+  subject_id: string;
+  rule_no: number;
+  window_start: number;
+  percent: number;
+  sequence: number;
+  recovered: boolean;
 }
 
 export interface LimitReservedTable {

@@ -1,4 +1,4 @@
-import type { LimitCrossing } from '@tollgate/contract';
+import { type LimitCrossing, USAGE_RECOVERED_EVENT } from '@tollgate/contract';
 import { useState } from 'react';
 import { Amount } from '../../../ui/amount.js';
 import { Badge } from '../../../ui/badge.js';
@@ -10,7 +10,7 @@ import { useCrossings } from './api.js';
 import { limitName } from './gauge.js';
 import type { Subject } from './subject.js';
 
-/** Recent alerts of a subject: the thresholds that it has reached. */
+/** Recent alerts of a subject: the thresholds that it has reached, and fallen below again. */
 export function Crossings({ subject, timezone }: { readonly subject: Subject; readonly timezone: string }) {
   const [offset, setOffset] = useState(0);
   const crossings = useCrossings(subject, offset);
@@ -47,14 +47,17 @@ function inOrder(crossings: readonly LimitCrossing[]): LimitCrossing[] {
   );
 }
 
+function Threshold({ type, threshold_percent }: LimitCrossing) {
+  if (type === USAGE_RECOVERED_EVENT) return <Badge tone="good">Below {threshold_percent} %</Badge>;
+  return <Badge tone={threshold_percent === 100 ? 'bad' : 'warn'}>{threshold_percent} %</Badge>;
+}
+
 function columnsFor(timezone: string): readonly Column<LimitCrossing>[] {
   return [
     { title: 'When', cell: ({ crossed_at }) => <Moment at={crossed_at} timezone={timezone} /> },
     {
       title: 'Threshold',
-      cell: ({ threshold_percent }) => (
-        <Badge tone={threshold_percent === 100 ? 'bad' : 'warn'}>{threshold_percent} %</Badge>
-      ),
+      cell: (crossing) => <Threshold {...crossing} />,
     },
     { title: 'Limit', cell: ({ limit }) => limitName(limit) },
     {

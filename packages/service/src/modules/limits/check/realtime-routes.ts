@@ -36,16 +36,17 @@ function registerReads(app: App, { subjectLimits, crossings }: RealtimeLimitPart
       tags,
       summary: 'Read the realtime limits of a subject',
       description:
-        'Returns every limit of the subject, direct or from its limit plan, with the current window. Under normal ' +
-        'load, usage is included within a second of the 202 response that accepted it. A subject without a route ' +
-        'has no limits.',
+        'Returns every limit of the subject, direct or from its limit plan, with the current window, or with the ' +
+        'window that contains the time `at`. A window without usage shows the limit with which it would open. Under ' +
+        'normal load, usage is included within a second of the 202 response that accepted it. A subject without a ' +
+        'route has no limits.',
       operationId: 'getRealtimeLimits',
       params: ProjectParams,
       querystring: RealtimeLimitsQuery,
       response: { 200: RealtimeLimits },
     },
     handler: ({ project, query }) =>
-      subjectLimits.snapshot(project, { type: query.subject_type, id: query.subject_id }),
+      subjectLimits.snapshot(project, { type: query.subject_type, id: query.subject_id }, query.at),
   });
   app.route({
     method: 'GET',
@@ -55,8 +56,8 @@ function registerReads(app: App, { subjectLimits, crossings }: RealtimeLimitPart
       tags,
       summary: 'List the recent alerts of a subject',
       description:
-        'Returns the limits, and percentages of limits, that the usage of the subject has reached, newest first. ' +
-        'They are also sent as webhooks to endpoints that subscribe to them, and are kept for 30 days.',
+        'Returns the limits, and percentages of limits, that the usage of the subject has reached or fallen below ' +
+        'again (`usage_limit.recovered`), newest first. They are also sent as webhooks to endpoints that subscribe to them, and are kept for 30 days.',
       operationId: 'listLimitCrossings',
       params: ProjectParams,
       querystring: LimitCrossingsQuery,

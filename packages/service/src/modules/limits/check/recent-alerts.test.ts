@@ -31,7 +31,7 @@ async function recordAlert(subject: string, percent: number, atS: number, scope:
     tenantId,
     projectId,
     type: percent === 100 ? 'usage_limit.exceeded' : 'usage_limit.threshold_reached',
-    data: { ...(await snapshotOf(subject)), threshold_percent: percent },
+    data: { ...(await snapshotOf(subject)), threshold_percent: percent, sequence: 1 },
     about: aboutSubject({ type: 'user', id: subject }),
     atMs: atS * 1_000,
     ...scope,
@@ -51,6 +51,7 @@ describe('the crossings of a subject', () => {
         id: expect.stringMatching(/^msg_/),
         type: 'usage_limit.exceeded',
         threshold_percent: 100,
+        sequence: 1,
         crossed_at: TEST_NOW_S,
         limit: await snapshotOf('u1'),
       },
@@ -62,7 +63,18 @@ describe('the crossings of a subject', () => {
     const { limit_key, plan_id, account_id, account_external_id, ...recorded } = await snapshotOf('before');
     expect([limit_key, plan_id, account_id, account_external_id]).toEqual(['month', null, 'acct_ra_1', null]);
     await recordAlert('before', 100, TEST_NOW_S, { data: { ...recorded, threshold_percent: 100 } });
-    expect((await list('before')).json().crossings[0].limit).toEqual(recorded);
+    const [crossing] = (await list('before')).json().crossings;
+    expect(crossing.limit).toEqual(recorded);
+    expect(crossing).not.toHaveProperty('sequence');
+  });
+
+  it('end with recoveries, which have the sequences of the alerts', async () => {
+    await recordAlert('back', 50, TEST_NOW_S - 60);
+    await recordAlert('back', 50, TEST_NOW_S, { type: 'usage_limit.recovered' });
+    expect((await list('back')).json().crossings).toMatchObject([
+      { type: 'usage_limit.recovered', threshold_percent: 50, sequence: 1, crossed_at: TEST_NOW_S },
+      { type: 'usage_limit.threshold_reached', threshold_percent: 50, sequence: 1 },
+    ]);
   });
 
   it('come a page at a time', async () => {

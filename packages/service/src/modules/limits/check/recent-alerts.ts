@@ -13,7 +13,10 @@ export function aboutSubject({ type, id }: LimitedSubject): string {
   return `${type} ${id}`;
 }
 
-/** Alerts of subjects that reached a limit or a percentage of it. They are stored even without a webhook endpoint. */
+/**
+ * Alerts of subjects that reached a limit or a percentage of it, and their recoveries. They are stored even without a
+ * webhook endpoint.
+ */
 export class Crossings {
   readonly #postgres: Pick<Postgres, 'db'>;
 
@@ -29,10 +32,18 @@ export class Crossings {
     );
     const crossings = items.map(({ id, type, payload, created_at_ms }) => {
       const { data } = JSON.parse(payload) as {
-        data: LimitCrossing['limit'] & { threshold_percent: number };
+        data: LimitCrossing['limit'] & Pick<LimitCrossing, 'threshold_percent' | 'sequence'>;
       };
-      const { threshold_percent, ...limit } = data;
-      return { id, type, threshold_percent, crossed_at: Math.floor(created_at_ms / 1_000), limit };
+      const { threshold_percent, sequence, ...limit } = data;
+      const numbered = sequence === undefined ? {} : { sequence };
+      return {
+        id,
+        type,
+        threshold_percent,
+        ...numbered,
+        crossed_at: Math.floor(created_at_ms / 1_000),
+        limit,
+      };
     });
     return { items: crossings, totalCount };
   }

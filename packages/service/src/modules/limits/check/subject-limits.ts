@@ -1,5 +1,6 @@
 import type { RealtimeCheck, RealtimeLimits } from '@tollgate/contract';
 import { type Clock, unixSeconds } from '../../../kernel/clock.js';
+import { windowContains } from '../../../kernel/period.js';
 import type { ProjectRef } from '../../../kernel/scope.js';
 import type { Postgres } from '../../../platform/postgres/index.js';
 import { type Amount, amountText, prepaidAvailable, type WalletKey } from '../../ledger/index.js';
@@ -69,11 +70,19 @@ export class SubjectLimits {
     return (await catalog.read(postgres.db, [ref])).resolve(projectId, subject.type, subject.id);
   }
 
-  /** Returns every limit of the subject; an empty list for a subject without a route. */
-  async snapshot(project: ProjectRef, subject: LimitedSubject): Promise<RealtimeLimits> {
+  /**
+   * Returns every limit of the subject; an empty list for a subject without a route.
+   *
+   * @param atS shows the windows that contain this time, Unix seconds; undefined for now
+   */
+  async snapshot(
+    project: ProjectRef,
+    subject: LimitedSubject,
+    atS: number | undefined,
+  ): Promise<RealtimeLimits> {
     const route = await this.routeOf(project.projectId, subject);
     const statuses =
-      route === undefined ? [] : await this.statuses(project, subject, route, route.rules.rules);
+      route === undefined ? [] : await this.statuses(project, subject, route, route.rules.rules, atS);
     return {
       tenant_id: project.tenantId,
       project_id: project.projectId,
@@ -106,17 +115,26 @@ export class SubjectLimits {
     };
   }
 
-  /** Returns the current status of these rules of a route. */
+  /**
+   * Returns the status of these rules of a route: of the current windows, or of those that contain another time. Leases
+   * hold their amounts now, so windows that do not contain the present have none.
+   */
   async statuses(
     { projectNo }: ProjectRef,
     subject: LimitedSubject,
     route: CompiledRoute,
     rules: readonly CompiledRule[],
+    atS?: number,
   ): Promise<LimitStatus[]> {
     if (rules.length === 0) return [];
-    const open = openRules(route, rules, unixSeconds(this.#deps.clock));
-    const counted = await this.#counted.run(TOGETHER, { projectNo, subject, rules: open });
-    return limitStatusesOf(route, open, counted);
+    const nowS = unixSeconds(this.#deps.clock);
+    const asked = openRules(route, rules, atS ?? nowS);
+    const counted = await this.#counted.run(TOGETHER, { projectNo, subject, rules: asked });
+    const statuses = limitStatusesOf(route, asked, counted);
+    if (atS === undefined) return statuses;
+    return statuses.map((status) =>
+      windowContains(status.window, nowS) ? status : { ...status, reserved: 0n },
+    );
   }
 
   /** Returns the prepaid wallet of the asked currency when it is empty or cannot pay the amount. */

@@ -26,7 +26,7 @@ it(
         for (const one of steps) await one.run(fixture, oracle);
         expect(await fixture.windows()).toEqual(oracle.windows());
         expect(await fixture.wallets()).toEqual(oracle.wallets());
-        expect(await fixture.crossings()).toEqual(oracle.crossings());
+        expect(await fixture.alerts()).toEqual(oracle.alerts());
       }),
       { numRuns: RUNS },
     );

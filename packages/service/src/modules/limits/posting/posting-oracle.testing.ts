@@ -2,6 +2,7 @@ import type { Clock } from '../../../kernel/clock.js';
 import { fromStored, toText } from '../../../kernel/decimal.js';
 import { parsePeriod, windowAt } from '../../../kernel/period.js';
 import { stored } from '../../../testing/index.js';
+import { alertText } from './alert-text.testing.js';
 import type { TestRoute } from './posting.testing.js';
 import type { TestRule } from './rule-values.testing.js';
 import { ratedUsage, type TestUsage } from './usage.testing.js';
@@ -24,11 +25,12 @@ interface CountedWindow {
   readonly subjectId: string;
   readonly ruleNo: number;
   readonly startS: number;
-  readonly limit: bigint;
+  readonly endS: number;
+  limit: bigint;
   readonly notifyAt: readonly number[];
   used: bigint;
-  /** The highest use at the end of any batch. */
-  most: bigint;
+  /** By percentage. */
+  readonly alerts: Map<number, { sequence: number; isOpen: boolean }>;
 }
 
 /** The expected result of posting, computed event by event and rule by rule without any cache. */
@@ -38,6 +40,7 @@ export class PostingOracle {
   readonly #routes = new Map<string, KnownRoute>();
   readonly #windows = new Map<string, CountedWindow>();
   readonly #wallets = new Map<string, bigint>();
+  readonly #alerts: string[] = [];
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -79,11 +82,29 @@ export class PostingOracle {
     for (const [key, batch] of added) {
       // A window opens with the first batch that adds something to it.
       if (batch.used === 0n) continue;
-      const window = this.#windows.get(key) ?? { ...batch, used: 0n, most: batch.used };
+      const window = this.#windows.get(key) ?? { ...batch, used: 0n };
       window.used += batch.used;
-      if (window.used > window.most) window.most = window.used;
       this.#windows.set(key, window);
+      this.#sendAlerts(window);
     }
+  }
+
+  /** Changes the amount of a direct limit, also in windows that have not ended. Alerts wait for the next usage. */
+  changeLimit(subjectId: string, key: string, amount: string): void {
+    const known = this.#routes.get(subjectId)?.direct.find(({ rule }) => rule.key === key);
+    if (known === undefined) throw new Error(`no limit: ${key}`);
+    const atMs = this.#clock.nowMs();
+    known.amounts.push({ atMs, limit: stored(amount) });
+    for (const window of this.#windows.values()) {
+      if (window.ruleNo === known.ruleNo && window.endS * 1_000 > atMs) window.limit = stored(amount);
+    }
+  }
+
+  /** Returns the subject and key of every direct limit, with its number. */
+  directLimits(): { readonly subjectId: string; readonly key: string; readonly ruleNo: number }[] {
+    return [...this.#routes.values()].flatMap(({ subjectId, direct }) =>
+      direct.map(({ rule, ruleNo }) => ({ subjectId, key: rule.key, ruleNo })),
+    );
   }
 
   windows(): unknown[] {
@@ -107,14 +128,25 @@ export class PostingOracle {
       });
   }
 
-  crossings(): string[] {
-    return [...this.#windows.values()]
-      .flatMap(({ subjectId, ruleNo, startS, limit, most, notifyAt }) =>
-        [...notifyAt, 100]
-          .filter((percent) => most * 100n >= limit * BigInt(percent))
-          .map((percent) => `limit ${ruleNo} ${startS} ${percent} user ${subjectId}`),
-      )
-      .sort();
+  alerts(): string[] {
+    return this.#alerts.sort();
+  }
+
+  /** Sends the alerts of percentages that usage has reached, and ends those that it has fallen below. */
+  #sendAlerts({ subjectId, ruleNo, startS, limit, used, notifyAt, alerts }: CountedWindow): void {
+    for (const percent of [...notifyAt, 100]) {
+      const isReached = used * 100n >= limit * BigInt(percent);
+      const alert = alerts.get(percent) ?? { sequence: 0, isOpen: false };
+      if (isReached === alert.isOpen) continue;
+      alert.isOpen = isReached;
+      if (isReached) alert.sequence += 1;
+      alerts.set(percent, alert);
+      const crossing = percent === 100 ? 'exceeded' : 'threshold_reached';
+      const type = `usage_limit.${isReached ? crossing : 'recovered'}`;
+      const { sequence } = alert;
+      const data = { threshold_percent: percent, sequence, window_id: `:${startS}`, subject_id: subjectId };
+      this.#alerts.push(alertText(type, String(ruleNo), data));
+    }
   }
 
   #count(event: TestUsage, added: Map<string, CountedWindow>): void {
@@ -133,12 +165,12 @@ export class PostingOracle {
         .filter(() => rule.dimension === undefined || dimensions.get(rule.dimension[0]) === rule.dimension[1])
         .filter(({ currency }) => rule.measure === 'quantity' || currency === rule.currency)
         .reduce((sum, item) => sum + (rule.measure === 'quantity' ? item.quantity : item.amount), 0n);
-      const { startS, limit } = windowOf(known, route, occurredAt);
+      const { startS, endS, limit } = windowOf(known, route, occurredAt);
       const key = `${subject.id} ${ruleNo} ${startS}`;
       const window = added.get(key) ?? {
-        ...{ subjectId: subject.id, ruleNo, startS, limit, notifyAt: rule.notifyAt ?? [] },
+        ...{ subjectId: subject.id, ruleNo, startS, endS, limit, notifyAt: rule.notifyAt ?? [] },
         used: 0n,
-        most: 0n,
+        alerts: new Map(),
       };
       window.used += value;
       added.set(key, window);
@@ -170,7 +202,7 @@ function windowOf({ rule, isDirect, amounts }: KnownRule, route: KnownRoute, atS
   );
   const openMs = Math.max(startS * 1_000, isDirect ? 0 : route.boundAtMs);
   const amountNow = amounts.findLast(({ atMs }) => atMs <= openMs || (isDirect && atMs < endS * 1_000));
-  return { startS, limit: (amountNow ?? amounts[0])?.limit ?? 0n };
+  return { startS, endS, limit: (amountNow ?? amounts[0])?.limit ?? 0n };
 }
 
 const compare = (a: string, b: string) => (a < b ? -1 : Number(a > b));

@@ -25,6 +25,8 @@ const PLANS: Readonly<Record<string, readonly Omit<TestRule, 'limit'>[]>> = {
   ],
 };
 
+const DIRECT_NOTIFY_AT = [50, 80];
+
 /** Something that happens to the project, in the database and in the oracle. */
 export interface Step {
   run(fixture: PostingFixture, oracle: PostingOracle): Promise<void>;
@@ -37,7 +39,10 @@ function stepOf(fields: unknown, run: Step['run']): Step & fc.WithToStringMethod
 
 const subjectId = fc.constantFrom('u1', 'u2', 'u"3\\');
 const limit = fc.constantFrom('0', '1', '2.5', '10', '0.000000000000000001');
-const amount = fc.constantFrom('0', '0.5', '1', '3.333333333333333333', '-1', '0.000000000000000001');
+const amount = fc.constantFrom(
+  ...['0', '0.5', '1', '3.333333333333333333', '0.000000000000000001'],
+  ...['-1', '-2.5', '-10', '-0.000000000000000001'],
+);
 
 const publish = fc
   .record({
@@ -73,8 +78,22 @@ const directLimit = fc
   .map(({ subjectId: routed, limit: most, key }) =>
     stepOf({ routed, most, key }, async (fixture, oracle) => {
       if (!oracle.hasRoute(routed)) return;
-      const rule: TestRule = { key, limit: most, period: '2 day', notifyAt: [50] };
+      const rule: TestRule = { key, limit: most, period: '2 day', notifyAt: DIRECT_NOTIFY_AT };
       oracle.limit(routed, rule, await fixture.limit(`ra_${routed}`, rule));
+    }),
+  );
+
+/** A limit of 0 is left out: its percentages are one amount, so a window does not know which of them were reached. */
+const changedLimit = fc
+  .record({ at: fc.nat(9), amount: fc.constantFrom('1', '2.5', '4', '10') })
+  .map(({ at, amount: most }) =>
+    stepOf({ at, most }, async (fixture, oracle) => {
+      const known = oracle.directLimits();
+      const changed = known[at % known.length];
+      if (changed === undefined) return;
+      fixture.clock.advanceMs(1);
+      await fixture.changeLimit(changed.subjectId, changed.key, changed.ruleNo, most, DIRECT_NOTIFY_AT);
+      oracle.changeLimit(changed.subjectId, changed.key, most);
     }),
   );
 
@@ -91,7 +110,7 @@ const usage: fc.Arbitrary<TestUsage> = fc.record({
     fc
       .record({
         metric: fc.constantFrom('llm.tokens', 'llm.calls', 'storage'),
-        quantity: fc.constantFrom('0', '1', '2', '0.000000000000000001'),
+        quantity: fc.constantFrom('0', '1', '2', '0.000000000000000001', '-1', '-2'),
         price: fc.option(fc.record({ amount, currency: fc.constantFrom('USD', 'EUR') })),
       })
       .map(({ price, ...item }) => ({ ...item, ...price })),
@@ -124,7 +143,8 @@ const wait = fc.constantFrom(60, DAY_S / 2, DAY_S).map((seconds) =>
 export const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: publish },
   { weight: 3, arbitrary: route },
-  { weight: 1, arbitrary: directLimit },
+  { weight: 2, arbitrary: directLimit },
+  { weight: 2, arbitrary: changedLimit },
   { weight: 6, arbitrary: batch },
   { weight: 1, arbitrary: wait },
 );

@@ -8,10 +8,14 @@ import {
   type TestProject,
 } from '../../../testing/index.js';
 import { createWorkerCatalog } from '../rules/index.js';
+import { changeWindowLimits } from '../windows/window-limit-store.js';
+import { type AlertData, alertText } from './alert-text.testing.js';
 import { BatchPosting, type PostingCatalog } from './batch-posting.js';
+import { LEASE, type TestLease } from './lease-values.testing.js';
 import { type EventPosting, PostingPlan } from './posting-plan.js';
 import type { PostedFields } from './rated-usage.js';
 import { placeholders, RULE, RULE_COLUMNS, ruleValues, type TestRule } from './rule-values.testing.js';
+import { lockPosting } from './store.js';
 import { NOW_S, ratedUsage, type TestUsage } from './usage.testing.js';
 
 export interface TestRoute {
@@ -49,7 +53,7 @@ export class PostingFixture {
   /** Restores the state after `create`. */
   async reset(): Promise<void> {
     await this.rows(
-      'truncate accounts, usage_limit_plans, limit_revisions, limit_rules, current_windows, past_windows, webhook_messages cascade',
+      'truncate accounts, usage_limit_plans, limit_revisions, limit_rules, current_windows, past_windows, limit_alerts, webhook_messages cascade',
     );
     this.catalog = createWorkerCatalog();
     this.clock = new ManualClock(NOW_S * 1_000);
@@ -215,12 +219,44 @@ export class PostingFixture {
     );
   }
 
-  /** Returns the alerts that were sent: rule, subject, window, percentage. */
-  async crossings(): Promise<string[]> {
-    const rows = await this.rows(
-      `select dedupe_key from webhook_messages where dedupe_key like 'limit %' order by dedupe_key`,
+  /** Changes the amount of a direct limit of the route of a subject now, also in open windows. */
+  async changeLimit(
+    subjectId: string,
+    key: string,
+    ruleNo: number,
+    amount: string,
+    notifyAt: readonly number[],
+  ) {
+    const { projectId, projectNo } = this.project;
+    const changedAtMs = this.clock.nowMs();
+    await transaction(this.postgres, async (tx) => {
+      await lockPosting(tx, [projectNo]);
+      const window = { projectNo, subjectType: 'user', subjectId, ruleNo };
+      await changeWindowLimits(tx, { ...window, limitAmount: amount, notifyAt, changedAtMs, opensNow: true });
+    });
+    await this.rows(
+      `insert into direct_limit_amounts select tenant_id, project_id, direct_limit_id, $1, rule_no, $2, 'now'
+      from direct_limit_amounts where project_id = $3 and direct_limit_id = $4 limit 1
+      on conflict (project_id, direct_limit_id, changed_at_ms) do update set limit_amount = excluded.limit_amount`,
+      [changedAtMs, amount, projectId, `racl_${key}`],
     );
-    return rows.map(({ dedupe_key }) => String(dedupe_key));
+    await this.#advanceRevision();
+  }
+
+  /** Returns the keys of the alerts that were sent: rule, window, percentage, subject. */
+  async crossings(): Promise<string[]> {
+    const rows = await this.rows(`select dedupe_key from webhook_messages where dedupe_key like 'limit %'`);
+    return rows.map(({ dedupe_key }) => String(dedupe_key)).sort();
+  }
+
+  /** Returns the alerts that were sent and the recoveries: event, percentage and sequence, window, subject. */
+  async alerts(): Promise<string[]> {
+    const rows = await this.rows(
+      `select type, split_part(dedupe_key, ' ', 2) as rule_no, payload::json -> 'data' as data from webhook_messages`,
+    );
+    return rows
+      .map(({ type, rule_no, data }) => alertText(String(type), String(rule_no), data as AlertData))
+      .sort();
   }
 
   async #ruleNo(ownerId: string, key: string, rule: TestRule): Promise<number> {
@@ -245,25 +281,3 @@ export class PostingFixture {
     );
   }
 }
-
-interface TestLease {
-  readonly subjectId: string;
-  readonly amount: string;
-  readonly currency: string;
-  readonly metric: string | null;
-  readonly ruleNos: readonly number[];
-  readonly holdsWallet: boolean;
-  readonly status: 'active' | 'closed' | 'expired';
-  readonly expiresAt: number;
-}
-
-const LEASE: TestLease = {
-  subjectId: 'u1',
-  amount: '10',
-  currency: 'USD',
-  metric: null,
-  ruleNos: [],
-  holdsWallet: false,
-  status: 'active',
-  expiresAt: NOW_S + 60,
-};

@@ -44,6 +44,7 @@ describe('what a rule may be', () => {
     ['no period', { period: 'fortnight' }, ['period']],
     ['a period that is too long', { period: '9999d' }, ['period']],
     ['percentages that fall', { notify_at: [50, 90, 80] }, ['notify_at[2]']],
+    ['the name of recoveries', { webhook_event: 'usage_limit.recovered' }, ['webhook_event']],
     ['a percentage twice', { notify_at: [50, 50] }, ['notify_at[1]']],
     [
       'everything at once',

@@ -1,4 +1,4 @@
-import type { ErrorDetail, LimitRuleInput } from '@tollgate/contract';
+import { type ErrorDetail, type LimitRuleInput, USAGE_RECOVERED_EVENT } from '@tollgate/contract';
 import { DomainError } from '../../../kernel/errors.js';
 import { parsePeriod } from '../../../kernel/period.js';
 import { amountText, exactAmount } from '../../ledger/index.js';
@@ -58,6 +58,9 @@ function valuesOf(rule: LimitRuleInput, report: Report): RuleValues {
   const notifyAt = rule.notify_at ?? [];
   const falls = notifyAt.findIndex((percent, index) => index > 0 && percent <= (notifyAt[index - 1] ?? 0));
   if (falls >= 0) report(`notify_at[${falls}]`, 'expected more than the percentage before it');
+  if (rule.webhook_event === USAGE_RECOVERED_EVENT) {
+    report('webhook_event', 'expected another name: this one is sent when an alert ends');
+  }
   return {
     limit_key: rule.limit_key,
     measure: rule.measure,

@@ -32,7 +32,7 @@ function sumAt(hour: number, used: string): WindowSum {
   return { usage, rule, window, used: stored(used) };
 }
 
-/** A window with a limit of 10 whose alert at 50 % was sent. */
+/** A window with a limit of 10 whose first alert, at 50 %, is due next. */
 function windowAt(hour: number, used: string, ruleNo = 1): OpenedWindow {
   const [startS, endS] = [hour * HOUR_S, (hour + 1) * HOUR_S];
   return {
@@ -65,17 +65,20 @@ describe('the current windows of a subject', () => {
     expect(windows.used).toEqual(['2.000000000000000000', '4.000000000000000000']);
   });
 
-  it('report each percentage once', () => {
+  it('report each percentage when usage passes it', () => {
     const windows = new CurrentWindows(usage);
     windows.open(windowAt(2, '1'));
     expect(windows.add(sumAt(2, '3.999999999999999999'))).toBeUndefined();
     expect(windows.add(sumAt(2, '0.000000000000000001'))).toMatchObject({
       used: stored('5'),
-      percents: [50],
+      reached: [50],
+      recovered: [],
     });
-    expect(windows.add(sumAt(2, '-1'))).toBeUndefined();
-    expect(windows.add(sumAt(2, '6'))).toMatchObject({ used: stored('10'), percents: [100] });
+    expect(windows.add(sumAt(2, '1'))).toBeUndefined();
+    expect(windows.add(sumAt(2, '4'))).toMatchObject({ used: stored('10'), reached: [100] });
     expect(windows.add(sumAt(2, '90'))).toBeUndefined();
+    expect(windows.add(sumAt(2, '-98'))).toMatchObject({ used: stored('2'), recovered: [50, 100] });
+    expect(windows.lists.notices).toEqual([stored('5')]);
   });
 
   it('ask to be written as far as they have changed, and leave shared lists alone', () => {

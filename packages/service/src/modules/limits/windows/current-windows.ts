@@ -1,6 +1,6 @@
 import { amountFromText, numericText } from '../../ledger/index.js';
 import type { SubjectUsage, WindowSum } from './subject-usage.js';
-import { crossingOf } from './threshold-crossing.js';
+import { type ThresholdChange, thresholdChangeOf } from './threshold-crossing.js';
 
 /** A window that usage has opened. Amounts × 10^18. */
 export interface OpenedWindow {
@@ -15,13 +15,11 @@ export interface OpenedWindow {
   readonly openedAtMs: number;
 }
 
-/** A window whose usage has reached its next alert. Amounts × 10^18. */
-export interface CrossedWindow {
+/** A window whose usage has passed a threshold. Amounts × 10^18. */
+export interface ChangedWindow extends ThresholdChange {
   readonly sum: WindowSum;
   readonly used: bigint;
   readonly limit: bigint;
-  /** Percentages of the limit that send an alert now. */
-  readonly percents: readonly number[];
 }
 
 /**
@@ -87,22 +85,21 @@ export class CurrentWindows {
   /**
    * Adds to a current window.
    *
-   * @returns the crossing to notify about, if there is one
+   * @returns the thresholds that the usage has passed, if there are any
    * @throws Error when the window is not a current one
    */
-  add(sum: WindowSum): CrossedWindow | undefined {
+  add(sum: WindowSum): ChangedWindow | undefined {
     const { ruleNos, limits, notices } = this.#lists;
     const at = ruleNos.indexOf(sum.rule.ruleNo);
     const used = amountFromText(windowValue(this.#used[at], 'usage', at)) + sum.used;
     this.#used[at] = numericText(used);
     if (this.change === 'none') this.change = 'used';
-    const notice = notices[at];
-    if (notice === undefined || used < notice) return undefined;
     const limit = windowValue(limits[at], 'limit', at);
-    const { percents, next } = crossingOf(sum.rule, limit, notice, used);
-    this.#lists = { ...this.#lists, notices: replaced(notices, at, next) };
+    const change = thresholdChangeOf(sum.rule, limit, notices[at], used);
+    if (change === undefined) return undefined;
+    this.#lists = { ...this.#lists, notices: replaced(notices, at, change.next) };
     this.change = 'all';
-    return { sum, used, limit, percents };
+    return { sum, used, limit, ...change };
   }
 
   /** Makes a window the current one of its rule; returns the previous one. */

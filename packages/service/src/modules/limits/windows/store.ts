@@ -4,6 +4,7 @@ import { arrayLiteral, quotedText, type Tx } from '../../../platform/postgres/in
 import { amountFromText, numericText } from '../../ledger/index.js';
 import { CurrentWindows, type OpenedWindow, type WindowLists } from './current-windows.js';
 import type { SubjectUsage, WindowSum } from './subject-usage.js';
+import { lowestPercent } from './threshold-crossing.js';
 
 interface CurrentRow {
   /** Position of the subject, from 1 on. */
@@ -120,42 +121,47 @@ function keyLists(subjects: readonly SubjectUsage[]): RawBuilder<unknown> {
 const KEY = sql`project_no, subject_type, subject_id`;
 const IS_NAMED = sql`w.project_no = v.project_no and w.subject_type = v.subject_type and w.subject_id = v.subject_id`;
 
-/** A past window whose usage has reached its next alert. */
+/** A past window whose usage may have passed a threshold. */
 export interface AlertDueWindow {
   /** Its index in the list of added sums. */
   readonly index: number;
   readonly used: bigint;
   readonly limit: bigint;
-  readonly notice: bigint;
+  readonly notice: bigint | undefined;
 }
 
 /**
  * Adds to the past windows that exist, with one statement. A window may occur only once in the list. Only the holder of
  * the posting lock writes windows, so nobody waits for the rows.
+ *
+ * @returns the number of these windows, and those that have reached their next alert, or had reached a threshold
+ * before: they may have fallen below it
  */
 export async function addToPastWindows(
   tx: Tx,
   sums: readonly WindowSum[],
-): Promise<{ readonly added: number; readonly reached: readonly AlertDueWindow[] }> {
-  const { rows } = await sql<{ added: number; reached: [number, string, string, string][] }>`
+): Promise<{ readonly added: number; readonly due: readonly AlertDueWindow[] }> {
+  const { rows } = await sql<{ added: number; due: [number, string, string, string | null][] }>`
     with written as (
       update past_windows w set used = w.used + v.used from ${namedWindows(sums)} where ${IS_NAMED_PAST}
-      returning v.position, w.used, w.limit_amount, w.next_notice
+      returning v.position, v.first_percent, w.used, w.limit_amount, w.next_notice
     )
     select count(*) as added, coalesce(json_agg(
       json_build_array(position, used::text, limit_amount::text, next_notice::text) order by position
-    ) filter (where used >= next_notice), '[]') as reached
+    ) filter (
+      where used >= next_notice or next_notice is null or next_notice > limit_amount * first_percent * 0.01
+    ), '[]') as due
     from written
   `.execute(tx);
   const row = rows[0];
   if (row === undefined) throw new Error('an aggregate returned no row');
   return {
     added: row.added,
-    reached: row.reached.map(([position, used, limit, notice]) => ({
+    due: row.due.map(([position, used, limit, notice]) => ({
       index: position - 1,
       used: amountFromText(used),
       limit: amountFromText(limit),
-      notice: amountFromText(notice),
+      notice: notice === null ? undefined : amountFromText(notice),
     })),
   };
 }
@@ -180,10 +186,14 @@ export async function insertPastWindows(tx: Tx, windows: readonly OpenedWindow[]
   `.execute(tx);
 }
 
-/** Returns the table `v`: windows with the amounts to add, and their position in the list, from 1 on. */
+/**
+ * Returns the table `v`: windows with the amounts to add, the lowest percentage of their rules that sends an alert, and
+ * their position in the list, from 1 on.
+ */
 function namedWindows(sums: readonly WindowSum[]): RawBuilder<unknown> {
-  return sql`unnest(${pastKeyLists(sums.map(keyOf))}, ${arrayLiteral(sums, ({ used }) => numericText(used))}::numeric[])
-    with ordinality as v (${PAST_KEY}, used, position)`;
+  return sql`unnest(${pastKeyLists(sums.map(keyOf))}, ${arrayLiteral(sums, ({ used }) => numericText(used))}::numeric[],
+      ${arrayLiteral(sums, ({ rule }) => lowestPercent(rule))}::integer[])
+    with ordinality as v (${PAST_KEY}, used, first_percent, position)`;
 }
 
 type WindowKey = Pick<OpenedWindow, 'usage' | 'ruleNo' | 'startS'>;

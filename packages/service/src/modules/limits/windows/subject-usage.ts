@@ -1,5 +1,11 @@
 import { memoized } from '../../../kernel/maps.js';
-import { type Period, type TimeWindow, type WindowSettings, windowAt } from '../../../kernel/period.js';
+import {
+  type Period,
+  type TimeWindow,
+  type WindowSettings,
+  windowAt,
+  windowContains,
+} from '../../../kernel/period.js';
 import type { UsageItemRow } from '../../usage/index.js';
 import type { LimitedSubject, OpenRule } from '../check/limit-status.js';
 import type { AccountDebits } from '../posting/debits.js';
@@ -144,8 +150,4 @@ export class CalendarWindows {
     const ofZone = memoized(this.#latest, timezone, () => new Map<string, Map<CalendarUnit, TimeWindow>>());
     return memoized(ofZone, weekStart, () => new Map<CalendarUnit, TimeWindow>());
   }
-}
-
-export function windowContains({ startS, endS }: TimeWindow, atS: number): boolean {
-  return atS >= startS && (endS === undefined || atS < endS);
 }

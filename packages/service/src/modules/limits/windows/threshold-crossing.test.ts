@@ -1,60 +1,85 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { stored } from '../../../testing/index.js';
-import { crossingOf, firstAlertAt } from './threshold-crossing.js';
+import { firstAlertAt, thresholdChangeOf } from './threshold-crossing.js';
 
 const NOTIFY_AT = { notifyAt: [50, 80] };
 
-describe('the crossings of a window', () => {
+describe('the thresholds that usage passes', () => {
   it.each<[string, string, string, number[], string | undefined]>([
-    ['below the first share', '100', '49.999999999999999999', [], '50'],
     ['at a share', '100', '50', [50], '80'],
     ['past two shares at once', '100', '99', [50, 80], '100'],
     ['past everything at once', '100', '1000', [50, 80, 100], undefined],
     ['a limit of nothing', '0', '0', [50, 80, 100], undefined],
-  ])('%s', (_, limit, used, percents, next) => {
+  ])('%s', (_, limit, used, reached, next) => {
     const first = firstAlertAt(NOTIFY_AT, stored(limit));
-    expect(crossingOf(NOTIFY_AT, stored(limit), first, stored(used))).toEqual({
-      percents,
+    expect(thresholdChangeOf(NOTIFY_AT, stored(limit), first, stored(used))).toEqual({
+      reached,
+      recovered: [],
       next: next === undefined ? undefined : stored(next),
     });
   });
 
-  it('sends only alerts that were not sent', () => {
-    const limit = stored('10');
-    expect(crossingOf(NOTIFY_AT, limit, stored('8'), stored('9'))).toEqual({ percents: [80], next: limit });
-    expect(crossingOf(NOTIFY_AT, limit, limit, limit)).toEqual({ percents: [100], next: undefined });
+  it.each<[string, string, string | undefined, string, number[], string]>([
+    ['below the limit alone', '100', undefined, '99.999999999999999999', [100], '100'],
+    ['to a share, which is still reached', '100', undefined, '80', [100], '100'],
+    ['below two shares at once', '100', '100', '49.999999999999999999', [50, 80], '50'],
+    ['below everything at once', '100', undefined, '-3', [50, 80, 100], '50'],
+    ['below a limit of nothing', '0', undefined, '-0.000000000000000001', [50, 80, 100], '0'],
+  ])('downwards, %s', (_, limit, notice, used, recovered, next) => {
+    const before = notice === undefined ? undefined : stored(notice);
+    expect(thresholdChangeOf(NOTIFY_AT, stored(limit), before, stored(used))).toEqual({
+      reached: [],
+      recovered,
+      next: stored(next),
+    });
   });
 
-  it('reaches a share that has more digits than usage can have with the next usage that can be', () => {
+  it('are none while usage stays between them', () => {
+    expect(thresholdChangeOf(NOTIFY_AT, stored('100'), stored('50'), stored('49.9'))).toBeUndefined();
+    expect(thresholdChangeOf(NOTIFY_AT, stored('100'), stored('80'), stored('50'))).toBeUndefined();
+    expect(thresholdChangeOf(NOTIFY_AT, stored('100'), undefined, stored('100'))).toBeUndefined();
+  });
+
+  it('leave out those that were reached before', () => {
+    const limit = stored('10');
+    expect(thresholdChangeOf(NOTIFY_AT, limit, stored('8'), stored('9'))).toMatchObject({
+      reached: [80],
+      next: limit,
+    });
+    expect(thresholdChangeOf(NOTIFY_AT, limit, limit, limit)).toMatchObject({
+      reached: [100],
+      next: undefined,
+    });
+  });
+
+  it('are reached with the next usage that can be, where a share has more digits than usage can have', () => {
     const limit = 1n;
     expect(firstAlertAt(NOTIFY_AT, limit)).toBe(1n);
     expect(firstAlertAt({ notifyAt: [] }, limit)).toBe(1n);
     expect(firstAlertAt({ notifyAt: [1] }, 101n)).toBe(2n);
   });
 
-  it('reports each percentage once on any way up and down', () => {
-    const deltas = fc.array(fc.bigInt({ min: -30n, max: 60n }), { maxLength: 40 });
+  it('are each reached and left in turn on any way up and down', () => {
+    const deltas = fc.array(fc.bigInt({ min: -60n, max: 60n }), { maxLength: 40 });
     const percents = fc.uniqueArray(fc.integer({ min: 1, max: 99 }), { maxLength: 5 });
     fc.assert(
       fc.property(deltas, percents, fc.bigInt({ min: 0n, max: 150n }), (steps, shares, limit) => {
         const rule = { notifyAt: shares.sort((a, b) => a - b) };
+        const all = [...rule.notifyAt, 100];
+        const isReached = (percent: number, used: bigint) => used * 100n >= limit * BigInt(percent);
         let used = 0n;
-        let most: bigint | undefined;
         let notice: bigint | undefined = firstAlertAt(rule, limit);
-        const sent: number[] = [];
+        let before: number[] = [];
         for (const step of steps) {
           used += step;
-          if (most === undefined || used > most) most = used;
-          if (notice === undefined || used < notice) continue;
-          const crossing = crossingOf(rule, limit, notice, used);
-          sent.push(...crossing.percents);
-          notice = crossing.next;
+          const now = all.filter((percent) => isReached(percent, used));
+          const change = thresholdChangeOf(rule, limit, notice, used);
+          expect(change?.reached ?? []).toEqual(now.filter((percent) => !before.includes(percent)));
+          expect(change?.recovered ?? []).toEqual(before.filter((percent) => !now.includes(percent)));
+          if (change !== undefined) notice = change.next;
+          before = now;
         }
-        const reached = [...rule.notifyAt, 100].filter(
-          (percent) => most !== undefined && most * 100n >= limit * BigInt(percent),
-        );
-        expect(sent).toEqual(reached);
       }),
     );
   });

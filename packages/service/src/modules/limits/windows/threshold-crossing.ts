@@ -3,41 +3,76 @@ import type { CompiledRule } from '../rules/index.js';
 /** The percentage at which the limit itself is reached. */
 export const WHOLE_PERCENT = 100;
 
-/** The alerts of a window whose usage has reached its next notice. */
-export interface Crossing {
-  /** Percentages of the limit that send an alert now, ascending. */
-  readonly percents: readonly number[];
-  /** The usage × 10^18 at which the next alert is due; undefined after the last. */
+type Thresholds = Pick<CompiledRule, 'notifyAt'>;
+
+/** The thresholds of a window that usage has passed, upwards or downwards. At least one list is empty. */
+export interface ThresholdChange {
+  /** Percentages of the limit that usage has reached, ascending. */
+  readonly reached: readonly number[];
+  /** Percentages below which usage has fallen, ascending. Their alerts may not have been sent. */
+  readonly recovered: readonly number[];
+  /** The usage × 10^18 at which the next alert is due; undefined when all percentages are reached. */
   readonly next: bigint | undefined;
 }
 
+/** A percentage of a limit, and the usage × 10^18 that reaches it. */
+interface Threshold {
+  readonly percent: number;
+  readonly amount: bigint;
+}
+
+/** The lowest percentage that sends an alert. */
+export function lowestPercent({ notifyAt: [percent = WHOLE_PERCENT] }: Thresholds): number {
+  return percent;
+}
+
 /** The usage × 10^18 at which the first alert of a new window is due. */
-export function firstAlertAt(rule: Pick<CompiledRule, 'notifyAt'>, limit: bigint): bigint {
-  const [percent = WHOLE_PERCENT] = rule.notifyAt;
-  return noticeAt(limit, percent);
+export function firstAlertAt(rule: Thresholds, limit: bigint): bigint {
+  return noticeAt(limit, lowestPercent(rule));
 }
 
 /**
- * Returns the alerts of a window whose usage has reached its next alert. Usage that falls and rises again sends no
- * alert twice, because usage never lowers `next`; only a change of the limit does (`window-limit-store.ts`).
+ * Compares usage with the thresholds of its window. A window stores the lowest amount above its usage, so the
+ * thresholds below that amount are those that were reached before. They differ from the usage after it has grown or
+ * fallen, after another limit (`window-limit-store.ts`), and after a change of the percentages.
  *
- * @param notice the usage × 10^18 at which the next alert was due
- * @param used not below `notice`
+ * @param notice the usage × 10^18 at which the next alert was due; undefined when all percentages were reached
+ * @returns undefined when the usage has passed no threshold
  */
-export function crossingOf(
-  rule: Pick<CompiledRule, 'notifyAt'>,
+export function thresholdChangeOf(
+  rule: Thresholds,
   limit: bigint,
-  notice: bigint,
+  notice: bigint | undefined,
   used: bigint,
-): Crossing {
-  const percents: number[] = [];
-  let next: bigint | undefined;
-  for (const percent of [...rule.notifyAt, WHOLE_PERCENT]) {
-    const amount = noticeAt(limit, percent);
-    if (amount > used) next ??= amount;
-    else if (amount >= notice) percents.push(percent);
-  }
-  return { percents, next };
+): ThresholdChange | undefined {
+  const thresholds = thresholdsOf(rule, limit);
+  const next = thresholds.find(({ amount }) => amount > used)?.amount;
+  if (next === notice) return undefined;
+  const wasReached = ({ amount }: Threshold) => notice === undefined || amount < notice;
+  const isReached = ({ amount }: Threshold) => amount <= used;
+  return {
+    reached: thresholds.filter((one) => isReached(one) && !wasReached(one)).map(percentOf),
+    recovered: thresholds.filter((one) => wasReached(one) && !isReached(one)).map(percentOf),
+    next,
+  };
+}
+
+const percentOf = ({ percent }: Threshold) => percent;
+
+/** Thresholds of the latest limit of each rule: nearly all windows of a rule have the same limit. */
+const latestThresholds = new WeakMap<
+  Thresholds,
+  { readonly limit: bigint; readonly thresholds: Threshold[] }
+>();
+
+/** Returns the thresholds of a limit, ascending. Usage is compared with them in every window of a batch. */
+function thresholdsOf(rule: Thresholds, limit: bigint): readonly Threshold[] {
+  const known = latestThresholds.get(rule);
+  if (known?.limit === limit) return known.thresholds;
+  const percents = [...rule.notifyAt, WHOLE_PERCENT];
+  const thresholds = percents.map((percent) => ({ percent, amount: noticeAt(limit, percent) }));
+  latestThresholds.set(rule, { limit, thresholds });
+  return thresholds;
 }
 
 /**

@@ -1,21 +1,19 @@
 import { present } from '../../../kernel/present.js';
 import type { Tx } from '../../../platform/postgres/index.js';
 import type { WebhookEvent } from '../../webhooks/index.js';
-import { type LimitStatus, toRealtimeLimit } from '../check/limit-status.js';
-import { aboutSubject } from '../check/recent-alerts.js';
 import type { LimitCatalog } from '../rules/catalog.js';
-import type { CrossedWindow, CurrentWindows, OpenedWindow } from './current-windows.js';
+import { alertEvents } from './alert-events.js';
+import type { ChangedWindow, CurrentWindows, OpenedWindow } from './current-windows.js';
 import {
   addToPastWindows,
   insertPastWindows,
   missingPastWindows,
   readCurrentWindows,
-  readReserved,
   recordNextAlerts,
   writeCurrentWindows,
 } from './store.js';
 import { type SubjectUsage, subjectRef, type WindowSum, windowSums } from './subject-usage.js';
-import { crossingOf, firstAlertAt } from './threshold-crossing.js';
+import { firstAlertAt, thresholdChangeOf } from './threshold-crossing.js';
 
 export interface CountedBatch {
   /** Each subject once, with something to add. */
@@ -33,10 +31,10 @@ export async function countWindows(tx: Tx, batch: CountedBatch): Promise<Webhook
   const { subjects, nowMs } = batch;
   if (subjects.length === 0) return [];
   const rows = await readCurrentWindows(tx, subjects);
-  const { crossed, newer, late } = addToCurrent(rows);
-  const missing = await addToPast(tx, late, crossed);
+  const { changed, newer, late } = addToCurrent(rows);
+  const missing = await addToPast(tx, late, changed);
   const limitOf = await currentLimits(tx, batch, [...newer.map(({ sum }) => sum), ...missing]);
-  const open = (sum: WindowSum) => openedWindow(sum, limitOf(sum), nowMs, crossed);
+  const open = (sum: WindowSum) => openedWindow(sum, limitOf(sum), nowMs, changed);
   const past = missing.map(open);
   for (const { row, sum } of newer) {
     const before = row.open(open(sum));
@@ -44,12 +42,12 @@ export async function countWindows(tx: Tx, batch: CountedBatch): Promise<Webhook
   }
   await insertPastWindows(tx, past);
   await writeCurrentWindows(tx, rows);
-  return crossingEvents(tx, crossed, nowMs);
+  return alertEvents(tx, changed, nowMs);
 }
 
 /** Adds the sums of current windows, and returns those of other windows. */
 function addToCurrent(rows: readonly CurrentWindows[]) {
-  const crossed: CrossedWindow[] = [];
+  const changed: ChangedWindow[] = [];
   const newer: { readonly row: CurrentWindows; readonly sum: WindowSum }[] = [];
   const late: WindowSum[] = [];
   for (const row of rows) {
@@ -58,28 +56,29 @@ function addToCurrent(rows: readonly CurrentWindows[]) {
       if (place === 'past') late.push(sum);
       else if (place === 'newer') newer.push({ row, sum });
       else {
-        const crossing = row.add(sum);
-        if (crossing !== undefined) crossed.push(crossing);
+        const change = row.add(sum);
+        if (change !== undefined) changed.push(change);
       }
     }
   }
-  return { crossed, newer, late };
+  return { changed, newer, late };
 }
 
 /**
  * Adds late usage to the past windows that exist; returns the sums of all others.
  *
- * @param crossed collects the windows that have an alert to send
+ * @param changed collects the windows that have passed a threshold
  */
-async function addToPast(tx: Tx, late: readonly WindowSum[], crossed: CrossedWindow[]): Promise<WindowSum[]> {
+async function addToPast(tx: Tx, late: readonly WindowSum[], changed: ChangedWindow[]): Promise<WindowSum[]> {
   if (late.length === 0) return [];
-  const { added, reached } = await addToPastWindows(tx, late);
-  const moved = reached.map(({ index, used, limit, notice }) => {
+  const { added, due } = await addToPastWindows(tx, late);
+  const passed = due.flatMap(({ index, used, limit, notice }) => {
     const sum = present(late[index], 'late usage');
-    return { sum, used, limit, ...crossingOf(sum.rule, limit, notice, used) };
+    const change = thresholdChangeOf(sum.rule, limit, notice, used);
+    return change === undefined ? [] : [{ sum, used, limit, ...change }];
   });
-  await recordNextAlerts(tx, moved);
-  crossed.push(...moved);
+  await recordNextAlerts(tx, passed);
+  changed.push(...passed);
   if (added === late.length) return [];
   const missing = (await missingPastWindows(tx, late)).map((index) => present(late[index], 'late usage'));
   if (missing.length !== late.length - added) {
@@ -88,18 +87,18 @@ async function addToPast(tx: Tx, late: readonly WindowSum[], crossed: CrossedWin
   return missing;
 }
 
-/** @param crossed collects the window when it has an alert to send at once */
+/** @param changed collects the window when it has an alert to send at once */
 function openedWindow(
   sum: WindowSum,
   limit: bigint,
   openedAtMs: number,
-  crossed: CrossedWindow[],
+  changed: ChangedWindow[],
 ): OpenedWindow {
   const { usage, rule, window, used } = sum;
-  const notice = firstAlertAt(rule, limit);
-  const { percents, next } =
-    used < notice ? { percents: [], next: notice } : crossingOf(rule, limit, notice, used);
-  if (percents.length > 0) crossed.push({ sum, used, limit, percents });
+  const first = firstAlertAt(rule, limit);
+  const change = thresholdChangeOf(rule, limit, first, used);
+  if (change !== undefined) changed.push({ sum, used, limit, ...change });
+  const next = change === undefined ? first : change.next;
   const { startS, endS = null } = window;
   return { usage, ruleNo: rule.ruleNo, startS, endS, used, limit, next, openedAtMs };
 }
@@ -121,43 +120,5 @@ async function currentLimits(
     return now === undefined || changed === undefined
       ? route.limitFor(rule, window)
       : now.limitFor(changed, window);
-  };
-}
-
-async function crossingEvents(
-  tx: Tx,
-  crossed: readonly CrossedWindow[],
-  nowMs: number,
-): Promise<WebhookEvent[]> {
-  const reserved = await readReserved(
-    tx,
-    crossed.map(({ sum }) => sum),
-  );
-  return crossed.flatMap(({ sum, used, limit, percents }, index) => {
-    const { rule, window } = sum;
-    const ofRule = reserved[index];
-    if (ofRule === undefined) throw new Error(`the reserved amount of rule ${rule.ruleNo} was not read`);
-    const status = { rule, window, used, limit, reserved: ofRule };
-    return percents.map((percent) => crossingEvent(sum.usage, status, percent, nowMs));
-  });
-}
-
-/** Returns the alert of a window that has reached a percentage of its limit. */
-function crossingEvent(
-  { scope, subject, route }: SubjectUsage,
-  status: LimitStatus,
-  percent: number,
-  atMs: number,
-): WebhookEvent {
-  const { rule, window } = status;
-  const { tenantId, projectId } = scope;
-  return {
-    tenantId,
-    projectId,
-    type: rule.webhookEvent ?? (percent === 100 ? 'usage_limit.exceeded' : 'usage_limit.threshold_reached'),
-    data: { ...toRealtimeLimit(route, subject, status), threshold_percent: percent },
-    dedupeKey: `limit ${rule.ruleNo} ${window.startS} ${percent} ${subject.type} ${subject.id}`,
-    about: aboutSubject(subject),
-    atMs,
   };
 }

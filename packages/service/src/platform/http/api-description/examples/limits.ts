@@ -126,7 +126,7 @@ const credit = {
 
 const endpointInput = {
   url: 'https://hooks.example.com/tollgate',
-  event_types: ['usage_limit.exceeded', 'usage_limit.threshold_reached'],
+  event_types: ['usage_limit.exceeded', 'usage_limit.threshold_reached', 'usage_limit.recovered'],
   description: 'Billing team',
 };
 const endpoint = {
@@ -185,6 +185,7 @@ export const LIMIT_EXAMPLES = {
         id: MESSAGE,
         type: 'usage_limit.threshold_reached',
         threshold_percent: 50,
+        sequence: 1,
         crossed_at: NOW,
         limit: { ...realtimeLimit, used_amount: '50.0051', remaining_amount: '49.9949' },
       },

@@ -1,0 +1,73 @@
+import { LIMITS_AT_MAX } from '@tollgate/contract';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { TEST_NOW_S } from '../../../testing/api.js';
+import { createTestLimits, makeLimit, makeRoute, setUsed, type TestLimits } from './realtime.testing.js';
+
+const DAY_S = 86_400;
+const TODAY_S = TEST_NOW_S - (TEST_NOW_S % DAY_S);
+
+let api: TestLimits;
+
+beforeAll(async () => {
+  api = await createTestLimits();
+  const route = await makeRoute(api, { id: 'ra_all' });
+  const day = await makeLimit(api, route, { key: '1day', period: 'day', amount: '10' });
+  const life = await makeLimit(api, route, { key: '2life', period: 'lifetime', amount: '50' });
+  await setUsed(api, day, { startS: TODAY_S, limit: '10' }, '2');
+  await setUsed(api, day, { startS: TODAY_S - DAY_S, limit: '7' }, '7.5');
+  await setUsed(api, life, { startS: 0, limit: '50' }, '9.5');
+  const lease = { subject_type: 'user', subject_id: 'u1', amount: '3', currency: 'USD', ttl_seconds: 60 };
+  expect((await api.call('POST', `${api.url}/budget-leases`, lease)).status).toBe(201);
+});
+afterAll(() => api.close());
+
+const read = (query: string) =>
+  api.call('GET', `${api.url}/subject/realtime/limits?subject_type=user&subject_id=u1${query}`);
+
+/** Returns for each limit: its window, and what is used and reserved of how much. */
+async function limitsAt(query: string): Promise<string[]> {
+  const { status, json } = await read(query);
+  expect(status).toBe(200);
+  return json().limits.map(
+    (limit: Record<string, string>) =>
+      `${limit.window_id} ${limit.used_amount}+${limit.reserved_amount}/${limit.limit_amount}`,
+  );
+}
+
+describe('the snapshot of another time', () => {
+  it('shows the windows that contain it, up to their last second', async () => {
+    const yesterday = [`day:${TODAY_S - DAY_S} 7.5+0/7`, 'lifetime:0 9.5+3/50'];
+    expect(await limitsAt(`&at=${TODAY_S - DAY_S}`)).toEqual(yesterday);
+    expect(await limitsAt(`&at=${TODAY_S - 1}`)).toEqual(yesterday);
+    const { limits } = (await read(`&at=${TODAY_S - 1}`)).json();
+    expect(limits[0]).toMatchObject({ next_reset_at: TODAY_S, remaining_amount: '-0.5', exceeded: true });
+  });
+
+  it('shows what leases hold in the windows that contain the present', async () => {
+    const today = [`day:${TODAY_S} 2+3/10`, 'lifetime:0 9.5+3/50'];
+    expect(await limitsAt('')).toEqual(today);
+    expect(await limitsAt(`&at=${TODAY_S}`)).toEqual(today);
+    expect(await limitsAt(`&at=${TODAY_S + DAY_S - 1}`)).toEqual(today);
+  });
+
+  it('shows a window without usage with the limit with which it would open', async () => {
+    expect(await limitsAt(`&at=${TODAY_S - 2 * DAY_S}`)).toEqual([
+      `day:${TODAY_S - 2 * DAY_S} 0+0/10`,
+      'lifetime:0 9.5+3/50',
+    ]);
+    expect(await limitsAt(`&at=${TODAY_S + DAY_S}`)).toEqual([
+      `day:${TODAY_S + DAY_S} 0+0/10`,
+      'lifetime:0 9.5+3/50',
+    ]);
+  });
+
+  it('may be any time that an event can have', async () => {
+    expect((await limitsAt('&at=0'))[0]).toBe('day:0 0+0/10');
+    expect((await limitsAt(`&at=${LIMITS_AT_MAX}`))[0]).toMatch(/^day:\d+ 0\+0\/10$/);
+  });
+
+  it.each(['-1', '1.5', 'now', '', String(LIMITS_AT_MAX + 1), '1e9x'])('refuses "%s"', async (at) => {
+    const { status, json } = await read(`&at=${at}`);
+    expect([status, json().code]).toEqual([400, 'invalid_request']);
+  });
+});
