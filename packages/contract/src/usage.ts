@@ -27,9 +27,14 @@ const NullableText = Nullable(Text);
 const FilterText = Type.String({ minLength: 1, maxLength: IDENTIFIER_CHARS_MAX });
 const only = (description: string) => Type.Optional({ ...FilterText, description });
 
-export const EventStatusSchema = Type.Union([Type.Literal('processed'), Type.Literal('failed')], {
-  description: 'Whether the event was rated.',
-});
+export const EventStatusSchema = Type.Union(
+  [Type.Literal('processed'), Type.Literal('failed'), Type.Literal('voided')],
+  {
+    description:
+      'Result of rating. `processed`: the event has charge items; `failed`: its rules could not rate it; `voided`: ' +
+      'a correction took back all of its charge items.',
+  },
+);
 
 /** Filter by notes: events with any. */
 export const ANY_NOTE = 'any';
@@ -135,6 +140,10 @@ export const EventLeaseStatusSchema = Type.Union(
 
 const usageEventFields = {
   raw_event_id: Text,
+  revision: Type.Integer({
+    minimum: 1,
+    description: 'Number of the present revision: 1 until the event is corrected; each correction adds one.',
+  }),
   status: EventStatusSchema,
   source: Text,
   external_event_id: NullableText,
@@ -166,7 +175,7 @@ const usageEventFields = {
 
 export const UsageEvent = Type.Object(usageEventFields, {
   ...closed,
-  description: 'A processed or failed event, with its charge items.',
+  description: 'A processed, failed or voided event, in its present revision.',
 });
 
 export const UnpricedMetric = Type.Object(

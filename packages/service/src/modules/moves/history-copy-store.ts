@@ -134,7 +134,8 @@ export async function digestHistory(clickhouse: ClickHouse, scope: StorageScope)
 export async function deleteHistory(clickhouse: ClickHouse, scope: StorageScope): Promise<boolean> {
   const { events, rollup } = storageTables(scope);
   if (scope.storage === 'dedicated') {
-    for (const table of [`usage_rollup_view_${scope.projectNo}`, events, rollup]) {
+    const views = ['usage_rollup_view', 'usage_counter_view'].map((view) => `${view}_${scope.projectNo}`);
+    for (const table of [...views, events, rollup]) {
       await clickhouse.command(`DROP TABLE IF EXISTS ${identifier(table)} SYNC`);
     }
     return true;

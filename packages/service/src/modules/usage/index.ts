@@ -1,3 +1,4 @@
+export { type CounterRowFields, counterRow } from './counter-row.js';
 export { type DimensionCondition, dimensionConditions } from './dimension-conditions.js';
 export type { StoredInput, UsageScope } from './event-store.js';
 export { toUsageChargeItem, toUsageEvent } from './event-view.js';
