@@ -131,7 +131,10 @@ function sumsSql(measures: readonly Measure[]): string[] {
 /** Adds up the sums of the single units, so that units of which nothing is left are not among those of a row. */
 function sumsOfUnitsSql(
   from: string,
-  parts: Pick<SharedSql, 'measures'> & { readonly columns: readonly string[]; readonly keys: readonly string[] },
+  parts: Pick<SharedSql, 'measures'> & {
+    readonly columns: readonly string[];
+    readonly keys: readonly string[];
+  },
 ): string {
   const { columns, keys, measures } = parts;
   const ofUnit = measures.map((measure) => `${SUMS[measure]} AS unit_${measure}`);
