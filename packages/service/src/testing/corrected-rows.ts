@@ -32,8 +32,12 @@ export function correctedRows(former: UsageEventRow, fields: NextRevision = {}):
 }
 
 /** Returns the rows of a correction that voids an event. */
-export function voidedRows(former: UsageEventRow): CorrectedRows {
+export function voidedRows(
+  former: UsageEventRow,
+  fields: Pick<NextRevision, 'correctionId' | 'processedAtMs'> = {},
+): CorrectedRows {
   return correctedRows(former, {
+    ...fields,
     status: 'voided',
     posting: 'none',
     failureCode: '',

@@ -181,7 +181,10 @@ test('a metric, a dimension and a subject type of which nothing is left are not 
   const kept = row(AT_S + 10, 'kept');
   const gone = [row(AT_S + 9, 'gone'), row(AT_S + 11, 'gone'), row(AT_S, 'kept', 'gone.metric')];
   await insertUsageRows(house.clickhouse, [kept, ...gone]);
-  await insertCorrections(house.clickhouse, gone.map(voidedRows));
+  await insertCorrections(
+    house.clickhouse,
+    gone.map((row) => voidedRows(row)),
+  );
   const history = historyOf(projectId, 'shared');
   expect(await usedMetrics(history)).toEqual([
     {

@@ -92,11 +92,13 @@ export class TwoCells {
     const table = project?.storage === 'dedicated' ? `usage_events_${project.no}` : 'usage_events';
     await insertUsageRows(this.a.history.clickhouse, rows, table);
     await insertUsageRows(this.a.history.clickhouse, later, table);
+    const applied = { processedAtMs: processedAtMs + 700 };
     const corrections = rows
       .filter(({ status }) => status === 'processed')
       .slice(0, 2)
-      .map((row) => ({ ...row, processedAtMs: processedAtMs + 640 }))
-      .map((row, at) => (at === 0 ? voidedRows(row) : correctedRows(row, { items: [usageItem()] })));
+      .map((row, at) =>
+        at === 0 ? voidedRows(row, applied) : correctedRows(row, { ...applied, items: [usageItem()] }),
+      );
     await insertCorrections(this.a.history.clickhouse, corrections, table);
   }
 

@@ -173,7 +173,7 @@ describe('corrected events', () => {
     };
     const lines = await linesWith({});
     expect(lines).toHaveLength(4);
-    expect(lines.join('')).not.toContain('former');
+    expect(lines.join('')).not.toContain('former.metric');
     expect(lines.filter((line) => line.includes('voided,') || line.includes('"voided"'))).toHaveLength(2);
     if (format === 'csv') for (const line of lines) expect(line.trimEnd()).toMatch(/,2$/);
     else for (const line of lines) expect(JSON.parse(line)).toMatchObject({ revision: 2 });
