@@ -48,7 +48,7 @@ export function voidedRows(
   });
 }
 
-/** Puts the rows of corrections into `usage_events` or another table of its kind, with one insert, as the projector does. */
+/** Puts the rows of corrections into `usage_events`, or another table of its kind, with one insert. */
 export async function insertCorrections(
   clickhouse: Pick<ClickHouse, 'insertRows'>,
   corrections: readonly CorrectedRows[],

@@ -9,7 +9,10 @@ import { eventsById, matchingIds, type StoredEvent, type UsageScope } from './ev
 import { notesOf, toUsageEvent } from './event-view.js';
 import { unpricedUsage } from './unpriced-store.js';
 
-/** Rows of former attempts and revisions can keep a page from filling; after this many reads it is returned with fewer events. */
+/**
+ * Rows of former attempts and revisions can keep a page from filling; after this many reads it is returned with fewer
+ * events.
+ */
 const ROUNDS_MAX = 5;
 const CHUNK_GROWTH = 4;
 const CHUNK_ROWS_MAX = 2_000;

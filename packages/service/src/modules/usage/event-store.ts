@@ -104,8 +104,8 @@ const CONDITIONS = {
 >;
 
 /**
- * Selects events with a row that was posted in a transaction, also a row of a former revision or a counter row. The time
- * leaves few granules to read.
+ * Selects events with a row that was posted in a transaction, also a row of a former revision or a counter row. The
+ * time leaves few granules to read.
  */
 const IN_TRANSACTION = (table: string) => `(occurred_at, raw_event_id) IN (
   SELECT occurred_at, raw_event_id FROM ${table} WHERE ${IN_SCOPE}

@@ -28,7 +28,7 @@ export interface UsageEventRow {
   readonly occurredAt: number;
   /** 0 at first; each reprocessing adds one, and the row with the greatest is that of its revision. */
   readonly attempt: number;
-  /** 0 at first; each correction adds one. The revision of the event is one more, and the greatest is the current one. */
+  /** 0 at first; each correction adds one. The revision is one more, and the greatest is the current one. */
   readonly corrections: number;
   /** Whether this is a counter row: it takes back the revision that has the same number of corrections. */
   readonly isCounter: boolean;
