@@ -25,6 +25,7 @@ export * from './rules-trial.js';
 export * from './subject-route.js';
 export * from './tenancy.js';
 export * from './usage.js';
+export * from './usage-event-state.js';
 export * from './usage-export.js';
 export * from './usage-item.js';
 export * from './usage-limit-plan.js';

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { ANALYSIS_FILTERS_MAX, DimensionFilter } from './analysis.js';
 import { closed, cursorFields, mapOf, Nullable, UnixSeconds } from './common.js';
 import { ANALYSIS_METRICS_MAX, IDENTIFIER_CHARS_MAX } from './limits.js';
+import { EventLeaseStatusSchema, EventPostingSchema, EventStatusSchema } from './usage-event-state.js';
 import {
   NOTE_CODES,
   PostedChargeItem,
@@ -26,10 +27,6 @@ const Count = Type.Integer({ minimum: 0 });
 const NullableText = Nullable(Text);
 const FilterText = Type.String({ minLength: 1, maxLength: IDENTIFIER_CHARS_MAX });
 const only = (description: string) => Type.Optional({ ...FilterText, description });
-
-export const EventStatusSchema = Type.Union([Type.Literal('processed'), Type.Literal('failed')], {
-  description: 'Whether the event was rated.',
-});
 
 /** Filter by notes: events with any. */
 export const ANY_NOTE = 'any';
@@ -113,28 +110,12 @@ export const UsageEventFailure = Type.Object(
   { ...closed, description: 'Why an event could not be rated.' },
 );
 
-export const EventPostingSchema = Type.Union(
-  [Type.Literal('posted'), Type.Literal('unpriced'), Type.Literal('unrouted')],
-  {
-    description:
-      'Effect of the event on a wallet. `posted`: its amounts were posted; `unpriced`: nothing was posted ' +
-      'because no charge item has a price; `unrouted`: nothing was posted because the subject had no route. Null ' +
-      'for a failed event.',
-  },
-);
-
-export const EventLeaseStatusSchema = Type.Union(
-  [Type.Literal('applied'), Type.Literal('closed'), Type.Literal('expired'), Type.Literal('unknown')],
-  {
-    description:
-      'Status of the budget lease when the event was rated. `applied`: the event was charged against it; ' +
-      '`closed`, `expired`: the lease had ended; `unknown`: the subject has no lease with this id, or it ended ' +
-      'more than 90 days before. Null without a lease, and for a failed event.',
-  },
-);
-
 const usageEventFields = {
   raw_event_id: Text,
+  revision: Type.Integer({
+    minimum: 1,
+    description: 'Number of the present revision: 1 until the event is corrected; each correction adds one.',
+  }),
   status: EventStatusSchema,
   source: Text,
   external_event_id: NullableText,
@@ -166,7 +147,7 @@ const usageEventFields = {
 
 export const UsageEvent = Type.Object(usageEventFields, {
   ...closed,
-  description: 'A processed or failed event, with its charge items.',
+  description: 'A processed, failed or voided event, in its present revision.',
 });
 
 export const UnpricedMetric = Type.Object(

@@ -12,6 +12,7 @@ const STATUSES = [
   { value: '', label: 'All statuses' },
   { value: 'processed', label: 'Processed' },
   { value: 'failed', label: 'Failed' },
+  { value: 'voided', label: 'Voided' },
 ];
 const PRICINGS = [
   { value: '', label: 'Any price' },

@@ -87,6 +87,7 @@ export function EventBadge({
   readonly event: Pick<UsageEvent, 'status' | 'posting' | 'failure'>;
 }) {
   if (status === 'failed') return <Badge tone="bad">{failure?.code ?? 'failed'}</Badge>;
+  if (status === 'voided') return <Badge>voided</Badge>;
   if (posting === 'posted') return <Badge tone="good">posted</Badge>;
   return <Badge>{posting ?? status}</Badge>;
 }

@@ -1,4 +1,9 @@
-import { type DimensionFilter, UNIX_SECONDS_MAX, type UsageEventsQuery } from '@tollgate/contract';
+import {
+  type DimensionFilter,
+  UNIX_SECONDS_MAX,
+  type UsageEvent,
+  type UsageEventsQuery,
+} from '@tollgate/contract';
 import type { EventsQuery } from '@tollgate/sdk/browser';
 
 /** Text filters of the list, with their labels. */
@@ -33,9 +38,11 @@ export const NOTES = {
   quantity_parts_beside: 'Parts reported separately',
 } as const satisfies Record<NonNullable<UsageEventsQuery['note']>, string>;
 
+const STATUSES: readonly UsageEvent['status'][] = ['processed', 'failed', 'voided'];
+
 /** The filters of the list. The time range is the last N seconds (`last`), a fixed range, or unlimited. */
 export interface Filters extends Partial<Record<TextFilter, string>> {
-  readonly status?: 'processed' | 'failed';
+  readonly status?: UsageEvent['status'];
   readonly pricing_source?: PricingSource;
   readonly note?: keyof typeof NOTES;
   /** Conditions on dimensions, as JSON. */
@@ -64,7 +71,7 @@ export function filtersOf(parameters: URLSearchParams): Filters {
     (name) => [name, secondsOf(parameters.get(name))] as const,
   );
   return Object.fromEntries([
-    ...(status === 'processed' || status === 'failed' ? [['status', status]] : []),
+    ...(STATUSES.some((each) => each === status) ? [['status', status]] : []),
     ...(Object.hasOwn(PRICING_SOURCES, pricing) ? [['pricing_source', pricing]] : []),
     ...(Object.hasOwn(NOTES, note) ? [['note', note]] : []),
     ...texts.filter(([, text]) => text !== ''),

@@ -20,6 +20,7 @@ it.each([
   { to: 20 },
   { from: 200 },
   { from: 10, status: 'failed' as const },
+  { from: 10, status: 'voided' as const },
   { from: 10, source: 'x' },
   { from: 10, pricing_source: 'unpriced' as const },
   { from: 10, ledger_transaction_id: 'led_1' },

@@ -15,7 +15,9 @@ export function sumQuery(eventQuery: EventQuery, atS: number): AnalysisQuery | u
     ...rest
   } = eventQuery;
   const isMore = Object.values(rest).some((value) => value !== undefined);
-  if (from === undefined || from >= to || status === 'failed' || isMore) return undefined;
+  if (from === undefined || from >= to || isMore) return undefined;
+  // Only processed events have charge items.
+  if (status !== undefined && status !== 'processed') return undefined;
   return {
     ...(metric === undefined || metric.length === 0 ? {} : { metrics: metric }),
     split_by: [],

@@ -6,7 +6,7 @@ import { RESOLUTIONS_S } from './source.js';
  */
 export const KNOWN_NAMES_MAX = 1_000;
 
-/** The names that a project's usage has. */
+/** The names that a project's usage has; those that only corrected usage had are left out. */
 export interface UsedNames {
   readonly metrics: readonly string[];
   readonly dimensions: readonly string[];
@@ -19,9 +19,13 @@ export async function usedNames(history: ProjectHistory): Promise<UsedNames> {
   const [names = NO_NAMES] = await history.query<UsedNames>(
     `SELECT groupUniqArray({max:UInt32})(toString(metric)) AS metrics,
        groupUniqArray({max:UInt32})(toString(subject_type)) AS subject_types,
-       groupUniqArrayArray({max:UInt32})(arrayConcat(mapKeys(dimensions), raw_only)) AS dimensions
-     FROM ${history.tables.rollup}
-     WHERE ${OWN_ROWS} AND resolution = {resolution:UInt16} AND ${isKept('bucket')}`,
+       groupUniqArrayArray({max:UInt32})(names) AS dimensions
+     FROM (
+       SELECT metric, subject_type, arrayConcat(mapKeys(dimensions), raw_only) AS names
+       FROM ${history.tables.rollup}
+       WHERE ${OWN_ROWS} AND resolution = {resolution:UInt16} AND ${isKept('bucket')}
+       GROUP BY metric, subject_type, names HAVING sum(item_count) != 0
+     )`,
     {
       resolution: RESOLUTIONS_S.usage_rollup_1h,
       max: KNOWN_NAMES_MAX,

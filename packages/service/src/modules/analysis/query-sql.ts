@@ -1,6 +1,6 @@
 import type { Measure } from '@tollgate/contract';
 import { type HistoryScope, OWN_ROWS, type StorageTables } from '../storage/index.js';
-import { type DimensionCondition, filterSql, StatementParams } from '../usage/index.js';
+import { type DimensionCondition, filterSql, SIGN, StatementParams } from '../usage/index.js';
 import { RESOLUTIONS_S, type SourcePart, type TimeSpan } from './source.js';
 
 /** The project whose usage is read, and the start of its retention. Every query is confined to it. */
@@ -38,9 +38,17 @@ export interface Statement {
  */
 const ANSWER_BYTES_MAX = 64 * 1_048_576;
 
-/** Sums of one measure, over the union of the sources and over each of them. */
+/**
+ * Number of charge items, over the union of the sources and over each of them. Counter rows take back their revisions,
+ * so a sum of which nothing is left counts 0: it would not exist if the corrected events had never been sent. Sums of
+ * UInt64 wrap around, which is exact.
+ */
+const COUNT = 'sum(part_count)';
+const IS_LEFT = `${COUNT} != 0`;
+
+/** Sums of one measure, likewise. */
 const SUMS = {
-  item_count: 'sum(part_count)',
+  item_count: COUNT,
   quantity: 'sum(part_quantity)',
   amount: 'sum(part_amount)',
 } as const satisfies Record<Measure, string>;
@@ -52,7 +60,7 @@ const ROLLUP_PARTS = {
 } as const satisfies Record<Measure, string>;
 
 const EVENT_PARTS = {
-  item_count: 'toUInt64(1) AS part_count',
+  item_count: `toUInt64(${SIGN}) AS part_count`,
   quantity: 'toDecimal256(quantity, 18) AS part_quantity',
   amount: 'toDecimal256(amount, 18) AS part_amount',
 } as const satisfies Record<Measure, string>;
@@ -65,6 +73,7 @@ interface SharedSql {
   readonly itemConditions: readonly string[];
   /** Fields of the item other than its measures. */
   readonly fields: readonly string[];
+  /** Those of the query, and always the count, which tells where nothing is left. */
   readonly measures: readonly Measure[];
   readonly groups: readonly string[];
 }
@@ -83,8 +92,9 @@ export function addsUnits({
 }
 
 /**
- * Sums per bucket, kind and group, ordered by them; one row more than `rowsMax`, if there is one. Where quantities of
- * several units may be added up, each row has the first and the last of its units.
+ * Sums per bucket, kind and group, ordered by them, without those of which nothing is left; one row more than
+ * `rowsMax`, if there is one. Where quantities of several units may be added up, each row has the first and the last of
+ * its units.
  */
 export function analysisStatement(tables: StorageTables, query: PlannedQuery): Statement {
   const params = new StatementParams();
@@ -104,13 +114,35 @@ export function analysisStatement(tables: StorageTables, query: PlannedQuery): S
     ...kinds,
     ...(flagsOtherGroups ? ['is_other'] : []),
     ...dimensions.map((_, i) => `group_${i}`),
-  ].join(', ');
-  const sums = measures.map((measure) => `${SUMS[measure]} AS ${measure}`);
-  const units = addsUnits(query) ? ['min(unit) AS first_unit', 'max(unit) AS last_unit'] : [];
+  ];
+  const from = markOtherSql(params, items, query);
+  const found = addsUnits(query)
+    ? sumsOfUnitsSql(from, { columns, keys, measures })
+    : `SELECT ${[...columns, ...sumsSql(measures)].join(', ')} FROM (${from}) GROUP BY ${keys.join(', ')} HAVING ${IS_LEFT}`;
   const limit = params.add('limit', 'UInt32', query.rowsMax + 1);
-  const sql = `SELECT ${[...columns, ...sums, ...units].join(', ')} FROM (${markOtherSql(params, items, query)})
-    GROUP BY ${keys} ORDER BY ${keys} LIMIT ${limit} SETTINGS max_result_bytes = ${ANSWER_BYTES_MAX}`;
+  const sql = `${found} ORDER BY ${keys.join(', ')} LIMIT ${limit} SETTINGS max_result_bytes = ${ANSWER_BYTES_MAX}`;
   return { sql, params: params.values };
+}
+
+function sumsSql(measures: readonly Measure[]): string[] {
+  return measures.map((measure) => `${SUMS[measure]} AS ${measure}`);
+}
+
+/** Adds up the sums of the single units, so that units of which nothing is left are not among those of a row. */
+function sumsOfUnitsSql(
+  from: string,
+  parts: Pick<SharedSql, 'measures'> & {
+    readonly columns: readonly string[];
+    readonly keys: readonly string[];
+  },
+): string {
+  const { columns, keys, measures } = parts;
+  const ofUnit = measures.map((measure) => `${SUMS[measure]} AS unit_${measure}`);
+  const ofRow = measures.map((measure) => `sum(unit_${measure}) AS ${measure}`);
+  return `SELECT ${[...keys, ...ofRow].join(', ')}, min(unit) AS first_unit, max(unit) AS last_unit FROM (
+      SELECT ${[...columns, 'unit', ...ofUnit].join(', ')} FROM (${from})
+      GROUP BY ${[...keys, 'unit'].join(', ')} HAVING ${IS_LEFT})
+    GROUP BY ${keys.join(', ')}`;
 }
 
 /**
@@ -126,7 +158,7 @@ function itemsSql(params: StatementParams, tables: StorageTables, query: Planned
         ? []
         : [`metric IN ${params.add('metrics', 'Array(String)', query.metrics)}`],
     fields: [...new Set([...kindsOf(query), ...(addsUnits(query) ? ['unit'] : [])])],
-    measures: query.measures,
+    measures: [...new Set<Measure>([...query.measures, 'item_count'])],
     groups: query.dimensions.map((name, i) => {
       const { present, value } = params.dimension(name);
       return `if(${present}, ${value}, NULL) AS value_${i}`;
@@ -214,7 +246,7 @@ function markOtherSql(params: StatementParams, items: string, query: PlannedQuer
       SELECT ${[kinds, ...group.map((_, i) => `ranked.${i + 2}`)].join(', ')} FROM (
         SELECT ${kinds}, groupArraySorted(${groups})((-total, ${group.join(', ')})) AS most FROM (
           SELECT ${[kinds, ...values].join(', ')}, ${SUMS[rankedBy]} AS total
-          FROM (${items}) GROUP BY ${[kinds, ...values].join(', ')})
+          FROM (${items}) GROUP BY ${[kinds, ...values].join(', ')} HAVING ${IS_LEFT})
         GROUP BY ${kinds})
       ARRAY JOIN most AS ranked
     ) AS is_other FROM (${items})`;

@@ -41,7 +41,8 @@ export async function withScratchTable<T>(
 ): Promise<T> {
   await dropOldScratchTables(clickhouse);
   await clickhouse.command(
-    `CREATE TABLE ${SCRATCH_TABLE} AS ${SHARED_TABLES.events} ENGINE = MergeTree ORDER BY tuple()`,
+    // Both keys are named, because a primary key that is not named would be that of the other table.
+    `CREATE TABLE ${SCRATCH_TABLE} AS ${SHARED_TABLES.events} ENGINE = MergeTree PRIMARY KEY tuple() ORDER BY tuple()`,
   );
   try {
     await clickhouse.insertRows(SCRATCH_TABLE, USAGE_EVENT_COLUMNS, { bytes: rows }, eventCount, 'archive');

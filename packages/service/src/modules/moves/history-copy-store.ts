@@ -7,7 +7,7 @@ import {
   literal,
 } from '../../platform/clickhouse/index.js';
 import { OWN_ROWS, type StorageScope, storageTables } from '../storage/index.js';
-import { USAGE_EVENT_COLUMNS } from '../usage/index.js';
+import { SIGN, USAGE_EVENT_COLUMNS } from '../usage/index.js';
 
 /** Upper bounds of one unit; a unit contains at least the events of one batch, even if they exceed the bounds. */
 const UNIT_EVENTS_MAX = 20_000;
@@ -28,7 +28,7 @@ export interface HistoryUnit {
 /** The number of a project's events, and the sums of their charge items by metric; decimals as text. */
 export interface HistoryDigest {
   readonly events: string;
-  /** Sum of the hashes of the events' ids, attempts and statuses. */
+  /** Sum of the hashes of the rows' ids, attempts and statuses, and of their revisions after the first. */
   readonly ids: string;
   /** Sums by table and resolution, metric, unit and currency. */
   readonly items: readonly (readonly string[])[];
@@ -95,14 +95,17 @@ export async function importUnit(
 
 /**
  * Returns the sums by which two copies of a project's history are compared. Sums of charge items are exact without
- * FINAL, because only the last row of an event has charge items.
+ * FINAL, because of the attempts of a revision only the last has charge items.
  */
 export async function digestHistory(clickhouse: ClickHouse, scope: StorageScope): Promise<HistoryDigest> {
   const { events, rollup } = storageTables(scope);
   const params = paramsOf(scope);
   const reader = await upToDate(clickhouse, scope);
+  // Rows that no correction wrote have the hash that a cell of an older release gives them.
+  const hash = `if(corrections = 0 AND NOT is_counter, cityHash64(raw_event_id, attempt, status),
+    cityHash64(raw_event_id, attempt, status, corrections, is_counter))`;
   const ids = await reader.query<{ events: string; ids: string }>(
-    `SELECT count() AS events, toString(sum(toUInt256(cityHash64(raw_event_id, attempt, status)))) AS ids
+    `SELECT toString(sum(${SIGN})) AS events, toString(sum(toUInt256(${hash}))) AS ids
      FROM ${events} FINAL WHERE ${OWN_ROWS}`,
     params,
   );
@@ -112,7 +115,7 @@ export async function digestHistory(clickhouse: ClickHouse, scope: StorageScope)
      toString(sum(toDecimal256(${prefix}amount, 18))) AS amount_sum`;
   const items = await reader.query<Record<string, unknown>>(
     `SELECT * FROM (
-       SELECT ${sums("'0'", 'count()', 'item.')} FROM ${events} ARRAY JOIN item WHERE ${OWN_ROWS}
+       SELECT ${sums("'0'", `sum(${SIGN})`, 'item.')} FROM ${events} ARRAY JOIN item WHERE ${OWN_ROWS}
        GROUP BY metric, unit, currency
        UNION ALL
        SELECT ${sums('toString(part.resolution)', 'sum(part.item_count)', 'part.')} FROM ${rollup} AS part
@@ -134,7 +137,8 @@ export async function digestHistory(clickhouse: ClickHouse, scope: StorageScope)
 export async function deleteHistory(clickhouse: ClickHouse, scope: StorageScope): Promise<boolean> {
   const { events, rollup } = storageTables(scope);
   if (scope.storage === 'dedicated') {
-    for (const table of [`usage_rollup_view_${scope.projectNo}`, events, rollup]) {
+    const views = ['usage_rollup_view', 'usage_counter_view'].map((view) => `${view}_${scope.projectNo}`);
+    for (const table of [...views, events, rollup]) {
       await clickhouse.command(`DROP TABLE IF EXISTS ${identifier(table)} SYNC`);
     }
     return true;

@@ -1,15 +1,18 @@
 import { ManualClock } from '../../kernel/clock.js';
 import {
+  correctedRows,
   createProject,
   createTestClickHouse,
   createTestPostgres,
   failedRow,
+  insertCorrections,
   insertUsageRows,
   TestArchive,
   type TestClickHouse,
   type TestPostgres,
   usageItem,
   usageRow,
+  voidedRows,
 } from '../../testing/index.js';
 import { provisionStorage } from '../storage/index.js';
 import { digestHistory } from './history-copy-store.js';
@@ -63,7 +66,8 @@ export class TwoCells {
   }
 
   /**
-   * Adds the events of one batch to the history of a project in the source: failed events, some of them reprocessed.
+   * Adds the events of one batch to the history of a project in the source: failed events, some of them
+   * reprocessed, and corrected events.
    */
   async addHistory(projectId: string, count: number): Promise<void> {
     this.#batches += 1;
@@ -88,6 +92,14 @@ export class TwoCells {
     const table = project?.storage === 'dedicated' ? `usage_events_${project.no}` : 'usage_events';
     await insertUsageRows(this.a.history.clickhouse, rows, table);
     await insertUsageRows(this.a.history.clickhouse, later, table);
+    const applied = { processedAtMs: processedAtMs + 700 };
+    const corrections = rows
+      .filter(({ status }) => status === 'processed')
+      .slice(0, 2)
+      .map((row, at) =>
+        at === 0 ? voidedRows(row, applied) : correctedRows(row, { ...applied, items: [usageItem()] }),
+      );
+    await insertCorrections(this.a.history.clickhouse, corrections, table);
   }
 
   /** Copies until a pass is complete. */

@@ -26,6 +26,7 @@ export interface EventTotal {
   readonly day: number;
   processed: number;
   failed: number;
+  voided: number;
   /** Processed events with a charge item without a price. */
   unpriced: number;
 }
@@ -36,6 +37,7 @@ export interface IngestTotal {
   readonly projectId: string;
   processed: number;
   failed: number;
+  voided: number;
   duplicate: number;
 }
 
@@ -131,7 +133,7 @@ export class BatchTotals {
   #project(tenantId: string, projectId: string): ProjectTotals {
     let project = this.#projects.get(projectId);
     if (project === undefined) {
-      const ingest = { tenantId, projectId, processed: 0, failed: 0, duplicate: 0 };
+      const ingest = { tenantId, projectId, processed: 0, failed: 0, voided: 0, duplicate: 0 };
       project = { ingest, changed: new ChangedMinutes(), days: new Map() };
       this.#projects.set(projectId, project);
     }
@@ -143,7 +145,7 @@ function dayOf({ ingest: { tenantId, projectId }, days }: ProjectTotals, day: nu
   let totals = days.get(day);
   if (totals === undefined) {
     totals = {
-      events: { tenantId, projectId, day, processed: 0, failed: 0, unpriced: 0 },
+      events: { tenantId, projectId, day, processed: 0, failed: 0, voided: 0, unpriced: 0 },
       byMetric: new Map(),
     };
     days.set(day, totals);

@@ -112,7 +112,7 @@ export class HistoryFixture {
     const { clickhouse } = this.house;
     const rows = (table: string) =>
       clickhouse.query(
-        `SELECT * FROM ${table} FINAL ORDER BY tenant_id, project_id, occurred_at, raw_event_id`,
+        `SELECT * FROM ${table} FINAL ORDER BY tenant_id, project_id, occurred_at, raw_event_id, corrections, is_counter`,
       );
     const sums = (table: string) =>
       clickhouse.query(

@@ -9,9 +9,9 @@ import type { StorageTables } from '../storage/index.js';
 import { USAGE_EVENT_COLUMNS } from '../usage/index.js';
 
 const COLUMNS = columnList(USAGE_EVENT_COLUMNS);
-const SHARED_TABLE = '^(usage_(events|rollup|rollup_view)|recorded_groups)$';
+const SHARED_TABLE = '^(usage_(events|rollup|rollup_view|counter_view)|recorded_groups)$';
 /** The end of the name of a project's own table; empty for other tables. */
-const SUFFIX = "extract(name, '^usage_(?:events|rollup|rollup_view)(_[0-9]+)$')";
+const SUFFIX = "extract(name, '^usage_(?:events|rollup|rollup_view|counter_view)(_[0-9]+)$')";
 /** Selects the own tables of projects that are not known, if one of the tables has rows. */
 const HAS_FOREIGN_ROWS = `(${SUFFIX} != '' AND ${SUFFIX} NOT IN {known:Array(String)} AND ${SUFFIX} IN (
   SELECT ${SUFFIX} FROM system.tables WHERE database = currentDatabase() AND total_rows > 0))`;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createMetrics } from '../../platform/metrics/index.js';
-import { waitFor } from '../../testing/index.js';
+import { correctedRows, insertCorrections, insertUsageRows, usageRow, waitFor } from '../../testing/index.js';
 import { createRetentionFixture, IN_DELETION, type RetentionFixture } from './retention.testing.js';
 import { SWEEP_INTERVAL_MS, SWEEP_RETRY_MS } from './retention-job.js';
 import { storageTables } from './tables.js';
@@ -197,6 +197,32 @@ describe('sweeps', () => {
     fixture.clock.advanceMs(SWEEP_RETRY_MS);
     expect(await fixture.job().sweep()).toBe(true);
     expect(await fixture.daysLeft(project)).toEqual([]);
+  });
+
+  it('delete each revision and counter row of a corrected event', async () => {
+    const projects = [await fixture.newProject('ten_a'), await fixture.newProject('ten_a', 'dedicated')];
+    const { clickhouse } = fixture.house;
+    for (const project of projects) {
+      const { tenantId, projectId } = project;
+      const rows = ['2028-01-15T00:00:00Z', '2028-03-31T00:00:00Z'].map((time) =>
+        usageRow({ tenantId, projectId, occurredAt: at(time) }),
+      );
+      const { events } = storageTables(project);
+      await insertUsageRows(clickhouse, rows, events);
+      const corrections = rows.map((row) => correctedRows(row));
+      await insertCorrections(clickhouse, corrections, events);
+    }
+    fixture.retentionDays = { ten_a: 10 };
+    await fixture.sweepTwice();
+    for (const project of projects) {
+      expect(await fixture.daysLeft(project)).toEqual(['2028-03-31']);
+      const { events } = storageTables(project);
+      expect(await clickhouse.query(`SELECT corrections, is_counter FROM ${events} ORDER BY ALL`)).toEqual([
+        { corrections: 0, is_counter: false },
+        { corrections: 0, is_counter: true },
+        { corrections: 1, is_counter: false },
+      ]);
+    }
   });
 
   it('continue after a failure, and report what they do', async () => {

@@ -12,6 +12,7 @@ const selection = { extractorRuleSetId: 'ers_1', from: 0, to: 100, share: 1 };
 const stored = Array.from({ length: EVENTS }, (_, n) => ({
   id: n.toString(16).padStart(32, '0'),
   status: 'processed',
+  is_current: true,
   occurred_at_s: n,
   raw_json: `{"n": ${n}}`,
   x_billing: '',

@@ -1,4 +1,4 @@
-import { LIST_LIMIT_DEFAULT, type UsageEventList, type UsageEventsQuery } from '@tollgate/contract';
+import { ANY_NOTE, LIST_LIMIT_DEFAULT, type UsageEventList, type UsageEventsQuery } from '@tollgate/contract';
 import { compareText } from '../../kernel/compare-text.js';
 import { invalidCursor, ListCursors } from '../../kernel/cursor.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
@@ -6,10 +6,13 @@ import { ProjectHistory } from '../storage/index.js';
 import { meetsCondition } from './dimension-conditions.js';
 import type { EventFilter } from './event-filter.js';
 import { eventsById, matchingIds, type StoredEvent, type UsageScope } from './event-store.js';
-import { toUsageEvent } from './event-view.js';
+import { notesOf, toUsageEvent } from './event-view.js';
 import { unpricedUsage } from './unpriced-store.js';
 
-/** Superseded rows can keep a page from filling; after this many reads it is returned with fewer events. */
+/**
+ * Rows of former attempts and revisions can keep a page from filling; after this many reads it is returned with fewer
+ * events.
+ */
 const ROUNDS_MAX = 5;
 const CHUNK_GROWTH = 4;
 const CHUNK_ROWS_MAX = 2_000;
@@ -20,8 +23,8 @@ const CURSORS = new ListCursors('usage events', ID_BYTES);
 type PageQuery = Pick<UsageEventsQuery, 'limit' | 'cursor' | 'count'>;
 
 /**
- * Returns one page of a project's events, newest first by (occurred_at, raw_event_id). A reprocessed event is shown,
- * and filtered, by its last attempt only.
+ * Returns one page of a project's events, newest first by (occurred_at, raw_event_id). A reprocessed or
+ * corrected event is shown, and filtered, by the last attempt of its last revision only.
  */
 export async function listEvents(
   clickhouse: Pick<ClickHouse, 'query'>,
@@ -63,16 +66,24 @@ function cursorQuery({ tenantId, projectId }: UsageScope, filter: EventFilter): 
   return [tenantId, projectId, ...filters.flatMap(([name, value]) => [name, JSON.stringify(value)])];
 }
 
-/** Whether the current attempt of an event meets the conditions that may differ between attempts. */
+/** Whether the current row of an event meets the conditions that may differ between its attempts and revisions. */
 export function matches(event: StoredEvent, filter: EventFilter): boolean {
   return (
     (filter.status === undefined || event.status === filter.status) &&
     (filter.failure_code === undefined || event.failure_code === filter.failure_code) &&
     (filter.subject_type === undefined || event.subject_type === filter.subject_type) &&
     (filter.subject_id === undefined || event.subject_id === filter.subject_id) &&
+    (filter.extractor_rule_set_id === undefined ||
+      event.extractor_rule_set_id === filter.extractor_rule_set_id) &&
+    hasNote(event, filter) &&
     hasItem(event, filter) &&
     filter.conditions.every((condition) => meetsCondition(event, condition))
   );
+}
+
+function hasNote({ notes }: StoredEvent, { note }: EventFilter): boolean {
+  if (note === undefined) return true;
+  return notesOf(notes).some(({ code }) => note === ANY_NOTE || code === note);
 }
 
 /** Whether one charge item meets all conditions on an item. */

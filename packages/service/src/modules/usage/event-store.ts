@@ -12,6 +12,7 @@ export type UsageScope = HistoryScope;
 export interface StoredEvent {
   /** 32 hex digits. */
   readonly id: string;
+  readonly corrections: number;
   readonly status: keyof typeof EVENT_STATUSES;
   readonly posting: keyof typeof POSTINGS;
   readonly source: string;
@@ -67,7 +68,7 @@ const DATE_TIME_MAX = 0xffff_ffff;
 
 // Aliases differ from the names of their columns: ClickHouse would take the alias wherever a condition names both.
 export const EVENT_COLUMNS = `
-  lower(hex(raw_event_id)) AS id, status, posting, source, external_event_id, idempotency_key, subject_type, subject_id,
+  lower(hex(raw_event_id)) AS id, corrections, status, posting, source, external_event_id, idempotency_key, subject_type, subject_id,
   account_id, budget_lease_id, lease_status, extractor_rule_set_id, extractor_version,
   toUnixTimestamp(occurred_at) AS occurred_at_s, toUnixTimestamp(received_at) AS received_at_s,
   toUnixTimestamp(processed_at) AS processed_at_s, dimensions, failure_code, failure_message, failure_path, notes,
@@ -79,6 +80,11 @@ export const EVENT_COLUMNS = `
 
 /** The condition that the project keeps an event. */
 export const IN_SCOPE = `${OWN_ROWS} AND ${isKept('occurred_at')}`;
+/**
+ * Counts rows so that a revision and its counter row are none together. Sums of charge items need no sign, because the
+ * items of counter rows are negative.
+ */
+export const SIGN = 'if(is_counter, -1, 1)';
 
 const CONDITIONS = {
   from: "occurred_at >= toDateTime({from:UInt32}, 'UTC')",
@@ -92,10 +98,19 @@ const CONDITIONS = {
   external_event_id: 'external_event_id = {external_event_id:String}',
   note: `notes != '' AND ({note:String} = '${ANY_NOTE}' OR
     arrayExists(each -> JSONExtractString(each, 'code') = {note:String}, JSONExtractArrayRaw(notes)))`,
-  // The time leaves few granules to read.
-  ledger_transaction_id:
-    'processed_at = fromUnixTimestamp64Milli({posted_at:Int64}) AND has(item.ledger_transaction_id, {ledger_transaction_id:String})',
-} as const satisfies Record<Exclude<keyof EventFilter, ItemFilter | 'conditions'>, string>;
+} as const satisfies Record<
+  Exclude<keyof EventFilter, ItemFilter | 'ledger_transaction_id' | 'conditions'>,
+  string
+>;
+
+/**
+ * Selects events with a row that was posted in a transaction, also a row of a former revision or a counter row. The
+ * time leaves few granules to read.
+ */
+const IN_TRANSACTION = (table: string) => `(occurred_at, raw_event_id) IN (
+  SELECT occurred_at, raw_event_id FROM ${table} WHERE ${IN_SCOPE}
+    AND processed_at = fromUnixTimestamp64Milli({posted_at:Int64})
+    AND has(item.ledger_transaction_id, {ledger_transaction_id:String}))`;
 
 /** Conditions that one charge item must meet, if there are any. */
 const ITEM_CONDITIONS = {
@@ -128,15 +143,22 @@ interface Selection {
   readonly params: Record<string, unknown>;
 }
 
-/** The rows that a filter selects; undefined where no row can match. */
-export function rowSelection(filter: EventFilter): Selection | undefined {
+/** The rows that a filter selects, counter rows included; undefined where no row can match. */
+export function rowSelection(
+  { tables }: Pick<ProjectHistory, 'tables'>,
+  filter: EventFilter,
+): Selection | undefined {
   const conditions = [IN_SCOPE];
   const params: Record<string, unknown> = {};
   if (filter.ledger_transaction_id !== undefined) {
     // The ids of a batch's transactions carry the time at which its events were processed.
     const postedAtMs = timeOfId('led', filter.ledger_transaction_id);
     if (postedAtMs === undefined) return undefined;
-    params.posted_at = postedAtMs;
+    conditions.push(IN_TRANSACTION(tables.events));
+    Object.assign(params, {
+      posted_at: postedAtMs,
+      ledger_transaction_id: filter.ledger_transaction_id,
+    });
   }
   for (const [name, condition] of Object.entries(CONDITIONS)) {
     const value = filter[name as keyof typeof CONDITIONS];
@@ -161,8 +183,8 @@ function oneItemFits(asked: readonly ItemFilter[]): string {
 }
 
 /**
- * Events that have, or had before they were reprocessed, a row that matches: from just after `after`, at most
- * `limit` rows. Without FINAL and LIMIT BY, which would read the project's whole history: ClickHouse stops at the
+ * Events that have, or had before they were reprocessed or corrected, a row that matches: from just after `after`, at
+ * most `limit` rows. Without FINAL and LIMIT BY, which would read the project's whole history: ClickHouse stops at the
  * limit, and `eventsById` finds the current row of each event.
  */
 export async function matchingIds(
@@ -173,9 +195,10 @@ export async function matchingIds(
   order: keyof typeof ORDERS = 'newest',
 ): Promise<Candidates> {
   const { direction, follows, reaches } = ORDERS[order];
-  const selection = rowSelection(filter);
+  const selection = rowSelection(history, filter);
   if (selection === undefined) return { ids: [], bytes: new Map(), isEnd: true };
-  const { conditions, params } = selection;
+  const { params } = selection;
+  const conditions = ['NOT is_counter', ...selection.conditions];
   params.limit = limit;
   if (after !== undefined) {
     const afterTime = `toDateTime({after_s:UInt32}, 'UTC')`;
@@ -195,14 +218,14 @@ export async function matchingIds(
   return { ids: [...bytes.keys()], bytes, isEnd: rows.length < limit };
 }
 
-/** Returns the current row of each event, which is that of the last attempt; newest first. */
+/** Returns the current row of each event: that of the last attempt of its last revision; newest first. */
 export function eventsById(history: ProjectHistory, ids: readonly string[]): Promise<StoredEvent[]> {
   return history.query<StoredEvent>(
     `SELECT ${EVENT_COLUMNS} FROM ${history.tables.events}
-     WHERE ${IN_SCOPE} AND (occurred_at, raw_event_id) IN (
+     WHERE ${IN_SCOPE} AND NOT is_counter AND (occurred_at, raw_event_id) IN (
        SELECT toDateTime(reinterpretAsUInt32(reverse(substring(bytes, 1, 4))), 'UTC'), toFixedString(bytes, 16)
        FROM (SELECT unhex(arrayJoin({ids:Array(String)})) AS bytes))
-     ORDER BY occurred_at DESC, raw_event_id DESC, attempt DESC LIMIT 1 BY raw_event_id`,
+     ORDER BY occurred_at DESC, raw_event_id DESC, corrections DESC, attempt DESC LIMIT 1 BY raw_event_id`,
     { ids },
   );
 }
@@ -214,9 +237,9 @@ export async function eventDetail(
 ): Promise<StoredEventDetail | undefined> {
   const rows = await history.query<StoredEventDetail>(
     `SELECT ${EVENT_COLUMNS}, raw_json, metadata, x_billing, subject_is_sent FROM ${history.tables.events}
-     WHERE ${IN_SCOPE} AND occurred_at = toDateTime({at:UInt32}, 'UTC')
+     WHERE ${IN_SCOPE} AND NOT is_counter AND occurred_at = toDateTime({at:UInt32}, 'UTC')
        AND raw_event_id = toFixedString(unhex({id:String}), 16)
-     ORDER BY attempt DESC LIMIT 1`,
+     ORDER BY corrections DESC, attempt DESC LIMIT 1`,
     { id, at: secondsOfId(id) },
   );
   return rows[0];

@@ -8,6 +8,7 @@ import type { UsageItemRow } from './row.js';
 export function toUsageEvent(event: StoredEvent): UsageEvent {
   return {
     raw_event_id: rawEventIdText(event.id),
+    revision: event.corrections + 1,
     status: event.status,
     source: event.source,
     external_event_id: textOrNull(event.external_event_id),
@@ -33,8 +34,13 @@ export function toUsageEvent(event: StoredEvent): UsageEvent {
             path: textOrNull(event.failure_path),
           }
         : null,
-    notes: event.notes === '' ? [] : JSON.parse(event.notes),
+    notes: notesOf(event.notes),
   };
+}
+
+/** Parses the column `notes`. */
+export function notesOf(text: string): UsageEvent['notes'] {
+  return text === '' ? [] : JSON.parse(text);
 }
 
 /** An item as it was rated, in the shape in which its event will show it. */

@@ -44,6 +44,7 @@ describe('GET …/usage/events', () => {
       events: [
         {
           raw_event_id: textOf(rows.rich),
+          revision: 1,
           status: 'processed',
           source: 'batch',
           external_event_id: 'ext-1',

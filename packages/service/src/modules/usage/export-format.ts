@@ -54,12 +54,16 @@ const ITEM_COLUMNS: Columns<PostedChargeItem> = {
   'item.ledger_transaction_id': (item) => csvText(item.ledger_transaction_id),
 };
 
-/** After all others, so that these keep their places from before there were notes. */
-const NOTES_COLUMN = 'notes';
+/** After all others, so that these keep their places from before there were notes and revisions. */
+const LAST_COLUMNS: Columns<UsageEvent> = {
+  notes: (event) => csvText(event.notes.length === 0 ? null : JSON.stringify(event.notes)),
+  revision: (event) => number(event.revision),
+};
 /** Before the columns of the item: its index among the event's items, counted from 0. */
 const ITEM_INDEX = 'item';
 const EVENT_CELLS = Object.values(EVENT_COLUMNS);
 const ITEM_CELLS = Object.values(ITEM_COLUMNS);
+const LAST_CELLS = Object.values(LAST_COLUMNS);
 const NO_ITEM: readonly string[] = [ITEM_INDEX, ...ITEM_CELLS].map(() => '');
 
 export const EXPORT_TEXTS: Readonly<Record<ExportFormat, ExportText>> = {
@@ -70,7 +74,12 @@ export const EXPORT_TEXTS: Readonly<Record<ExportFormat, ExportText>> = {
   },
   csv: {
     contentType: 'text/csv; charset=utf-8',
-    head: csvLine([...Object.keys(EVENT_COLUMNS), ITEM_INDEX, ...Object.keys(ITEM_COLUMNS), NOTES_COLUMN]),
+    head: csvLine([
+      ...Object.keys(EVENT_COLUMNS),
+      ITEM_INDEX,
+      ...Object.keys(ITEM_COLUMNS),
+      ...Object.keys(LAST_COLUMNS),
+    ]),
     linesOf: csvLines,
   },
 };
@@ -78,9 +87,9 @@ export const EXPORT_TEXTS: Readonly<Record<ExportFormat, ExportText>> = {
 /** Yields one line per charge item, which repeats the event's cells. One by one, because together they can be large. */
 function* csvLines(event: UsageEvent): Generator<string> {
   const cells = EVENT_CELLS.map((cell) => cell(event));
-  const notes = csvText(event.notes.length === 0 ? null : JSON.stringify(event.notes));
-  if (event.charge_items.length === 0) yield csvLine([...cells, ...NO_ITEM, notes]);
+  const last = LAST_CELLS.map((cell) => cell(event));
+  if (event.charge_items.length === 0) yield csvLine([...cells, ...NO_ITEM, ...last]);
   for (const [index, item] of event.charge_items.entries()) {
-    yield csvLine([...cells, String(index), ...ITEM_CELLS.map((cell) => cell(item)), notes]);
+    yield csvLine([...cells, String(index), ...ITEM_CELLS.map((cell) => cell(item)), ...last]);
   }
 }

@@ -16,7 +16,7 @@ const PORTION_BYTES_MAX = 4 * 1_048_576;
 
 /**
  * Yields all matching events, oldest first by (occurred_at, raw_event_id), in portions; each is read when it is needed.
- * For a reprocessed event the last attempt counts, as of the time at which its portion is read.
+ * For a reprocessed or corrected event its current row counts, as of the time at which its portion is read.
  */
 export async function* eventPages(
   clickhouse: Pick<ClickHouse, 'query'>,

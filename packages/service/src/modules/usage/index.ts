@@ -1,5 +1,6 @@
+export { type CounterRowFields, counterRow } from './counter-row.js';
 export { type DimensionCondition, dimensionConditions } from './dimension-conditions.js';
-export type { StoredInput, UsageScope } from './event-store.js';
+export { SIGN, type StoredInput, type UsageScope } from './event-store.js';
 export { toUsageChargeItem, toUsageEvent } from './event-view.js';
 export {
   type AliasQuestion,

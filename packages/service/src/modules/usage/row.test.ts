@@ -22,6 +22,7 @@ describe('what a column cannot hold', () => {
   const outOfRange = [
     ['occurredAt', UINT32_MAX + 1, { occurredAt: UINT32_MAX + 1 }] as const,
     ['attempt', 0x1_0000, { attempt: 0x1_0000 }] as const,
+    ['corrections', UINT32_MAX + 1, { corrections: UINT32_MAX + 1 }] as const,
     ['extractorVersion', UINT32_MAX + 1, { extractorVersion: UINT32_MAX + 1 }] as const,
     ['item ruleSetVersion', 2 ** 32, { items: [usageItem({ ruleSetVersion: UINT32_MAX + 1 })] }] as const,
     ...pastRange(usageRow()).map(([name, value]) => [name, value, { [name]: value }] as const),
@@ -35,7 +36,7 @@ describe('what a column cannot hold', () => {
     expect(named).toEqual(
       expect.arrayContaining(['occurredAt', 'attempt', 'item quantity', 'item discount']),
     );
-    expect(new Set(named).size).toBe(10);
+    expect(new Set(named).size).toBe(11);
   });
 
   it.each<readonly [string, unknown, object]>([

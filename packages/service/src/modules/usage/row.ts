@@ -26,8 +26,14 @@ export interface UsageEventRow {
   readonly rawEventId: Uint8Array;
   /** Unix seconds, 0 to 2^32 − 1. */
   readonly occurredAt: number;
-  /** 0 at first; each reprocessing adds one, and the row with the greatest is the current one. */
+  /** 0 at first; each reprocessing adds one, and the row with the greatest is that of its revision. */
   readonly attempt: number;
+  /** 0 at first; each correction adds one. The revision is one more, and the greatest is the current one. */
+  readonly corrections: number;
+  /** Whether this is a counter row: it takes back the revision that has the same number of corrections. */
+  readonly isCounter: boolean;
+  /** The correction that wrote the row; empty for revision 1. */
+  readonly correctionId: string;
   readonly receivedAtMs: number;
   readonly processedAtMs: number;
   readonly status: keyof typeof EVENT_STATUSES;
@@ -66,7 +72,7 @@ export interface UsageEventRow {
   readonly itemTransactionIds: readonly string[];
 }
 
-export const EVENT_STATUSES = { processed: 1, failed: 2 } as const;
+export const EVENT_STATUSES = { processed: 1, failed: 2, voided: 3 } as const;
 export const POSTINGS = { none: 0, posted: 1, unpriced: 2, unrouted: 3 } as const;
 export const LEASE_STATUSES = { none: 0, applied: 1, closed: 2, expired: 3, unknown: 4 } as const;
 export const ITEM_SOURCES = { extractor: 1, x_billing: 2 } as const;
@@ -84,6 +90,7 @@ export function assertStorable(row: UsageEventRow): void {
   if (row.rawEventId.length !== RAW_EVENT_ID_BYTES) throw new RangeError('a raw event id has 16 bytes');
   assertInteger('occurredAt', row.occurredAt, UINT32_MAX);
   assertInteger('attempt', row.attempt, UINT16_MAX);
+  assertInteger('corrections', row.corrections, UINT32_MAX);
   assertInteger('receivedAtMs', row.receivedAtMs, Number.MAX_SAFE_INTEGER);
   assertInteger('processedAtMs', row.processedAtMs, Number.MAX_SAFE_INTEGER);
   assertInteger('extractorVersion', row.extractorVersion, UINT32_MAX);

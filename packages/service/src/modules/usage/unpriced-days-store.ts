@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import { type Db, isNotMoving } from '../../platform/postgres/index.js';
 import { everyHistory, everyTable, projectsWithOwnTables } from '../storage/index.js';
+import { SIGN } from './event-store.js';
 
 /** The totals of a project's day whose unpriced events were never counted. */
 export interface UncountedDay {
@@ -42,8 +43,9 @@ export async function uncountedDays(db: Db, day: number): Promise<UncountedDay[]
 }
 
 /**
- * Counts the events of a day that have a charge item without a price, by project; a project without any is absent.
- * Exact without FINAL: only the last row of an event has charge items.
+ * Counts the events of a day that have a charge item without a price, by project; a project without any may be
+ * absent. Exact without FINAL: of the attempts of a revision only the last has charge items, and a counter row counts
+ * less by what its revision counts more.
  */
 export async function countUnpricedOfDay(
   db: Db,
@@ -55,7 +57,7 @@ export async function countUnpricedOfDay(
   const { events, params } = everyHistory(own);
   const history = await clickhouse.upToDate(everyTable(own));
   const rows = await history.query<{ projectId: string; unpriced: string }>(
-    `SELECT tenant_id AS tenantId, project_id AS projectId, count() AS unpriced FROM ${events.from}
+    `SELECT tenant_id AS tenantId, project_id AS projectId, sum(${SIGN}) AS unpriced FROM ${events.from}
      WHERE ${events.inPlace} AND toUnixTimestamp(occurred_at) >= {from:UInt32} AND toUnixTimestamp(occurred_at) < {to:UInt64}
        AND has(item.pricing_source, 'unpriced')
      GROUP BY tenantId, projectId SETTINGS max_threads = 1`,

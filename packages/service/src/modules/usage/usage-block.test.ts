@@ -76,6 +76,9 @@ const rated: fc.Arbitrary<UsageEventRow> = fc.record({
   rawEventId: fc.constant(0).map(() => randomBytes(16)),
   occurredAt: fc.oneof(fc.nat(UINT32_MAX), fc.constantFrom(0, UINT32_MAX)),
   attempt: fc.nat(0xffff),
+  corrections: fc.nat(UINT32_MAX),
+  isCounter: fc.boolean(),
+  correctionId: anyText,
   receivedAtMs: fc.nat(MS_MAX),
   processedAtMs: fc.nat(MS_MAX),
   status: keyOf(EVENT_STATUSES),
@@ -128,6 +131,7 @@ function expected(row: UsageEventRow): unknown {
     row.projectId,
     row.rawEventId,
     row.source,
+    row.correctionId,
     row.externalEventId,
     row.idempotencyKey,
     row.subjectType,
@@ -143,11 +147,18 @@ function expected(row: UsageEventRow): unknown {
     row.xBilling,
     row.notes,
   ];
-  const numbers = [row.occurredAt, row.attempt, row.receivedAtMs, row.processedAtMs, row.extractorVersion];
+  const numbers = [
+    row.occurredAt,
+    row.attempt,
+    row.corrections,
+    row.receivedAtMs,
+    row.processedAtMs,
+    row.extractorVersion,
+  ];
   return {
     texts: texts.map(hex),
     numbers: numbers.map(String),
-    names: [row.status, row.posting, row.leaseStatus, String(row.subjectIsSent)],
+    names: [row.status, row.posting, row.leaseStatus, String(row.subjectIsSent), String(row.isCounter)],
     dimensions: [...row.dimensions].map(([name, value]) => [hex(name), hex(value)]),
     raw_only: row.excludedDimensions.map(hex),
     transactions: row.items.map((_, index) => hex(row.itemTransactionIds[index] ?? '')),
@@ -174,6 +185,7 @@ const TEXT_COLUMNS = [
   'project_id',
   'raw_event_id',
   'source',
+  'correction_id',
   'external_event_id',
   'idempotency_key',
   'subject_type',
@@ -192,9 +204,9 @@ const TEXT_COLUMNS = [
 const hexOf = (column: string) => `hex(${column})`;
 const SELECTED = `
   [${TEXT_COLUMNS.map(hexOf).join(', ')}] as texts,
-  [toString(toUnixTimestamp(occurred_at)), toString(attempt), toString(toUnixTimestamp64Milli(received_at)),
-    toString(toUnixTimestamp64Milli(processed_at)), toString(extractor_version)] as numbers,
-  [toString(status), toString(posting), toString(lease_status), toString(subject_is_sent)] as names,
+  [toString(toUnixTimestamp(occurred_at)), toString(attempt), toString(corrections),
+    toString(toUnixTimestamp64Milli(received_at)), toString(toUnixTimestamp64Milli(processed_at)), toString(extractor_version)] as numbers,
+  [toString(status), toString(posting), toString(lease_status), toString(subject_is_sent), toString(is_counter)] as names,
   arrayMap((name, value) -> [hex(name), hex(value)], mapKeys(dimensions), mapValues(dimensions)) as dimensions,
   arrayMap(name -> hex(name), raw_only) as raw_only,
   arrayMap(id -> hex(id), item.ledger_transaction_id) as transactions,

@@ -100,6 +100,9 @@ export class UsageBlock {
   readonly #rawEventId = new PlainColumn('FixedString(16)');
   readonly #occurredAt = new PlainColumn("DateTime('UTC')");
   readonly #attempt = new PlainColumn('UInt16');
+  readonly #corrections = new PlainColumn('UInt32');
+  readonly #isCounter = new PlainColumn('Bool');
+  readonly #correctionId = new PlainColumn('String');
   readonly #receivedAt = new PlainColumn(MILLISECONDS);
   readonly #processedAt = new PlainColumn(MILLISECONDS);
   readonly #status = new PlainColumn(enumOf(EVENT_STATUSES));
@@ -136,6 +139,9 @@ export class UsageBlock {
     ['raw_event_id', this.#rawEventId],
     ['occurred_at', this.#occurredAt],
     ['attempt', this.#attempt],
+    ['corrections', this.#corrections],
+    ['is_counter', this.#isCounter],
+    ['correction_id', this.#correctionId],
     ['received_at', this.#receivedAt],
     ['processed_at', this.#processedAt],
     ['status', this.#status],
@@ -184,6 +190,9 @@ export class UsageBlock {
     this.#rawEventId.fixedString(row.rawEventId);
     this.#occurredAt.uint32(row.occurredAt);
     this.#attempt.uint16(row.attempt);
+    this.#corrections.uint32(row.corrections);
+    this.#isCounter.uint8(row.isCounter ? 1 : 0);
+    this.#correctionId.string(row.correctionId);
     this.#receivedAt.int64(row.receivedAtMs);
     this.#processedAt.int64(row.processedAtMs);
     this.#status.uint8(EVENT_STATUSES[row.status]);

@@ -8,6 +8,7 @@ export type ComparedMeasure =
   | 'amount'
   | 'processed_count'
   | 'failed_count'
+  | 'voided_count'
   | 'unpriced_count'
   | 'event_count';
 

@@ -1,6 +1,7 @@
 import { DAY_S } from '@tollgate/timezone';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import { type EveryHistory, everyHistory, type OwnTables } from '../storage/index.js';
+import { SIGN } from '../usage/index.js';
 import type { DaySpan, Measurement } from './compare.js';
 import { type ItemTotals, itemMeasurements } from './item-totals.js';
 
@@ -16,7 +17,7 @@ export type ItemStore = (typeof ITEM_STORES)[number];
 /** The totals of some days in ClickHouse. */
 export interface FoundTotals {
   readonly items: Readonly<Record<ItemStore, Measurement[]>>;
-  /** Counts of events by the status of their last attempt. */
+  /** Counts of events by the status of the last attempt of their last revision. */
   readonly events: Measurement[];
 }
 
@@ -28,10 +29,10 @@ const WITHIN = (time: string) =>
   `toUnixTimestamp(${time}) >= {from:UInt32} AND toUnixTimestamp(${time}) < {to:UInt64}`;
 const KEYS = 'tenantId, projectId, day, metric, unit, currency';
 
-/** Sums charge items; no charge item is in two rows of its event. */
+/** Sums charge items; no charge item is in two rows of its revision, and counter rows take back former revisions. */
 function eventsQuery({ events }: EveryHistory): string {
   return `SELECT tenant_id AS tenantId, project_id AS projectId, ${DAY_OF('occurred_at')} AS day,
-      item.metric AS metric, item.unit AS unit, item.currency AS currency, count() AS itemCount,
+      item.metric AS metric, item.unit AS unit, item.currency AS currency, sum(${SIGN}) AS itemCount,
       sum(toDecimal256(item.quantity, 18)) AS quantity, sum(toDecimal256(item.amount, 18)) AS amount
     FROM ${events.from} ARRAY JOIN item WHERE ${events.inPlace} AND ${WITHIN('occurred_at')} GROUP BY ${KEYS}`;
 }
@@ -80,6 +81,7 @@ export async function daysWithHistory(clickhouse: Reader, own: readonly OwnTable
   return rows.map(({ day }) => day);
 }
 
+/** A counter row has the status of the revision that it takes back. */
 async function readEvents(
   clickhouse: Reader,
   { events }: EveryHistory,
@@ -91,20 +93,24 @@ async function readEvents(
     day: number;
     processed: string;
     failed: string;
+    voided: string;
     unpriced: string;
   }>(
     `SELECT tenant_id AS tenantId, project_id AS projectId, ${DAY_OF('occurred_at')} AS day,
-       countIf(status = 'processed') AS processed, countIf(status = 'failed') AS failed,
-       countIf(arrayExists(source -> source = 'unpriced', item.pricing_source)) AS unpriced
+       sumIf(${SIGN}, status = 'processed') AS processed, sumIf(${SIGN}, status = 'failed') AS failed,
+       sumIf(${SIGN}, status = 'voided') AS voided,
+       sumIf(${SIGN}, arrayExists(source -> source = 'unpriced', item.pricing_source)) AS unpriced
      FROM ${events.from} FINAL WHERE ${events.inPlace} AND ${WITHIN('occurred_at')}
      GROUP BY tenantId, projectId, day`,
     params,
   );
-  return rows.flatMap(({ processed, failed, unpriced, ...day }): Measurement[] => {
+  return rows.flatMap(({ processed, failed, voided, unpriced, ...day }): Measurement[] => {
     const key = { ...day, metric: null, unit: null, currency: null };
     return [
       { ...key, measure: 'processed_count', value: processed },
       { ...key, measure: 'failed_count', value: failed },
+      // Days without corrections have no such total in PostgreSQL.
+      ...(voided === '0' ? [] : [{ ...key, measure: 'voided_count' as const, value: voided }]),
       { ...key, measure: 'unpriced_count', value: unpriced },
     ];
   });

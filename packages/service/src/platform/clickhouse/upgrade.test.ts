@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestClickHouse, type TestClickHouse } from '../../testing/index.js';
 import { readMigrations } from '../migration-files.js';
-import { createTableCopy } from './copy.js';
 import { applyClickHouseMigrations } from './migrate.js';
+import { renamed, statementsOf, tablesOf } from './statements.js';
 import { USAGE_ROW_COLUMNS, usageRows } from './usage-row.testing.js';
 
 const TABLES = ['usage_events', 'usage_events_7'];
@@ -18,22 +18,77 @@ function insert(table: string, id: number, columns: readonly string[]): Promise<
   return store.clickhouse.insertRows(table, columns, { bytes }, 1, `token-${id}`);
 }
 
-test('events from before notes were kept have none, in shared and dedicated tables, and spooled rows still fit', async () => {
-  const { clickhouse } = store;
-  await createTableCopy(clickhouse, '_7');
-  for (const table of TABLES) {
-    await clickhouse.command(`ALTER TABLE ${table} DROP COLUMN notes`);
-    await insert(table, 1, USAGE_ROW_COLUMNS);
+/** Takes the tables back to the schema after the first migrations, and the record with them. */
+async function downgrade({ clickhouse }: TestClickHouse, versions: number): Promise<void> {
+  for (const suffix of ['', '_7']) {
+    for (const view of ['usage_rollup_view', 'usage_counter_view'])
+      await clickhouse.command(`DROP VIEW IF EXISTS ${view}${suffix} SYNC`);
+    for (const table of ['usage_events', 'usage_rollup'])
+      await clickhouse.command(`DROP TABLE IF EXISTS ${table}${suffix} SYNC`);
   }
   await clickhouse.command('TRUNCATE TABLE schema_migrations');
-  const [first, ...others] = readMigrations('clickhouse');
-  await applyClickHouseMigrations(clickhouse, first === undefined ? [] : [first]);
-  expect(await applyClickHouseMigrations(clickhouse, undefined, ['_7'])).toEqual(
-    others.map(({ name }) => name),
-  );
+  await applyClickHouseMigrations(clickhouse, readMigrations('clickhouse').slice(0, versions));
+  const tables = tablesOf(readMigrations('clickhouse'));
+  for (const migration of readMigrations('clickhouse').slice(0, versions))
+    for (const statement of statementsOf(migration))
+      await clickhouse.command(renamed(statement, tables, '_7'));
+}
+
+const MIGRATIONS = readMigrations('clickhouse').map(({ name }) => name);
+
+test('events from before notes were kept have none, in shared and dedicated tables, and spooled rows still fit', async () => {
+  const { clickhouse } = store;
+  await downgrade(store, 1);
+  for (const table of TABLES) await insert(table, 1, USAGE_ROW_COLUMNS);
+  expect(await applyClickHouseMigrations(clickhouse, undefined, ['_7'])).toEqual(MIGRATIONS.slice(1));
   for (const table of TABLES) {
     // Blocks that were written before lack the column that the insert names.
     await insert(table, 2, [...USAGE_ROW_COLUMNS, 'notes']);
     expect(await clickhouse.query(`SELECT notes FROM ${table}`)).toEqual([{ notes: '' }, { notes: '' }]);
   }
+});
+
+test('events from before corrections are their first revision, in shared and dedicated tables', async () => {
+  const { clickhouse } = store;
+  await downgrade(store, 3);
+  for (const table of TABLES) await insert(table, 1, USAGE_ROW_COLUMNS);
+  expect(await applyClickHouseMigrations(clickhouse, undefined, ['_7'])).toEqual(MIGRATIONS.slice(3));
+  for (const table of TABLES) {
+    await insert(table, 1, USAGE_ROW_COLUMNS);
+    await insert(table, 2, [...USAGE_ROW_COLUMNS, 'corrections', 'is_counter', 'correction_id']);
+    const columns = 'corrections, is_counter, correction_id';
+    const first = { corrections: 0, is_counter: false, correction_id: '' };
+    expect(await clickhouse.query(`SELECT ${columns} FROM ${table}`)).toEqual([first, first]);
+  }
+});
+
+test('keeps each revision and its counter row in merged parts, also beside parts from before corrections', async () => {
+  const { clickhouse } = store;
+  await downgrade(store, 3);
+  for (const table of TABLES) await insert(table, 1, USAGE_ROW_COLUMNS);
+  await applyClickHouseMigrations(clickhouse, undefined, ['_7']);
+  for (const table of TABLES) {
+    const [columns, own] = [USAGE_ROW_COLUMNS, table];
+    await clickhouse.command(
+      `INSERT INTO ${own} (${columns.join(', ')}, corrections, is_counter)
+       SELECT ${columns.map((name) => `\`${name}\``).join(', ')}, number = 2, number = 1 FROM ${own}
+       ARRAY JOIN [1, 2] AS number`,
+    );
+    await clickhouse.command(`OPTIMIZE TABLE ${table} FINAL`);
+    expect(await clickhouse.query(`SELECT corrections, is_counter FROM ${table} ORDER BY ALL`)).toEqual([
+      { corrections: 0, is_counter: false },
+      { corrections: 0, is_counter: true },
+      { corrections: 1, is_counter: false },
+    ]);
+  }
+});
+
+test('repeats each statement of an interrupted migration', async () => {
+  const { clickhouse } = store;
+  await downgrade(store, 3);
+  await applyClickHouseMigrations(clickhouse, undefined, ['_7']);
+  await clickhouse.command(
+    'ALTER TABLE schema_migrations DELETE WHERE version > 1 SETTINGS mutations_sync = 2',
+  );
+  expect(await applyClickHouseMigrations(clickhouse, undefined, ['_7'])).toEqual(MIGRATIONS.slice(1));
 });

@@ -80,6 +80,7 @@ export const EXPLANATIONS = items.map(({ explained }) => explained);
 const sent = { idempotency_key: 'call-1', occurred_at: NOW, raw_json: RAW_JSON };
 const event = {
   raw_event_id: EVENT,
+  revision: 1,
   status: 'processed',
   source: 'gateway',
   external_event_id: null,

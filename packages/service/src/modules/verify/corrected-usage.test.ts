@@ -1,0 +1,134 @@
+import { sql } from 'kysely';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createLog } from '../../platform/log/index.js';
+import {
+  correctedRows,
+  createProject,
+  createTestClickHouse,
+  createTestPostgres,
+  idOf,
+  insertCorrections,
+  insertUsageRows,
+  stored,
+  type TestClickHouse,
+  type TestPostgres,
+  usageItem,
+  usageRow,
+  voidedRows,
+} from '../../testing/index.js';
+import { readFound } from './history-store.js';
+import { verifyUsage } from './index.js';
+import { readPostedSums } from './posting-history-store.js';
+
+const DAY = 20_254;
+const AT_S = DAY * 86_400;
+
+let house: TestClickHouse;
+let store: TestPostgres;
+beforeEach(async () => {
+  [house, store] = await Promise.all([createTestClickHouse(), createTestPostgres()]);
+});
+afterEach(async () => {
+  await Promise.all([house.drop(), store.drop()]);
+});
+
+const row = usageRow({
+  ...{ occurredAt: AT_S, posting: 'posted', accountId: 'acct_1', itemTransactionIds: ['led_1'] },
+  items: [usageItem({ pricingSource: 'unpriced' })],
+});
+const anew = correctedRows(row, {
+  items: [usageItem({ quantity: stored('20'), amount: stored('0.03') })],
+  itemTransactionIds: ['led_2'],
+});
+
+const verify = () =>
+  verifyUsage({
+    ...{ postgres: store.postgres, clickhouse: house.clickhouse },
+    log: createLog({ level: 'silent' }),
+  });
+
+/** Records in PostgreSQL that the event was rated anew. */
+async function recordTotals(): Promise<void> {
+  const { db } = store.postgres;
+  const { projectNo } = await createProject(store.postgres, 'ten_1', 'prj_1');
+  await sql`insert into usage_event_ids values (${projectNo}, ${idOf(row)}::uuid)`.execute(db);
+  await sql`
+    insert into usage_event_totals (tenant_id, project_id, day, processed_count, failed_count, unpriced_count)
+    values ('ten_1', 'prj_1', ${DAY}, 1, 0, 0)
+  `.execute(db);
+  await sql`
+    insert into usage_totals values ('ten_1', 'prj_1', ${DAY}, 'llm.tokens', 'token', 'USD', 1, 20, 0.03)
+  `.execute(db);
+}
+
+const usageDifferences = async () =>
+  (await verify()).differences.map(({ store: where, measure, expected, found }) => [
+    where,
+    measure,
+    expected,
+    found,
+  ]);
+
+it('counts corrected events once, with the sums of their last revision', async () => {
+  await recordTotals();
+  await insertUsageRows(house.clickhouse, [row]);
+  await insertCorrections(house.clickhouse, [anew]);
+  expect(await usageDifferences()).toEqual([]);
+});
+
+it('finds a counter row that is missing, in the events and in each resolution', async () => {
+  await recordTotals();
+  await insertUsageRows(house.clickhouse, [row, anew.next]);
+  const found = await usageDifferences();
+  for (const table of ['usage_events', 'usage_rollup_1m', 'usage_rollup_15m', 'usage_rollup_1h'])
+    expect(found).toEqual(
+      expect.arrayContaining([
+        [table, 'item_count', '1', '2'],
+        [table, 'quantity', '20', '30'],
+        [table, 'amount', '0.03', '0.04'],
+      ]),
+    );
+  expect(found).toContainEqual(['usage_events', 'processed_count', '1', '2']);
+  expect(found).toContainEqual(['usage_events', 'unpriced_count', '0', '1']);
+});
+
+it('finds a counter row that was deleted, in the events alone', async () => {
+  await recordTotals();
+  await insertUsageRows(house.clickhouse, [row]);
+  await insertCorrections(house.clickhouse, [anew]);
+  await house.clickhouse.command(
+    'ALTER TABLE usage_events DELETE WHERE is_counter SETTINGS mutations_sync = 2',
+  );
+  expect(new Set((await usageDifferences()).map(([where]) => where))).toEqual(new Set(['usage_events']));
+});
+
+it('finds a revision that is missing', async () => {
+  await recordTotals();
+  await insertUsageRows(house.clickhouse, [row, anew.counter]);
+  expect(await usageDifferences()).toContainEqual(['usage_rollup_1h', 'item_count', '1', '0']);
+});
+
+it('counts voided events apart, and none of their former status', async () => {
+  const voided = usageRow({ occurredAt: AT_S });
+  await insertUsageRows(house.clickhouse, [voided, row]);
+  await insertCorrections(house.clickhouse, [voidedRows(voided), anew]);
+  const { events } = await readFound(house.clickhouse, [], { from: DAY, to: DAY + 1 });
+  expect(events.map(({ measure, value }) => [measure, value])).toEqual([
+    ['processed_count', '1'],
+    ['failed_count', '0'],
+    ['voided_count', '1'],
+    ['unpriced_count', '0'],
+  ]);
+});
+
+it('finds what usage and corrections have posted, by the time of each', async () => {
+  await insertUsageRows(house.clickhouse, [row]);
+  await insertCorrections(house.clickhouse, [anew]);
+  const sumUpTo = async (upToMs: number) => {
+    const sums = await readPostedSums(house.clickhouse, [], upToMs);
+    return sums.map(({ accountId, amount }) => [accountId, amount]);
+  };
+  expect(await sumUpTo(row.processedAtMs - 1)).toEqual([]);
+  expect(await sumUpTo(row.processedAtMs)).toEqual([['acct_1', '0.01']]);
+  expect(await sumUpTo(anew.next.processedAtMs)).toEqual([['acct_1', '0.03']]);
+});
