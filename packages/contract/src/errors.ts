@@ -96,6 +96,22 @@ export const ERRORS = {
     message: 'The payment is settled, but the event quota is not set up yet. Deliver the event again.',
   },
   backtest_running: { status: 409, message: 'A backtest of this project is still running.' },
+  backtest_stale: {
+    status: 409,
+    message:
+      'The usage has changed since the backtest, or the backtest did not rate all of it. Run it again.',
+  },
+  event_not_rated: { status: 409, message: 'The event is not rated yet. Try again in a moment.' },
+  correction_not_planned: { status: 409, message: 'Only a planned correction can be applied or deleted.' },
+  correction_not_applied: { status: 409, message: 'Only a correction that is in force can be reverted.' },
+  correction_superseded: {
+    status: 409,
+    message: 'A later correction has changed an event of this one. Revert that correction first.',
+  },
+  correction_limit_reached: {
+    status: 409,
+    message: 'The project already has the maximum number of corrections in progress. Wait until one ends.',
+  },
   event_not_failed: { status: 409, message: 'Only a failed event can be reprocessed.' },
   webhook_endpoint_limit_reached: {
     status: 409,

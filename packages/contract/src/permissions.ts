@@ -6,6 +6,7 @@ export const PERMISSIONS = [
   'rules:write',
   'usage:ingest',
   'usage:read',
+  'usage:correct',
   'analytics:read',
   'analytics:write',
   'usage_control:read',
@@ -27,9 +28,11 @@ export const PermissionSchema = Type.Unsafe<Permission>({
 });
 
 /**
- * Whether a key with the permissions `granted` may do `needed`: `x:write` includes `x:read`, `tenant:admin` everything.
+ * Whether a key with the permissions `granted` may do `needed`: `x:write` includes `x:read`, `usage:correct` includes
+ * `usage:read`, `tenant:admin` everything.
  */
 export function permits(granted: readonly Permission[], needed: Permission): boolean {
   if (granted.includes(needed) || granted.includes('tenant:admin')) return true;
+  if (needed === 'usage:read' && granted.includes('usage:correct')) return true;
   return needed.endsWith(':read') && granted.includes(needed.replace(':read', ':write') as Permission);
 }

@@ -14,8 +14,8 @@ import {
 
 /** Metrics that a count of unpriced usage names: those with the most unpriced charge items. */
 export const UNPRICED_METRICS_LISTED_MAX = 20;
-/** Longest failure code that a bulk reprocess can name. */
-const FAILURE_CODE_CHARS_MAX = 64;
+/** Longest failure code that a request can name. */
+export const FAILURE_CODE_CHARS_MAX = 64;
 /** Longest text of `filters` in a query string: escaped for a URL, it still fits the head of a request. */
 export const USAGE_FILTERS_CHARS_MAX = 4_096;
 
@@ -195,6 +195,26 @@ export const UsageEventQuery = Type.Object(
   closed,
 );
 
+export const UsageEventRevision = Type.Object(
+  {
+    revision: Type.Integer({ minimum: 1 }),
+    status: EventStatusSchema,
+    charge_items: Type.Array(PostedChargeItem),
+    correction_id: Nullable(
+      Type.String({ description: 'The correction that made it; null for revision 1.' }),
+    ),
+    actor: Nullable(
+      Type.String({ description: 'API key that requested the correction or its revert, or `service`.' }),
+    ),
+    reason: Nullable(Type.String({ description: 'Why the event was corrected.' })),
+    created_at: UnixSeconds,
+    raw_json: Type.Optional(
+      Type.Unknown({ description: 'Usage JSON, where it differs from that of the revision before.' }),
+    ),
+  },
+  { ...closed, description: 'One result of an event. A revert adds a revision with the former content.' },
+);
+
 export const UsageEventDetail = Type.Object(
   {
     ...usageEventFields,
@@ -202,6 +222,7 @@ export const UsageEventDetail = Type.Object(
     metadata: Type.Unknown({ description: 'Metadata as it was sent; null if there was none.' }),
     'x-billing': Type.Unknown({ description: '`x-billing` as it was sent; null if there was none.' }),
     explanation: UsageExplanation,
+    revisions: Type.Array(UsageEventRevision, { description: 'All results of the event, oldest first.' }),
     unpriced: Type.Array(UnpricedItem, {
       description:
         'Charge items that no price rule matched, and why the nearest rules active at `occurred_at` do not, as in a rules test. For an ' +
@@ -214,68 +235,10 @@ export const UsageEventDetail = Type.Object(
   },
 );
 
-export const ReprocessRequest = Type.Object(
-  {
-    from: { ...UnixSeconds, description: 'Earliest `occurred_at`, inclusive.' },
-    to: { ...UnixSeconds, description: 'Latest `occurred_at`, exclusive.' },
-    code: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: FAILURE_CODE_CHARS_MAX,
-        description: 'Only events that failed with this code.',
-      }),
-    ),
-  },
-  { ...closed, description: 'The failed events to rate again.' },
-);
-
-export const ReprocessResponse = Type.Object(
-  { count: Type.Integer({ minimum: 0, description: 'Failed events that will be rated again.' }) },
-  { ...closed, description: 'The number of events that will be rated again.' },
-);
-
-export const IngestStatus = Type.Object(
-  {
-    accepted: { ...Count, description: 'All accepted events, duplicates included.' },
-    processed: { ...Count, description: 'Rated.' },
-    failed: { ...Count, description: 'Failed and not reprocessed since.' },
-    duplicates: { ...Count, description: 'Events that were dropped because they had been received before.' },
-    pending: { ...Count, description: 'Accepted and not rated yet.' },
-    deferred_count: {
-      ...Count,
-      description:
-        'Pending events that wait behind others of their tenant, because its rules are slow. Each will be rated, ' +
-        'or fail with a reason.',
-    },
-    deferred_lag_seconds: Type.Integer({
-      minimum: 0,
-      description: 'Age of the oldest deferred event; 0 if there is none.',
-    }),
-    unpriced_count: {
-      ...Count,
-      description: 'Processed events with a charge item that has no price (`pricing_source` `unpriced`).',
-    },
-    lag_seconds: Type.Integer({
-      minimum: 0,
-      description: 'Age of the oldest event that is accepted but cannot be queried yet; 0 if there is none.',
-    }),
-    oldest_received_at: Nullable(
-      Type.Integer({ description: 'When that event was received; null if there is none.' }),
-    ),
-  },
-  {
-    ...closed,
-    description:
-      'Counts of all accepted events by outcome: `accepted` = `processed` + `failed` + `duplicates` + `pending`.',
-  },
-);
-
 export type UsageEventsQuery = Static<typeof UsageEventsQuery>;
 export type UsageEvent = Static<typeof UsageEvent>;
 export type UnpricedUsage = Static<typeof UnpricedUsage>;
 export type UsageEventList = Static<typeof UsageEventList>;
 export type UsageEventQuery = Static<typeof UsageEventQuery>;
+export type UsageEventRevision = Static<typeof UsageEventRevision>;
 export type UsageEventDetail = Static<typeof UsageEventDetail>;
-export type ReprocessRequest = Static<typeof ReprocessRequest>;
-export type ReprocessResponse = Static<typeof ReprocessResponse>;
-export type IngestStatus = Static<typeof IngestStatus>;

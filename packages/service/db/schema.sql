@@ -374,6 +374,7 @@ create table ingest_totals (
   processed_count bigint not null,
   failed_count bigint not null,
   duplicate_count bigint not null,
+  voided_count bigint not null default 0,
   constraint ingest_totals_pkey PRIMARY KEY (project_id)
 );
 
@@ -817,6 +818,76 @@ create table usage_batches (
 alter table usage_batches alter column bytes set storage external;
 CREATE INDEX usage_batches_by_group ON public.usage_batches USING btree (insert_group, dedicated_to, id);
 
+create table usage_correction_parts (
+  tenant_id text not null,
+  project_id text not null,
+  correction_id text not null,
+  no integer not null,
+  raw_event_ids uuid[] not null,
+  former_revisions integer[] not null,
+  former_corrections text[],
+  outcomes bytea not null,
+  failed_events json not null default '[]'::json,
+  is_applied boolean not null default false,
+  constraint usage_correction_parts_pkey PRIMARY KEY (project_id, correction_id, no),
+  constraint usage_correction_parts_project_id_correction_id_fkey FOREIGN KEY (project_id, correction_id) REFERENCES usage_corrections(project_id, id) ON DELETE CASCADE
+);
+alter table usage_correction_parts alter column outcomes set storage external;
+
+create table usage_correction_totals (
+  tenant_id text not null,
+  project_id text not null,
+  correction_id text not null,
+  is_applied boolean not null,
+  metric text not null,
+  unit text not null,
+  currency text not null,
+  account_id text not null,
+  quantity_before numeric not null,
+  quantity_after numeric not null,
+  amount_before numeric not null,
+  amount_after numeric not null,
+  constraint usage_correction_totals_pkey PRIMARY KEY (project_id, correction_id, is_applied, metric, unit, currency, account_id),
+  constraint usage_correction_totals_project_id_correction_id_fkey FOREIGN KEY (project_id, correction_id) REFERENCES usage_corrections(project_id, id) ON DELETE CASCADE
+);
+
+create table usage_corrections (
+  tenant_id text not null,
+  project_id text not null,
+  id text not null,
+  action text not null,
+  status text not null,
+  raw_event_id uuid,
+  request json not null,
+  backtest_id text,
+  reason text not null,
+  is_applied_at_once boolean not null,
+  created_by text not null,
+  created_at_ms bigint not null,
+  planned_at_ms bigint,
+  applied_at_ms bigint,
+  reverted_at_ms bigint,
+  reverted_by text,
+  planned_up_to uuid,
+  events_total bigint,
+  events_matched bigint not null default 0,
+  events_changed bigint not null default 0,
+  events_failed json not null default '{}'::json,
+  events_applied bigint not null default 0,
+  part_count integer not null default 0,
+  next_part integer not null default 0,
+  examples json not null default '[]'::json,
+  failure_code text,
+  failure_message text,
+  busy_until_ms bigint not null default 0,
+  constraint usage_corrections_action_check CHECK ((action = ANY (ARRAY['void'::text, 'replace'::text, 'rerate'::text]))),
+  constraint usage_corrections_pkey PRIMARY KEY (project_id, id),
+  constraint usage_corrections_status_check CHECK ((status = ANY (ARRAY['planning'::text, 'planned'::text, 'applying'::text, 'applied'::text, 'reverting'::text, 'reverted'::text, 'stale'::text, 'failed'::text, 'expired'::text]))),
+  constraint usage_corrections_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES projects(tenant_id, id)
+);
+CREATE INDEX usage_corrections_open ON public.usage_corrections USING btree (busy_until_ms) WHERE (status = ANY (ARRAY['planning'::text, 'applying'::text, 'reverting'::text]));
+CREATE INDEX usage_corrections_planned ON public.usage_corrections USING btree (planned_at_ms) WHERE (status = 'planned'::text);
+
 create table usage_event_id_blocks (
   project_no integer not null,
   first_id uuid not null,
@@ -832,6 +903,16 @@ create table usage_event_ids (
   constraint usage_event_ids_pkey PRIMARY KEY (project_no, raw_event_id)
 );
 
+create table usage_event_revisions (
+  tenant_id text not null,
+  project_id text not null,
+  raw_event_id uuid not null,
+  revision integer not null,
+  correction_id text not null,
+  constraint usage_event_revisions_pkey PRIMARY KEY (project_id, raw_event_id),
+  constraint usage_event_revisions_revision_check CHECK ((revision > 1))
+);
+
 create table usage_event_totals (
   tenant_id text not null,
   project_id text not null,
@@ -839,6 +920,7 @@ create table usage_event_totals (
   processed_count bigint not null,
   failed_count bigint not null,
   unpriced_count bigint,
+  voided_count bigint not null default 0,
   constraint usage_event_totals_pkey PRIMARY KEY (project_id, day)
 );
 

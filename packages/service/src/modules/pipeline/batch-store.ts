@@ -135,15 +135,18 @@ async function addEventTotals(tx: Tx, totals: readonly EventTotal[]): Promise<vo
   if (totals.length === 0) return;
   const column = columnsOf(totals);
   await sql`
-    insert into usage_event_totals as t (tenant_id, project_id, day, processed_count, failed_count, unpriced_count)
+    insert into usage_event_totals as t
+      (tenant_id, project_id, day, processed_count, failed_count, unpriced_count, voided_count)
     select * from unnest(
       ${column((t) => t.tenantId)}::text[], ${column((t) => t.projectId)}::text[],
       ${column((t) => t.day)}::integer[], ${column((t) => t.processed)}::bigint[],
-      ${column((t) => t.failed)}::bigint[], ${column((t) => t.unpriced)}::bigint[])
+      ${column((t) => t.failed)}::bigint[], ${column((t) => t.unpriced)}::bigint[],
+      ${column((t) => t.voided)}::bigint[])
     on conflict (project_id, day) do update set
       processed_count = t.processed_count + excluded.processed_count,
       failed_count = t.failed_count + excluded.failed_count,
-      unpriced_count = t.unpriced_count + excluded.unpriced_count
+      unpriced_count = t.unpriced_count + excluded.unpriced_count,
+      voided_count = t.voided_count + excluded.voided_count
   `.execute(tx);
 }
 
@@ -151,15 +154,17 @@ async function addIngestTotals(tx: Tx, totals: readonly IngestTotal[]): Promise<
   if (totals.length === 0) return;
   const column = columnsOf(totals);
   await sql`
-    insert into ingest_totals as t (tenant_id, project_id, processed_count, failed_count, duplicate_count)
+    insert into ingest_totals as t
+      (tenant_id, project_id, processed_count, failed_count, duplicate_count, voided_count)
     select * from unnest(
       ${column((t) => t.tenantId)}::text[], ${column((t) => t.projectId)}::text[],
       ${column((t) => t.processed)}::bigint[], ${column((t) => t.failed)}::bigint[],
-      ${column((t) => t.duplicate)}::bigint[])
+      ${column((t) => t.duplicate)}::bigint[], ${column((t) => t.voided)}::bigint[])
     on conflict (project_id) do update set
       processed_count = t.processed_count + excluded.processed_count,
       failed_count = t.failed_count + excluded.failed_count,
-      duplicate_count = t.duplicate_count + excluded.duplicate_count
+      duplicate_count = t.duplicate_count + excluded.duplicate_count,
+      voided_count = t.voided_count + excluded.voided_count
   `.execute(tx);
 }
 

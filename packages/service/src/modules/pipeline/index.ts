@@ -1,10 +1,24 @@
+export {
+  type EventReprocessRequest,
+  type FailedEvent,
+  insertFailedEvents,
+  takeFailedEvents,
+} from './batch-store.js';
+export {
+  type CorrectedEvent,
+  type CorrectedRowsDeps,
+  mayWriteCorrections,
+  writeCorrectedRows,
+} from './corrected-rows.js';
+export { EventBody } from './event.js';
 export { createEventIdCompactionJob } from './event-id-compaction.js';
 export { HistoryMismatchError, recordGroup } from './history-check.js';
 export type { BatchStage, PipelineObserver, ProjectorObserver, SegmentNews } from './observer.js';
 export { measureProjection } from './projection-metrics.js';
-export { createProjector, type OwnedShards, type ProjectorDeps } from './projector.js';
+export { createProjector, type OwnedShards, type Projector, type ProjectorDeps } from './projector.js';
 export { checkStoresMatch, PROJECTOR_LOCK } from './projector-store.js';
-export type { RuleVersionSource } from './rating.js';
+export { BatchRules, type RuleVersionSource } from './rating.js';
+export { createRollupDimensions } from './rollup-dimensions.js';
 export {
   createColumnSpool,
   createFileSpool,

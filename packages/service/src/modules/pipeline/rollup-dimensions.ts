@@ -1,5 +1,12 @@
 import { BoundedMap } from '../../kernel/bounded-map.js';
-import { type ExcludedDimension, HISTORY_FRESH_MS, type KnownExclusion } from '../storage/index.js';
+import type { Postgres } from '../../platform/postgres/index.js';
+import {
+  addExcludedDimensions,
+  type ExcludedDimension,
+  HISTORY_FRESH_MS,
+  type KnownExclusion,
+  readExcludedDimensions,
+} from '../storage/index.js';
 
 /** Stores excluded dimensions permanently. */
 export interface ExcludedDimensionStore {
@@ -97,6 +104,17 @@ export class RollupDimensions {
     if (dimensions.size === 0) return NONE;
     return this.#projects.get(projectId)?.add(dimensions) ?? NONE;
   }
+}
+
+/** Returns the dimensions of a process that writes rows. */
+export function createRollupDimensions({ db }: Pick<Postgres, 'db'>): RollupDimensions {
+  return new RollupDimensions({
+    store: {
+      load: (projectIds) => readExcludedDimensions(db, projectIds),
+      add: (dimensions) => addExcludedDimensions(db, dimensions),
+    },
+    nowMs: () => performance.now(),
+  });
 }
 
 class ProjectDimensions {

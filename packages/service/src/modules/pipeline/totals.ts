@@ -69,19 +69,23 @@ interface ProjectTotals {
 export class BatchTotals {
   readonly #projects = new Map<string, ProjectTotals>();
 
-  /** Counts a row of `usage_events`; `replacesFailed` when it replaces a failed one. */
+  /**
+   * Counts a row of `usage_events`; `replacesFailed` when it replaces a failed one. A counter row, whose charge items
+   * are negative, counts −1.
+   */
   addRow(row: UsageEventRow, replacesFailed: boolean): void {
     const project = this.#project(row.tenantId, row.projectId);
     const day = dayOf(project, Math.floor(row.occurredAt / SECONDS_PER_DAY));
     const outcome = row.status;
-    day.events[outcome]++;
-    project.ingest[outcome]++;
+    const count = row.isCounter ? -1 : 1;
+    day.events[outcome] += count;
+    project.ingest[outcome] += count;
     if (replacesFailed) {
       day.events.failed--;
       project.ingest.failed--;
     }
-    for (const item of row.items) addItem(day, item);
-    if (row.items.some(isUnpriced)) day.events.unpriced++;
+    for (const item of row.items) addItem(day, item, count);
+    if (row.items.some(isUnpriced)) day.events.unpriced += count;
     if (row.items.length > 0) project.changed.add(row.occurredAt);
   }
 
@@ -157,12 +161,12 @@ function isUnpriced({ pricingSource }: UsageItemRow): boolean {
   return pricingSource === 'unpriced';
 }
 
-function addItem({ events, byMetric }: DayTotals, item: UsageItemRow): void {
+function addItem({ events, byMetric }: DayTotals, item: UsageItemRow, count: number): void {
   const sameMetric = byMetric.get(item.metric);
   // A metric almost always has one unit and one currency, so a list is faster than a composed key.
   for (const total of sameMetric ?? []) {
     if (total.unit === item.unit && total.currency === item.currency) {
-      total.itemCount++;
+      total.itemCount += count;
       total.quantity += item.quantity;
       total.amount += item.amount;
       return;
@@ -170,7 +174,7 @@ function addItem({ events, byMetric }: DayTotals, item: UsageItemRow): void {
   }
   const { tenantId, projectId, day } = events;
   const { metric, unit, currency, quantity, amount } = item;
-  const total = { tenantId, projectId, day, metric, unit, currency, itemCount: 1, quantity, amount };
+  const total = { tenantId, projectId, day, metric, unit, currency, itemCount: count, quantity, amount };
   if (sameMetric === undefined) byMetric.set(metric, [total]);
   else sameMetric.push(total);
 }

@@ -3,7 +3,6 @@ import { type Postgres, transaction } from '../../platform/postgres/index.js';
 import { type ThreadTime, threadTime } from '../../platform/thread-time.js';
 import { Turns } from '../../platform/turns.js';
 import { pause, retryPauseMs, Wakeup } from '../../platform/wakeup.js';
-import { addExcludedDimensions, readExcludedDimensions } from '../storage/index.js';
 import { UsageBlock } from '../usage/index.js';
 import { type BatchDeps, type BatchSource, processBatch } from './batch.js';
 import { DeferredTurns } from './defer.js';
@@ -15,7 +14,7 @@ import {
   type SegmentNews,
   StageClock,
 } from './observer.js';
-import { RollupDimensions } from './rollup-dimensions.js';
+import { createRollupDimensions, type RollupDimensions } from './rollup-dimensions.js';
 import { sweepSpool } from './spool.js';
 import { ClaimTurns, IDLE_POLL_MS } from './turns.js';
 
@@ -115,13 +114,7 @@ class LoopWorker implements PipelineWorker {
     this.#loops = loops;
     this.#thread = options.thread ?? threadTime;
     this.#deferredTurns = new DeferredTurns(batchEventsMax);
-    this.#rollup = new RollupDimensions({
-      store: {
-        load: (projectIds) => readExcludedDimensions(deps.postgres.db, projectIds),
-        add: (dimensions) => addExcludedDimensions(deps.postgres.db, dimensions),
-      },
-      nowMs: () => performance.now(),
-    });
+    this.#rollup = createRollupDimensions(deps.postgres);
     // A batch holds one connection and reads rules on another: with fewer, batches would wait for each other for ever.
     const connectionsMin = loops * CONNECTIONS_PER_LOOP + DEFERRED_CONNECTIONS;
     if ((deps.postgres.pool.options.max ?? 0) < connectionsMin) {

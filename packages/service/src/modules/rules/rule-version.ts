@@ -3,7 +3,7 @@ import type { BoundedMemory } from '../../kernel/bounded-memory.js';
 import { ALL, type JsonSelection } from '../../kernel/json/json.js';
 import { compileExtractor, type Issue, type RuleOrigin } from './extract/index.js';
 import { type CompiledPricing, compilePricing, priceListOf } from './pricing/index.js';
-import { type RatedEvent, rateEvent } from './rate.js';
+import { type RatedEvent, type RatingRules, rateEvent } from './rate.js';
 import type { RatingInput } from './rating-input.js';
 
 /** The config of a version of a rule set. */
@@ -23,6 +23,8 @@ export interface RuleConfigs {
 export interface RuleVersion {
   /** Version of the extractor rule set. */
   readonly version: number;
+  /** The compiled rules, unless a config no longer compiles. */
+  readonly rules?: RatingRules;
   /** All of an event's `raw_json` that `rate` reads. */
   readonly reads: JsonSelection;
   /** @throws Error when a config, which compiled when it was saved, no longer does */
@@ -37,15 +39,19 @@ export interface RuleVersion {
 export function ruleVersionOf({ extractor, pricings }: RuleConfigs, codeMemory: BoundedMemory): RuleVersion {
   const { version } = extractor;
   const compiled = compileExtractor(extractor.config, extractor, codeMemory);
-  if (!compiled.ok) return { version, reads: ALL, rate: () => refuseToCompile(extractor, compiled.issues) };
+  if (!compiled.ok) return broken(extractor, version, compiled.issues);
   const compiledPricings: CompiledPricing[] = [];
   for (const pricing of pricings) {
     const result = compilePricing(pricing.config, pricing, codeMemory);
-    if (!result.ok) return { version, reads: ALL, rate: () => refuseToCompile(pricing, result.issues) };
+    if (!result.ok) return broken(pricing, version, result.issues);
     compiledPricings.push(result.pricing);
   }
   const rules = { extractor: compiled.extractor, prices: priceListOf(compiledPricings) };
-  return { version, reads: compiled.extractor.reads, rate: (input) => rateEvent(rules, input) };
+  return { version, rules, reads: compiled.extractor.reads, rate: (input) => rateEvent(rules, input) };
+}
+
+function broken(origin: RuleOrigin, version: number, issues: readonly Issue[]): RuleVersion {
+  return { version, reads: ALL, rate: () => refuseToCompile(origin, issues) };
 }
 
 /** @throws Error, always: every saved config compiled when it was saved */

@@ -13,11 +13,13 @@ export function isKept(time: string): string {
 /** The history of one project. Binds tenant, project and retention, and refuses statements without `OWN_ROWS`. */
 export class ProjectHistory {
   readonly tables: StorageTables;
+  readonly scope: HistoryScope;
   readonly #clickhouse: Pick<ClickHouse, 'query'>;
   readonly #params: Readonly<Record<string, unknown>>;
 
   constructor(clickhouse: Pick<ClickHouse, 'query'>, scope: HistoryScope) {
     this.tables = storageTables(scope);
+    this.scope = scope;
     this.#clickhouse = clickhouse;
     this.#params = {
       tenant: scope.tenantId,

@@ -8,3 +8,4 @@ export { type BacktestDeps, Backtests } from './backtests.js';
 export { unpricedFinder } from './stored-unpriced.js';
 export { registerTestRoutes } from './test-routes.js';
 export { testRules } from './test-rules.js';
+export { compiledExtractor, type RuleSetsForTrial, saved, trialRules } from './trial-rules.js';

@@ -213,7 +213,7 @@ function judge(look: Look, judged: Set<string>, tally: Tally): Map<string, Proje
   return open;
 }
 
-/** Processed and failed events of a day together. */
+/** Processed, failed and voided events of a day together. */
 function eventCounts(events: readonly Measurement[]): Measurement[] {
   const counts = new Map<string, Measurement>();
   for (const event of events) {

@@ -27,6 +27,7 @@ interface EventTotals {
   readonly day: number;
   readonly processed: number;
   readonly failed: number;
+  readonly voided: number;
   /** Null until an earlier release's day is counted; stays null where its history was not kept until then. */
   readonly unpriced: number | null;
 }
@@ -64,7 +65,7 @@ export async function readExpected(tx: Tx, span: DaySpan): Promise<ExpectedTotal
   `.execute(tx);
   const events = await sql<EventTotals>`
     select tenant_id as "tenantId", project_id as "projectId", day,
-      processed_count as processed, failed_count as failed, unpriced_count as unpriced
+      processed_count as processed, failed_count as failed, voided_count as voided, unpriced_count as unpriced
     from usage_event_totals where ${within(span)}
   `.execute(tx);
   const waiting = await readWaiting(tx);
@@ -140,10 +141,13 @@ export async function daysWithTotals(db: Db): Promise<number[]> {
 
 const NO_METRIC = { metric: null, unit: null, currency: null } as const;
 
-function eventMeasurements({ processed, failed, unpriced, ...day }: EventTotals): Measurement[] {
+function eventMeasurements({ processed, failed, voided, unpriced, ...day }: EventTotals): Measurement[] {
   const counted: Measurement[] = [
     { ...day, ...NO_METRIC, measure: 'processed_count', value: String(processed) },
     { ...day, ...NO_METRIC, measure: 'failed_count', value: String(failed) },
+    ...(voided === 0
+      ? []
+      : [{ ...day, ...NO_METRIC, measure: 'voided_count' as const, value: String(voided) }]),
   ];
   if (unpriced === null) return counted;
   return [...counted, { ...day, ...NO_METRIC, measure: 'unpriced_count', value: String(unpriced) }];

@@ -59,8 +59,12 @@ export interface Database {
   unserved_tenants: UnservedTenantsTable;
   usage_alerts: UsageAlertsTable;
   usage_batches: UsageBatchesTable;
+  usage_correction_parts: UsageCorrectionPartsTable;
+  usage_correction_totals: UsageCorrectionTotalsTable;
+  usage_corrections: UsageCorrectionsTable;
   usage_event_id_blocks: UsageEventIdBlocksTable;
   usage_event_ids: UsageEventIdsTable;
+  usage_event_revisions: UsageEventRevisionsTable;
   usage_event_totals: UsageEventTotalsTable;
   usage_limit_plan_rules: UsageLimitPlanRulesTable;
   usage_limit_plan_versions: UsageLimitPlanVersionsTable;
@@ -362,6 +366,7 @@ export interface IngestTotalsTable {
   processed_count: number;
   failed_count: number;
   duplicate_count: number;
+  voided_count: Generated<number>;
 }
 
 export interface LeaseMembersTable {
@@ -684,6 +689,65 @@ export interface UsageBatchesTable {
   group_no: number | null;
 }
 
+export interface UsageCorrectionPartsTable {
+  tenant_id: string;
+  project_id: string;
+  correction_id: string;
+  no: number;
+  raw_event_ids: string[];
+  former_revisions: number[];
+  former_corrections: string[] | null;
+  outcomes: Buffer;
+  failed_events: Generated<ColumnType<unknown, string, string>>;
+  is_applied: Generated<boolean>;
+}
+
+export interface UsageCorrectionTotalsTable {
+  tenant_id: string;
+  project_id: string;
+  correction_id: string;
+  is_applied: boolean;
+  metric: string;
+  unit: string;
+  currency: string;
+  account_id: string;
+  quantity_before: string;
+  quantity_after: string;
+  amount_before: string;
+  amount_after: string;
+}
+
+export interface UsageCorrectionsTable {
+  tenant_id: string;
+  project_id: string;
+  id: string;
+  action: string;
+  status: string;
+  raw_event_id: string | null;
+  request: ColumnType<unknown, string, string>;
+  backtest_id: string | null;
+  reason: string;
+  is_applied_at_once: boolean;
+  created_by: string;
+  created_at_ms: number;
+  planned_at_ms: number | null;
+  applied_at_ms: number | null;
+  reverted_at_ms: number | null;
+  reverted_by: string | null;
+  planned_up_to: string | null;
+  events_total: number | null;
+  events_matched: Generated<number>;
+  events_changed: Generated<number>;
+  events_failed: Generated<ColumnType<unknown, string, string>>;
+  events_applied: Generated<number>;
+  part_count: Generated<number>;
+  next_part: Generated<number>;
+  examples: Generated<ColumnType<unknown, string, string>>;
+  failure_code: string | null;
+  failure_message: string | null;
+  busy_until_ms: Generated<number>;
+}
+
 export interface UsageEventIdBlocksTable {
   project_no: number;
   first_id: string;
@@ -695,6 +759,14 @@ export interface UsageEventIdsTable {
   raw_event_id: string;
 }
 
+export interface UsageEventRevisionsTable {
+  tenant_id: string;
+  project_id: string;
+  raw_event_id: string;
+  revision: number;
+  correction_id: string;
+}
+
 export interface UsageEventTotalsTable {
   tenant_id: string;
   project_id: string;
@@ -702,6 +774,7 @@ export interface UsageEventTotalsTable {
   processed_count: number;
   failed_count: number;
   unpriced_count: number | null;
+  voided_count: Generated<number>;
 }
 
 export interface UsageLimitPlanRulesTable {

@@ -1,11 +1,11 @@
 import { memoized } from '../../../kernel/maps.js';
 import type { Tx } from '../../../platform/postgres/index.js';
-import { postUsage } from '../../ledger/index.js';
+import { postCorrections, postUsage, type UsageDebit } from '../../ledger/index.js';
 import { emit } from '../../webhooks/index.js';
 import type { LimitCatalog } from '../rules/catalog.js';
 import { type SubjectUsage, subjectRef } from '../windows/subject-usage.js';
 import { countWindows } from '../windows/windows.js';
-import { AccountDebits, usageDebits } from './debits.js';
+import { AccountDebits, correctionDebit, usageDebits } from './debits.js';
 import { BatchLeases, releaseCharges } from './lease-charges.js';
 import type { EventPosting, PostingPlan } from './posting-plan.js';
 import { isPriced, type PostingScope, type RatedUsage, type UsageGroup } from './rated-usage.js';
@@ -65,7 +65,39 @@ export class BatchPosting {
    *
    * @param onLocked called when no other batch has to be waited for any more, if anything is posted
    */
-  async write(plan: PostingPlan, onLocked = () => {}): Promise<void> {
+  write(plan: PostingPlan, onLocked = () => {}): Promise<void> {
+    return this.#write(plan, onLocked, (debits) => postUsage(this.#tx, debits, this.#nowMs));
+  }
+
+  /** As `write`, for the changes of a correction. */
+  writeCorrection(plan: PostingPlan, correctionId: string): Promise<void> {
+    return this.#write(
+      plan,
+      () => {},
+      (debits) => postCorrections(this.#tx, debits.map(correctionDebit(correctionId)), this.#nowMs),
+    );
+  }
+
+  /**
+   * Returns the posting of an event that a correction takes back or adds. Its amounts go to the named account, whatever
+   * its subject's route says; without an account, they go nowhere.
+   */
+  ofCorrection(scope: PostingScope, event: RatedUsage, accountId: string): EventPosting {
+    const isPosted = accountId !== '' && event.items.some(isPriced);
+    const account = isPosted ? this.#account(scope, accountId) : undefined;
+    return {
+      ...UNPRICED,
+      itemTransactionIds: account === undefined ? NO_TRANSACTIONS : transactionIds(account, event),
+      usage: this.#usageOf(scope, event),
+      account,
+    };
+  }
+
+  async #write(
+    plan: PostingPlan,
+    onLocked: () => void,
+    post: (debits: readonly UsageDebit[]) => Promise<void>,
+  ): Promise<void> {
     const tx = this.#tx,
       nowMs = this.#nowMs;
     const subjects = plan.subjects();
@@ -77,7 +109,7 @@ export class BatchPosting {
     onLocked();
     const released = await releaseCharges(tx, charges);
     const crossings = await countWindows(tx, { subjects, catalog: this.#catalog, nowMs });
-    await postUsage(tx, usageDebits(debits, released), nowMs);
+    await post(usageDebits(debits, released));
     await emit(tx, crossings);
   }
 
@@ -93,6 +125,7 @@ export class BatchPosting {
       leaseStatus: lease.status,
       itemTransactionIds: isPosted ? transactionIds(usage.account, event) : NO_TRANSACTIONS,
       usage,
+      account: usage?.account,
       charge: lease.charge,
     };
   }
@@ -149,6 +182,7 @@ const UNROUTED: EventPosting = {
   leaseStatus: 'none',
   itemTransactionIds: NO_TRANSACTIONS,
   usage: undefined,
+  account: undefined,
   charge: undefined,
 };
 const UNPRICED: EventPosting = { ...UNROUTED, posting: 'unpriced' };

@@ -1,6 +1,6 @@
 import { newId } from '../../../kernel/id.js';
 import { sumOrNone } from '../../../kernel/present.js';
-import type { Release, UsageDebit } from '../../ledger/index.js';
+import type { CorrectionDebit, Release, UsageDebit } from '../../ledger/index.js';
 import type { PostingScope } from './rated-usage.js';
 
 /** The debit of one wallet by a batch. */
@@ -65,6 +65,14 @@ export function usageDebits(debits: readonly WalletDebit[], releases: readonly R
     written.push({ ...wallet, transactionId: undefined, amount: 0n, released: amount });
   }
   return written;
+}
+
+/** Returns the change for the ledger that a correction makes. It releases nothing, because leases are not changed. */
+export function correctionDebit(correctionId: string) {
+  return ({ released: _none, transactionId, ...debit }: UsageDebit): CorrectionDebit => {
+    if (transactionId === undefined) throw new Error('a correction has a debit without a transaction');
+    return { ...debit, transactionId, correctionId };
+  };
 }
 
 const walletKey = ({ accountId, currency }: { readonly accountId: string; readonly currency: string }) =>

@@ -9,6 +9,8 @@ import type { LeaseCharge } from './store.js';
 export interface EventPosting extends PostedFields {
   /** The subject, if it has a route. */
   readonly usage: SubjectUsage | undefined;
+  /** The account whose wallets are debited. */
+  readonly account: AccountDebits | undefined;
   /** The lease that pays for the event. */
   readonly charge: LeaseCharge | undefined;
 }
@@ -24,18 +26,20 @@ export class PostingPlan {
   readonly #charges = new Set<LeaseCharge>();
 
   /** Adds an event to its lease, to the windows of its subject, and to the debits of its account. */
-  add(event: RatedUsage, { usage, charge }: EventPosting): void {
+  add(event: RatedUsage, { usage, account, charge }: EventPosting): void {
     if (charge !== undefined) {
       addToCharge(charge, event);
       this.#charges.add(charge);
     }
-    if (usage === undefined) return;
-    this.#subjects.add(usage);
-    this.#accounts.add(usage.account);
-    this.#counter.add(usage, event);
+    if (usage !== undefined) {
+      this.#subjects.add(usage);
+      this.#counter.add(usage, event);
+    }
+    if (account === undefined) return;
+    this.#accounts.add(account);
     for (const item of event.items) {
       if (!isPriced(item)) continue;
-      const debit = usage.account.in(item.currency);
+      const debit = account.in(item.currency);
       debit.itemCount++;
       debit.amount += item.amount;
     }

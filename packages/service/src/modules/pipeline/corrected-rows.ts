@@ -1,0 +1,136 @@
+import type { ProjectRef } from '../../kernel/scope.js';
+import { slotOf } from '../../kernel/shard.js';
+import { totalBytes } from '../../platform/buffers.js';
+import type { Tx } from '../../platform/postgres/index.js';
+import { BatchPosting, type PostingCatalog, PostingPlan, type RatedUsage } from '../limits/index.js';
+import { counterRow, UsageBlock, type UsageEventRow } from '../usage/index.js';
+import { UsageAlerts } from './alerts.js';
+import { addTotals, holdSpool, insertUsageBatch, unprojectedBytes } from './batch-store.js';
+import type { RollupDimensions } from './rollup-dimensions.js';
+import type { Spool } from './spool.js';
+import { BatchTotals, PostedTotals } from './totals.js';
+
+/** An event whose revision in force is replaced by another one. */
+export interface CorrectedEvent {
+  /** The row of the revision in force. */
+  readonly former: UsageEventRow;
+  /** The content of the next revision. Its number, times and ledger transactions are set when it is written. */
+  readonly next: UsageEventRow;
+}
+
+export interface CorrectedRowsDeps {
+  readonly limits: PostingCatalog;
+  readonly spool: Spool;
+  readonly rollup: Pick<RollupDimensions, 'prepare' | 'excludedDimensionsOf'>;
+}
+
+export interface CorrectionOfRows {
+  readonly project: ProjectRef;
+  readonly correctionId: string;
+  /** When the correction is applied, in Unix milliseconds. */
+  readonly nowMs: number;
+}
+
+/** Upper bound of the bytes that wait for ClickHouse: a correction can wait, and leaves room to new events. */
+const UNPROJECTED_BYTES_MAX = 256 * 1_048_576;
+const NO_TRANSACTIONS: readonly string[] = [];
+
+/** Whether ClickHouse has kept up, so that a correction may write rows. */
+export async function mayWriteCorrections(tx: Tx): Promise<boolean> {
+  return (await unprojectedBytes(tx)) < UNPROJECTED_BYTES_MAX;
+}
+
+/**
+ * Writes everything that follows from the correction of some events of one project, inside its transaction: a counter
+ * row and a row of the next revision for each event, and the differences of windows, wallets and totals. The former
+ * amounts return to the account that was debited; the next ones are debited from the account that the row names.
+ *
+ * @throws RangeError if ClickHouse cannot store a row; Error if a sum is wrong: then nothing may be committed
+ */
+export async function writeCorrectedRows(
+  tx: Tx,
+  { limits, spool, rollup }: CorrectedRowsDeps,
+  { project, correctionId, nowMs }: CorrectionOfRows,
+  events: readonly CorrectedEvent[],
+): Promise<void> {
+  const posting = new BatchPosting(tx, limits, nowMs);
+  await rollup.prepare([project]);
+  const written = { correctionId, processedAtMs: nowMs };
+  const changes = events.map(({ former, next }) => ({
+    former,
+    next,
+    counter: counterRow(former, { ...written, itemTransactionIds: NO_TRANSACTIONS }),
+  }));
+  const usage = changes.flatMap(({ counter, next }) => [usageOf(counter), usageOf(next)]);
+  await posting.prepare([{ scope: project, events: usage }]);
+  const plan = new PostingPlan();
+  const totals = new BatchTotals();
+  const posted = new PostedTotals();
+  const alerts = new UsageAlerts();
+  const block = new UsageBlock();
+  const add = (row: UsageEventRow) => {
+    const event = usageOf(row);
+    const ofRow = posting.ofCorrection(project, event, row.posting === 'posted' ? row.accountId : '');
+    plan.add(event, ofRow);
+    const complete = { ...row, itemTransactionIds: ofRow.itemTransactionIds };
+    block.add(complete);
+    totals.addRow(complete, false);
+    posted.addRow(complete);
+  };
+  for (const { counter, former, next } of changes) {
+    add(counter);
+    const revision: UsageEventRow = {
+      ...next,
+      ...written,
+      isCounter: false,
+      attempt: former.attempt,
+      corrections: former.corrections + 1,
+      itemTransactionIds: NO_TRANSACTIONS,
+      excludedDimensions:
+        next.items.length === 0 ? [] : rollup.excludedDimensionsOf(project.projectId, next.dimensions),
+    };
+    add(revision);
+    alerts.addRow(revision);
+  }
+  posted.assertEqual(plan.debits());
+  await storeRows(tx, spool, { project, nowMs, block, totals });
+  await posting.writeCorrection(plan, correctionId);
+  await alerts.write(tx, nowMs);
+  await addTotals(tx, totals.usageTotals(), totals.eventTotals(), totals.ingestTotals());
+}
+
+async function storeRows(
+  tx: Tx,
+  spool: Spool,
+  {
+    project,
+    nowMs,
+    block,
+    totals,
+  }: Pick<CorrectionOfRows, 'project' | 'nowMs'> & {
+    readonly block: UsageBlock;
+    readonly totals: BatchTotals;
+  },
+): Promise<void> {
+  await holdSpool(tx);
+  const rows = block.bytes();
+  const [location] = await spool.put([rows]);
+  if (location === undefined) throw new Error('the spool has no place for the rows of a correction');
+  await insertUsageBatch(tx, {
+    shard: slotOf(project.projectNo),
+    createdAtMs: nowMs,
+    oldestReceivedAtMs: nowMs,
+    dedicatedTo: project.storage === 'dedicated' ? project.projectNo : null,
+    eventCount: block.eventCount,
+    itemCount: block.itemCount,
+    projects: totals.projects(),
+    byteCount: totalBytes(rows),
+    location,
+  });
+}
+
+function usageOf({ occurredAt, subjectType, subjectId, dimensions, items }: UsageEventRow): RatedUsage {
+  const subject = subjectId === '' ? undefined : { type: subjectType, id: subjectId };
+  // A correction changes no lease.
+  return { occurredAt, subject, dimensions, items, budgetLeaseId: '' };
+}
