@@ -60,7 +60,8 @@ describe('every documented operation, fed with hostile input', () => {
         fc.asyncProperty(requestFor(path, operation, project), async (request) => {
           await expectDocumentedAnswer(method, path, operation, request);
         }),
-        { numRuns: RUNS_PER_OPERATION },
+        // The same reading request gets the same response; a repeated writing one finds what the first has changed.
+        { numRuns: RUNS_PER_OPERATION, plugins: method === 'GET' ? [fc.ignoreEqualValues()] : [] },
       );
     }
   }, 240_000);

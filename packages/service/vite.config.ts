@@ -25,6 +25,7 @@ export default defineConfig({
         'accepting-process': here('dist/main/accepting-process.js'),
         'worker-thread': here('dist/main/worker-thread.js'),
         'rules-thread': here('dist/main/rules-thread.js'),
+        'corrections-thread': here('dist/main/corrections-thread.js'),
       },
       output: {
         entryFileNames: '[name].js',

@@ -10,7 +10,7 @@ const RANKS: readonly (readonly string[])[] = [
   ['rules', 'ledger', 'usage', 'webhooks'],
   ['limits', 'analysis', 'trial', 'catalog', 'archive'],
   ['boards', 'ingest', 'pipeline', 'checkout'],
-  ['verify', 'stripe-sandbox', 'moves'],
+  ['verify', 'stripe-sandbox', 'moves', 'corrections'],
   ['rebuild'],
   ['main'],
 ];

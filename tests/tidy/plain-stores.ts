@@ -20,6 +20,7 @@ export const PLAIN_STORES: Readonly<Record<string, string>> = {
   'modules/checkout/order-store.ts': 'the payment provider names an order, not its tenant',
   'modules/checkout/purchase-recount-store.ts': 'recounts the orders of all tenants',
   'modules/checkout/reversal-store.ts': 'the payment provider names a payment, not its tenant',
+  'modules/corrections/turn-store.ts': 'the job takes the corrections of all projects in turn',
   'modules/console/session-store.ts': 'a session is found by a hash, before its tenant is known',
   'modules/ledger/grant-store.ts': 'a batch changes the credits of many projects',
   'modules/ledger/ledger-store.ts': 'a batch writes the ledgers of many projects',

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../config.js';
 import { systemClock } from '../kernel/clock.js';
-import type { ProjectRef } from '../kernel/scope.js';
+import type { ProjectRef, ProjectScope } from '../kernel/scope.js';
 import { KnownNames, registerAnalysisRoutes, usedNames } from '../modules/analysis/index.js';
 import { createBoards, registerBoardRoutes } from '../modules/boards/index.js';
 import {
@@ -12,6 +12,7 @@ import {
 } from '../modules/catalog/index.js';
 import { registerCellRoutes } from '../modules/cells/index.js';
 import { registerConsoleRoutes, Sessions } from '../modules/console/index.js';
+import { Corrections, readAuthors, registerCorrectionRoutes } from '../modules/corrections/index.js';
 import { IngestService, registerIngestRoutes } from '../modules/ingest/index.js';
 import { createLedger, registerLedgerRoutes } from '../modules/ledger/index.js';
 import {
@@ -220,7 +221,7 @@ function registerModules(
   registerQuotaRoutes(app, { postgres });
   registerIngestRoutes(app, { service: ingest });
   registerUsageRoutes(app, {
-    ...explainedBy(ruleSets, threads),
+    ...explainedBy(ruleSets, threads, postgres),
     clickhouse,
     history,
     postgres,
@@ -241,22 +242,34 @@ function registerModules(
       eventsOfRules: (owner, names) => eventsOfRules(new ProjectDb(postgres.db, owner), names),
     }),
   );
-  registerStoreRoutes(app, parts);
+  registerStoreRoutes(app, parts, { ruleSets, history });
   const stopCheckout = startCheckout(app, { config, postgres, log, metrics, entitlements, tenancy });
   return async () => {
     await Promise.all([ingest.close(), stopRules(), stopCheckout(), stopStreams()]);
   };
 }
 
-/** Registers the comparison of both stores, and the repair of the history. */
-function registerStoreRoutes(app: App, { stores, log }: ApiParts): void {
+/** Registers corrections, the comparison of both stores, and the repair of the history. */
+function registerStoreRoutes(
+  app: App,
+  { stores, log }: ApiParts,
+  deps: { readonly ruleSets: RuleSets; readonly history: UsageHistory },
+): void {
+  const clock = systemClock;
+  registerCorrectionRoutes(app, { corrections: new Corrections({ ...stores, ...deps, clock }), clock });
   registerVerifyRoutes(app, { ...stores, log });
-  registerRebuildRoutes(app, { ...stores, clock: systemClock, log });
+  registerRebuildRoutes(app, { ...stores, clock, log });
 }
 
 /** Returns the parts that explain an event by its rules, for the usage module. */
-function explainedBy(ruleSets: RuleSets, { answerAliases, findUnpriced }: RulesThreads) {
+function explainedBy(
+  ruleSets: RuleSets,
+  { answerAliases, findUnpriced }: RulesThreads,
+  { db }: Stores['postgres'],
+) {
   return {
+    correctionAuthors: (owner: ProjectScope, ids: readonly string[]) =>
+      readAuthors(new ProjectDb(db, owner), ids),
     answerAliases,
     findUnpriced,
     extractorVersions: ruleSets.extractors,

@@ -2,6 +2,7 @@ import type { Config } from '../config.js';
 import { systemClock } from '../kernel/clock.js';
 import { archivedObjects, createArchiveJob } from '../modules/archive/index.js';
 import { createEntitlements } from '../modules/catalog/index.js';
+import { createCorrectionJob } from '../modules/corrections/index.js';
 import { createCreditExpiryJob } from '../modules/ledger/index.js';
 import { createLeaseExpiryJob } from '../modules/limits/index.js';
 import { createEventIdCompactionJob } from '../modules/pipeline/index.js';
@@ -20,6 +21,7 @@ import {
 import { oldestTransactionMs, type Postgres, type WorkWatch } from '../platform/postgres/index.js';
 import { createSweepJob, type SweepJob } from '../platform/sweep-job.js';
 import { baselineOf } from './baseline.js';
+import { CorrectionsThread } from './corrections-host.js';
 import { objectKinds } from './passing-bytes.js';
 import type { Stores } from './stores.js';
 
@@ -27,6 +29,14 @@ import type { Stores } from './stores.js';
 export interface RunningJobs {
   /** Stops when the current work has ended. */
   stop(): Promise<void>;
+}
+
+export interface JobParts {
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly watch: WorkWatch;
+  /** Called after each commit that left rows for ClickHouse. */
+  readonly onCommitted: () => void;
 }
 
 /** Starts the jobs of a process with the worker role. Each may run in any number of processes at once. */
@@ -38,8 +48,9 @@ export function startJobs(
     objects,
     folders,
     archive,
-  }: Pick<Stores, 'postgres' | 'clickhouse' | 'objects' | 'folders' | 'archive'>,
-  { log, metrics, watch }: { readonly log: Logger; readonly metrics: Metrics; readonly watch: WorkWatch },
+    postgresConnection,
+  }: Pick<Stores, 'postgres' | 'clickhouse' | 'objects' | 'folders' | 'archive' | 'postgresConnection'>,
+  { log, metrics, watch, onCommitted }: JobParts,
 ): RunningJobs {
   if (!config.roles.includes('worker')) return { stop: async () => {} };
   const abort = new AbortController();
@@ -49,7 +60,13 @@ export function startJobs(
   const policy: RetentionPolicy = {
     retentionOf: (tx, tenantId) => entitlements.historyRetention(tenantId, tx),
   };
+  const corrections = new CorrectionsThread({
+    data: { postgresConnection, folders, objectStore: config.objectStoreUrl, logLevel: config.logLevel },
+    clickhouse,
+    onCommitted,
+  });
   const jobs = [
+    createCorrectionJob({ ...deps, advance: (signal) => corrections.advance(signal) }),
     createCreditExpiryJob(deps),
     createLeaseExpiryJob(deps),
     createWebhookDispatcher({ ...deps, send }),
@@ -65,6 +82,7 @@ export function startJobs(
     async stop() {
       abort.abort();
       await running;
+      await corrections.close();
     },
   };
 }

@@ -8,9 +8,9 @@ import type {
 import type { ProjectRef } from '../kernel/scope.js';
 import type { BacktestWork } from '../modules/trial/index.js';
 import type { AliasQuestion, AnswerAliases, StoredInput } from '../modules/usage/index.js';
-import type { QueryParams } from '../platform/clickhouse/index.js';
 import type { LogLevel } from '../platform/log/index.js';
 import type { PostgresConfig } from '../platform/postgres/index.js';
+import type { ClickHouseCall } from './clickhouse-calls.js';
 
 /** The start data of a rules thread. */
 export interface RulesThreadData {
@@ -52,11 +52,7 @@ export interface RulesJobs {
 
 /** Requests of a rules thread to the main thread, which runs ClickHouse. */
 export interface RulesCalls {
-  readonly query: {
-    readonly input: { readonly sql: string; readonly params: QueryParams | undefined };
-    /** The result of `ClickHouse.queryText`. */
-    readonly result: string;
-  };
+  readonly query: ClickHouseCall;
   /** The number of a backtest's events that are done. */
   readonly progress: { readonly input: number; readonly result: undefined };
 }

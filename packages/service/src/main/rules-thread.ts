@@ -3,11 +3,11 @@ import type { ExtractorRuleSetInput, PricingRuleSetInput } from '@tollgate/contr
 import { systemClock } from '../kernel/clock.js';
 import { createRuleSets, EXTRACTOR_KIND, PRICING_KIND } from '../modules/rules/index.js';
 import { createBacktestRating, testRules, unpricedFinder } from '../modules/trial/index.js';
-import { type ClickHouse, parseRows } from '../platform/clickhouse/index.js';
 import { createLog } from '../platform/log/index.js';
 import { connectPostgres } from '../platform/postgres/index.js';
 import { type Call, serveJobs } from '../platform/threads/index.js';
 import { answersOf } from './alias-answers.js';
+import { clickHouseBehind } from './clickhouse-calls.js';
 import { yieldThisThread } from './priority.js';
 import type { RulesCalls, RulesJobs, RulesThreadData } from './rules-jobs.js';
 
@@ -47,13 +47,6 @@ serveJobs<RulesJobs, RulesCalls>({
   rateBacktest: (work, call) =>
     backtestRating(call).rate(work, signal, (eventsDone) => call('progress', eventsDone)),
 });
-
-function clickHouseBehind(call: Call<RulesCalls>): Pick<ClickHouse, 'query'> {
-  return {
-    query: async <Row>(sql: string, params?: Parameters<ClickHouse['query']>[1]) =>
-      parseRows<Row>(await call('query', { sql, params })),
-  };
-}
 
 function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);

@@ -1,7 +1,7 @@
 import type { Config } from '../config.js';
 import { systemClock } from '../kernel/clock.js';
 import { BlockArchive } from '../modules/archive/index.js';
-import { createProjector } from '../modules/pipeline/index.js';
+import { createProjector, type Projector } from '../modules/pipeline/index.js';
 import { loadServiceKey, type ServiceKey } from '../modules/tenancy/index.js';
 import { CLOSE_DEADLINE_MS, closeGracefully, Readiness } from '../platform/http/index.js';
 import type { Logger } from '../platform/log/index.js';
@@ -88,7 +88,7 @@ export async function startService(config: Config, options: ServiceOptions): Pro
     const watch = new WorkWatch({ postgres: stores.postgres, clock: systemClock, log });
     const pipeline = await startPipeline(config, stores, { log, metrics, tracing, watch, fail });
     closers.add(() => pipeline.stop());
-    const jobs = startJobs(config, stores, { log, metrics, watch });
+    const jobs = startJobs(config, stores, { log, metrics, watch, onCommitted: pipeline.notifyCommitted });
     closers.add(() => jobs.stop());
     const stopWatch = new AbortController();
     const watching = watch.run(stopWatch.signal);
@@ -194,6 +194,8 @@ async function closeApi(
 interface RunningPipeline {
   /** Call it after segments were appended. */
   notify(): void;
+  /** Call it after a commit that left rows for ClickHouse. */
+  notifyCommitted(): void;
   stop(): Promise<void>;
 }
 
@@ -203,6 +205,15 @@ interface PipelineParts {
   readonly tracing: Tracing | undefined;
   readonly watch: WorkWatch;
   readonly fail: (reason: string) => void;
+}
+
+/** Returns a function that tells the projector of rows that were committed. */
+function committedNotice(projector: Projector | undefined, watch: WorkWatch): () => void {
+  const onNotified = projector && watch.add(projector.awaited);
+  return () => {
+    projector?.notify();
+    onNotified?.();
+  };
 }
 
 async function startPipeline(
@@ -232,7 +243,7 @@ async function startPipeline(
         shards: () => leases.owned('projector'),
       });
   const projecting = projector?.run(abort.signal);
-  const onProjectorNotified = projector && watch.add(projector.awaited);
+  const notifyCommitted = committedNotice(projector, watch);
   const pipelineMetrics = new PipelineMetrics(metrics);
   const worker =
     threads === 0
@@ -249,10 +260,7 @@ async function startPipeline(
             isTraced: tracing !== undefined,
           },
           {
-            onBatchCommitted: () => {
-              projector?.notify();
-              onProjectorNotified?.();
-            },
+            onBatchCommitted: notifyCommitted,
             onBatchEnded: (work) => tracing?.record('rate batch', work),
             onStats: (thread, stats, stageSeconds) => pipelineMetrics.update(thread, stats, stageSeconds),
             onUnexpectedExit: fail,
@@ -266,6 +274,7 @@ async function startPipeline(
       worker?.notify();
       onWorkerNotified?.();
     },
+    notifyCommitted,
     async stop() {
       await worker?.stop();
       abort.abort();

@@ -5,12 +5,15 @@ import type { StoredEventDetail } from './event-store.js';
 /**
  * Returns the JSON of the response, with the texts that were sent inserted as they are: numbers like
  * 12345678901234567890 keep every digit.
+ *
+ * @param revisions JSON, for the same reason
  */
 export function eventDetailJson(
   event: UsageEvent,
   sent: Pick<StoredEventDetail, 'raw_json' | 'metadata' | 'x_billing'>,
   explanation: UsageExplanation,
   unpriced: readonly UnpricedItem[],
+  revisions: string,
 ): string {
   const fields = JSON.stringify(event).slice(0, -1);
   const texts = [
@@ -18,6 +21,7 @@ export function eventDetailJson(
     `"metadata":${sent.metadata || 'null'}`,
     `"x-billing":${sent.x_billing || 'null'}`,
     `"explanation":${JSON.stringify(explanation)}`,
+    `"revisions":${revisions}`,
     `"unpriced":${JSON.stringify(unpriced)}`,
   ];
   return `${fields},${texts.join(',')}}`;

@@ -31,6 +31,7 @@ import {
   type FindUnpriced,
   type RatedBy,
 } from './explain.js';
+import { type CorrectionAuthors, revisionsJson } from './revisions.js';
 
 type RuleScope = Pick<UsageScope, 'tenantId' | 'projectId'>;
 
@@ -53,6 +54,7 @@ export interface EventRouteDeps {
   readonly pricingVersions: PricingVersions;
   readonly answerAliases: AnswerAliases;
   readonly findUnpriced: FindUnpriced;
+  readonly correctionAuthors: CorrectionAuthors;
 }
 
 /** Upper bound of the requests in one process that wait for events. */
@@ -74,13 +76,11 @@ export const EventParams = Type.Object(
 
 /** Registers the list of processed and failed events, and the details of one of them. */
 export function registerEventRoutes(app: App, deps: EventRouteDeps): void {
-  const { clickhouse, history } = deps;
-  const waits = new Slots({
-    what: 'reads that wait for an event',
-    perKeyMax: EVENT_WAITS_PER_KEY_MAX,
-    totalMax: EVENT_WAITS_MAX,
-  });
-  app.addHook('preClose', async () => waits.end());
+  registerEventList(app, deps);
+  registerEventDetail(app, deps);
+}
+
+function registerEventList(app: App, { clickhouse, history }: EventRouteDeps): void {
   app.route({
     method: 'GET',
     url: '/v1/projects/:project_id/usage/events',
@@ -100,6 +100,16 @@ export function registerEventRoutes(app: App, deps: EventRouteDeps): void {
       return listEvents(clickhouse, await history.scopeOf(request.project), query);
     },
   });
+}
+
+function registerEventDetail(app: App, deps: EventRouteDeps): void {
+  const { clickhouse, history } = deps;
+  const waits = new Slots({
+    what: 'reads that wait for an event',
+    perKeyMax: EVENT_WAITS_PER_KEY_MAX,
+    totalMax: EVENT_WAITS_MAX,
+  });
+  app.addHook('preClose', async () => waits.end());
   app.route({
     method: 'GET',
     url: '/v1/projects/:project_id/usage/events/:raw_event_id',
@@ -137,9 +147,12 @@ export function registerEventRoutes(app: App, deps: EventRouteDeps): void {
       const explained = await explainEventWith(event, ratedBy, (questions) =>
         deps.answerAliases(scope, questions),
       );
+      const revisions = await revisionsJson(own, stored, (ids) =>
+        deps.correctionAuthors(request.project, ids),
+      );
       reply.header('content-type', 'application/json; charset=utf-8');
       // Written here, not by the serializer, which would have to parse the sent JSON and lose digits of its numbers.
-      return reply.send(eventDetailJson(event, stored, explained, unpriced) as never);
+      return reply.send(eventDetailJson(event, stored, explained, unpriced, revisions) as never);
     },
   });
 }

@@ -1,6 +1,8 @@
 export { type CounterRowFields, counterRow } from './counter-row.js';
-export { type DimensionCondition, dimensionConditions } from './dimension-conditions.js';
-export { SIGN, type StoredInput, type UsageScope } from './event-store.js';
+export { type DimensionCondition, dimensionConditions, meetsCondition } from './dimension-conditions.js';
+export type { EventFilter } from './event-filter.js';
+export { EventParams } from './event-routes.js';
+export { matchingIds, rowSelection, SIGN, type StoredInput, type UsageScope } from './event-store.js';
 export { toUsageChargeItem, toUsageEvent } from './event-view.js';
 export {
   type AliasQuestion,
@@ -11,6 +13,7 @@ export {
   recordedItem,
 } from './explain.js';
 export { registerExportRoutes } from './export-routes.js';
+export { eventState } from './failed-store.js';
 export { filterSql, StatementParams } from './filter-sql.js';
 export {
   countInputs,
@@ -19,8 +22,11 @@ export {
   type ReplaySelection,
   readInputs,
 } from './replay-store.js';
+export type { CorrectionAuthor } from './revisions.js';
 export { registerUsageRoutes } from './routes.js';
-export type { UsageEventRow, UsageItemRow } from './row.js';
+export { assertStorable, type UsageEventRow, type UsageItemRow } from './row.js';
+export { ingestCounts } from './status-store.js';
+export { revisionRows } from './stored-rows.js';
 export { resolveTimeRange, type TimeRange } from './time-range.js';
 export { createUnpricedDaysJob } from './unpriced-days.js';
 export { USAGE_EVENT_COLUMNS, UsageBlock } from './usage-block.js';

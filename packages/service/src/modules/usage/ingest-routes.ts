@@ -33,8 +33,8 @@ function registerStatusRoute(app: App, deps: ReprocessDeps): void {
       tags: ['Usage'],
       summary: 'Read the progress of processing',
       description:
-        'Returns counts of a single moment: `accepted` is always `processed` + `failed` + `duplicates` + ' +
-        '`pending`. `deferred_count` is part of `pending`.',
+        'Returns counts of a single moment: `accepted` is always `processed` + `failed` + `voided` + ' +
+        '`duplicates` + `pending`. `deferred_count` is part of `pending`.',
       operationId: 'getIngestStatus',
       params: ProjectParams,
       response: { 200: IngestStatus },
@@ -43,10 +43,10 @@ function registerStatusRoute(app: App, deps: ReprocessDeps): void {
       const { oldestReceivedAtMs, oldestDeferredAtMs, unpriced, deferred, ...counts } = await ingestCounts(
         new ProjectDb(deps.postgres.db, request.project),
       );
-      const { processed, failed, duplicates, pending } = counts;
+      const { processed, failed, voided, duplicates, pending } = counts;
       const nowMs = deps.clock.nowMs();
       return {
-        accepted: processed + failed + duplicates + pending,
+        accepted: processed + failed + voided + duplicates + pending,
         ...counts,
         deferred_count: deferred,
         deferred_lag_seconds: ageSeconds(oldestDeferredAtMs, nowMs),

@@ -19,6 +19,7 @@ beforeAll(async () => {
     queue = new PostgresSegmentQueue(postgres);
     registerUsageRoutes(app, {
       answerAliases: async () => [],
+      correctionAuthors: async () => [],
       findUnpriced: async () => [],
       clickhouse: { query: async () => [] },
       history: everythingKept,

@@ -4,6 +4,7 @@ import type { ProjectDb } from '../../platform/postgres/index.js';
 export interface IngestCounts {
   readonly processed: number;
   readonly failed: number;
+  readonly voided: number;
   readonly duplicates: number;
   readonly pending: number;
   /** Pending events that wait behind slow events of their own tenant. */
@@ -24,6 +25,7 @@ export async function ingestCounts(db: ProjectDb): Promise<IngestCounts> {
   const { projectId } = db.scope;
   const counts = await db.row<IngestCounts>`
     select coalesce(total.processed_count, 0) as processed, coalesce(total.failed_count, 0) as failed,
+      coalesce(total.voided_count, 0) as voided,
       coalesce(total.duplicate_count, 0) as duplicates, coalesce(queued.pending, 0)::bigint as pending,
       coalesce(queued.deferred, 0)::bigint as deferred, queued.oldest_deferred_ms as "oldestDeferredAtMs",
       counted.unpriced, least(queued.oldest_ms, batched.oldest_ms) as "oldestReceivedAtMs"

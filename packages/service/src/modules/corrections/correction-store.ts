@@ -1,0 +1,167 @@
+import type { CorrectionStatus } from '@tollgate/contract';
+import { sql } from 'kysely';
+import type { ListPage, Page } from '../../kernel/page.js';
+import type { ProjectDb } from '../../platform/postgres/index.js';
+import type { CorrectionAuthor } from '../usage/index.js';
+import type { RankedExample } from './changes.js';
+import type { CorrectionInput, StoredCorrection } from './correction.js';
+
+/** The columns of `c`, as the fields of a `StoredCorrection`. */
+export const CORRECTION_COLUMNS = sql`c.id, c.action, c.status, encode(uuid_send(c.raw_event_id), 'hex') as "eventId", c.request,
+  c.backtest_id as "backtestId", c.reason, c.is_applied_at_once as "isAppliedAtOnce", c.created_by as "createdBy",
+  c.created_at_ms as "createdAtMs", c.planned_at_ms as "plannedAtMs", c.applied_at_ms as "appliedAtMs",
+  c.reverted_at_ms as "revertedAtMs", c.reverted_by as "revertedBy", encode(uuid_send(c.planned_up_to), 'hex') as "plannedUpTo",
+  c.events_total as "eventsTotal", c.events_matched as "eventsMatched", c.events_changed as "eventsChanged",
+  c.events_failed as "eventsFailed", c.events_applied as "eventsApplied", c.part_count as "partCount",
+  c.next_part as "nextPart", c.failure_code as "failureCode", c.failure_message as "failureMessage"`;
+
+/** The statuses of corrections with steps to do. */
+export const IN_PROGRESS = sql`('planning', 'applying', 'reverting')`;
+
+export interface NewCorrection {
+  readonly id: string;
+  readonly action: StoredCorrection['action'];
+  readonly eventId: string | null;
+  readonly request: CorrectionInput;
+  readonly backtestId: string | null;
+  readonly reason: string;
+  readonly isAppliedAtOnce: boolean;
+  readonly createdBy: string;
+  readonly createdAtMs: number;
+}
+
+export async function insertCorrection(db: ProjectDb, correction: NewCorrection): Promise<void> {
+  await db.change`
+    insert into usage_corrections (tenant_id, project_id, id, action, status, raw_event_id, request, backtest_id, reason,
+      is_applied_at_once, created_by, created_at_ms)
+    values (${db.ownValues()}, ${correction.id}, ${correction.action}, 'planning', ${correction.eventId}::uuid,
+      ${JSON.stringify(correction.request)}, ${correction.backtestId}, ${correction.reason},
+      ${correction.isAppliedAtOnce}, ${correction.createdBy}, ${correction.createdAtMs})`;
+}
+
+export function readCorrection(db: ProjectDb, id: string): Promise<StoredCorrection | undefined> {
+  return db.row<StoredCorrection>`
+    select ${CORRECTION_COLUMNS} from usage_corrections c where ${db.isOwn('c')} and c.id = ${id}`;
+}
+
+/** Returns a correction that nobody changes until the transaction ends. */
+export function lockCorrection(db: ProjectDb, id: string): Promise<StoredCorrection | undefined> {
+  return db.row<StoredCorrection>`
+    select ${CORRECTION_COLUMNS} from usage_corrections c where ${db.isOwn('c')} and c.id = ${id} for update of c`;
+}
+
+export interface CorrectionListFilter {
+  readonly status?: CorrectionStatus | undefined;
+  /** 32 hex digits: only corrections whose plan changes this event. */
+  readonly eventId?: string | undefined;
+}
+
+/** Newest first. */
+export async function listCorrections(
+  db: ProjectDb,
+  { status, eventId }: CorrectionListFilter,
+  { limit, offset }: Page,
+): Promise<ListPage<StoredCorrection>> {
+  const found = db.part`from usage_corrections c where ${db.isOwn('c')}
+    ${status === undefined ? sql`` : sql`and c.status = ${status}`}
+    ${
+      eventId === undefined
+        ? sql``
+        : sql`and exists (select from usage_correction_parts part where part.project_id = c.project_id
+            and part.correction_id = c.id and part.raw_event_ids @> array[${eventId}::uuid])`
+    }`;
+  const items = await db.rows<StoredCorrection>`
+    select ${CORRECTION_COLUMNS} ${found} order by c.id desc limit ${limit} offset ${offset}`;
+  const counted = await db.row<{ total: number }>`select count(*) as total ${found}`;
+  return { items, totalCount: counted?.total ?? 0 };
+}
+
+/** Returns the number of corrections of the project that are planned, applied or reverted now. */
+export async function countInProgress(db: ProjectDb): Promise<number> {
+  const row = await db.row<{ open: number }>`
+    select count(*) as open from usage_corrections c where ${db.isOwn('c')} and c.status in ${IN_PROGRESS}`;
+  return row?.open ?? 0;
+}
+
+/** Returns the newest correction of one event, of those that plan or apply the same action. */
+export function latestOpenOf(
+  db: ProjectDb,
+  eventId: string,
+  action: StoredCorrection['action'],
+): Promise<StoredCorrection | undefined> {
+  return db.row<StoredCorrection>`
+    select ${CORRECTION_COLUMNS} from usage_corrections c
+    where ${db.isOwn('c')} and c.raw_event_id = ${eventId}::uuid and c.action = ${action}
+      and c.status in ('planning', 'applying')
+    order by c.id desc limit 1`;
+}
+
+/** Lets the next step begin at a time. */
+export async function endTurn(db: ProjectDb, id: string, busyUntilMs: number): Promise<void> {
+  await db.change`
+    update usage_corrections c set busy_until_ms = ${busyUntilMs} where ${db.isOwn('c')} and c.id = ${id}`;
+}
+
+/** Fields of a correction that change. */
+export interface CorrectionChange {
+  readonly status?: CorrectionStatus;
+  readonly plannedUpTo?: string;
+  readonly eventsTotal?: number;
+  readonly eventsMatched?: number;
+  readonly eventsChanged?: number;
+  readonly eventsFailed?: Readonly<Record<string, number>>;
+  readonly eventsApplied?: number;
+  readonly partCount?: number;
+  readonly nextPart?: number;
+  readonly plannedAtMs?: number;
+  readonly appliedAtMs?: number;
+  readonly revertedAtMs?: number;
+  readonly revertedBy?: string;
+  readonly failureCode?: string | null;
+  readonly failureMessage?: string | null;
+  readonly examples?: readonly RankedExample[];
+  /** Other processes may work on it from then on. */
+  readonly busyUntilMs?: number;
+}
+
+const CHANGED = {
+  status: 'status',
+  plannedUpTo: 'planned_up_to',
+  eventsTotal: 'events_total',
+  eventsMatched: 'events_matched',
+  eventsChanged: 'events_changed',
+  eventsFailed: 'events_failed',
+  eventsApplied: 'events_applied',
+  partCount: 'part_count',
+  nextPart: 'next_part',
+  plannedAtMs: 'planned_at_ms',
+  appliedAtMs: 'applied_at_ms',
+  revertedAtMs: 'reverted_at_ms',
+  revertedBy: 'reverted_by',
+  failureCode: 'failure_code',
+  failureMessage: 'failure_message',
+  examples: 'examples',
+  busyUntilMs: 'busy_until_ms',
+} as const satisfies Record<keyof CorrectionChange, string>;
+
+/** Changes a locked correction. */
+export async function changeCorrection(db: ProjectDb, id: string, change: CorrectionChange): Promise<void> {
+  const values = Object.entries(change).map(([name, value]) => [
+    CHANGED[name as keyof CorrectionChange],
+    typeof value === 'object' && value !== null ? JSON.stringify(value) : value,
+  ]);
+  await db.update('usage_corrections', Object.fromEntries(values)).where('id', '=', id).execute();
+}
+
+export async function readExamples(db: ProjectDb, id: string): Promise<RankedExample[]> {
+  const row = await db.row<{ examples: RankedExample[] }>`
+    select c.examples from usage_corrections c where ${db.isOwn('c')} and c.id = ${id}`;
+  return row?.examples ?? [];
+}
+
+/** Returns who asked for corrections, and why. */
+export function readAuthors(db: ProjectDb, ids: readonly string[]): Promise<CorrectionAuthor[]> {
+  return db.rows<CorrectionAuthor>`
+    select c.id, c.reason, c.created_by as "createdBy", c.reverted_by as "revertedBy"
+    from usage_corrections c where ${db.isOwn('c')} and c.id = any(${ids}::text[])`;
+}

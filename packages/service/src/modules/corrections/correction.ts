@@ -1,0 +1,76 @@
+import type { CorrectionFilter, CorrectionRules, CorrectionStatus } from '@tollgate/contract';
+import type { ProjectRef } from '../../kernel/scope.js';
+
+/** The new content of an event: JSON texts as they were sent, empty where nothing was sent. */
+export interface Replacement {
+  readonly rawJson: string;
+  readonly metadata: string;
+  readonly xBilling: string;
+  /** Null when the event names no subject. */
+  readonly subject: { readonly type: string; readonly id: string } | null;
+}
+
+/** The request of a correction, as it is stored. */
+export interface CorrectionInput {
+  readonly filter: CorrectionFilter | null;
+  readonly rules: CorrectionRules | null;
+  readonly replacement: Replacement | null;
+}
+
+export type CorrectionAction = 'void' | 'replace' | 'rerate';
+
+/** A row of `usage_corrections`. */
+export interface StoredCorrection {
+  readonly id: string;
+  readonly action: CorrectionAction;
+  readonly status: CorrectionStatus;
+  /** 32 hex digits. */
+  readonly eventId: string | null;
+  readonly request: CorrectionInput;
+  readonly backtestId: string | null;
+  readonly reason: string;
+  readonly isAppliedAtOnce: boolean;
+  readonly createdBy: string;
+  readonly createdAtMs: number;
+  readonly plannedAtMs: number | null;
+  readonly appliedAtMs: number | null;
+  readonly revertedAtMs: number | null;
+  readonly revertedBy: string | null;
+  /** 32 hex digits: planning continues after this event. */
+  readonly plannedUpTo: string | null;
+  readonly eventsTotal: number | null;
+  readonly eventsMatched: number;
+  readonly eventsChanged: number;
+  readonly eventsFailed: Readonly<Record<string, number>>;
+  readonly eventsApplied: number;
+  readonly partCount: number;
+  readonly nextPart: number;
+  readonly failureCode: string | null;
+  readonly failureMessage: string | null;
+}
+
+/** A correction that a job works on. */
+export interface OpenCorrection extends StoredCorrection {
+  readonly project: ProjectRef;
+}
+
+/** The result of one step of a correction. */
+export type StepResult =
+  | 'done'
+  /** ClickHouse does not have all rows yet: repeat the step in a moment. */
+  | 'wait';
+
+/** An event was changed since the plan. The transaction of the part is rolled back. */
+export class StaleError extends Error {
+  override readonly name = 'StaleError';
+}
+
+/** Another process has done the step. */
+export class StepTakenError extends Error {
+  override readonly name = 'StepTakenError';
+}
+
+/** A later correction has changed an event. The transaction of the part is rolled back. */
+export class SupersededError extends Error {
+  override readonly name = 'SupersededError';
+}

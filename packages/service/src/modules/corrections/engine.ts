@@ -1,0 +1,76 @@
+import type { Clock } from '../../kernel/clock.js';
+import { present } from '../../kernel/present.js';
+import type { ClickHouse } from '../../platform/clickhouse/index.js';
+import { type Postgres, ProjectDb, type Tx, transaction } from '../../platform/postgres/index.js';
+import type { CorrectedRowsDeps } from '../pipeline/index.js';
+import { ProjectHistory, type UsageHistory } from '../storage/index.js';
+import { revisionRows, type UsageEventRow } from '../usage/index.js';
+import { type OpenCorrection, StepTakenError, type StoredCorrection } from './correction.js';
+import { lockCorrection } from './correction-store.js';
+import type { CorrectionRatingDeps } from './rating.js';
+
+export interface EngineDeps extends CorrectionRatingDeps, CorrectedRowsDeps {
+  readonly postgres: Postgres;
+  readonly clickhouse: Pick<ClickHouse, 'query'>;
+  readonly history: UsageHistory;
+  readonly clock: Clock;
+  /** Called after each commit that left rows for ClickHouse. */
+  readonly onCommitted: () => void;
+  /** Overrides for tests. */
+  readonly partEvents?: number;
+  readonly eventsMax?: number;
+}
+
+/** Runs `work` with the correction locked, unless another process has done the step meanwhile. */
+export function inStep<T>(
+  { postgres }: Pick<EngineDeps, 'postgres'>,
+  { id, status, nextPart, plannedUpTo, partCount, project }: OpenCorrection,
+  work: (tx: Tx, db: ProjectDb, correction: StoredCorrection) => Promise<T>,
+): Promise<T> {
+  return transaction(postgres, async (tx) => {
+    const db = new ProjectDb(tx, project);
+    const now = await lockCorrection(db, id);
+    if (
+      now === undefined ||
+      now.status !== status ||
+      now.nextPart !== nextPart ||
+      now.plannedUpTo !== plannedUpTo ||
+      now.partCount !== partCount
+    ) {
+      throw new StepTakenError();
+    }
+    return work(tx, db, now);
+  });
+}
+
+export async function historyOf(
+  { clickhouse, history }: Pick<EngineDeps, 'clickhouse' | 'history'>,
+  project: OpenCorrection['project'],
+): Promise<ProjectHistory> {
+  return new ProjectHistory(clickhouse, await history.scopeOf(project));
+}
+
+/** Returns the rows of all revisions of each event, oldest first, by id (32 hex digits). */
+export async function revisionsOf(
+  history: ProjectHistory,
+  ids: readonly string[],
+): Promise<Map<string, UsageEventRow[]>> {
+  const byId = new Map<string, UsageEventRow[]>();
+  for (const row of await revisionRows(history, ids)) {
+    const id = Buffer.from(row.rawEventId).toString('hex');
+    const known = byId.get(id);
+    if (known === undefined) byId.set(id, [row]);
+    else known.push(row);
+  }
+  return byId;
+}
+
+/** Returns the number of a row's revision. */
+export function revisionOf({ corrections }: Pick<UsageEventRow, 'corrections'>): number {
+  return corrections + 1;
+}
+
+/** Returns the last of several revisions. */
+export function latest(revisions: readonly UsageEventRow[]): UsageEventRow {
+  return present(revisions.at(-1), 'the latest revision of an event');
+}

@@ -1,0 +1,4 @@
+export { readAuthors } from './correction-store.js';
+export { advanceCorrections, type CorrectionJobDeps, createCorrectionJob, type StepDeps } from './job.js';
+export { Corrections, type CorrectionsDeps } from './requests.js';
+export { registerCorrectionRoutes } from './routes.js';

@@ -1,0 +1,107 @@
+import { CORRECTION_PLAN_DAYS } from '@tollgate/contract';
+import type { Clock } from '../../kernel/clock.js';
+import { DomainError } from '../../kernel/errors.js';
+import type { Logger } from '../../platform/log/index.js';
+import { type Postgres, ProjectDb } from '../../platform/postgres/index.js';
+import { createSweepJob, type SweepJob } from '../../platform/sweep-job.js';
+import { applyStep } from './apply.js';
+import { type OpenCorrection, type StepResult, StepTakenError } from './correction.js';
+import { changeCorrection, endTurn } from './correction-store.js';
+import { type EngineDeps, inStep } from './engine.js';
+import { planStep } from './plan.js';
+import { revertStep } from './revert.js';
+import { expirePlans, nextStepMs, takeTurn } from './turn-store.js';
+
+export interface StepDeps extends EngineDeps {
+  readonly log: Pick<Logger, 'warn'>;
+}
+
+export interface CorrectionJobDeps {
+  readonly postgres: Postgres;
+  readonly clock: Clock;
+  readonly log: Pick<Logger, 'warn'>;
+  /** Does the steps that are due, on this thread or another one; see `advanceCorrections`. */
+  readonly advance: (signal?: AbortSignal) => Promise<number>;
+}
+
+/** Upper bound of the time until a new correction is noticed. */
+const LOOK_MS = 200;
+/** Interval at which old plans expire. */
+const POLL_MS = 60_000;
+/** For how long no other process takes a correction; several times the duration of a step. */
+const TURN_MS = 60_000;
+/** Time until a step that waits for ClickHouse is tried again. */
+const WAIT_MS = 200;
+/** The same after an error. */
+const FAILURE_PAUSE_MS = 5_000;
+const PLAN_MS = CORRECTION_PLAN_DAYS * 86_400_000;
+const EXPIRED_PER_SWEEP = 100;
+
+/** Creates the job that plans, applies and reverts corrections, and lets old plans expire. */
+export function createCorrectionJob({ postgres, clock, log, advance }: CorrectionJobDeps): SweepJob {
+  return createSweepJob({
+    sweep: async (signal) => {
+      await expirePlans(postgres, clock.nowMs() - PLAN_MS, EXPIRED_PER_SWEEP);
+      return advance(signal);
+    },
+    pollMs: POLL_MS,
+    due: { dueAtMs: nextStepMs, lookMs: LOOK_MS },
+    log,
+    failureMessage: 'could not work on corrections; will try again',
+  });
+}
+
+/**
+ * Does the steps of corrections that are due, one after the other, and returns their number. A process that ends in the
+ * middle of a step leaves nothing of it, and another one repeats it.
+ *
+ * @param isOver whether to end although more steps are due
+ */
+export async function advanceCorrections(
+  deps: StepDeps,
+  isOver: () => boolean = () => false,
+): Promise<number> {
+  let steps = 0;
+  while (!isOver()) {
+    const correction = await takeTurn(deps.postgres, deps.clock.nowMs(), TURN_MS);
+    if (correction === undefined) break;
+    await takeStep(deps, correction);
+    steps++;
+  }
+  return steps;
+}
+
+async function takeStep(deps: StepDeps, correction: OpenCorrection): Promise<void> {
+  const { postgres, clock, log } = deps;
+  const db = new ProjectDb(postgres.db, correction.project);
+  let pauseMs = 0;
+  try {
+    if ((await stepOf(deps, correction)) === 'wait') pauseMs = WAIT_MS;
+    else if (correction.status !== 'planning') deps.onCommitted();
+  } catch (error) {
+    if (error instanceof DomainError) await fail(deps, correction, error);
+    else if (!(error instanceof StepTakenError)) {
+      log.warn({ err: error, correction: correction.id }, 'a step of a correction failed; will try again');
+      pauseMs = FAILURE_PAUSE_MS;
+    }
+  }
+  await endTurn(db, correction.id, clock.nowMs() + pauseMs);
+}
+
+function stepOf(deps: StepDeps, correction: OpenCorrection): Promise<StepResult> {
+  if (correction.status === 'planning') return planStep(deps, correction);
+  if (correction.status === 'applying') return applyStep(deps, correction);
+  return revertStep(deps, correction);
+}
+
+/** The rules of a correction that is planned do not exist any more. */
+async function fail(
+  deps: StepDeps,
+  correction: OpenCorrection,
+  { code, message }: DomainError,
+): Promise<void> {
+  if (correction.status !== 'planning') return;
+  await inStep(deps, correction, (_tx, db) =>
+    changeCorrection(db, correction.id, { status: 'failed', failureCode: code, failureMessage: message }),
+  );
+}

@@ -1,0 +1,240 @@
+import { CORRECTION_EVENTS_MAX, ERRORS } from '@tollgate/contract';
+import { present } from '../../kernel/present.js';
+import { ProjectDb, type Tx, transaction } from '../../platform/postgres/index.js';
+import { BatchPosting, type RatedUsage } from '../limits/index.js';
+import type { UsageEventRow } from '../usage/index.js';
+import { backtestOf, differsFromBacktest } from './backtest.js';
+import { EventChanges } from './changes.js';
+import type { OpenCorrection, Replacement, StepResult } from './correction.js';
+import { type CorrectionChange, changeCorrection, readExamples } from './correction-store.js';
+import { type EngineDeps, historyOf, inStep, latest, revisionOf, revisionsOf } from './engine.js';
+import { encodeOutcomes, isChanged, type Outcome, voided, withOutcome } from './outcome.js';
+import { addChangedTotals, insertPart, latestRevisions } from './part-store.js';
+import { backtestRating, type CorrectionRating, correctionRating, type Rerated } from './rating.js';
+import { countMatching, failedAmong, type MatchingEvents, matchingPage } from './selection.js';
+
+/** Events of one part: their rows, twice, and their outcomes are in memory together. */
+const PART_EVENTS = 2_000;
+
+const BACKTEST_STALE = {
+  status: 'failed',
+  failureCode: 'backtest_stale',
+  failureMessage: ERRORS.backtest_stale.message,
+} as const satisfies CorrectionChange;
+
+/** An event with the revision that a plan gives it. */
+interface PlannedEvent {
+  readonly id: string;
+  readonly former: UsageEventRow;
+  readonly outcome: Outcome;
+}
+
+/** The events that planning has found for a part. */
+interface PlannedPart {
+  readonly matched: number;
+  readonly planned: readonly PlannedEvent[];
+  readonly failed: readonly Extract<Rerated, { ok: false }>['failure'][];
+}
+
+/**
+ * Plans the next part of a correction: reads matching events, and decides what each will be. Writes nothing but the
+ * plan.
+ */
+export async function planStep(deps: EngineDeps, correction: OpenCorrection): Promise<StepResult> {
+  const { project } = correction;
+  const history = await historyOf(deps, project);
+  const selection = await selectionOf(deps, correction);
+  const page = await matchingPage(history, selection, correction, deps.partEvents ?? PART_EVENTS);
+  const revisions = await revisionsOf(history, page.ids);
+  const db = new ProjectDb(deps.postgres.db, project);
+  const recorded = await latestRevisions(db, page.ids);
+  for (const [id, rows] of revisions) {
+    // The rows of an earlier correction are on their way to ClickHouse.
+    if (revisionOf(latest(rows)) < (recorded.get(id)?.revision ?? 1)) return 'wait';
+  }
+  const rows = page.ids.flatMap((id) => (revisions.has(id) ? [latest(present(revisions.get(id), id))] : []));
+  const matching = await failedAmong(db, rows.filter(page.matches));
+  const eventsTotal = correction.eventsTotal ?? (await countMatching(history, selection));
+  const part = await decide(deps, correction, matching);
+  await store(deps, correction, { part, page, eventsTotal });
+  return 'done';
+}
+
+async function selectionOf(deps: EngineDeps, { project, backtestId, request, eventId }: OpenCorrection) {
+  if (eventId !== null) return { kind: 'event', eventId } as const;
+  if (backtestId === null)
+    return { kind: 'filter', filter: present(request.filter ?? undefined, 'the filter') } as const;
+  const { request: tested, result } = await backtestOf(new ProjectDb(deps.postgres.db, project), backtestId);
+  return {
+    kind: 'backtest',
+    ruleSetId: tested.extractor_rule_set_id,
+    from: result.from,
+    to: result.to,
+    share: tested.sample ?? 1,
+  } as const;
+}
+
+async function decide(
+  deps: EngineDeps,
+  correction: OpenCorrection,
+  rows: readonly UsageEventRow[],
+): Promise<PlannedPart> {
+  if (correction.action === 'void') {
+    const planned = rows
+      .filter(({ status }) => status !== 'voided')
+      .map((former) => ({ id: idOf(former), former, outcome: voided(former) }));
+    return { matched: rows.length, planned, failed: [] };
+  }
+  const rating = await ratingOf(deps, correction);
+  const replacement = correction.request.replacement;
+  const failed: PlannedPart['failed'][number][] = [];
+  const rerated: { former: UsageEventRow; outcome: Omit<Outcome, 'posting' | 'accountId'> }[] = [];
+  for (const former of rows) {
+    const event = replacement === null ? former : replaced(former, replacement);
+    const result = await rating.rate(event);
+    if (!result.ok) failed.push(result.failure);
+    else
+      rerated.push({ former, outcome: replacement === null ? result.outcome : sent(event, result.outcome) });
+  }
+  const routed = await transaction(deps.postgres, (tx) => withAccounts(tx, deps, correction, rerated));
+  const planned = routed.filter(({ former, outcome }) => isChanged(former, outcome));
+  return { matched: rows.length, planned, failed };
+}
+
+async function ratingOf(deps: EngineDeps, correction: OpenCorrection): Promise<CorrectionRating> {
+  const { project, backtestId, request } = correction;
+  if (backtestId === null) return correctionRating(deps, project, request.rules);
+  const { request: tested } = await backtestOf(new ProjectDb(deps.postgres.db, project), backtestId);
+  return backtestRating(deps, project, tested);
+}
+
+function replaced(
+  former: UsageEventRow,
+  { rawJson, metadata, xBilling, subject }: Replacement,
+): UsageEventRow {
+  return {
+    ...former,
+    ...{ rawJson, metadata, xBilling, subjectIsSent: subject !== null },
+    subjectType: subject?.type ?? '',
+    subjectId: subject?.id ?? '',
+  };
+}
+
+function sent(
+  { rawJson, metadata, xBilling }: UsageEventRow,
+  outcome: Omit<Outcome, 'posting' | 'accountId'>,
+) {
+  return { ...outcome, sent: { rawJson, metadata, xBilling } };
+}
+
+/**
+ * Adds the account of each event: that which was debited, if the subject is still the same; otherwise that of the
+ * subject's route now.
+ */
+async function withAccounts(
+  tx: Tx,
+  { limits, clock }: EngineDeps,
+  { project }: OpenCorrection,
+  events: readonly { former: UsageEventRow; outcome: Omit<Outcome, 'posting' | 'accountId'> }[],
+): Promise<PlannedEvent[]> {
+  const posting = new BatchPosting(tx, limits, clock.nowMs());
+  const usage = events.map(({ former, outcome }) => usageOf(former, outcome));
+  const prepared = await posting.prepare([{ scope: project, events: usage }]);
+  return events.map(({ former, outcome }, index) => {
+    const routed = prepared.of(project, present(usage[index], 'the usage of an event'));
+    const isKept =
+      former.posting === 'posted' &&
+      former.subjectType === outcome.subjectType &&
+      former.subjectId === outcome.subjectId;
+    const accountId = isKept ? former.accountId : routed.accountId;
+    const posted = routed.posting === 'unpriced' ? 'unpriced' : accountId === '' ? 'unrouted' : 'posted';
+    return { id: idOf(former), former, outcome: { ...outcome, posting: posted, accountId } };
+  });
+}
+
+function usageOf({ occurredAt }: UsageEventRow, outcome: Omit<Outcome, 'posting' | 'accountId'>): RatedUsage {
+  const { subjectType: type, subjectId: id, dimensions, items } = outcome;
+  return { occurredAt, subject: id === '' ? undefined : { type, id }, dimensions, items, budgetLeaseId: '' };
+}
+
+interface FoundPart {
+  readonly part: PlannedPart;
+  readonly page: MatchingEvents;
+  readonly eventsTotal: number;
+}
+
+async function store(
+  deps: EngineDeps,
+  correction: OpenCorrection,
+  { part: { matched, planned, failed }, page, eventsTotal }: FoundPart,
+): Promise<void> {
+  const { id } = correction;
+  const nowMs = deps.clock.nowMs();
+  const changes = new EventChanges();
+  for (const { former, outcome } of planned) changes.add(former, former, withOutcome(former, outcome));
+  const outcomes = await encodeOutcomes(
+    correction.action === 'void' ? [] : planned.map(({ outcome }) => outcome),
+  );
+  await inStep(deps, correction, async (_tx, db, now) => {
+    if (planned.length > 0) {
+      await insertPart(db, id, {
+        no: now.partCount,
+        ids: planned.map((event) => event.id),
+        formerRevisions: planned.map(({ former }) => revisionOf(former)),
+        outcomes,
+      });
+      await addChangedTotals(db, id, 'planned', changes.totals());
+    }
+    const eventsFailed = { ...now.eventsFailed };
+    for (const { code } of failed) eventsFailed[code] = (eventsFailed[code] ?? 0) + 1;
+    const counts = {
+      eventsTotal: Math.max(eventsTotal, now.eventsMatched + matched),
+      eventsMatched: now.eventsMatched + matched,
+      eventsChanged: now.eventsChanged + planned.length,
+      eventsFailed,
+      partCount: now.partCount + (planned.length > 0 ? 1 : 0),
+    };
+    const lastId = page.ids.at(-1);
+    const isOther = page.isEnd && (await differsFromBacktest(db, { ...correction, ...counts }));
+    await changeCorrection(db, id, {
+      ...counts,
+      ...(lastId === undefined ? {} : { plannedUpTo: lastId }),
+      examples: changes.examplesWith(await readExamples(db, id)),
+      ...(isOther
+        ? BACKTEST_STALE
+        : endOfPlan(deps, correction, { ...counts, failed, isEnd: page.isEnd, nowMs })),
+    });
+  });
+}
+
+/** Returns the changes of status after a part. */
+function endOfPlan(
+  { eventsMax = CORRECTION_EVENTS_MAX }: EngineDeps,
+  { action, isAppliedAtOnce }: OpenCorrection,
+  found: {
+    readonly eventsTotal: number;
+    readonly eventsMatched: number;
+    readonly eventsChanged: number;
+    readonly failed: PlannedPart['failed'];
+    readonly isEnd: boolean;
+    readonly nowMs: number;
+  },
+): CorrectionChange {
+  const { eventsMatched, eventsChanged, failed, isEnd, nowMs } = found;
+  if (eventsMatched > eventsMax) {
+    const failureMessage = `More than ${eventsMax} events match (CORRECTION_EVENTS_MAX). Narrow the filter.`;
+    return { status: 'failed', failureCode: 'correction_too_large', failureMessage };
+  }
+  const [failure] = failed;
+  if (action === 'replace' && failure !== undefined) {
+    return { status: 'failed', failureCode: failure.code, failureMessage: failure.message };
+  }
+  if (!isEnd) return {};
+  if (!isAppliedAtOnce) return { status: 'planned', plannedAtMs: nowMs };
+  if (eventsChanged > 0) return { status: 'applying', plannedAtMs: nowMs };
+  return { status: 'applied', plannedAtMs: nowMs, appliedAtMs: nowMs };
+}
+
+function idOf({ rawEventId }: UsageEventRow): string {
+  return Buffer.from(rawEventId).toString('hex');
+}

@@ -1,0 +1,190 @@
+import type { BacktestRequest, CorrectionRules } from '@tollgate/contract';
+import { BoundedMemory } from '../../kernel/bounded-memory.js';
+import { parseJson } from '../../kernel/json/json.js';
+import type { ProjectRef } from '../../kernel/scope.js';
+import { BatchRules, type RuleVersionSource } from '../pipeline/index.js';
+import {
+  compilePricing,
+  dimensionTexts,
+  priceListOf,
+  type RatingRules,
+  type RuleVersion,
+  rateEvent,
+  ratingInputOf,
+  refuseToCompile,
+} from '../rules/index.js';
+import { compiledExtractor, type RuleSetsForTrial, saved, trialRules } from '../trial/index.js';
+import { assertStorable, type UsageEventRow } from '../usage/index.js';
+import { type Outcome, withOutcome } from './outcome.js';
+
+/** The result of rating an event again, without its account; or why it cannot be rated. */
+export type Rerated =
+  | { readonly ok: true; readonly outcome: Omit<Outcome, 'posting' | 'accountId'> }
+  | {
+      readonly ok: false;
+      readonly failure: { readonly code: string; readonly message: string; readonly path: string };
+    };
+
+/** The rules by which a correction rates events. */
+export interface CorrectionRating {
+  /** Never throws because of the event: an error becomes its failure. */
+  rate(event: UsageEventRow): Promise<Rerated>;
+}
+
+export interface CorrectionRatingDeps {
+  readonly ruleSets: RuleSetsForTrial;
+  readonly published: RuleVersionSource;
+  readonly onDefect: (error: unknown) => void;
+}
+
+/** Returns the rules for an event. */
+type RulesFor = (event: UsageEventRow) => Promise<ActiveRules | undefined>;
+
+type ActiveRules = Pick<RuleVersion, 'version' | 'rate'>;
+
+const DEFECT = {
+  code: 'processing_failed',
+  message: 'The event could not be processed.',
+  path: '',
+} as const;
+const NO_RULES = {
+  code: 'rule_set_not_published',
+  message: 'The rule set has no published version.',
+  path: 'extractor_rule_set_id',
+} as const;
+/** Source of the expressions of one correction that are kept compiled. */
+const CODE_BYTES_MAX = 4 * 1_048_576;
+
+/**
+ * Returns the rating of a correction. Rules that it does not name are those published now, in the versions that are
+ * active when an event occurred.
+ *
+ * @throws DomainError `rule_set_not_found` naming the field
+ */
+export async function correctionRating(
+  deps: CorrectionRatingDeps,
+  project: ProjectRef,
+  rules: CorrectionRules | null,
+): Promise<CorrectionRating> {
+  return ratingBy(await rulesFor(deps, project, rules ?? {}), deps.onDefect);
+}
+
+/** Returns the rating of a backtest: by the same rules. @throws DomainError as `trialRules` does */
+export async function backtestRating(
+  { ruleSets, onDefect }: CorrectionRatingDeps,
+  project: ProjectRef,
+  request: BacktestRequest,
+): Promise<CorrectionRating> {
+  const { rating, extractor } = await trialRules(ruleSets, project, request);
+  const { version } = extractor.origin;
+  return ratingBy(async ({ occurredAt }) => {
+    const { list } = await rating.prices.at(occurredAt);
+    return activeRules(version, { extractor: rating.extractor, prices: list });
+  }, onDefect);
+}
+
+async function rulesFor(
+  { ruleSets, published }: CorrectionRatingDeps,
+  project: ProjectRef,
+  { extractor, pricing }: CorrectionRules,
+): Promise<RulesFor> {
+  const codeMemory = new BoundedMemory(CODE_BYTES_MAX);
+  const prices = pricing && priceListOf(await compiledPricings(ruleSets, project, pricing, codeMemory));
+  if (extractor === undefined) {
+    const active = publishedRules(published, project);
+    return async (event) => {
+      const found = await active(event);
+      if (found?.rules === undefined || prices === undefined) return found;
+      return activeRules(found.version, { ...found.rules, prices });
+    };
+  }
+  const { id, version } = extractor;
+  const named = await saved(
+    ruleSets.extractors,
+    project,
+    id,
+    version,
+    'rules.extractor.id',
+    'rules.extractor.version',
+  );
+  const compiled = compiledExtractor(named, codeMemory);
+  if (prices !== undefined) return async () => activeRules(version, { extractor: compiled, prices });
+  const bound = await ruleSets.boundPrices.of(project.projectId, id);
+  return async ({ occurredAt }) => {
+    const { list } = await bound.at(occurredAt);
+    return activeRules(version, { extractor: compiled, prices: list });
+  };
+}
+
+function activeRules(version: number, rules: RatingRules): ActiveRules {
+  return { version, rate: (input) => rateEvent(rules, input) };
+}
+
+async function compiledPricings(
+  { pricings }: RuleSetsForTrial,
+  project: ProjectRef,
+  named: NonNullable<CorrectionRules['pricing']>,
+  codeMemory: BoundedMemory,
+) {
+  const compiled = [];
+  for (const [index, { id, version }] of named.entries()) {
+    const place = `rules.pricing[${index}]`;
+    const { config, origin } = await saved(pricings, project, id, version, `${place}.id`, `${place}.version`);
+    const result = compilePricing(config, origin, codeMemory);
+    if (!result.ok) refuseToCompile(origin, result.issues);
+    compiled.push(result.pricing);
+  }
+  return compiled;
+}
+
+/** The versions of each rule set as they were when it was first asked for. */
+function publishedRules(source: RuleVersionSource, { projectId }: ProjectRef) {
+  const rules = new BatchRules(source);
+  return async ({ extractorRuleSetId, occurredAt }: UsageEventRow): Promise<RuleVersion | undefined> => {
+    await rules.prepare(projectId, new Set([extractorRuleSetId]));
+    return rules.at(projectId, extractorRuleSetId, occurredAt);
+  };
+}
+
+function ratingBy(rulesOf: RulesFor, onDefect: (error: unknown) => void): CorrectionRating {
+  return {
+    async rate(event) {
+      const active = await rulesOf(event);
+      if (active === undefined) return { ok: false, failure: NO_RULES };
+      try {
+        return rerated(event, active);
+      } catch (error) {
+        onDefect(error);
+        return { ok: false, failure: DEFECT };
+      }
+    },
+  };
+}
+
+function rerated(event: UsageEventRow, { version, rate }: ActiveRules): Rerated {
+  const rated = rate(ratingInputOf(fieldsOf(event)));
+  if (!rated.ok) return { ok: false, failure: rated.failure };
+  const outcome = {
+    status: 'processed',
+    subjectType: rated.subject?.type ?? '',
+    subjectId: rated.subject?.id ?? '',
+    subjectIsSent: event.subjectIsSent,
+    extractorRuleSetId: event.extractorRuleSetId,
+    extractorVersion: version,
+    dimensions: dimensionTexts(rated.dimensions),
+    notes: rated.notes.length === 0 ? '' : JSON.stringify(rated.notes),
+    items: rated.items,
+  } as const;
+  assertStorable(withOutcome(event, { ...outcome, posting: 'none', accountId: '' }));
+  return { ok: true, outcome };
+}
+
+/** The event's fields as ingest took them. @throws SyntaxError where its body could never be read */
+function fieldsOf({ rawJson, xBilling, occurredAt, subjectIsSent, subjectType, subjectId }: UsageEventRow) {
+  return {
+    raw_json: parseJson(Buffer.from(rawJson)),
+    occurred_at: occurredAt,
+    ...(subjectIsSent ? { subject_type: subjectType, subject_id: subjectId } : {}),
+    ...(xBilling === '' ? {} : { 'x-billing': parseJson(Buffer.from(xBilling)) }),
+  };
+}

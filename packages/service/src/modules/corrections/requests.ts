@@ -1,0 +1,296 @@
+import {
+  CORRECTIONS_OPEN_MAX,
+  type Correction,
+  type CorrectionRequest,
+  type CorrectionRules,
+  type CorrectionStarted,
+  type CorrectionSummary,
+} from '@tollgate/contract';
+import { type Clock, unixSeconds } from '../../kernel/clock.js';
+import { DomainError } from '../../kernel/errors.js';
+import { newId } from '../../kernel/id.js';
+import type { ListPage, Page } from '../../kernel/page.js';
+import type { Principal } from '../../kernel/principal.js';
+import type { ProjectRef } from '../../kernel/scope.js';
+import type { ClickHouse } from '../../platform/clickhouse/index.js';
+import { type Postgres, ProjectDb, type Tx, transaction } from '../../platform/postgres/index.js';
+import { once } from '../ledger/index.js';
+import { ProjectHistory, type UsageHistory } from '../storage/index.js';
+import { audit } from '../tenancy/index.js';
+import { type RuleSetsForTrial, saved } from '../trial/index.js';
+import { countInputs, eventState, ingestCounts } from '../usage/index.js';
+import { backtestOf } from './backtest.js';
+import type { CorrectionInput, Replacement, StoredCorrection } from './correction.js';
+import * as store from './correction-store.js';
+import { deleteParts, isSuperseded } from './part-store.js';
+import { checkReason, checkRequest, confined, earlierOf } from './request-checks.js';
+import { readAppliedBacktest } from './selection-store.js';
+import { shownCorrection, shownSummary } from './view.js';
+
+export interface CorrectionsDeps {
+  readonly postgres: Postgres;
+  readonly clickhouse: Pick<ClickHouse, 'query'>;
+  readonly history: UsageHistory;
+  readonly ruleSets: RuleSetsForTrial;
+  readonly clock: Clock;
+}
+
+/** Who asks for a correction. */
+export interface CorrectionCaller {
+  readonly project: ProjectRef;
+  readonly principal: Principal;
+  readonly requestId: string;
+  /** The `Idempotency-Key`. */
+  readonly key: string | undefined;
+}
+
+/** The bound of a count that reads all rows: a UInt32. */
+const ALL_ROWS = 0xffff_ffff;
+const NOTHING: CorrectionInput = { filter: null, rules: null, replacement: null };
+
+/** The corrections of projects: what requests may do with them. A job does the work. */
+export class Corrections {
+  readonly #deps: CorrectionsDeps;
+
+  constructor(deps: CorrectionsDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Starts a correction of many events.
+   *
+   * @throws DomainError `invalid_request`, `rule_set_not_found`, `not_found` for the backtest, `backtest_stale`,
+   * `correction_limit_reached`
+   */
+  async create(caller: CorrectionCaller, request: CorrectionRequest): Promise<CorrectionStarted> {
+    const { action, filter, rules, backtest_id: backtestId, reason, dry_run: isDryRun = false } = request;
+    checkRequest(request);
+    if (rules !== undefined) await this.#checkRules(caller.project, rules);
+    if (backtestId !== undefined) await this.#checkBacktest(caller.project, backtestId);
+    const input: CorrectionInput = {
+      ...NOTHING,
+      filter: filter === undefined ? null : confined(filter, rules),
+      rules: rules ?? null,
+    };
+    return this.#once(caller, ['create', JSON.stringify(request)], async (tx) => {
+      const id = await this.#insert(tx, caller, {
+        action,
+        eventId: null,
+        request: input,
+        backtestId: backtestId ?? null,
+        reason,
+        isAppliedAtOnce: !isDryRun,
+      });
+      return { id, status: 'planning' };
+    });
+  }
+
+  /**
+   * Voids one event. A voided event stays as it is.
+   *
+   * @returns the id of the correction that voids it
+   * @throws DomainError `not_found`, `event_not_rated`
+   */
+  voidEvent(caller: CorrectionCaller, eventId: string, reason: string): Promise<{ correction_id: string }> {
+    return this.#correctOne(caller, eventId, { action: 'void', request: NOTHING, reason });
+  }
+
+  /** Replaces the content of one event. As `voidEvent`, if that is its content already. */
+  replaceEvent(
+    caller: CorrectionCaller,
+    eventId: string,
+    replacement: Replacement,
+    reason: string,
+  ): Promise<{ correction_id: string }> {
+    const request = { ...NOTHING, replacement };
+    return this.#correctOne(caller, eventId, { action: 'replace', request, reason });
+  }
+
+  /** @throws DomainError `not_found`, `correction_not_planned` */
+  apply(caller: CorrectionCaller, id: string): Promise<Correction> {
+    return this.#change(caller, id, 'apply', async (_db, { status, eventsChanged }) => {
+      if (status === 'applying' || status === 'applied') return {};
+      if (status !== 'planned') throw wrongStatus('correction_not_planned', status);
+      if (eventsChanged > 0) return { status: 'applying', nextPart: 0, busyUntilMs: 0 };
+      return { status: 'applied', appliedAtMs: this.#deps.clock.nowMs() };
+    });
+  }
+
+  /** @throws DomainError `not_found`, `correction_not_applied`, `correction_superseded` */
+  revert(caller: CorrectionCaller, id: string): Promise<Correction> {
+    return this.#change(caller, id, 'revert', async (db, { status, eventsApplied }) => {
+      if (status === 'reverting' || status === 'reverted') return {};
+      if (status !== 'applied' && status !== 'stale') throw wrongStatus('correction_not_applied', status);
+      if (await isSuperseded(db, id)) throw new DomainError('correction_superseded');
+      const revertedBy = actorOf(caller.principal);
+      if (eventsApplied > 0) return { status: 'reverting', nextPart: 0, revertedBy, busyUntilMs: 0 };
+      return { status: 'reverted', revertedBy, revertedAtMs: this.#deps.clock.nowMs() };
+    });
+  }
+
+  /** Ends a plan that is not applied. @throws DomainError `not_found`, `correction_not_planned` */
+  discard(caller: CorrectionCaller, id: string): Promise<Correction> {
+    return this.#change(caller, id, 'discard', async (db, { status }) => {
+      if (status === 'expired') return {};
+      if (status !== 'planning' && status !== 'planned') throw wrongStatus('correction_not_planned', status);
+      await deleteParts(db, id);
+      return { status: 'expired' };
+    });
+  }
+
+  /** @throws DomainError `not_found` */
+  read(project: ProjectRef, id: string): Promise<Correction> {
+    return transaction(this.#deps.postgres, async (tx) => {
+      const db = new ProjectDb(tx, project);
+      const found = await store.readCorrection(db, id);
+      if (found === undefined) throw new DomainError('not_found');
+      return shownCorrection(db, found);
+    });
+  }
+
+  async list(
+    project: ProjectRef,
+    filter: store.CorrectionListFilter,
+    page: Page,
+  ): Promise<ListPage<CorrectionSummary>> {
+    const db = new ProjectDb(this.#deps.postgres.db, project);
+    const { items, totalCount } = await store.listCorrections(db, filter, page);
+    return { items: items.map(shownSummary), totalCount };
+  }
+
+  async #correctOne(
+    caller: CorrectionCaller,
+    eventId: string,
+    asked: Pick<store.NewCorrection, 'action' | 'request' | 'reason'>,
+  ): Promise<{ correction_id: string }> {
+    checkReason(asked.reason);
+    await this.#checkRated(caller.project, eventId);
+    const { action, request, reason } = asked;
+    const same = [action, eventId, JSON.stringify(request), reason];
+    return this.#once(caller, same, async (tx) => {
+      const earlier = await earlierOf(new ProjectDb(tx, caller.project), eventId, asked);
+      if (earlier !== undefined) return { correction_id: earlier };
+      const id = await this.#insert(tx, caller, {
+        ...asked,
+        eventId,
+        backtestId: null,
+        isAppliedAtOnce: true,
+      });
+      return { correction_id: id };
+    });
+  }
+
+  async #checkRated(project: ProjectRef, eventId: string): Promise<void> {
+    const { postgres, history } = this.#deps;
+    const db = new ProjectDb(postgres.db, project);
+    const state = await eventState(db, await history.scopeOf(project), eventId);
+    if (state !== 'absent') return;
+    const { pending } = await ingestCounts(db);
+    throw new DomainError(pending > 0 ? 'event_not_rated' : 'not_found');
+  }
+
+  /** @throws DomainError `rule_set_not_found` naming the field */
+  async #checkRules(project: ProjectRef, { extractor, pricing = [] }: CorrectionRules): Promise<void> {
+    const { extractors, pricings } = this.#deps.ruleSets;
+    if (extractor !== undefined) {
+      const place = 'rules.extractor';
+      await saved(extractors, project, extractor.id, extractor.version, `${place}.id`, `${place}.version`);
+    }
+    for (const [index, { id, version }] of pricing.entries()) {
+      const place = `rules.pricing[${index}]`;
+      await saved(pricings, project, id, version, `${place}.id`, `${place}.version`);
+    }
+  }
+
+  /** @throws DomainError `not_found`, `backtest_stale` if its events have changed or it did not rate all of them */
+  async #checkBacktest(project: ProjectRef, id: string): Promise<void> {
+    const { postgres, clickhouse, history } = this.#deps;
+    const db = new ProjectDb(postgres.db, project);
+    if ((await readAppliedBacktest(db, id)) === undefined) {
+      const details = [
+        { path: 'backtest_id', message: 'the project has no backtest with this id that has succeeded' },
+      ];
+      throw new DomainError('not_found', { details });
+    }
+    const { request, result } = await backtestOf(db, id);
+    const selection = {
+      extractorRuleSetId: request.extractor_rule_set_id,
+      from: result.from,
+      to: result.to,
+      share: request.sample ?? 1,
+    };
+    const scope = await history.scopeOf(project);
+    const events = await countInputs(new ProjectHistory(clickhouse, scope), selection, ALL_ROWS);
+    if (result.cut_by.length > 0 || events !== result.event_count) throw new DomainError('backtest_stale');
+  }
+
+  async #insert(
+    tx: Tx,
+    { project, principal, requestId }: CorrectionCaller,
+    asked: Omit<store.NewCorrection, 'id' | 'createdBy' | 'createdAtMs'>,
+  ): Promise<string> {
+    const { clock } = this.#deps;
+    const db = new ProjectDb(tx, project);
+    if ((await store.countInProgress(db)) >= CORRECTIONS_OPEN_MAX)
+      throw new DomainError('correction_limit_reached');
+    const id = newId('cor', clock);
+    const createdAtMs = clock.nowMs();
+    await store.insertCorrection(db, { ...asked, id, createdBy: actorOf(principal), createdAtMs });
+    await audit(tx, {
+      tenantId: project.tenantId,
+      projectId: project.projectId,
+      principal,
+      action: 'usage_correction.create',
+      resourceType: 'usage_correction',
+      resourceId: id,
+      change: {
+        action: asked.action,
+        filter: asked.request.filter,
+        rules: asked.request.rules,
+        reason: asked.reason,
+      },
+      requestId,
+      atMs: createdAtMs,
+    });
+    return id;
+  }
+
+  #change(
+    caller: CorrectionCaller,
+    id: string,
+    verb: string,
+    change: (db: ProjectDb, correction: StoredCorrection) => Promise<store.CorrectionChange>,
+  ): Promise<Correction> {
+    return this.#once(caller, [verb, id], async (tx) => {
+      const db = new ProjectDb(tx, caller.project);
+      const found = await store.lockCorrection(db, id);
+      if (found === undefined) throw new DomainError('not_found');
+      const changed = await change(db, found);
+      if (Object.keys(changed).length > 0) await store.changeCorrection(db, id, changed);
+      const now = await store.readCorrection(db, id);
+      return shownCorrection(db, now ?? found);
+    });
+  }
+
+  #once<Answer extends object>(
+    { project: { tenantId, projectId }, key }: CorrectionCaller,
+    asked: readonly string[],
+    work: (tx: Tx) => Promise<Answer>,
+  ): Promise<Answer> {
+    const { postgres, clock } = this.#deps;
+    const request = { tenantId, projectId, operation: 'usage_correction', key, asked };
+    return transaction(postgres, (tx) => once(tx, request, unixSeconds(clock), () => work(tx)));
+  }
+}
+
+function wrongStatus(
+  code: 'correction_not_planned' | 'correction_not_applied',
+  status: StoredCorrection['status'],
+): DomainError {
+  const details = [{ path: 'id', message: `the status of the correction is ${status}` }];
+  return new DomainError(code, { details });
+}
+
+function actorOf(principal: Principal): string {
+  return principal.kind === 'service' ? 'service' : principal.keyId;
+}

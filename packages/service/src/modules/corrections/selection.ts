@@ -1,0 +1,128 @@
+import type { CorrectionFilter } from '@tollgate/contract';
+import type { ProjectDb } from '../../platform/postgres/index.js';
+import type { ProjectHistory } from '../storage/index.js';
+import {
+  dimensionConditions,
+  type EventFilter,
+  matchingIds,
+  meetsCondition,
+  type UsageEventRow,
+} from '../usage/index.js';
+import type { OpenCorrection } from './correction.js';
+import { countSelected, failedIdsAmong } from './selection-store.js';
+
+/** The events of a correction. */
+export type CorrectedSelection =
+  | { readonly kind: 'event'; readonly eventId: string }
+  | { readonly kind: 'filter'; readonly filter: CorrectionFilter }
+  | {
+      readonly kind: 'backtest';
+      readonly ruleSetId: string;
+      readonly from: number;
+      readonly to: number;
+      /** The share of events, chosen by their ids as a backtest does. */
+      readonly share: number;
+    };
+
+/** The next events of a selection. */
+export interface MatchingEvents {
+  /** 32 hex digits each, ascending; some of them may not match. */
+  readonly ids: readonly string[];
+  /** Whether the row in force of one of them matches. */
+  readonly matches: (row: UsageEventRow) => boolean;
+  /** Whether no events follow. */
+  readonly isEnd: boolean;
+}
+
+/** After its time, an id consists of digits of a hash, or of random ones: the first 32 bits choose a sample. */
+const SAMPLE_SPACE = 2 ** 32;
+
+/** Returns the events after those that were planned. */
+export async function matchingPage(
+  history: ProjectHistory,
+  selection: CorrectedSelection,
+  { plannedUpTo }: Pick<OpenCorrection, 'plannedUpTo'>,
+  limit: number,
+): Promise<MatchingEvents> {
+  if (selection.kind === 'event') return { ids: [selection.eventId], matches: () => true, isEnd: true };
+  const { ids, isEnd } = await matchingIds(
+    history,
+    eventFilter(selection),
+    plannedUpTo ?? undefined,
+    limit,
+    'oldest',
+  );
+  return { ids, isEnd, matches: (row) => isSelected(row, selection) };
+}
+
+/** Returns about how many events match; those that earlier revisions matched are counted too. */
+export async function countMatching(history: ProjectHistory, selection: CorrectedSelection): Promise<number> {
+  return selection.kind === 'event' ? 1 : countSelected(history, eventFilter(selection));
+}
+
+/** Leaves out failed events that are not stored any more, because they are being rated again. */
+export async function failedAmong(db: ProjectDb, rows: readonly UsageEventRow[]): Promise<UsageEventRow[]> {
+  const failed = rows.filter(({ status }) => status === 'failed');
+  if (failed.length === 0) return [...rows];
+  const stored = await failedIdsAmong(db, failed.map(idOf));
+  return rows.filter((row) => row.status !== 'failed' || stored.has(idOf(row)));
+}
+
+function eventFilter(selection: Exclude<CorrectedSelection, { kind: 'event' }>): EventFilter {
+  if (selection.kind === 'backtest') {
+    const { ruleSetId, from, to } = selection;
+    return { from, to, extractor_rule_set_id: ruleSetId, conditions: [] };
+  }
+  const { dimensions, metric, status = 'processed', ...rest } = selection.filter;
+  return {
+    ...rest,
+    status,
+    ...(metric === undefined ? {} : { metric: [metric] }),
+    conditions: dimensionConditions(dimensions),
+  };
+}
+
+function isSelected(row: UsageEventRow, selection: Exclude<CorrectedSelection, { kind: 'event' }>): boolean {
+  if (selection.kind === 'backtest') {
+    const isInSample = Buffer.from(row.rawEventId).readUInt32BE(4) < selection.share * SAMPLE_SPACE;
+    return isInSample && row.status !== 'voided';
+  }
+  const {
+    status = 'processed',
+    subject_type,
+    subject_id,
+    metric,
+    pricing_source,
+    dimensions,
+  } = selection.filter;
+  const side = {
+    subject_type: row.subjectType,
+    subject_id: row.subjectId,
+    dimensions: Object.fromEntries(row.dimensions),
+  };
+  return (
+    row.status === status &&
+    (subject_type === undefined || row.subjectType === subject_type) &&
+    (subject_id === undefined || row.subjectId === subject_id) &&
+    hasItem(row, metric, pricing_source) &&
+    dimensionConditions(dimensions).every((condition) => meetsCondition(side, condition))
+  );
+}
+
+/** Whether one charge item meets both conditions. */
+function hasItem(
+  { items }: UsageEventRow,
+  metric: string | undefined,
+  source: CorrectionFilter['pricing_source'],
+): boolean {
+  if (metric === undefined && source === undefined) return true;
+  return items.some(
+    (item) =>
+      (metric === undefined || item.metric === metric) &&
+      (source === undefined || item.pricingSource === source),
+  );
+}
+
+function idOf({ rawEventId }: UsageEventRow): string {
+  return Buffer.from(rawEventId).toString('hex');
+}

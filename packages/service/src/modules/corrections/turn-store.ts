@@ -1,0 +1,59 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { ProjectRef } from '../../kernel/scope.js';
+import { isNotMoving, type Postgres } from '../../platform/postgres/index.js';
+import type { OpenCorrection, StoredCorrection } from './correction.js';
+import { CORRECTION_COLUMNS, IN_PROGRESS } from './correction-store.js';
+
+/**
+ * Takes the correction whose turn it is, for a time. Tenants take turns, then the corrections of a tenant.
+ *
+ * @returns undefined when there is none
+ */
+export async function takeTurn(
+  { db }: Pick<Postgres, 'db'>,
+  nowMs: number,
+  busyMs: number,
+): Promise<OpenCorrection | undefined> {
+  const { rows } = await sql<StoredCorrection & ProjectRef>`
+    with next as (
+      select c.project_id, c.id from usage_corrections c
+      where c.status in ${IN_PROGRESS} and c.busy_until_ms <= ${nowMs} and ${isNotMoving('c.tenant_id')}
+      order by (
+        select max(o.busy_until_ms) from usage_corrections o where o.tenant_id = c.tenant_id and o.status in ${IN_PROGRESS}
+      ), c.busy_until_ms, c.id
+      limit 1 for update of c skip locked
+    )
+    update usage_corrections c set busy_until_ms = ${nowMs + busyMs}
+    from next, projects p
+    where c.project_id = next.project_id and c.id = next.id and p.id = c.project_id
+    returning ${CORRECTION_COLUMNS}, c.tenant_id as "tenantId", c.project_id as "projectId", p.no as "projectNo", p.kind, p.storage
+  `.execute(db);
+  const [row] = rows;
+  if (row === undefined) return undefined;
+  const { tenantId, projectId, projectNo, kind, storage, ...correction } = row;
+  return { ...correction, project: { tenantId, projectId, projectNo, kind, storage } };
+}
+
+/** A subquery: when the next step is due, in milliseconds since the Unix epoch. */
+export const nextStepMs: RawBuilder<number | null> = sql`
+  select min(busy_until_ms) from usage_corrections where status in ${IN_PROGRESS} and ${isNotMoving('tenant_id')}`;
+
+/** Ends plans that were not applied for too long; returns their number. */
+export async function expirePlans(
+  { db }: Pick<Postgres, 'db'>,
+  plannedBeforeMs: number,
+  max: number,
+): Promise<number> {
+  const { numAffectedRows } = await sql`
+    with expired as (
+      update usage_corrections set status = 'expired' where (project_id, id) in (
+        select project_id, id from usage_corrections
+        where status = 'planned' and planned_at_ms < ${plannedBeforeMs} and ${isNotMoving('tenant_id')}
+        order by planned_at_ms limit ${max} for update skip locked
+      ) returning project_id, id
+    )
+    delete from usage_correction_parts part using expired
+    where part.project_id = expired.project_id and part.correction_id = expired.id
+  `.execute(db);
+  return Number(numAffectedRows ?? 0n);
+}

@@ -1,0 +1,63 @@
+import type { UsageEventRevision } from '@tollgate/contract';
+import type { ProjectScope } from '../../kernel/scope.js';
+import type { ProjectHistory } from '../storage/index.js';
+import type { StoredEvent } from './event-store.js';
+import { textOrNull, toUsageChargeItem } from './event-view.js';
+import type { UsageEventRow } from './row.js';
+import { revisionRows } from './stored-rows.js';
+
+/** Who asked for a correction, and why. */
+export interface CorrectionAuthor {
+  readonly id: string;
+  readonly reason: string;
+  readonly createdBy: string;
+  /** Null as long as nobody has reverted it. */
+  readonly revertedBy: string | null;
+}
+
+/** Reads the authors of corrections; implemented by the corrections module. */
+export type CorrectionAuthors = (
+  project: ProjectScope,
+  ids: readonly string[],
+) => Promise<readonly CorrectionAuthor[]>;
+
+/** Returns the JSON of all revisions of an event, oldest first, with the JSON that was sent as it is. */
+export async function revisionsJson(
+  history: ProjectHistory,
+  { id }: Pick<StoredEvent, 'id'>,
+  authorsOf: (ids: readonly string[]) => Promise<readonly CorrectionAuthor[]>,
+): Promise<string> {
+  const rows = await revisionRows(history, [id]);
+  const ids = [...new Set(rows.flatMap(({ correctionId }) => (correctionId === '' ? [] : [correctionId])))];
+  const authors = new Map(
+    (ids.length === 0 ? [] : await authorsOf(ids)).map((author) => [author.id, author]),
+  );
+  const texts = rows.map((row, index) => {
+    const { correctionId } = row;
+    const isRevert = rows.findIndex((other) => other.correctionId === correctionId) < index;
+    const fields = JSON.stringify(shownRevision(row, authors.get(correctionId), isRevert)).slice(0, -1);
+    const before = rows[index - 1];
+    const isSentAnew = before !== undefined && before.rawJson !== row.rawJson;
+    return isSentAnew ? `${fields},"raw_json":${row.rawJson || 'null'}}` : `${fields}}`;
+  });
+  return `[${texts.join(',')}]`;
+}
+
+function shownRevision(
+  { corrections, status, items, itemTransactionIds, correctionId, processedAtMs }: UsageEventRow,
+  author: CorrectionAuthor | undefined,
+  isRevert: boolean,
+): UsageEventRevision {
+  return {
+    revision: corrections + 1,
+    status,
+    charge_items: items.map((item, index) => ({
+      ...toUsageChargeItem(item),
+      ledger_transaction_id: textOrNull(itemTransactionIds[index]),
+    })),
+    correction_id: textOrNull(correctionId),
+    actor: (isRevert ? author?.revertedBy : author?.createdBy) ?? null,
+    reason: author?.reason ?? null,
+    created_at: Math.floor(processedAtMs / 1_000),
+  };
+}

@@ -1,0 +1,115 @@
+import { parseDecimal, toStored } from '../../kernel/decimal.js';
+import type { ProjectHistory } from '../storage/index.js';
+import { EVENT_COLUMNS, IN_SCOPE, type StoredEventDetail } from './event-store.js';
+import type { UsageEventRow, UsageItemRow } from './row.js';
+
+/** Everything that a row of `usage_events` says, as ClickHouse returns it. */
+interface StoredRow extends StoredEventDetail {
+  readonly raw_only: readonly string[];
+  readonly attempt: number;
+  readonly received_ms: string;
+  readonly processed_ms: string;
+  readonly corrections: number;
+  readonly correction_id: string;
+}
+
+const ROW_COLUMNS = `${EVENT_COLUMNS}, raw_json, metadata, x_billing, subject_is_sent, raw_only, attempt,
+  toUnixTimestamp64Milli(received_at) AS received_ms, toUnixTimestamp64Milli(processed_at) AS processed_ms,
+  corrections, correction_id`;
+const BY_IDS = `${IN_SCOPE} AND NOT is_counter AND (occurred_at, raw_event_id) IN (
+  SELECT toDateTime(reinterpretAsUInt32(reverse(substring(bytes, 1, 4))), 'UTC'), toFixedString(bytes, 16)
+  FROM (SELECT unhex(arrayJoin({ids:Array(String)})) AS bytes))`;
+
+/**
+ * Returns the rows of all revisions of events, oldest first for each event. Events that the project does not have, or
+ * does not keep, have none.
+ *
+ * @param ids 32 hex digits each
+ */
+export async function revisionRows(
+  history: ProjectHistory,
+  ids: readonly string[],
+): Promise<UsageEventRow[]> {
+  const rows = await history.query<StoredRow>(
+    `SELECT ${ROW_COLUMNS} FROM ${history.tables.events} WHERE ${BY_IDS}
+     ORDER BY occurred_at, raw_event_id, corrections, attempt DESC LIMIT 1 BY raw_event_id, corrections`,
+    { ids },
+  );
+  const { tenantId, projectId } = history.scope;
+  return rows.map((row) => rowOf(tenantId, projectId, row));
+}
+
+function rowOf(tenantId: string, projectId: string, row: StoredRow): UsageEventRow {
+  return {
+    tenantId,
+    projectId,
+    rawEventId: Buffer.from(row.id, 'hex'),
+    occurredAt: row.occurred_at_s,
+    attempt: row.attempt,
+    corrections: row.corrections,
+    isCounter: false,
+    correctionId: row.correction_id,
+    receivedAtMs: Number(row.received_ms),
+    processedAtMs: Number(row.processed_ms),
+    status: row.status,
+    posting: row.posting,
+    source: row.source,
+    externalEventId: row.external_event_id,
+    idempotencyKey: row.idempotency_key,
+    subjectType: row.subject_type,
+    subjectId: row.subject_id,
+    subjectIsSent: row.subject_is_sent,
+    accountId: row.account_id,
+    budgetLeaseId: row.budget_lease_id,
+    leaseStatus: row.lease_status,
+    extractorRuleSetId: row.extractor_rule_set_id,
+    extractorVersion: row.extractor_version,
+    dimensions: new Map(Object.entries(row.dimensions)),
+    excludedDimensions: row.raw_only,
+    failureCode: row.failure_code,
+    failureMessage: row.failure_message,
+    failurePath: row.failure_path,
+    rawJson: row.raw_json,
+    metadata: row.metadata,
+    xBilling: row.x_billing,
+    notes: row.notes,
+    items: row.item_metric.map((_, index) => itemOf(row, index)),
+    itemTransactionIds: row.item_ledger_transaction_id.some((id) => id !== '')
+      ? row.item_ledger_transaction_id
+      : [],
+  };
+}
+
+function itemOf(row: StoredRow, index: number): UsageItemRow {
+  const unitPrice = at(row.item_unit_price, index);
+  return {
+    extractorName: at(row.item_extractor_name, index),
+    metric: at(row.item_metric, index),
+    unit: at(row.item_unit, index),
+    currency: at(row.item_currency, index),
+    quantity: coefficient(at(row.item_quantity, index)),
+    unitPrice: unitPrice === null ? null : coefficient(unitPrice),
+    amount: coefficient(at(row.item_amount, index)),
+    discount: coefficient(at(row.item_discount, index)),
+    source: at(row.item_source, index),
+    pricingSource: at(row.item_pricing_source, index),
+    ruleSetId: at(row.item_rule_set_id, index),
+    ruleSetVersion: at(row.item_rule_set_version, index),
+    ruleName: at(row.item_rule_name, index),
+  };
+}
+
+/** Returns an element of a nested column; all columns of a nested structure have the same length. */
+function at<T>(values: readonly T[], index: number): T {
+  const value = values[index];
+  if (value === undefined) throw new Error('the columns of the charge items differ in length');
+  return value;
+}
+
+/** @throws Error for text that is not a stored decimal: a missing value must not become zero */
+function coefficient(text: string): bigint {
+  const decimal = parseDecimal(text);
+  const stored = decimal === undefined ? undefined : toStored(decimal);
+  if (stored === undefined) throw new Error(`ClickHouse returned ${text} for a decimal`);
+  return stored;
+}
