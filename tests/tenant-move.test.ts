@@ -11,13 +11,6 @@ import { PROGRAM, type RunningService, startService } from './support/service.js
 
 const CELLS = ['eu-1', 'eu-2'] as const;
 type CellName = (typeof CELLS)[number];
-/**
- * Pause of a sender between its batches: many batches for each step of a move, which waits for 500 ms twice, and so few
- * that the moves have the machine for themselves.
- */
-const PAUSE_MS = 20;
-/** Pause before a refused batch is sent again. */
-const RETRY_MS = 50;
 
 let directory: TestPostgres;
 let services: Readonly<Record<CellName, RunningService>>;
@@ -88,11 +81,10 @@ class Sender {
         const answer = await this.#post(services[name], events);
         if (answer?.status === 202) break;
         if (answer !== undefined) this.refusals.push(answer);
-        await delay(RETRY_MS);
+        await delay(50);
       }
       this.accepted += events.length;
       await this.#read(cells[turn % cells.length] as CellName);
-      await delay(PAUSE_MS);
     }
   }
 
