@@ -47,7 +47,7 @@ export default defineConfig({
     include: ['packages/*/src/**/*.test.ts', 'tests/**/*.test.ts'],
     sequence: { sequencer: SpreadSequencer },
     pool: 'forks',
-    // One more than CI has cores: tests of services wait for a third of their time.
+    // One more than CI has cores, because tests of services wait for other processes.
     maxWorkers: 3,
     // Modules are loaded once per worker, not once per file: what one keeps is the same for every test.
     isolate: false,

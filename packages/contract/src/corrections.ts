@@ -61,7 +61,7 @@ export const CorrectionFilter = Type.Object(
   },
 );
 
-const RuleSetVersion = Type.Object(
+export const RuleSetVersionRef = Type.Object(
   {
     id: Type.String({ minLength: 1, maxLength: IDENTIFIER_CHARS_MAX, description: 'Rule set.' }),
     version: Type.Integer({ minimum: 1, description: 'Version of it, published or not.' }),
@@ -71,9 +71,9 @@ const RuleSetVersion = Type.Object(
 
 export const CorrectionRules = Type.Object(
   {
-    extractor: Type.Optional(RuleSetVersion),
+    extractor: Type.Optional(RuleSetVersionRef),
     pricing: Type.Optional(
-      Type.Array(RuleSetVersion, {
+      Type.Array(RuleSetVersionRef, {
         maxItems: CORRECTION_PRICINGS_MAX,
         description: 'Prices; they replace all others. An empty list means no prices.',
       }),
@@ -151,7 +151,7 @@ export const CorrectionStatusSchema = Type.Enum([...CORRECTION_STATUSES], {
     `${CORRECTION_PLAN_DAYS} days, or was deleted.`,
 });
 
-const Change = Type.Object(
+export const CorrectedSum = Type.Object(
   { before: DecimalText, after: DecimalText, delta: DecimalText },
   { ...closed, description: 'A sum before and after, and the difference.' },
 );
@@ -162,23 +162,22 @@ export const CorrectionTotal = Type.Object(
     unit: Nullable(Type.String()),
     currency: Nullable(Type.String({ description: 'Null for charge items without a price.' })),
     account_id: Nullable(Type.String({ description: 'Null where no account was or will be debited.' })),
-    quantity: Change,
-    amount: Change,
+    quantity: CorrectedSum,
+    amount: CorrectedSum,
   },
   { ...closed, description: 'Sums of the changed events.' },
+);
+
+export const AmountDelta = Type.Object(
+  { currency: Type.String(), amount: DecimalText },
+  { ...closed, description: 'The difference of the amounts in one currency.' },
 );
 
 export const CorrectionExample = Type.Object(
   {
     raw_event_id: Type.String(),
     occurred_at: UnixSeconds,
-    amount_deltas: Type.Array(
-      Type.Object(
-        { currency: Type.String(), amount: DecimalText },
-        { ...closed, description: 'The difference of the amounts in one currency.' },
-      ),
-      { description: 'By currency; empty if no amount differs.' },
-    ),
+    amount_deltas: Type.Array(AmountDelta, { description: 'By currency; empty if no amount differs.' }),
     before: BacktestSide,
     after: BacktestSide,
   },
@@ -186,6 +185,19 @@ export const CorrectionExample = Type.Object(
 );
 
 const totals = (description: string) => Type.Array(CorrectionTotal, { description });
+
+export const CorrectionProgress = Type.Object(
+  {
+    events_done: { ...Count, description: 'Events that the present step has done.' },
+    events_total: Nullable({ ...Count, description: 'Null while it is not known.' }),
+  },
+  { ...closed, description: 'The progress of planning, applying or reverting.' },
+);
+
+export const CorrectionFailure = Type.Object(
+  { code: Type.String(), message: Type.String() },
+  { ...closed, description: 'Why the correction failed, or is stale.' },
+);
 
 const summaryFields = {
   id: Type.String(),
@@ -203,25 +215,19 @@ const summaryFields = {
   events_failed: Type.Array(FailureCodeCount, {
     description: 'Events that would fail, by code; they keep their result.',
   }),
-  progress: Type.Object(
-    {
-      events_done: { ...Count, description: 'Events that the present step has done.' },
-      events_total: Nullable({ ...Count, description: 'Null while it is not known.' }),
-    },
-    { ...closed, description: 'The progress of planning, applying or reverting.' },
-  ),
-  failure: Nullable(
-    Type.Object(
-      { code: Type.String(), message: Type.String() },
-      { ...closed, description: 'Why the correction failed.' },
-    ),
-  ),
+  progress: CorrectionProgress,
+  failure: Nullable(CorrectionFailure),
   created_by: Type.String({ description: 'API key that requested it, or `service`.' }),
   created_at: UnixSeconds,
   planned_at: Nullable(UnixSeconds),
   applied_at: Nullable(UnixSeconds),
   reverted_at: Nullable(UnixSeconds),
 };
+
+export const CorrectionInForce = Type.Object(
+  { events: Count, totals: totals('Changes in force, as in `totals`.') },
+  { ...closed, description: 'The part of the correction that is in force now.' },
+);
 
 export const Correction = Type.Object(
   {
@@ -233,10 +239,7 @@ export const Correction = Type.Object(
     examples: Type.Array(CorrectionExample, {
       description: `The events that differ most, up to ${CORRECTION_EXAMPLES_MAX}.`,
     }),
-    applied: Type.Object(
-      { events: Count, totals: totals('Changes in force, as in `totals`.') },
-      { ...closed, description: 'The part of the correction that is in force now.' },
-    ),
+    applied: CorrectionInForce,
   },
   { ...closed, description: 'A correction of usage, and what it changes.' },
 );

@@ -35,6 +35,16 @@ export const LEDGER_MEASURES = [
 ] as const;
 export type LedgerMeasure = (typeof LEDGER_MEASURES)[number];
 
+export const LedgerMeasureSchema = Type.Unsafe<LedgerMeasure>({
+  type: 'string',
+  enum: [...LEDGER_MEASURES],
+  description:
+    'The compared number. The entries of a transaction must add up to 0; the balance and the owed amount of ' +
+    'a wallet must equal its entries; the balance less the owed amount must equal its remaining credits less ' +
+    'the debits that are not settled yet. No credit may have less than 0 or more than its amount left, or ' +
+    'anything after its expiry was posted, and each expiry of a credit must be noted in its wallet.',
+});
+
 export const LedgerDifference = Type.Object(
   {
     tenant_id: Type.String(),
@@ -42,15 +52,7 @@ export const LedgerDifference = Type.Object(
     account_id: Nullable(Type.String()),
     currency: Nullable(Type.String()),
     transaction_id: Nullable(Type.String()),
-    measure: Type.Unsafe<LedgerMeasure>({
-      type: 'string',
-      enum: [...LEDGER_MEASURES],
-      description:
-        'The compared number. The entries of a transaction must add up to 0; the balance and the owed amount of ' +
-        'a wallet must equal its entries; the balance less the owed amount must equal its remaining credits less ' +
-        'the debits that are not settled yet. No credit may have less than 0 or more than its amount left, or ' +
-        'anything after its expiry was posted, and each expiry of a credit must be noted in its wallet.',
-    }),
+    measure: LedgerMeasureSchema,
     expected: Type.String(),
     found: Type.String(),
   },

@@ -207,6 +207,7 @@ describe('GET …/usage/ingest-status', () => {
       accepted: 0,
       processed: 0,
       failed: 0,
+      voided: 0,
       duplicates: 0,
       pending: 0,
       deferred_count: 0,

@@ -16,6 +16,8 @@ export const BOARD = 'brd_0198a4f0ce9e76f7885869708b9cadcf';
 export const CHART = 'chr_0198a4f0cfaf7708996970819cadbed0';
 export const ENDPOINT = 'whe_0198a4f0d0b07819aa70819203acbed1';
 export const MESSAGE = 'msg_0198a4f0d1c1792abb819203142dced2';
+export const CORRECTION = 'cor_0198a4f0d3e37b4ccd920314253647d4';
+export const KEY = 'key_0198a4f0d4f47c5dde92031425364ed5';
 export const BACKTEST = 'bt_0198a4f0d2d27a3bbc9203142536ced3';
 
 /** Owner fields of everything in the project. */

@@ -1,3 +1,4 @@
+import { CORRECTION_EXAMPLES } from './corrections.js';
 import { LIMIT_EXAMPLES } from './limits.js';
 import { RULE_EXAMPLES } from './rules.js';
 import { TENANT_EXAMPLES } from './tenants.js';
@@ -8,5 +9,6 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   ...TENANT_EXAMPLES,
   ...RULE_EXAMPLES,
   ...USAGE_EXAMPLES,
+  ...CORRECTION_EXAMPLES,
   ...LIMIT_EXAMPLES,
 };

@@ -165,11 +165,23 @@ export const USAGE_EXAMPLES = {
       extractor: { rule_set_id: EXTRACTOR_RULE_SET, version: 1, name: 'LLM calls' },
       charge_items: EXPLANATIONS,
     },
+    revisions: [
+      {
+        revision: 1,
+        status: 'processed',
+        charge_items: event.charge_items,
+        correction_id: null,
+        actor: null,
+        reason: null,
+        created_at: event.processed_at,
+      },
+    ],
   },
   IngestStatus: {
     accepted: 1_002,
     processed: 1_000,
     failed: 1,
+    voided: 0,
     duplicates: 0,
     pending: 1,
     deferred_count: 0,
