@@ -29,6 +29,12 @@ export interface FailedEvent {
   readonly event: string;
 }
 
+/** A failed event that was removed from the table. */
+export interface TakenFailedEvent extends FailedEvent {
+  /** The number of corrections that it has had: its next attempt replaces the row of the same revision. */
+  readonly corrections: number;
+}
+
 /** Returns the number of bytes of each requested failed event; 0 for an event that is not failed any more. */
 export async function failedEventBytes(
   tx: Tx,
@@ -52,12 +58,12 @@ export async function failedEventBytes(
 export async function takeFailedEvents(
   tx: Tx,
   requests: readonly EventReprocessRequest[],
-): Promise<ReadonlyMap<EventReprocessRequest, FailedEvent>> {
-  const taken = new Map<EventReprocessRequest, FailedEvent>();
+): Promise<ReadonlyMap<EventReprocessRequest, TakenFailedEvent>> {
+  const taken = new Map<EventReprocessRequest, TakenFailedEvent>();
   if (requests.length === 0) return taken;
   const projectIds = requests.map(({ projectId }) => projectId);
   const ids = requests.map(({ idHex }) => idHex);
-  const { rows } = await sql<FailedEvent & { position: number }>`
+  const { rows } = await sql<TakenFailedEvent & { position: number }>`
     with wanted as materialized (
       select f.ctid as place, r.position
       from unnest(${projectIds}::text[], ${ids}::uuid[]) with ordinality as r (project_id, raw_event_id, position)
@@ -69,7 +75,11 @@ export async function takeFailedEvents(
     returning wanted.position, f.tenant_id as "tenantId", f.project_id as "projectId",
       encode(uuid_send(f.raw_event_id), 'hex') as "idHex", f.occurred_at as "occurredAt",
       f.received_at_ms as "receivedAtMs", f.extractor_rule_set_id as "extractorRuleSetId",
-      f.failure_code as "failureCode", f.attempt, f.event
+      f.failure_code as "failureCode", f.attempt, f.event,
+      coalesce((
+        select r.revision - 1 from usage_event_revisions r
+        where r.project_id = f.project_id and r.raw_event_id = f.raw_event_id
+      ), 0) as corrections
   `.execute(tx);
   for (const { position, ...event } of rows) {
     const request = requests[position - 1];

@@ -13,6 +13,7 @@ function groupOf(projectNo: number): EventGroup {
     storage: projectNo === 0 ? 'shared' : 'dedicated',
     receivedAtMs: 0,
     attempt: 0,
+    corrections: 0,
     ids: Buffer.alloc(0),
     body: new EventBody(Buffer.alloc(0), 'single', 1, null),
     events: [],

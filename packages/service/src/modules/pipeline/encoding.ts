@@ -23,7 +23,7 @@ export function rowOf(
     rawEventId: group.ids.subarray(idAt, idAt + EVENT_ID_BYTES),
     occurredAt: rated.occurredAt,
     attempt: group.attempt,
-    corrections: 0,
+    corrections: group.corrections,
     isCounter: false,
     correctionId: '',
     receivedAtMs: group.receivedAtMs,

@@ -21,6 +21,8 @@ export interface EventGroup {
   readonly receivedAtMs: number;
   /** 0 at first; above 0, the event is rated again and replaces its failed row. */
   readonly attempt: number;
+  /** 0 at first; above 0, corrections have given back the failed event that is rated again. */
+  readonly corrections: number;
   /** 16 bytes for each event of the body. */
   readonly ids: Buffer;
   readonly body: EventBody;

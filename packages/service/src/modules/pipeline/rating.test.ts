@@ -23,6 +23,7 @@ function outcomeOf(fields: object, notes: readonly RatingNote[] = []) {
     storage: 'shared',
     receivedAtMs: OCCURRED_AT * 1_000,
     attempt: 0,
+    corrections: 0,
     ids: Buffer.from(idHex, 'hex'),
     body: new EventBody(Buffer.from(JSON.stringify(event)), 'single', 1, 'ers_1'),
     events: [accepted],

@@ -38,6 +38,7 @@ function groupOf(count: number): AcceptedGroup {
     storage: 'shared',
     receivedAtMs: OCCURRED_AT * 1_000,
     attempt: 0,
+    corrections: 0,
     ids,
     body: new EventBody(body, 'batch', count, null),
     events: hexIds.map((idHex, index) => ({ projectNo: 1, idHex, index })),
