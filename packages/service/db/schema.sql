@@ -825,6 +825,7 @@ create table usage_correction_parts (
   no integer not null,
   raw_event_ids uuid[] not null,
   former_revisions integer[] not null,
+  former_attempts integer[] not null,
   former_corrections text[],
   outcomes bytea not null,
   failed_events json not null default '[]'::json,

@@ -57,6 +57,8 @@ create table usage_correction_parts (
   -- Ascending; the other lists are in the same order.
   raw_event_ids uuid[] not null,
   former_revisions integer[] not null,
+  -- How often the events had been rated again after they failed, which changes an event without a new revision.
+  former_attempts integer[] not null,
   -- The corrections that had made the former revisions; empty text for events as they were rated first. Null until the
   -- part is applied.
   former_corrections text[],

@@ -45,7 +45,7 @@ export async function applyStep(deps: EngineDeps, correction: OpenCorrection): P
 async function plannedEvents(
   deps: EngineDeps,
   { action, project }: OpenCorrection,
-  { ids, formerRevisions, outcomes: encoded }: parts.CorrectionPart,
+  { ids, formerRevisions, formerAttempts, outcomes: encoded }: parts.CorrectionPart,
 ): Promise<CorrectedEvent[] | 'wait'> {
   const revisions = await revisionsOf(await historyOf(deps, project), ids);
   const outcomes = action === 'void' ? undefined : await decodeOutcomes(encoded);
@@ -56,7 +56,8 @@ async function plannedEvents(
     const former = latest(rows);
     const planned = present(formerRevisions[index], 'the revision of a planned event');
     if (revisionOf(former) < planned) return 'wait';
-    if (revisionOf(former) > planned) throw changed(eventId);
+    const attempt = present(formerAttempts[index], 'the attempt of a planned event');
+    if (revisionOf(former) > planned || former.attempt !== attempt) throw changed(eventId);
     const outcome =
       outcomes === undefined ? voided(former) : present(outcomes[index], 'the outcome of a planned event');
     events.push({ former, next: withOutcome(former, outcome) });

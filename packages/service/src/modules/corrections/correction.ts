@@ -1,5 +1,13 @@
-import type { CorrectionFilter, CorrectionRules, CorrectionStatus } from '@tollgate/contract';
+import {
+  CORRECTION_PLAN_DAYS,
+  type CorrectionFilter,
+  type CorrectionRules,
+  type CorrectionStatus,
+} from '@tollgate/contract';
 import type { ProjectRef } from '../../kernel/scope.js';
+
+/** For how long a plan can be applied. */
+export const PLAN_MS = CORRECTION_PLAN_DAYS * 86_400_000;
 
 /** The new content of an event: JSON texts as they were sent, empty where nothing was sent. */
 export interface Replacement {

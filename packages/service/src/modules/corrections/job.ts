@@ -1,13 +1,13 @@
-import { CORRECTION_PLAN_DAYS } from '@tollgate/contract';
 import type { Clock } from '../../kernel/clock.js';
 import { DomainError } from '../../kernel/errors.js';
 import type { Logger } from '../../platform/log/index.js';
 import { type Postgres, ProjectDb } from '../../platform/postgres/index.js';
 import { createSweepJob, type SweepJob } from '../../platform/sweep-job.js';
 import { applyStep } from './apply.js';
-import { type OpenCorrection, type StepResult, StepTakenError } from './correction.js';
+import { type OpenCorrection, PLAN_MS, type StepResult, StepTakenError } from './correction.js';
 import { changeCorrection, endTurn } from './correction-store.js';
 import { type EngineDeps, inStep } from './engine.js';
+import { deleteParts } from './part-store.js';
 import { planStep } from './plan.js';
 import { revertStep } from './revert.js';
 import { expirePlans, nextStepMs, takeTurn } from './turn-store.js';
@@ -34,7 +34,6 @@ const TURN_MS = 60_000;
 const WAIT_MS = 200;
 /** The same after an error. */
 const FAILURE_PAUSE_MS = 5_000;
-const PLAN_MS = CORRECTION_PLAN_DAYS * 86_400_000;
 const EXPIRED_PER_SWEEP = 100;
 
 /** Creates the job that plans, applies and reverts corrections, and lets old plans expire. */
@@ -79,7 +78,7 @@ async function takeStep(deps: StepDeps, correction: OpenCorrection): Promise<voi
     if ((await stepOf(deps, correction)) === 'wait') pauseMs = WAIT_MS;
     else if (correction.status !== 'planning') deps.onCommitted();
   } catch (error) {
-    if (error instanceof DomainError) await fail(deps, correction, error);
+    if (error instanceof DomainError && correction.status === 'planning') await fail(deps, correction, error);
     else if (!(error instanceof StepTakenError)) {
       log.warn({ err: error, correction: correction.id }, 'a step of a correction failed; will try again');
       pauseMs = FAILURE_PAUSE_MS;
@@ -94,14 +93,18 @@ function stepOf(deps: StepDeps, correction: OpenCorrection): Promise<StepResult>
   return revertStep(deps, correction);
 }
 
-/** The rules of a correction that is planned do not exist any more. */
+/** Ends a plan that cannot be made: for example, its rules do not exist any more. */
 async function fail(
   deps: StepDeps,
   correction: OpenCorrection,
   { code, message }: DomainError,
 ): Promise<void> {
-  if (correction.status !== 'planning') return;
-  await inStep(deps, correction, (_tx, db) =>
-    changeCorrection(db, correction.id, { status: 'failed', failureCode: code, failureMessage: message }),
-  );
+  await inStep(deps, correction, async (_tx, db) => {
+    await changeCorrection(db, correction.id, {
+      status: 'failed',
+      failureCode: code,
+      failureMessage: message,
+    });
+    await deleteParts(db, correction.id);
+  });
 }

@@ -95,13 +95,29 @@ export function voided(former: UsageEventRow): Outcome {
 /** Whether the outcome differs from what is in force in anything that is charged, counted or shown. */
 export function isChanged(former: UsageEventRow, next: Outcome): boolean {
   return (
-    next.sent !== undefined ||
+    isSentAnew(former, next) ||
     former.status !== next.status ||
+    accountOf(former) !== accountOf(next) ||
     former.subjectType !== next.subjectType ||
     former.subjectId !== next.subjectId ||
     !isSameMap(former.dimensions, next.dimensions) ||
     chargesOf(former.items) !== chargesOf(next.items)
   );
+}
+
+function isSentAnew(former: UsageEventRow, { sent, subjectIsSent }: Outcome): boolean {
+  return (
+    sent !== undefined &&
+    (sent.rawJson !== former.rawJson ||
+      sent.metadata !== former.metadata ||
+      sent.xBilling !== former.xBilling ||
+      subjectIsSent !== former.subjectIsSent)
+  );
+}
+
+/** The account that pays; a route that came after the event may name one where none was debited. */
+function accountOf({ posting, accountId }: Pick<UsageEventRow, 'posting' | 'accountId'>): string {
+  return posting === 'posted' ? accountId : '';
 }
 
 function isSameMap(a: ReadonlyMap<string, string>, b: ReadonlyMap<string, string>): boolean {

@@ -11,6 +11,8 @@ export interface CorrectionPart {
   readonly ids: readonly string[];
   /** The revisions in force when the part was planned, in the order of the ids. */
   readonly formerRevisions: readonly number[];
+  /** The attempts of these revisions: to rate a failed event again changes its revision. */
+  readonly formerAttempts: readonly number[];
   /** The corrections that had made these revisions; undefined before the part is applied. */
   readonly formerCorrections: readonly string[] | undefined;
   /** See `outcome.ts`. */
@@ -23,12 +25,19 @@ export interface CorrectionPart {
 export async function insertPart(
   db: ProjectDb,
   correctionId: string,
-  { no, ids, formerRevisions, outcomes }: Pick<CorrectionPart, 'no' | 'ids' | 'formerRevisions' | 'outcomes'>,
+  {
+    no,
+    ids,
+    formerRevisions,
+    formerAttempts,
+    outcomes,
+  }: Pick<CorrectionPart, 'no' | 'ids' | 'formerRevisions' | 'formerAttempts' | 'outcomes'>,
 ): Promise<void> {
   await db.change`
     insert into usage_correction_parts
-      (tenant_id, project_id, correction_id, no, raw_event_ids, former_revisions, outcomes)
-    values (${db.ownValues()}, ${correctionId}, ${no}, ${ids}::uuid[], ${formerRevisions}::integer[], ${outcomes})`;
+      (tenant_id, project_id, correction_id, no, raw_event_ids, former_revisions, former_attempts, outcomes)
+    values (${db.ownValues()}, ${correctionId}, ${no}, ${ids}::uuid[], ${formerRevisions}::integer[],
+      ${formerAttempts}::integer[], ${outcomes})`;
 }
 
 export function readPart(
@@ -39,7 +48,7 @@ export function readPart(
   return db.row<CorrectionPart>`
     select p.no, array(select encode(uuid_send(id), 'hex') from unnest(p.raw_event_ids) with ordinality as e (id, n)
         order by n) as ids,
-      p.former_revisions as "formerRevisions", p.former_corrections as "formerCorrections", p.outcomes,
+      p.former_revisions as "formerRevisions", p.former_attempts as "formerAttempts", p.former_corrections as "formerCorrections", p.outcomes,
       p.failed_events as "failedEvents", p.is_applied as "isApplied"
     from usage_correction_parts p
     where ${db.isOwn('p')} and p.correction_id = ${correctionId} and p.no = ${no}`;

@@ -1,4 +1,5 @@
 import { CORRECTION_EVENTS_MAX, ERRORS } from '@tollgate/contract';
+import { DomainError } from '../../kernel/errors.js';
 import { present } from '../../kernel/present.js';
 import { ProjectDb, type Tx, transaction } from '../../platform/postgres/index.js';
 import { BatchPosting, type RatedUsage } from '../limits/index.js';
@@ -9,9 +10,9 @@ import type { OpenCorrection, Replacement, StepResult } from './correction.js';
 import { type CorrectionChange, changeCorrection, readExamples } from './correction-store.js';
 import { type EngineDeps, historyOf, inStep, latest, revisionOf, revisionsOf } from './engine.js';
 import { encodeOutcomes, isChanged, type Outcome, voided, withOutcome } from './outcome.js';
-import { addChangedTotals, insertPart, latestRevisions } from './part-store.js';
+import { addChangedTotals, deleteParts, insertPart, latestRevisions } from './part-store.js';
 import { backtestRating, type CorrectionRating, correctionRating, type Rerated } from './rating.js';
-import { countMatching, failedAmong, type MatchingEvents, matchingPage } from './selection.js';
+import { countMatching, failedAmong, isHidden, type MatchingEvents, matchingPage } from './selection.js';
 
 /** Events of one part: their rows, twice, and their outcomes are in memory together. */
 const PART_EVENTS = 2_000;
@@ -54,6 +55,11 @@ export async function planStep(deps: EngineDeps, correction: OpenCorrection): Pr
   }
   const rows = page.ids.flatMap((id) => (revisions.has(id) ? [latest(present(revisions.get(id), id))] : []));
   const matching = await failedAmong(db, rows.filter(page.matches));
+  if (selection.kind === 'event' && matching.length === 0) {
+    // A named event that has become too old meanwhile will not come; any other one is on its way to ClickHouse.
+    if (isHidden(history, selection.eventId)) throw new DomainError('not_found');
+    return 'wait';
+  }
   const eventsTotal = correction.eventsTotal ?? (await countMatching(history, selection));
   const part = await decide(deps, correction, matching);
   await store(deps, correction, { part, page, eventsTotal });
@@ -181,6 +187,7 @@ async function store(
         no: now.partCount,
         ids: planned.map((event) => event.id),
         formerRevisions: planned.map(({ former }) => revisionOf(former)),
+        formerAttempts: planned.map(({ former }) => former.attempt),
         outcomes,
       });
       await addChangedTotals(db, id, 'planned', changes.totals());
@@ -196,14 +203,17 @@ async function store(
     };
     const lastId = page.ids.at(-1);
     const isOther = page.isEnd && (await differsFromBacktest(db, { ...correction, ...counts }));
+    const end = isOther
+      ? BACKTEST_STALE
+      : endOfPlan(deps, correction, { ...counts, failed, isEnd: page.isEnd, nowMs });
     await changeCorrection(db, id, {
       ...counts,
       ...(lastId === undefined ? {} : { plannedUpTo: lastId }),
       examples: changes.examplesWith(await readExamples(db, id)),
-      ...(isOther
-        ? BACKTEST_STALE
-        : endOfPlan(deps, correction, { ...counts, failed, isEnd: page.isEnd, nowMs })),
+      ...end,
     });
+    // A plan that has failed is never applied, and may have many parts.
+    if (end.status === 'failed') await deleteParts(db, id);
   });
 }
 

@@ -20,7 +20,7 @@ import { audit } from '../tenancy/index.js';
 import { type RuleSetsForTrial, saved } from '../trial/index.js';
 import { countInputs, eventState, ingestCounts } from '../usage/index.js';
 import { backtestOf } from './backtest.js';
-import type { CorrectionInput, Replacement, StoredCorrection } from './correction.js';
+import { type CorrectionInput, PLAN_MS, type Replacement, type StoredCorrection } from './correction.js';
 import * as store from './correction-store.js';
 import { deleteParts, isSuperseded } from './part-store.js';
 import { checkReason, checkRequest, confined, earlierOf } from './request-checks.js';
@@ -108,9 +108,13 @@ export class Corrections {
 
   /** @throws DomainError `not_found`, `correction_not_planned` */
   apply(caller: CorrectionCaller, id: string): Promise<Correction> {
-    return this.#change(caller, id, 'apply', async (_db, { status, eventsChanged }) => {
+    return this.#change(caller, id, 'apply', async (_db, { status, eventsChanged, plannedAtMs }) => {
       if (status === 'applying' || status === 'applied') return {};
       if (status !== 'planned') throw wrongStatus('correction_not_planned', status);
+      // The job that ends old plans may be late.
+      if (plannedAtMs !== null && plannedAtMs < this.#deps.clock.nowMs() - PLAN_MS) {
+        throw wrongStatus('correction_not_planned', 'expired');
+      }
       if (eventsChanged > 0) return { status: 'applying', nextPart: 0, busyUntilMs: 0 };
       return { status: 'applied', appliedAtMs: this.#deps.clock.nowMs() };
     });

@@ -60,6 +60,11 @@ export async function countMatching(history: ProjectHistory, selection: Correcte
   return selection.kind === 'event' ? 1 : countSelected(history, eventFilter(selection));
 }
 
+/** Whether an event (32 hex digits, which begin with its time) is older than the history that the project keeps. */
+export function isHidden({ scope }: Pick<ProjectHistory, 'scope'>, eventId: string): boolean {
+  return Number.parseInt(eventId.slice(0, 8), 16) < scope.retainedFrom;
+}
+
 /** Leaves out failed events that are not stored any more, because they are being rated again. */
 export async function failedAmong(db: ProjectDb, rows: readonly UsageEventRow[]): Promise<UsageEventRow[]> {
   const failed = rows.filter(({ status }) => status === 'failed');

@@ -696,6 +696,7 @@ export interface UsageCorrectionPartsTable {
   no: number;
   raw_event_ids: string[];
   former_revisions: number[];
+  former_attempts: number[];
   former_corrections: string[] | null;
   outcomes: Buffer;
   failed_events: Generated<ColumnType<unknown, string, string>>;
