@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CorrectionsFixture } from './corrections.testing.js';
+import { CorrectionsProject } from './project.testing.js';
+
+let fixture: CorrectionsFixture;
+beforeAll(async () => {
+  fixture = await CorrectionsFixture.open();
+});
+afterAll(() => fixture.close());
+
+describe('an event that has failed', () => {
+  it('is voided, given back by a revert, and rated again', async () => {
+    const project = await CorrectionsProject.create(fixture, { token: '0.5', isStrict: true });
+    const { accountId } = await project.route('c1');
+    const [id = ''] = await project.sendAndRate([{ customer: 'c1', n: 2 }]);
+    expect(await project.event(id)).toMatchObject({ status: 'failed', revision: 1 });
+    const { id: correctionId } = await project.void(id);
+    expect(await project.event(id)).toMatchObject({ status: 'voided', revision: 2 });
+    expect(await project.ingestStatus()).toMatchObject({ failed: 0, voided: 1, processed: 0 });
+    expect((await project.call('POST', `/usage/events/${id}/reprocess`)).status).toBe(409);
+
+    await project.change(correctionId, 'revert');
+    expect(await project.event(id)).toMatchObject({ status: 'failed', revision: 3 });
+    expect(await project.ingestStatus()).toMatchObject({ failed: 1, voided: 0, processed: 0 });
+    await project.reprice({ token: '0.5' });
+    await project.must(202, 'POST', `/usage/events/${id}/reprocess`);
+    await fixture.settle();
+    expect(await project.event(id)).toMatchObject({
+      ...{ status: 'processed', revision: 3 },
+      charge_items: [{ quantity: '2', amount: '1' }],
+    });
+    expect(await project.balance(accountId)).toBe('-1');
+    expect(await project.void(id)).toMatchObject({ status: 'applied', events_changed: 1 });
+    expect(await project.event(id)).toMatchObject({ status: 'voided', revision: 4 });
+    expect(await project.balance(accountId)).toBe('0');
+  });
+
+  it('makes a plan stale when it was rated again meanwhile', async () => {
+    const project = await CorrectionsProject.create(fixture, { token: '0.5', isStrict: true });
+    const [id = ''] = await project.sendAndRate([{ customer: 'c1', n: 2 }]);
+    const filter = { ...project.everything, status: 'failed' as const };
+    const plan = await project.correct({ action: 'void', filter, dry_run: true });
+    expect(plan).toMatchObject({ status: 'planned', events_changed: 1 });
+    await project.reprice({ token: '0.5' });
+    await project.must(202, 'POST', `/usage/events/${id}/reprocess`);
+    await fixture.settle();
+    expect(await project.change(plan.id, 'apply')).toMatchObject({
+      status: 'stale',
+      failure: { code: 'correction_stale' },
+    });
+    expect(await project.event(id)).toMatchObject({ status: 'processed', revision: 1 });
+  });
+});
+
+describe('an event that is on its way', () => {
+  it('is voided when its rows reach ClickHouse', async () => {
+    const project = await CorrectionsProject.create(fixture);
+    const [id = ''] = await project.send([{ customer: 'c1', n: 2 }]);
+    expect((await project.call('POST', `/usage/events/${id}/void`, { reason: 'x' })).json()).toMatchObject({
+      code: 'event_not_rated',
+    });
+    await fixture.rate();
+    expect(await project.void(id)).toMatchObject({ status: 'applied', events_changed: 1 });
+    expect(await project.event(id)).toMatchObject({ status: 'voided', revision: 2 });
+  });
+});
+
+it('leaves both stores equal', async () => {
+  await fixture.settle();
+  expect(await fixture.verify()).toMatchObject({
+    ...{ status: 'equal', ledger: { difference_count: 0 }, postings: { difference_count: 0 } },
+  });
+  expect([fixture.defects, fixture.warnings]).toEqual([[], []]);
+});
