@@ -384,6 +384,7 @@ create table lease_members (
   place bigint not null generated always as identity,
   process text,
   expires_at_ms bigint not null,
+  release text,
   constraint lease_members_kind_check CHECK (((length(kind) >= 1) AND (length(kind) <= 40))),
   constraint lease_members_pkey PRIMARY KEY (kind, owner)
 );

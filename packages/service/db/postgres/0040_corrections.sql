@@ -103,3 +103,6 @@ create table usage_event_revisions (
 
 alter table usage_event_totals add column voided_count bigint not null default 0;
 alter table ingest_totals add column voided_count bigint not null default 0;
+
+-- The release of a process; null for 0.1.0, whose projector would insert rows of corrections as other rows.
+alter table lease_members add column release text;

@@ -1,8 +1,12 @@
+import { DAY_S } from '@tollgate/timezone';
 import type { Clock } from '../../kernel/clock.js';
 import { DomainError } from '../../kernel/errors.js';
+import { firstRawEventHex } from '../../kernel/id.js';
+import { hasFirstReleaseMember } from '../../platform/leases/index.js';
 import type { Logger } from '../../platform/log/index.js';
 import { type Postgres, ProjectDb } from '../../platform/postgres/index.js';
 import { createSweepJob, type SweepJob } from '../../platform/sweep-job.js';
+import { firstKeptDays } from '../storage/index.js';
 import { applyStep } from './apply.js';
 import { type OpenCorrection, PLAN_MS, type StepResult, StepTakenError } from './correction.js';
 import { changeCorrection, endTurn } from './correction-store.js';
@@ -10,7 +14,7 @@ import { type EngineDeps, inStep } from './engine.js';
 import { deleteParts } from './part-store.js';
 import { planStep } from './plan.js';
 import { revertStep } from './revert.js';
-import { expirePlans, nextStepMs, takeTurn } from './turn-store.js';
+import { expirePlans, forgetExpired, nextStepMs, takeTurn } from './turn-store.js';
 
 export interface StepDeps extends EngineDeps {
   readonly log: Pick<Logger, 'warn'>;
@@ -35,12 +39,29 @@ const WAIT_MS = 200;
 /** The same after an error. */
 const FAILURE_PAUSE_MS = 5_000;
 const EXPIRED_PER_SWEEP = 100;
+const FORGOTTEN_PER_SWEEP = 10_000;
+const FORGET_INTERVAL_MS = 3_600_000;
 
-/** Creates the job that plans, applies and reverts corrections, and lets old plans expire. */
+/**
+ * Creates the job that plans, applies and reverts corrections, lets old plans expire, and forgets corrected events whose
+ * history was deleted. While a projector of release 0.1.0 runs, corrections wait: it would insert their rows as others.
+ */
 export function createCorrectionJob({ postgres, clock, log, advance }: CorrectionJobDeps): SweepJob {
+  let nextForgetMs = 0;
   return createSweepJob({
     sweep: async (signal) => {
-      await expirePlans(postgres, clock.nowMs() - PLAN_MS, EXPIRED_PER_SWEEP);
+      const nowMs = clock.nowMs();
+      await expirePlans(postgres, nowMs - PLAN_MS, EXPIRED_PER_SWEEP);
+      if (nowMs >= nextForgetMs) {
+        const days = await firstKeptDays(postgres.db, nowMs);
+        const keptFrom = days.map(({ projectId, day }) => ({
+          projectId,
+          firstId: firstRawEventHex(day * DAY_S),
+        }));
+        const forgotten = await forgetExpired(postgres, keptFrom, FORGOTTEN_PER_SWEEP);
+        if (forgotten < FORGOTTEN_PER_SWEEP) nextForgetMs = nowMs + FORGET_INTERVAL_MS;
+      }
+      if (await hasFirstReleaseMember(postgres.db, 'projector')) return 0;
       return advance(signal);
     },
     pollMs: POLL_MS,

@@ -38,6 +38,38 @@ export async function takeTurn(
 export const nextStepMs: RawBuilder<number | null> = sql`
   select min(busy_until_ms) from usage_corrections where status in ${IN_PROGRESS} and ${isNotMoving('tenant_id')}`;
 
+/**
+ * Deletes what is kept of events whose history was deleted; returns the number of rows.
+ *
+ * @param keptFrom the first id (32 hex digits) that each project keeps
+ */
+export async function forgetExpired(
+  { db }: Pick<Postgres, 'db'>,
+  keptFrom: readonly { readonly projectId: string; readonly firstId: string }[],
+  max: number,
+): Promise<number> {
+  const { numAffectedRows } = await sql`
+    with kept as (
+      select * from unnest(
+        ${keptFrom.map(({ projectId }) => projectId)}::text[], ${keptFrom.map(({ firstId }) => firstId)}::uuid[]
+      ) as k (project_id, first_id)
+    ), forgotten as (
+      delete from usage_correction_parts where (project_id, correction_id, no) in (
+        select p.project_id, p.correction_id, p.no from kept
+        join usage_correction_parts p on p.project_id = kept.project_id
+          and p.raw_event_ids[cardinality(p.raw_event_ids)] < kept.first_id
+        where ${isNotMoving('p.tenant_id')} limit ${max}
+      )
+    )
+    delete from usage_event_revisions where (project_id, raw_event_id) in (
+      select r.project_id, r.raw_event_id from kept
+      join usage_event_revisions r on r.project_id = kept.project_id and r.raw_event_id < kept.first_id
+      where ${isNotMoving('r.tenant_id')} limit ${max}
+    )
+  `.execute(db);
+  return Number(numAffectedRows ?? 0n);
+}
+
 /** Ends plans that were not applied for too long; returns their number. */
 export async function expirePlans(
   { db }: Pick<Postgres, 'db'>,

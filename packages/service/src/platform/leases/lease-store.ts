@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../postgres/index.js';
+import { VERSION } from '../version.js';
 
 /** The time of the database, which all members share. */
 const NOW_MS = sql`(extract(epoch from now()) * 1000)::bigint`;
@@ -101,8 +102,8 @@ export async function joinKinds(
   expiryMs: number,
 ): Promise<void> {
   await sql`
-    insert into lease_members (owner, kind, process, expires_at_ms)
-    select ${owner}, kind, ${process ?? null}, ${NOW_MS} + ${expiryMs}::bigint
+    insert into lease_members (owner, kind, process, expires_at_ms, release)
+    select ${owner}, kind, ${process ?? null}, ${NOW_MS} + ${expiryMs}::bigint, ${VERSION}
     from unnest(${kinds.map(({ kind }) => kind)}::text[]) as wanted (kind)
     on conflict (kind, owner) do nothing
   `.execute(db);
@@ -226,4 +227,14 @@ export function fenceOf(leases: readonly ProcessLease[]): RawBuilder<boolean> {
         and lease.owner is not null
     )
   )`;
+}
+
+/** Returns whether a member of a kind runs release 0.1.0, which did not record its release. */
+export async function hasFirstReleaseMember(db: Db, kind: string): Promise<boolean> {
+  const { rows } = await sql<{ found: boolean }>`
+    select exists (
+      select from lease_members where kind = ${kind} and expires_at_ms >= ${NOW_MS} and release is null
+    ) as found
+  `.execute(db);
+  return rows[0]?.found === true;
 }

@@ -375,6 +375,7 @@ export interface LeaseMembersTable {
   place: GeneratedAlways<number>;
   process: string | null;
   expires_at_ms: number;
+  release: string | null;
 }
 
 export interface LedgerEntriesTable {
