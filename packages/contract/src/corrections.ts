@@ -274,6 +274,7 @@ export const CorrectionsQuery = Type.Object(
 export type CorrectionFilter = Static<typeof CorrectionFilter>;
 export type CorrectionRules = Static<typeof CorrectionRules>;
 export type CorrectionRequest = Static<typeof CorrectionRequest>;
+export type VoidEventRequest = Static<typeof VoidEventRequest>;
 export type ReplaceEventRequest = Static<typeof ReplaceEventRequest>;
 export type CorrectionAccepted = Static<typeof CorrectionAccepted>;
 export type CorrectionStatus = Static<typeof CorrectionStatusSchema>;

@@ -6,6 +6,7 @@ export type { StreamMessage } from './event-stream.js';
 export type { CallOptions, WriteOptions } from './path-transport.js';
 export type { ProjectClient } from './project-client.js';
 export type { FollowOptions, FollowQuery } from './resources/analysis.js';
+export type { WaitOptions } from './resources/corrections.js';
 export type { EventsQuery, ExportQuery } from './resources/usage.js';
 export type { TenantClient } from './tenant-client.js';
 export type { ClientOptions, PageOptions, RequestOptions } from './transport.js';

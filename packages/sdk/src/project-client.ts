@@ -4,6 +4,7 @@ import { Accounts } from './resources/accounts.js';
 import { Analysis } from './resources/analysis.js';
 import { Boards } from './resources/boards.js';
 import { BudgetLeases } from './resources/budget-leases.js';
+import { Corrections } from './resources/corrections.js';
 import { ExtractorRuleSets } from './resources/extractor-rule-sets.js';
 import { PricingRuleSets } from './resources/pricing-rule-sets.js';
 import { RealtimeLimits } from './resources/realtime-limits.js';
@@ -20,6 +21,7 @@ export class ProjectClient {
   readonly pricingRuleSets: PricingRuleSets;
   readonly ruleTrials: RuleTrials;
   readonly usage: Usage;
+  readonly corrections: Corrections;
   readonly analysis: Analysis;
   readonly boards: Boards;
   readonly accounts: Accounts;
@@ -39,6 +41,7 @@ export class ProjectClient {
     this.pricingRuleSets = new PricingRuleSets(inProject);
     this.ruleTrials = new RuleTrials(inProject);
     this.usage = new Usage(inProject);
+    this.corrections = new Corrections(inProject);
     this.analysis = new Analysis(inProject);
     this.boards = new Boards(inProject);
     this.accounts = new Accounts(inProject);
