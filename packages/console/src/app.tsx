@@ -15,7 +15,9 @@ import { InlineLink } from './ui/inline-link.js';
 import { EmptyState, type FailedRead, ReadFailure, Skeleton } from './ui/states.js';
 
 /** All pages except boards, the start page, are loaded when they are first opened. */
-const UsagePage = lazy(async () => ({ default: (await import('./features/usage/usage-page.js')).UsagePage }));
+const UsagePages = lazy(async () => ({
+  default: (await import('./features/usage/usage-pages.js')).UsagePages,
+}));
 const LimitsPages = lazy(async () => ({
   default: (await import('./features/limits/limits-pages.js')).LimitsPages,
 }));
@@ -98,7 +100,9 @@ function ProjectPages({ projectId }: { readonly projectId: string }) {
               <Route path="/p/:projectId/start">
                 <StartPage />
               </Route>
-              <Route path="/p/:projectId/usage/*?" component={UsagePage} />
+              <Route path="/p/:projectId/usage/*?">
+                <UsagePages />
+              </Route>
               <Route path="/p/:projectId/rules/*?">
                 <RulesPages />
               </Route>

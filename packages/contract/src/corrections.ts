@@ -283,4 +283,5 @@ export type CorrectionExample = Static<typeof CorrectionExample>;
 export type Correction = Static<typeof Correction>;
 export type CorrectionSummary = Static<typeof CorrectionSummary>;
 export type CorrectionStarted = Static<typeof CorrectionStarted>;
+export type CorrectionsQuery = Static<typeof CorrectionsQuery>;
 export type CorrectionPage = Static<typeof CorrectionPage>;

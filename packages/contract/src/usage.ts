@@ -221,6 +221,9 @@ export const UsageEventDetail = Type.Object(
     raw_json: Type.Unknown({ description: 'Usage JSON as it was sent: numbers keep their digits.' }),
     metadata: Type.Unknown({ description: 'Metadata as it was sent; null if there was none.' }),
     'x-billing': Type.Unknown({ description: '`x-billing` as it was sent; null if there was none.' }),
+    subject_is_sent: Type.Boolean({
+      description: 'Whether the event named its subject itself; otherwise its extractor found the subject.',
+    }),
     explanation: UsageExplanation,
     revisions: Type.Array(UsageEventRevision, { description: 'All results of the event, oldest first.' }),
     unpriced: Type.Array(UnpricedItem, {

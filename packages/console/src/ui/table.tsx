@@ -9,6 +9,8 @@ export interface Column<Row> {
    * Shows the title to screen readers only. For columns of buttons or badges, which are aligned right.
    */
   readonly isTitleHidden?: boolean;
+  /** Replaces the title in the head of the table. */
+  readonly head?: ReactNode;
   readonly cell: (row: Row) => ReactNode;
 }
 
@@ -34,7 +36,7 @@ export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>) {
       <table className="w-full text-[13px]">
         <thead className="text-left text-xs text-ink-faint">
           <tr>
-            {columns.map(({ title, isNumber, isTitleHidden }) => (
+            {columns.map(({ title, isNumber, isTitleHidden, head }) => (
               <th
                 key={title}
                 scope="col"
@@ -43,7 +45,7 @@ export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>) {
                   isNumber === true && 'text-right',
                 )}
               >
-                <span className={isTitleHidden === true ? 'sr-only' : ''}>{title}</span>
+                {head ?? <span className={isTitleHidden === true ? 'sr-only' : ''}>{title}</span>}
               </th>
             ))}
           </tr>

@@ -25,7 +25,7 @@ interface LedgerProps {
   readonly onView: (view: LedgerView) => void;
 }
 
-/** The ledger entries of an account, newest first. Entries of usage link to their events. */
+/** The ledger entries of an account, newest first. Entries link to their events or corrections. */
 export function Ledger(props: LedgerProps) {
   const { since } = props.view;
   return (
@@ -136,7 +136,7 @@ function isDuring({ created_at, expired_at }: Credit, entry: LedgerEntry): boole
   return entry.created_at >= created_at && (expired_at === null || entry.created_at <= expired_at);
 }
 
-/** The columns of the ledger. An entry of usage links to its events. */
+/** The columns of the ledger. An entry of usage links to its events, one of a correction to the correction. */
 function columnsFor(projectId: string, hasLines: boolean): readonly Column<LedgerEntry>[] {
   const lines: readonly Column<LedgerEntry>[] = [
     { title: 'Ledger account', cell: ({ ledger_account }) => LINE_LABELS[ledger_account] },
@@ -151,14 +151,18 @@ function columnsFor(projectId: string, hasLines: boolean): readonly Column<Ledge
     { title: 'Time (UTC)', cell: ({ created_at }) => dateTime(created_at, 'UTC') },
     {
       title: 'Type',
-      cell: ({ kind, transaction_id, description, correction_id }) =>
+      cell: ({ kind, transaction_id, correction_id, description }) =>
         kind === 'usage' ? (
           <Link href={`/p/${projectId}/usage?ledger_transaction_id=${transaction_id}`} className={ROW_TARGET}>
             {KIND_LABELS[kind]}
           </Link>
+        ) : correction_id !== null ? (
+          <Link href={`/p/${projectId}/usage/corrections/${correction_id}`} className={ROW_TARGET}>
+            {KIND_LABELS[kind]}
+          </Link>
         ) : (
-          <span title={description ?? correction_id ?? undefined}>
-            {KIND_LABELS[kind]} <span className="ml-1.5 text-ink-faint">{description ?? correction_id}</span>
+          <span title={description ?? undefined}>
+            {KIND_LABELS[kind]} <span className="ml-1.5 text-ink-faint">{description}</span>
           </span>
         ),
     },

@@ -23,10 +23,11 @@ export function useIsAdmin(): boolean {
   return me.kind === 'service' || (mayAdminister && me.project_id === null);
 }
 
-export function useApiKeys() {
+export function useApiKeys(isEnabled = true) {
   const tenant = useTenantClient();
   return useQuery({
     queryKey: ['keys', tenant.tenantId],
+    enabled: isEnabled,
     queryFn: () =>
       everyPage(
         (page) => tenant.apiKeys(page),

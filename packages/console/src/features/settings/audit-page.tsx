@@ -11,6 +11,7 @@ import { FilterInput } from '../../ui/filter-input.js';
 import { Pager } from '../../ui/pager.js';
 import { EmptyState, ReadFailure, Skeleton } from '../../ui/states.js';
 import { type Column, ROW_TARGET, Table } from '../../ui/table.js';
+import { useActorNames } from './actor-names.js';
 import { type AuditFilter, useApiKeys, useAuditLog } from './api.js';
 import { AuditEntryDialog } from './audit-entry-dialog.js';
 
@@ -70,13 +71,6 @@ export function AuditPage() {
       )}
     </div>
   );
-}
-
-/** The display name of an actor: the name of the API key as long as it exists. */
-function useActorNames(): (actor: string) => string {
-  const { data: keys = [] } = useApiKeys();
-  return (actor) =>
-    actor === 'service' ? 'Service key' : (keys.find(({ id }) => id === actor)?.name ?? actor);
 }
 
 function Filters({

@@ -38,7 +38,9 @@ export function PermissionFields({
           </div>
         ))}
       </dl>
-      <p className="mt-2 text-xs text-ink-faint">Write includes read. Admin includes everything.</p>
+      <p className="mt-2 text-xs text-ink-faint">
+        Write and correct include read. Admin includes everything.
+      </p>
     </fieldset>
   );
 }

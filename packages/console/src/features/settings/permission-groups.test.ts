@@ -15,5 +15,7 @@ it('turns permissions on and off, and leaves out what another one includes', () 
   expect(toggled(['usage:ingest'], 'usage:read')).toEqual(['usage:ingest', 'usage:read']);
   expect(toggled(['rules:read'], 'rules:write')).toEqual(['rules:write']);
   expect(toggled(['rules:write'], 'rules:read')).toEqual(['rules:read']);
+  expect(toggled(['usage:ingest', 'usage:read'], 'usage:correct')).toEqual(['usage:ingest', 'usage:correct']);
+  expect(toggled(['usage:correct'], 'usage:read')).toEqual(['usage:read']);
   expect(toggled(['rules:write', 'usage:read'], 'rules:write')).toEqual(['usage:read']);
 });

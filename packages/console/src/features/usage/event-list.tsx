@@ -1,6 +1,7 @@
 import type { UsageEvent } from '@tollgate/contract';
 import { Activity, ArrowUp } from 'lucide-react';
 import { useEffect, useState, useSyncExternalStore } from 'react';
+import { useMay } from '../../api/session.js';
 import { count } from '../../format.js';
 import { useProject } from '../../project.js';
 import { Button } from '../../ui/button.js';
@@ -9,6 +10,7 @@ import { EmptyState, ReadFailure, Skeleton } from '../../ui/states.js';
 import { useEvents, useNewestEvents } from './api.js';
 import { type Feed, feedOf } from './event-feed.js';
 import { EventPanel } from './event-panel.js';
+import { type EventSelection, SelectionBar, useEventSelection } from './event-selection.js';
 import { EventTable } from './event-table.js';
 import type { EventQuery } from './filters.js';
 
@@ -32,6 +34,8 @@ export function EventList({
   readonly onChoose: (eventId: string | undefined) => void;
 }) {
   const events = useEvents(eventQuery);
+  const mayCorrect = useMay('usage:correct');
+  const selection = useEventSelection(eventQuery);
   const isAtTop = useIsAtTop();
   const isReading = !isAtTop || chosenId !== null;
   const feed = useFeed({ events, eventQuery, isLive, isReading });
@@ -46,6 +50,7 @@ export function EventList({
           eventQuery={eventQuery}
           isFiltered={isFiltered}
           isReading={isReading}
+          selection={mayCorrect ? selection : undefined}
           onChoose={({ raw_event_id }) => onChoose(raw_event_id)}
         />
       )}
@@ -67,6 +72,7 @@ function Rows({
   eventQuery,
   isFiltered,
   isReading,
+  selection,
   onChoose,
 }: {
   readonly events: ReturnType<typeof useEvents>;
@@ -74,6 +80,7 @@ function Rows({
   readonly eventQuery: EventQuery;
   readonly isFiltered: boolean;
   readonly isReading: boolean;
+  readonly selection: EventSelection | undefined;
   readonly onChoose: (event: UsageEvent) => void;
 }) {
   return (
@@ -89,7 +96,10 @@ function Rows({
         />
       )}
       {rows.length === 0 && <NoEvents isFiltered={isFiltered} />}
-      {rows.length > 0 && <EventTable rows={rows} eventQuery={eventQuery} onChoose={onChoose} />}
+      {selection !== undefined && <SelectionBar selection={selection} />}
+      {rows.length > 0 && (
+        <EventTable rows={rows} eventQuery={eventQuery} selection={selection} onChoose={onChoose} />
+      )}
       {events.hasNextPage && (
         <Button
           className="self-center"

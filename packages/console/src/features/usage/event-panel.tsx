@@ -1,6 +1,6 @@
 import type { UsageEvent, UsageEventDetail } from '@tollgate/contract';
 import { ChevronDown, ChevronUp, RotateCw } from 'lucide-react';
-import { useEffect } from 'react';
+import { useEffect, useState } from 'react';
 import { useMay } from '../../api/session.js';
 import { dateTime } from '../../format.js';
 import { useProject } from '../../project.js';
@@ -10,6 +10,9 @@ import { Dialog } from '../../ui/dialog.js';
 import { Fact, Facts } from '../../ui/facts.js';
 import { InlineLink } from '../../ui/inline-link.js';
 import { FailureNote, ReadFailure, Skeleton } from '../../ui/states.js';
+import { ReplaceEventDialog } from '../corrections/replace-event-dialog.js';
+import { RevisionHistory } from '../corrections/revision-history.js';
+import { VoidEventsDialog } from '../corrections/void-events-dialog.js';
 import { useEvent, useReprocess } from './api.js';
 import { Explanation } from './event-explanation.js';
 import { EventBadge, eventSubject } from './event-table.js';
@@ -26,7 +29,10 @@ interface PanelProps {
 /** One event: the JSON that was sent, and the calculation of its charges. */
 export function EventPanel({ eventId, newerId, olderId, onChoose, onClose }: PanelProps) {
   const detail = useEvent(eventId);
-  useNeighbourKeys({ newerId, olderId, onChoose });
+  const [action, setAction] = useState<EventAction>();
+  // Keys belong to the dialog that is open above this one.
+  const neighbours = action === undefined ? { newerId, olderId } : { newerId: undefined, olderId: undefined };
+  useNeighbourKeys({ ...neighbours, onChoose });
   return (
     <Dialog title="Event" description={eventId} isOpen isWide onClose={onClose}>
       <div className="mb-4 flex flex-wrap items-center gap-2">
@@ -44,12 +50,53 @@ export function EventPanel({ eventId, newerId, olderId, onChoose, onClose }: Pan
         >
           <ChevronDown size={16} />
         </IconButton>
-        <CopyButton size="small" className="ml-auto" text={window.location.href} label="Copy link" />
+        <span className="ml-auto flex flex-wrap gap-2">
+          {detail.data !== undefined && <EventActions event={detail.data} onAction={setAction} />}
+          <CopyButton size="small" text={window.location.href} label="Copy link" />
+        </span>
       </div>
       {detail.isError && <ReadFailure of={detail} />}
       {detail.isPending && <Skeleton className="h-96" />}
       {detail.data !== undefined && <Detail key={eventId} detail={detail.data} />}
+      {detail.data !== undefined && (
+        <ReplaceEventDialog
+          detail={detail.data}
+          isOpen={action === 'replace'}
+          onClose={() => setAction(undefined)}
+        />
+      )}
+      <VoidEventsDialog
+        eventIds={[eventId]}
+        isOpen={action === 'void'}
+        onClose={() => setAction(undefined)}
+        onDone={() => setAction(undefined)}
+      />
     </Dialog>
+  );
+}
+
+type EventAction = 'void' | 'replace';
+
+/** Corrections of one event; nothing without the permission. */
+function EventActions({
+  event: { status },
+  onAction,
+}: {
+  readonly event: UsageEvent;
+  readonly onAction: (action: EventAction) => void;
+}) {
+  if (!useMay('usage:correct')) return null;
+  return (
+    <>
+      <Button size="small" onClick={() => onAction('replace')}>
+        Replace…
+      </Button>
+      {status !== 'voided' && (
+        <Button size="small" look="danger" onClick={() => onAction('void')}>
+          Void…
+        </Button>
+      )}
+    </>
   );
 }
 
@@ -77,6 +124,7 @@ function Detail({ detail }: { readonly detail: UsageEventDetail }) {
       <div className="grid gap-6 lg:grid-cols-2">
         <div className="flex min-w-0 flex-col gap-5">
           <EventFacts event={detail} />
+          <RevisionHistory detail={detail} />
           <Explanation detail={detail} />
         </div>
         <div className="flex min-w-0 flex-col gap-5 lg:sticky lg:top-0 lg:self-start">

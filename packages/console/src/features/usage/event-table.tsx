@@ -1,10 +1,12 @@
 import type { UsageEvent } from '@tollgate/contract';
+import { PencilLine } from 'lucide-react';
 import { Fragment, type ReactNode } from 'react';
 import { totalsOf } from '../../exact-sum.js';
 import { dateTime } from '../../format.js';
 import { Amount } from '../../ui/amount.js';
 import { Badge } from '../../ui/badge.js';
 import { type Column, ROW_TARGET, Table } from '../../ui/table.js';
+import { type EventSelection, selectionColumn } from './event-selection.js';
 import type { EventQuery } from './filters.js';
 import { fittingItems } from './fitting-items.js';
 
@@ -12,14 +14,18 @@ import { fittingItems } from './fitting-items.js';
 export function EventTable({
   rows,
   eventQuery,
+  selection,
   onChoose,
 }: {
   readonly rows: readonly UsageEvent[];
   /** The filters that found the rows; only matching charge items are shown. */
   readonly eventQuery: EventQuery;
+  /** Undefined if events cannot be selected. */
+  readonly selection: EventSelection | undefined;
   readonly onChoose: (event: UsageEvent) => void;
 }) {
   const columns: readonly Column<UsageEvent>[] = [
+    ...(selection === undefined ? [] : [selectionColumn(selection, rows)]),
     {
       title: 'Occurred (UTC)',
       cell: (event) => (
@@ -75,6 +81,12 @@ function EventBadges({ event }: { readonly event: UsageEvent }) {
         <Badge tone="warn" title={notes.map(({ message }) => message).join('\n')}>
           {notes.length === 1 ? '1 note' : `${notes.length} notes`}
         </Badge>
+      )}
+      {event.revision > 1 && (
+        <span title={`Corrected: this is revision ${event.revision}.`} className="self-center text-ink-faint">
+          <PencilLine size={14} aria-hidden />
+          <span className="sr-only">corrected,</span>
+        </span>
       )}
       <EventBadge event={event} />
     </span>

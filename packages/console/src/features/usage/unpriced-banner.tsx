@@ -19,6 +19,7 @@ export function UnpricedBanner({ eventQuery }: { readonly eventQuery: EventQuery
 
 function CountedBanner({ eventQuery }: { readonly eventQuery: EventQuery }) {
   const { id } = useProject();
+  const mayCorrect = useMay('usage:correct');
   const { data: status } = useIngestStatus();
   const { data: unpriced, isPlaceholderData } = useUnpriced(eventQuery);
   const isRange = eventQuery.from !== undefined;
@@ -27,6 +28,7 @@ function CountedBanner({ eventQuery }: { readonly eventQuery: EventQuery }) {
   if (events === undefined || events === 0) return null;
   const metrics = isRange ? (unpriced?.metrics ?? []).map(({ metric }) => metric) : [];
   const more = metrics.length - METRICS_SHOWN;
+  const correction = `${addressOf(eventQuery)}&correct=matching`;
   return (
     <section
       aria-label="Usage without a price"
@@ -53,9 +55,17 @@ function CountedBanner({ eventQuery }: { readonly eventQuery: EventQuery }) {
       </p>
       <p className="text-ink-soft">
         <InlineLink href={`/p/${id}/usage?${addressOf(eventQuery)}`}>Show them</InlineLink>, or{' '}
-        <InlineLink href={`/p/${id}/rules`}>add a price</InlineLink> for future events. Events already
-        processed do not change. To hold back events until they have a price, set the extractor rule set to
-        fail them. You can reprocess failed events later.
+        <InlineLink href={`/p/${id}/rules`}>add a price</InlineLink> that takes effect before these events
+        {mayCorrect ? (
+          <>
+            {' '}
+            and <InlineLink href={`/p/${id}/usage?${correction}`}>rate them again</InlineLink>
+          </>
+        ) : (
+          ' and have them rated again by somebody with the permission usage:correct'
+        )}
+        . To hold back events until they have a price, set the extractor rule set to fail them. You can
+        reprocess failed events later.
       </p>
     </section>
   );

@@ -1,12 +1,14 @@
 import { Download, Radio } from 'lucide-react';
-import { useMemo, useState } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
 import { type AddressChanges, useAddress } from '../../address.js';
+import { useMay } from '../../api/session.js';
 import { nowS } from '../../clock.js';
 import { count } from '../../format.js';
 import { useProjectClient } from '../../project.js';
 import { PageHeader } from '../../shell/page-header.js';
 import { Button } from '../../ui/button.js';
 import { Menu } from '../../ui/menu.js';
+import { CorrectEventsDialog } from '../corrections/correct-events-dialog.js';
 import { useIngestStatus } from './api.js';
 import { DeferredNote } from './deferred-note.js';
 import { EventFilterBar } from './event-filter-bar.js';
@@ -27,9 +29,10 @@ import { UsageSum } from './usage-sum.js';
  * The events of the project. The filters and the opened event are in the address, so that a link shows the
  * same view.
  */
-export function UsagePage() {
+export function UsagePage({ tabs }: { readonly tabs: ReactNode }) {
   const [parameters, changeAddress] = useAddress();
   const [wantsLive, setWantsLive] = useState(false);
+  const mayCorrect = useMay('usage:correct');
   const filters = filtersOf(parameters);
   const asked = JSON.stringify(filters);
   // A relative time range is resolved once per filter, so that all pages have the same range.
@@ -43,6 +46,7 @@ export function UsagePage() {
         title="Usage"
         actions={
           <>
+            {mayCorrect && <Button onClick={() => change({ correct: 'matching' })}>Correct…</Button>}
             <ExportMenu eventQuery={eventQuery} />
             <Button
               aria-pressed={isLive}
@@ -56,6 +60,7 @@ export function UsagePage() {
           </>
         }
       />
+      {tabs}
       <div className="flex flex-col gap-4 px-4 pb-10 sm:px-6">
         <EventFilterBar filters={filters} onChange={change} />
         {filters.status === 'failed' ? (
@@ -77,6 +82,13 @@ export function UsagePage() {
           chosenId={parameters.get('event')}
           onChoose={(event) => change({ event })}
         />
+        {mayCorrect && (
+          <CorrectEventsDialog
+            eventQuery={eventQuery}
+            isOpen={parameters.get('correct') !== null}
+            onClose={() => change({ correct: undefined })}
+          />
+        )}
       </div>
     </>
   );

@@ -35,6 +35,15 @@ describe('GET …/usage/events/:raw_event_id', () => {
     expect(answer.json()).toMatchObject({ raw_event_id: textOf(rows.rich), status: 'processed' });
   });
 
+  it('says whether the event named its subject itself', async () => {
+    const { tenantId, projectId } = api;
+    const own = usageRow({ tenantId, projectId, subjectIsSent: true });
+    await insertUsageRows(store.clickhouse, [own]);
+    const isSent = async (row: UsageEventRow) =>
+      (await api.call('GET', `${url}/${textOf(row)}`)).json().subject_is_sent;
+    expect([await isSent(own), await isSent(rows.plain)]).toEqual([true, false]);
+  });
+
   it('shows what was noted when the event was rated', async () => {
     expect((await api.call('GET', `${url}/${textOf(rows.rich)}`)).json().notes).toEqual([NOTE]);
     expect((await api.call('GET', `${url}/${textOf(rows.plain)}`)).json().notes).toEqual([]);

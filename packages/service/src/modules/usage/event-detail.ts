@@ -10,7 +10,7 @@ import type { StoredEventDetail } from './event-store.js';
  */
 export function eventDetailJson(
   event: UsageEvent,
-  sent: Pick<StoredEventDetail, 'raw_json' | 'metadata' | 'x_billing'>,
+  sent: Pick<StoredEventDetail, 'raw_json' | 'metadata' | 'x_billing' | 'subject_is_sent'>,
   explanation: UsageExplanation,
   unpriced: readonly UnpricedItem[],
   revisions: string,
@@ -20,6 +20,7 @@ export function eventDetailJson(
     `"raw_json":${sent.raw_json || 'null'}`,
     `"metadata":${sent.metadata || 'null'}`,
     `"x-billing":${sent.x_billing || 'null'}`,
+    `"subject_is_sent":${sent.subject_is_sent}`,
     `"explanation":${JSON.stringify(explanation)}`,
     `"revisions":${revisions}`,
     `"unpriced":${JSON.stringify(unpriced)}`,

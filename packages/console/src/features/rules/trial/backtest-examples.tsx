@@ -1,8 +1,7 @@
 import type { BacktestExample } from '@tollgate/contract';
 import { dateTime, decimalExact } from '../../../format.js';
+import { ChargedSide } from '../../../ui/charged-side.js';
 import { signed } from './comparison.js';
-
-type Side = BacktestExample['before'];
 
 /** The events with the largest changes, each with the charged items and the new ones. */
 export function BacktestExamples({ examples }: { readonly examples: readonly BacktestExample[] }) {
@@ -36,42 +35,9 @@ function Example({ example }: { readonly example: BacktestExample }) {
       </summary>
       <p className="mt-2 font-mono text-xs break-all text-ink-faint">{raw_event_id}</p>
       <div className="mt-2 grid gap-4 sm:grid-cols-2">
-        <SideItems title="Charged" side={before} />
-        <SideItems title="With these rules" side={after} />
+        <ChargedSide title="Charged" side={before} />
+        <ChargedSide title="With these rules" side={after} />
       </div>
     </details>
-  );
-}
-
-function SideItems({ title, side }: { readonly title: string; readonly side: Side }) {
-  const { charge_items, charge_item_count, failure } = side;
-  const hidden = charge_item_count - charge_items.length;
-  return (
-    <div className="min-w-0">
-      <h5 className="text-xs font-medium text-ink-faint">{title}</h5>
-      {failure !== null && (
-        <p className="mt-1 break-words text-bad">
-          Fails: {failure.message}
-          {failure.path !== null && <code className="ml-1 font-mono text-xs">{failure.path}</code>}
-        </p>
-      )}
-      {failure === null && charge_items.length === 0 && (
-        <p className="mt-1 text-ink-soft">No charge items.</p>
-      )}
-      <ul className="mt-1 flex flex-col gap-1">
-        {charge_items.map((item, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: items have no identity of their own, and never move
-          <li key={index} className="tabular flex flex-wrap justify-between gap-x-4">
-            <span className="min-w-0 break-words">
-              {item.metric} <span className="text-ink-faint">× {decimalExact(item.quantity)}</span>
-            </span>
-            <span>
-              {item.currency === null ? 'no price' : `${decimalExact(item.amount)} ${item.currency}`}
-            </span>
-          </li>
-        ))}
-      </ul>
-      {hidden > 0 && <p className="mt-1 text-xs text-ink-faint">and {hidden} more</p>}
-    </div>
   );
 }

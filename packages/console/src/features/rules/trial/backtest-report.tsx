@@ -2,13 +2,14 @@ import type { Backtest, BacktestResult, BacktestTotal } from '@tollgate/contract
 import { count, dateTime, decimalExact } from '../../../format.js';
 import { Button } from '../../../ui/button.js';
 import { classes } from '../../../ui/classes.js';
+import { ProgressBar } from '../../../ui/progress-bar.js';
 import { type Column, Table } from '../../../ui/table.js';
+import { ApplyBacktest } from '../../corrections/apply-backtest.js';
 import { BacktestExamples } from './backtest-examples.js';
 import { BacktestBadge } from './backtest-list.js';
 import { describeRequest } from './backtest-request.js';
 import { type Change, changeOf, isChanged, signed } from './comparison.js';
 
-const PERCENT = 100;
 const CUT_BY: Readonly<Record<BacktestResult['cut_by'][number], string>> = {
   events: 'There are more events than one backtest can rate. Later events were left out.',
   time: 'The backtest reached its time limit. Later events were left out.',
@@ -43,6 +44,7 @@ export function BacktestReport({
         </p>
       )}
       {result !== null && <Result result={result} />}
+      <ApplyBacktest backtest={backtest} />
     </section>
   );
 }
@@ -57,19 +59,9 @@ function Progress({
   readonly onCancel: () => void;
 }) {
   const { events_done: done, events_total: total } = progress;
-  const percent = total === 0 ? 0 : Math.floor((done * PERCENT) / total);
   return (
     <div className="flex flex-wrap items-center gap-3">
-      <div
-        role="progressbar"
-        aria-label="Events rated"
-        aria-valuenow={percent}
-        aria-valuemin={0}
-        aria-valuemax={PERCENT}
-        className="h-2 min-w-40 grow overflow-hidden rounded-full bg-sunken"
-      >
-        <div className="h-full bg-accent transition-[width]" style={{ width: `${percent}%` }} />
-      </div>
+      <ProgressBar label="Events rated" share={total === 0 ? 0 : done / total} />
       <span className="tabular text-[13px] text-ink-soft">
         {count(done)} of {count(total)} events
       </span>

@@ -160,6 +160,7 @@ export const USAGE_EXAMPLES = {
     raw_json: RAW_JSON,
     metadata: null,
     'x-billing': null,
+    subject_is_sent: false,
     unpriced: [],
     explanation: {
       extractor: { rule_set_id: EXTRACTOR_RULE_SET, version: 1, name: 'LLM calls' },

@@ -1,0 +1,109 @@
+import type { Correction } from '@tollgate/contract';
+import { type ReactNode, useState } from 'react';
+import { useMay } from '../../api/session.js';
+import { count } from '../../format.js';
+import { Button } from '../../ui/button.js';
+import { CancelButton, Dialog, DialogActions } from '../../ui/dialog.js';
+import { FailureNote } from '../../ui/states.js';
+import { useCorrectionChanges } from './api.js';
+
+type Verb = 'apply' | 'revert' | 'discard';
+
+/** The actions that the status of a correction allows, each with a confirmation that says what happens. */
+export function CorrectionActions({ correction }: { readonly correction: Correction }) {
+  const [asked, setAsked] = useState<Verb>();
+  const mayCorrect = useMay('usage:correct');
+  const { status } = correction;
+  if (!mayCorrect) return null;
+  return (
+    <>
+      {status === 'planned' && (
+        <>
+          <Button look="danger" onClick={() => setAsked('discard')}>
+            Delete…
+          </Button>
+          <Button
+            look="primary"
+            disabled={correction.events_changed === 0}
+            title={correction.events_changed === 0 ? 'No event would change.' : undefined}
+            onClick={() => setAsked('apply')}
+          >
+            Apply…
+          </Button>
+        </>
+      )}
+      {(status === 'applied' || status === 'stale') && correction.applied.events > 0 && (
+        <Button look="danger" onClick={() => setAsked('revert')}>
+          Revert…
+        </Button>
+      )}
+      {asked !== undefined && (
+        <ConfirmChange key={asked} correction={correction} verb={asked} onClose={() => setAsked(undefined)} />
+      )}
+    </>
+  );
+}
+
+const TITLES: Readonly<Record<Verb, string>> = {
+  apply: 'Apply the correction',
+  revert: 'Revert the correction',
+  discard: 'Delete the plan',
+};
+const BUTTONS: Readonly<Record<Verb, string>> = { apply: 'Apply', revert: 'Revert', discard: 'Delete' };
+
+function ConfirmChange({
+  correction,
+  verb,
+  onClose,
+}: {
+  readonly correction: Correction;
+  readonly verb: Verb;
+  readonly onClose: () => void;
+}) {
+  const change = useCorrectionChanges(correction.id)[verb];
+  return (
+    <Dialog title={TITLES[verb]} isOpen onClose={onClose}>
+      <div className="flex flex-col gap-2 text-[13px] text-ink-soft">{consequences(correction, verb)}</div>
+      {change.isError && (
+        <div className="mt-4">
+          <FailureNote error={change.error} />
+        </div>
+      )}
+      <DialogActions>
+        <CancelButton />
+        <Button
+          look={verb === 'apply' ? 'primary' : 'danger'}
+          isBusy={change.isPending}
+          onClick={() => change.mutate(undefined, { onSuccess: onClose })}
+        >
+          {BUTTONS[verb]}
+        </Button>
+      </DialogActions>
+    </Dialog>
+  );
+}
+
+function consequences({ events_changed, applied }: Correction, verb: Verb): ReactNode {
+  const events = (number: number) => `${count(number)} ${number === 1 ? 'event' : 'events'}`;
+  if (verb === 'apply') {
+    return (
+      <>
+        <p>
+          This changes {events(events_changed)}. The ledger gets entries with exactly the planned differences,
+          and limits and charts follow. Returned money first pays what the account owes, then refills the
+          credits that were used.
+        </p>
+        <p>If an event was changed since the plan, the correction stops there. You can revert it later.</p>
+      </>
+    );
+  }
+  if (verb === 'revert') {
+    return (
+      <p>
+        This gives {events(applied.events)} the former result again, by entries with the opposite amounts. It
+        is refused if a later correction has changed one of them: revert that one first.
+      </p>
+    );
+  }
+  return <p>The plan can no longer be applied. No event changes.</p>;
+}

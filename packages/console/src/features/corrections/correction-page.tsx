@@ -1,0 +1,245 @@
+import { CORRECTION_PLAN_DAYS, type Correction } from '@tollgate/contract';
+import { DAY_S } from '@tollgate/timezone';
+import { useMay } from '../../api/session.js';
+import { count, dateTime } from '../../format.js';
+import { useProject } from '../../project.js';
+import { PageHeader } from '../../shell/page-header.js';
+import { Fact, Facts } from '../../ui/facts.js';
+import { InlineLink } from '../../ui/inline-link.js';
+import { ProgressBar } from '../../ui/progress-bar.js';
+import { EmptyState, ReadFailure, Skeleton } from '../../ui/states.js';
+import { useActorNames } from '../settings/actor-names.js';
+import { isInProgress, useCorrection } from './api.js';
+import { CorrectionActions } from './correction-actions.js';
+import { CorrectionExamples } from './correction-examples.js';
+import { describeFilter, listAddress } from './correction-filter.js';
+import { CorrectionBadge, correctionTitle } from './correction-labels.js';
+import { CorrectionTotals } from './correction-totals.js';
+
+/** One correction: what it would change or has changed, and what can be done with it. */
+export function CorrectionPage({ correctionId }: { readonly correctionId: string }) {
+  const { id } = useProject();
+  const above = { label: 'Corrections', href: `/p/${id}/usage/corrections` };
+  const mayRead = useMay('usage:read');
+  const correction = useCorrection(correctionId);
+  if (!mayRead) {
+    return (
+      <>
+        <PageHeader above={above} title="Correction" />
+        <EmptyState title="You cannot view corrections">This key lacks the permission usage:read.</EmptyState>
+      </>
+    );
+  }
+  if (correction.data === undefined) {
+    return (
+      <>
+        <PageHeader above={above} title="Correction" />
+        <div className="px-4 sm:px-6">
+          {correction.isError ? <ReadFailure of={correction} /> : <Skeleton className="h-96" />}
+        </div>
+      </>
+    );
+  }
+  return (
+    <>
+      <PageHeader
+        above={above}
+        title={correctionTitle(correction.data)}
+        actions={<CorrectionActions correction={correction.data} />}
+      />
+      <div className="flex flex-col gap-6 px-4 pb-10 sm:px-6">
+        <Outcome correction={correction.data} />
+        <CorrectionFacts correction={correction.data} />
+        <Changes correction={correction.data} />
+      </div>
+    </>
+  );
+}
+
+/** The state of the correction in a sentence, and its progress. */
+function Outcome({ correction }: { readonly correction: Correction }) {
+  const { status, failure } = correction;
+  return (
+    <section aria-label="State" className="flex flex-col gap-3">
+      <p role="status" className="flex flex-wrap items-center gap-x-3 gap-y-1 text-[13px]">
+        <CorrectionBadge status={status} />
+        <span>{stateText(correction)}</span>
+      </p>
+      {isInProgress(status) && <Progress correction={correction} />}
+      {failure !== null && (
+        <p role="alert" className="rounded-lg bg-bad-soft px-3.5 py-2.5 text-[13px] text-bad">
+          {failure.message} <code className="font-mono text-xs">{failure.code}</code>
+        </p>
+      )}
+      <FailedEvents counts={correction.events_failed} />
+    </section>
+  );
+}
+
+function stateText(correction: Correction): string {
+  const { status, events_matched, events_changed, applied, created_at, planned_at } = correction;
+  const changed = eventsText(events_changed);
+  const would = `${changed} of ${count(events_matched)} would change.`;
+  const until = dateTime((planned_at ?? created_at) + CORRECTION_PLAN_DAYS * DAY_S, 'UTC');
+  switch (status) {
+    case 'planning':
+      return 'Calculating what would change. Nothing changes yet.';
+    case 'planned':
+      return `${would} Nothing has changed yet. This plan can be applied until ${until} UTC.`;
+    case 'applying':
+      return `Changing ${changed}.`;
+    case 'applied':
+      return events_changed === 0
+        ? `No event has changed: the results of ${eventsText(events_matched)} would be the same.`
+        : `${changed} ${events_changed === 1 ? 'was' : 'were'} changed.`;
+    case 'reverting':
+      return 'Giving the events their former results again.';
+    case 'reverted':
+      return 'The events have their former results again.';
+    case 'stale':
+      return `An event was changed after the plan. ${eventsText(applied.events)} of ${count(events_changed)} ${applied.events === 1 ? 'is' : 'are'} changed. Revert the correction, or plan it again.`;
+    case 'failed':
+      return 'Nothing has changed.';
+    case 'expired':
+      return `${would} The plan was deleted or not applied in time. Nothing has changed.`;
+  }
+}
+
+function eventsText(number: number): string {
+  return `${count(number)} ${number === 1 ? 'event' : 'events'}`;
+}
+
+const VERBS = { planning: 'Events read', applying: 'Events changed', reverting: 'Events reverted' } as const;
+
+function Progress({ correction: { status, progress } }: { readonly correction: Correction }) {
+  const { events_done: done, events_total: total } = progress;
+  const label = status in VERBS ? VERBS[status as keyof typeof VERBS] : status;
+  return (
+    <div className="flex flex-wrap items-center gap-3">
+      <ProgressBar label={label} share={total === null || total === 0 ? 0 : done / total} />
+      <span className="tabular text-[13px] text-ink-soft">
+        {label}: {count(done)}
+        {total !== null && ` of ${count(total)}`}
+      </span>
+    </div>
+  );
+}
+
+/** Events that keep their result because the new rules cannot rate them. */
+function FailedEvents({ counts }: { readonly counts: Correction['events_failed'] }) {
+  if (counts.length === 0) return null;
+  return (
+    <div className="rounded-lg bg-warn-soft px-3.5 py-2.5 text-[13px] text-warn">
+      <h2 className="font-semibold">Would fail, and keep their result</h2>
+      <ul>
+        {counts.map(({ code, count: events }) => (
+          <li key={code}>
+            {eventsText(events)}, <code className="font-mono text-xs">{code}</code>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function CorrectionFacts({ correction }: { readonly correction: Correction }) {
+  const actorName = useActorNames();
+  const { reason, created_by, created_at, applied_at, reverted_at, raw_event_id: eventId } = correction;
+  const { id } = useProject();
+  return (
+    <section aria-label="Details" className="grid gap-x-10 gap-y-1.5 lg:grid-cols-2">
+      <Facts>
+        <Fact name="Reason">
+          <bdi>{reason}</bdi>
+        </Fact>
+        <Fact name="Requested by">
+          <bdi>{actorName(created_by)}</bdi>
+        </Fact>
+        <Fact name="Requested">{dateTime(created_at, 'UTC')} UTC</Fact>
+        {applied_at !== null && <Fact name="Applied">{dateTime(applied_at, 'UTC')} UTC</Fact>}
+        {reverted_at !== null && <Fact name="Reverted">{dateTime(reverted_at, 'UTC')} UTC</Fact>}
+        <Fact name="ID">
+          <code className="font-mono text-xs">{correction.id}</code>
+        </Fact>
+      </Facts>
+      <Facts>
+        {eventId !== null && (
+          <Fact name="Event">
+            <InlineLink href={`/p/${id}/usage?event=${eventId}`}>{eventId}</InlineLink>
+          </Fact>
+        )}
+        <FilterFacts correction={correction} />
+        {correction.action === 'rerate' && <RulesFacts correction={correction} />}
+      </Facts>
+    </section>
+  );
+}
+
+function FilterFacts({ correction: { filter } }: { readonly correction: Correction }) {
+  const { id } = useProject();
+  if (filter === null) return null;
+  return (
+    <>
+      {describeFilter(filter).map(([name, value]) => (
+        <Fact key={name} name={name}>
+          <bdi>{value}</bdi>
+        </Fact>
+      ))}
+      <Fact name="Events">
+        <InlineLink href={`/p/${id}/usage?${listAddress(filter)}`}>Show matching events</InlineLink>
+      </Fact>
+    </>
+  );
+}
+
+function RulesFacts({ correction: { rules, backtest_id: backtest } }: { readonly correction: Correction }) {
+  const { id } = useProject();
+  if (backtest !== null) return <Fact name="Rules">Rules and events of the backtest {backtest}</Fact>;
+  const { extractor, pricing } = rules ?? {};
+  const link = (
+    kind: 'extractor' | 'pricing',
+    ruleSet: { readonly id: string; readonly version: number },
+  ) => (
+    <InlineLink key={ruleSet.id} href={`/p/${id}/rules/${kind}/${ruleSet.id}`}>
+      {ruleSet.id}, version {ruleSet.version}
+    </InlineLink>
+  );
+  return (
+    <>
+      <Fact name="Extractor rules">
+        {extractor === undefined ? 'As published' : link('extractor', extractor)}
+      </Fact>
+      <Fact name="Prices">
+        {pricing === undefined ? (
+          'As published'
+        ) : pricing.length === 0 ? (
+          'None'
+        ) : (
+          <span className="flex flex-col">{pricing.map((ruleSet) => link('pricing', ruleSet))}</span>
+        )}
+      </Fact>
+    </>
+  );
+}
+
+/** Planned changes, and those in force where they are others. */
+function Changes({ correction }: { readonly correction: Correction }) {
+  const { status, totals, totals_count, examples, applied, events_changed: changed } = correction;
+  const isPart = applied.events > 0 && applied.events < changed;
+  const isDone = status === 'applied' || status === 'reverted' || status === 'reverting';
+  return (
+    <>
+      {isPart && applied.totals.length > 0 && (
+        <CorrectionTotals label="Changes in force" totals={applied.totals} />
+      )}
+      {totals.length > 0 && (
+        <CorrectionTotals
+          label={isDone ? 'Changes' : 'Planned changes'}
+          totals={totals}
+          totalsCount={totals_count}
+        />
+      )}
+      {examples.length > 0 && <CorrectionExamples examples={examples} />}
+    </>
+  );
+}

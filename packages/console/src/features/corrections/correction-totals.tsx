@@ -1,0 +1,116 @@
+import type { CorrectionTotal } from '@tollgate/contract';
+import { useState } from 'react';
+import { useMay } from '../../api/session.js';
+import { count, decimalExact } from '../../format.js';
+import { useProject } from '../../project.js';
+import { Button } from '../../ui/button.js';
+import { InlineLink } from '../../ui/inline-link.js';
+import { type Column, Table } from '../../ui/table.js';
+import { useAccount } from '../billing/api.js';
+import { signed } from '../rules/trial/comparison.js';
+
+/** Rows that are shown at first, and added by each click. */
+const ROWS_SHOWN = 50;
+
+/** Changes by account, metric and currency: before, after and the difference, with every digit. */
+export function CorrectionTotals({
+  label,
+  totals,
+  totalsCount = totals.length,
+}: {
+  readonly label: string;
+  readonly totals: readonly CorrectionTotal[];
+  /** The number of all totals, of which the service lists those that differ most. */
+  readonly totalsCount?: number;
+}) {
+  const [shown, setShown] = useState(ROWS_SHOWN);
+  const { id } = useProject();
+  return (
+    <section aria-label={label} className="flex flex-col gap-2">
+      <h2 className="text-[15px] font-semibold">{label}</h2>
+      <Table
+        label={`${label} by account, metric and currency`}
+        columns={columnsFor(id)}
+        rows={totals.slice(0, shown)}
+        keyOf={({ metric, unit, currency, account_id }) =>
+          JSON.stringify([metric, unit, currency, account_id])
+        }
+      />
+      {totals.length > shown && (
+        <Button className="self-center" onClick={() => setShown(shown + ROWS_SHOWN)}>
+          Show more
+        </Button>
+      )}
+      {totalsCount > totals.length && (
+        <p className="text-xs text-ink-faint">
+          These are the {count(totals.length)} largest of {count(totalsCount)}.
+        </p>
+      )}
+    </section>
+  );
+}
+
+function columnsFor(projectId: string): readonly Column<CorrectionTotal>[] {
+  return [
+    {
+      title: 'Account',
+      cell: ({ account_id }) => <AccountLink projectId={projectId} accountId={account_id} />,
+    },
+    { title: 'Metric', cell: ({ metric }) => <bdi className="font-medium">{metric}</bdi> },
+    { title: 'Quantity before', isNumber: true, cell: ({ quantity }) => decimalExact(quantity.before) },
+    { title: 'Quantity after', isNumber: true, cell: ({ quantity }) => decimalExact(quantity.after) },
+    {
+      title: 'Difference',
+      isNumber: true,
+      cell: ({ quantity, unit }) => <Delta text={quantity.delta} unit={unit} />,
+    },
+    { title: 'Amount before', isNumber: true, cell: (total) => amountText(total, 'before') },
+    { title: 'Amount after', isNumber: true, cell: (total) => amountText(total, 'after') },
+    {
+      title: 'Amount difference',
+      isNumber: true,
+      cell: ({ amount, currency }) =>
+        currency === null ? (
+          <span className="text-ink-faint">no price</span>
+        ) : (
+          <Delta text={amount.delta} unit={currency} />
+        ),
+    },
+  ];
+}
+
+function amountText({ amount, currency }: CorrectionTotal, side: 'before' | 'after'): string {
+  return currency === null ? '—' : decimalExact(amount[side]);
+}
+
+function Delta({ text, unit }: { readonly text: string; readonly unit: string | null }) {
+  if (text === '0') return <span className="text-ink-faint">—</span>;
+  return (
+    <span className="font-medium">
+      {signed(decimalExact(text))} <span className="font-normal text-ink-soft">{unit}</span>
+    </span>
+  );
+}
+
+/** The name of an account as far as the user may read it, otherwise its id. */
+function AccountLink({
+  projectId,
+  accountId,
+}: {
+  readonly projectId: string;
+  readonly accountId: string | null;
+}) {
+  const mayRead = useMay('wallets:read');
+  if (accountId === null) return <span className="text-ink-faint">none</span>;
+  if (!mayRead) return accountId;
+  return (
+    <InlineLink href={`/p/${projectId}/billing/${accountId}`}>
+      <AccountName accountId={accountId} />
+    </InlineLink>
+  );
+}
+
+function AccountName({ accountId }: { readonly accountId: string }) {
+  const { data } = useAccount(accountId);
+  return <bdi>{data?.name ?? accountId}</bdi>;
+}

@@ -1,0 +1,34 @@
+import type { UsageChargeItem } from '@tollgate/contract';
+import { expect, it } from 'vitest';
+import { itemChanges } from './revision-changes.js';
+
+const item = (fields: Partial<UsageChargeItem>) =>
+  ({
+    metric: 'tokens',
+    unit: 'token',
+    currency: 'USD',
+    quantity: '1000',
+    amount: '0.5',
+    ...fields,
+  }) as UsageChargeItem;
+
+it('shows which quantities and amounts have changed', () => {
+  expect(itemChanges([item({})], [item({ quantity: '1200', amount: '0.6' })])).toEqual([
+    { metric: 'tokens', text: '1,000 → 1,200 token' },
+    { metric: 'tokens', text: '0.5 → 0.6 USD' },
+  ]);
+});
+
+it('shows what a void takes back, and that a price was added', () => {
+  expect(itemChanges([item({})], [])).toEqual([
+    { metric: 'tokens', text: '1,000 → 0 token' },
+    { metric: 'tokens', text: '0.5 → 0 USD' },
+  ]);
+  expect(itemChanges([item({ currency: null, amount: '0' })], [item({})])).toEqual([
+    { metric: 'tokens', text: '0 → 0.5 USD' },
+  ]);
+});
+
+it('shows nothing where nothing has changed', () => {
+  expect(itemChanges([item({})], [item({})])).toEqual([]);
+});
