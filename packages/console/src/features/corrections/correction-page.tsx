@@ -8,6 +8,7 @@ import { Fact, Facts } from '../../ui/facts.js';
 import { InlineLink } from '../../ui/inline-link.js';
 import { ProgressBar } from '../../ui/progress-bar.js';
 import { EmptyState, ReadFailure, Skeleton } from '../../ui/states.js';
+import { type RuleSetKind, useRuleSet } from '../rules/api.js';
 import { useActorNames } from '../settings/actor-names.js';
 import { isInProgress, useCorrection } from './api.js';
 import { CorrectionActions } from './correction-actions.js';
@@ -147,7 +148,7 @@ function CorrectionFacts({ correction }: { readonly correction: Correction }) {
   const { reason, created_by, created_at, applied_at, reverted_at, raw_event_id: eventId } = correction;
   const { id } = useProject();
   return (
-    <section aria-label="Details" className="grid gap-x-10 gap-y-1.5 lg:grid-cols-2">
+    <section aria-label="Details" className="grid items-start gap-x-10 gap-y-1.5 lg:grid-cols-2">
       <Facts>
         <Fact name="Reason">
           <bdi>{reason}</bdi>
@@ -194,14 +195,12 @@ function FilterFacts({ correction: { filter } }: { readonly correction: Correcti
 
 function RulesFacts({ correction: { rules, backtest_id: backtest } }: { readonly correction: Correction }) {
   const { id } = useProject();
+  const mayReadRules = useMay('rules:read');
   if (backtest !== null) return <Fact name="Rules">Rules and events of the backtest {backtest}</Fact>;
   const { extractor, pricing } = rules ?? {};
-  const link = (
-    kind: 'extractor' | 'pricing',
-    ruleSet: { readonly id: string; readonly version: number },
-  ) => (
+  const link = (kind: RuleSetKind, ruleSet: { readonly id: string; readonly version: number }) => (
     <InlineLink key={ruleSet.id} href={`/p/${id}/rules/${kind}/${ruleSet.id}`}>
-      {ruleSet.id}, version {ruleSet.version}
+      {mayReadRules ? <RuleSetName kind={kind} id={ruleSet.id} /> : ruleSet.id}, version {ruleSet.version}
     </InlineLink>
   );
   return (
@@ -220,6 +219,11 @@ function RulesFacts({ correction: { rules, backtest_id: backtest } }: { readonly
       </Fact>
     </>
   );
+}
+
+function RuleSetName({ kind, id }: { readonly kind: RuleSetKind; readonly id: string }) {
+  const { data } = useRuleSet(kind, id);
+  return <bdi>{data?.name ?? id}</bdi>;
 }
 
 /** Planned changes, and those in force where they are others. */

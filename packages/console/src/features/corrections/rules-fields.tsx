@@ -1,4 +1,5 @@
 import { CORRECTION_PRICINGS_MAX } from '@tollgate/contract';
+import { classes } from '../../ui/classes.js';
 import { Field, Select } from '../../ui/field.js';
 import { ReadFailure } from '../../ui/states.js';
 import { type RuleSetKind, useExtractorRuleSets, usePricingRuleSets, useVersions } from '../rules/api.js';
@@ -46,7 +47,12 @@ function ExtractorFields({ choice, onChange }: RulesFieldsProps) {
   ];
   if (ruleSets.isError) return <ReadFailure of={ruleSets} />;
   return (
-    <div className="grid gap-4 sm:grid-cols-[minmax(0,2fr)_minmax(0,1fr)]">
+    <div
+      className={classes(
+        'grid gap-4',
+        extractor !== undefined && 'sm:grid-cols-[minmax(0,2fr)_minmax(0,1fr)]',
+      )}
+    >
       <Field
         label="Extractor rules"
         hint={extractor === undefined ? undefined : 'Only events of this rule set are corrected.'}
