@@ -95,7 +95,27 @@ async function prepare(url, tenant) {
     name: 'Image service',
     kind: 'development',
   });
-  return { tenant, account, endpoint, board, plan, price, empty };
+  const corrected = await correctSome(project);
+  return { tenant, account, endpoint, board, plan, price, empty, ...corrected };
+}
+
+/** Voids an event and plans a correction; returns the ids of both. */
+async function correctSome({ corrections, usage }) {
+  const to = Math.floor(Date.now() / 1_000);
+  const [event] = (await usage.events({ subject_id: CUSTOMER, status: 'processed', limit: 1 })).events;
+  const voided = event.raw_event_id;
+  const { correction_id: id } = await corrections.voidEvent(voided, { reason: 'Sent twice by the gateway' });
+  await corrections.untilEnded(id);
+  await settled('the void', async () => (await usage.event(voided)).status === 'voided');
+  const { id: correction } = await corrections.create({
+    action: 'rerate',
+    filter: { from: to - 24 * HOUR_S, to, subject_id: CUSTOMER },
+    rules: { pricing: [] },
+    reason: 'The contract with this customer has no prices',
+    dry_run: true,
+  });
+  await corrections.untilEnded(correction);
+  return { correction, voided };
 }
 
 async function sendWeek(project, ruleSetId) {
@@ -121,7 +141,7 @@ async function sendWeek(project, ruleSetId) {
 }
 
 /** Every page, by name: where it is in the project, and what to do there first. */
-function pagesOf({ tenant, account, endpoint, board, plan, price, empty }) {
+function pagesOf({ tenant, account, endpoint, board, plan, price, empty, correction, voided }) {
   const rules = `rules/extractor/${tenant.ruleSetId}`;
   return [
     { name: 'start', path: 'start', project: empty.id },
@@ -157,6 +177,15 @@ function pagesOf({ tenant, account, endpoint, board, plan, price, empty }) {
       path: 'usage?last=604800&status=processed&metric=llm.output_tokens&currency=USD',
     },
     { name: 'usage-event', path: `usage?subject_id=${CUSTOMER}`, act: (page) => firstRow(page) },
+    {
+      name: 'usage-selected',
+      path: `usage?subject_id=${CUSTOMER}`,
+      act: (page) => page.locator('tbody').getByRole('checkbox').first().check(),
+    },
+    { name: 'usage-correct', path: `usage?last=86400&subject_id=${CUSTOMER}&correct=matching` },
+    { name: 'usage-corrections', path: 'usage/corrections' },
+    { name: 'usage-correction', path: `usage/corrections/${correction}` },
+    { name: 'usage-history', path: `usage?status=voided&event=${voided}` },
     { name: 'rules', path: 'rules' },
     { name: 'rules-new', path: 'rules/new' },
     { name: 'rules-edit', path: rules },

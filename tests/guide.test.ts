@@ -93,6 +93,19 @@ describe.runIf(hasTools)('the guides', () => {
     ]);
   });
 
+  it('corrections go on from there', async () => {
+    const printed = await printedBy('getting-started.md', 'corrections.md');
+    expect(printed.trim().split('\n').slice(-20)).toEqual([
+      ...['c-42', '-0.0174'],
+      ...['applied', '-0.0087', '0.0087 by true', '1 processed 2, 2 voided 0'],
+      ...['published', 'unpriced', 'published'],
+      ...['applied', "[ 'images 0 → 0.06', 'images 0 → 0' ]", '-0.0687'],
+      ...['planned', 'llm.output_tokens -0.00102 USD, llm.input_tokens 0 USD', '-0.0687'],
+      ...['applied', '-0.06768'],
+      ...['reverted', '-0.0687', 'correction_not_planned'],
+    ]);
+  });
+
   it('boards go on from there', async () => {
     const printed = await printedBy('getting-started.md', 'boards.md');
     expect(printed).toContain("[ 'large 0.0087 USD' ]");

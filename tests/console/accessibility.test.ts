@@ -27,6 +27,11 @@ describe.runIf(hasBrowser)('every page of the console', () => {
     await page.emulateMedia({ reducedMotion: 'reduce' });
     await opened.signIn();
     project = `/p/${opened.tenant.projectId}`;
+    // A plan, so that the list of corrections leads to one.
+    const { corrections } = opened.client.project(opened.tenant.projectId);
+    const filter = { from: 0, to: Math.floor(Date.now() / 1_000) };
+    const plan = await corrections.create({ action: 'void', filter, reason: 'Sent twice', dry_run: true });
+    await corrections.untilEnded(plan.id);
   });
   afterAll(() => opened?.close());
 
@@ -73,6 +78,23 @@ describe.runIf(hasBrowser)('every page of the console', () => {
     await table.getByRole('link').first().click();
     await page.getByRole('region', { name: 'Total', exact: true }).getByText('USD').waitFor();
     expect(await look('the events of an amount')).toEqual([]);
+  });
+
+  it.each([
+    ['the correction of matching events', `?correct=matching`, undefined],
+    ['an event', '', undefined],
+    ['the replacement of an event', '', 'Replace…'],
+    ['the voiding of an event', '', 'Void…'],
+  ])('is so with %s open, too', async (what, search, action) => {
+    await open(`${project}/usage`);
+    if (search !== '') await page.goto(`${opened.service.url}${project}/usage${search}`);
+    else {
+      await page.getByRole('region', { name: 'Events' }).locator('tbody button').first().click();
+      await page.getByRole('dialog').getByRole('region', { name: 'Calculation' }).waitFor();
+    }
+    if (action !== undefined) await page.getByRole('button', { name: action }).click();
+    await page.getByRole('dialog').waitFor();
+    expect(await look(what, '[role=dialog]')).toEqual([]);
   });
 
   it('shows where the focus is', async () => {

@@ -161,6 +161,7 @@ describe.runIf(hasBrowser)('corrections in the console', () => {
     await event.getByRole('region', { name: 'Event as sent' }).getByText('"output_tokens": 7').waitFor();
     await event.getByRole('region', { name: 'History' }).getByText('just wrong').waitFor();
     await page.keyboard.press('Escape');
+    await event.waitFor({ state: 'detached' });
   });
 
   it('leads from the ledger to the correction', async () => {
@@ -208,7 +209,7 @@ describe.runIf(hasBrowser)('corrections in the console', () => {
     const usage = `${opened.service.url}/p/${opened.tenant.projectId}/usage`;
     for (const path of ['/corrections', `/corrections/${id}`, '?correct=matching']) {
       await page.goto(usage + path);
-      await page.getByRole('heading', { level: 1 }).waitFor();
+      await page.locator('h1').waitFor();
       await page.locator('.animate-pulse').first().waitFor({ state: 'detached' });
       const width = await page.evaluate<number>('document.documentElement.scrollWidth');
       expect([path, width <= 360]).toEqual([path, true]);

@@ -9,6 +9,8 @@ export interface Column<Row> {
    * Shows the title to screen readers only. For columns of buttons or badges, which are aligned right.
    */
   readonly isTitleHidden?: boolean;
+  /** For columns of checkboxes, which need no space after them. */
+  readonly isNarrow?: boolean;
   /** Replaces the title in the head of the table. */
   readonly head?: ReactNode;
   readonly cell: (row: Row) => ReactNode;
@@ -36,12 +38,13 @@ export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>) {
       <table className="w-full text-[13px]">
         <thead className="text-left text-xs text-ink-faint">
           <tr>
-            {columns.map(({ title, isNumber, isTitleHidden, head }) => (
+            {columns.map(({ title, isNumber, isTitleHidden, isNarrow, head }) => (
               <th
                 key={title}
                 scope="col"
                 className={classes(
-                  'px-4 py-2.5 font-medium whitespace-nowrap',
+                  'py-2.5 font-medium whitespace-nowrap',
+                  isNarrow === true ? 'pl-4' : 'px-4',
                   isNumber === true && 'text-right',
                 )}
               >
@@ -53,11 +56,12 @@ export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>) {
         <tbody>
           {rows.map((row) => (
             <tr key={keyOf(row)} className="relative border-t border-line hover:bg-sunken">
-              {columns.map(({ title, isNumber, isTitleHidden, cell }) => (
+              {columns.map(({ title, isNumber, isTitleHidden, isNarrow, cell }) => (
                 <td
                   key={title}
                   className={classes(
-                    'max-w-72 truncate px-4 py-2 2xl:max-w-96',
+                    'max-w-72 truncate py-2 2xl:max-w-96',
+                    isNarrow === true ? 'pl-4' : 'px-4',
                     (isNumber === true || isTitleHidden === true) && 'text-right whitespace-nowrap',
                   )}
                 >

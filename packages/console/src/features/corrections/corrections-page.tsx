@@ -103,6 +103,7 @@ function columnsFor(
         </Link>
       ),
     },
+    { title: 'Status', cell: ({ status }) => <CorrectionBadge status={status} /> },
     { title: 'Action', cell: ({ action }) => ACTION_LABELS[action] },
     {
       title: 'Reason',
@@ -114,11 +115,5 @@ function columnsFor(
     },
     { title: 'Events changed', isNumber: true, cell: ({ events_changed }) => count(events_changed) },
     { title: 'By', cell: ({ created_by }) => <bdi className="text-ink-soft">{actorName(created_by)}</bdi> },
-    {
-      title: 'Status',
-      isTitleHidden: true,
-      isNumber: true,
-      cell: ({ status }) => <CorrectionBadge status={status} />,
-    },
   ];
 }

@@ -26,7 +26,10 @@ interface PanelProps {
   readonly onClose: () => void;
 }
 
-/** One event: the JSON that was sent, and the calculation of its charges. */
+/**
+ * One event: the JSON that was sent, and the calculation of its charges. Nothing is typed here but in the dialogs above it,
+ * so it closes without a question.
+ */
 export function EventPanel({ eventId, newerId, olderId, onChoose, onClose }: PanelProps) {
   const detail = useEvent(eventId);
   const [action, setAction] = useState<EventAction>();
@@ -34,7 +37,7 @@ export function EventPanel({ eventId, newerId, olderId, onChoose, onClose }: Pan
   const neighbours = action === undefined ? { newerId, olderId } : { newerId: undefined, olderId: undefined };
   useNeighbourKeys({ ...neighbours, onChoose });
   return (
-    <Dialog title="Event" description={eventId} isOpen isWide onClose={onClose}>
+    <Dialog title="Event" description={eventId} isOpen isWide isDirty={false} onClose={onClose}>
       <div className="mb-4 flex flex-wrap items-center gap-2">
         <IconButton
           label="Newer event (k)"

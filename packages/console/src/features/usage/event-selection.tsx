@@ -38,6 +38,7 @@ export function selectionColumn(
   };
   return {
     title: 'Select',
+    isNarrow: true,
     head: (
       <input
         type="checkbox"
