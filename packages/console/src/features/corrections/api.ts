@@ -80,7 +80,7 @@ export function useCreateCorrection() {
   });
 }
 
-/** What a user can do with a correction. */
+/** Changes of a correction by the user. */
 export function useCorrectionChanges(id: string) {
   const { projectId, corrections } = useProjectClient();
   const client = useQueryClient();

@@ -23,7 +23,7 @@ interface CorrectEventsProps {
   readonly onClose: () => void;
 }
 
-/** Plans a correction of all events that match the filters, and opens the plan. Nothing changes before it is applied. */
+/** Plans a correction of all events that match the filters, and opens the plan. Only applying it changes events. */
 export function CorrectEventsDialog({ eventQuery, isOpen, onClose }: CorrectEventsProps) {
   const reading = correctionFilterOf(eventQuery);
   return (

@@ -9,7 +9,7 @@ import { FailureNote } from '../../ui/states.js';
 import { JsonText } from '../rules/trial/json-input.js';
 import { useEventCorrections, useRefetchUsage } from './api.js';
 import { ReasonField } from './reason-field.js';
-import { contentOf, isCompleteContent, replaceBody } from './replacement.js';
+import { contentOf, type EventContent, isCompleteContent, replaceBody } from './replacement.js';
 
 const RAW_HEIGHT_PX = 240;
 const PART_HEIGHT_PX = 72;
@@ -54,57 +54,10 @@ function ReplaceForm({ detail, onDone }: { readonly detail: UsageEventDetail; re
     event.preventDefault();
     replace.mutate(undefined, { onSuccess: onDone });
   };
-  const put = (change: Partial<typeof content>) => setContent({ ...content, ...change });
+  const put = (change: Partial<EventContent>) => setContent({ ...content, ...change });
   return (
     <form onSubmit={submit} className="flex flex-col gap-3">
-      <JsonText
-        label="New content as JSON"
-        text={content.rawJson}
-        minHeight={RAW_HEIGHT_PX}
-        placeholder="The raw_json of the event"
-        onChange={(rawJson) => put({ rawJson })}
-      />
-      <details className="text-[13px]" open={detail.subject_is_sent}>
-        <summary className="cursor-pointer text-ink-soft hover:text-ink">
-          Subject, x-billing and metadata
-        </summary>
-        <div className="mt-3 grid gap-4 sm:grid-cols-2">
-          <Field label="Subject type" hint="Leave both empty to let the rules find the subject.">
-            {(control) => (
-              <TextInput
-                {...control}
-                value={content.subjectType}
-                onChange={({ target }) => put({ subjectType: target.value.trim() })}
-              />
-            )}
-          </Field>
-          <Field label="Subject ID">
-            {(control) => (
-              <TextInput
-                {...control}
-                value={content.subjectId}
-                onChange={({ target }) => put({ subjectId: target.value.trim() })}
-              />
-            )}
-          </Field>
-          <JsonText
-            label="x-billing as JSON"
-            text={content.billing}
-            minHeight={PART_HEIGHT_PX}
-            placeholder="No x-billing"
-            hint="x-billing"
-            onChange={(billing) => put({ billing })}
-          />
-          <JsonText
-            label="Metadata as JSON"
-            text={content.metadata}
-            minHeight={PART_HEIGHT_PX}
-            placeholder="No metadata"
-            hint="Metadata"
-            onChange={(metadata) => put({ metadata })}
-          />
-        </div>
-      </details>
+      <ContentFields content={content} isSubjectOpen={detail.subject_is_sent} onChange={put} />
       <ReasonField value={reason} onChange={setReason} />
       {replace.isPending && (
         <p role="status" className="text-[13px] text-ink-soft">
@@ -119,5 +72,69 @@ function ReplaceForm({ detail, onDone }: { readonly detail: UsageEventDetail; re
         </Button>
       </DialogActions>
     </form>
+  );
+}
+
+function ContentFields({
+  content,
+  isSubjectOpen,
+  onChange,
+}: {
+  readonly content: EventContent;
+  /** Whether the subject is shown from the start. */
+  readonly isSubjectOpen: boolean;
+  readonly onChange: (change: Partial<EventContent>) => void;
+}) {
+  return (
+    <>
+      <JsonText
+        label="New content as JSON"
+        text={content.rawJson}
+        minHeight={RAW_HEIGHT_PX}
+        placeholder="The raw_json of the event"
+        onChange={(rawJson) => onChange({ rawJson })}
+      />
+      <details className="text-[13px]" open={isSubjectOpen}>
+        <summary className="cursor-pointer text-ink-soft hover:text-ink">
+          Subject, x-billing and metadata
+        </summary>
+        <div className="mt-3 grid gap-4 sm:grid-cols-2">
+          <Field label="Subject type" hint="Leave both empty to let the rules find the subject.">
+            {(control) => (
+              <TextInput
+                {...control}
+                value={content.subjectType}
+                onChange={({ target }) => onChange({ subjectType: target.value.trim() })}
+              />
+            )}
+          </Field>
+          <Field label="Subject ID">
+            {(control) => (
+              <TextInput
+                {...control}
+                value={content.subjectId}
+                onChange={({ target }) => onChange({ subjectId: target.value.trim() })}
+              />
+            )}
+          </Field>
+          <JsonText
+            label="x-billing as JSON"
+            text={content.billing}
+            minHeight={PART_HEIGHT_PX}
+            placeholder="No x-billing"
+            hint="x-billing"
+            onChange={(billing) => onChange({ billing })}
+          />
+          <JsonText
+            label="Metadata as JSON"
+            text={content.metadata}
+            minHeight={PART_HEIGHT_PX}
+            placeholder="No metadata"
+            hint="Metadata"
+            onChange={(metadata) => onChange({ metadata })}
+          />
+        </div>
+      </details>
+    </>
   );
 }

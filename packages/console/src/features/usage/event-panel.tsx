@@ -27,7 +27,7 @@ interface PanelProps {
 }
 
 /**
- * One event: the JSON that was sent, and the calculation of its charges. Nothing is typed here but in the dialogs above it,
+ * One event: the JSON that was sent, and the calculation of its charges. Text is only typed in the dialogs above it,
  * so it closes without a question.
  */
 export function EventPanel({ eventId, newerId, olderId, onChoose, onClose }: PanelProps) {
