@@ -43,9 +43,8 @@ const FORGOTTEN_PER_SWEEP = 10_000;
 const FORGET_INTERVAL_MS = 3_600_000;
 
 /**
- * Creates the job that plans, applies and reverts corrections, lets old plans expire, and forgets corrected events whose
- * history was deleted. While a projector of release 0.1.0 runs, corrections wait, because it would insert their rows as
- * others.
+ * Creates the job that plans, applies and reverts corrections, lets old plans expire, and forgets events whose history
+ * was deleted. While a projector of release 0.1.0 runs, corrections wait, because it would insert their rows as others.
  */
 export function createCorrectionJob({ postgres, clock, log, advance }: CorrectionJobDeps): SweepJob {
   let nextForgetMs = 0;
