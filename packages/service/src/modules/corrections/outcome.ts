@@ -69,9 +69,10 @@ export async function decodeOutcomes(bytes: Buffer): Promise<Outcome[]> {
   }));
 }
 
-/** Returns the row of an event with the outcome of its plan. */
+/** Returns the row of an event with the outcome of its plan. Its charge items name no ledger transactions yet. */
 export function withOutcome(former: UsageEventRow, { sent, ...outcome }: Outcome): UsageEventRow {
-  return { ...former, ...outcome, ...sent, failureCode: '', failureMessage: '', failurePath: '' };
+  const succeeded = { failureCode: '', failureMessage: '', failurePath: '', itemTransactionIds: [] };
+  return { ...former, ...outcome, ...sent, ...succeeded };
 }
 
 /** The outcome of an event that is taken back: its identity and what was sent stay. */

@@ -1,0 +1,116 @@
+import { alertText } from '../limits/posting/alert-text.testing.js';
+import type { TrueItem, Truth } from './truth.testing.js';
+
+const ONE = 10n ** 18n;
+const DAY_S = 86_400;
+
+/** The rules of the limit plan of tests. */
+export const LIMIT_RULES = [
+  {
+    limit_key: 'day',
+    measure: 'amount',
+    selector_type: 'all',
+    currency: 'USD',
+    period: 'day',
+    limit_amount: '4',
+    action: 'notify',
+    notify_at: [50],
+  },
+  {
+    limit_key: 'month',
+    measure: 'quantity',
+    selector_type: 'metric',
+    selector_value: 'llm.tokens',
+    period: 'month',
+    limit_amount: '20',
+    action: 'notify',
+    notify_at: [25, 80],
+  },
+] as const;
+
+interface Window {
+  readonly text: string;
+  readonly limit: bigint;
+  readonly percentages: readonly number[];
+  used: bigint;
+  /** The usage that the transaction adds. */
+  added: bigint;
+  readonly alerts: Map<number, { sequence: number; isOpen: boolean }>;
+}
+
+/** The windows of subjects with the limit plan of tests, and their alerts. */
+export class WindowOracle {
+  /** Subjects with the plan. */
+  readonly subjects = new Set<string>();
+  readonly alerts: string[] = [];
+  readonly #windows = new Map<string, Window>();
+
+  /** Counts the change of an event in the transaction. */
+  count(atS: number, former: Truth | undefined, next: Truth): void {
+    if (former !== undefined) this.#add(atS, former, -1n);
+    this.#add(atS, next, 1n);
+  }
+
+  /** Adds the sums of the transaction, and sends alerts and recoveries. */
+  endTransaction(): void {
+    for (const window of this.#windows.values()) {
+      if (window.added === 0n) continue;
+      window.used += window.added;
+      window.added = 0n;
+      this.#sendAlerts(window);
+    }
+  }
+
+  /** Returns each window with usage: rule, start, subject and usage. */
+  used(): string[] {
+    const windows = [...this.#windows.values()].filter(({ used }) => used !== 0n);
+    return windows.map(({ text, used }) => `${text} ${used}`).sort();
+  }
+
+  #add(atS: number, { subject, items }: Truth, sign: bigint): void {
+    if (!this.subjects.has(subject)) return;
+    for (const [index, rule] of LIMIT_RULES.entries()) {
+      const sum = items.reduce((added, item) => added + countedBy(item, index), 0n);
+      const startS = index === 0 ? Math.floor(atS / DAY_S) * DAY_S : monthOf(atS);
+      const text = `${rule.limit_key} ${startS} ${subject}`;
+      const window = this.#windows.get(text) ?? {
+        text,
+        limit: BigInt(rule.limit_amount) * ONE,
+        percentages: [...rule.notify_at, 100],
+        used: 0n,
+        added: 0n,
+        alerts: new Map(),
+      };
+      window.added += sign * sum;
+      this.#windows.set(text, window);
+    }
+  }
+
+  #sendAlerts({ text, limit, percentages, used, alerts }: Window): void {
+    const [key = '', start = '', subject_id = ''] = text.split(' ');
+    for (const percent of percentages) {
+      const isReached = used * 100n >= limit * BigInt(percent);
+      const alert = alerts.get(percent) ?? { sequence: 0, isOpen: false };
+      if (isReached === alert.isOpen) continue;
+      alert.isOpen = isReached;
+      if (isReached) alert.sequence += 1;
+      alerts.set(percent, alert);
+      const crossing = percent === 100 ? 'exceeded' : 'threshold_reached';
+      const type = `usage_limit.${isReached ? crossing : 'recovered'}`;
+      const { sequence } = alert;
+      this.alerts.push(
+        alertText(type, key, { threshold_percent: percent, sequence, window_id: `:${start}`, subject_id }),
+      );
+    }
+  }
+}
+
+function countedBy({ metric, currency, quantity, amount }: TrueItem, rule: number): bigint {
+  if (rule === 0) return currency === 'USD' ? amount : 0n;
+  return metric === 'llm.tokens' ? quantity : 0n;
+}
+
+function monthOf(atS: number): number {
+  const date = new Date(atS * 1_000);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1) / 1_000;
+}
