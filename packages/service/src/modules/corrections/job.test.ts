@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ManualClock } from '../../kernel/clock.js';
+import {
+  createProject,
+  createTestPostgres,
+  type TestPostgres,
+  type TestProject,
+} from '../../testing/index.js';
+import { createCorrectionJob } from './job.js';
+import { forgetExpired } from './turn-store.js';
+
+const NOW_MS = 1_750_000_000_000;
+const DAY_MS = 86_400_000;
+/** Ids begin with the second of the event, in hex. */
+const OLD = `00000010${'0'.repeat(24)}`;
+const NEW = `6850000a${'0'.repeat(24)}`;
+
+let test: TestPostgres;
+let project: TestProject;
+const clock = new ManualClock(NOW_MS);
+
+beforeAll(async () => {
+  test = await createTestPostgres();
+  project = await createProject(test.postgres, 'ten_a', 'prj_a');
+});
+afterAll(() => test.drop());
+
+const rows = async (sql: string, values: readonly unknown[] = []) =>
+  (await test.postgres.pool.query(sql, [...values])).rows;
+
+async function insertCorrection(
+  id: string,
+  status: string,
+  plannedAtMs: number | null = null,
+): Promise<void> {
+  await rows(
+    `insert into usage_corrections (tenant_id, project_id, id, action, status, request, reason, is_applied_at_once,
+       created_by, created_at_ms, planned_at_ms)
+     values ($1, $2, $3, 'void', $4, '{}', 'test', false, 'service', 0, $5)`,
+    [project.tenantId, project.projectId, id, status, plannedAtMs],
+  );
+}
+
+async function insertPart(correctionId: string, no: number, ids: readonly string[]): Promise<void> {
+  await rows(
+    `insert into usage_correction_parts (tenant_id, project_id, correction_id, no, raw_event_ids, former_revisions,
+       former_attempts, outcomes)
+     values ($1, $2, $3, $4, $5::uuid[], '{1}', '{0}', '')`,
+    [project.tenantId, project.projectId, correctionId, no, ids],
+  );
+}
+
+describe('the job of corrections', () => {
+  const job = (advanced: () => number) =>
+    createCorrectionJob({
+      postgres: test.postgres,
+      clock,
+      log: { warn: () => {} },
+      advance: async () => advanced(),
+    });
+
+  it('waits while a projector of release 0.1.0 runs', async () => {
+    const { sweep } = job(() => 7);
+    await rows(
+      `insert into lease_members (owner, kind, expires_at_ms)
+       values (gen_random_uuid(), 'projector', (extract(epoch from now()) * 1000)::bigint + 60000)`,
+    );
+    expect(await sweep()).toBe(0);
+    await rows(`update lease_members set release = '0.2.0'`);
+    expect(await sweep()).toBe(7);
+    await rows(`update lease_members set release = null, expires_at_ms = 0`);
+    expect(await sweep()).toBe(7);
+  });
+
+  it('ends plans that were not applied for a week, and deletes their parts', async () => {
+    await insertCorrection('cor_old', 'planned', NOW_MS - 7 * DAY_MS - 1);
+    await insertCorrection('cor_new', 'planned', NOW_MS - 7 * DAY_MS);
+    for (const id of ['cor_old', 'cor_new']) await insertPart(id, 0, [NEW]);
+    await job(() => 0).sweep();
+    expect(await rows('select id, status from usage_corrections order by id')).toEqual([
+      { id: 'cor_new', status: 'planned' },
+      { id: 'cor_old', status: 'expired' },
+    ]);
+    expect(await rows('select correction_id from usage_correction_parts')).toEqual([
+      { correction_id: 'cor_new' },
+    ]);
+  });
+});
+
+describe('events whose history was deleted', () => {
+  it('are forgotten, and so are parts that have only such events', async () => {
+    await rows('delete from usage_correction_parts');
+    await insertPart('cor_new', 0, [OLD]);
+    await insertPart('cor_new', 1, [OLD, NEW]);
+    for (const id of [OLD, NEW]) {
+      await rows(`insert into usage_event_revisions values ($1, $2, $3, 2, 'cor_new')`, [
+        project.tenantId,
+        project.projectId,
+        id,
+      ]);
+    }
+    const keptFrom = [{ projectId: project.projectId, firstId: `60000000${'0'.repeat(24)}` }];
+    expect(await forgetExpired(test.postgres, keptFrom, 10)).toBe(1);
+    expect(await rows('select no from usage_correction_parts')).toEqual([{ no: 1 }]);
+    const left = await rows(`select encode(uuid_send(raw_event_id), 'hex') as id from usage_event_revisions`);
+    expect(left).toEqual([{ id: NEW }]);
+    expect(await forgetExpired(test.postgres, [], 10)).toBe(0);
+  });
+});
