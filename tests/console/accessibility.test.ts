@@ -81,7 +81,7 @@ describe.runIf(hasBrowser)('every page of the console', () => {
   });
 
   it.each([
-    ['the correction of matching events', `?correct=matching`, undefined],
+    ['the correction of matching events', '?correct=matching', undefined],
     ['an event', '', undefined],
     ['the replacement of an event', '', 'Replace…'],
     ['the voiding of an event', '', 'Void…'],
@@ -93,8 +93,10 @@ describe.runIf(hasBrowser)('every page of the console', () => {
       await page.getByRole('dialog').getByRole('region', { name: 'Calculation' }).waitFor();
     }
     if (action !== undefined) await page.getByRole('button', { name: action }).click();
-    await page.getByRole('dialog').waitFor();
-    expect(await look(what, '[role=dialog]')).toEqual([]);
+    // A dialog below another one is hidden.
+    const uppermost = '[role=dialog]:not([aria-hidden])';
+    await page.locator(uppermost).getByRole('heading').first().waitFor();
+    expect(await look(what, uppermost)).toEqual([]);
   });
 
   it('shows where the focus is', async () => {
