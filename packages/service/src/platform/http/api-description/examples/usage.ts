@@ -161,17 +161,6 @@ export const USAGE_EXAMPLES = {
     metadata: null,
     'x-billing': null,
     subject_is_sent: false,
-    revisions: [
-      {
-        revision: 1,
-        status: 'processed',
-        charge_items: event.charge_items,
-        correction_id: null,
-        actor: null,
-        reason: null,
-        created_at: NOW + 1,
-      },
-    ],
     unpriced: [],
     explanation: {
       extractor: { rule_set_id: EXTRACTOR_RULE_SET, version: 1, name: 'LLM calls' },
