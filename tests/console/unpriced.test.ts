@@ -77,6 +77,12 @@ describe.runIf(hasBrowser)('usage without a price in the console', () => {
     const rows = page.getByRole('region', { name: 'Events' }).locator('tbody tr');
     await waitFor(async () => (await rows.count()) === 1, { what: 'the one event' });
     expect(new URL(page.url()).searchParams.get('pricing_source')).toBe('unpriced');
+    await banner().getByRole('link', { name: 'rate them again' }).click();
+    const correct = page.getByRole('dialog', { name: 'Correct matching events' });
+    await correct.getByRole('region', { name: 'Events' }).getByText('unpriced').waitFor();
+    expect(await correct.getByLabel('Action').inputValue()).toBe('rerate');
+    await page.keyboard.press('Escape');
+    await correct.waitFor({ state: 'detached' });
   });
 
   it('moves no row under the pointer while it is counted again for another filter', async () => {
