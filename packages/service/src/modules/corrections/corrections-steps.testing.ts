@@ -21,7 +21,7 @@ const DAY_S = 86_400;
 const customer = fc.constantFrom('c1', 'c2', 'c3');
 const optional = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
 
-const content: fc.Arbitrary<TestContent> = fc
+export const content: fc.Arbitrary<TestContent> = fc
   .record({
     customer: optional(customer),
     model: optional(fc.constantFrom('small', 'large')),

@@ -38,3 +38,16 @@ export function dyingPostgres(
   };
   return { postgres: { ...postgres, db: postgres.db.withPlugin(plugin) }, isDead: () => isDead };
 }
+
+/** Returns a connection of a process that hangs after its first statement until `meanwhile` has ended. */
+export function hangingPostgres(postgres: Postgres, meanwhile: () => Promise<void>): Postgres {
+  let statements = 0;
+  const plugin: KyselyPlugin = {
+    transformQuery: ({ node }) => node,
+    transformResult: async ({ result }) => {
+      if (++statements === 1) await meanwhile();
+      return result;
+    },
+  };
+  return { ...postgres, db: postgres.db.withPlugin(plugin) };
+}
