@@ -45,7 +45,8 @@ describe('permissions', () => {
       ['POST', `${path}/revert`, undefined],
       ['DELETE', path, undefined],
     ] as const;
-    for (const [method, url, body] of writes) expect([url, await statusOf(reader, method, url, body)]).toEqual([url, 403]);
+    for (const [method, url, body] of writes)
+      expect([url, await statusOf(reader, method, url, body)]).toEqual([url, 403]);
     expect(await statusOf(corrector, 'POST', `${path}/apply`)).toBe(202);
   });
 
@@ -53,7 +54,8 @@ describe('permissions', () => {
     const { id } = await project.correct({ action: 'void', dry_run: true });
     const other = await CorrectionsProject.create(fixture);
     const urls = [`/usage/corrections/${id}/apply`, `/usage/corrections/${id}/revert`, voidUrl()];
-    for (const url of urls) expect((await other.call('POST', url, url === voidUrl() ? reason : undefined)).status).toBe(404);
+    for (const url of urls)
+      expect((await other.call('POST', url, url === voidUrl() ? reason : undefined)).status).toBe(404);
     expect((await other.call('GET', `/usage/corrections/${id}`)).status).toBe(404);
     expect((await other.call('DELETE', `/usage/corrections/${id}`)).status).toBe(404);
     expect(await other.get('/usage/corrections')).toMatchObject({ corrections: [], total_count: 0 });
@@ -74,7 +76,9 @@ describe('requests', () => {
         expect([url, text, status]).toEqual([url, text, 400]);
       }
     }
-    expect(await project.must(202, 'POST', voidUrl(), { reason: 'x'.repeat(500) })).toHaveProperty('correction_id');
+    expect(await project.must(202, 'POST', voidUrl(), { reason: 'x'.repeat(500) })).toHaveProperty(
+      'correction_id',
+    );
   });
 
   it('are refused where they contradict themselves or name nothing that exists', async () => {
@@ -100,21 +104,29 @@ describe('requests', () => {
   it('with an Idempotency-Key have one effect, and a key belongs to one request', async () => {
     const key = { 'idempotency-key': 'key-1' };
     const { id } = await project.must(202, 'POST', '/usage/corrections', many(), key);
-    expect(await project.must(202, 'POST', '/usage/corrections', many(), key)).toEqual({ id, status: 'planning' });
+    expect(await project.must(202, 'POST', '/usage/corrections', many(), key)).toEqual({
+      id,
+      status: 'planning',
+    });
     const other = await project.call('POST', '/usage/corrections', { ...many(), reason: 'other' }, key);
-    expect([other.status, other.json().code]).toEqual([409, 'idempotency_key_reused']);
+    expect([other.status, other.json().code]).toEqual([409, 'idempotency_key_conflict']);
     await project.ended(id);
     expect(await project.get('/usage/corrections')).toMatchObject({ total_count: 1 });
     const path = `/usage/corrections/${id}/revert`;
     const reverted = await project.must(202, 'POST', path, undefined, { 'idempotency-key': 'key-2' });
     await project.ended(id);
-    expect(await project.must(202, 'POST', path, undefined, { 'idempotency-key': 'key-2' })).toEqual(reverted);
+    expect(await project.must(202, 'POST', path, undefined, { 'idempotency-key': 'key-2' })).toEqual(
+      reverted,
+    );
     expect(await project.event(eventId)).toMatchObject({ revision: 3 });
   });
 
   it('without a key return the correction that has done the same, and repeat nothing', async () => {
     const replace = () =>
-      project.must(202, 'POST', `/usage/events/${eventId}/replace`, { ...reason, raw_json: { customer: 'c1', n: 3 } });
+      project.must(202, 'POST', `/usage/events/${eventId}/replace`, {
+        ...reason,
+        raw_json: { customer: 'c1', n: 3 },
+      });
     const first = await replace();
     expect(await replace()).toEqual(first);
     await project.ended(first.correction_id);
@@ -150,9 +162,29 @@ describe('what is shown', () => {
     const { revisions } = await project.event(eventId);
     expect(created_by).toMatch(/^key_/);
     expect(revisions).toMatchObject([
-      { revision: 1, status: 'processed', correction_id: null, actor: null, reason: null, charge_items: [{}] },
-      { revision: 2, status: 'voided', correction_id: id, actor: created_by, reason: 'void', charge_items: [] },
-      { revision: 3, status: 'processed', correction_id: id, actor: created_by, charge_items: [{ amount: '2' }] },
+      {
+        revision: 1,
+        status: 'processed',
+        correction_id: null,
+        actor: null,
+        reason: null,
+        charge_items: [{}],
+      },
+      {
+        revision: 2,
+        status: 'voided',
+        correction_id: id,
+        actor: created_by,
+        reason: 'void',
+        charge_items: [],
+      },
+      {
+        revision: 3,
+        status: 'processed',
+        correction_id: id,
+        actor: created_by,
+        charge_items: [{ amount: '2' }],
+      },
     ]);
   });
 

@@ -56,7 +56,7 @@ function lasting(line: string): string {
 it(
   'answers everything as before, after a correction was applied and reverted',
   async () => {
-    fixture.partEvents = 97;
+    fixture.partEvents = 190;
     const project = await CorrectionsProject.create(fixture);
     const plan = { name: 'plan', title: 'Plan', rules: LIMIT_RULES };
     const { id: planId } = await project.must(201, 'POST', '/usage-limit-plans', plan);
