@@ -20,7 +20,7 @@ function BoundTo({ pricing }: { readonly pricing: PricingRuleSet }) {
   const extractor = useExtractorRuleSets().data?.find(({ id }) => id === pricing.extractor_rule_set_id);
   if (extractor === undefined) return null;
   return (
-    <span>
+    <span className="wrap-anywhere">
       prices{' '}
       <Link href={`/p/${projectId}/rules/extractor/${extractor.id}`} className="text-accent hover:underline">
         {titleOf(extractor)}
@@ -54,7 +54,7 @@ function PricingLinks({
 }) {
   if (pricings.length === 0) return null;
   return (
-    <span>
+    <span className="wrap-anywhere">
       {label}{' '}
       {pricings.map((pricing, index) => (
         <span key={pricing.id}>
