@@ -159,21 +159,37 @@ describe('the account', () => {
 });
 
 describe('history that is not kept', () => {
+  async function hideBefore(days: number): Promise<void> {
+    await fixture.rows(
+      `insert into usage_retention (tenant_id, project_id, retained_from_day, shown_from_day, recorded_at_ms)
+      values ($1, $2, $3, $3, 0)`,
+      [project.tenantId, project.projectId, Math.floor(fixture.nowS / DAY_S) - days],
+    );
+    fixture.history.forget();
+  }
+
   it('cannot be corrected', async () => {
     const [old = ''] = await project.sendAndRate([{ customer: 'c1', n: 2 }], 10 * DAY_S);
     await project.sendAndRate([{ customer: 'c1', n: 3 }]);
     const path = eventUrl(old, 'void');
     const { correction_id: late } = await project.must(202, 'POST', path, { reason: 'late' });
-    const day = Math.floor(fixture.nowS / DAY_S) - 5;
-    await fixture.rows(
-      `insert into usage_retention (tenant_id, project_id, retained_from_day, shown_from_day, recorded_at_ms)
-      values ($1, $2, $3, $3, 0)`,
-      [project.tenantId, project.projectId, day],
-    );
-    fixture.history.forget();
+    await hideBefore(5);
     expect((await project.call('POST', path, { reason: 'x' })).status).toBe(404);
     expect(await project.ended(late)).toMatchObject({ status: 'failed', failure: { code: 'not_found' } });
     expect(await project.correct({ action: 'void' })).toMatchObject({ events_matched: 1, events_changed: 1 });
     expect(await project.balance(accountId)).toBe('-2');
+  });
+
+  it('stays corrected when the correction is reverted', async () => {
+    const [old = '', young = ''] = [
+      ...(await project.sendAndRate([{ customer: 'c1', n: 2 }], 10 * DAY_S)),
+      ...(await project.sendAndRate([{ customer: 'c1', n: 3 }])),
+    ];
+    const { id } = await project.correct({ action: 'void' });
+    await hideBefore(5);
+    expect(await project.change(id, 'revert')).toMatchObject({ status: 'reverted', applied: { events: 1 } });
+    expect((await project.call('GET', `/usage/events/${old}`)).status).toBe(404);
+    expect(await project.event(young)).toMatchObject({ status: 'processed', revision: 3 });
+    expect(await project.balance(accountId)).toBe('-3');
   });
 });
