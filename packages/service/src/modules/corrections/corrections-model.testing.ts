@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { fromStored, toText } from '../../kernel/decimal.js';
 import { present } from '../../kernel/present.js';
 import { stored } from '../../testing/index.js';
-import { type AlertData, alertText } from '../limits/posting/alert-text.testing.js';
+import { type AlertData, alertText } from '../../testing/limit-alert-text.js';
 import type { CorrectionsOracle } from './corrections-oracle.testing.js';
 import type { CorrectionsProject } from './project.testing.js';
 import type { Truth } from './truth.testing.js';

@@ -1,5 +1,5 @@
 import { present } from '../../kernel/present.js';
-import { WalletOracle } from '../ledger/oracle.testing.js';
+import { WalletOracle } from '../../testing/wallet-oracle.js';
 import type { TestContent, TestPrices } from './project.testing.js';
 import { rated, type Truth } from './truth.testing.js';
 import { WindowOracle } from './window-oracle.testing.js';
@@ -17,7 +17,7 @@ export interface OracleEvent {
 /** The events of a correction before it changed them. */
 type ChangedEvents = Map<OracleEvent, { readonly revision: number; readonly madeBy: string }>;
 
-/** What the service must show, computed event by event and transaction by transaction. */
+/** The state that the service must show, computed event by event and transaction by transaction. */
 export class CorrectionsOracle {
   prices: TestPrices = { token: '0.5' };
   /** By subject. */

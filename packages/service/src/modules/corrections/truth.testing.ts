@@ -1,7 +1,7 @@
 import { stored } from '../../testing/index.js';
 import type { TestContent, TestPrices } from './project.testing.js';
 
-/** What a charge item of an event says. Decimals × 10^18. */
+/** A charge item of an event, as it must be. Decimals × 10^18. */
 export interface TrueItem {
   readonly metric: string;
   /** Empty without a price. */
@@ -10,7 +10,7 @@ export interface TrueItem {
   readonly amount: bigint;
 }
 
-/** What an event is, by its last revision. */
+/** The content and the result of a revision, as they must be. */
 export interface Truth {
   readonly content: TestContent;
   readonly status: 'processed' | 'failed' | 'voided';

@@ -1,4 +1,4 @@
-import { alertText } from '../limits/posting/alert-text.testing.js';
+import { alertText } from '../../testing/limit-alert-text.js';
 import type { TrueItem, Truth } from './truth.testing.js';
 
 const ONE = 10n ** 18n;

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { WalletOracle } from '../../testing/wallet-oracle.js';
 import { amountText } from './amount.js';
-
 import { LedgerFixture } from './ledger.testing.js';
-import { WalletOracle } from './oracle.testing.js';
 import type { WalletCaller } from './wallets.js';
 
 const RUNS = 100;

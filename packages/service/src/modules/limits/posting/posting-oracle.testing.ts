@@ -2,7 +2,7 @@ import type { Clock } from '../../../kernel/clock.js';
 import { fromStored, toText } from '../../../kernel/decimal.js';
 import { parsePeriod, windowAt } from '../../../kernel/period.js';
 import { stored } from '../../../testing/index.js';
-import { alertText } from './alert-text.testing.js';
+import { alertText } from '../../../testing/limit-alert-text.js';
 import type { TestRoute } from './posting.testing.js';
 import type { TestRule } from './rule-values.testing.js';
 import { ratedUsage, type TestUsage } from './usage.testing.js';

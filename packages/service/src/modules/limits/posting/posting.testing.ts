@@ -7,9 +7,9 @@ import {
   type TestPostgres,
   type TestProject,
 } from '../../../testing/index.js';
+import { type AlertData, alertText } from '../../../testing/limit-alert-text.js';
 import { createWorkerCatalog } from '../rules/index.js';
 import { changeWindowLimits } from '../windows/window-limit-store.js';
-import { type AlertData, alertText } from './alert-text.testing.js';
 import { BatchPosting, type PostingCatalog } from './batch-posting.js';
 import { LEASE, type TestLease } from './lease-values.testing.js';
 import { type EventPosting, PostingPlan } from './posting-plan.js';

@@ -1,5 +1,5 @@
 import type { WalletMode } from '@tollgate/contract';
-import { type Amount, smallerAmount } from './amount.js';
+import type { Amount } from '../modules/ledger/index.js';
 
 interface OracleGrant {
   readonly no: number;
@@ -94,6 +94,10 @@ export class WalletOracle {
   release(amount: Amount): void {
     this.reserved -= smallerAmount(amount, this.reserved);
   }
+}
+
+function smallerAmount(a: Amount, b: Amount): Amount {
+  return a < b ? a : b;
 }
 
 function burnsBefore(a: OracleGrant, b: OracleGrant): number {
