@@ -82,9 +82,7 @@ export class PostingFixture {
       for (const [index, event] of usage.entries()) plan.add(event, postings[index] as EventPosting);
       await posting.write(plan);
       await before();
-      return postings.map(
-        ({ usage: _usage, account: _account, charge: _charge, ...fields }) => fields,
-      );
+      return postings.map(({ usage: _usage, account: _account, charge: _charge, ...fields }) => fields);
     });
   }
 
