@@ -2,10 +2,11 @@
 //
 //     node bench/corrections.mjs [events=1000000] [rate=5000] [seconds=20]
 //
-// One project has `events` events of 600 bytes with two charge items, posted to a wallet and counted against five limits
-// of 10,000 subjects. All of them are rated again by prices that were doubled. Another project of the same tenant gets
-// `rate` events a second: for `seconds` alone, then during a correction that voids the first project's events. Prints
-// rates, the time of requests, and the memory of the service; then the stores are compared. Needs a build.
+// One project has `events` events of 600 bytes with two charge items, posted to a wallet and counted against five
+// limits of 10,000 subjects. All of them are rated again by prices that were doubled. Another project of the same
+// tenant gets `rate` events a second: for `seconds` alone, then during a correction that voids the first project's
+// events. Prints rates, the time of requests, and the memory of the service; then the stores are compared. Needs a
+// build.
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { RULE_SET } from './events.mjs';

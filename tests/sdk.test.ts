@@ -8,33 +8,10 @@ import { closed, urlOf } from './support/loopback-server.js';
 import { moduleFunction } from './support/module-function.js';
 import { methodsOf, RecordedRequests } from './support/recorded-requests.js';
 import { createSampleProject, type SampleProject } from './support/sample-project.js';
+import { CUSTOMER, EXTRACTOR, LIMIT, METRIC, pricingOf } from './support/sdk-inputs.js';
 import { type RunningService, startService } from './support/service.js';
 
 const OCCURRED_AT = Math.floor(Date.now() / 1_000);
-const METRIC = 'llm.input_tokens';
-const CUSTOMER = { subject_type: 'customer', subject_id: 'c1' } as const;
-const LIMIT = {
-  limit_key: 'spend',
-  measure: 'amount',
-  selector_type: 'all',
-  selector_value: '',
-  currency: 'USD',
-  period: 'month',
-  limit_amount: '100',
-  action: 'block',
-} as const;
-
-const EXTRACTOR: sdk.ExtractorRuleSetInput = {
-  name: 'Tokens',
-  subject: { default_type: 'customer', id_path: 'customer', required: true },
-  charge_item_extractors: [{ metric: METRIC, path: 'tokens', type: 'number', unit: 'token' }],
-};
-const pricingOf = (extractorId: string, price: string): sdk.PricingRuleSetInput => ({
-  extractor_rule_set_id: extractorId,
-  name: 'Prices',
-  currency: 'USD',
-  rules: [{ name: 'all', metric: METRIC, unit_price_expr: `dec("${price}")` }],
-});
 
 const requests = new RecordedRequests();
 let service: RunningService;
@@ -129,6 +106,32 @@ describe('every method, against the service', () => {
     }
     const { metrics } = await analysis.metrics();
     expect(metrics.map(({ metric }) => metric)).toContain(METRIC);
+  });
+
+  it('corrections', async () => {
+    const { corrections, usage } = project;
+    const { raw_event_id: id } = await project.ingest(sample.ruleSetId, event('corrected'));
+    await usage.event(id, { wait_seconds: 10 });
+    const reason = 'wrong';
+    const replaced = await corrections.replaceEvent(id, {
+      raw_json: event('x', { input_tokens: 1, output_tokens: 1 }).raw_json,
+      reason,
+    });
+    expect(await corrections.untilEnded(replaced.correction_id)).toMatchObject({ status: 'applied' });
+    const voided = await corrections.voidEvent(id, { reason }, { idempotencyKey: 'void' });
+    expect(await corrections.untilEnded(voided.correction_id)).toMatchObject({ status: 'applied' });
+    const filter = { from: OCCURRED_AT, to: OCCURRED_AT + 1 };
+    const plan = async () => (await corrections.create({ action: 'void', filter, reason, dry_run: true })).id;
+    const applied = await corrections.untilEnded(await plan());
+    await corrections.apply(applied.id);
+    expect(await corrections.untilEnded(applied.id)).toMatchObject({ applied: { totals: applied.totals } });
+    await corrections.revert(applied.id);
+    expect(await corrections.untilEnded(applied.id)).toMatchObject({ status: 'reverted' });
+    const discarded = await plan();
+    expect(await corrections.delete(discarded)).toMatchObject({ status: 'expired' });
+    const { corrections: listed } = await corrections.list();
+    expect(ids(listed)).toEqual([discarded, applied.id, voided.correction_id, replaced.correction_id]);
+    expect((await corrections.list({ raw_event_id: id })).total_count).toBe(2);
   });
 
   it('boards and charts', async () => {
@@ -293,5 +296,5 @@ function resourcesOf(client: sdk.ProjectClient): Map<string, object> {
 /** How many operations a project stands for; `all…`, texts, CSV and addresses are other ways to ask for one. */
 function operationCount(client: sdk.ProjectClient): number {
   const names = [client, ...resourcesOf(client).values()].flatMap(methodsOf);
-  return names.filter((name) => !/^all|(Text|Csv|Url)$/.test(name)).length;
+  return names.filter((name) => !/^all|^until|(Text|Csv|Url)$/.test(name)).length;
 }

@@ -266,7 +266,7 @@ export const CorrectionsQuery = Type.Object(
   {
     ...PageQuery.properties,
     status: Type.Optional({ ...CorrectionStatusSchema, description: 'Only corrections of this status.' }),
-    raw_event_id: only('Only corrections that have changed this event.'),
+    raw_event_id: only('Only corrections that name this event, or change it.'),
   },
   closed,
 );

@@ -52,7 +52,7 @@ export function lockCorrection(db: ProjectDb, id: string): Promise<StoredCorrect
 
 export interface CorrectionListFilter {
   readonly status?: CorrectionStatus | undefined;
-  /** 32 hex digits: only corrections whose plan changes this event. */
+  /** 32 hex digits: only corrections that name this event or change it. */
   readonly eventId?: string | undefined;
 }
 
@@ -67,8 +67,9 @@ export async function listCorrections(
     ${
       eventId === undefined
         ? sql``
-        : sql`and exists (select from usage_correction_parts part where part.project_id = c.project_id
-            and part.correction_id = c.id and part.raw_event_ids @> array[${eventId}::uuid])`
+        : sql`and (c.raw_event_id = ${eventId}::uuid or exists (
+            select from usage_correction_parts part where part.project_id = c.project_id
+              and part.correction_id = c.id and part.raw_event_ids @> array[${eventId}::uuid]))`
     }`;
   const items = await db.rows<StoredCorrection>`
     select ${CORRECTION_COLUMNS} ${found} order by c.id desc limit ${limit} offset ${offset}`;
