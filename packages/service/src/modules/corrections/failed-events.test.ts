@@ -63,6 +63,21 @@ describe('an event that is on its way', () => {
     expect(await project.void(id)).toMatchObject({ status: 'applied', events_changed: 1 });
     expect(await project.event(id)).toMatchObject({ status: 'voided', revision: 2 });
   });
+
+  it('is voided as it is after it was rated again, not as ClickHouse still shows it', async () => {
+    const project = await CorrectionsProject.create(fixture, { token: '0.5', isStrict: true });
+    const { accountId } = await project.route('c1');
+    const [id = ''] = await project.sendAndRate([{ customer: 'c1', n: 2 }]);
+    await project.reprice({ token: '0.5' });
+    await project.must(202, 'POST', `/usage/events/${id}/reprocess`);
+    await fixture.rate();
+    expect(await project.event(id)).toMatchObject({ status: 'failed' });
+    expect(await project.void(id)).toMatchObject({
+      ...{ status: 'applied', events_changed: 1 },
+      totals: [{ account_id: accountId, amount: { before: '1', after: '0', delta: '-1' } }],
+    });
+    expect(await project.balance(accountId)).toBe('0');
+  });
 });
 
 it('leaves both stores equal', async () => {

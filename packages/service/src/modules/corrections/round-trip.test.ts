@@ -7,6 +7,7 @@ import { LIMIT_RULES } from './window-oracle.testing.js';
 
 const EVENTS = Number(process.env.TOLLGATE_ROUND_TRIP_EVENTS ?? 500);
 const BATCH_EVENTS = 100;
+const PART_EVENTS_MAX = 2_000;
 const SEED = 11;
 const TIMEOUT_MS = 60_000 + EVENTS * 100;
 
@@ -56,7 +57,7 @@ function lasting(line: string): string {
 it(
   'answers everything as before, after a correction was applied and reverted',
   async () => {
-    fixture.partEvents = 190;
+    fixture.partEvents = Math.min(PART_EVENTS_MAX, Math.ceil(EVENTS / 3));
     const project = await CorrectionsProject.create(fixture);
     const plan = { name: 'plan', title: 'Plan', rules: LIMIT_RULES };
     const { id: planId } = await project.must(201, 'POST', '/usage-limit-plans', plan);
