@@ -7,12 +7,20 @@ import {
   takeFailedEvents,
   writeCorrectedRows,
 } from '../pipeline/index.js';
-import type { UsageEventRow } from '../usage/index.js';
 import { auditEnd } from './audit.js';
 import { EventChanges } from './changes.js';
 import { type OpenCorrection, StaleError, type StepResult } from './correction.js';
 import { changeCorrection } from './correction-store.js';
-import { type EngineDeps, historyOf, inStep, latest, revisionOf, revisionsOf } from './engine.js';
+import {
+  type EngineDeps,
+  historyOf,
+  idOf,
+  inStep,
+  latest,
+  type PartInStep,
+  revisionOf,
+  revisionsOf,
+} from './engine.js';
 import { decodeOutcomes, voided, withOutcome } from './outcome.js';
 import * as parts from './part-store.js';
 
@@ -65,13 +73,6 @@ async function plannedEvents(
   return events;
 }
 
-interface PartInStep {
-  readonly tx: Tx;
-  readonly db: ProjectDb;
-  readonly part: parts.CorrectionPart;
-  readonly events: readonly CorrectedEvent[];
-}
-
 async function applyPart(
   deps: EngineDeps,
   correction: OpenCorrection,
@@ -80,6 +81,8 @@ async function applyPart(
   if (!(await mayWriteCorrections(tx))) return 'wait';
   const { id, project, partCount } = correction;
   const { no, ids, formerRevisions } = part;
+  if (ids.length !== events.length)
+    throw new Error(`${ids.length} events were planned, not ${events.length}`);
   const nowMs = deps.clock.nowMs();
   const formerCorrections = await takeRevisions(db, id, part);
   const failedEvents = await takeFailed(tx, correction, events);
@@ -106,8 +109,6 @@ async function applyPart(
       nowMs,
     });
   }
-  if (ids.length !== events.length)
-    throw new Error(`${ids.length} events were planned, not ${events.length}`);
   return 'done';
 }
 
@@ -154,8 +155,4 @@ async function takeFailed(
 
 function changed(eventId: string): StaleError {
   return new StaleError(`The event evt_${eventId} was changed after the plan.`);
-}
-
-function idOf({ rawEventId }: UsageEventRow): string {
-  return Buffer.from(rawEventId).toString('hex');
 }

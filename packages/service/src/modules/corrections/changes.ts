@@ -4,6 +4,7 @@ import { fromStored, toText } from '../../kernel/decimal.js';
 import { rawEventIdText } from '../../kernel/id.js';
 import { addTo } from '../../kernel/present.js';
 import { toUsageChargeItem, type UsageEventRow, type UsageItemRow } from '../usage/index.js';
+import { idOf } from './engine.js';
 
 /** Charge items of an example that are shown. */
 const EXAMPLE_ITEMS_MAX = 20;
@@ -105,7 +106,7 @@ function ranked(
   return {
     size: String(size),
     example: {
-      raw_event_id: rawEventIdText(Buffer.from(rawEventId).toString('hex')),
+      raw_event_id: rawEventIdText(idOf({ rawEventId })),
       occurred_at: occurredAt,
       amount_deltas: changed
         .sort(([a], [b]) => compareText(a, b))

@@ -2,11 +2,12 @@ import type { Clock } from '../../kernel/clock.js';
 import { present } from '../../kernel/present.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import { type Postgres, ProjectDb, type Tx, transaction } from '../../platform/postgres/index.js';
-import type { CorrectedRowsDeps } from '../pipeline/index.js';
+import type { CorrectedEvent, CorrectedRowsDeps } from '../pipeline/index.js';
 import { ProjectHistory, type UsageHistory } from '../storage/index.js';
 import { revisionRows, type UsageEventRow } from '../usage/index.js';
 import { type OpenCorrection, StepTakenError, type StoredCorrection } from './correction.js';
 import { lockCorrection } from './correction-store.js';
+import type { CorrectionPart } from './part-store.js';
 import type { CorrectionRatingDeps } from './rating.js';
 
 export interface EngineDeps extends CorrectionRatingDeps, CorrectedRowsDeps {
@@ -19,6 +20,14 @@ export interface EngineDeps extends CorrectionRatingDeps, CorrectedRowsDeps {
   /** Overrides for tests. */
   readonly partEvents?: number;
   readonly eventsMax?: number;
+}
+
+/** A part in the transaction that applies or reverts it. */
+export interface PartInStep {
+  readonly tx: Tx;
+  readonly db: ProjectDb;
+  readonly part: CorrectionPart;
+  readonly events: readonly CorrectedEvent[];
 }
 
 /** Runs `work` with the correction locked, unless another process has done the step meanwhile. */
@@ -57,7 +66,7 @@ export async function revisionsOf(
 ): Promise<Map<string, UsageEventRow[]>> {
   const byId = new Map<string, UsageEventRow[]>();
   for (const row of await revisionRows(history, ids)) {
-    const id = Buffer.from(row.rawEventId).toString('hex');
+    const id = idOf(row);
     const known = byId.get(id);
     if (known === undefined) byId.set(id, [row]);
     else known.push(row);
@@ -73,4 +82,9 @@ export function revisionOf({ corrections }: Pick<UsageEventRow, 'corrections'>):
 /** Returns the last of several revisions. */
 export function latest(revisions: readonly UsageEventRow[]): UsageEventRow {
   return present(revisions.at(-1), 'the latest revision of an event');
+}
+
+/** Returns the id of a row's event: 32 hex digits. */
+export function idOf({ rawEventId }: Pick<UsageEventRow, 'rawEventId'>): string {
+  return Buffer.from(rawEventId).toString('hex');
 }

@@ -8,7 +8,7 @@ import { backtestOf, differsFromBacktest } from './backtest.js';
 import { EventChanges } from './changes.js';
 import type { OpenCorrection, Replacement, StepResult } from './correction.js';
 import { type CorrectionChange, changeCorrection, readExamples } from './correction-store.js';
-import { type EngineDeps, historyOf, inStep, latest, revisionOf, revisionsOf } from './engine.js';
+import { type EngineDeps, historyOf, idOf, inStep, latest, revisionOf, revisionsOf } from './engine.js';
 import { encodeOutcomes, isChanged, type Outcome, voided, withOutcome } from './outcome.js';
 import { addChangedTotals, deleteParts, insertPart, latestRevisions } from './part-store.js';
 import { backtestRating, type CorrectionRating, correctionRating, type Rerated } from './rating.js';
@@ -243,8 +243,4 @@ function endOfPlan(
   if (!isAppliedAtOnce) return { status: 'planned', plannedAtMs: nowMs };
   if (eventsChanged > 0) return { status: 'applying', plannedAtMs: nowMs };
   return { status: 'applied', plannedAtMs: nowMs, appliedAtMs: nowMs };
-}
-
-function idOf({ rawEventId }: UsageEventRow): string {
-  return Buffer.from(rawEventId).toString('hex');
 }

@@ -1,5 +1,5 @@
 import { present } from '../../kernel/present.js';
-import { ProjectDb, type Tx } from '../../platform/postgres/index.js';
+import { ProjectDb } from '../../platform/postgres/index.js';
 import {
   type CorrectedEvent,
   insertFailedEvents,
@@ -10,7 +10,16 @@ import { auditEnd } from './audit.js';
 import { EventChanges } from './changes.js';
 import { type OpenCorrection, type StepResult, SupersededError } from './correction.js';
 import { changeCorrection } from './correction-store.js';
-import { type EngineDeps, historyOf, inStep, latest, revisionOf, revisionsOf } from './engine.js';
+import {
+  type EngineDeps,
+  historyOf,
+  idOf,
+  inStep,
+  latest,
+  type PartInStep,
+  revisionOf,
+  revisionsOf,
+} from './engine.js';
 import * as parts from './part-store.js';
 
 /** Gives the events of the next part their former revisions again, by counter-entries. */
@@ -58,13 +67,6 @@ async function formerEvents(
   return events;
 }
 
-interface PartInStep {
-  readonly tx: Tx;
-  readonly db: ProjectDb;
-  readonly part: parts.CorrectionPart;
-  readonly events: readonly CorrectedEvent[];
-}
-
 async function revertPart(
   deps: EngineDeps,
   correction: OpenCorrection,
@@ -108,7 +110,7 @@ async function takeBackRevisions(
   { ids, formerCorrections }: parts.CorrectionPart,
   events: readonly CorrectedEvent[],
 ): Promise<void> {
-  const reverted = events.map(({ former }) => Buffer.from(former.rawEventId).toString('hex'));
+  const reverted = events.map(({ former }) => idOf(former));
   const recorded = await parts.latestRevisions(db, reverted, 'locked');
   const next = events.map(({ former }, index) => {
     const eventId = present(reverted[index], 'the id of an event');

@@ -9,6 +9,7 @@ import {
   type UsageEventRow,
 } from '../usage/index.js';
 import type { OpenCorrection } from './correction.js';
+import { idOf } from './engine.js';
 import { countSelected, failedIdsAmong } from './selection-store.js';
 
 /** The events of a correction. */
@@ -126,8 +127,4 @@ function hasItem(
       (metric === undefined || item.metric === metric) &&
       (source === undefined || item.pricingSource === source),
   );
-}
-
-function idOf({ rawEventId }: UsageEventRow): string {
-  return Buffer.from(rawEventId).toString('hex');
 }
