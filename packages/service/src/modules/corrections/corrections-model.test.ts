@@ -7,7 +7,7 @@ import { step } from './corrections-steps.testing.js';
 import { CorrectionsProject } from './project.testing.js';
 import { LIMIT_RULES } from './window-oracle.testing.js';
 
-const RUNS = Number(process.env.TOLLGATE_MODEL_RUNS ?? 6);
+const RUNS = Number(process.env.TOLLGATE_MODEL_RUNS ?? 8);
 const STEPS_MAX = 14;
 const SEED = Number(process.env.TOLLGATE_MODEL_SEED ?? 7);
 const TIMEOUT_MS = 60_000 + RUNS * 15_000;
