@@ -44,6 +44,10 @@ create table usage_corrections (
   primary key (project_id, id),
   foreign key (tenant_id, project_id) references projects (tenant_id, id)
 );
+create trigger refuse_moving_tenant before insert or update on usage_corrections
+  for each row execute function refuse_moving_tenant();
+create trigger keep_row_of_moving_tenant before delete on usage_corrections
+  for each row execute function keep_row_of_moving_tenant();
 create index usage_corrections_open on usage_corrections (busy_until_ms)
   where status in ('planning', 'applying', 'reverting');
 create index usage_corrections_planned on usage_corrections (planned_at_ms) where status = 'planned';

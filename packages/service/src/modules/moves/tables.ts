@@ -43,8 +43,11 @@ export const UNCHECKED_TABLES: Readonly<Partial<Record<TableName, string>>> = {
   payment_reversals: 'the provider reports it again until it is taken',
   tenants: 'never changes',
   usage_alerts: 'written by rating',
+  usage_correction_parts: 'written together with corrections',
+  usage_correction_totals: 'written together with corrections',
   usage_event_id_blocks: 'written by the compaction, which passes over tenants that move',
   usage_event_ids: 'written by rating',
+  usage_event_revisions: 'written together with corrections',
   usage_event_totals: 'written by rating',
   usage_totals: 'written by rating',
 };
