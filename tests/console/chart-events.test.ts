@@ -147,7 +147,7 @@ describe.runIf(hasBrowser)('the amounts of charts', () => {
     await page.getByRole('heading', { name: 'Usage', level: 1 }).waitFor();
     await rows().first().waitFor();
     const amounts = await rows()
-      .locator('td:nth-child(5) span[title]')
+      .locator('td:nth-child(6) span[title]')
       .evaluateAll((cells) => cells.map((cell) => cell.title));
     expect(exactSum(amounts)).toBe(sum);
     const total = page.getByRole('region', { name: 'Total', exact: true }).locator('span[title]');

@@ -69,7 +69,7 @@ describe.runIf(hasBrowser)('the console', () => {
   );
 
   it('keeps what is around a page that cannot be loaded, and shows it once it can', async () => {
-    const code = /\/usage-page-[^/]*\.js$/;
+    const code = /\/usage-pages-[^/]*\.js$/;
     await page.route(code, (route) => route.abort());
     await opened.choose('Usage');
     const failure = page.getByRole('alert');
@@ -85,7 +85,7 @@ describe.runIf(hasBrowser)('the console', () => {
     await opened.goTo('Boards');
     const problems = opened.problems.splice(0);
     expect(problems.length).toBeGreaterThan(0);
-    for (const problem of problems) expect(problem).toMatch(/usage-page|ERR_FAILED/);
+    for (const problem of problems) expect(problem).toMatch(/usage-pages|ERR_FAILED/);
   });
 
   it('says so when all of it fails, too', async () => {
