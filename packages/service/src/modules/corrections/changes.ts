@@ -4,7 +4,7 @@ import { fromStored, toText } from '../../kernel/decimal.js';
 import { rawEventIdText } from '../../kernel/id.js';
 import { addTo } from '../../kernel/present.js';
 import { toUsageChargeItem, type UsageEventRow, type UsageItemRow } from '../usage/index.js';
-import { idOf } from './engine.js';
+import { idOf } from './correction.js';
 
 /** Charge items of an example that are shown. */
 const EXAMPLE_ITEMS_MAX = 20;

@@ -5,6 +5,7 @@ import {
   type CorrectionStatus,
 } from '@tollgate/contract';
 import type { ProjectRef } from '../../kernel/scope.js';
+import type { UsageEventRow } from '../usage/index.js';
 
 /** For how long a plan can be applied. */
 export const PLAN_MS = CORRECTION_PLAN_DAYS * 86_400_000;
@@ -81,4 +82,9 @@ export class StepTakenError extends Error {
 /** A later correction has changed an event. The transaction of the part is rolled back. */
 export class SupersededError extends Error {
   override readonly name = 'SupersededError';
+}
+
+/** Returns the id of a row's event: 32 hex digits. */
+export function idOf({ rawEventId }: Pick<UsageEventRow, 'rawEventId'>): string {
+  return Buffer.from(rawEventId).toString('hex');
 }

@@ -5,7 +5,7 @@ import { type Postgres, ProjectDb, type Tx, transaction } from '../../platform/p
 import type { CorrectedEvent, CorrectedRowsDeps } from '../pipeline/index.js';
 import { ProjectHistory, type UsageHistory } from '../storage/index.js';
 import { revisionRows, type UsageEventRow } from '../usage/index.js';
-import { type OpenCorrection, StepTakenError, type StoredCorrection } from './correction.js';
+import { idOf, type OpenCorrection, StepTakenError, type StoredCorrection } from './correction.js';
 import { lockCorrection } from './correction-store.js';
 import type { CorrectionPart } from './part-store.js';
 import type { CorrectionRatingDeps } from './rating.js';
@@ -82,9 +82,4 @@ export function revisionOf({ corrections }: Pick<UsageEventRow, 'corrections'>):
 /** Returns the last of several revisions. */
 export function latest(revisions: readonly UsageEventRow[]): UsageEventRow {
   return present(revisions.at(-1), 'the latest revision of an event');
-}
-
-/** Returns the id of a row's event: 32 hex digits. */
-export function idOf({ rawEventId }: Pick<UsageEventRow, 'rawEventId'>): string {
-  return Buffer.from(rawEventId).toString('hex');
 }

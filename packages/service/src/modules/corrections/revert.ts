@@ -8,12 +8,11 @@ import {
 } from '../pipeline/index.js';
 import { auditEnd } from './audit.js';
 import { EventChanges } from './changes.js';
-import { type OpenCorrection, type StepResult, SupersededError } from './correction.js';
+import { idOf, type OpenCorrection, type StepResult, SupersededError } from './correction.js';
 import { changeCorrection } from './correction-store.js';
 import {
   type EngineDeps,
   historyOf,
-  idOf,
   inStep,
   latest,
   type PartInStep,

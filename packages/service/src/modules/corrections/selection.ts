@@ -8,8 +8,7 @@ import {
   meetsCondition,
   type UsageEventRow,
 } from '../usage/index.js';
-import type { OpenCorrection } from './correction.js';
-import { idOf } from './engine.js';
+import { idOf, type OpenCorrection } from './correction.js';
 import { countSelected, failedIdsAmong } from './selection-store.js';
 
 /** The events of a correction. */
