@@ -59,7 +59,7 @@ export class CorrectionsThread {
         { msMax: ADVANCE_MS_MAX },
         {
           calls: {
-            query: ({ sql, params }) => clickhouse.queryText(sql, params, signal && { signal }),
+            query: ({ sql, params }) => clickhouse.queryText(sql, params),
             committed: async () => {
               onCommitted();
               return undefined;
