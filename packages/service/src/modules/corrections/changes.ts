@@ -31,7 +31,7 @@ type Side = Pick<
 /** Sums what changed events had and will have, and keeps those that differ most. */
 export class EventChanges {
   readonly #totals = new Map<string, ChangedTotal>();
-  #examples: RankedExample[] = [];
+  #largest: Candidate[] = [];
 
   /** Adds an event whose result is replaced. */
   add(event: Pick<UsageEventRow, 'rawEventId' | 'occurredAt'>, before: Side, after: Side): void {
@@ -45,8 +45,9 @@ export class EventChanges {
       total.quantityAfter += item.quantity;
       total.amountAfter += item.amount;
     }
-    this.#examples.push(ranked(event, before, after));
-    if (this.#examples.length > 2 * CORRECTION_EXAMPLES_MAX) this.#examples = largest(this.#examples);
+    const deltas = deltasOf(before, after);
+    this.#largest.push({ event, before, after, deltas, size: sizeOf(deltas) });
+    if (this.#largest.length > 2 * CORRECTION_EXAMPLES_MAX) this.#largest = largest(this.#largest);
   }
 
   /** Sorted by key: all transactions write them in one order. */
@@ -62,7 +63,9 @@ export class EventChanges {
 
   /** Returns the examples to show of these events and of those that earlier parts have kept. */
   examplesWith(earlier: readonly RankedExample[]): RankedExample[] {
-    return largest([...earlier, ...this.#examples]);
+    const known = earlier.map(({ size, example }) => ({ size: BigInt(size), shown: () => example }));
+    const added = this.#largest.map((one) => ({ size: one.size, shown: () => exampleOf(one) }));
+    return largest([...known, ...added]).map(({ size, shown }) => ({ size: String(size), example: shown() }));
   }
 
   #of({ metric, unit, currency }: UsageItemRow, { posting, accountId: routed }: Side): ChangedTotal {
@@ -85,35 +88,44 @@ export interface RankedExample {
   readonly example: CorrectionExample;
 }
 
-function largest(examples: readonly RankedExample[]): RankedExample[] {
-  return examples
-    .map((example) => ({ example, size: BigInt(example.size) }))
-    .sort((a, b) => (a.size === b.size ? 0 : a.size < b.size ? 1 : -1))
-    .slice(0, CORRECTION_EXAMPLES_MAX)
-    .map(({ example }) => example);
+/** An event that may be an example. It is written out only if it is one. */
+interface Candidate {
+  readonly event: Pick<UsageEventRow, 'rawEventId' | 'occurredAt'>;
+  readonly before: Side;
+  readonly after: Side;
+  /** The differences of its amounts × 10^18 that are not 0, by currency. */
+  readonly deltas: readonly (readonly [currency: string, delta: bigint])[];
+  /** The largest of them, without the sign. */
+  readonly size: bigint;
 }
 
-function ranked(
-  { rawEventId, occurredAt }: Pick<UsageEventRow, 'rawEventId' | 'occurredAt'>,
-  before: Side,
-  after: Side,
-): RankedExample {
+/** Among events of equal size, those that were added first come first. */
+function largest<Ranked extends { readonly size: bigint }>(candidates: readonly Ranked[]): Ranked[] {
+  return [...candidates]
+    .sort((a, b) => (a.size === b.size ? 0 : a.size < b.size ? 1 : -1))
+    .slice(0, CORRECTION_EXAMPLES_MAX);
+}
+
+function deltasOf(before: Side, after: Side): Candidate['deltas'] {
   const deltas = new Map<string, bigint>();
   for (const { currency, amount } of before.items) if (currency !== '') addTo(deltas, currency, -amount);
   for (const { currency, amount } of after.items) if (currency !== '') addTo(deltas, currency, amount);
-  const changed = [...deltas].filter(([, delta]) => delta !== 0n);
-  const size = changed.map(([, delta]) => abs(delta)).reduce(larger, 0n);
+  return [...deltas].filter(([, delta]) => delta !== 0n);
+}
+
+function sizeOf(deltas: Candidate['deltas']): bigint {
+  return deltas.map(([, delta]) => abs(delta)).reduce(larger, 0n);
+}
+
+function exampleOf({ event, before, after, deltas }: Candidate): CorrectionExample {
   return {
-    size: String(size),
-    example: {
-      raw_event_id: rawEventIdText(idOf({ rawEventId })),
-      occurred_at: occurredAt,
-      amount_deltas: changed
-        .sort(([a], [b]) => compareText(a, b))
-        .map(([currency, delta]) => ({ currency, amount: toText(fromStored(delta)) })),
-      before: shownSide(before),
-      after: shownSide(after),
-    },
+    raw_event_id: rawEventIdText(idOf(event)),
+    occurred_at: event.occurredAt,
+    amount_deltas: [...deltas]
+      .sort(([a], [b]) => compareText(a, b))
+      .map(([currency, delta]) => ({ currency, amount: toText(fromStored(delta)) })),
+    before: shownSide(before),
+    after: shownSide(after),
   };
 }
 

@@ -97,12 +97,6 @@ export function latestOpenOf(
     order by c.id desc limit 1`;
 }
 
-/** Lets the next step begin at a time. */
-export async function endTurn(db: ProjectDb, id: string, busyUntilMs: number): Promise<void> {
-  await db.change`
-    update usage_corrections c set busy_until_ms = ${busyUntilMs} where ${db.isOwn('c')} and c.id = ${id}`;
-}
-
 /** Fields of a correction that change. */
 export interface CorrectionChange {
   readonly status?: CorrectionStatus;
@@ -145,7 +139,7 @@ const CHANGED = {
   busyUntilMs: 'busy_until_ms',
 } as const satisfies Record<keyof CorrectionChange, string>;
 
-/** Changes a locked correction. */
+/** Changes a correction. All but `busyUntilMs` change only while it is locked. */
 export async function changeCorrection(db: ProjectDb, id: string, change: CorrectionChange): Promise<void> {
   const values = Object.entries(change).map(([name, value]) => [
     CHANGED[name as keyof CorrectionChange],

@@ -9,7 +9,7 @@ import { createSweepJob, type SweepJob } from '../../platform/sweep-job.js';
 import { firstKeptDays } from '../storage/index.js';
 import { applyStep } from './apply.js';
 import { type OpenCorrection, PLAN_MS, type StepResult, StepTakenError } from './correction.js';
-import { changeCorrection, endTurn } from './correction-store.js';
+import { changeCorrection } from './correction-store.js';
 import { type EngineDeps, inStep } from './engine.js';
 import { deleteParts } from './part-store.js';
 import { planStep } from './plan.js';
@@ -105,7 +105,7 @@ async function takeStep(deps: StepDeps, correction: OpenCorrection): Promise<voi
       pauseMs = FAILURE_PAUSE_MS;
     }
   }
-  await endTurn(db, correction.id, clock.nowMs() + pauseMs);
+  await changeCorrection(db, correction.id, { busyUntilMs: clock.nowMs() + pauseMs });
 }
 
 function stepOf(deps: StepDeps, correction: OpenCorrection): Promise<StepResult> {

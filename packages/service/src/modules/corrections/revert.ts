@@ -111,14 +111,15 @@ async function takeBackRevisions(
 ): Promise<void> {
   const reverted = events.map(({ former }) => idOf(former));
   const recorded = await parts.latestRevisions(db, reverted, 'locked');
-  const next = events.map(({ former }, index) => {
-    const eventId = present(reverted[index], 'the id of an event');
+  const madeBy = new Map(ids.map((eventId, index) => [eventId, formerCorrections?.[index]]));
+  const next = reverted.map((eventId, index) => {
     const known = recorded.get(eventId);
+    const { former } = present(events[index], 'the revision in force of an event');
     if (known?.correctionId !== correctionId || known.revision !== revisionOf(former)) {
       throw new SupersededError(`A later correction has changed the event evt_${eventId}.`);
     }
-    const madeBy = present(formerCorrections?.[ids.indexOf(eventId)], 'the former correction of an event');
-    return { id: eventId, revision: known.revision + 1, correctionId: madeBy };
+    const correction = present(madeBy.get(eventId), 'the former correction of an event');
+    return { id: eventId, revision: known.revision + 1, correctionId: correction };
   });
   if ((await parts.recordRevisions(db, next)) !== next.length) {
     throw new Error('the revisions of locked events have changed');

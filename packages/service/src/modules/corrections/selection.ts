@@ -6,6 +6,7 @@ import {
   type EventFilter,
   matchingIds,
   meetsCondition,
+  secondsOfId,
   type UsageEventRow,
 } from '../usage/index.js';
 import { idOf, type OpenCorrection } from './correction.js';
@@ -62,7 +63,7 @@ export async function countMatching(history: ProjectHistory, selection: Correcte
 
 /** Whether an event (32 hex digits, which begin with its time) is older than the history that the project keeps. */
 export function isHidden({ scope }: Pick<ProjectHistory, 'scope'>, eventId: string): boolean {
-  return Number.parseInt(eventId.slice(0, 8), 16) < scope.retainedFrom;
+  return secondsOfId(eventId) < scope.retainedFrom;
 }
 
 /** Leaves out failed events that are not stored any more, because they are being rated again. */

@@ -67,13 +67,13 @@ function chargeItems(event: StoredEvent): PostedChargeItem[] {
     extractor_name: textOrNull(event.item_extractor_name[i]),
     metric,
     unit: textOrNull(event.item_unit[i]),
-    quantity: plainDecimal(at(event.item_quantity, i)),
+    quantity: plainDecimal(nestedValue(event.item_quantity, i)),
     unit_price: nullableDecimal(event.item_unit_price[i]),
-    amount: plainDecimal(at(event.item_amount, i)),
-    discount: plainDecimal(at(event.item_discount, i)),
+    amount: plainDecimal(nestedValue(event.item_amount, i)),
+    discount: plainDecimal(nestedValue(event.item_discount, i)),
     currency: textOrNull(event.item_currency[i]),
-    source: at(event.item_source, i),
-    pricing_source: at(event.item_pricing_source, i),
+    source: nestedValue(event.item_source, i),
+    pricing_source: nestedValue(event.item_pricing_source, i),
     rule_set_id: textOrNull(event.item_rule_set_id[i]),
     rule_set_version: event.item_rule_set_version[i] || null,
     rule_name: textOrNull(event.item_rule_name[i]),
@@ -97,7 +97,7 @@ function nullableDecimal(text: string | null | undefined): string | null {
 }
 
 /** Returns an element of a nested column; all columns of a nested structure have the same length. */
-function at<T>(values: readonly T[], index: number): T {
+export function nestedValue<T>(values: readonly T[], index: number): T {
   const value = values[index];
   if (value === undefined) throw new Error('the columns of the charge items differ in length');
   return value;

@@ -2,7 +2,14 @@ export { type CounterRowFields, counterRow } from './counter-row.js';
 export { type DimensionCondition, dimensionConditions, meetsCondition } from './dimension-conditions.js';
 export type { EventFilter } from './event-filter.js';
 export { EventParams } from './event-routes.js';
-export { matchingIds, rowSelection, SIGN, type StoredInput, type UsageScope } from './event-store.js';
+export {
+  matchingIds,
+  rowSelection,
+  SIGN,
+  type StoredInput,
+  secondsOfId,
+  type UsageScope,
+} from './event-store.js';
 export { toUsageChargeItem, toUsageEvent } from './event-view.js';
 export {
   type AliasQuestion,

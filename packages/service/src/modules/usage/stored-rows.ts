@@ -1,6 +1,7 @@
 import { parseDecimal, toStored } from '../../kernel/decimal.js';
 import type { ProjectHistory } from '../storage/index.js';
-import { EVENT_COLUMNS, IN_SCOPE, type StoredEventDetail } from './event-store.js';
+import { EVENT_COLUMNS, REVISIONS_BY_IDS, type StoredEventDetail } from './event-store.js';
+import { nestedValue } from './event-view.js';
 import type { UsageEventRow, UsageItemRow } from './row.js';
 
 /** Everything that a row of `usage_events` says, as ClickHouse returns it. */
@@ -16,9 +17,6 @@ interface StoredRow extends StoredEventDetail {
 const ROW_COLUMNS = `${EVENT_COLUMNS}, raw_json, metadata, x_billing, subject_is_sent, raw_only, attempt,
   toUnixTimestamp64Milli(received_at) AS received_ms, toUnixTimestamp64Milli(processed_at) AS processed_ms,
   corrections, correction_id`;
-const BY_IDS = `${IN_SCOPE} AND NOT is_counter AND (occurred_at, raw_event_id) IN (
-  SELECT toDateTime(reinterpretAsUInt32(reverse(substring(bytes, 1, 4))), 'UTC'), toFixedString(bytes, 16)
-  FROM (SELECT unhex(arrayJoin({ids:Array(String)})) AS bytes))`;
 
 /**
  * Returns the rows of all revisions of events, oldest first for each event. Events that the project does not have, or
@@ -31,7 +29,7 @@ export async function revisionRows(
   ids: readonly string[],
 ): Promise<UsageEventRow[]> {
   const rows = await history.query<StoredRow>(
-    `SELECT ${ROW_COLUMNS} FROM ${history.tables.events} WHERE ${BY_IDS}
+    `SELECT ${ROW_COLUMNS} FROM ${history.tables.events} WHERE ${REVISIONS_BY_IDS}
      ORDER BY occurred_at, raw_event_id, corrections, attempt DESC LIMIT 1 BY raw_event_id, corrections`,
     { ids },
   );
@@ -81,29 +79,22 @@ function rowOf(tenantId: string, projectId: string, row: StoredRow): UsageEventR
 }
 
 function itemOf(row: StoredRow, index: number): UsageItemRow {
-  const unitPrice = at(row.item_unit_price, index);
+  const unitPrice = nestedValue(row.item_unit_price, index);
   return {
-    extractorName: at(row.item_extractor_name, index),
-    metric: at(row.item_metric, index),
-    unit: at(row.item_unit, index),
-    currency: at(row.item_currency, index),
-    quantity: coefficient(at(row.item_quantity, index)),
+    extractorName: nestedValue(row.item_extractor_name, index),
+    metric: nestedValue(row.item_metric, index),
+    unit: nestedValue(row.item_unit, index),
+    currency: nestedValue(row.item_currency, index),
+    quantity: coefficient(nestedValue(row.item_quantity, index)),
     unitPrice: unitPrice === null ? null : coefficient(unitPrice),
-    amount: coefficient(at(row.item_amount, index)),
-    discount: coefficient(at(row.item_discount, index)),
-    source: at(row.item_source, index),
-    pricingSource: at(row.item_pricing_source, index),
-    ruleSetId: at(row.item_rule_set_id, index),
-    ruleSetVersion: at(row.item_rule_set_version, index),
-    ruleName: at(row.item_rule_name, index),
+    amount: coefficient(nestedValue(row.item_amount, index)),
+    discount: coefficient(nestedValue(row.item_discount, index)),
+    source: nestedValue(row.item_source, index),
+    pricingSource: nestedValue(row.item_pricing_source, index),
+    ruleSetId: nestedValue(row.item_rule_set_id, index),
+    ruleSetVersion: nestedValue(row.item_rule_set_version, index),
+    ruleName: nestedValue(row.item_rule_name, index),
   };
-}
-
-/** Returns an element of a nested column; all columns of a nested structure have the same length. */
-function at<T>(values: readonly T[], index: number): T {
-  const value = values[index];
-  if (value === undefined) throw new Error('the columns of the charge items differ in length');
-  return value;
 }
 
 /** @throws Error for text that is not a stored decimal: a missing value must not become zero */
