@@ -59,8 +59,19 @@ describe('the job of corrections', () => {
       advance: async () => advanced(),
     });
 
+  it('advances nothing before a step is due', async () => {
+    const { sweep } = job(() => 7);
+    expect(await sweep()).toBe(0);
+    await insertCorrection('cor_open', 'planning');
+    expect(await sweep()).toBe(7);
+    await rows(`update usage_corrections set busy_until_ms = $1`, [NOW_MS + 1]);
+    expect(await sweep()).toBe(0);
+    await rows('delete from usage_corrections');
+  });
+
   it('waits while a projector of release 0.1.0 runs', async () => {
     const { sweep } = job(() => 7);
+    await insertCorrection('cor_open', 'planning');
     await rows(
       `insert into lease_members (owner, kind, expires_at_ms)
        values (gen_random_uuid(), 'projector', (extract(epoch from now()) * 1000)::bigint + 60000)`,
@@ -70,6 +81,7 @@ describe('the job of corrections', () => {
     expect(await sweep()).toBe(7);
     await rows(`update lease_members set release = null, expires_at_ms = 0`);
     expect(await sweep()).toBe(7);
+    await rows('delete from usage_corrections');
   });
 
   it('ends plans that were not applied for a week, and deletes their parts', async () => {

@@ -14,7 +14,7 @@ import { type EngineDeps, inStep } from './engine.js';
 import { deleteParts } from './part-store.js';
 import { planStep } from './plan.js';
 import { revertStep } from './revert.js';
-import { expirePlans, forgetExpired, nextStepMs, takeTurn } from './turn-store.js';
+import { expirePlans, forgetExpired, isStepDue, nextStepMs, takeTurn } from './turn-store.js';
 
 export interface StepDeps extends EngineDeps {
   readonly log: Pick<Logger, 'warn'>;
@@ -61,7 +61,9 @@ export function createCorrectionJob({ postgres, clock, log, advance }: Correctio
         const forgotten = await forgetExpired(postgres, keptFrom, FORGOTTEN_PER_SWEEP);
         if (forgotten < FORGOTTEN_PER_SWEEP) nextForgetMs = nowMs + FORGET_INTERVAL_MS;
       }
-      if (await hasFirstReleaseMember(postgres.db, 'projector')) return 0;
+      // A thread that has nothing to do is not started.
+      if (!(await isStepDue(postgres, nowMs)) || (await hasFirstReleaseMember(postgres.db, 'projector')))
+        return 0;
       return advance(signal);
     },
     pollMs: POLL_MS,

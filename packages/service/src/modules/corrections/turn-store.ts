@@ -38,6 +38,14 @@ export async function takeTurn(
 export const nextStepMs: RawBuilder<number | null> = sql`
   select min(busy_until_ms) from usage_corrections where status in ${IN_PROGRESS} and ${isNotMoving('tenant_id')}`;
 
+/** Returns whether a step is due. */
+export async function isStepDue({ db }: Pick<Postgres, 'db'>, nowMs: number): Promise<boolean> {
+  const { rows } = await sql<{
+    isDue: boolean | null;
+  }>`select (${nextStepMs}) <= ${nowMs} as "isDue"`.execute(db);
+  return rows[0]?.isDue === true;
+}
+
 /**
  * Deletes what is kept of events whose history was deleted; returns the number of rows.
  *
