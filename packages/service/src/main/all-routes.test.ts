@@ -1,4 +1,5 @@
 import { PERMISSIONS, permits } from '@tollgate/contract';
+import { Ajv } from 'ajv';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../config.js';
 import { generateApiKey } from '../kernel/api-key-text.js';
@@ -110,6 +111,8 @@ const at = ({ method, url }: Route, ids: { tenant?: string; project?: string }) 
     .replace(/:[a-z_]+/g, 'absent'),
 });
 
+const isSchema = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
 describe('over all routes', () => {
   test('there are routes of every access', () => {
     expect(new Set(routes.map(({ access }) => access.kind))).toEqual(
@@ -128,6 +131,17 @@ describe('over all routes', () => {
     );
     expect(schemas.length).toBeGreaterThan(routes.length);
     for (const one of schemas) expect(() => validatorCompiler(one)({})).not.toThrow();
+  });
+
+  // The service does not check this, because it would make every start slower.
+  test('every schema is a valid one', () => {
+    const ajv = new Ajv();
+    const schemas = app.routeTable.routes.flatMap(
+      ({ schema: { body, params, querystring, response } = {} }) =>
+        [body, params, querystring, ...Object.values((response ?? {}) as object)].filter(isSchema),
+    );
+    expect(schemas.length).toBeGreaterThan(routes.length);
+    for (const one of schemas) expect(ajv.validateSchema(one), JSON.stringify(ajv.errors)).toBe(true);
   });
 
   test('only these are open to everybody', () => {

@@ -14,6 +14,9 @@ const COMPLETE_LIST_VALUES_MAX = 20_000;
 
 const STRICT = {
   strictSchema: true,
+  // A test validates the schemas of all routes. To load the schema of schemas takes a tenth of a start.
+  validateSchema: false,
+  meta: false,
   coerceTypes: false,
   removeAdditional: false,
   useDefaults: false,
