@@ -5,12 +5,12 @@
 // One project has `events` events of 600 bytes with two charge items, posted to a wallet and counted against five
 // limits of 10,000 subjects. All of them are rated again by prices that were doubled. Another project of the same
 // tenant gets `rate` events a second: for `seconds` alone, then during a correction that voids the first project's
-// events. Prints rates, the time of requests, and the memory of the service; then the stores are compared. Needs a
-// build.
-import { readFileSync } from 'node:fs';
+// events. Prints rates, processor time per event, memory, and the time of requests; then the stores are compared. Needs
+// a build.
 import { setTimeout as delay } from 'node:timers/promises';
 import { RULE_SET } from './events.mjs';
 import { readOptions } from './options.mjs';
+import { usageOf } from './processes.mjs';
 import { printTable } from './report.mjs';
 import { BenchService } from './service.mjs';
 import { ServiceLoad } from './service-load.mjs';
@@ -35,7 +35,17 @@ try {
   );
   await load.drain();
   await doublePrices(corrected);
-  const rows = [['step', 'events', 'seconds', 'events/s', 'memory of the service, MB']];
+  const rows = [
+    [
+      'step',
+      'events',
+      'seconds',
+      'events/s',
+      'service µs/event',
+      'PostgreSQL µs/event',
+      'service memory, MB',
+    ],
+  ];
   const { id } = await start(corrected, { action: 'rerate', dry_run: true });
   await measure(corrected, id, { step: 'plan', ends: 'planned' }, rows);
   await service.ask('POST', `${urlOf(corrected)}/${id}/apply`);
@@ -93,23 +103,21 @@ async function doublePrices({ id, ruleSetId }) {
 /** Waits until a correction has a status, and adds a row with its rate. */
 async function measure(project, id, { step, ends }, rows) {
   const startMs = performance.now();
+  const before = usageOf(service.pid);
   let memoryMb = 0;
   for (;;) {
     const correction = await service.ask('GET', `${urlOf(project)}/${id}`);
-    memoryMb = Math.max(memoryMb, residentMb());
+    const now = usageOf(service.pid);
+    memoryMb = Math.max(memoryMb, now.service.rssBytes / 2 ** 20);
     if (correction.failure !== null) throw new Error(JSON.stringify(correction.failure));
     if (correction.status === ends) {
       const took = (performance.now() - startMs) / 1_000;
       const changed = correction.events_changed;
-      rows.push([step, changed, took.toFixed(1), Math.round(changed / took), memoryMb]);
+      const perEvent = (part) => ((now[part].cpuSeconds - before[part].cpuSeconds) * 1e6) / changed;
+      const figures = [changed / took, perEvent('service'), perEvent('postgres'), memoryMb];
+      rows.push([step, String(changed), took.toFixed(1), ...figures.map((figure) => figure.toFixed(0))]);
       return;
     }
     await delay(POLL_MS);
   }
-}
-
-/** Memory of the process, without PostgreSQL. */
-function residentMb() {
-  const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${service.pid}/status`, 'utf8'));
-  return Math.round(Number(kilobytes) / 1_024);
 }

@@ -20,6 +20,8 @@ const ADVANCE_MS_MAX = 5_000;
 /** Many times the duration of a step. */
 const JOB_MS_MAX = 600_000;
 const HEAP_MB_MAX = 1_024;
+/** The rows of a part are garbage after it: with the default of 48 MB, they would be copied to the old generation. */
+const YOUNG_HEAP_MB = 192;
 
 /** The thread that works on corrections. It runs while there is work. */
 export class CorrectionsThread {
@@ -32,7 +34,7 @@ export class CorrectionsThread {
       thread: {
         program: PROGRAM,
         workerData: { ...deps.data, niceness: RATING_NICENESS } satisfies CorrectionsThreadData,
-        resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
+        resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX, maxYoungGenerationSizeMb: YOUNG_HEAP_MB },
       },
       threadsMax: 1,
       idleMsMax: IDLE_MS_MAX,

@@ -2,6 +2,7 @@ import { CORRECTION_EXAMPLES_MAX, type CorrectionExample } from '@tollgate/contr
 import { compareText } from '../../kernel/compare-text.js';
 import { fromStored, toText } from '../../kernel/decimal.js';
 import { rawEventIdText } from '../../kernel/id.js';
+import { memoized } from '../../kernel/maps.js';
 import { addTo } from '../../kernel/present.js';
 import { toUsageChargeItem, type UsageEventRow, type UsageItemRow } from '../usage/index.js';
 import { idOf } from './correction.js';
@@ -28,10 +29,11 @@ type Side = Pick<
   'status' | 'posting' | 'accountId' | 'items' | 'failureCode' | 'failureMessage' | 'failurePath'
 >;
 
-/** Sums what changed events had and will have, and keeps those that differ most. */
+/** Sums what the changed events of a part had and will have, and finds those that differ most. */
 export class EventChanges {
-  readonly #totals = new Map<string, ChangedTotal>();
-  #largest: Candidate[] = [];
+  /** By metric and account. Few of a list differ in unit or currency. */
+  readonly #totals = new Map<string, ChangedTotal[]>();
+  readonly #events: ChangedEvent[] = [];
 
   /** Adds an event whose result is replaced. */
   add(event: Pick<UsageEventRow, 'rawEventId' | 'occurredAt'>, before: Side, after: Side): void {
@@ -45,38 +47,42 @@ export class EventChanges {
       total.quantityAfter += item.quantity;
       total.amountAfter += item.amount;
     }
-    const deltas = deltasOf(before, after);
-    this.#largest.push({ event, before, after, deltas, size: sizeOf(deltas) });
-    if (this.#largest.length > 2 * CORRECTION_EXAMPLES_MAX) this.#largest = largest(this.#largest);
+    this.#events.push({ event, before, after });
   }
 
   /** Sorted by key: all transactions write them in one order. */
   totals(): ChangedTotal[] {
-    return [...this.#totals.values()].sort(
-      (a, b) =>
-        compareText(a.metric, b.metric) ||
-        compareText(a.unit, b.unit) ||
-        compareText(a.currency, b.currency) ||
-        compareText(a.accountId, b.accountId),
-    );
+    return [...this.#totals.values()]
+      .flat()
+      .sort(
+        (a, b) =>
+          compareText(a.metric, b.metric) ||
+          compareText(a.unit, b.unit) ||
+          compareText(a.currency, b.currency) ||
+          compareText(a.accountId, b.accountId),
+      );
   }
 
   /** Returns the examples to show of these events and of those that earlier parts have kept. */
   examplesWith(earlier: readonly RankedExample[]): RankedExample[] {
     const known = earlier.map(({ size, example }) => ({ size: BigInt(size), shown: () => example }));
-    const added = this.#largest.map((one) => ({ size: one.size, shown: () => exampleOf(one) }));
+    const added = this.#events.map((changed) => ({ size: sizeOf(changed), shown: () => exampleOf(changed) }));
     return largest([...known, ...added]).map(({ size, shown }) => ({ size: String(size), example: shown() }));
   }
 
   #of({ metric, unit, currency }: UsageItemRow, { posting, accountId: routed }: Side): ChangedTotal {
     const accountId = posting === 'posted' && currency !== '' ? routed : '';
-    const key = JSON.stringify([metric, unit, currency, accountId]);
-    let total = this.#totals.get(key);
-    if (total === undefined) {
-      const none = { quantityBefore: 0n, quantityAfter: 0n, amountBefore: 0n, amountAfter: 0n };
-      total = { metric, unit, currency, accountId, ...none };
-      this.#totals.set(key, total);
-    }
+    const similar = memoized(this.#totals, `${metric} ${accountId}`, () => []);
+    const isSame = (total: ChangedTotal) =>
+      total.metric === metric &&
+      total.accountId === accountId &&
+      total.currency === currency &&
+      total.unit === unit;
+    const known = similar.find(isSame);
+    if (known !== undefined) return known;
+    const none = { quantityBefore: 0n, quantityAfter: 0n, amountBefore: 0n, amountAfter: 0n };
+    const total = { metric, unit, currency, accountId, ...none };
+    similar.push(total);
     return total;
   }
 }
@@ -88,15 +94,10 @@ export interface RankedExample {
   readonly example: CorrectionExample;
 }
 
-/** An event that may be an example. It is written out only if it is one. */
-interface Candidate {
+interface ChangedEvent {
   readonly event: Pick<UsageEventRow, 'rawEventId' | 'occurredAt'>;
   readonly before: Side;
   readonly after: Side;
-  /** The differences of its amounts × 10^18 that are not 0, by currency. */
-  readonly deltas: readonly (readonly [currency: string, delta: bigint])[];
-  /** The largest of them, without the sign. */
-  readonly size: bigint;
 }
 
 /** Among events of equal size, those that were added first come first. */
@@ -106,22 +107,27 @@ function largest<Ranked extends { readonly size: bigint }>(candidates: readonly 
     .slice(0, CORRECTION_EXAMPLES_MAX);
 }
 
-function deltasOf(before: Side, after: Side): Candidate['deltas'] {
+/** Returns the differences of an event's amounts × 10^18 that are not 0, by currency. */
+function deltasOf({ before, after }: ChangedEvent): (readonly [currency: string, delta: bigint])[] {
   const deltas = new Map<string, bigint>();
   for (const { currency, amount } of before.items) if (currency !== '') addTo(deltas, currency, -amount);
   for (const { currency, amount } of after.items) if (currency !== '') addTo(deltas, currency, amount);
   return [...deltas].filter(([, delta]) => delta !== 0n);
 }
 
-function sizeOf(deltas: Candidate['deltas']): bigint {
-  return deltas.map(([, delta]) => abs(delta)).reduce(larger, 0n);
+/** Returns the largest difference of an event's amounts, without the sign. */
+function sizeOf(changed: ChangedEvent): bigint {
+  return deltasOf(changed)
+    .map(([, delta]) => abs(delta))
+    .reduce(larger, 0n);
 }
 
-function exampleOf({ event, before, after, deltas }: Candidate): CorrectionExample {
+function exampleOf(changed: ChangedEvent): CorrectionExample {
+  const { event, before, after } = changed;
   return {
     raw_event_id: rawEventIdText(idOf(event)),
     occurred_at: event.occurredAt,
-    amount_deltas: [...deltas]
+    amount_deltas: deltasOf(changed)
       .sort(([a], [b]) => compareText(a, b))
       .map(([currency, delta]) => ({ currency, amount: toText(fromStored(delta)) })),
     before: shownSide(before),

@@ -25,48 +25,86 @@ const inflated = promisify(inflate);
 /** Quick rather than small: a plan is kept for days, and read once or twice. */
 const LEVEL = 1;
 
-/** Returns outcomes as they are stored. */
-export function encodeOutcomes(outcomes: readonly Outcome[]): Promise<Buffer> {
-  const texts = outcomes.map(({ items, dimensions, ...rest }) => ({
-    ...rest,
-    dimensions: [...dimensions],
-    items: items.map(({ quantity, unitPrice, amount, discount, ...item }) => ({
-      ...item,
-      quantity: String(quantity),
-      unitPrice: unitPrice === null ? null : String(unitPrice),
-      amount: String(amount),
-      discount: String(discount),
-    })),
-  }));
-  return deflated(JSON.stringify(texts), { level: LEVEL });
-}
-
-interface StoredItem extends Omit<UsageItemRow, 'quantity' | 'unitPrice' | 'amount' | 'discount'> {
-  readonly quantity: string;
-  readonly unitPrice: string | null;
-  readonly amount: string;
-  readonly discount: string;
-}
+/** A charge item without the names of its fields, which halves the time. Decimals are texts. */
+type StoredItem = readonly [
+  quantity: string,
+  unitPrice: string | null,
+  amount: string,
+  discount: string,
+  extractorName: string,
+  metric: string,
+  unit: string,
+  currency: string,
+  source: UsageItemRow['source'],
+  pricingSource: UsageItemRow['pricingSource'],
+  ruleSetId: string,
+  ruleSetVersion: number,
+  ruleName: string,
+];
 
 interface StoredOutcome extends Omit<Outcome, 'items' | 'dimensions'> {
   readonly dimensions: readonly (readonly [string, string])[];
   readonly items: readonly StoredItem[];
 }
 
+/** Returns outcomes as they are stored. */
+export function encodeOutcomes(outcomes: readonly Outcome[]): Promise<Buffer> {
+  const stored = outcomes.map(
+    (outcome): StoredOutcome => ({
+      ...outcome,
+      dimensions: [...outcome.dimensions],
+      items: outcome.items.map(storedItem),
+    }),
+  );
+  return deflated(JSON.stringify(stored), { level: LEVEL });
+}
+
 /** Returns stored outcomes. @throws Error for bytes that `encodeOutcomes` did not write */
 export async function decodeOutcomes(bytes: Buffer): Promise<Outcome[]> {
   const stored = JSON.parse((await inflated(bytes)).toString('utf8')) as StoredOutcome[];
-  return stored.map(({ items, dimensions, ...rest }) => ({
-    ...rest,
-    dimensions: new Map(dimensions),
-    items: items.map(({ quantity, unitPrice, amount, discount, ...item }) => ({
-      ...item,
-      quantity: BigInt(quantity),
-      unitPrice: unitPrice === null ? null : BigInt(unitPrice),
-      amount: BigInt(amount),
-      discount: BigInt(discount),
-    })),
+  return stored.map((outcome) => ({
+    ...outcome,
+    dimensions: new Map(outcome.dimensions),
+    items: outcome.items.map(itemOf),
   }));
+}
+
+function storedItem(item: UsageItemRow): StoredItem {
+  return [
+    String(item.quantity),
+    item.unitPrice === null ? null : String(item.unitPrice),
+    String(item.amount),
+    String(item.discount),
+    item.extractorName,
+    item.metric,
+    item.unit,
+    item.currency,
+    item.source,
+    item.pricingSource,
+    item.ruleSetId,
+    item.ruleSetVersion,
+    item.ruleName,
+  ];
+}
+
+function itemOf(stored: StoredItem): UsageItemRow {
+  const [quantity, unitPrice, amount, discount, extractorName, metric, unit, currency] = stored;
+  const [, , , , , , , , source, pricingSource, ruleSetId, ruleSetVersion, ruleName] = stored;
+  return {
+    quantity: BigInt(quantity),
+    unitPrice: unitPrice === null ? null : BigInt(unitPrice),
+    amount: BigInt(amount),
+    discount: BigInt(discount),
+    extractorName,
+    metric,
+    unit,
+    currency,
+    source,
+    pricingSource,
+    ruleSetId,
+    ruleSetVersion,
+    ruleName,
+  };
 }
 
 /** Returns the row of an event with the outcome of its plan. Its charge items name no ledger transactions yet. */
