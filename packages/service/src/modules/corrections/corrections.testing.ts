@@ -54,8 +54,9 @@ export class CorrectionsFixture {
   /** Logged errors of steps. */
   readonly warnings: unknown[] = [];
   partEvents = 3;
+  partsPerStep = 2;
   eventsMax: number | undefined;
-  readonly #engine: Omit<StepDeps, 'postgres' | 'partEvents' | 'eventsMax'>;
+  readonly #engine: Omit<StepDeps, 'postgres' | 'partEvents' | 'partsPerStep' | 'eventsMax'>;
   readonly #worker: PipelineWorker;
   readonly #projector: Projector;
 
@@ -139,9 +140,9 @@ export class CorrectionsFixture {
 
   /** Does the steps that are due, as one process. */
   advance(postgres: Postgres = this.api.postgres): Promise<number> {
-    const { partEvents, eventsMax } = this;
+    const { partEvents, partsPerStep, eventsMax } = this;
     const bound = eventsMax === undefined ? {} : { eventsMax };
-    return advanceCorrections({ ...this.#engine, ...bound, postgres, partEvents });
+    return advanceCorrections({ ...this.#engine, ...bound, postgres, partEvents, partsPerStep });
   }
 
   /** Does steps until the process dies; returns whether it has. */

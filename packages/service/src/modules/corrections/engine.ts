@@ -19,6 +19,7 @@ export interface EngineDeps extends CorrectionRatingDeps, CorrectedRowsDeps {
   readonly onCommitted: () => void;
   /** Overrides for tests. */
   readonly partEvents?: number;
+  readonly partsPerStep?: number;
   readonly eventsMax?: number;
 }
 

@@ -14,8 +14,13 @@ import { addChangedTotals, deleteParts, insertPart, latestRevisions } from './pa
 import { backtestRating, type CorrectionRating, correctionRating, type Rerated } from './rating.js';
 import { countMatching, failedAmong, isHidden, type MatchingEvents, matchingPage } from './selection.js';
 
-/** Events of one part: their rows, twice, and their outcomes are in memory together. */
+/** Events of one part, which is applied in one transaction. */
 const PART_EVENTS = 2_000;
+/**
+ * Parts that one step plans. ClickHouse reads whole granules, in which events of other parts are; all rows of the step
+ * are in memory together.
+ */
+const PARTS_PER_STEP = 5;
 
 const BACKTEST_STALE = {
   status: 'failed',
@@ -30,22 +35,23 @@ interface PlannedEvent {
   readonly outcome: Outcome;
 }
 
-/** The events that planning has found for a part. */
-interface PlannedPart {
+/** The events that a step has found. */
+interface PlannedEvents {
   readonly matched: number;
   readonly planned: readonly PlannedEvent[];
   readonly failed: readonly Extract<Rerated, { ok: false }>['failure'][];
 }
 
 /**
- * Plans the next part of a correction: reads matching events, and decides what each will be. Writes nothing but the
+ * Plans the next parts of a correction: reads matching events, and decides what each will be. Writes nothing but the
  * plan.
  */
 export async function planStep(deps: EngineDeps, correction: OpenCorrection): Promise<StepResult> {
   const { project } = correction;
   const history = await historyOf(deps, project);
   const selection = await selectionOf(deps, correction);
-  const page = await matchingPage(history, selection, correction, deps.partEvents ?? PART_EVENTS);
+  const { partsPerStep = PARTS_PER_STEP } = deps;
+  const page = await matchingPage(history, selection, correction, partsPerStep * partSize(deps));
   const revisions = await revisionsOf(history, page.ids);
   const db = new ProjectDb(deps.postgres.db, project);
   const recorded = await latestRevisions(db, page.ids);
@@ -61,9 +67,13 @@ export async function planStep(deps: EngineDeps, correction: OpenCorrection): Pr
     return 'wait';
   }
   const eventsTotal = correction.eventsTotal ?? (await countMatching(history, selection));
-  const part = await decide(deps, correction, matching);
-  await store(deps, correction, { part, page, eventsTotal });
+  const found = await decide(deps, correction, matching);
+  await store(deps, correction, { found, page, eventsTotal });
   return 'done';
+}
+
+function partSize({ partEvents = PART_EVENTS }: EngineDeps): number {
+  return partEvents;
 }
 
 async function selectionOf(deps: EngineDeps, { project, backtestId, request, eventId }: OpenCorrection) {
@@ -84,7 +94,7 @@ async function decide(
   deps: EngineDeps,
   correction: OpenCorrection,
   rows: readonly UsageEventRow[],
-): Promise<PlannedPart> {
+): Promise<PlannedEvents> {
   if (correction.action === 'void') {
     const planned = rows
       .filter(({ status }) => status !== 'voided')
@@ -93,7 +103,7 @@ async function decide(
   }
   const rating = await ratingOf(deps, correction);
   const replacement = correction.request.replacement;
-  const failed: PlannedPart['failed'][number][] = [];
+  const failed: PlannedEvents['failed'][number][] = [];
   const rerated: { former: UsageEventRow; outcome: Omit<Outcome, 'posting' | 'accountId'> }[] = [];
   for (const former of rows) {
     const event = replacement === null ? former : replaced(former, replacement);
@@ -163,8 +173,8 @@ function usageOf({ occurredAt }: UsageEventRow, outcome: Omit<Outcome, 'posting'
   return { occurredAt, subject: id === '' ? undefined : { type, id }, dimensions, items, budgetLeaseId: '' };
 }
 
-interface FoundPart {
-  readonly part: PlannedPart;
+interface PlannedPage {
+  readonly found: PlannedEvents;
   readonly page: MatchingEvents;
   readonly eventsTotal: number;
 }
@@ -172,26 +182,17 @@ interface FoundPart {
 async function store(
   deps: EngineDeps,
   correction: OpenCorrection,
-  { part: { matched, planned, failed }, page, eventsTotal }: FoundPart,
+  { found: { matched, planned, failed }, page, eventsTotal }: PlannedPage,
 ): Promise<void> {
   const { id } = correction;
   const nowMs = deps.clock.nowMs();
   const changes = new EventChanges();
   for (const { former, outcome } of planned) changes.add(former, former, withOutcome(former, outcome));
-  const outcomes = await encodeOutcomes(
-    correction.action === 'void' ? [] : planned.map(({ outcome }) => outcome),
-  );
+  const parts = await partsOf(deps, correction, planned);
   await inStep(deps, correction, async (_tx, db, now) => {
-    if (planned.length > 0) {
-      await insertPart(db, id, {
-        no: now.partCount,
-        ids: planned.map((event) => event.id),
-        formerRevisions: planned.map(({ former }) => revisionOf(former)),
-        formerAttempts: planned.map(({ former }) => former.attempt),
-        outcomes,
-      });
-      await addChangedTotals(db, id, 'planned', changes.totals());
-    }
+    for (const [index, part] of parts.entries())
+      await insertPart(db, id, { ...part, no: now.partCount + index });
+    await addChangedTotals(db, id, 'planned', changes.totals());
     const eventsFailed = { ...now.eventsFailed };
     for (const { code } of failed) eventsFailed[code] = (eventsFailed[code] ?? 0) + 1;
     const counts = {
@@ -199,7 +200,7 @@ async function store(
       eventsMatched: now.eventsMatched + matched,
       eventsChanged: now.eventsChanged + planned.length,
       eventsFailed,
-      partCount: now.partCount + (planned.length > 0 ? 1 : 0),
+      partCount: now.partCount + parts.length,
     };
     const lastId = page.ids.at(-1);
     const isOther = page.isEnd && (await differsFromBacktest(db, { ...correction, ...counts }));
@@ -217,7 +218,22 @@ async function store(
   });
 }
 
-/** Returns the changes of status after a part. */
+/** Returns the parts of planned events, without their numbers. */
+function partsOf(deps: EngineDeps, { action }: OpenCorrection, planned: readonly PlannedEvent[]) {
+  const size = partSize(deps);
+  const count = Math.ceil(planned.length / size);
+  const parts = Array.from({ length: count }, (_, index) => planned.slice(index * size, (index + 1) * size));
+  return Promise.all(
+    parts.map(async (events) => ({
+      ids: events.map(({ id }) => id),
+      formerRevisions: events.map(({ former }) => revisionOf(former)),
+      formerAttempts: events.map(({ former }) => former.attempt),
+      outcomes: await encodeOutcomes(action === 'void' ? [] : events.map(({ outcome }) => outcome)),
+    })),
+  );
+}
+
+/** Returns the changes of status after a step. */
 function endOfPlan(
   { eventsMax = CORRECTION_EVENTS_MAX }: EngineDeps,
   { action, isAppliedAtOnce }: OpenCorrection,
@@ -225,7 +241,7 @@ function endOfPlan(
     readonly eventsTotal: number;
     readonly eventsMatched: number;
     readonly eventsChanged: number;
-    readonly failed: PlannedPart['failed'];
+    readonly failed: PlannedEvents['failed'];
     readonly isEnd: boolean;
     readonly nowMs: number;
   },
