@@ -23,9 +23,9 @@ export interface ClusterPlacement {
 
 /**
  * The folder for clusters that PostgreSQL's account could not reach in the data directory. Not under /tmp, because it
- * contains the data.
+ * contains the data; nor the folder that the unit of systemd gives to its own user.
  */
-const SYSTEM_FOLDER = '/var/lib/tollgate';
+const SYSTEM_FOLDER = '/var/lib/tollgate-clusters';
 const CLUSTER_FOLDER_NAME = 'cluster';
 const PASSWORD_FILE_NAME = 'password';
 /** A file in the data directory that names the folder elsewhere that contains its cluster. */
