@@ -1,18 +1,49 @@
-import { type ClickHouse, parseRows, type QueryParams } from '../platform/clickhouse/index.js';
+import {
+  type ClickHouse,
+  type ClickHouseReader,
+  parseRows,
+  type QueryParams,
+} from '../platform/clickhouse/index.js';
 
 /** A query that a thread asks the main thread to run, because only that has ClickHouse. */
 export interface ClickHouseCall {
-  readonly input: { readonly sql: string; readonly params: QueryParams | undefined };
+  readonly input: {
+    readonly sql: string;
+    readonly params: QueryParams | undefined;
+    /** Tables that are read up to date; see `ClickHouse.upToDate`. */
+    readonly upToDate?: readonly string[];
+  };
   /** The result of `ClickHouse.queryText`. */
   readonly result: string;
 }
 
+type Call = (name: 'query', input: ClickHouseCall['input']) => Promise<string>;
+
 /** Returns ClickHouse as a thread sees it. */
-export function clickHouseBehind(
-  call: (name: 'query', input: ClickHouseCall['input']) => Promise<string>,
-): Pick<ClickHouse, 'query'> {
+export function clickHouseBehind(call: Call): Pick<ClickHouse, 'query'> {
   return {
-    query: async <Row>(sql: string, params?: Parameters<ClickHouse['query']>[1]) =>
+    query: async <Row>(sql: string, params?: QueryParams) =>
       parseRows<Row>(await call('query', { sql, params })),
   };
+}
+
+/** Returns what a thread sees of ClickHouse when it must not miss any row that was inserted. */
+export function upToDateBehind(call: Call): {
+  upToDate(tables: readonly string[]): Promise<Pick<ClickHouseReader, 'query'>>;
+} {
+  return {
+    upToDate: async (upToDate) => ({
+      query: async <Row>(sql: string, params?: QueryParams) =>
+        parseRows<Row>(await call('query', { sql, params, upToDate })),
+    }),
+  };
+}
+
+/** Runs the query of a thread. */
+export async function runCall(
+  clickhouse: Pick<ClickHouse, 'queryText' | 'upToDate'>,
+  { sql, params, upToDate }: ClickHouseCall['input'],
+): Promise<string> {
+  const reader = upToDate === undefined ? clickhouse : await clickhouse.upToDate(upToDate);
+  return reader.queryText(sql, params);
 }

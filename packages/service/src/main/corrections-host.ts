@@ -1,12 +1,13 @@
 import { DomainError } from '../kernel/errors.js';
 import type { ClickHouse } from '../platform/clickhouse/index.js';
 import { ThreadPool } from '../platform/threads/index.js';
+import { runCall } from './clickhouse-calls.js';
 import type { CorrectionCalls, CorrectionJobs, CorrectionsThreadData } from './corrections-jobs.js';
 import { RATING_NICENESS } from './priority.js';
 
 export interface CorrectionsThreadsDeps {
   readonly data: Omit<CorrectionsThreadData, 'niceness'>;
-  readonly clickhouse: Pick<ClickHouse, 'queryText'>;
+  readonly clickhouse: Pick<ClickHouse, 'queryText' | 'upToDate'>;
   /** Called after each commit that left rows for ClickHouse. */
   readonly onCommitted: () => void;
 }
@@ -61,7 +62,7 @@ export class CorrectionsThread {
         { msMax: ADVANCE_MS_MAX },
         {
           calls: {
-            query: ({ sql, params }) => clickhouse.queryText(sql, params),
+            query: (asked) => runCall(clickhouse, asked),
             committed: async () => {
               onCommitted();
               return undefined;

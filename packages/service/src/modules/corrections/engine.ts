@@ -1,9 +1,9 @@
 import type { Clock } from '../../kernel/clock.js';
 import { present } from '../../kernel/present.js';
-import type { ClickHouse } from '../../platform/clickhouse/index.js';
+import type { ClickHouseReader } from '../../platform/clickhouse/index.js';
 import { type Postgres, ProjectDb, type Tx, transaction } from '../../platform/postgres/index.js';
 import type { CorrectedEvent, CorrectedRowsDeps } from '../pipeline/index.js';
-import { ProjectHistory, type UsageHistory } from '../storage/index.js';
+import { ProjectHistory, storageTables, type UsageHistory } from '../storage/index.js';
 import { revisionRows, type UsageEventRow } from '../usage/index.js';
 import { idOf, type OpenCorrection, StepTakenError, type StoredCorrection } from './correction.js';
 import { lockCorrection } from './correction-store.js';
@@ -12,7 +12,10 @@ import type { CorrectionRatingDeps } from './rating.js';
 
 export interface EngineDeps extends CorrectionRatingDeps, CorrectedRowsDeps {
   readonly postgres: Postgres;
-  readonly clickhouse: Pick<ClickHouse, 'query'>;
+  /** On a cluster, a replica may lack rows for a moment: to plan without them would be wrong. */
+  readonly clickhouse: {
+    upToDate(tables: readonly string[]): Promise<Pick<ClickHouseReader, 'query'>>;
+  };
   readonly history: UsageHistory;
   readonly clock: Clock;
   /** Called after each commit that left rows for ClickHouse. */
@@ -57,7 +60,8 @@ export async function historyOf(
   { clickhouse, history }: Pick<EngineDeps, 'clickhouse' | 'history'>,
   project: OpenCorrection['project'],
 ): Promise<ProjectHistory> {
-  return new ProjectHistory(clickhouse, await history.scopeOf(project));
+  const scope = await history.scopeOf(project);
+  return new ProjectHistory(await clickhouse.upToDate([storageTables(scope).events]), scope);
 }
 
 /** Returns the rows of all revisions of each event, oldest first, by id (32 hex digits). */
