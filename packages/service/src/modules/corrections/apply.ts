@@ -1,54 +1,26 @@
 import { present } from '../../kernel/present.js';
-import { ProjectDb, type Tx } from '../../platform/postgres/index.js';
-import {
-  type CorrectedEvent,
-  type FailedEvent,
-  mayWriteCorrections,
-  takeFailedEvents,
-  writeCorrectedRows,
-} from '../pipeline/index.js';
-import { auditEnd } from './audit.js';
-import { EventChanges } from './changes.js';
-import { idOf, type OpenCorrection, StaleError, type StepResult } from './correction.js';
-import { changeCorrection } from './correction-store.js';
-import {
-  type EngineDeps,
-  historyOf,
-  inStep,
-  latest,
-  type PartInStep,
-  revisionOf,
-  revisionsOf,
-} from './engine.js';
+import type { ProjectDb, Tx } from '../../platform/postgres/index.js';
+import { type CorrectedEvent, type FailedEvent, takeFailedEvents } from '../pipeline/index.js';
+import { idOf, type OpenCorrection, type StepResult } from './correction.js';
+import { type EngineDeps, historyOf, latest, type PartInStep, revisionOf, revisionsOf } from './engine.js';
 import { decodeOutcomes, voided, withOutcome } from './outcome.js';
+import { ChangedEventError, partStep } from './part-step.js';
 import * as parts from './part-store.js';
 
-/**
- * Applies the next part of a correction, exactly as it was planned. If an event of the part was changed since, nothing
- * of the part is applied, and the correction ends as `stale`.
- */
-export async function applyStep(deps: EngineDeps, correction: OpenCorrection): Promise<StepResult> {
-  const { id, nextPart, project } = correction;
-  const part = present(
-    await parts.readPart(new ProjectDb(deps.postgres.db, project), id, nextPart),
-    `part ${nextPart} of correction ${id}`,
-  );
-  try {
-    const events = await plannedEvents(deps, correction, part);
-    return events === 'wait'
-      ? 'wait'
-      : await inStep(deps, correction, (tx, db) => applyPart(deps, correction, { tx, db, part, events }));
-  } catch (error) {
-    if (!(error instanceof StaleError)) throw error;
-    const failureMessage = `${error.message} Events in force: ${correction.eventsApplied}. Revert the correction, or plan it again.`;
-    await inStep(deps, correction, (_tx, db) =>
-      changeCorrection(db, id, { status: 'stale', failureCode: 'correction_stale', failureMessage }),
-    );
-    return 'done';
-  }
+/** Applies the next part of a correction, exactly as it was planned. */
+export function applyStep(deps: EngineDeps, correction: OpenCorrection): Promise<StepResult> {
+  return partStep(deps, correction, {
+    verb: 'apply',
+    eventsOf: (part) => plannedEvents(deps, correction, part),
+    record: (step) => recordApplied(correction, step),
+    checkEnd: async (db) => {
+      if (await parts.isAppliedAsPlanned(db, correction.id)) return;
+      throw new Error(`correction ${correction.id} would not change what it has planned`);
+    },
+  });
 }
 
-/** @throws StaleError if the revision in force is not the one that was planned for */
+/** @throws ChangedEventError if the revision in force is not the one that was planned for */
 async function plannedEvents(
   deps: EngineDeps,
   { action, project }: OpenCorrection,
@@ -59,7 +31,7 @@ async function plannedEvents(
   const events: CorrectedEvent[] = [];
   for (const [index, eventId] of ids.entries()) {
     const rows = revisions.get(eventId);
-    if (rows === undefined) throw new StaleError(`The event evt_${eventId} is not kept any more.`);
+    if (rows === undefined) throw stale(`The event evt_${eventId} is not kept any more.`);
     const former = latest(rows);
     const planned = present(formerRevisions[index], 'the revision of a planned event');
     if (revisionOf(former) < planned) return 'wait';
@@ -72,49 +44,22 @@ async function plannedEvents(
   return events;
 }
 
-async function applyPart(
-  deps: EngineDeps,
+async function recordApplied(
   correction: OpenCorrection,
   { tx, db, part, events }: PartInStep,
-): Promise<StepResult> {
-  if (!(await mayWriteCorrections(tx))) return 'wait';
-  const { id, project, partCount } = correction;
-  const { no, ids, formerRevisions } = part;
-  if (ids.length !== events.length)
-    throw new Error(`${ids.length} events were planned, not ${events.length}`);
-  const nowMs = deps.clock.nowMs();
-  const formerCorrections = await takeRevisions(db, id, part);
-  const failedEvents = await takeFailed(tx, correction, events);
-  await writeCorrectedRows(tx, deps, { project, correctionId: id, nowMs }, events);
-  const changes = new EventChanges();
-  for (const { former, next } of events) changes.add(former, former, next);
-  await parts.addChangedTotals(db, id, 'applied', changes.totals());
-  await parts.markApplied(db, id, no, { formerCorrections, failedEvents });
-  const eventsApplied = correction.eventsApplied + formerRevisions.length;
-  const isLast = no + 1 === partCount;
-  await changeCorrection(db, id, {
-    nextPart: no + 1,
-    eventsApplied,
-    ...(isLast ? { status: 'applied', appliedAtMs: nowMs } : {}),
-  });
-  if (isLast) {
-    if (!(await parts.isAppliedAsPlanned(db, id))) {
-      throw new Error(`correction ${id} would not change what it has planned`);
-    }
-    await auditEnd(tx, db, correction, {
-      verb: 'apply',
-      actor: correction.createdBy,
-      events: eventsApplied,
-      nowMs,
-    });
+): Promise<void> {
+  if (part.ids.length !== events.length) {
+    throw new Error(`${part.ids.length} events were planned, not ${events.length}`);
   }
-  return 'done';
+  const formerCorrections = await takeRevisions(db, correction.id, part);
+  const failedEvents = await takeFailed(tx, correction, events);
+  await parts.markApplied(db, correction.id, part.no, { formerCorrections, failedEvents });
 }
 
 /**
  * Records the next revisions of a part's events; returns the corrections that made those in force until now.
  *
- * @throws StaleError if an event has another revision than the one that was planned for
+ * @throws ChangedEventError if an event has another revision than the one that was planned for
  */
 async function takeRevisions(
   db: ProjectDb,
@@ -128,14 +73,14 @@ async function takeRevisions(
     return { id: eventId, revision: planned + 1, correctionId };
   });
   // An event that was never corrected has no row to lock: another correction may have written it first.
-  if ((await parts.recordRevisions(db, next)) !== ids.length) throw new StaleError('An event was changed.');
+  if ((await parts.recordRevisions(db, next)) !== ids.length) throw stale('An event was changed.');
   return ids.map((eventId) => recorded.get(eventId)?.correctionId ?? '');
 }
 
 /**
  * Removes the failed events among those of a part, so that they are not rated again, and returns them.
  *
- * @throws StaleError if one of them is not failed any more
+ * @throws ChangedEventError if one of them is not failed any more
  */
 async function takeFailed(
   tx: Tx,
@@ -152,6 +97,10 @@ async function takeFailed(
   });
 }
 
-function changed(eventId: string): StaleError {
-  return new StaleError(`The event evt_${eventId} was changed after the plan.`);
+function changed(eventId: string): ChangedEventError {
+  return stale(`The event evt_${eventId} was changed after the plan.`);
+}
+
+function stale(problem: string): ChangedEventError {
+  return new ChangedEventError('correction_stale', `${problem} Revert the correction, or plan it again.`);
 }

@@ -69,19 +69,9 @@ export type StepResult =
   /** ClickHouse does not have all rows yet: repeat the step in a moment. */
   | 'wait';
 
-/** An event was changed since the plan. The transaction of the part is rolled back. */
-export class StaleError extends Error {
-  override readonly name = 'StaleError';
-}
-
 /** Another process has done the step. */
 export class StepTakenError extends Error {
   override readonly name = 'StepTakenError';
-}
-
-/** A later correction has changed an event. The transaction of the part is rolled back. */
-export class SupersededError extends Error {
-  override readonly name = 'SupersededError';
 }
 
 /** Returns the id of a row's event: 32 hex digits. */

@@ -142,6 +142,34 @@ describe('two corrections of the same event', () => {
   });
 });
 
+describe('a revert', () => {
+  it('is stale if a later correction changes an event meanwhile, and goes on when that one is reverted', async () => {
+    const ids = await project.sendAndRate(TEN_EVENTS);
+    const { id } = await project.correct({ action: 'void' });
+    await project.must(202, 'POST', `/usage/corrections/${id}/revert`);
+    const last = [...ids].sort().at(-1) ?? '';
+    let laterId = '';
+    const hanging = hangingPostgres(fixture.api.postgres, async () => {
+      laterId = (await project.replace(last, { customer: 'c1', n: 100 })).id;
+    });
+    await fixture.advance(hanging);
+    const stale = await project.ended(id);
+    expect(stale).toMatchObject({
+      status: 'stale',
+      failure: { code: 'correction_superseded' },
+      applied: { events: 1 },
+    });
+    expect(stale.failure?.message).toContain(last);
+    const url = `/usage/corrections/${id}/revert`;
+    expect(await codeOf(url)).toBe('correction_superseded');
+    await project.change(laterId, 'revert');
+    expect(await project.change(id, 'revert')).toMatchObject({
+      ...{ status: 'reverted', applied: { events: 0, totals: [] } },
+    });
+    expect(await project.balance(accountId)).toBe('-55');
+  });
+});
+
 describe('a plan', () => {
   it('ends by DELETE, and cannot be applied then', async () => {
     await project.sendAndRate([{ customer: 'c1', n: 2 }]);

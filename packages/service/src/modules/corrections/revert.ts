@@ -1,48 +1,18 @@
 import { present } from '../../kernel/present.js';
 import { ProjectDb } from '../../platform/postgres/index.js';
-import {
-  type CorrectedEvent,
-  insertFailedEvents,
-  mayWriteCorrections,
-  writeCorrectedRows,
-} from '../pipeline/index.js';
-import { auditEnd } from './audit.js';
-import { EventChanges } from './changes.js';
-import { idOf, type OpenCorrection, type StepResult, SupersededError } from './correction.js';
-import { changeCorrection } from './correction-store.js';
-import {
-  type EngineDeps,
-  historyOf,
-  inStep,
-  latest,
-  type PartInStep,
-  revisionOf,
-  revisionsOf,
-} from './engine.js';
+import { type CorrectedEvent, insertFailedEvents } from '../pipeline/index.js';
+import { idOf, type OpenCorrection, type StepResult } from './correction.js';
+import { type EngineDeps, historyOf, latest, type PartInStep, revisionOf, revisionsOf } from './engine.js';
+import { ChangedEventError, partStep } from './part-step.js';
 import * as parts from './part-store.js';
 
 /** Gives the events of the next part their former revisions again, by counter-entries. */
-export async function revertStep(deps: EngineDeps, correction: OpenCorrection): Promise<StepResult> {
-  const { id, nextPart, project } = correction;
-  const outside = new ProjectDb(deps.postgres.db, project);
-  const part = present(await parts.readPart(outside, id, nextPart), `part ${nextPart} of correction ${id}`);
-  const found = part.isApplied ? await formerEvents(deps, correction, part) : [];
-  if (found === 'wait') return 'wait';
-  try {
-    return await inStep(deps, correction, (tx, db) =>
-      revertPart(deps, correction, { tx, db, part, events: found }),
-    );
-  } catch (error) {
-    if (!(error instanceof SupersededError)) throw error;
-    await inStep(deps, correction, (_tx, db) =>
-      changeCorrection(db, id, {
-        status: 'stale',
-        failureCode: 'correction_superseded',
-        failureMessage: `${error.message} Events still in force: ${correction.eventsApplied}.`,
-      }),
-    );
-    return 'done';
-  }
+export function revertStep(deps: EngineDeps, correction: OpenCorrection): Promise<StepResult> {
+  return partStep(deps, correction, {
+    verb: 'revert',
+    eventsOf: async (part) => (part.isApplied ? await formerEvents(deps, correction, part) : []),
+    record: (step) => recordReverted(correction, step),
+  });
 }
 
 /** Returns the events of a part, each with the revision that was in force before; `wait` until ClickHouse has them. */
@@ -66,43 +36,13 @@ async function formerEvents(
   return events;
 }
 
-async function revertPart(
-  deps: EngineDeps,
-  correction: OpenCorrection,
-  { tx, db, part, events }: PartInStep,
-): Promise<StepResult> {
-  if (!(await mayWriteCorrections(tx))) return 'wait';
-  const { id, project, partCount } = correction;
-  const { no } = part;
-  const nowMs = deps.clock.nowMs();
-  if (events.length > 0) {
-    await takeBackRevisions(db, id, part, events);
-    await insertFailedEvents(tx, part.failedEvents);
-    await writeCorrectedRows(tx, deps, { project, correctionId: id, nowMs }, events);
-    const changes = new EventChanges();
-    for (const { former, next } of events) changes.add(former, next, former);
-    await parts.addChangedTotals(db, id, 'reverted', changes.totals());
-    await parts.markReverted(db, id, no);
-  }
-  const eventsApplied = correction.eventsApplied - events.length;
-  const isLast = no + 1 === partCount;
-  await changeCorrection(db, id, {
-    nextPart: no + 1,
-    eventsApplied,
-    ...(isLast ? { status: 'reverted', revertedAtMs: nowMs } : {}),
-  });
-  if (isLast) {
-    await auditEnd(tx, db, correction, {
-      verb: 'revert',
-      actor: correction.revertedBy ?? correction.createdBy,
-      events: eventsApplied,
-      nowMs,
-    });
-  }
-  return 'done';
+async function recordReverted({ id }: OpenCorrection, { tx, db, part, events }: PartInStep): Promise<void> {
+  await takeBackRevisions(db, id, part, events);
+  await insertFailedEvents(tx, part.failedEvents);
+  await parts.markReverted(db, id, part.no);
 }
 
-/** @throws SupersededError if a later correction has changed one of the events */
+/** @throws ChangedEventError if a later correction has changed one of the events */
 async function takeBackRevisions(
   db: ProjectDb,
   correctionId: string,
@@ -116,7 +56,8 @@ async function takeBackRevisions(
     const known = recorded.get(eventId);
     const { former } = present(events[index], 'the revision in force of an event');
     if (known?.correctionId !== correctionId || known.revision !== revisionOf(former)) {
-      throw new SupersededError(`A later correction has changed the event evt_${eventId}.`);
+      const problem = `A later correction has changed the event evt_${eventId}. Revert that one first.`;
+      throw new ChangedEventError('correction_superseded', problem);
     }
     const correction = present(madeBy.get(eventId), 'the former correction of an event');
     return { id: eventId, revision: known.revision + 1, correctionId: correction };

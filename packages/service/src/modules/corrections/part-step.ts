@@ -1,0 +1,103 @@
+import { ProjectDb } from '../../platform/postgres/index.js';
+import { type CorrectedEvent, mayWriteCorrections, writeCorrectedRows } from '../pipeline/index.js';
+import { auditEnd } from './audit.js';
+import { EventChanges } from './changes.js';
+import type { OpenCorrection, StepResult } from './correction.js';
+import { type CorrectionChange, changeCorrection } from './correction-store.js';
+import { type EngineDeps, inStep, type PartInStep } from './engine.js';
+import * as parts from './part-store.js';
+
+/**
+ * An event is not as the step expects it. The transaction of its part is rolled back, and the correction ends as
+ * `stale`.
+ */
+export class ChangedEventError extends Error {
+  override readonly name = 'ChangedEventError';
+
+  constructor(
+    readonly code: 'correction_stale' | 'correction_superseded',
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** The differences between applying a part and reverting it. */
+export interface PartChange {
+  readonly verb: 'apply' | 'revert';
+  /**
+   * Returns the events of the part with their next revisions; `wait` until ClickHouse has the revisions in force.
+   *
+   * @throws ChangedEventError
+   */
+  eventsOf(part: parts.CorrectionPart): Promise<readonly CorrectedEvent[] | 'wait'>;
+  /** Records the next revisions, before their rows are written. @throws ChangedEventError */
+  record(step: PartInStep): Promise<void>;
+  /** Checks the correction after its last part. @throws Error if it must not be committed */
+  checkEnd?(db: ProjectDb): Promise<void>;
+}
+
+/**
+ * Changes the next part of a correction in one transaction. If an event of the part was changed meanwhile, nothing of
+ * the part is changed, and the correction ends as `stale`.
+ */
+export async function partStep(
+  deps: EngineDeps,
+  correction: OpenCorrection,
+  change: PartChange,
+): Promise<StepResult> {
+  const { id, nextPart, project } = correction;
+  const part = await parts.readPart(new ProjectDb(deps.postgres.db, project), id, nextPart);
+  if (part === undefined) throw new Error(`part ${nextPart} of correction ${id} is missing`);
+  try {
+    const events = await change.eventsOf(part);
+    if (events === 'wait') return 'wait';
+    return await inStep(deps, correction, (tx, db) =>
+      changePart(deps, correction, change, { tx, db, part, events }),
+    );
+  } catch (error) {
+    if (!(error instanceof ChangedEventError)) throw error;
+    await inStep(deps, correction, (_tx, db) =>
+      changeCorrection(db, id, {
+        status: 'stale',
+        failureCode: error.code,
+        failureMessage: `${error.message} Events in force: ${correction.eventsApplied}.`,
+      }),
+    );
+    return 'done';
+  }
+}
+
+async function changePart(
+  deps: EngineDeps,
+  correction: OpenCorrection,
+  change: PartChange,
+  step: PartInStep,
+): Promise<StepResult> {
+  const { tx, db, part, events } = step;
+  if (!(await mayWriteCorrections(tx))) return 'wait';
+  const { id, project, partCount } = correction;
+  const isApply = change.verb === 'apply';
+  const nowMs = deps.clock.nowMs();
+  if (events.length > 0) {
+    await change.record(step);
+    await writeCorrectedRows(tx, deps, { project, correctionId: id, nowMs }, events);
+    const changes = new EventChanges();
+    for (const { former, next } of events) {
+      changes.add(former, isApply ? former : next, isApply ? next : former);
+    }
+    await parts.addChangedTotals(db, id, isApply ? 'applied' : 'reverted', changes.totals());
+  }
+  const eventsApplied = correction.eventsApplied + (isApply ? events.length : -events.length);
+  const isLast = part.no + 1 === partCount;
+  const end: CorrectionChange = isApply
+    ? { status: 'applied', appliedAtMs: nowMs }
+    : { status: 'reverted', revertedAtMs: nowMs };
+  await changeCorrection(db, id, { nextPart: part.no + 1, eventsApplied, ...(isLast ? end : {}) });
+  if (isLast) {
+    await change.checkEnd?.(db);
+    const actor = (isApply ? undefined : correction.revertedBy) ?? correction.createdBy;
+    await auditEnd(tx, db, correction, { verb: change.verb, actor, events: eventsApplied, nowMs });
+  }
+  return 'done';
+}
