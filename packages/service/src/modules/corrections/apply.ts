@@ -11,7 +11,10 @@ import * as parts from './part-store.js';
 export function applyStep(deps: EngineDeps, correction: OpenCorrection): Promise<StepResult> {
   return partStep(deps, correction, {
     verb: 'apply',
-    eventsOf: (part) => plannedEvents(deps, correction, part),
+    eventsOf: async (part) => {
+      if (part === undefined) throw stale('The next events of the plan are not kept any more.');
+      return plannedEvents(deps, correction, part);
+    },
     record: (step) => recordApplied(correction, step),
     checkEnd: async (db) => {
       if (await parts.isAppliedAsPlanned(db, correction.id)) return;

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { firstRawEventHex } from '../../kernel/id.js';
 import { CorrectionsFixture } from './corrections.testing.js';
 import { CorrectionsProject } from './project.testing.js';
+import { forgetExpired } from './turn-store.js';
 
 const DAY_S = 86_400;
 
@@ -12,6 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.close());
 beforeEach(async () => {
+  fixture.partEvents = 3;
   project = await CorrectionsProject.create(fixture, { token: '1' });
   accountId = (await project.route('c1')).accountId;
 });
@@ -191,5 +194,49 @@ describe('history that is not kept', () => {
     expect((await project.call('GET', `/usage/events/${old}`)).status).toBe(404);
     expect(await project.event(young)).toMatchObject({ status: 'processed', revision: 3 });
     expect(await project.balance(accountId)).toBe('-3');
+  });
+
+  /** Hides old events, and deletes what is kept of them for corrections. */
+  async function forgetBefore(days: number): Promise<void> {
+    await hideBefore(days);
+    const firstId = firstRawEventHex(fixture.nowS - days * DAY_S);
+    await forgetExpired(fixture.api.postgres, [{ projectId: project.projectId, firstId }], 100);
+  }
+
+  it('stays corrected when its parts are deleted before the revert', async () => {
+    fixture.partEvents = 1;
+    for (const [n, agoS] of [
+      [2, 10 * DAY_S],
+      [3, 0],
+    ] as const)
+      await project.sendAndRate([{ customer: 'c1', n }], agoS);
+    const { id } = await project.correct({ action: 'void' });
+    await forgetBefore(5);
+    expect(await project.change(id, 'revert')).toMatchObject({ status: 'reverted', applied: { events: 1 } });
+    expect(await project.balance(accountId)).toBe('-3');
+  });
+
+  it('makes a plan stale whose parts were deleted', async () => {
+    fixture.partEvents = 1;
+    await project.sendAndRate([{ customer: 'c1', n: 2 }], 10 * DAY_S);
+    await project.sendAndRate([{ customer: 'c1', n: 3 }]);
+    const { id } = await project.correct({ action: 'void', dry_run: true });
+    await forgetBefore(5);
+    expect(await project.change(id, 'apply')).toMatchObject({ status: 'stale', applied: { events: 0 } });
+  });
+
+  it('supersedes nothing, and is not given back to be rated again', async () => {
+    const failing = { customer: 'c1', n: 'many' };
+    await project.sendAndRate([failing], 10 * DAY_S);
+    const [young = ''] = await project.sendAndRate([failing]);
+    const { id } = await project.correct({
+      action: 'void',
+      filter: { ...project.everything, status: 'failed' },
+    });
+    await forgetBefore(5);
+    expect(await project.change(id, 'revert')).toMatchObject({ status: 'reverted', applied: { events: 1 } });
+    const failed = `select 'evt_' || encode(uuid_send(raw_event_id), 'hex') as id from failed_events where project_id = $1`;
+    expect(await fixture.rows(failed, [project.projectId])).toEqual([{ id: young }]);
+    expect(await project.ingestStatus()).toMatchObject({ failed: 1, voided: 1 });
   });
 });

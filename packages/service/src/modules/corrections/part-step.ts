@@ -1,3 +1,4 @@
+import { present } from '../../kernel/present.js';
 import { ProjectDb } from '../../platform/postgres/index.js';
 import { type CorrectedEvent, mayWriteCorrections, writeCorrectedRows } from '../pipeline/index.js';
 import { auditEnd } from './audit.js';
@@ -28,9 +29,10 @@ export interface PartChange {
   /**
    * Returns the events of the part with their next revisions; `wait` until ClickHouse has the revisions in force.
    *
+   * @param part undefined if it was deleted, as the history of its events
    * @throws ChangedEventError
    */
-  eventsOf(part: parts.CorrectionPart): Promise<readonly CorrectedEvent[] | 'wait'>;
+  eventsOf(part: parts.CorrectionPart | undefined): Promise<readonly CorrectedEvent[] | 'wait'>;
   /** Records the next revisions, before their rows are written. @throws ChangedEventError */
   record(step: PartInStep): Promise<void>;
   /** Checks the correction after its last part. @throws Error if it must not be committed */
@@ -48,7 +50,6 @@ export async function partStep(
 ): Promise<StepResult> {
   const { id, nextPart, project } = correction;
   const part = await parts.readPart(new ProjectDb(deps.postgres.db, project), id, nextPart);
-  if (part === undefined) throw new Error(`part ${nextPart} of correction ${id} is missing`);
   try {
     const events = await change.eventsOf(part);
     if (events === 'wait') return 'wait';
@@ -72,15 +73,14 @@ async function changePart(
   deps: EngineDeps,
   correction: OpenCorrection,
   change: PartChange,
-  step: PartInStep,
+  { tx, db, part, events }: Omit<PartInStep, 'part'> & { readonly part: parts.CorrectionPart | undefined },
 ): Promise<StepResult> {
-  const { tx, db, part, events } = step;
   if (!(await mayWriteCorrections(tx))) return 'wait';
-  const { id, project, partCount } = correction;
+  const { id, project, nextPart, partCount } = correction;
   const isApply = change.verb === 'apply';
   const nowMs = deps.clock.nowMs();
   if (events.length > 0) {
-    await change.record(step);
+    await change.record({ tx, db, part: present(part, 'the part of events that change'), events });
     await writeCorrectedRows(tx, deps, { project, correctionId: id, nowMs }, events);
     const changes = new EventChanges();
     for (const { former, next } of events) {
@@ -89,11 +89,11 @@ async function changePart(
     await parts.addChangedTotals(db, id, isApply ? 'applied' : 'reverted', changes.totals());
   }
   const eventsApplied = correction.eventsApplied + (isApply ? events.length : -events.length);
-  const isLast = part.no + 1 === partCount;
+  const isLast = nextPart + 1 === partCount;
   const end: CorrectionChange = isApply
     ? { status: 'applied', appliedAtMs: nowMs }
     : { status: 'reverted', revertedAtMs: nowMs };
-  await changeCorrection(db, id, { nextPart: part.no + 1, eventsApplied, ...(isLast ? end : {}) });
+  await changeCorrection(db, id, { nextPart: nextPart + 1, eventsApplied, ...(isLast ? end : {}) });
   if (isLast) {
     await change.checkEnd?.(db);
     const actor = (isApply ? undefined : correction.revertedBy) ?? correction.createdBy;

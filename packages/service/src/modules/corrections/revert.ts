@@ -10,7 +10,8 @@ import * as parts from './part-store.js';
 export function revertStep(deps: EngineDeps, correction: OpenCorrection): Promise<StepResult> {
   return partStep(deps, correction, {
     verb: 'revert',
-    eventsOf: async (part) => (part.isApplied ? await formerEvents(deps, correction, part) : []),
+    // History that was deleted stays as it was.
+    eventsOf: async (part) => (part?.isApplied === true ? await formerEvents(deps, correction, part) : []),
     record: (step) => recordReverted(correction, step),
   });
 }
@@ -26,7 +27,7 @@ async function formerEvents(
   const events: CorrectedEvent[] = [];
   for (const [index, eventId] of ids.entries()) {
     const rows = revisions.get(eventId);
-    // Not kept any more: history that has expired stays as it was.
+    // Not kept any more.
     if (rows === undefined) continue;
     const former = latest(rows);
     if (revisionOf(former) !== recorded.get(eventId)?.revision) return 'wait';
@@ -38,7 +39,9 @@ async function formerEvents(
 
 async function recordReverted({ id }: OpenCorrection, { tx, db, part, events }: PartInStep): Promise<void> {
   await takeBackRevisions(db, id, part, events);
-  await insertFailedEvents(tx, part.failedEvents);
+  const reverted = new Set(events.map(({ former }) => idOf(former)));
+  const given = part.failedEvents.filter(({ idHex }) => reverted.has(idHex));
+  await insertFailedEvents(tx, given);
   await parts.markReverted(db, id, part.no);
 }
 
