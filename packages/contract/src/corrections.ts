@@ -218,6 +218,8 @@ const summaryFields = {
   progress: CorrectionProgress,
   failure: Nullable(CorrectionFailure),
   created_by: Type.String({ description: 'API key that requested it, or `service`.' }),
+  applied_by: Nullable(Type.String({ description: 'As `created_by`, who has applied the plan.' })),
+  reverted_by: Nullable(Type.String({ description: 'As `created_by`, who has reverted it.' })),
   created_at: UnixSeconds,
   planned_at: Nullable(UnixSeconds),
   applied_at: Nullable(UnixSeconds),

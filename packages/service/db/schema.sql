@@ -868,6 +868,7 @@ create table usage_corrections (
   created_at_ms bigint not null,
   planned_at_ms bigint,
   applied_at_ms bigint,
+  applied_by text,
   reverted_at_ms bigint,
   reverted_by text,
   planned_up_to uuid,

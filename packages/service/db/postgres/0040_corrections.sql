@@ -22,6 +22,8 @@ create table usage_corrections (
   created_at_ms bigint not null,
   planned_at_ms bigint,
   applied_at_ms bigint,
+  -- Who has asked to apply it; that is who created it, unless it waited as a plan.
+  applied_by text,
   reverted_at_ms bigint,
   reverted_by text,
   -- The last event that planning has looked at.

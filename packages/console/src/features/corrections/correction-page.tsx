@@ -98,7 +98,7 @@ function stateText(correction: Correction): string {
     case 'reverted':
       return 'The events have their former results again.';
     case 'stale':
-      return `An event was changed after the plan. ${eventsText(applied.events)} of ${count(events_changed)} ${applied.events === 1 ? 'is' : 'are'} changed. Revert the correction, or plan it again.`;
+      return `It has stopped: ${eventsText(applied.events)} of ${count(events_changed)} ${applied.events === 1 ? 'is' : 'are'} changed.`;
     case 'failed':
       return 'Nothing has changed.';
     case 'expired':
@@ -145,7 +145,8 @@ function FailedEvents({ counts }: { readonly counts: Correction['events_failed']
 
 function CorrectionFacts({ correction }: { readonly correction: Correction }) {
   const actorName = useActorNames();
-  const { reason, created_by, created_at, applied_at, reverted_at, raw_event_id: eventId } = correction;
+  const { reason, created_by, created_at, raw_event_id: eventId } = correction;
+  const { applied_at, applied_by, reverted_at, reverted_by } = correction;
   const { id } = useProject();
   return (
     <section aria-label="Details" className="grid items-start gap-x-10 gap-y-1.5 lg:grid-cols-2">
@@ -157,7 +158,17 @@ function CorrectionFacts({ correction }: { readonly correction: Correction }) {
           <bdi>{actorName(created_by)}</bdi>
         </Fact>
         <Fact name="Requested">{dateTime(created_at, 'UTC')} UTC</Fact>
+        {applied_by !== null && applied_by !== created_by && (
+          <Fact name="Applied by">
+            <bdi>{actorName(applied_by)}</bdi>
+          </Fact>
+        )}
         {applied_at !== null && <Fact name="Applied">{dateTime(applied_at, 'UTC')} UTC</Fact>}
+        {reverted_by !== null && (
+          <Fact name="Reverted by">
+            <bdi>{actorName(reverted_by)}</bdi>
+          </Fact>
+        )}
         {reverted_at !== null && <Fact name="Reverted">{dateTime(reverted_at, 'UTC')} UTC</Fact>}
         <Fact name="ID">
           <code className="font-mono text-xs">{correction.id}</code>

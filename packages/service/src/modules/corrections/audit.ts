@@ -6,33 +6,65 @@ import type { OpenCorrection } from './correction.js';
 import { readTotals } from './part-store.js';
 import { shownTotals } from './view.js';
 
+/** Who changes a correction, and by which request. */
+export interface CorrectionRequester {
+  readonly project: ProjectScope;
+  readonly principal: Principal;
+  readonly requestId: string;
+}
+
+interface RequestedChange {
+  readonly verb: 'create' | 'apply' | 'revert' | 'discard';
+  readonly id: string;
+  readonly change: Readonly<Record<string, unknown>>;
+  readonly nowMs: number;
+}
+
+/** Records in the audit log what a request has changed by itself. */
+export async function auditRequest(
+  tx: Tx,
+  { project: { tenantId, projectId }, principal, requestId }: CorrectionRequester,
+  { verb, id, change, nowMs }: RequestedChange,
+): Promise<void> {
+  const about = { resourceType: 'usage_correction', resourceId: id, change };
+  const by = { tenantId, projectId, principal, requestId, atMs: nowMs };
+  await audit(tx, { ...by, ...about, action: `usage_correction.${verb}` });
+}
+
 /** Totals that the audit log keeps of a correction. */
 const AUDIT_TOTALS_MAX = 100;
 
 interface CorrectionEnd {
   readonly verb: 'apply' | 'revert';
-  /** Who requested it. */
-  readonly actor: string;
-  readonly events: number;
+  readonly status: 'applied' | 'reverted' | 'stale';
+  /** Events whose change is in force. */
+  readonly eventsApplied: number;
   readonly nowMs: number;
 }
 
-/** Records in the audit log that a correction was applied or reverted, with its totals. */
+/**
+ * Records in the audit log that a correction was applied or reverted, by whom, and its totals; those in force if it has
+ * ended as `stale`.
+ */
 export async function auditEnd(
   tx: Tx,
   db: ProjectDb,
-  { id, action, reason, project }: OpenCorrection,
-  { verb, actor, events, nowMs }: CorrectionEnd,
+  { id, action, reason, project, createdBy, appliedBy, revertedBy }: OpenCorrection,
+  { verb, status, eventsApplied, nowMs }: CorrectionEnd,
 ): Promise<void> {
-  const { totals, count } = await readTotals(db, id, 'planned', AUDIT_TOTALS_MAX);
+  const kind = status === 'stale' ? 'applied' : 'planned';
+  const { totals, count } = await readTotals(db, id, kind, AUDIT_TOTALS_MAX);
   await audit(tx, {
     tenantId: project.tenantId,
     projectId: project.projectId,
-    principal: principalOf(actor, project),
+    principal: principalOf((verb === 'apply' ? appliedBy : revertedBy) ?? createdBy, project),
     action: `usage_correction.${verb}`,
     resourceType: 'usage_correction',
     resourceId: id,
-    change: { action, reason, events_in_force: events, totals: shownTotals(totals), totals_count: count },
+    change: {
+      ...{ action, reason, status, events_in_force: eventsApplied },
+      ...{ totals: shownTotals(totals), totals_count: count },
+    },
     requestId: id,
     atMs: nowMs,
   });

@@ -10,7 +10,7 @@ import type { CorrectionInput, StoredCorrection } from './correction.js';
 export const CORRECTION_COLUMNS = sql`c.id, c.action, c.status, encode(uuid_send(c.raw_event_id), 'hex') as "eventId", c.request,
   c.backtest_id as "backtestId", c.reason, c.is_applied_at_once as "isAppliedAtOnce", c.created_by as "createdBy",
   c.created_at_ms as "createdAtMs", c.planned_at_ms as "plannedAtMs", c.applied_at_ms as "appliedAtMs",
-  c.reverted_at_ms as "revertedAtMs", c.reverted_by as "revertedBy", encode(uuid_send(c.planned_up_to), 'hex') as "plannedUpTo",
+  c.applied_by as "appliedBy", c.reverted_at_ms as "revertedAtMs", c.reverted_by as "revertedBy", encode(uuid_send(c.planned_up_to), 'hex') as "plannedUpTo",
   c.events_total as "eventsTotal", c.events_matched as "eventsMatched", c.events_changed as "eventsChanged",
   c.events_failed as "eventsFailed", c.events_applied as "eventsApplied", c.part_count as "partCount",
   c.next_part as "nextPart", c.failure_code as "failureCode", c.failure_message as "failureMessage"`;
@@ -33,10 +33,11 @@ export interface NewCorrection {
 export async function insertCorrection(db: ProjectDb, correction: NewCorrection): Promise<void> {
   await db.change`
     insert into usage_corrections (tenant_id, project_id, id, action, status, raw_event_id, request, backtest_id, reason,
-      is_applied_at_once, created_by, created_at_ms)
+      is_applied_at_once, applied_by, created_by, created_at_ms)
     values (${db.ownValues()}, ${correction.id}, ${correction.action}, 'planning', ${correction.eventId}::uuid,
       ${JSON.stringify(correction.request)}, ${correction.backtestId}, ${correction.reason},
-      ${correction.isAppliedAtOnce}, ${correction.createdBy}, ${correction.createdAtMs})`;
+      ${correction.isAppliedAtOnce}, ${correction.isAppliedAtOnce ? correction.createdBy : null}, ${correction.createdBy},
+      ${correction.createdAtMs})`;
 }
 
 export function readCorrection(db: ProjectDb, id: string): Promise<StoredCorrection | undefined> {
@@ -110,6 +111,7 @@ export interface CorrectionChange {
   readonly nextPart?: number;
   readonly plannedAtMs?: number;
   readonly appliedAtMs?: number;
+  readonly appliedBy?: string;
   readonly revertedAtMs?: number;
   readonly revertedBy?: string;
   readonly failureCode?: string | null;
@@ -131,6 +133,7 @@ const CHANGED = {
   nextPart: 'next_part',
   plannedAtMs: 'planned_at_ms',
   appliedAtMs: 'applied_at_ms',
+  appliedBy: 'applied_by',
   revertedAtMs: 'reverted_at_ms',
   revertedBy: 'reverted_by',
   failureCode: 'failure_code',
@@ -154,9 +157,9 @@ export async function readExamples(db: ProjectDb, id: string): Promise<RankedExa
   return row?.examples ?? [];
 }
 
-/** Returns who asked for corrections, and why. */
+/** Returns who applied and reverted corrections, and why. */
 export function readAuthors(db: ProjectDb, ids: readonly string[]): Promise<CorrectionAuthor[]> {
   return db.rows<CorrectionAuthor>`
-    select c.id, c.reason, c.created_by as "createdBy", c.reverted_by as "revertedBy"
+    select c.id, c.reason, coalesce(c.applied_by, c.created_by) as "appliedBy", c.reverted_by as "revertedBy"
     from usage_corrections c where ${db.isOwn('c')} and c.id = any(${ids}::text[])`;
 }

@@ -43,6 +43,7 @@ export interface StoredCorrection {
   readonly createdAtMs: number;
   readonly plannedAtMs: number | null;
   readonly appliedAtMs: number | null;
+  readonly appliedBy: string | null;
   readonly revertedAtMs: number | null;
   readonly revertedBy: string | null;
   /** 32 hex digits: planning continues after this event. */

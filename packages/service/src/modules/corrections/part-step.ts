@@ -58,13 +58,16 @@ export async function partStep(
     );
   } catch (error) {
     if (!(error instanceof ChangedEventError)) throw error;
-    await inStep(deps, correction, (_tx, db) =>
-      changeCorrection(db, id, {
+    await inStep(deps, correction, async (tx, db) => {
+      const { eventsApplied } = correction;
+      await changeCorrection(db, id, {
         status: 'stale',
         failureCode: error.code,
-        failureMessage: `${error.message} Events in force: ${correction.eventsApplied}.`,
-      }),
-    );
+        failureMessage: `${error.message} Events in force: ${eventsApplied}.`,
+      });
+      const nowMs = deps.clock.nowMs();
+      await auditEnd(tx, db, correction, { verb: change.verb, status: 'stale', eventsApplied, nowMs });
+    });
     return 'done';
   }
 }
@@ -96,8 +99,8 @@ async function changePart(
   await changeCorrection(db, id, { nextPart: nextPart + 1, eventsApplied, ...(isLast ? end : {}) });
   if (isLast) {
     await change.checkEnd?.(db);
-    const actor = (isApply ? undefined : correction.revertedBy) ?? correction.createdBy;
-    await auditEnd(tx, db, correction, { verb: change.verb, actor, events: eventsApplied, nowMs });
+    const status = isApply ? 'applied' : 'reverted';
+    await auditEnd(tx, db, correction, { verb: change.verb, status, eventsApplied, nowMs });
   }
   return 'done';
 }

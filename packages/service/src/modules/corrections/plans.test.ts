@@ -70,7 +70,7 @@ describe('a planned correction of many parts', () => {
     expect(stale.failure?.message).toContain('Events in force: 6.');
     expect(await codeOf(`/usage/corrections/${plan.id}/apply`)).toBe('correction_not_planned');
     expect(await project.change(plan.id, 'revert')).toMatchObject({
-      ...{ status: 'reverted', applied: { events: 0, totals: [] } },
+      ...{ status: 'reverted', failure: null, applied: { events: 0, totals: [] } },
     });
     expect(await project.balance(accountId)).toBe(before);
     expect(await project.event(seventh)).toMatchObject({ revision: 2, charge_items: [{ quantity: '100' }] });
@@ -164,7 +164,7 @@ describe('a revert', () => {
     expect(await codeOf(url)).toBe('correction_superseded');
     await project.change(laterId, 'revert');
     expect(await project.change(id, 'revert')).toMatchObject({
-      ...{ status: 'reverted', applied: { events: 0, totals: [] } },
+      ...{ status: 'reverted', failure: null, applied: { events: 0, totals: [] } },
     });
     expect(await project.balance(accountId)).toBe('-55');
   });

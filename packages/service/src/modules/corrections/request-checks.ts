@@ -1,11 +1,27 @@
 import type { CorrectionFilter, CorrectionRequest, CorrectionRules } from '@tollgate/contract';
-import { invalidRequest } from '../../kernel/errors.js';
+import { DomainError, invalidRequest } from '../../kernel/errors.js';
+import type { ProjectRef } from '../../kernel/scope.js';
 import { isUsableText } from '../../kernel/usable-text.js';
-import type { ProjectDb } from '../../platform/postgres/index.js';
-import { dimensionConditions } from '../usage/index.js';
+import type { ClickHouse } from '../../platform/clickhouse/index.js';
+import { type Postgres, ProjectDb } from '../../platform/postgres/index.js';
+import { ProjectHistory, type UsageHistory } from '../storage/index.js';
+import { type RuleSetsForTrial, saved } from '../trial/index.js';
+import { countInputs, dimensionConditions, eventState, ingestCounts } from '../usage/index.js';
+import { backtestOf } from './backtest.js';
 import type { Replacement, StoredCorrection } from './correction.js';
 import * as store from './correction-store.js';
 import { latestRevisions } from './part-store.js';
+import { readAppliedBacktest } from './selection-store.js';
+
+export interface RequestCheckDeps {
+  readonly postgres: Postgres;
+  readonly clickhouse: Pick<ClickHouse, 'query'>;
+  readonly history: UsageHistory;
+  readonly ruleSets: RuleSetsForTrial;
+}
+
+/** The bound of a count that reads all rows: a UInt32. */
+const ALL_ROWS = 0xffff_ffff;
 
 /** Checks what the schema cannot express. @throws DomainError `invalid_request` naming the field */
 export function checkRequest({
@@ -43,6 +59,58 @@ export function confined(filter: CorrectionFilter, rules: CorrectionRules | unde
 
 export function checkReason(reason: string): void {
   if (!isUsableText(reason)) throw invalidRequest('reason', 'must not contain NUL or a lone surrogate');
+}
+
+/** @throws DomainError `event_not_rated`, `not_found` */
+export async function checkRated(
+  { postgres, history }: RequestCheckDeps,
+  project: ProjectRef,
+  eventId: string,
+): Promise<void> {
+  const db = new ProjectDb(postgres.db, project);
+  const state = await eventState(db, await history.scopeOf(project), eventId);
+  if (state !== 'absent') return;
+  const { pending } = await ingestCounts(db);
+  throw new DomainError(pending > 0 ? 'event_not_rated' : 'not_found');
+}
+
+/** @throws DomainError `rule_set_not_found` naming the field */
+export async function checkRules(
+  { ruleSets: { extractors, pricings } }: RequestCheckDeps,
+  project: ProjectRef,
+  { extractor, pricing = [] }: CorrectionRules,
+): Promise<void> {
+  if (extractor !== undefined) {
+    const place = 'rules.extractor';
+    await saved(extractors, project, extractor.id, extractor.version, `${place}.id`, `${place}.version`);
+  }
+  for (const [index, { id, version }] of pricing.entries()) {
+    const place = `rules.pricing[${index}]`;
+    await saved(pricings, project, id, version, `${place}.id`, `${place}.version`);
+  }
+}
+
+/** @throws DomainError `not_found`, `backtest_stale` if its events have changed or it did not rate all of them */
+export async function checkBacktest(
+  { postgres, clickhouse, history }: RequestCheckDeps,
+  project: ProjectRef,
+  id: string,
+): Promise<void> {
+  const db = new ProjectDb(postgres.db, project);
+  if ((await readAppliedBacktest(db, id)) === undefined) {
+    const message = 'the project has no backtest with this id that has succeeded';
+    throw new DomainError('not_found', { details: [{ path: 'backtest_id', message }] });
+  }
+  const { request, result } = await backtestOf(db, id);
+  const selection = {
+    extractorRuleSetId: request.extractor_rule_set_id,
+    from: result.from,
+    to: result.to,
+    share: request.sample ?? 1,
+  };
+  const scope = await history.scopeOf(project);
+  const events = await countInputs(new ProjectHistory(clickhouse, scope), selection, ALL_ROWS);
+  if (result.cut_by.length > 0 || events !== result.event_count) throw new DomainError('backtest_stale');
 }
 
 /** Returns the correction that has made an event what is asked for, or is doing so. */

@@ -20,6 +20,8 @@ beforeEach(async () => {
 const voidUrl = () => `/usage/events/${eventId}/void`;
 const many = () => ({ action: 'void', filter: project.everything, reason: 'all wrong' });
 const reason = { reason: 'sent twice' };
+const audited = (id: string) =>
+  fixture.rows('select action, actor, change from audit_log where resource_id = $1 order by id', [id]);
 
 describe('permissions', () => {
   it('usage:correct reads usage too, and usage:read does not correct', async () => {
@@ -188,15 +190,49 @@ describe('what is shown', () => {
     ]);
   });
 
+  it('names who has applied and reverted a plan, in the correction, the revisions and the audit log', async () => {
+    const { id, created_by } = await project.correct({ action: 'void', dry_run: true });
+    const path = `/usage/corrections/${id}`;
+    for (const verb of ['apply', 'revert']) {
+      const key = await project.makeKey(['usage:correct']);
+      expect((await project.call('POST', `${path}/${verb}`, undefined, {}, key)).status).toBe(202);
+      await project.ended(id);
+    }
+    const { applied_by, reverted_by } = await project.correction(id);
+    expect(new Set([created_by, applied_by, reverted_by, null]).size).toBe(4);
+    const { revisions } = await project.event(eventId);
+    const actors = revisions.map(({ actor }: { actor: string }) => actor);
+    expect(actors).toEqual([null, applied_by, reverted_by]);
+    expect(await audited(id)).toMatchObject([
+      { action: 'usage_correction.create', actor: created_by },
+      { action: 'usage_correction.apply', actor: applied_by },
+      { action: 'usage_correction.revert', actor: reverted_by },
+    ]);
+  });
+
+  it('is in the audit log where a plan was deleted, or was stale when it was applied', async () => {
+    const [deleted, stale] = [
+      await project.correct({ action: 'void', dry_run: true }),
+      await project.correct({ action: 'void', dry_run: true }),
+    ];
+    await project.must(200, 'DELETE', `/usage/corrections/${deleted.id}`);
+    await project.replace(eventId, { customer: 'c1', n: 5 });
+    await project.change(stale.id, 'apply');
+    expect(await audited(deleted.id)).toMatchObject([
+      { change: { dry_run: true, filter: project.everything } },
+      { action: 'usage_correction.discard', change: { status: 'expired' } },
+    ]);
+    expect(await audited(stale.id)).toMatchObject([
+      {},
+      { action: 'usage_correction.apply', change: { status: 'stale', events_in_force: 0, totals: [] } },
+    ]);
+  });
+
   it('is in the audit log, with the totals of what was applied and reverted', async () => {
     const { id, created_by, totals } = await project.correct({ action: 'void' });
     await project.change(id, 'revert');
-    const entries = await fixture.rows(
-      `select action, actor, change from audit_log where resource_id = $1 order by id`,
-      [id],
-    );
     const by = { actor: created_by };
-    expect(entries).toMatchObject([
+    expect(await audited(id)).toMatchObject([
       { ...by, action: 'usage_correction.create', change: { action: 'void', reason: 'test' } },
       { ...by, action: 'usage_correction.apply', change: { events_in_force: 1, totals, totals_count: 1 } },
       { ...by, action: 'usage_correction.revert', change: { events_in_force: 0, totals, totals_count: 1 } },

@@ -2,50 +2,44 @@ import {
   CORRECTIONS_OPEN_MAX,
   type Correction,
   type CorrectionRequest,
-  type CorrectionRules,
   type CorrectionStarted,
   type CorrectionSummary,
 } from '@tollgate/contract';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import { DomainError } from '../../kernel/errors.js';
-import { newId } from '../../kernel/id.js';
+import { newId, rawEventIdText } from '../../kernel/id.js';
 import type { ListPage, Page } from '../../kernel/page.js';
 import type { Principal } from '../../kernel/principal.js';
 import type { ProjectRef } from '../../kernel/scope.js';
-import type { ClickHouse } from '../../platform/clickhouse/index.js';
-import { type Postgres, ProjectDb, type Tx, transaction } from '../../platform/postgres/index.js';
+import { ProjectDb, type Tx, transaction } from '../../platform/postgres/index.js';
 import { once } from '../ledger/index.js';
-import { ProjectHistory, type UsageHistory } from '../storage/index.js';
-import { audit } from '../tenancy/index.js';
-import { type RuleSetsForTrial, saved } from '../trial/index.js';
-import { countInputs, eventState, ingestCounts } from '../usage/index.js';
-import { backtestOf } from './backtest.js';
+import { auditRequest, type CorrectionRequester } from './audit.js';
 import { type CorrectionInput, PLAN_MS, type Replacement, type StoredCorrection } from './correction.js';
 import * as store from './correction-store.js';
 import { deleteParts, isSuperseded } from './part-store.js';
-import { checkReason, checkRequest, confined, earlierOf } from './request-checks.js';
-import { readAppliedBacktest } from './selection-store.js';
+import {
+  checkBacktest,
+  checkRated,
+  checkReason,
+  checkRequest,
+  checkRules,
+  confined,
+  earlierOf,
+  type RequestCheckDeps,
+} from './request-checks.js';
 import { shownCorrection, shownSummary } from './view.js';
 
-export interface CorrectionsDeps {
-  readonly postgres: Postgres;
-  readonly clickhouse: Pick<ClickHouse, 'query'>;
-  readonly history: UsageHistory;
-  readonly ruleSets: RuleSetsForTrial;
+export interface CorrectionsDeps extends RequestCheckDeps {
   readonly clock: Clock;
 }
 
 /** Who asks for a correction. */
-export interface CorrectionCaller {
+export interface CorrectionCaller extends CorrectionRequester {
   readonly project: ProjectRef;
-  readonly principal: Principal;
-  readonly requestId: string;
   /** The `Idempotency-Key`. */
   readonly key: string | undefined;
 }
 
-/** The bound of a count that reads all rows: a UInt32. */
-const ALL_ROWS = 0xffff_ffff;
 const NOTHING: CorrectionInput = { filter: null, rules: null, replacement: null };
 
 /** The corrections of projects: what requests may do with them. A job does the work. */
@@ -65,8 +59,8 @@ export class Corrections {
   async create(caller: CorrectionCaller, request: CorrectionRequest): Promise<CorrectionStarted> {
     const { action, filter, rules, backtest_id: backtestId, reason, dry_run: isDryRun = false } = request;
     checkRequest(request);
-    if (rules !== undefined) await this.#checkRules(caller.project, rules);
-    if (backtestId !== undefined) await this.#checkBacktest(caller.project, backtestId);
+    if (rules !== undefined) await checkRules(this.#deps, caller.project, rules);
+    if (backtestId !== undefined) await checkBacktest(this.#deps, caller.project, backtestId);
     const input: CorrectionInput = {
       ...NOTHING,
       filter: filter === undefined ? null : confined(filter, rules),
@@ -115,8 +109,9 @@ export class Corrections {
       if (plannedAtMs !== null && plannedAtMs < this.#deps.clock.nowMs() - PLAN_MS) {
         throw wrongStatus('correction_not_planned', 'expired');
       }
-      if (eventsChanged > 0) return { status: 'applying', nextPart: 0, busyUntilMs: 0 };
-      return { status: 'applied', appliedAtMs: this.#deps.clock.nowMs() };
+      const appliedBy = actorOf(caller.principal);
+      if (eventsChanged > 0) return { status: 'applying', nextPart: 0, appliedBy, busyUntilMs: 0 };
+      return { status: 'applied', appliedBy, appliedAtMs: this.#deps.clock.nowMs() };
     });
   }
 
@@ -126,9 +121,9 @@ export class Corrections {
       if (status === 'reverting' || status === 'reverted') return {};
       if (status !== 'applied' && status !== 'stale') throw wrongStatus('correction_not_applied', status);
       if (await isSuperseded(db, id)) throw new DomainError('correction_superseded');
-      const revertedBy = actorOf(caller.principal);
-      if (eventsApplied > 0) return { status: 'reverting', nextPart: 0, revertedBy, busyUntilMs: 0 };
-      return { status: 'reverted', revertedBy, revertedAtMs: this.#deps.clock.nowMs() };
+      const by = { revertedBy: actorOf(caller.principal), failureCode: null, failureMessage: null };
+      if (eventsApplied > 0) return { ...by, status: 'reverting', nextPart: 0, busyUntilMs: 0 };
+      return { ...by, status: 'reverted', revertedAtMs: this.#deps.clock.nowMs() };
     });
   }
 
@@ -168,7 +163,7 @@ export class Corrections {
     asked: Pick<store.NewCorrection, 'action' | 'request' | 'reason'>,
   ): Promise<{ correction_id: string }> {
     checkReason(asked.reason);
-    await this.#checkRated(caller.project, eventId);
+    await checkRated(this.#deps, caller.project, eventId);
     const { action, request, reason } = asked;
     const same = [action, eventId, JSON.stringify(request), reason];
     return this.#once(caller, same, async (tx) => {
@@ -184,55 +179,12 @@ export class Corrections {
     });
   }
 
-  async #checkRated(project: ProjectRef, eventId: string): Promise<void> {
-    const { postgres, history } = this.#deps;
-    const db = new ProjectDb(postgres.db, project);
-    const state = await eventState(db, await history.scopeOf(project), eventId);
-    if (state !== 'absent') return;
-    const { pending } = await ingestCounts(db);
-    throw new DomainError(pending > 0 ? 'event_not_rated' : 'not_found');
-  }
-
-  /** @throws DomainError `rule_set_not_found` naming the field */
-  async #checkRules(project: ProjectRef, { extractor, pricing = [] }: CorrectionRules): Promise<void> {
-    const { extractors, pricings } = this.#deps.ruleSets;
-    if (extractor !== undefined) {
-      const place = 'rules.extractor';
-      await saved(extractors, project, extractor.id, extractor.version, `${place}.id`, `${place}.version`);
-    }
-    for (const [index, { id, version }] of pricing.entries()) {
-      const place = `rules.pricing[${index}]`;
-      await saved(pricings, project, id, version, `${place}.id`, `${place}.version`);
-    }
-  }
-
-  /** @throws DomainError `not_found`, `backtest_stale` if its events have changed or it did not rate all of them */
-  async #checkBacktest(project: ProjectRef, id: string): Promise<void> {
-    const { postgres, clickhouse, history } = this.#deps;
-    const db = new ProjectDb(postgres.db, project);
-    if ((await readAppliedBacktest(db, id)) === undefined) {
-      const details = [
-        { path: 'backtest_id', message: 'the project has no backtest with this id that has succeeded' },
-      ];
-      throw new DomainError('not_found', { details });
-    }
-    const { request, result } = await backtestOf(db, id);
-    const selection = {
-      extractorRuleSetId: request.extractor_rule_set_id,
-      from: result.from,
-      to: result.to,
-      share: request.sample ?? 1,
-    };
-    const scope = await history.scopeOf(project);
-    const events = await countInputs(new ProjectHistory(clickhouse, scope), selection, ALL_ROWS);
-    if (result.cut_by.length > 0 || events !== result.event_count) throw new DomainError('backtest_stale');
-  }
-
   async #insert(
     tx: Tx,
-    { project, principal, requestId }: CorrectionCaller,
+    caller: CorrectionCaller,
     asked: Omit<store.NewCorrection, 'id' | 'createdBy' | 'createdAtMs'>,
   ): Promise<string> {
+    const { project, principal } = caller;
     const { clock } = this.#deps;
     const db = new ProjectDb(tx, project);
     if ((await store.countInProgress(db)) >= CORRECTIONS_OPEN_MAX)
@@ -240,21 +192,16 @@ export class Corrections {
     const id = newId('cor', clock);
     const createdAtMs = clock.nowMs();
     await store.insertCorrection(db, { ...asked, id, createdBy: actorOf(principal), createdAtMs });
-    await audit(tx, {
-      tenantId: project.tenantId,
-      projectId: project.projectId,
-      principal,
-      action: 'usage_correction.create',
-      resourceType: 'usage_correction',
-      resourceId: id,
+    const { action, eventId, backtestId, reason, isAppliedAtOnce, request } = asked;
+    await auditRequest(tx, caller, {
+      verb: 'create',
+      id,
       change: {
-        action: asked.action,
-        filter: asked.request.filter,
-        rules: asked.request.rules,
-        reason: asked.reason,
+        ...{ action, reason, dry_run: !isAppliedAtOnce },
+        ...{ raw_event_id: eventId === null ? null : rawEventIdText(eventId) },
+        ...{ filter: request.filter, rules: request.rules, backtest_id: backtestId },
       },
-      requestId,
-      atMs: createdAtMs,
+      nowMs: createdAtMs,
     });
     return id;
   }
@@ -262,7 +209,7 @@ export class Corrections {
   #change(
     caller: CorrectionCaller,
     id: string,
-    verb: string,
+    verb: 'apply' | 'revert' | 'discard',
     change: (db: ProjectDb, correction: StoredCorrection) => Promise<store.CorrectionChange>,
   ): Promise<Correction> {
     return this.#once(caller, [verb, id], async (tx) => {
@@ -270,7 +217,15 @@ export class Corrections {
       const found = await store.lockCorrection(db, id);
       if (found === undefined) throw new DomainError('not_found');
       const changed = await change(db, found);
-      if (Object.keys(changed).length > 0) await store.changeCorrection(db, id, changed);
+      const { status } = changed;
+      if (status === undefined) return shownCorrection(db, found);
+      await store.changeCorrection(db, id, changed);
+      // A job that changes events records the end with its totals.
+      if (status !== 'applying' && status !== 'reverting') {
+        const { action, reason } = found;
+        const nowMs = this.#deps.clock.nowMs();
+        await auditRequest(tx, caller, { verb, id, change: { action, reason, status }, nowMs });
+      }
       const now = await store.readCorrection(db, id);
       return shownCorrection(db, now ?? found);
     });

@@ -40,6 +40,8 @@ export function shownSummary(row: StoredCorrection): CorrectionSummary {
     },
     failure: row.failureCode === null ? null : { code: row.failureCode, message: row.failureMessage ?? '' },
     created_by: row.createdBy,
+    applied_by: row.plannedAtMs === null ? null : row.appliedBy,
+    reverted_by: row.revertedBy,
     created_at: seconds(row.createdAtMs),
     planned_at: secondsOrNull(row.plannedAtMs),
     applied_at: secondsOrNull(row.appliedAtMs),

@@ -6,11 +6,11 @@ import { textOrNull, toUsageChargeItem } from './event-view.js';
 import type { UsageEventRow } from './row.js';
 import { revisionRows } from './stored-rows.js';
 
-/** Who asked for a correction, and why. */
+/** Who has applied and reverted a correction, and why. */
 export interface CorrectionAuthor {
   readonly id: string;
   readonly reason: string;
-  readonly createdBy: string;
+  readonly appliedBy: string;
   /** Null as long as nobody has reverted it. */
   readonly revertedBy: string | null;
 }
@@ -56,7 +56,7 @@ function shownRevision(
       ledger_transaction_id: textOrNull(itemTransactionIds[index]),
     })),
     correction_id: textOrNull(correctionId),
-    actor: (isRevert ? author?.revertedBy : author?.createdBy) ?? null,
+    actor: (isRevert ? author?.revertedBy : author?.appliedBy) ?? null,
     reason: author?.reason ?? null,
     created_at: Math.floor(processedAtMs / 1_000),
   };

@@ -734,6 +734,7 @@ export interface UsageCorrectionsTable {
   created_at_ms: number;
   planned_at_ms: number | null;
   applied_at_ms: number | null;
+  applied_by: string | null;
   reverted_at_ms: number | null;
   reverted_by: string | null;
   planned_up_to: string | null;

@@ -29,6 +29,8 @@ const summary = {
   progress: { events_done: 0, events_total: 1 },
   failure: null,
   created_by: KEY,
+  applied_by: null,
+  reverted_by: null,
   created_at: NOW,
   planned_at: NOW + 2,
   applied_at: null,
