@@ -175,8 +175,10 @@ describe('history that is not kept', () => {
     const [old = ''] = await project.sendAndRate([{ customer: 'c1', n: 2 }], 10 * DAY_S);
     await project.sendAndRate([{ customer: 'c1', n: 3 }]);
     const path = eventUrl(old, 'void');
-    const { correction_id: late } = await project.must(202, 'POST', path, { reason: 'late' });
+    const key = { 'idempotency-key': 'late' };
+    const { correction_id: late } = await project.must(202, 'POST', path, { reason: 'late' }, key);
     await hideBefore(5);
+    expect(await project.must(202, 'POST', path, { reason: 'late' }, key)).toEqual({ correction_id: late });
     expect((await project.call('POST', path, { reason: 'x' })).status).toBe(404);
     expect(await project.ended(late)).toMatchObject({ status: 'failed', failure: { code: 'not_found' } });
     expect(await project.correct({ action: 'void' })).toMatchObject({ events_matched: 1, events_changed: 1 });

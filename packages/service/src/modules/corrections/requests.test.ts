@@ -143,6 +143,14 @@ describe('requests', () => {
   });
 });
 
+it('the same correction of an event that is requested several times at once is one correction', async () => {
+  const answers = await Promise.all(
+    Array.from({ length: 4 }, () => project.must(202, 'POST', voidUrl(), reason)),
+  );
+  expect(new Set(answers.map(({ correction_id }) => correction_id)).size).toBe(1);
+  expect(await project.ended(answers[0].correction_id)).toMatchObject({ status: 'applied' });
+});
+
 describe('what is shown', () => {
   it('lists corrections newest first, also of single events, by status and event', async () => {
     const plan = await project.correct({ action: 'void', dry_run: true });

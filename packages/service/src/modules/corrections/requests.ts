@@ -11,8 +11,8 @@ import { newId, rawEventIdText } from '../../kernel/id.js';
 import type { ListPage, Page } from '../../kernel/page.js';
 import type { Principal } from '../../kernel/principal.js';
 import type { ProjectRef } from '../../kernel/scope.js';
-import { ProjectDb, type Tx, transaction } from '../../platform/postgres/index.js';
-import { once } from '../ledger/index.js';
+import { lockUntilCommit, ProjectDb, type Tx, transaction } from '../../platform/postgres/index.js';
+import { earlierAnswer, once } from '../ledger/index.js';
 import { auditRequest, type CorrectionRequester } from './audit.js';
 import { type CorrectionInput, PLAN_MS, type Replacement, type StoredCorrection } from './correction.js';
 import * as store from './correction-store.js';
@@ -40,6 +40,8 @@ export interface CorrectionCaller extends CorrectionRequester {
   readonly key: string | undefined;
 }
 
+/** Names the advisory locks of events that requests correct. */
+const EVENT_LOCK = 'tollgate-corrected-event';
 const NOTHING: CorrectionInput = { filter: null, rules: null, replacement: null };
 
 /** The corrections of projects: what requests may do with them. A job does the work. */
@@ -59,14 +61,16 @@ export class Corrections {
   async create(caller: CorrectionCaller, request: CorrectionRequest): Promise<CorrectionStarted> {
     const { action, filter, rules, backtest_id: backtestId, reason, dry_run: isDryRun = false } = request;
     checkRequest(request);
-    if (rules !== undefined) await checkRules(this.#deps, caller.project, rules);
-    if (backtestId !== undefined) await checkBacktest(this.#deps, caller.project, backtestId);
     const input: CorrectionInput = {
       ...NOTHING,
       filter: filter === undefined ? null : confined(filter, rules),
       rules: rules ?? null,
     };
-    return this.#once(caller, ['create', JSON.stringify(request)], async (tx) => {
+    const check = async () => {
+      if (rules !== undefined) await checkRules(this.#deps, caller.project, rules);
+      if (backtestId !== undefined) await checkBacktest(this.#deps, caller.project, backtestId);
+    };
+    return this.#once(caller, ['create', JSON.stringify(request)], check, async (tx) => {
       const id = await this.#insert(tx, caller, {
         action,
         eventId: null,
@@ -163,10 +167,12 @@ export class Corrections {
     asked: Pick<store.NewCorrection, 'action' | 'request' | 'reason'>,
   ): Promise<{ correction_id: string }> {
     checkReason(asked.reason);
-    await checkRated(this.#deps, caller.project, eventId);
     const { action, request, reason } = asked;
     const same = [action, eventId, JSON.stringify(request), reason];
-    return this.#once(caller, same, async (tx) => {
+    const check = () => checkRated(this.#deps, caller.project, eventId);
+    return this.#once(caller, same, check, async (tx) => {
+      // The same request could be there twice: the second one has to find the correction of the first.
+      await lockUntilCommit(tx, `${EVENT_LOCK} ${caller.project.projectId} ${eventId}`);
       const earlier = await earlierOf(new ProjectDb(tx, caller.project), eventId, asked);
       if (earlier !== undefined) return { correction_id: earlier };
       const id = await this.#insert(tx, caller, {
@@ -212,7 +218,8 @@ export class Corrections {
     verb: 'apply' | 'revert' | 'discard',
     change: (db: ProjectDb, correction: StoredCorrection) => Promise<store.CorrectionChange>,
   ): Promise<Correction> {
-    return this.#once(caller, [verb, id], async (tx) => {
+    const noCheck = async () => {};
+    return this.#once(caller, [verb, id], noCheck, async (tx) => {
       const db = new ProjectDb(tx, caller.project);
       const found = await store.lockCorrection(db, id);
       if (found === undefined) throw new DomainError('not_found');
@@ -231,13 +238,18 @@ export class Corrections {
     });
   }
 
-  #once<Answer extends object>(
+  /** @param check may be slow, and is left out if the request was carried out before */
+  async #once<Answer extends object>(
     { project: { tenantId, projectId }, key }: CorrectionCaller,
     asked: readonly string[],
+    check: () => Promise<void>,
     work: (tx: Tx) => Promise<Answer>,
   ): Promise<Answer> {
     const { postgres, clock } = this.#deps;
     const request = { tenantId, projectId, operation: 'usage_correction', key, asked };
+    const earlier = await earlierAnswer<Answer>(postgres.db, request);
+    if (earlier !== undefined) return earlier;
+    await check();
     return transaction(postgres, (tx) => once(tx, request, unixSeconds(clock), () => work(tx)));
   }
 }

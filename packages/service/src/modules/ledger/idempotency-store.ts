@@ -1,4 +1,4 @@
-import type { ProjectTx } from '../../platform/postgres/index.js';
+import type { ProjectDb, ProjectTx } from '../../platform/postgres/index.js';
 
 /** The request that used a key, and its answer. */
 export interface KeyUse {
@@ -26,10 +26,14 @@ export async function takeKeys(
     select ${tx.ownValues()}, ${operation}::text, k.key, ''::bytea, 'null'::json, ${createdAt}::bigint
     from unnest(${keys}::text[]) as k (key) order by k.key collate "C"
     on conflict do nothing`;
-  if (taken === keys.length) return [];
-  return tx.rows<KeyUse>`
+  return taken === keys.length ? [] : readKeys(tx, operation, keys);
+}
+
+/** Returns the uses of keys by requests that were carried out. */
+export function readKeys(db: ProjectDb, operation: string, keys: readonly string[]): Promise<KeyUse[]> {
+  return db.rows<KeyUse>`
     select key, request_hash as "requestHash", answer from idempotent_requests
-    where ${tx.isOwn()} and operation = ${operation} and key = any(${keys})
+    where ${db.isOwn()} and operation = ${operation} and key = any(${keys})
       and request_hash <> ''`;
 }
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { DomainError } from '../../kernel/errors.js';
 import type { ProjectScope } from '../../kernel/scope.js';
-import { ProjectTx, type Tx } from '../../platform/postgres/index.js';
-import { freeKeys, type KeyUse, storeResponses, takeKeys } from './idempotency-store.js';
+import { type Db, ProjectDb, ProjectTx, type Tx } from '../../platform/postgres/index.js';
+import { freeKeys, type KeyUse, readKeys, storeResponses, takeKeys } from './idempotency-store.js';
 
 /** The scope of idempotency keys. The same key may be used for different operations. */
 export interface KeyScope extends ProjectScope {
@@ -40,6 +40,21 @@ export async function once<Answer extends object>(
   return answer;
 }
 
+/**
+ * Returns the answer to a request that was carried out before, so that its repetition needs no checks; they might not
+ * hold any more. It waits for no other request with the same key.
+ *
+ * @throws DomainError `idempotency_key_conflict` when the key was used for something else
+ */
+export async function earlierAnswer<Answer extends object>(
+  db: Db,
+  { key, asked, ...scope }: OnceRequest,
+): Promise<Answer | undefined> {
+  if (key === undefined) return undefined;
+  const [use] = await readKeys(new ProjectDb(db, scope), scope.operation, [key]);
+  return use === undefined ? undefined : answerOf<Answer>(use, asked);
+}
+
 /** The keys of requests that one transaction carries out one after the other. */
 export class RequestKeys<Answer extends object> {
   readonly #scope: KeyScope;
@@ -75,9 +90,7 @@ export class RequestKeys<Answer extends object> {
    */
   answerTo({ key, asked }: KeyedRequest): Answer | undefined {
     const use = key === undefined ? undefined : (this.#kept.get(key) ?? this.#earlier.get(key));
-    if (use === undefined) return undefined;
-    if (!use.requestHash.equals(hashOf(asked))) throw new DomainError('idempotency_key_conflict');
-    return use.answer as Answer;
+    return use === undefined ? undefined : answerOf<Answer>(use, asked);
   }
 
   /** Notes the answer to a request that was not answered before. */
@@ -93,6 +106,15 @@ export class RequestKeys<Answer extends object> {
     if (this.#kept.size > 0) await storeResponses(own, operation, [...this.#kept.values()]);
     if (unused.length > 0) await freeKeys(own, operation, unused);
   }
+}
+
+/** @throws DomainError `idempotency_key_conflict` */
+function answerOf<Answer extends object>(
+  { requestHash, answer }: KeyUse,
+  asked: KeyedRequest['asked'],
+): Answer {
+  if (!requestHash.equals(hashOf(asked))) throw new DomainError('idempotency_key_conflict');
+  return answer as Answer;
 }
 
 function hashOf(asked: KeyedRequest['asked']): Buffer {

@@ -5,7 +5,7 @@ export { findAccount } from './account-store.js';
 export { AccountService, openAccount } from './accounts.js';
 export { type Amount, amountField, amountFromText, amountText, exactAmount, numericText } from './amount.js';
 export { createCreditExpiryJob } from './expiry-job.js';
-export { type KeyedRequest, once, RequestKeys } from './idempotency.js';
+export { earlierAnswer, type KeyedRequest, once, RequestKeys } from './idempotency.js';
 export { insufficientFunds } from './insufficient-funds.js';
 export { type CorrectionDebit, postCorrections, postUsage, type UsageDebit } from './posting.js';
 export { recountLedger } from './recount-store.js';
