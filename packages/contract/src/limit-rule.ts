@@ -10,7 +10,7 @@ import {
 import { WEBHOOK_EVENT_TYPE_PATTERN } from './webhooks.js';
 
 /** Values that rules of limit plans and direct limits share. */
-export const LIMIT_MEASURES = ['amount', 'quantity'] as const;
+export const LIMIT_MEASURES = ['amount', 'quantity', 'count'] as const;
 export type LimitMeasure = (typeof LIMIT_MEASURES)[number];
 
 export const LIMIT_SELECTOR_TYPES = ['all', 'metric', 'metric_prefix'] as const;
@@ -31,7 +31,7 @@ const LimitKey = Type.String({
 });
 export const LimitMeasureSchema = oneOf(
   LIMIT_MEASURES,
-  'What is counted: the amount of charge items, or their quantity.',
+  'What is counted: the amount of charge items, their quantity, or how many there are, whatever their quantity.',
 );
 export const LimitSelectorTypeSchema = oneOf(
   LIMIT_SELECTOR_TYPES,
@@ -81,7 +81,7 @@ export const LimitRuleInput = Type.Object(
       Type.String({
         pattern: `^$|${CURRENCY_PATTERN}`,
         description:
-          'Required for an amount: only amounts in this currency count. For a quantity, an optional label.',
+          'Required for an amount: only amounts in this currency count. For a quantity or a count, an optional label.',
       }),
     ),
     period: Period,

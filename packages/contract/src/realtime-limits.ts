@@ -52,7 +52,7 @@ export const RealtimeLimit = Type.Object(
     dimension_value: Type.Optional(
       Type.String({ description: 'Required value of the dimension. Present with `dimension_key`.' }),
     ),
-    currency: Type.String({ description: 'Currency of an amount; may be empty for a quantity.' }),
+    currency: Type.String({ description: 'Currency of an amount; may be empty for a quantity or a count.' }),
     metric_scope: Type.String({
       description:
         'The selector as one string: `*` for all usage, a metric, or a prefix of metrics followed by `*`.',

@@ -271,7 +271,7 @@ create table direct_limits (
   created_at bigint not null,
   updated_at bigint not null,
   constraint direct_limits_action_check CHECK ((action = ANY (ARRAY['block'::text, 'notify'::text]))),
-  constraint direct_limits_measure_check CHECK ((measure = ANY (ARRAY['amount'::text, 'quantity'::text]))),
+  constraint direct_limits_measure_check CHECK ((measure = ANY (ARRAY['amount'::text, 'quantity'::text, 'count'::text]))),
   constraint direct_limits_pkey PRIMARY KEY (project_id, id),
   constraint direct_limits_project_id_route_id_fkey FOREIGN KEY (project_id, route_id) REFERENCES subject_routes(project_id, id) ON DELETE CASCADE,
   constraint direct_limits_project_id_route_id_limit_key_key UNIQUE (project_id, route_id, limit_key),
@@ -458,7 +458,7 @@ create table limit_rules (
   period text not null,
   measure text not null,
   currency text not null,
-  constraint limit_rules_measure_check CHECK ((measure = ANY (ARRAY['amount'::text, 'quantity'::text]))),
+  constraint limit_rules_measure_check CHECK ((measure = ANY (ARRAY['amount'::text, 'quantity'::text, 'count'::text]))),
   constraint limit_rules_pkey PRIMARY KEY (no),
   constraint limit_rules_project_id_owner_id_limit_key_period_measure_cu_key UNIQUE (project_id, owner_id, limit_key, period, measure, currency)
 );
@@ -949,7 +949,7 @@ create table usage_limit_plan_rules (
   created_at bigint not null,
   updated_at bigint not null,
   constraint usage_limit_plan_rules_action_check CHECK ((action = ANY (ARRAY['block'::text, 'notify'::text]))),
-  constraint usage_limit_plan_rules_measure_check CHECK ((measure = ANY (ARRAY['amount'::text, 'quantity'::text]))),
+  constraint usage_limit_plan_rules_measure_check CHECK ((measure = ANY (ARRAY['amount'::text, 'quantity'::text, 'count'::text]))),
   constraint usage_limit_plan_rules_pkey PRIMARY KEY (project_id, id),
   constraint usage_limit_plan_rules_project_id_plan_version_id_fkey FOREIGN KEY (project_id, plan_version_id) REFERENCES usage_limit_plan_versions(project_id, id) ON DELETE CASCADE,
   constraint usage_limit_plan_rules_project_id_plan_version_id_limit_key_key UNIQUE (project_id, plan_version_id, limit_key),

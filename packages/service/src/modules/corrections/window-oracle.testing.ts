@@ -26,6 +26,15 @@ export const LIMIT_RULES = [
     action: 'notify',
     notify_at: [25, 80],
   },
+  {
+    limit_key: 'count',
+    measure: 'count',
+    selector_type: 'all',
+    period: 'month',
+    limit_amount: '8',
+    action: 'notify',
+    notify_at: [50],
+  },
 ] as const;
 
 interface Window {
@@ -107,6 +116,7 @@ export class WindowOracle {
 
 function countedBy({ metric, currency, quantity, amount }: TrueItem, rule: number): bigint {
   if (rule === 0) return currency === 'USD' ? amount : 0n;
+  if (rule === 2) return ONE;
   return metric === 'llm.tokens' ? quantity : 0n;
 }
 

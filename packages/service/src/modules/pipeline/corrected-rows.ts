@@ -129,8 +129,9 @@ async function storeRows(
   });
 }
 
-function usageOf({ occurredAt, subjectType, subjectId, dimensions, items }: UsageEventRow): RatedUsage {
+function usageOf(row: UsageEventRow): RatedUsage {
+  const { occurredAt, subjectType, subjectId, dimensions, items, isCounter } = row;
   const subject = subjectId === '' ? undefined : { type: subjectType, id: subjectId };
   // A correction changes no lease.
-  return { occurredAt, subject, dimensions, items, budgetLeaseId: '' };
+  return { occurredAt, subject, dimensions, items, isCounter, budgetLeaseId: '' };
 }

@@ -1,6 +1,7 @@
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import type { ActiveLimitRule } from '../limits/index.js';
 import { everyHistory, type OwnTables, SHARED_TABLES } from '../storage/index.js';
+import { SIGN } from '../usage/index.js';
 
 type Reader = Pick<ClickHouse, 'query'>;
 
@@ -122,7 +123,7 @@ function partsOf(
        AND processed_at >= fromUnixTimestamp64Milli({since:Int64})
        ${measure === 'amount' ? 'AND item.currency = {currency:String}' : ''}`,
     isSelected: `(${selects.join(' AND ')})`,
-    value: `toDecimal256(item.${measure}, 18)`,
+    value: `toDecimal256(${measure === 'count' ? SIGN : `item.${measure}`}, 18)`,
     params: {
       ...{ tenant: tenantId, project: projectId, subject_type: subjectType, currency },
       ...{ marks: marksMs, since: marksMs[0] ?? 0, selector: selectorValue ?? '' },

@@ -14,6 +14,7 @@ export interface RuleFieldsProps {
 const MEASURES = [
   { value: 'amount', label: 'Cost of usage' },
   { value: 'quantity', label: 'Quantity of usage' },
+  { value: 'count', label: 'Number of charge items' },
 ] as const;
 const SELECTORS = [
   { value: 'all', label: 'All usage' },

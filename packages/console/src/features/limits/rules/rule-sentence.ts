@@ -25,6 +25,10 @@ function measureWords(rule: RuleDraft): string {
   const selected = { all: 'all usage', metric: selector_value, metric_prefix: `${selector_value}*` }[
     selector_type
   ];
+  if (measure === 'count') {
+    const kind = currency === '' ? 'charge items' : currency;
+    return `${amount} ${kind} of ${selected || '…'}${where}`;
+  }
   const isPlainQuantity = measure === 'quantity' && unit === '' && selector_type !== 'all';
   return `${amount}${unit}${isPlainQuantity ? '' : ' of'} ${selected || '…'}${where}`;
 }

@@ -6,6 +6,24 @@ import { ruleSentence } from './rule-sentence.js';
 const RULE = { ...NEW_RULE, limit_key: 'spend', limit_amount: '100' };
 
 describe('a rule as a sentence', () => {
+  it('describes counts', () => {
+    const count = {
+      ...NEW_RULE,
+      measure: 'count',
+      currency: '',
+      limit_amount: '5000',
+      period: 'day',
+    } as const;
+    expect(ruleSentence(count)).toMatch(/^5,000 charge items of all usage per calendar day,/);
+    const calls = {
+      ...count,
+      currency: 'calls',
+      selector_type: 'metric',
+      selector_value: 'http.calls',
+    } as const;
+    expect(ruleSentence(calls)).toMatch(/^5,000 calls of http\.calls per calendar day,/);
+  });
+
   it('describes amounts of all usage', () => {
     expect(ruleSentence(RULE)).toBe(
       '100 USD of all usage per calendar month, alerts at 50 % and 80 %, blocks at 100 %',

@@ -94,6 +94,22 @@ describe('the check', () => {
     expect(await check({ currency: 'EUR' }, 'full')).toEqual([]);
   });
 
+  it('asks a count for one charge item, or for as many as the quantity says', async () => {
+    const route = await makeRoute(api, { id: 'ra_count', subjectId: 'count' });
+    const ruleNo = await makeLimit(api, route, {
+      key: 'count',
+      measure: 'count',
+      amount: '5',
+      period: 'lifetime',
+    });
+    await setUsed(api, ruleNo, { startS: 0, limit: '5' }, '3', 'count');
+    expect(await check({}, 'count')).toEqual([]);
+    expect(await check({ quantity: '2', amount: '9', currency: 'EUR' }, 'count')).toEqual([]);
+    expect(await check({ quantity: '2.5' }, 'count')).toEqual(['racl_count']);
+    await setUsed(api, ruleNo, { startS: 0, limit: '5' }, '4.5', 'count');
+    expect(await check({ quantity: '0.1' }, 'count')).toEqual(['racl_count']);
+  });
+
   it('asks a limit on a dimension of any type', async () => {
     const route = await makeRoute(api, { id: 'ra_dim', subjectId: 'dim' });
     await makeLimit(api, route, { key: 'd1', amount: '0', dimension: ['size', '1.5'] });

@@ -1,3 +1,4 @@
+import type { LimitMeasure } from '@tollgate/contract';
 import { createMetrics } from '../../../platform/metrics/index.js';
 import type { SweepJob } from '../../../platform/sweep-job.js';
 import { everythingAdmitted } from '../../../testing/admission.js';
@@ -64,7 +65,7 @@ export async function makeRoute(
 
 export interface TestLimit {
   readonly key: string;
-  readonly measure?: 'amount' | 'quantity';
+  readonly measure?: LimitMeasure;
   readonly selector?: readonly ['all' | 'metric' | 'metric_prefix', string];
   readonly dimension?: readonly [string, string];
   readonly currency?: string;

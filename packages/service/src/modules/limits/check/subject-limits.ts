@@ -6,7 +6,7 @@ import type { Postgres } from '../../../platform/postgres/index.js';
 import { type Amount, amountText, prepaidAvailable, type WalletKey } from '../../ledger/index.js';
 import type { LimitCatalog } from '../rules/catalog.js';
 import type { CompiledRoute } from '../rules/route-rules.js';
-import type { CompiledRule } from '../rules/rule.js';
+import { type CompiledRule, ONE_CHARGE_ITEM } from '../rules/rule.js';
 import type { MeasuredQueue } from './group-metrics.js';
 import { type GroupResult, Groups } from './groups.js';
 import {
@@ -165,11 +165,13 @@ function rulesThatBlock(route: CompiledRoute, asked: ProposedUsage): CompiledRul
 }
 
 function isOfCurrency({ measure, currency }: CompiledRule, asked: string | undefined): boolean {
-  return measure === 'quantity' || asked === undefined || currency === asked;
+  return measure !== 'amount' || asked === undefined || currency === asked;
 }
 
+/** Returns what usage adds to a limit. It is at least one charge item, and as many as its quantity says. */
 function askedOf({ measure }: CompiledRule, { amount, quantity }: ProposedUsage): Amount {
-  return measure === 'amount' ? amount : quantity;
+  if (measure === 'amount') return amount;
+  return measure === 'count' && quantity < ONE_CHARGE_ITEM ? ONE_CHARGE_ITEM : quantity;
 }
 
 function toOutcome<Answer>(answer: Answer): GroupResult<Answer> {

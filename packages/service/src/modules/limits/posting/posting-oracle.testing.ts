@@ -3,6 +3,7 @@ import { fromStored, toText } from '../../../kernel/decimal.js';
 import { parsePeriod, windowAt } from '../../../kernel/period.js';
 import { stored } from '../../../testing/index.js';
 import { alertText } from '../../../testing/limit-alert-text.js';
+import type { UsageItemRow } from '../../usage/index.js';
 import type { TestRoute } from './posting.testing.js';
 import type { TestRule } from './rule-values.testing.js';
 import { ratedUsage, type TestUsage } from './usage.testing.js';
@@ -163,8 +164,8 @@ export class PostingOracle {
       const value = items
         .filter(({ metric }) => isSelected(rule, metric))
         .filter(() => rule.dimension === undefined || dimensions.get(rule.dimension[0]) === rule.dimension[1])
-        .filter(({ currency }) => rule.measure === 'quantity' || currency === rule.currency)
-        .reduce((sum, item) => sum + (rule.measure === 'quantity' ? item.quantity : item.amount), 0n);
+        .filter(({ currency }) => (rule.measure ?? 'amount') !== 'amount' || currency === rule.currency)
+        .reduce((sum, item) => sum + measured(rule, item), 0n);
       const { startS, endS, limit } = windowOf(known, route, occurredAt);
       const key = `${subject.id} ${ruleNo} ${startS}`;
       const window = added.get(key) ?? {
@@ -180,6 +181,11 @@ export class PostingOracle {
 
 function knownRule(rule: TestRule, ruleNo: number, isDirect: boolean): KnownRule {
   return { rule: { currency: 'USD', ...rule }, ruleNo, isDirect, amounts: [] };
+}
+
+function measured({ measure = 'amount' }: TestRule, item: UsageItemRow): bigint {
+  if (measure === 'count') return stored('1');
+  return item[measure];
 }
 
 function isSelected({ selector = ['all', ''] }: TestRule, metric: string): boolean {

@@ -22,6 +22,7 @@ const PLANS: Readonly<Record<string, readonly Omit<TestRule, 'limit'>[]>> = {
   ulp_2: [
     { key: 'month', period: 'month', selector: ['metric', 'llm.calls'], notifyAt: [10, 90] },
     { key: 'hour', period: 'hour' },
+    { key: 'count', measure: 'count', currency: '', period: 'day', notifyAt: [40] },
   ],
 };
 

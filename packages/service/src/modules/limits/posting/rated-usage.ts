@@ -15,6 +15,8 @@ export interface RatedUsage {
   readonly subject: LimitedSubject | undefined;
   readonly dimensions: ReadonlyMap<string, string>;
   readonly items: readonly UsageItemRow[];
+  /** Whether its charge items are taken back. Their amounts and quantities have the opposite sign then. */
+  readonly isCounter?: boolean;
   /** The id that the event names; empty without a lease. */
   readonly budgetLeaseId: string;
 }

@@ -1,6 +1,8 @@
+import type { LimitMeasure } from '@tollgate/contract';
+
 export interface TestRule {
   readonly key: string;
-  readonly measure?: 'amount' | 'quantity';
+  readonly measure?: LimitMeasure;
   readonly selector?: readonly ['all' | 'metric' | 'metric_prefix', string];
   readonly dimension?: readonly [string, string];
   readonly currency?: string;

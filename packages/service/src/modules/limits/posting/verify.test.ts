@@ -113,6 +113,18 @@ describe('a verification of what was posted', () => {
     ]);
   });
 
+  it('counts the charge items of a limit by count', async () => {
+    const route = await fixture.route({ subjectId: 'u9', accountId: 'acct_b' });
+    await fixture.limit(route, { key: 'count', limit: '9', measure: 'count', currency: '' });
+    await post('counted', ['u9', 'u9']);
+    expect(await verify()).toMatchObject({ difference_count: 0 });
+    await fixture.rows(`update current_windows set used[1] = used[1] + 1 where subject_id = 'u9'`);
+    const { differences } = await verify();
+    expect(differences).toMatchObject([
+      { measure: 'window_usage', subject_id: 'u9', expected: '3', found: '2' },
+    ]);
+  });
+
   it('names each window that is missing', async () => {
     await post('late', ['u1'], -3);
     await fixture.rows(`delete from past_windows where subject_id = 'u1' and window_end is not null`);

@@ -2,6 +2,9 @@ import type { LimitAction, LimitMeasure, LimitSelectorType } from '@tollgate/con
 import type { Period } from '../../../kernel/period.js';
 import type { AmountTimeline } from './amounts.js';
 
+/** One charge item of a rule that counts them: values of limits are × 10^18. */
+export const ONE_CHARGE_ITEM = 10n ** 18n;
+
 /** An active rule of a plan or a direct limit; one object for all subjects that it applies to. */
 export interface CompiledRule {
   /** Number under which usage accumulates, the same in all revisions. */
@@ -16,7 +19,7 @@ export interface CompiledRule {
   readonly selectorValue: string;
   /** Only usage with this value of the dimension counts. */
   readonly dimension: { readonly key: string; readonly value: string } | undefined;
-  /** For an amount, the only currency that counts. For a quantity, a label. */
+  /** For an amount, the only currency that counts. Otherwise a label. */
   readonly currency: string;
   readonly period: Period;
   /** The period as the tenant wrote it. */

@@ -10,12 +10,18 @@ import type { UsageItemRow } from '../../usage/index.js';
 import type { LimitedSubject, OpenRule } from '../check/limit-status.js';
 import type { AccountDebits } from '../posting/debits.js';
 import type { PostingScope, RatedUsage } from '../posting/rated-usage.js';
-import type { CompiledRoute, CompiledRule, LimitRuleIndex, SubjectRef } from '../rules/index.js';
+import {
+  type CompiledRoute,
+  type CompiledRule,
+  type LimitRuleIndex,
+  ONE_CHARGE_ITEM,
+  type SubjectRef,
+} from '../rules/index.js';
 
 /** The sum that one batch adds to one window of a subject. */
 export interface WindowSum extends OpenRule {
   readonly usage: SubjectUsage;
-  /** × 10^18, of an amount or a quantity, as the rule measures. */
+  /** × 10^18, of an amount, a quantity or a count, as the rule measures. */
   used: bigint;
 }
 
@@ -85,7 +91,7 @@ export class UsageCounter {
       sum = this.#open(usage, rule, event.occurredAt, sum);
       usage.latest[place] = sum;
     }
-    sum.used += rule.measure === 'amount' ? item.amount : item.quantity;
+    sum.used += usedOf(rule, event, item);
   };
 
   /** @param latest the latest window of the rule, if there was one */
@@ -108,6 +114,13 @@ export class UsageCounter {
     }
     return places;
   }
+}
+
+/** Returns what a charge item adds to a window × 10^18. */
+function usedOf({ measure }: CompiledRule, { isCounter }: RatedUsage, item: UsageItemRow): bigint {
+  if (measure === 'amount') return item.amount;
+  if (measure === 'quantity') return item.quantity;
+  return isCounter === true ? -ONE_CHARGE_ITEM : ONE_CHARGE_ITEM;
 }
 
 /** The event and subject that are being counted. */

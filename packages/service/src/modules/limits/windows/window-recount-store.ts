@@ -1,3 +1,4 @@
+import type { LimitMeasure } from '@tollgate/contract';
 import { sql } from 'kysely';
 import { countOrNone, present } from '../../../kernel/present.js';
 import type { Tx } from '../../../platform/postgres/index.js';
@@ -19,8 +20,8 @@ export interface CountedWindow extends WindowKey {
   readonly used: string;
   /** When the batch that opened the window was processed, Unix milliseconds. */
   readonly openedAtMs: number;
-  readonly measure: 'amount' | 'quantity';
-  /** The currency of an amount; empty for a quantity. */
+  readonly measure: LimitMeasure;
+  /** The currency of an amount; otherwise empty. */
   readonly currency: string;
 }
 

@@ -16,7 +16,7 @@ describe('rules of a plan', () => {
     ['an empty key', { limit_key: '' }, 'limit_key'],
     ['a key with a space', { limit_key: 'a b' }, 'limit_key'],
     ['a key that another rule has', { limit_key: 'spend' }, 'limit_key'],
-    ['an unknown measure', { measure: 'count' }, 'measure'],
+    ['an unknown measure', { measure: 'sum' }, 'measure'],
     ['an unknown selector', { selector_type: 'regex' }, 'selector_type'],
     ['a metric of another shape', { selector_type: 'metric', selector_value: 'Tokens' }, 'selector_value'],
     ['a dimension of another shape', { dimension_key: 'a b', dimension_value: 'x' }, 'dimension_key'],
