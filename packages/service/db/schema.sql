@@ -924,6 +924,7 @@ create table usage_event_totals (
   failed_count bigint not null,
   unpriced_count bigint,
   voided_count bigint not null default 0,
+  correction_count bigint not null default 0,
   constraint usage_event_totals_pkey PRIMARY KEY (project_id, day)
 );
 

@@ -107,7 +107,9 @@ create table usage_event_revisions (
   primary key (project_id, raw_event_id)
 );
 
-alter table usage_event_totals add column voided_count bigint not null default 0;
+alter table usage_event_totals add column voided_count bigint not null default 0,
+  -- How often events of the day were corrected: it only grows, so that a correction and its revert do not go unnoticed.
+  add column correction_count bigint not null default 0;
 alter table ingest_totals add column voided_count bigint not null default 0;
 
 -- The release of a process; null for 0.1.0, whose projector would insert rows of corrections as other rows.

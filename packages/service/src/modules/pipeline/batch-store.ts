@@ -146,17 +146,18 @@ async function addEventTotals(tx: Tx, totals: readonly EventTotal[]): Promise<vo
   const column = columnsOf(totals);
   await sql`
     insert into usage_event_totals as t
-      (tenant_id, project_id, day, processed_count, failed_count, unpriced_count, voided_count)
+      (tenant_id, project_id, day, processed_count, failed_count, unpriced_count, voided_count, correction_count)
     select * from unnest(
       ${column((t) => t.tenantId)}::text[], ${column((t) => t.projectId)}::text[],
       ${column((t) => t.day)}::integer[], ${column((t) => t.processed)}::bigint[],
       ${column((t) => t.failed)}::bigint[], ${column((t) => t.unpriced)}::bigint[],
-      ${column((t) => t.voided)}::bigint[])
+      ${column((t) => t.voided)}::bigint[], ${column((t) => t.corrections)}::bigint[])
     on conflict (project_id, day) do update set
       processed_count = t.processed_count + excluded.processed_count,
       failed_count = t.failed_count + excluded.failed_count,
       unpriced_count = t.unpriced_count + excluded.unpriced_count,
-      voided_count = t.voided_count + excluded.voided_count
+      voided_count = t.voided_count + excluded.voided_count,
+      correction_count = t.correction_count + excluded.correction_count
   `.execute(tx);
 }
 

@@ -86,8 +86,26 @@ describe('BatchTotals', () => {
     totals.addDuplicates('ten_1', 'prj_1', 1);
     totals.addDuplicates('ten_2', 'prj_other', 1);
     expect(totals.eventTotals()).toEqual([
-      { tenantId: 'ten_1', projectId: 'prj_1', day: 0, processed: 1, failed: 0, voided: 0, unpriced: 0 },
-      { tenantId: 'ten_1', projectId: 'prj_1', day: 1, processed: 1, failed: 1, voided: 0, unpriced: 1 },
+      {
+        tenantId: 'ten_1',
+        projectId: 'prj_1',
+        day: 0,
+        processed: 1,
+        failed: 0,
+        voided: 0,
+        unpriced: 0,
+        corrections: 0,
+      },
+      {
+        tenantId: 'ten_1',
+        projectId: 'prj_1',
+        day: 1,
+        processed: 1,
+        failed: 1,
+        voided: 0,
+        unpriced: 1,
+        corrections: 0,
+      },
     ]);
     expect(totals.ingestTotals()).toEqual([
       { tenantId: 'ten_1', projectId: 'prj_1', processed: 2, failed: 1, voided: 0, duplicate: 1 },

@@ -29,6 +29,8 @@ export interface EventTotal {
   voided: number;
   /** Processed events with a charge item without a price. */
   unpriced: number;
+  /** Corrections of events of the day, which only grow. */
+  corrections: number;
 }
 
 /** The counts that one batch adds to a row of `ingest_totals`. */
@@ -80,6 +82,7 @@ export class BatchTotals {
     const count = row.isCounter ? -1 : 1;
     day.events[outcome] += count;
     project.ingest[outcome] += count;
+    if (row.isCounter) day.events.corrections++;
     if (replacesFailed) {
       day.events.failed--;
       project.ingest.failed--;
@@ -149,7 +152,7 @@ function dayOf({ ingest: { tenantId, projectId }, days }: ProjectTotals, day: nu
   let totals = days.get(day);
   if (totals === undefined) {
     totals = {
-      events: { tenantId, projectId, day, processed: 0, failed: 0, voided: 0, unpriced: 0 },
+      events: { tenantId, projectId, day, processed: 0, failed: 0, voided: 0, unpriced: 0, corrections: 0 },
       byMetric: new Map(),
     };
     days.set(day, totals);

@@ -10,6 +10,7 @@ export type ComparedMeasure =
   | 'failed_count'
   | 'voided_count'
   | 'unpriced_count'
+  | 'correction_count'
   | 'event_count';
 
 /** One number of one project's day, in one store. */

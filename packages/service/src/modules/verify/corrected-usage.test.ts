@@ -41,9 +41,9 @@ const anew = correctedRows(row, {
   itemTransactionIds: ['led_2'],
 });
 
-const verify = () =>
+const verify = (clickhouse: Pick<TestClickHouse['clickhouse'], 'upToDate'>) =>
   verifyUsage({
-    ...{ postgres: store.postgres, clickhouse: house.clickhouse },
+    ...{ postgres: store.postgres, clickhouse },
     log: createLog({ level: 'silent' }),
   });
 
@@ -53,16 +53,19 @@ async function recordTotals(): Promise<void> {
   const { projectNo } = await createProject(store.postgres, 'ten_1', 'prj_1');
   await sql`insert into usage_event_ids values (${projectNo}, ${idOf(row)}::uuid)`.execute(db);
   await sql`
-    insert into usage_event_totals (tenant_id, project_id, day, processed_count, failed_count, unpriced_count)
-    values ('ten_1', 'prj_1', ${DAY}, 1, 0, 0)
+    insert into usage_event_totals (tenant_id, project_id, day, processed_count, failed_count, unpriced_count,
+      correction_count)
+    values ('ten_1', 'prj_1', ${DAY}, 1, 0, 0, 1)
   `.execute(db);
   await sql`
     insert into usage_totals values ('ten_1', 'prj_1', ${DAY}, 'llm.tokens', 'token', 'USD', 1, 20, 0.03)
   `.execute(db);
 }
 
-const usageDifferences = async () =>
-  (await verify()).differences.map(({ store: where, measure, expected, found }) => [
+const usageDifferences = async (
+  clickhouse: Pick<TestClickHouse['clickhouse'], 'upToDate'> = house.clickhouse,
+) =>
+  (await verify(clickhouse)).differences.map(({ store: where, measure, expected, found }) => [
     where,
     measure,
     expected,
@@ -118,7 +121,38 @@ it('counts voided events apart, and none of their former status', async () => {
     ['failed_count', '0'],
     ['voided_count', '1'],
     ['unpriced_count', '0'],
+    ['correction_count', '2'],
   ]);
+});
+
+it('notices a correction that is reverted between its readings', async () => {
+  await recordTotals();
+  const isCorrectedBy = (corrections: number) =>
+    sql`update usage_event_totals set correction_count = ${corrections}`.execute(store.postgres.db);
+  await insertUsageRows(house.clickhouse, [row]);
+  await insertCorrections(house.clickhouse, [anew]);
+  const voided = voidedRows(anew.next);
+  const { items, status, posting, accountId } = anew.next;
+  const revived = correctedRows(voided.next, { items, status, posting, accountId });
+  let readings = 0;
+  const clickhouse: Pick<TestClickHouse['clickhouse'], 'upToDate'> = {
+    upToDate: async (tables) => {
+      readings++;
+      // The first reading lists days. The second one finds the void, and the totals of its revert follow.
+      if (readings === 2) await insertCorrections(house.clickhouse, [voided]);
+      if (readings === 2) await isCorrectedBy(3);
+      if (readings === 3) await insertCorrections(house.clickhouse, [revived]);
+      return house.clickhouse.upToDate(tables);
+    },
+  };
+  expect(await usageDifferences(clickhouse)).toEqual([]);
+  expect(readings).toBeGreaterThan(2);
+});
+
+it('finds a correction and its revert of which there are no rows', async () => {
+  await recordTotals();
+  await insertUsageRows(house.clickhouse, [anew.next]);
+  expect(await usageDifferences()).toEqual([['usage_events', 'correction_count', '1', '0']]);
 });
 
 it('finds what usage and corrections have posted, by the time of each', async () => {

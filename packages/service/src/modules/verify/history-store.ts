@@ -95,23 +95,26 @@ async function readEvents(
     failed: string;
     voided: string;
     unpriced: string;
+    corrections: string;
   }>(
     `SELECT tenant_id AS tenantId, project_id AS projectId, ${DAY_OF('occurred_at')} AS day,
        sumIf(${SIGN}, status = 'processed') AS processed, sumIf(${SIGN}, status = 'failed') AS failed,
        sumIf(${SIGN}, status = 'voided') AS voided,
-       sumIf(${SIGN}, arrayExists(source -> source = 'unpriced', item.pricing_source)) AS unpriced
+       sumIf(${SIGN}, arrayExists(source -> source = 'unpriced', item.pricing_source)) AS unpriced,
+       countIf(is_counter) AS corrections
      FROM ${events.from} FINAL WHERE ${events.inPlace} AND ${WITHIN('occurred_at')}
      GROUP BY tenantId, projectId, day`,
     params,
   );
-  return rows.flatMap(({ processed, failed, voided, unpriced, ...day }): Measurement[] => {
+  return rows.flatMap(({ processed, failed, voided, unpriced, corrections, ...day }): Measurement[] => {
     const key = { ...day, metric: null, unit: null, currency: null };
     return [
       { ...key, measure: 'processed_count', value: processed },
       { ...key, measure: 'failed_count', value: failed },
-      // Days without corrections have no such total in PostgreSQL.
+      // Days without corrections have no such totals in PostgreSQL.
       ...(voided === '0' ? [] : [{ ...key, measure: 'voided_count' as const, value: voided }]),
       { ...key, measure: 'unpriced_count', value: unpriced },
+      ...(corrections === '0' ? [] : [{ ...key, measure: 'correction_count' as const, value: corrections }]),
     ];
   });
 }

@@ -217,7 +217,7 @@ function judge(look: Look, judged: Set<string>, tally: Tally): Map<string, Proje
 function eventCounts(events: readonly Measurement[]): Measurement[] {
   const counts = new Map<string, Measurement>();
   for (const event of events) {
-    if (event.measure === 'unpriced_count') continue;
+    if (event.measure === 'unpriced_count' || event.measure === 'correction_count') continue;
     const key = dayKey(event);
     const count = Number(counts.get(key)?.value ?? 0) + Number(event.value);
     counts.set(key, { ...event, measure: 'event_count', value: String(count) });

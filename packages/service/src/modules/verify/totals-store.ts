@@ -30,6 +30,7 @@ interface EventTotals {
   readonly voided: number;
   /** Null until an earlier release's day is counted; stays null where its history was not kept until then. */
   readonly unpriced: number | null;
+  readonly corrections: number;
 }
 
 const LAST_DAY = Math.floor(0xffff_ffff / DAY_S);
@@ -65,7 +66,8 @@ export async function readExpected(tx: Tx, span: DaySpan): Promise<ExpectedTotal
   `.execute(tx);
   const events = await sql<EventTotals>`
     select tenant_id as "tenantId", project_id as "projectId", day,
-      processed_count as processed, failed_count as failed, voided_count as voided, unpriced_count as unpriced
+      processed_count as processed, failed_count as failed, voided_count as voided, unpriced_count as unpriced,
+      correction_count as corrections
     from usage_event_totals where ${within(span)}
   `.execute(tx);
   const waiting = await readWaiting(tx);
@@ -141,13 +143,17 @@ export async function daysWithTotals(db: Db): Promise<number[]> {
 
 const NO_METRIC = { metric: null, unit: null, currency: null } as const;
 
-function eventMeasurements({ processed, failed, voided, unpriced, ...day }: EventTotals): Measurement[] {
+function eventMeasurements(totals: EventTotals): Measurement[] {
+  const { processed, failed, voided, unpriced, corrections, ...day } = totals;
   const counted: Measurement[] = [
     { ...day, ...NO_METRIC, measure: 'processed_count', value: String(processed) },
     { ...day, ...NO_METRIC, measure: 'failed_count', value: String(failed) },
     ...(voided === 0
       ? []
       : [{ ...day, ...NO_METRIC, measure: 'voided_count' as const, value: String(voided) }]),
+    ...(corrections === 0
+      ? []
+      : [{ ...day, ...NO_METRIC, measure: 'correction_count' as const, value: String(corrections) }]),
   ];
   if (unpriced === null) return counted;
   return [...counted, { ...day, ...NO_METRIC, measure: 'unpriced_count', value: String(unpriced) }];

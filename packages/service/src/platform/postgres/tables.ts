@@ -778,6 +778,7 @@ export interface UsageEventTotalsTable {
   failed_count: number;
   unpriced_count: number | null;
   voided_count: Generated<number>;
+  correction_count: Generated<number>;
 }
 
 export interface UsageLimitPlanRulesTable {
