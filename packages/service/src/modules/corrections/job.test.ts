@@ -7,7 +7,7 @@ import {
   type TestProject,
 } from '../../testing/index.js';
 import { createCorrectionJob } from './job.js';
-import { forgetExpired } from './turn-store.js';
+import { forgetExpired, takeTurn } from './turn-store.js';
 
 const NOW_MS = 1_750_000_000_000;
 const DAY_MS = 86_400_000;
@@ -32,12 +32,13 @@ async function insertCorrection(
   id: string,
   status: string,
   plannedAtMs: number | null = null,
+  { tenantId, projectId } = project,
 ): Promise<void> {
   await rows(
     `insert into usage_corrections (tenant_id, project_id, id, action, status, request, reason, is_applied_at_once,
        created_by, created_at_ms, planned_at_ms)
      values ($1, $2, $3, 'void', $4, '{}', 'test', false, 'service', 0, $5)`,
-    [project.tenantId, project.projectId, id, status, plannedAtMs],
+    [tenantId, projectId, id, status, plannedAtMs],
   );
 }
 
@@ -99,9 +100,25 @@ describe('the job of corrections', () => {
   });
 });
 
+it('tenants take turns, and so do the corrections of a tenant', async () => {
+  const other = await createProject(test.postgres, 'ten_b', 'prj_b');
+  for (const id of ['cor_a1', 'cor_a2']) await insertCorrection(id, 'planning');
+  await insertCorrection('cor_b', 'planning', null, other);
+  const turns: (string | undefined)[] = [];
+  for (let at = 1; at <= 6; at++) turns.push((await takeTurn(test.postgres, NOW_MS + at, 0))?.id);
+  expect(turns).toEqual(['cor_a1', 'cor_b', 'cor_a2', 'cor_b', 'cor_a1', 'cor_b']);
+  // Whose turn it is has the correction alone.
+  expect((await takeTurn(test.postgres, NOW_MS + 7, 1_000))?.id).toBe('cor_a2');
+  expect((await takeTurn(test.postgres, NOW_MS + 8, 1_000))?.id).toBe('cor_b');
+  expect((await takeTurn(test.postgres, NOW_MS + 9, 1_000))?.id).toBe('cor_a1');
+  expect(await takeTurn(test.postgres, NOW_MS + 10, 1_000)).toBeUndefined();
+  await rows('delete from usage_corrections');
+});
+
 describe('events whose history was deleted', () => {
   it('are forgotten, and so are parts that have only such events', async () => {
-    await rows('delete from usage_correction_parts');
+    await rows('delete from usage_corrections');
+    await insertCorrection('cor_new', 'applied');
     await insertPart('cor_new', 0, [OLD]);
     await insertPart('cor_new', 1, [OLD, NEW]);
     for (const id of [OLD, NEW]) {

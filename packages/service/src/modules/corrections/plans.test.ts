@@ -94,6 +94,21 @@ describe('a planned correction of many parts', () => {
   });
 });
 
+it('waits while too many rows are on their way to ClickHouse', async () => {
+  await project.sendAndRate([{ customer: 'c1', n: 2 }]);
+  const id = await project.start({ action: 'void' });
+  const [waiting] = await fixture.rows<{ id: number }>(
+    `insert into usage_batches (created_at_ms, oldest_received_at_ms, event_count, item_count, byte_count, project_ids,
+       touched, first_days, last_day, bytes, shard)
+     values (0, 0, 0, 0, $1, '{}', '{}', '{}', 0, '', 0) returning id`,
+    [256 * 1_048_576],
+  );
+  await fixture.advance();
+  expect(await project.correction(id)).toMatchObject({ status: 'applying', applied: { events: 0 } });
+  await fixture.rows('delete from usage_batches where id = $1', [waiting?.id]);
+  expect(await project.ended(id)).toMatchObject({ status: 'applied' });
+});
+
 describe('two corrections of the same event', () => {
   it('are done one after the other when both apply at once', async () => {
     const [id = ''] = await project.sendAndRate([{ customer: 'c1', n: 2 }]);

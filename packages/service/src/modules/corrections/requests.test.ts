@@ -1,3 +1,4 @@
+import { CORRECTIONS_OPEN_MAX } from '@tollgate/contract';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { CorrectionsFixture } from './corrections.testing.js';
 import { CorrectionsProject } from './project.testing.js';
@@ -141,6 +142,21 @@ describe('requests', () => {
     expect(await project.event(eventId)).toMatchObject({ revision: 4, charge_items: [{ quantity: '3' }] });
     expect(await replace()).toEqual(first);
   });
+});
+
+it('more corrections in progress than a project may have are refused', async () => {
+  const { id } = await project.correct({ action: 'void', dry_run: true });
+  const columns = `tenant_id, project_id, action, request, reason, is_applied_at_once, created_by, created_at_ms`;
+  await fixture.rows(
+    `insert into usage_corrections (id, status, busy_until_ms, ${columns})
+     select id || n, 'planning', $2, ${columns} from usage_corrections, generate_series(1, $3) as n where id = $1`,
+    [id, fixture.clock.nowMs() + 1_000_000, CORRECTIONS_OPEN_MAX],
+  );
+  const refused = await project.call('POST', '/usage/corrections', many());
+  expect([refused.status, refused.json().code]).toEqual([409, 'correction_limit_reached']);
+  await fixture.rows('delete from usage_corrections where id = $1', [`${id}1`]);
+  expect((await project.call('POST', voidUrl(), reason)).status).toBe(202);
+  await fixture.rows('delete from usage_corrections where project_id = $1', [project.projectId]);
 });
 
 it('the same correction of an event that is requested several times at once is one correction', async () => {
