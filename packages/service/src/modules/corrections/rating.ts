@@ -1,8 +1,7 @@
 import type { BacktestRequest, CorrectionRules } from '@tollgate/contract';
 import { BoundedMemory } from '../../kernel/bounded-memory.js';
-import { parseJson } from '../../kernel/json/json.js';
 import type { ProjectRef } from '../../kernel/scope.js';
-import { BatchRules, type RuleVersionSource } from '../pipeline/index.js';
+import { BatchRules, NOT_PUBLISHED, type RuleVersionSource } from '../pipeline/index.js';
 import {
   compilePricing,
   dimensionTexts,
@@ -14,7 +13,7 @@ import {
   refuseToCompile,
 } from '../rules/index.js';
 import { compiledExtractor, type RuleSetsForTrial, saved, trialRules } from '../trial/index.js';
-import { assertStorable, type UsageEventRow } from '../usage/index.js';
+import { assertStorable, sentFields, type UsageEventRow } from '../usage/index.js';
 import { type Outcome, withOutcome } from './outcome.js';
 
 /** The result of rating an event again, without its account; or why it cannot be rated. */
@@ -46,11 +45,6 @@ const DEFECT = {
   code: 'processing_failed',
   message: 'The event could not be processed.',
   path: '',
-} as const;
-const NO_RULES = {
-  code: 'rule_set_not_published',
-  message: 'The rule set has no published version.',
-  path: 'extractor_rule_set_id',
 } as const;
 /** Source of the expressions of one correction that are kept compiled. */
 const CODE_BYTES_MAX = 4 * 1_048_576;
@@ -150,7 +144,7 @@ function ratingBy(rulesOf: RulesFor, onDefect: (error: unknown) => void): Correc
   return {
     async rate(event) {
       const active = await rulesOf(event);
-      if (active === undefined) return { ok: false, failure: NO_RULES };
+      if (active === undefined) return { ok: false, failure: NOT_PUBLISHED };
       try {
         return rerated(event, active);
       } catch (error) {
@@ -179,12 +173,10 @@ function rerated(event: UsageEventRow, { version, rate }: ActiveRules): Rerated 
   return { ok: true, outcome };
 }
 
-/** The event's fields as ingest took them. @throws SyntaxError where its body could never be read */
-function fieldsOf({ rawJson, xBilling, occurredAt, subjectIsSent, subjectType, subjectId }: UsageEventRow) {
-  return {
-    raw_json: parseJson(Buffer.from(rawJson)),
-    occurred_at: occurredAt,
-    ...(subjectIsSent ? { subject_type: subjectType, subject_id: subjectId } : {}),
-    ...(xBilling === '' ? {} : { 'x-billing': parseJson(Buffer.from(xBilling)) }),
-  };
+function fieldsOf({ rawJson, xBilling, occurredAt, subjectIsSent, ...row }: UsageEventRow) {
+  const { subjectType: type, subjectId: id } = row;
+  return sentFields({
+    ...{ rawJson, xBilling, occurredAt },
+    sentSubject: subjectIsSent ? { type, id } : undefined,
+  });
 }

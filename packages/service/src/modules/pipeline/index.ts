@@ -17,7 +17,7 @@ export type { BatchStage, PipelineObserver, ProjectorObserver, SegmentNews } fro
 export { measureProjection } from './projection-metrics.js';
 export { createProjector, type OwnedShards, type Projector, type ProjectorDeps } from './projector.js';
 export { checkStoresMatch, PROJECTOR_LOCK } from './projector-store.js';
-export { BatchRules, type RuleVersionSource } from './rating.js';
+export { BatchRules, NOT_PUBLISHED, type RuleVersionSource } from './rating.js';
 export { createRollupDimensions } from './rollup-dimensions.js';
 export {
   createColumnSpool,

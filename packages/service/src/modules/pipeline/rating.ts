@@ -17,7 +17,8 @@ export const DEFECT: Failure = {
   message: 'The event could not be processed; reprocess it later.',
   path: '',
 };
-const NO_RULES: Failure = {
+/** No version of the event's rule set was ever published. */
+export const NOT_PUBLISHED: Failure = {
   code: 'rule_set_not_published',
   message: 'The rule set has no published version.',
   path: 'extractor_rule_set_id',
@@ -109,7 +110,7 @@ function outcomeOf(
   if (occurredAt !== occurredAtOf(group, event)) {
     throw new Error('the time in the event id differs from occurred_at');
   }
-  if (version === undefined) return failedWith(group, event, envelope, NO_RULES);
+  if (version === undefined) return failedWith(group, event, envelope, NOT_PUBLISHED);
   const rated = version.rate(ratingInput(facts, group.body.rawJson(event.index, version.reads)));
   return {
     envelope,

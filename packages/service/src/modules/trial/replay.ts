@@ -1,10 +1,15 @@
 import { BACKTEST_EVENTS_MAX, BACKTEST_SECONDS_MAX, type BacktestResult } from '@tollgate/contract';
 import type { Clock } from '../../kernel/clock.js';
-import { parseJson } from '../../kernel/json/json.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import { type RatingRules, rateEvent, ratingInputOf } from '../rules/index.js';
 import { ProjectHistory } from '../storage/index.js';
-import { type ReplaySelection, readInputs, type StoredInput, type UsageScope } from '../usage/index.js';
+import {
+  type ReplaySelection,
+  readInputs,
+  type StoredInput,
+  sentFields,
+  type UsageScope,
+} from '../usage/index.js';
 import { RatingComparison } from './comparison.js';
 import { outcomeOf, type RatingOutcome, storedOutcome } from './outcome.js';
 import type { TrialRating } from './trial-rules.js';
@@ -106,13 +111,9 @@ function rateStored(event: StoredInput, rules: RatingRules): RatingOutcome {
   }
 }
 
-/** The event's fields as ingest took them. @throws SyntaxError where its body could never be read */
+/** Returns the fields of an event as ingest took them. @throws SyntaxError where its body could never be read */
 export function fieldsOf(event: StoredInput): Record<string, unknown> {
-  const { raw_json: rawJson, x_billing: billing, subject_is_sent: isSubjectSent } = event;
-  return {
-    raw_json: parseJson(Buffer.from(rawJson)),
-    occurred_at: event.occurred_at_s,
-    ...(isSubjectSent ? { subject_type: event.subject_type, subject_id: event.subject_id } : {}),
-    ...(billing === '' ? {} : { 'x-billing': parseJson(Buffer.from(billing)) }),
-  };
+  const { raw_json: rawJson, x_billing: xBilling, occurred_at_s: occurredAt } = event;
+  const { subject_is_sent: isSent, subject_type: type, subject_id: id } = event;
+  return sentFields({ rawJson, xBilling, occurredAt, sentSubject: isSent ? { type, id } : undefined });
 }

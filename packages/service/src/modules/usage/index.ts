@@ -32,6 +32,7 @@ export {
 export type { CorrectionAuthor } from './revisions.js';
 export { registerUsageRoutes } from './routes.js';
 export { assertStorable, type UsageEventRow, type UsageItemRow } from './row.js';
+export { sentFields } from './sent-fields.js';
 export { ingestCounts } from './status-store.js';
 export { revisionRows } from './stored-rows.js';
 export { resolveTimeRange, type TimeRange } from './time-range.js';
