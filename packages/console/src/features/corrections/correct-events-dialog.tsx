@@ -1,18 +1,13 @@
-import type { CorrectionFilter, CorrectionRequest } from '@tollgate/contract';
-import { type FormEvent, useState } from 'react';
-import { useLocation } from 'wouter';
+import type { CorrectionFilter } from '@tollgate/contract';
+import { useState } from 'react';
 import { useMay } from '../../api/session.js';
-import { useRequestKey } from '../../api/use-request-key.js';
-import { useProject } from '../../project.js';
 import { Button } from '../../ui/button.js';
-import { CancelButton, Dialog, DialogActions } from '../../ui/dialog.js';
+import { DialogActions } from '../../ui/dialog.js';
 import { Fact, Facts } from '../../ui/facts.js';
 import { Field, Select } from '../../ui/field.js';
-import { FailureNote } from '../../ui/states.js';
 import type { EventQuery } from '../usage/filters.js';
-import { useCreateCorrection } from './api.js';
 import { correctionFilterOf, describeFilter } from './correction-filter.js';
-import { ReasonField } from './reason-field.js';
+import { PlanDialog, PlanForm } from './plan-correction.js';
 import { isCompleteChoice, PUBLISHED_RULES, rulesOf } from './rules-choice.js';
 import { RulesFields } from './rules-fields.js';
 
@@ -27,18 +22,13 @@ interface CorrectEventsProps {
 export function CorrectEventsDialog({ eventQuery, isOpen, onClose }: CorrectEventsProps) {
   const reading = correctionFilterOf(eventQuery);
   return (
-    <Dialog
-      title="Correct matching events"
-      description="First you see what would change. Nothing changes until you apply it."
-      isOpen={isOpen}
-      onClose={onClose}
-    >
+    <PlanDialog title="Correct matching events" isOpen={isOpen} onClose={onClose}>
       {reading.isUsable ? (
         <CorrectionForm filter={reading.filter} />
       ) : (
         <UnusableFilters labels={reading.labels} onClose={onClose} />
       )}
-    </Dialog>
+    </PlanDialog>
   );
 }
 
@@ -79,26 +69,16 @@ function effectOf(action: Action, status: CorrectionFilter['status'] = 'processe
 }
 
 function CorrectionForm({ filter }: { readonly filter: CorrectionFilter }) {
-  const { id } = useProject();
-  const [, navigate] = useLocation();
   const mayReadRules = useMay('rules:read');
-  const create = useCreateCorrection();
   const isVoided = filter.status === 'voided';
   const [action, setAction] = useState<Action>('rerate');
   const [choice, setChoice] = useState(PUBLISHED_RULES);
-  const [reason, setReason] = useState('');
   const rules = action === 'rerate' ? rulesOf(choice) : undefined;
-  const body: CorrectionRequest = { action, filter, reason, ...(rules === undefined ? {} : { rules }) };
-  const key = useRequestKey(body);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    create.mutate(
-      { body, key },
-      { onSuccess: (correction) => navigate(`/p/${id}/usage/corrections/${correction.id}`) },
-    );
-  };
   return (
-    <form onSubmit={submit} className="flex flex-col gap-4">
+    <PlanForm
+      request={{ action, filter, ...(rules === undefined ? {} : { rules }) }}
+      isComplete={action === 'void' || isCompleteChoice(choice)}
+    >
       <section aria-label="Events" className="rounded-lg bg-sunken px-3.5 py-2.5">
         <Facts>
           {describeFilter(filter).map(([name, value]) => (
@@ -120,19 +100,6 @@ function CorrectionForm({ filter }: { readonly filter: CorrectionFilter }) {
         )}
       </Field>
       {action === 'rerate' && mayReadRules && <RulesFields choice={choice} onChange={setChoice} />}
-      <ReasonField value={reason} onChange={setReason} />
-      {create.isError && <FailureNote error={create.error} />}
-      <DialogActions>
-        <CancelButton />
-        <Button
-          type="submit"
-          look="primary"
-          isBusy={create.isPending}
-          disabled={reason.trim() === '' || !isCompleteChoice(choice)}
-        >
-          Show what would change
-        </Button>
-      </DialogActions>
-    </form>
+    </PlanForm>
   );
 }

@@ -79,17 +79,17 @@ function VoidForm({
 
 /**
  * Asks for all corrections first, then waits until each is in force. A repetition after an error goes on with the
- * same keys, so that no event is voided twice.
+ * same keys, so that no event is voided twice; only an event whose correction has failed gets a new one.
  */
 function useVoiding(eventIds: readonly string[], reason: string) {
   const { askToVoid, ended } = useEventCorrections();
   const refetchUsage = useRefetchUsage();
   const [keys] = useState(() => new Map<string, string>());
   const [done, setDone] = useState(0);
+  const nameOf = (eventId: string) => JSON.stringify([eventId, reason]);
   const keyOf = (eventId: string): string => {
-    const name = JSON.stringify([eventId, reason]);
-    const key = keys.get(name) ?? newIdempotencyKey();
-    keys.set(name, key);
+    const key = keys.get(nameOf(eventId)) ?? newIdempotencyKey();
+    keys.set(nameOf(eventId), key);
     return key;
   };
   const voidAll = useMutation({
@@ -106,7 +106,11 @@ function useVoiding(eventIds: readonly string[], reason: string) {
         }
       }
       for (const [index, [eventId, correctionId]] of asked.entries()) {
-        await ended(eventId, correctionId);
+        await ended(eventId, correctionId).catch((error: unknown) => {
+          // The same key would return the correction that has failed.
+          keys.delete(nameOf(eventId));
+          throw error;
+        });
         setDone(index + 1);
       }
       const [first] = refused;
