@@ -107,7 +107,7 @@ it('tenants take turns, and so do the corrections of a tenant', async () => {
   const turns: (string | undefined)[] = [];
   for (let at = 1; at <= 6; at++) turns.push((await takeTurn(test.postgres, NOW_MS + at, 0))?.id);
   expect(turns).toEqual(['cor_a1', 'cor_b', 'cor_a2', 'cor_b', 'cor_a1', 'cor_b']);
-  // Whose turn it is has the correction alone.
+  // Nobody else takes a correction during its turn.
   expect((await takeTurn(test.postgres, NOW_MS + 7, 1_000))?.id).toBe('cor_a2');
   expect((await takeTurn(test.postgres, NOW_MS + 8, 1_000))?.id).toBe('cor_b');
   expect((await takeTurn(test.postgres, NOW_MS + 9, 1_000))?.id).toBe('cor_a1');

@@ -26,11 +26,11 @@ export async function takeKeys(
     select ${tx.ownValues()}, ${operation}::text, k.key, ''::bytea, 'null'::json, ${createdAt}::bigint
     from unnest(${keys}::text[]) as k (key) order by k.key collate "C"
     on conflict do nothing`;
-  return taken === keys.length ? [] : readKeys(tx, operation, keys);
+  return taken === keys.length ? [] : readKeyUses(tx, operation, keys);
 }
 
 /** Returns the uses of keys by requests that were carried out. */
-export function readKeys(db: ProjectDb, operation: string, keys: readonly string[]): Promise<KeyUse[]> {
+export function readKeyUses(db: ProjectDb, operation: string, keys: readonly string[]): Promise<KeyUse[]> {
   return db.rows<KeyUse>`
     select key, request_hash as "requestHash", answer from idempotent_requests
     where ${db.isOwn()} and operation = ${operation} and key = any(${keys})

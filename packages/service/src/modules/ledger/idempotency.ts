@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { DomainError } from '../../kernel/errors.js';
 import type { ProjectScope } from '../../kernel/scope.js';
 import { type Db, ProjectDb, ProjectTx, type Tx } from '../../platform/postgres/index.js';
-import { freeKeys, type KeyUse, readKeys, storeResponses, takeKeys } from './idempotency-store.js';
+import { freeKeys, type KeyUse, readKeyUses, storeResponses, takeKeys } from './idempotency-store.js';
 
 /** The scope of idempotency keys. The same key may be used for different operations. */
 export interface KeyScope extends ProjectScope {
@@ -51,7 +51,7 @@ export async function earlierAnswer<Answer extends object>(
   { key, asked, ...scope }: OnceRequest,
 ): Promise<Answer | undefined> {
   if (key === undefined) return undefined;
-  const [use] = await readKeys(new ProjectDb(db, scope), scope.operation, [key]);
+  const [use] = await readKeyUses(new ProjectDb(db, scope), scope.operation, [key]);
   return use === undefined ? undefined : answerOf<Answer>(use, asked);
 }
 
