@@ -1,8 +1,7 @@
 import type { CorrectionStatus } from '@tollgate/contract';
 import { sql } from 'kysely';
 import type { ListPage, Page } from '../../kernel/page.js';
-import type { ProjectRef } from '../../kernel/scope.js';
-import { lockUntilCommit, type ProjectDb, type Tx } from '../../platform/postgres/index.js';
+import type { ProjectDb } from '../../platform/postgres/index.js';
 import type { CorrectionAuthor } from '../usage/index.js';
 import type { RankedExample } from './changes.js';
 import type { CorrectionInput, StoredCorrection } from './correction.js';
@@ -18,18 +17,6 @@ export const CORRECTION_COLUMNS = sql`c.id, c.action, c.status, encode(uuid_send
 
 /** The statuses of corrections with steps to do. */
 export const IN_PROGRESS = sql`('planning', 'applying', 'reverting')`;
-
-/** Names the advisory locks of events that requests correct. */
-const EVENT_LOCK = 'tollgate-corrected-event';
-
-/** Keeps other requests from correcting an event (32 hex digits) until the transaction ends. */
-export function lockCorrectionsOf(
-  tx: Tx,
-  { projectId }: Pick<ProjectRef, 'projectId'>,
-  eventId: string,
-): Promise<void> {
-  return lockUntilCommit(tx, `${EVENT_LOCK} ${projectId} ${eventId}`);
-}
 
 export interface NewCorrection {
   readonly id: string;

@@ -11,7 +11,7 @@ import { newId, rawEventIdText } from '../../kernel/id.js';
 import type { ListPage, Page } from '../../kernel/page.js';
 import type { Principal } from '../../kernel/principal.js';
 import type { ProjectRef } from '../../kernel/scope.js';
-import { ProjectDb, type Tx, transaction } from '../../platform/postgres/index.js';
+import { ProjectDb, TenantTx, type Tx, transaction } from '../../platform/postgres/index.js';
 import { earlierAnswer, once } from '../ledger/index.js';
 import { auditRequest, type CorrectionRequester } from './audit.js';
 import { type CorrectionInput, PLAN_MS, type Replacement, type StoredCorrection } from './correction.js';
@@ -170,7 +170,8 @@ export class Corrections {
     const check = () => checkRated(this.#deps, caller.project, eventId);
     return this.#once(caller, same, check, async (tx) => {
       // The same request could be there twice: the second one has to find the correction of the first.
-      await store.lockCorrectionsOf(tx, caller.project, eventId);
+      const { tenantId, projectId } = caller.project;
+      await new TenantTx(tx, tenantId).lock('corrected event', projectId, eventId);
       const earlier = await earlierOf(new ProjectDb(tx, caller.project), eventId, asked);
       if (earlier !== undefined) return { correction_id: earlier };
       const id = await this.#insert(tx, caller, {
