@@ -52,7 +52,7 @@ export default defineConfig({
     // Modules are loaded once per worker, not once per file: what one keeps is the same for every test.
     isolate: false,
     globalSetup: [source('./packages/service/src/testing/global-setup.ts')],
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    testTimeout: 180_000,
+    hookTimeout: 300_000,
   },
 });

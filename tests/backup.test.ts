@@ -15,7 +15,7 @@ const AHEAD_MAX = 150;
 /** Pause of each sender after a batch: the load lasts as long as the backup, and leaves it time. */
 const PAUSE_MS = 200;
 /** Timeout of steps that take seconds. */
-const SLOW_MS = 120_000;
+const SLOW_MS = 240_000;
 
 let service: RunningService;
 let load: AcknowledgedLoad;
@@ -26,7 +26,7 @@ beforeEach(async () => {
   folder = join(scratch, 'backup');
   service = await startService();
   load = await AcknowledgedLoad.create([service], PROJECTS);
-}, 120_000);
+}, 300_000);
 afterEach(async () => {
   await load?.stop();
   await service?.stop();

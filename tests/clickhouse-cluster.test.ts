@@ -24,12 +24,12 @@ describe.runIf(givenCluster !== undefined)(clusterTitle('a service on a cluster 
       TOLLGATE_CLICKHOUSE_CLUSTER: givenCluster?.name ?? '',
     };
     service = await newService({ args: ['serve'], env, startsEmpty: true });
-  }, 120_000);
+  }, 300_000);
   afterAll(async () => {
     await service.stop();
     await database.drop();
     await postgres.drop();
-  }, 120_000);
+  }, 300_000);
 
   it('accepts, rates and projects, and verify finds both stores equal', async () => {
     await service.start({});

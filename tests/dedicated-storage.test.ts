@@ -7,7 +7,7 @@ import { type RunningService, startService } from './support/service.js';
 const KILLS = 3;
 const BATCHES_PER_ROUND = 12;
 const BATCH_EVENTS = 50;
-const SETTLE_TIMEOUT_MS = 60_000;
+const SETTLE_TIMEOUT_MS = 180_000;
 /** Its release projects get tables of their own. */
 const PLAN = 'scale';
 

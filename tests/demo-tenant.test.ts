@@ -38,7 +38,7 @@ it('has a board whose every chart shows something, and gets no second one at the
   }));
   await project.batchIngest({ source: 'demo', events });
   await waitFor(async () => (await project.usage.events({ limit: 100 })).events.length === events.length, {
-    timeoutMs: 30_000,
+    timeoutMs: 120_000,
     what: 'the sample events',
   });
 
@@ -64,7 +64,7 @@ it('prints lines that work pasted together', async () => {
   const demo = await startService({ args: ['demo'] });
   try {
     await waitFor(async () => demo.output.includes('Stop with Ctrl-C.'), {
-      timeoutMs: 60_000,
+      timeoutMs: 180_000,
       what: 'the welcome',
     });
     // Commands are indented and begin with `EVENT=` or `curl`; the lines behind a command that are indented more belong

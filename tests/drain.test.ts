@@ -34,7 +34,7 @@ afterEach(async () => {
   await service.stop();
 });
 
-const hasEnded = () => waitFor(() => service.hasEnded, { timeoutMs: 30_000 });
+const hasEnded = () => waitFor(() => service.hasEnded, { timeoutMs: 120_000 });
 
 async function start(env: Record<string, string>, workers = '1'): Promise<void> {
   service = await startService({

@@ -11,7 +11,7 @@ import type { SampleProject } from './support/sample-project.js';
 import { type RunningService, startService } from './support/service.js';
 
 const REQUESTS = 20;
-const SETTLE = { timeoutMs: 60_000 };
+const SETTLE = { timeoutMs: 180_000 };
 const title = hasLoopbackNetwork ? '' : ', skipped because it needs Linux';
 
 describe.runIf(hasLoopbackNetwork)(`a service with the URL of a primary and its standby${title}`, () => {
@@ -53,5 +53,5 @@ describe.runIf(hasLoopbackNetwork)(`a service with the URL of a primary and its 
     await expectExactUsage({ servers, clickhouse }, project, acknowledged[0] ?? []);
     const verified = await service.runCommand(['verify']);
     expect([verified.exitCode, verified.output]).toEqual([0, expect.stringContaining('Everything is equal')]);
-  }, 240_000);
+  }, 480_000);
 });

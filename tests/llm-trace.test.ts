@@ -121,7 +121,7 @@ describe(`LLM invocations (${source}), ${invocations.length} of them, some sent 
     expect(totals['llm.input_tokens']).toBe(expected.inputTokens);
     expect(totals['llm.output_tokens']).toBe(expected.outputTokens);
     expect(amountE7).toBe(expected.inputTokens * INPUT_PRICE_E7 + expected.outputTokens * OUTPUT_PRICE_E7);
-  }, 120_000);
+  }, 300_000);
 
   it.each(['none', '1m', '1h', '1d'])(
     'adds up to the independent sum in an analysis query by %s',

@@ -81,5 +81,5 @@ describe('stores that do not belong together, without an archive', () => {
     const verified = await service.runCommand(['verify'], env);
     expect(verified.exitCode).toBe(1);
     expect(verified.stdout).toContain(`usage_events: processed_count should be ${EVENTS}, is 0`);
-  }, 240_000);
+  }, 480_000);
 });

@@ -109,7 +109,7 @@ describe.runIf(hasPgBouncer)(title, () => {
             () => true,
             () => false,
           );
-        await waitFor(isWritten, { timeoutMs: 30_000 });
+        await waitFor(isWritten, { timeoutMs: 120_000 });
       } finally {
         await close();
         for (const pooler of poolers) await pooler.stop();

@@ -53,7 +53,7 @@ describe('a service whose stores do not belong together', () => {
     await load.expectAllOnce();
     await historyIs('ok');
     await run('verify');
-  }, 240_000);
+  }, 480_000);
 
   it('does not double usage after a restore of PostgreSQL, and is repaired', async ({ skip }) => {
     await service.terminate();
@@ -84,5 +84,5 @@ describe('a service whose stores do not belong together', () => {
     await load.expectAllOnce();
     await historyIs('ok');
     await run('verify');
-  }, 240_000);
+  }, 480_000);
 });

@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => service?.stop());
 
 const until = (what: string, condition: () => Promise<boolean>) =>
-  waitFor(condition, { timeoutMs: 30_000, what });
+  waitFor(condition, { timeoutMs: 120_000, what });
 const ids = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id);
 
 const event = (key: string, usage: object = { input_tokens: 10, output_tokens: 2 }) => ({
@@ -276,7 +276,7 @@ it('the README works as written', async () => {
   const printed: Uint8Array[] = [];
   const stdout = { write: (bytes: Uint8Array) => printed.push(bytes) };
   const shown = await run({ env, stdout, once: () => {} }, 'whsec_c2VjcmV0');
-  expect(await shown.ingest.close({ timeoutMs: 30_000 })).toEqual([]);
+  expect(await shown.ingest.close({ timeoutMs: 120_000 })).toEqual([]);
   expect(shown.rows).toBeInstanceOf(Array);
   expect(shown.series).toMatchObject({ timezone: 'Europe/Berlin', group_by: ['bucket', 'model'] });
   expect(shown.limits).toMatchObject([{ limit_amount: '20' }]);

@@ -59,7 +59,7 @@ describe('the number of shards', () => {
       const sentBefore = [...sent];
       await waitFor(
         () => changes() > known && sent.every((events, place) => events > (sentBefore[place] ?? 0)),
-        { timeoutMs: 30_000, what: `events in ${count} shards` },
+        { timeoutMs: 120_000, what: `events in ${count} shards` },
       );
     }
     isDone = true;
@@ -67,7 +67,7 @@ describe('the number of shards', () => {
     for (const [place, { projectId, key }] of projects.entries()) {
       const status = async () =>
         (await call(service, 'GET', `/v1/projects/${projectId}/usage/ingest-status`, { key })).body;
-      await waitFor(async () => (await status()).pending === 0, { timeoutMs: 60_000, what: 'rated events' });
+      await waitFor(async () => (await status()).pending === 0, { timeoutMs: 180_000, what: 'rated events' });
       expect(await status()).toMatchObject({ processed: sent[place], failed: 0 });
     }
     const verified = await service.runCommand(['verify']);

@@ -115,7 +115,7 @@ class Sender {
           seen = await call(services[name], 'GET', path, { key: this.tenant.key });
           return seen.status === 200 && seen.body.pending === 0;
         },
-        { timeoutMs: 30_000 },
+        { timeoutMs: 120_000 },
       );
       const { processed, failed } = seen?.body ?? {};
       expect([name, processed + failed]).toEqual([name, this.accepted]);
@@ -259,7 +259,7 @@ it.each(KILLS)('survives kill -9 of the %s after "%s"', async (victim, step) => 
   expect([again.exitCode, again.stderr]).toEqual([0, '']);
   expect(await placeOf(tenantId)).toEqual({ cell: to, state: 'active', to_cell: null });
   const before = mover.accepted;
-  await waitFor(() => mover.accepted > before + 10, { timeoutMs: 30_000 });
+  await waitFor(() => mover.accepted > before + 10, { timeoutMs: 120_000 });
   await mover.stop();
   await mover.expectAll();
   expect(await move('remove-copy', tenantId, '--now')).toMatchObject({ exitCode: 0, stderr: '' });

@@ -81,7 +81,7 @@ describe.runIf(isPossible)(`a service whose stores require TLS and client certif
     ]);
     const verified = await service.runCommand(['verify'], working());
     expect([verified.exitCode, verified.stdout]).toEqual([0, expect.stringContaining('Everything is equal')]);
-  }, 120_000);
+  }, 300_000);
 
   it('trusts an authority that Node.js is given, too', async () => {
     const { sslrootcert: NODE_EXTRA_CA_CERTS, ...files } = filesOf();

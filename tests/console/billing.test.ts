@@ -92,7 +92,7 @@ describe.runIf(hasBrowser)('billing in the console', () => {
     };
     await project.batchIngest({ source: 'money', events: [event] });
     await waitFor(async () => (await project.usage.events({ subject_id: SUBJECT })).events.length === 1, {
-      timeoutMs: 30_000,
+      timeoutMs: 120_000,
       what: 'the event',
     });
     await page.reload();

@@ -186,7 +186,7 @@ describe.runIf(hasBrowser)('the amounts of charts', () => {
     await waitFor(
       async () =>
         (await project().usage.events({ source: 'hours', limit: 100 })).events.length === events.length,
-      { timeoutMs: 30_000, what: 'the calls' },
+      { timeoutMs: 120_000, what: 'the calls' },
     );
   }
 });

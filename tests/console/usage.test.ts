@@ -41,7 +41,7 @@ describe.runIf(hasBrowser)('usage in the console', () => {
         const { events } = await opened.client.project(projectId).usage.events({ source });
         return events.some(({ raw_event_id }) => raw_event_id === id);
       },
-      { timeoutMs: 30_000, what: 'the event' },
+      { timeoutMs: 120_000, what: 'the event' },
     );
   }
 

@@ -10,7 +10,7 @@ import { type RunningService, startService } from './service.js';
 export const PROCESSES = 4;
 export const CONNECTIONS = 12;
 /** Tests share two processor cores with many processes of the service. */
-export const SETTLE = { timeoutMs: 60_000 };
+export const SETTLE = { timeoutMs: 180_000 };
 const OCCURRED_AT = Math.floor(Date.now() / 1000) - 600;
 const INGEST_ROUTE = '/v1/projects/:project_id/extractor-rule-sets/:id/events/ingest';
 

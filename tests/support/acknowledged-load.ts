@@ -8,7 +8,7 @@ import type { RunningService } from './service.js';
 const SENDERS = 4;
 const BATCH_EVENTS = 100;
 const LARGE_PROMPT = 'p'.repeat(3_000);
-const SETTLE_TIMEOUT_MS = 60_000;
+const SETTLE_TIMEOUT_MS = 180_000;
 const SAMPLED_EVENTS = 97;
 
 interface Batch {

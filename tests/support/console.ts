@@ -101,7 +101,7 @@ async function sendSampleEvents(client: TollgateClient, tenant: DemoTenant, coun
   }));
   await project.batchIngest({ source: SOURCE, events });
   await waitFor(async () => (await project.usage.events({ limit: 100 })).events.length === count, {
-    timeoutMs: 30_000,
+    timeoutMs: 120_000,
     what: 'the sample events',
   });
 }

@@ -11,7 +11,7 @@ import { freePort } from './service.js';
 const PROGRAM = programPath('haproxy');
 export const hasHaproxy = PROGRAM !== undefined;
 
-const END_TIMEOUT_MS = 10_000;
+const END_TIMEOUT_MS = 60_000;
 const PRINTED_CHARS_MAX = 10_000;
 
 /** A load balancer in front of services, in a process of its own. It tries no request again. */
@@ -51,7 +51,7 @@ export class Haproxy {
   /** Waits until the health checks of the service with this port have found it up or down. */
   async untilState(port: number, state: 'UP' | 'DOWN'): Promise<void> {
     const isReached = async () => (await this.#stateOf(port)) === state;
-    await waitFor(isReached, { timeoutMs: 30_000, what: `${state} of ${port} at the load balancer` });
+    await waitFor(isReached, { timeoutMs: 120_000, what: `${state} of ${port} at the load balancer` });
   }
 
   async stop(): Promise<void> {

@@ -188,7 +188,7 @@ async function sendEvents({ project, writer, nowS }: Scene, ruleSetId: string, s
   }));
   await project.batchIngest({ events });
   await waitFor(async () => (await project.usage.events({ limit: 100 })).events.length === events.length, {
-    ...{ timeoutMs: 30_000, what: 'the hostile events' },
+    ...{ timeoutMs: 120_000, what: 'the hostile events' },
   });
 }
 

@@ -7,8 +7,8 @@ const NOT_PRESSED = /^(Close|Cancel|Copy|Sign out|Follow|Following|Refresh|Disca
 const OPENS_MORE = /^(Add|Show|Choose|More|New|Edit|Form|JSON)\b/;
 const TIMEOUT_MS = 5_000;
 /** A picture of a chart is drawn before the click is over. */
-const CHOICE_TIMEOUT_MS = 10_000;
-const SETTLED_MS_MAX = 10_000;
+const CHOICE_TIMEOUT_MS = 30_000;
+const SETTLED_MS_MAX = 30_000;
 const LOADING = '[role=status][aria-busy=true]';
 const WIDE = { width: 1_280, height: 900 };
 const NARROW = { width: 360, height: 780 };

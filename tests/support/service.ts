@@ -17,8 +17,8 @@ export type { CommandResult } from './command-result.js';
 /** The program that was built. */
 export const PROGRAM = fileURLToPath(new URL('../../packages/service/dist/bundle/cli.js', import.meta.url));
 const BUNDLE = fileURLToPath(new URL('../../scripts/bundle.mjs', import.meta.url));
-const READY_TIMEOUT_MS = 120_000;
-const END_TIMEOUT_MS = 30_000;
+const READY_TIMEOUT_MS = 240_000;
+const END_TIMEOUT_MS = 120_000;
 const POLL_INTERVAL_MS = 20;
 const OUTPUT_CHARS_MAX = 200_000;
 

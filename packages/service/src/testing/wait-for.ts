@@ -1,7 +1,7 @@
 import { holdsWithin } from '../platform/wait.js';
 
 /** Far beyond what any condition takes: a busy machine must not fail a test. */
-const TIMEOUT_MS = 30_000;
+const TIMEOUT_MS = 120_000;
 
 /** Waits until the condition holds; throws, naming `what`, when it does not within `timeoutMs`. */
 export async function waitFor(
