@@ -14,14 +14,40 @@ export interface TestClickHouse {
   drop(): Promise<void>;
 }
 
+const TEMPLATE = 'test_template';
+
+/**
+ * Migrates a template on the server. Returns the statements that create a database like it, in one request: they take a
+ * fraction of the time of the migrations.
+ */
+export async function createClickHouseTemplate(server: string): Promise<string> {
+  await administer(server, `CREATE DATABASE ${TEMPLATE}`);
+  const clickhouse = connectClickHouse({ url: `${server}/${TEMPLATE}` });
+  try {
+    await applyClickHouseMigrations(clickhouse);
+    // Views after the tables that they read and write.
+    const tables = await clickhouse.query<{ statement: string }>(
+      `SELECT create_table_query AS statement FROM system.tables WHERE database = currentDatabase()
+       ORDER BY engine = 'MaterializedView', name`,
+    );
+    return tables.map(({ statement }) => statement).join(';\n');
+  } finally {
+    await clickhouse.close();
+  }
+}
+
 /** Creates a migrated database on the run's ClickHouse server. */
 export async function createTestClickHouse(): Promise<TestClickHouse> {
-  const server = inject('stores').clickhouseUrl;
+  const { clickhouseUrl: server, clickhouseTemplate } = inject('stores');
   const database = `test_${randomBytes(8).toString('hex')}`;
-  await administer(server, `CREATE DATABASE ${database}`);
+  const statements = [
+    `CREATE DATABASE ${database}`,
+    clickhouseTemplate.replaceAll(`${TEMPLATE}.`, `${database}.`),
+    `INSERT INTO ${database}.schema_migrations SELECT * FROM ${TEMPLATE}.schema_migrations`,
+  ];
+  await administer(server, statements.join(';\n'));
   const url = `${server}/${database}`;
   const clickhouse = connectClickHouse({ url });
-  await applyClickHouseMigrations(clickhouse);
   return {
     clickhouse,
     url,

@@ -8,6 +8,7 @@ import {
   startTemporaryPostgres,
   temporaryFolder,
 } from '../platform/postgres/index.js';
+import { createClickHouseTemplate } from './clickhouse.js';
 import { startClickHouseHttpServer } from './clickhouse-http-server.js';
 import type { TestStores } from './stores.js';
 
@@ -35,7 +36,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await migrateTemplate(postgres.connection);
     const clickhouse = await startClickHouseHttpServer();
     stops.push(() => clickhouse.stop());
-    project.provide('stores', { postgres: postgres.connection, clickhouseUrl: clickhouse.url });
+    project.provide('stores', {
+      postgres: postgres.connection,
+      clickhouseUrl: clickhouse.url,
+      clickhouseTemplate: await createClickHouseTemplate(clickhouse.url),
+    });
     return stopAll;
   } catch (error) {
     await stopAll();

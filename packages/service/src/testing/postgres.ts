@@ -21,7 +21,7 @@ export async function createTestPostgres(options: { isEmpty?: boolean } = {}): P
   const server = { ...template, database: 'postgres' };
   const database = `test_${randomBytes(8).toString('hex')}`;
   const source = options.isEmpty === true ? 'template1' : template.database;
-  await runAlone(server, `create database ${database} template ${source}`);
+  await runAlone(server, `create database ${database} template ${source} strategy file_copy`);
   const connection = { ...template, database };
   const postgres = connectTo(connection);
   return {

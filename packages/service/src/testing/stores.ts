@@ -6,4 +6,6 @@ export interface TestStores {
   readonly postgres: PostgresConnection;
   /** URL of the server; every test file creates a database on it. */
   readonly clickhouseUrl: string;
+  /** See `createClickHouseTemplate`. */
+  readonly clickhouseTemplate: string;
 }
