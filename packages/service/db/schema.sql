@@ -353,6 +353,7 @@ create table failed_events (
   failure_code text not null,
   attempt integer not null,
   event text not null,
+  correction_id text not null default ''::text,
   constraint failed_events_pkey PRIMARY KEY (project_id, raw_event_id)
 );
 CREATE INDEX failed_events_by_time ON public.failed_events USING btree (project_id, occurred_at, raw_event_id);

@@ -111,6 +111,8 @@ alter table usage_event_totals add column voided_count bigint not null default 0
   -- How often events of the day were corrected: it only grows, so that a correction and its revert do not go unnoticed.
   add column correction_count bigint not null default 0;
 alter table ingest_totals add column voided_count bigint not null default 0;
+-- The correction that has given a failed event back, which made the revision that its next attempt replaces.
+alter table failed_events add column correction_id text not null default '';
 
 -- The release of a process; null for 0.1.0, whose projector would insert rows of corrections as other rows.
 alter table lease_members add column release text;

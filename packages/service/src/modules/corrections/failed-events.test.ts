@@ -28,6 +28,11 @@ describe('an event that has failed', () => {
     expect(await project.event(id)).toMatchObject({
       ...{ status: 'processed', revision: 3 },
       charge_items: [{ quantity: '2', amount: '1' }],
+      revisions: [
+        { revision: 1, status: 'failed', correction_id: null },
+        { revision: 2, status: 'voided', correction_id: correctionId },
+        { revision: 3, status: 'processed', correction_id: correctionId, reason: 'void' },
+      ],
     });
     expect(await project.balance(accountId)).toBe('-1');
     expect(await project.void(id)).toMatchObject({ status: 'applied', events_changed: 1 });

@@ -37,11 +37,15 @@ async function formerEvents(
   return events;
 }
 
+/** A failed event that is given back names the correction, because its next attempt replaces the revision of the revert. */
 async function recordReverted({ id }: OpenCorrection, { tx, db, part, events }: PartInStep): Promise<void> {
   await takeBackRevisions(db, id, part, events);
   const reverted = new Set(events.map(({ former }) => idOf(former)));
   const given = part.failedEvents.filter(({ idHex }) => reverted.has(idHex));
-  await insertFailedEvents(tx, given);
+  await insertFailedEvents(
+    tx,
+    given.map((event) => ({ ...event, correctionId: id })),
+  );
   await parts.markReverted(db, id, part.no);
 }
 

@@ -97,7 +97,8 @@ class BatchInputReader implements BatchInput {
     const body = new EventBody(record.body, kind, eventCount, scope.extractorRuleSetId);
     const events: AcceptedEvent[] = [];
     const place = { tenantId, projectId, projectNo, storage, receivedAtMs };
-    const group: AcceptedGroup = { ...place, attempt: 0, corrections: 0, ids, body, events, record };
+    const first = { attempt: 0, corrections: 0, correctionId: '' };
+    const group: AcceptedGroup = { ...place, ...first, ids, body, events, record };
     this.groups.push(group);
     const seen = this.#eventIds.of(projectNo);
     for (const [index, idHex] of hexIds(ids).entries()) {

@@ -27,6 +27,8 @@ export interface FailedEvent {
   readonly failureCode: string;
   readonly attempt: number;
   readonly event: string;
+  /** The correction that has given it back by a revert; empty if none has. */
+  readonly correctionId: string;
 }
 
 /** A failed event that was removed from the table. */
@@ -75,7 +77,7 @@ export async function takeFailedEvents(
     returning wanted.position, f.tenant_id as "tenantId", f.project_id as "projectId",
       encode(uuid_send(f.raw_event_id), 'hex') as "idHex", f.occurred_at as "occurredAt",
       f.received_at_ms as "receivedAtMs", f.extractor_rule_set_id as "extractorRuleSetId",
-      f.failure_code as "failureCode", f.attempt, f.event,
+      f.failure_code as "failureCode", f.attempt, f.event, f.correction_id as "correctionId",
       coalesce((
         select r.revision - 1 from usage_event_revisions r
         where r.project_id = f.project_id and r.raw_event_id = f.raw_event_id
@@ -95,13 +97,13 @@ export async function insertFailedEvents(tx: Tx, events: readonly FailedEvent[])
   const column = columnsOf(events);
   await sql`
     insert into failed_events (tenant_id, project_id, raw_event_id, occurred_at, received_at_ms,
-      extractor_rule_set_id, failure_code, attempt, event)
+      extractor_rule_set_id, failure_code, attempt, event, correction_id)
     select * from unnest(
       ${column((e) => e.tenantId)}::text[], ${column((e) => e.projectId)}::text[],
       ${column((e) => e.idHex)}::uuid[], ${column((e) => e.occurredAt)}::bigint[],
       ${column((e) => e.receivedAtMs)}::bigint[], ${column((e) => storable(e.extractorRuleSetId))}::text[],
       ${column((e) => e.failureCode)}::text[], ${column((e) => e.attempt)}::integer[],
-      ${column((e) => storable(e.event))}::text[])
+      ${column((e) => storable(e.event))}::text[], ${column((e) => e.correctionId)}::text[])
   `.execute(tx);
 }
 

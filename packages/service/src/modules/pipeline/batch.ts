@@ -195,6 +195,7 @@ async function takeAgain(tx: Tx, { reprocess }: BatchInput): Promise<FailedGroup
     receivedAtMs: stored.receivedAtMs,
     attempt: Math.min(stored.attempt + 1, ATTEMPT_MAX),
     corrections: stored.corrections,
+    correctionId: stored.correctionId,
     ids: Buffer.from(request.idHex, 'hex'),
     body: new EventBody(Buffer.from(stored.event), 'single', 1, stored.extractorRuleSetId),
     events: [{ projectNo: request.projectNo, idHex: request.idHex, index: 0 }],

@@ -14,6 +14,7 @@ function groupOf(projectNo: number): EventGroup {
     receivedAtMs: 0,
     attempt: 0,
     corrections: 0,
+    correctionId: '',
     ids: Buffer.alloc(0),
     body: new EventBody(Buffer.alloc(0), 'single', 1, null),
     events: [],

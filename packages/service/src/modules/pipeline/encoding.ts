@@ -25,7 +25,7 @@ export function rowOf(
     attempt: group.attempt,
     corrections: group.corrections,
     isCounter: false,
-    correctionId: '',
+    correctionId: group.correctionId,
     receivedAtMs: group.receivedAtMs,
     processedAtMs,
     status: failure === undefined ? 'processed' : 'failed',
@@ -105,6 +105,7 @@ export function failedEventOf(group: EventGroup, event: AcceptedEvent, row: Usag
     failureCode: row.failureCode,
     attempt: group.attempt,
     event: group.body.storedText(event.index),
+    correctionId: group.correctionId,
   };
 }
 

@@ -23,6 +23,8 @@ export interface EventGroup {
   readonly attempt: number;
   /** 0 at first; above 0, corrections have given back the failed event that is rated again. */
   readonly corrections: number;
+  /** The correction that gave it back last; otherwise empty. */
+  readonly correctionId: string;
   /** 16 bytes for each event of the body. */
   readonly ids: Buffer;
   readonly body: EventBody;

@@ -24,6 +24,7 @@ function outcomeOf(fields: object, notes: readonly RatingNote[] = []) {
     receivedAtMs: OCCURRED_AT * 1_000,
     attempt: 0,
     corrections: 0,
+    correctionId: '',
     ids: Buffer.from(idHex, 'hex'),
     body: new EventBody(Buffer.from(JSON.stringify(event)), 'single', 1, 'ers_1'),
     events: [accepted],

@@ -39,6 +39,7 @@ function groupOf(count: number): AcceptedGroup {
     receivedAtMs: OCCURRED_AT * 1_000,
     attempt: 0,
     corrections: 0,
+    correctionId: '',
     ids,
     body: new EventBody(body, 'batch', count, null),
     events: hexIds.map((idHex, index) => ({ projectNo: 1, idHex, index })),

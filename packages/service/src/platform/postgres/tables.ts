@@ -348,6 +348,7 @@ export interface FailedEventsTable {
   failure_code: string;
   attempt: number;
   event: string;
+  correction_id: Generated<string>;
 }
 
 export interface IdempotentRequestsTable {
