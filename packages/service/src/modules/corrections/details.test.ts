@@ -179,6 +179,8 @@ describe('history that is not kept', () => {
     const { correction_id: late } = await project.must(202, 'POST', path, { reason: 'late' }, key);
     await hideBefore(5);
     expect(await project.must(202, 'POST', path, { reason: 'late' }, key)).toEqual({ correction_id: late });
+    // That other events are not rated yet does not matter.
+    await project.send([{ customer: 'c2', n: 1 }]);
     expect((await project.call('POST', path, { reason: 'x' })).status).toBe(404);
     expect(await project.ended(late)).toMatchObject({ status: 'failed', failure: { code: 'not_found' } });
     expect(await project.correct({ action: 'void' })).toMatchObject({ events_matched: 1, events_changed: 1 });

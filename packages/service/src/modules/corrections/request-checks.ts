@@ -11,6 +11,7 @@ import { backtestOf } from './backtest.js';
 import type { Replacement, StoredCorrection } from './correction.js';
 import * as store from './correction-store.js';
 import { latestRevisions } from './part-store.js';
+import { isHidden } from './selection.js';
 import { readAppliedBacktest } from './selection-store.js';
 
 export interface RequestCheckDeps {
@@ -68,8 +69,9 @@ export async function checkRated(
   eventId: string,
 ): Promise<void> {
   const db = new ProjectDb(postgres.db, project);
-  const state = await eventState(db, await history.scopeOf(project), eventId);
-  if (state !== 'absent') return;
+  const scope = await history.scopeOf(project);
+  if (isHidden({ scope }, eventId)) throw new DomainError('not_found');
+  if ((await eventState(db, scope, eventId)) !== 'absent') return;
   const { pending } = await ingestCounts(db);
   throw new DomainError(pending > 0 ? 'event_not_rated' : 'not_found');
 }
