@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createRuleSets } from '../rules/index.js';
 import { CorrectionsFixture } from './corrections.testing.js';
 import { hangingPostgres } from './death.testing.js';
 import { CorrectionsProject } from './project.testing.js';
+import { Corrections } from './requests.js';
 
 const DAY_MS = 86_400_000;
 /** More than the time for which a process has a correction to itself. */
@@ -52,6 +54,24 @@ describe('a planned correction of many parts', () => {
       (entry: { correction_id: string; transaction_id: string }) => entry.correction_id === plan.id,
     );
     expect(transactionsOf(amounts)).toBe(4);
+  });
+
+  it('shows the events and the totals in force of the same moment', async () => {
+    await project.sendAndRate(TEN_EVENTS);
+    const { id } = await planned();
+    await project.must(202, 'POST', `/usage/corrections/${id}/apply`);
+    const { clock, history, house } = fixture;
+    const { postgres } = fixture.api;
+    const corrections = new Corrections({
+      ...{ clock, history, clickhouse: house.clickhouse, ruleSets: createRuleSets({ postgres, clock }) },
+      postgres: hangingPostgres(postgres, () => fixture.finish()),
+    });
+    const { tenantId, projectId } = project;
+    const ref = { tenantId, projectId, projectNo: 0, kind: 'release', storage: 'shared' } as const;
+    expect(await corrections.read(ref, id)).toMatchObject({
+      ...{ status: 'applying', applied: { events: 0, totals: [] } },
+    });
+    expect(await project.correction(id)).toMatchObject({ status: 'applied', applied: { events: 10 } });
   });
 
   it('is stale if an event was changed meanwhile, says what is in force, and is reverted', async () => {

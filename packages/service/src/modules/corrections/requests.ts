@@ -141,7 +141,9 @@ export class Corrections {
 
   /** @throws DomainError `not_found` */
   read(project: ProjectRef, id: string): Promise<Correction> {
-    return transaction(this.#deps.postgres, async (tx) => {
+    // On one snapshot: a part may be applied between two statements.
+    const snapshot = this.#deps.postgres.db.transaction().setIsolationLevel('repeatable read');
+    return snapshot.setAccessMode('read only').execute(async (tx) => {
       const db = new ProjectDb(tx, project);
       const found = await store.readCorrection(db, id);
       if (found === undefined) throw new DomainError('not_found');
