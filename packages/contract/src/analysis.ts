@@ -17,6 +17,17 @@ export type Measure = (typeof MEASURES)[number];
 export const SPLITS = ['metric'] as const;
 export type Split = (typeof SPLITS)[number];
 
+/**
+ * Names in `group_by` and `filters` that mean fields of every event or, for `@pricing_source`, of every charge item.
+ * No dimension can have such a name.
+ */
+export const RESERVED_NAMES = ['@account_id', '@pricing_source', '@subject_type', '@subject_id'] as const;
+export type ReservedName = (typeof RESERVED_NAMES)[number];
+/** The first character of reserved names, and of no dimension's name. */
+export const RESERVED_PREFIX = '@';
+/** The names that a filter can have, for descriptions. */
+export const FILTERED_NAMES = `dimension or reserved name (${RESERVED_NAMES.map((name) => `\`${name}\``).join(', ')})`;
+
 /** Latest Unix second of a range (in the year 2106): what 32 bits hold, and no event is later. */
 export const ANALYSIS_TIME_MAX = 4_294_967_295;
 /** Largest body of a query: its values travel to the store in a URL. */
@@ -115,12 +126,12 @@ export const AnalysisQuery = Type.Object(
     group_by: Type.Optional(
       Type.Array(DimensionName, {
         maxItems: ANALYSIS_GROUP_BY_MAX + 1,
-        description: '`bucket`, and at most four dimensions, `subject_type` or `subject_id`.',
+        description: `\`bucket\`, and at most four names, each a ${FILTERED_NAMES}.`,
       }),
     ),
     filters: Type.Optional(
       mapOf(DimensionFilter, {
-        description: 'By dimension, `subject_type` or `subject_id`; all must hold.',
+        description: `By ${FILTERED_NAMES}; all must hold, all of them for one charge item.`,
       }),
     ),
     subject_type: Type.Optional(Type.String({ minLength: 1, maxLength: IDENTIFIER_CHARS_MAX })),

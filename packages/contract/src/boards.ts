@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { AnalysisQuery, DimensionFilter, MeasureSchema, SplitBy } from './analysis.js';
+import { AnalysisQuery, DimensionFilter, FILTERED_NAMES, MeasureSchema, SplitBy } from './analysis.js';
 import { closed, mapOf, Nullable, UnixSeconds } from './common.js';
 import { SUBJECT_TYPE_PATTERN } from './limits.js';
 import { Warnings } from './warnings.js';
@@ -130,7 +130,7 @@ const GroupLimit = Type.Integer({
     '`group_by`. Default: all groups.',
 });
 const Filters = mapOf(DimensionFilter, {
-  description: 'By dimension, `subject_type` or `subject_id`; all must hold.',
+  description: `By ${FILTERED_NAMES}; all must hold.`,
 });
 const { group_by: groupBy, measures, metrics, split_by: splitBy } = AnalysisQuery.properties;
 

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { DimensionFilter } from './analysis.js';
+import { DimensionFilter, FILTERED_NAMES } from './analysis.js';
 import { closed, DecimalText, mapOf, Nullable, PageQuery, pageFields, UnixSeconds } from './common.js';
 import { IngestEvent } from './ingest.js';
 import { IDENTIFIER_CHARS_MAX } from './limits.js';
@@ -51,7 +51,7 @@ export const CorrectionFilter = Type.Object(
     }),
     dimensions: Type.Optional(
       mapOf(DimensionFilter, {
-        description: 'By dimension, `subject_type` or `subject_id`; all must hold.',
+        description: `By ${FILTERED_NAMES}; all must hold.`,
       }),
     ),
   },

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { ANALYSIS_FILTERS_MAX, DimensionFilter } from './analysis.js';
+import { ANALYSIS_FILTERS_MAX, DimensionFilter, FILTERED_NAMES } from './analysis.js';
 import { closed, cursorFields, mapOf, Nullable, UnixSeconds } from './common.js';
 import { ANALYSIS_METRICS_MAX, IDENTIFIER_CHARS_MAX } from './limits.js';
 import { EventLeaseStatusSchema, EventPostingSchema, EventStatusSchema } from './usage-event-state.js';
@@ -36,7 +36,7 @@ export const NoteFilterSchema = Type.Enum([ANY_NOTE, ...NOTE_CODES], {
 
 /** The JSON in `filters` of the event list. */
 export const UsageEventFilters = mapOf(DimensionFilter, {
-  description: 'By dimension, `subject_type` or `subject_id`; all must hold.',
+  description: `By ${FILTERED_NAMES}; all must hold.`,
 });
 
 /** Filters of the event list; all must match. */

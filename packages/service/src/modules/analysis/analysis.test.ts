@@ -242,8 +242,9 @@ function everything(): AnalysisQuery {
 function otherSources(query: AnalysisQuery): SourcePart[][] {
   const { from, to, buckets, dimensions, filters } = normalizeQuery(query, 0);
   const raw: SourcePart[] = [{ source: 'usage_events', spans: [{ from, to }] }];
-  const bySubject = dimensions.includes('subject_id') || filters.some(([name]) => name === 'subject_id');
+  const named = [...dimensions, ...filters.map(([name]) => name)];
+  const isOfEvents = named.some((name) => /subject_id|@account_id|@pricing_source/.test(name));
   const isWhole = from % 60 === 0 && to % 60 === 0 && buckets.starts.every((start) => start % 60 === 0);
-  if (bySubject || !isWhole) return [raw];
+  if (isOfEvents || !isWhole) return [raw];
   return [raw, [{ source: 'usage_rollup_1m', spans: [{ from, to }] }]];
 }

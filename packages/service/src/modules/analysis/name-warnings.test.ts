@@ -1,4 +1,4 @@
-import type { AnalysisRow } from '@tollgate/contract';
+import { type AnalysisRow, RESERVED_NAMES } from '@tollgate/contract';
 import { expect, it } from 'vitest';
 import { nameWarnings } from './name-warnings.js';
 
@@ -34,8 +34,11 @@ it('names metrics, and dimensions of groups and filters, each once', async () =>
   expect(await named({})).toEqual([]);
 });
 
-it('takes what rows show for known, and subjects for no dimensions', async () => {
-  const query = { metrics: ['tokens', 'calls'], group_by: ['model', 'region', 'subject_type', 'subject_id'] };
+it('takes what rows show for known, and reserved names for no dimensions', async () => {
+  const query = {
+    metrics: ['tokens', 'calls'],
+    group_by: ['model', 'region', 'subject_type', ...RESERVED_NAMES],
+  };
   expect(await named(query, [row])).toEqual([
     ['unknown_metric', 'calls'],
     ['unknown_dimension', 'region'],

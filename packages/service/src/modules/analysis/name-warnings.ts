@@ -1,9 +1,7 @@
 import { type AnalysisQuery, type AnalysisRow, type Warning, warningsOf } from '@tollgate/contract';
 import type { ProjectRef } from '../../kernel/scope.js';
+import { reservedColumn } from '../usage/index.js';
 import type { KnownNames } from './known-names.js';
-
-/** Names in `group_by` and `filters` that every event can have. */
-const NO_DIMENSIONS: ReadonlySet<string> = new Set(['bucket', 'subject_type', 'subject_id']);
 
 type NamesOfQuery = Pick<AnalysisQuery, 'metrics' | 'group_by' | 'filters'>;
 
@@ -23,7 +21,7 @@ export async function nameWarnings(
     for (const [name, value] of Object.entries(group)) if (value !== null) seenDimensions.add(name);
   }
   const dimensions = [...groupBy, ...Object.keys(filters)].filter(
-    (name) => !NO_DIMENSIONS.has(name) && !name.startsWith('@') && !seenDimensions.has(name),
+    (name) => name !== 'bucket' && reservedColumn(name) === undefined && !seenDimensions.has(name),
   );
   const unseen = metrics.filter((metric) => !seenMetrics.has(metric));
   return [

@@ -9,7 +9,7 @@ import {
 } from '@tollgate/contract';
 import { isTimezone } from '../../kernel/bucket.js';
 import { invalidRequest } from '../../kernel/errors.js';
-import { type DimensionCondition, dimensionConditions, resolveTimeRange } from '../usage/index.js';
+import { checkName, type DimensionCondition, dimensionConditions, resolveTimeRange } from '../usage/index.js';
 import { type Bucketing, chooseBuckets } from './buckets.js';
 
 /** A query with every default filled in. Times are Unix seconds. */
@@ -82,6 +82,7 @@ function groupedDimensions(groupBy: readonly string[]): string[] {
       `must name at most ${ANALYSIS_GROUP_BY_MAX} dimensions in addition to bucket`,
     );
   }
+  for (const name of names) checkName(name, 'group_by');
   return names;
 }
 

@@ -4,6 +4,7 @@ import {
   type DimensionFilter,
   MEASURES,
   type Measure,
+  RESERVED_NAMES,
 } from '@tollgate/contract';
 import fc from 'fast-check';
 import { type BucketSize, bucketStart } from '../../kernel/bucket.js';
@@ -44,6 +45,7 @@ const itemArbitrary = fc
     currency: fc.constantFrom('USD', 'EUR', ''),
     quantity: fc.bigInt({ min: 0n, max: 10n ** 38n - 1n }),
     amount: fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n }),
+    pricingSource: fc.constantFrom('hint', 'extractor', 'pricing_rule_set', 'unpriced'),
   })
   .map((fields) => usageItem(fields));
 
@@ -52,6 +54,7 @@ export const eventArbitrary = fc
     zone: fc.constantFrom(...ZONES),
     offsetS: fc.integer({ min: -DAY_S, max: DAY_S }),
     subjectType: fc.constantFrom('user', 'team', ''),
+    accountId: fc.constantFrom('acc_1', 'acc_2', ''),
     dimensions: fc.dictionary(fc.constantFrom(...DIMENSIONS), fc.constantFrom(...MODELS), {
       maxKeys: 4,
       noNullPrototype: false,
@@ -60,21 +63,32 @@ export const eventArbitrary = fc
     excludedDimensions: fc.subarray(DIMENSIONS),
     items: fc.array(itemArbitrary, { maxLength: 3 }),
   })
-  .map(({ zone, offsetS, subjectType, dimensions, excludedDimensions, items }) =>
+  .map(({ zone, offsetS, subjectType, accountId, dimensions, excludedDimensions, items }) =>
     usageRow({
       occurredAt: zone.around + offsetS,
       subjectType,
       subjectId: subjectType === '' ? '' : `${subjectType}-${offsetS % 3}`,
+      accountId,
       dimensions: new Map(Object.entries(dimensions)),
       excludedDimensions: excludedDimensions.filter((name) => Object.hasOwn(dimensions, name)),
       items,
     }),
   );
 
-const filterArbitrary: fc.Arbitrary<DimensionFilter> = fc.oneof(
-  fc.record({ in: fc.uniqueArray(fc.constantFrom(...MODELS), { minLength: 1 }) }),
-  fc.record({ not_in: fc.uniqueArray(fc.constantFrom(...MODELS), { minLength: 1 }) }),
-  fc.record({ exists: fc.boolean() }),
+const RESERVED_VALUES = ['user', 'team-1', 'acc_1', 'acc_2', 'hint', 'unpriced', 'no such value', ''];
+const NAMES = ['subject_type', 'subject_id', ...RESERVED_NAMES];
+const filterOf = (values: readonly string[]): fc.Arbitrary<DimensionFilter> =>
+  fc.oneof(
+    fc.record({ in: fc.uniqueArray(fc.constantFrom(...values), { minLength: 1 }) }),
+    fc.record({ not_in: fc.uniqueArray(fc.constantFrom(...values), { minLength: 1 }) }),
+    fc.record({ exists: fc.boolean() }),
+  );
+const filtersArbitrary = fc.oneof(
+  fc.dictionary(fc.constantFrom(...DIMENSIONS, 'subject_type'), filterOf(MODELS), {
+    maxKeys: 2,
+    noNullPrototype: false,
+  }),
+  fc.dictionary(fc.constantFrom(...NAMES), filterOf(RESERVED_VALUES), { maxKeys: 2, noNullPrototype: false }),
 );
 
 export const queryArbitrary: fc.Arbitrary<AnalysisQuery> = fc
@@ -98,13 +112,8 @@ export const queryArbitrary: fc.Arbitrary<AnalysisQuery> = fc
       '1mo',
       '3mo',
     ),
-    groupBy: fc.uniqueArray(fc.constantFrom('model', '__proto__', "it's", 'subject_type', 'subject_id'), {
-      maxLength: 3,
-    }),
-    filters: fc.dictionary(fc.constantFrom(...DIMENSIONS, 'subject_type'), filterArbitrary, {
-      maxKeys: 2,
-      noNullPrototype: false,
-    }),
+    groupBy: fc.uniqueArray(fc.constantFrom('model', '__proto__', "it's", ...NAMES), { maxLength: 3 }),
+    filters: filtersArbitrary,
     subject: fc.constantFrom<Pick<AnalysisQuery, 'subject_type' | 'subject_id'>[]>(
       {},
       {},
@@ -147,11 +156,11 @@ export function expectedRows(events: readonly UsageEventRow[], query: AnalysisQu
   const items: CountedItem[] = [];
   for (const event of events) {
     if (event.occurredAt < from || event.occurredAt >= to) continue;
-    if (!filters.every(([name, filter]) => passes(dimensionValue(event, name), filter))) continue;
-    const group = Object.fromEntries(dimensions.map((name) => [name, dimensionValue(event, name) ?? null]));
     for (const item of event.items) {
-      if (metrics?.includes(item.metric) ?? true)
-        items.push({ ...item, occurredAt: event.occurredAt, group });
+      if (!(metrics?.includes(item.metric) ?? true)) continue;
+      if (!filters.every(([name, filter]) => passes(valueIn(event, item, name), filter))) continue;
+      const group = Object.fromEntries(dimensions.map((name) => [name, valueIn(event, item, name) ?? null]));
+      items.push({ ...item, occurredAt: event.occurredAt, group });
     }
   }
   return sorted(summed(items, normalized));
@@ -253,9 +262,11 @@ function passes(value: string | undefined, filter: DimensionFilter): boolean {
   return value === undefined || !(filter.not_in ?? []).includes(value);
 }
 
-function dimensionValue(row: UsageEventRow, name: string): string | undefined {
-  if (name === 'subject_type') return row.subjectType || undefined;
-  if (name === 'subject_id') return row.subjectId || undefined;
+function valueIn(row: UsageEventRow, item: UsageItemRow, name: string): string | undefined {
+  if (name === '@pricing_source') return item.pricingSource;
+  if (name === '@account_id') return row.accountId || undefined;
+  if (name.endsWith('subject_type')) return row.subjectType || undefined;
+  if (name.endsWith('subject_id')) return row.subjectId || undefined;
   return row.dimensions.get(name);
 }
 

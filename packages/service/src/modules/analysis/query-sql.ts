@@ -1,6 +1,6 @@
 import type { Measure } from '@tollgate/contract';
 import { type HistoryScope, OWN_ROWS, type StorageTables } from '../storage/index.js';
-import { type DimensionCondition, filterSql, SIGN, StatementParams } from '../usage/index.js';
+import { type DimensionCondition, filterSql, reservedColumn, SIGN, StatementParams } from '../usage/index.js';
 import { RESOLUTIONS_S, type SourcePart, type TimeSpan } from './source.js';
 
 /** The project whose usage is read, and the start of its retention. Every query is confined to it. */
@@ -13,7 +13,7 @@ export interface PlannedQuery {
   /** Whether rows keep metrics, and with them units, apart. */
   readonly splitsMetrics: boolean;
   readonly measures: readonly Measure[];
-  /** Columns that rows are grouped by in addition to the bucket: dimensions, `subject_type`, `subject_id`. */
+  /** Names that rows are grouped by in addition to the bucket: dimensions and reserved names. */
   readonly dimensions: readonly string[];
   readonly filters: readonly DimensionCondition[];
   readonly sources: readonly SourcePart[];
@@ -71,11 +71,18 @@ interface SharedSql {
   readonly conditions: readonly string[];
   /** On the item, which the events have nested. */
   readonly itemConditions: readonly string[];
+  /** Columns of the item that conditions and groups read, and that the rollup lacks. */
+  readonly itemColumns: readonly string[];
   /** Fields of the item other than its measures. */
   readonly fields: readonly string[];
   /** Those of the query, and always the count, which tells where nothing is left. */
   readonly measures: readonly Measure[];
   readonly groups: readonly string[];
+}
+
+/** The names of dimensions, and the reserved ones, that a query reads. */
+export function namesOf({ dimensions, filters }: Pick<PlannedQuery, 'dimensions' | 'filters'>): string[] {
+  return [...new Set([...dimensions, ...filters.map(([name]) => name)])];
 }
 
 /** Columns that rows are split by in addition to bucket and group; different currencies are never added up. */
@@ -157,6 +164,9 @@ function itemsSql(params: StatementParams, tables: StorageTables, query: Planned
       query.metrics === undefined
         ? []
         : [`metric IN ${params.add('metrics', 'Array(String)', query.metrics)}`],
+    itemColumns: namesOf(query).some((name) => reservedColumn(name) === 'pricing_source')
+      ? ['pricing_source']
+      : [],
     fields: [...new Set([...kindsOf(query), ...(addsUnits(query) ? ['unit'] : [])])],
     measures: [...new Set<Measure>([...query.measures, 'item_count'])],
     groups: query.dimensions.map((name, i) => {
@@ -199,11 +209,12 @@ function rollupSql(
 
 /** Joins the needed fields of the items one by one: `ARRAY JOIN item` in a subquery would read all fields. */
 function eventsSql(
-  { tables, conditions, itemConditions, fields, measures, groups }: SharedSql,
+  { tables, conditions, itemConditions, itemColumns, fields, measures, groups }: SharedSql,
   within: readonly string[],
 ): string {
   const joined = new Set([
     ...fields,
+    ...itemColumns,
     ...(itemConditions.length === 0 ? [] : ['metric']),
     ...measures.filter((measure) => measure !== 'item_count'),
   ]);

@@ -3,13 +3,14 @@ import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import { DomainError } from '../../kernel/errors.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import { ProjectHistory } from '../storage/index.js';
+import { reservedColumn } from '../usage/index.js';
 import { type NormalizedQuery, normalizeQuery, resultGroupBy, resultSplitBy } from './normalize.js';
-import type { AnalysisScope, PlannedQuery } from './query-sql.js';
+import { type AnalysisScope, namesOf, type PlannedQuery } from './query-sql.js';
 import { planSources } from './source.js';
 import { analysisRows } from './store.js';
 
-/** Rollups are summed over the subjects of one type. */
-const EVENTS_ONLY = 'subject_id';
+/** Columns that rollups lack: they are summed over subjects of one type, accounts and sources of prices. */
+const EVENTS_ONLY: readonly (string | undefined)[] = ['subject_id', 'account_id', 'pricing_source'];
 
 /**
  * Returns the result of an analysis query.
@@ -60,13 +61,13 @@ export function planQuery(
   { retainedFrom, excludedDimensions }: Pick<AnalysisScope, 'retainedFrom' | 'excludedDimensions'>,
 ): PlannedQuery {
   const { metrics, splitsMetrics, measures, dimensions, filters, groupsMax, rowsMax } = query;
-  const named = new Set([...dimensions, ...filters.map(([name]) => name)]);
+  const named = namesOf(query);
   const bucketStarts = query.buckets.starts;
   const sources = planSources(
     Math.max(query.from, retainedFrom),
     query.to,
     bucketStarts,
-    named.has(EVENTS_ONLY),
+    named.some((name) => EVENTS_ONLY.includes(reservedColumn(name))),
   );
   return {
     metrics,
@@ -75,7 +76,7 @@ export function planQuery(
     dimensions,
     filters,
     sources,
-    excludedDimensions: excludedDimensions.filter((name) => named.has(name)),
+    excludedDimensions: excludedDimensions.filter((name) => named.includes(name)),
     bucketStarts,
     groupsMax,
     rowsMax,

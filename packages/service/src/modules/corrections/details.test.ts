@@ -50,9 +50,20 @@ describe('the filter', () => {
 
   it('corrects an event whole when one of its charge items matches', async () => {
     const id = await one({ customer: 'c1', n: 1, calls: 1, bytes: 1 });
-    const filter = { ...project.everything, metric: 'llm.calls', pricing_source: 'extractor' as const };
+    const filter = {
+      ...{ ...project.everything, metric: 'llm.calls', pricing_source: 'extractor' as const },
+      dimensions: { '@pricing_source': { in: ['extractor'] }, '@account_id': { exists: true } },
+    };
     const other = { ...project.everything, metric: 'llm.calls', pricing_source: 'unpriced' as const };
     expect(await project.correct({ action: 'void', filter: other })).toMatchObject({ events_matched: 0 });
+    for (const dimensions of [
+      { '@pricing_source': { in: ['unpriced'] } },
+      { '@account_id': { in: ['acct_absent'] } },
+      { '@subject_id': { exists: false } },
+    ]) {
+      const filter = { ...project.everything, metric: 'llm.calls', dimensions };
+      expect(await project.correct({ action: 'void', filter })).toMatchObject({ events_matched: 0 });
+    }
     expect(await project.correct({ action: 'void', filter })).toMatchObject({ events_changed: 1 });
     expect(await project.event(id)).toMatchObject({ status: 'voided', charge_items: [] });
   });

@@ -2,8 +2,10 @@ import type { CorrectionFilter } from '@tollgate/contract';
 import type { ProjectDb } from '../../platform/postgres/index.js';
 import type { ProjectHistory } from '../storage/index.js';
 import {
+  type DimensionCondition,
   dimensionConditions,
   type EventFilter,
+  isOfItem,
   matchingIds,
   meetsCondition,
   secondsOfId,
@@ -104,27 +106,32 @@ function isSelected(row: UsageEventRow, selection: Exclude<CorrectedSelection, {
   const side = {
     subject_type: row.subjectType,
     subject_id: row.subjectId,
+    account_id: row.accountId,
     dimensions: Object.fromEntries(row.dimensions),
   };
+  const conditions = dimensionConditions(dimensions);
   return (
     row.status === status &&
     (subject_type === undefined || row.subjectType === subject_type) &&
     (subject_id === undefined || row.subjectId === subject_id) &&
-    hasItem(row, metric, pricing_source) &&
-    dimensionConditions(dimensions).every((condition) => meetsCondition(side, condition))
+    hasItem(row, { metric, source: pricing_source, conditions: conditions.filter(isOfItem) }) &&
+    conditions.every((condition) => isOfItem(condition) || meetsCondition(side, condition))
   );
 }
 
-/** Whether one charge item meets both conditions. */
-function hasItem(
-  { items }: UsageEventRow,
-  metric: string | undefined,
-  source: CorrectionFilter['pricing_source'],
-): boolean {
-  if (metric === undefined && source === undefined) return true;
+interface ItemSelection {
+  readonly metric: string | undefined;
+  readonly source: CorrectionFilter['pricing_source'];
+  readonly conditions: readonly DimensionCondition[];
+}
+
+/** Whether one charge item meets all conditions. */
+function hasItem({ items }: UsageEventRow, { metric, source, conditions }: ItemSelection): boolean {
+  if (metric === undefined && source === undefined && conditions.length === 0) return true;
   return items.some(
     (item) =>
       (metric === undefined || item.metric === metric) &&
-      (source === undefined || item.pricingSource === source),
+      (source === undefined || item.pricingSource === source) &&
+      conditions.every((condition) => meetsCondition({ pricing_source: item.pricingSource }, condition)),
   );
 }

@@ -114,12 +114,14 @@ describe('corrected events', () => {
   });
 
   const model = (name: string) => encodeURIComponent(JSON.stringify({ model: { in: [name] } }));
+  const source = (name: string) => encodeURIComponent(JSON.stringify({ '@pricing_source': { in: [name] } }));
   it.each([
     ['a subject', '&subject_id=present', '&subject_id=former'],
     ['a rule set', '&extractor_rule_set_id=ers_present', '&extractor_rule_set_id=ers_former'],
     ['a metric', '&metric=present.metric', '&metric=former.metric'],
     ['a currency', '&currency=EUR', '&pricing_source=unpriced'],
     ['a dimension', `&filters=${model('present')}`, `&filters=${model('former')}&metric=former.metric`],
+    ['a reserved name', `&filters=${source('extractor')}`, `&filters=${source('unpriced')}`],
     ['a note', '&subject_type=user', '&note=any'],
     ['one note', '&subject_type=user', '&note=quantity_clamped'],
   ])('are found by %s of the last revision alone', async (_, present, former) => {

@@ -1,15 +1,37 @@
-import { ANALYSIS_FILTERS_MAX, type DimensionFilter } from '@tollgate/contract';
+import {
+  ANALYSIS_FILTERS_MAX,
+  type DimensionFilter,
+  RESERVED_NAMES,
+  RESERVED_PREFIX,
+  type ReservedName,
+} from '@tollgate/contract';
 import { invalidRequest } from '../../kernel/errors.js';
 
-/** A dimension, `subject_type` or `subject_id`, and the condition that its value must meet. */
+/** A dimension or a reserved name, and the condition that its value must meet. */
 export type DimensionCondition = readonly [name: string, filter: DimensionFilter];
 
-/** The subject's own columns; every other name is a dimension. */
-const SUBJECT_COLUMNS = ['subject_type', 'subject_id'] as const;
-type SubjectColumn = (typeof SUBJECT_COLUMNS)[number];
+/** The columns that reserved names mean; an empty one has no value. Every other name is a dimension. */
+const COLUMNS = {
+  subject_type: 'subject_type',
+  subject_id: 'subject_id',
+  '@account_id': 'account_id',
+  '@pricing_source': 'pricing_source',
+  '@subject_type': 'subject_type',
+  '@subject_id': 'subject_id',
+} as const satisfies Record<ReservedName | 'subject_type' | 'subject_id', string>;
 
-export function isSubjectColumn(name: string): name is SubjectColumn {
-  return SUBJECT_COLUMNS.some((column) => column === name);
+/** A column that a reserved name means. Charge items have `pricing_source`, events have all others. */
+export type ReservedColumn = (typeof COLUMNS)[keyof typeof COLUMNS];
+
+/** Returns the column that a name means; undefined for a dimension. */
+export function reservedColumn(name: string): ReservedColumn | undefined {
+  return Object.hasOwn(COLUMNS, name) ? COLUMNS[name as keyof typeof COLUMNS] : undefined;
+}
+
+/** Refuses names that look reserved and are not. @throws DomainError `invalid_request` */
+export function checkName(name: string, path: string): void {
+  if (!name.startsWith(RESERVED_PREFIX) || reservedColumn(name) !== undefined) return;
+  throw invalidRequest(path, `must be a dimension or one of ${RESERVED_NAMES.join(', ')}`);
 }
 
 /**
@@ -24,30 +46,35 @@ export function dimensionConditions(
     throw invalidRequest('filters', `must have at most ${ANALYSIS_FILTERS_MAX} entries`);
   }
   for (const [name, filter] of conditions) {
+    const path = `filters[${JSON.stringify(name)}]`;
+    checkName(name, path);
     if (Object.keys(filter).length !== 1) {
-      throw invalidRequest(
-        `filters[${JSON.stringify(name)}]`,
-        'must have exactly one of in, not_in and exists',
-      );
+      throw invalidRequest(path, 'must have exactly one of in, not_in and exists');
     }
   }
   return conditions;
 }
 
-/** The values that conditions are tested against. A missing subject is an empty string. */
-interface EventSide extends Readonly<Record<SubjectColumn, string>> {
-  readonly dimensions: Readonly<Record<string, string>>;
+/** Whether a condition is one on a charge item; all of these must hold for the same charge item. */
+export function isOfItem([name]: DimensionCondition): boolean {
+  return reservedColumn(name) === 'pricing_source';
 }
 
-/** Whether an event meets the condition, by the same rules as `filterSql`. */
-export function meetsCondition(event: EventSide, [name, filter]: DimensionCondition): boolean {
-  const value = valueIn(event, name);
+/** The values of an event or of a charge item. A missing text is empty. */
+interface Values extends Readonly<Partial<Record<ReservedColumn, string | undefined>>> {
+  readonly dimensions?: Readonly<Record<string, string>>;
+}
+
+/** Whether an event, or a charge item for a condition on one, meets the condition, by the same rules as `filterSql`. */
+export function meetsCondition(values: Values, [name, filter]: DimensionCondition): boolean {
+  const value = valueIn(values, name);
   if (filter.exists !== undefined) return filter.exists === (value !== undefined);
   const isListed = value !== undefined && (filter.in ?? filter.not_in ?? []).includes(value);
   return filter.in === undefined ? !isListed : isListed;
 }
 
-function valueIn(event: EventSide, name: string): string | undefined {
-  if (isSubjectColumn(name)) return event[name] === '' ? undefined : event[name];
-  return Object.hasOwn(event.dimensions, name) ? event.dimensions[name] : undefined;
+function valueIn({ dimensions = {}, ...columns }: Values, name: string): string | undefined {
+  const column = reservedColumn(name);
+  if (column !== undefined) return columns[column] || undefined;
+  return Object.hasOwn(dimensions, name) ? dimensions[name] : undefined;
 }

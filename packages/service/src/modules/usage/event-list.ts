@@ -3,7 +3,7 @@ import { compareText } from '../../kernel/compare-text.js';
 import { invalidCursor, ListCursors } from '../../kernel/cursor.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import { ProjectHistory } from '../storage/index.js';
-import { meetsCondition } from './dimension-conditions.js';
+import { isOfItem, meetsCondition } from './dimension-conditions.js';
 import type { EventFilter } from './event-filter.js';
 import { eventsById, matchingIds, type StoredEvent, type UsageScope } from './event-store.js';
 import { notesOf, toUsageEvent } from './event-view.js';
@@ -77,7 +77,7 @@ export function matches(event: StoredEvent, filter: EventFilter): boolean {
       event.extractor_rule_set_id === filter.extractor_rule_set_id) &&
     hasNote(event, filter) &&
     hasItem(event, filter) &&
-    filter.conditions.every((condition) => meetsCondition(event, condition))
+    filter.conditions.every((condition) => isOfItem(condition) || meetsCondition(event, condition))
   );
 }
 
@@ -89,13 +89,16 @@ function hasNote({ notes }: StoredEvent, { note }: EventFilter): boolean {
 /** Whether one charge item meets all conditions on an item. */
 function hasItem(
   { item_metric, item_currency, item_pricing_source }: StoredEvent,
-  { metric, currency, pricing_source: source }: EventFilter,
+  { metric, currency, pricing_source: source, conditions }: EventFilter,
 ): boolean {
-  if (metric === undefined && currency === undefined && source === undefined) return true;
+  const ofItem = conditions.filter(isOfItem);
+  if (metric === undefined && currency === undefined && source === undefined && ofItem.length === 0)
+    return true;
   return item_metric.some(
     (name, index) =>
       (metric === undefined || metric.includes(name)) &&
       (currency === undefined || item_currency[index] === currency) &&
-      (source === undefined || item_pricing_source[index] === source),
+      (source === undefined || item_pricing_source[index] === source) &&
+      ofItem.every((condition) => meetsCondition({ pricing_source: item_pricing_source[index] }, condition)),
   );
 }

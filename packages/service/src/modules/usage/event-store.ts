@@ -1,6 +1,7 @@
 import { ANY_NOTE } from '@tollgate/contract';
 import { timeOfId } from '../../kernel/id.js';
 import { type HistoryScope, isKept, OWN_ROWS, type ProjectHistory } from '../storage/index.js';
+import { type DimensionCondition, isOfItem } from './dimension-conditions.js';
 import type { EventFilter } from './event-filter.js';
 import { filterSql, StatementParams } from './filter-sql.js';
 import type { EVENT_STATUSES, ITEM_SOURCES, LEASE_STATUSES, POSTINGS, PRICING_SOURCES } from './row.js';
@@ -114,9 +115,9 @@ const IN_TRANSACTION = (table: string) => `(occurred_at, raw_event_id) IN (
 
 /** Conditions that one charge item must meet, if there are any. */
 const ITEM_CONDITIONS = {
-  metric: 'has({metric:Array(String)}, each_metric)',
-  currency: 'each_currency = {currency:String}',
-  pricing_source: 'each_pricing_source = {pricing_source:String}',
+  metric: 'has({metric:Array(String)}, metric)',
+  currency: 'currency = {currency:String}',
+  pricing_source: 'pricing_source = {pricing_source:String}',
 } as const satisfies Partial<Record<keyof EventFilter, string>>;
 type ItemFilter = keyof typeof ITEM_CONDITIONS;
 const ITEM_FILTERS = Object.keys(ITEM_CONDITIONS) as readonly ItemFilter[];
@@ -167,19 +168,27 @@ export function rowSelection(
     params[name] = typeof value === 'number' ? Math.min(value, DATE_TIME_MAX) : value;
   }
   const asked = ITEM_FILTERS.filter((name) => filter[name] !== undefined);
-  if (asked.length > 0) {
-    conditions.push(oneItemFits(asked));
-    for (const name of asked) params[name] = filter[name];
-  }
+  for (const name of asked) params[name] = filter[name];
   const filterParams = new StatementParams();
-  conditions.push(...filter.conditions.map((condition) => filterSql(filterParams, condition)));
+  const ofItem = filter.conditions.filter(isOfItem);
+  if (asked.length + ofItem.length > 0) conditions.push(oneItemFits(filterParams, asked, ofItem));
+  for (const condition of filter.conditions)
+    if (!isOfItem(condition)) conditions.push(filterSql(filterParams, condition));
   Object.assign(params, filterParams.values);
   return { conditions, params };
 }
 
-function oneItemFits(asked: readonly ItemFilter[]): string {
-  const fits = asked.map((name) => ITEM_CONDITIONS[name]).join(' AND ');
-  return `arrayExists((${asked.map((name) => `each_${name}`)}) -> ${fits}, ${asked.map((name) => `item.${name}`)})`;
+function oneItemFits(
+  params: StatementParams,
+  asked: readonly ItemFilter[],
+  ofItem: readonly DimensionCondition[],
+): string {
+  const fits = [
+    ...asked.map((name) => ITEM_CONDITIONS[name]),
+    ...ofItem.map((condition) => filterSql(params, condition)),
+  ].join(' AND ');
+  const columns = ofItem.length === 0 ? asked : [...new Set<ItemFilter>([...asked, 'pricing_source'])];
+  return `arrayExists((${columns}) -> ${fits}, ${columns.map((name) => `item.${name}`)})`;
 }
 
 /**

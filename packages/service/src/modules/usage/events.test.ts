@@ -154,6 +154,17 @@ describe('GET …/usage/events', () => {
     ['filters={"toString":{"exists":true}}', []],
     ['filters={"subject_id":{"in":["o\'brien"]},"subject_type":{"exists":true}}', ['rich']],
     ['filters={"subject_id":{"exists":false},"model":{"in":["large"]}}', []],
+    ['filters={"@subject_id":{"in":["o\'brien"]},"@subject_type":{"exists":true}}', ['rich']],
+    ['filters={"@account_id":{"in":["acct_1"]}}', ['rich']],
+    ['filters={"@account_id":{"exists":false}}', ['plain', 'failed', 'mended', 'tied']],
+    ['filters={"@pricing_source":{"in":["unpriced"]}}', ['rich']],
+    ['filters={"@pricing_source":{"not_in":["unpriced"]}}', ['plain', 'rich', 'mended', 'tied']],
+    ['filters={"@pricing_source":{"in":["no such source"]}}', []],
+    ['filters={"@pricing_source":{"exists":false}}', []],
+    // One charge item meets all conditions on charge items.
+    ['filters={"@pricing_source":{"in":["unpriced"]}}&metric=llm.tokens', []],
+    ['filters={"@pricing_source":{"in":["unpriced"]}}&metric=llm.calls', ['rich']],
+    ['filters={"@pricing_source":{"not_in":["extractor"]}}&pricing_source=extractor', []],
     ['filters={}&source=batch', ['rich']],
     ['source=batch', ['rich']],
     ["source=';DROP TABLE usage_events;--", []],
@@ -231,6 +242,11 @@ describe('GET …/usage/events', () => {
     ],
     ['{"model":{"in":[]}}', 'filters.model.in', 'expected at least 1 entry'],
     ['{"model":{"is":1}}', 'filters.model.is', 'unknown field'],
+    [
+      '{"@model":{"in":["a"]}}',
+      'filters["@model"]',
+      'must be a dimension or one of @account_id, @pricing_source, @subject_type, @subject_id',
+    ],
   ])('refuses filters %s and says where', async (filters, path, message) => {
     const answer = await api.call('GET', `${url}?filters=${encodeURIComponent(filters)}`);
     expect(answer.status).toBe(400);

@@ -1,10 +1,18 @@
-import { type DimensionCondition, isSubjectColumn } from './dimension-conditions.js';
+import { type DimensionCondition, type ReservedColumn, reservedColumn } from './dimension-conditions.js';
 
-/** SQL that reads the value of a dimension from a row of events or of the rollup. */
+/** SQL that reads the value of a dimension or of a reserved name from a row of events or of the rollup. */
 export interface DimensionSql {
   readonly present: string;
   readonly value: string;
 }
+
+/** A comparison of an enum with a text that is none of its values would fail, so it is read as a text. */
+const COLUMN_SQL = {
+  subject_type: { present: "subject_type != ''", value: 'subject_type' },
+  subject_id: { present: "subject_id != ''", value: 'subject_id' },
+  account_id: { present: "account_id != ''", value: 'account_id' },
+  pricing_source: { present: 'true', value: 'toString(pricing_source)' },
+} as const satisfies Record<ReservedColumn, DimensionSql>;
 
 /** Collects the parameters of a statement; equal names of dimensions share one. */
 export class StatementParams {
@@ -18,7 +26,8 @@ export class StatementParams {
   }
 
   dimension(name: string): DimensionSql {
-    if (isSubjectColumn(name)) return { present: `${name} != ''`, value: name };
+    const column = reservedColumn(name);
+    if (column !== undefined) return COLUMN_SQL[column];
     let parameter = this.#names.get(name);
     if (parameter === undefined) {
       parameter = this.add('dimension', 'String', name);
@@ -28,7 +37,10 @@ export class StatementParams {
   }
 }
 
-/** Returns the condition on a row's dimension; every name and value is a bound parameter. */
+/**
+ * Returns the condition on a row's dimension, or on `pricing_source` of a charge item; every name and value is a bound
+ * parameter.
+ */
 export function filterSql(params: StatementParams, [name, filter]: DimensionCondition): string {
   const { present, value } = params.dimension(name);
   if (filter.exists !== undefined) return filter.exists ? present : `NOT (${present})`;

@@ -1,5 +1,12 @@
 export { type CounterRowFields, counterRow } from './counter-row.js';
-export { type DimensionCondition, dimensionConditions, meetsCondition } from './dimension-conditions.js';
+export {
+  checkName,
+  type DimensionCondition,
+  dimensionConditions,
+  isOfItem,
+  meetsCondition,
+  reservedColumn,
+} from './dimension-conditions.js';
 export type { EventFilter } from './event-filter.js';
 export { EventParams } from './event-routes.js';
 export {
