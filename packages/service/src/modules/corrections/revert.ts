@@ -37,7 +37,7 @@ async function formerEvents(
   return events;
 }
 
-/** A failed event that is given back names the correction, because its next attempt replaces the revision of the revert. */
+/** Failed events that are given back name the correction: their next attempt replaces the revision of the revert. */
 async function recordReverted({ id }: OpenCorrection, { tx, db, part, events }: PartInStep): Promise<void> {
   await takeBackRevisions(db, id, part, events);
   const reverted = new Set(events.map(({ former }) => idOf(former)));
