@@ -57,6 +57,9 @@ async function recordTotals(): Promise<void> {
       correction_count)
     values ('ten_1', 'prj_1', ${DAY}, 1, 0, 0, 1)
   `.execute(db);
+  await sql`insert into usage_event_revisions values ('ten_1', 'prj_1', ${idOf(row)}::uuid, 2, 'cor_1')`.execute(
+    db,
+  );
   await sql`
     insert into usage_totals values ('ten_1', 'prj_1', ${DAY}, 'llm.tokens', 'token', 'USD', 1, 20, 0.03)
   `.execute(db);
@@ -128,7 +131,8 @@ it('counts voided events apart, and none of their former status', async () => {
 it('notices a correction that is reverted between its readings', async () => {
   await recordTotals();
   const isCorrectedBy = (corrections: number) =>
-    sql`update usage_event_totals set correction_count = ${corrections}`.execute(store.postgres.db);
+    sql`with total as (update usage_event_totals set correction_count = ${corrections})
+      update usage_event_revisions set revision = ${corrections + 1}`.execute(store.postgres.db);
   await insertUsageRows(house.clickhouse, [row]);
   await insertCorrections(house.clickhouse, [anew]);
   const voided = voidedRows(anew.next);
@@ -153,6 +157,14 @@ it('finds a correction and its revert of which there are no rows', async () => {
   await recordTotals();
   await insertUsageRows(house.clickhouse, [anew.next]);
   expect(await usageDifferences()).toEqual([['usage_events', 'correction_count', '1', '0']]);
+});
+
+it('finds a revision that PostgreSQL does not know', async () => {
+  await recordTotals();
+  await insertUsageRows(house.clickhouse, [row]);
+  await insertCorrections(house.clickhouse, [anew]);
+  await sql`delete from usage_event_revisions`.execute(store.postgres.db);
+  expect(await usageDifferences()).toEqual([['usage_event_revisions', 'correction_count', '1', '0']]);
 });
 
 it('finds what usage and corrections have posted, by the time of each', async () => {

@@ -21,6 +21,7 @@ import { daysWithHistory, type FoundTotals, ITEM_STORES, readFound } from './his
 import { verifyPosting } from './posting-check.js';
 import { Tally } from './tally.js';
 import {
+  countCorrections,
   daysWithTotals,
   type ExpectedTotals,
   onSnapshot,
@@ -51,6 +52,7 @@ const PROJECTION_POLL_MS = 50;
 interface Look {
   readonly expected: ExpectedTotals;
   readonly ids: readonly Measurement[];
+  readonly revisions: readonly Measurement[];
   readonly found: FoundTotals;
   /** The first day of kept history; read afterwards, because deletions are recorded before they happen. */
   readonly retained: ReadonlyMap<string, number>;
@@ -135,9 +137,10 @@ async function lookAtRest(
   span: DaySpan,
   projection: Projection,
 ): Promise<Look> {
-  const { expected, ids } = await onSnapshot(postgres, async (tx) => ({
+  const { expected, ids, revisions } = await onSnapshot(postgres, async (tx) => ({
     expected: await readExpected(tx, span),
     ids: await readEventIds(tx, span),
+    revisions: await countCorrections(tx, span),
   }));
   const stalled = await projection.wait(postgres.db, expected.waiting);
   const own = await projectsWithOwnTables(postgres.db);
@@ -145,7 +148,7 @@ async function lookAtRest(
   const retained = await retainedFromDays(postgres.db);
   const after = await onSnapshot(postgres, (tx) => readExpected(tx, span));
   const moving = changedDays([...expected.items, ...expected.events], [...after.items, ...after.events]);
-  return { expected, ids, found, retained, moving, stalled };
+  return { expected, ids, revisions, found, retained, moving, stalled };
 }
 
 /** For days that change all the time: no batch is committed while both stores are read. */
@@ -157,11 +160,12 @@ function lookWhileHeld(
   return withRatingHeld(postgres, async (tx) => {
     const expected = await readExpected(tx, span);
     const ids = await readEventIds(tx, span);
+    const revisions = await countCorrections(tx, span);
     const stalled = await projection.wait(tx, expected.waiting, HELD_PROJECTION_MS_MAX);
     const own = await projectsWithOwnTables(tx);
     const found = await readFound(await clickhouse.upToDate(everyTable(own)), own, span);
     const retained = await retainedFromDays(postgres.db);
-    return { expected, ids, found, retained, moving: new Set<string>(), stalled };
+    return { expected, ids, revisions, found, retained, moving: new Set<string>(), stalled };
   });
 }
 
@@ -190,10 +194,11 @@ class Projection {
 
 /** Compares every day that did not change and is not judged yet; returns the others. */
 function judge(look: Look, judged: Set<string>, tally: Tally): Map<string, ProjectDay> {
-  const { expected, ids, found, retained, moving, stalled } = look;
+  const { expected, ids, revisions, found, retained, moving, stalled } = look;
   const settled = new Set<string>();
   const open = new Map<string, ProjectDay>();
-  const everything = [expected.items, expected.events, ids, found.events, ...Object.values(found.items)];
+  const counted = [expected.events, ids, revisions, found.events];
+  const everything = [...counted, expected.items, ...Object.values(found.items)];
   for (const day of everything.flat()) {
     const key = dayKey(day);
     if (judged.has(key)) continue;
@@ -207,6 +212,8 @@ function judge(look: Look, judged: Set<string>, tally: Tally): Map<string, Proje
     only(measurements).filter(({ projectId, day }) => day >= (retained.get(projectId) ?? 0));
   for (const store of ITEM_STORES) tally.add(store, kept(expected.items), kept(found.items[store]));
   tally.add('usage_events', kept(expected.events), kept(countedAlike(expected.events, found.events)));
+  const corrections = expected.events.filter(({ measure }) => measure === 'correction_count');
+  tally.add('usage_event_revisions', kept(corrections), kept(revisions));
   tally.add('usage_event_ids', only(eventCounts(expected.events)), only(ids));
   tally.addTotals([...only(expected.events), ...only(expected.items)]);
   tally.days += settled.size;

@@ -122,6 +122,30 @@ export async function readEventIds(tx: Tx, span: DaySpan): Promise<Measurement[]
   }));
 }
 
+/** Sums the corrections that the revisions of events tell, per day. An id begins with the event's time. */
+export async function countCorrections(tx: Tx, span: DaySpan): Promise<Measurement[]> {
+  const from = firstRawEventHex(span.from * DAY_S);
+  const upTo = span.to > LAST_DAY ? undefined : firstRawEventHex(span.to * DAY_S);
+  const { rows } = await sql<{ tenantId: string; projectId: string; day: number; count: number }>`
+    select project.tenant_id as "tenantId", project.id as "projectId", found.day, found.count
+    from projects project
+    cross join lateral (
+      select ('x' || left(raw_event_id::text, 8))::bit(32)::bigint / ${DAY_S}::bigint as day,
+        sum(revision - 1)::bigint as count
+      from usage_event_revisions
+      where project_id = project.id and raw_event_id >= ${from}::uuid
+        ${upTo === undefined ? sql`` : sql`and raw_event_id < ${upTo}::uuid`}
+      group by 1
+    ) found
+  `.execute(tx);
+  return rows.map(({ count, ...day }) => ({
+    ...day,
+    ...NO_METRIC,
+    measure: 'correction_count',
+    value: String(count),
+  }));
+}
+
 /** Returns those of the batches that are not in ClickHouse yet. */
 export async function stillPending(db: Db, batches: readonly PendingBatch[]): Promise<PendingBatch[]> {
   if (batches.length === 0) return [];
