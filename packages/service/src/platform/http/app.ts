@@ -92,7 +92,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   });
   const connections = new ConnectionLimit({ connectionsMax: Number.POSITIVE_INFINITY, ...options });
   connections.guard(app.server);
-  const forwarding = options.cells && new CellForwarding(app, options.cells);
+  const forwarding = options.cells && (await CellForwarding.open(app, options.cells));
   app.decorate('cellForwarding', forwarding);
   guardRoutes(app, options, { readiness, budget, lane, connections, forwarding });
   app.server.on('checkExpectation', (request, response) => refuseExpectation(request, response, requestId));

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { PassThrough } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Agent, type Dispatcher } from 'undici';
+import type { Agent, Dispatcher } from 'undici';
 import type { CellPort, CellRoute } from '../../kernel/cells.js';
 import { DomainError } from '../../kernel/errors.js';
 import { tenantShare } from '../../kernel/tenant-share.js';
@@ -55,21 +55,32 @@ interface Forward {
  */
 export class CellForwarding {
   readonly #cells: CellPort;
-  readonly #agent = new Agent({
-    connections: FORWARDED_MAX,
-    connectTimeout: CONNECT_MS_MAX,
-    headersTimeout: SILENCE_MS_MAX,
-    bodyTimeout: SILENCE_MS_MAX,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    keepAliveMaxTimeout: KEEP_ALIVE_MS,
-  });
+  readonly #agent: Agent;
   readonly #held = new Map<string, number>();
   #heldInAll = 0;
 
-  /** @param app closes the connections to other cells when it closes */
-  constructor(app: App, cells: CellPort) {
+  private constructor(cells: CellPort, agent: Agent) {
     this.#cells = cells;
-    app.addHook('onClose', () => this.#agent.close());
+    this.#agent = agent;
+  }
+
+  /**
+   * Loads the HTTP client, which takes a tenth of a start: only services that are cells need it.
+   *
+   * @param app closes the connections to other cells when it closes
+   */
+  static async open(app: App, cells: CellPort): Promise<CellForwarding> {
+    const { Agent } = await import('undici');
+    const agent = new Agent({
+      connections: FORWARDED_MAX,
+      connectTimeout: CONNECT_MS_MAX,
+      headersTimeout: SILENCE_MS_MAX,
+      bodyTimeout: SILENCE_MS_MAX,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      keepAliveMaxTimeout: KEEP_ALIVE_MS,
+    });
+    app.addHook('onClose', () => agent.close());
+    return new CellForwarding(cells, agent);
   }
 
   /**
