@@ -13,13 +13,11 @@ import { backup } from './backup.js';
 import { applyCatalogFile } from './catalog/apply-catalog.js';
 import { addCell, drainCell, printCells } from './cell-commands.js';
 import { type Invocation, parseCommandLine } from './command-line.js';
-import { demo } from './demo/demo.js';
 import { migrate } from './migrate.js';
 import { importPrices } from './prices/import-prices.js';
 import { readPricesImport } from './prices/options.js';
 import { rebuild, repair } from './rebuild.js';
 import { restore } from './restore.js';
-import { serve } from './serve.js';
 import { shards } from './shards.js';
 import { StopRequested } from './signals.js';
 import { StartError } from './start-error.js';
@@ -86,9 +84,9 @@ async function run(args: readonly string[]): Promise<number> {
   const config = configured(invocation);
   switch (invocation.command) {
     case 'serve':
-      return serve(config);
+      return (await import('./serve.js')).serve(config);
     case 'demo':
-      return demo(config, { reset: invocation.values.reset ?? false });
+      return (await import('./demo/demo.js')).demo(config, { reset: invocation.values.reset ?? false });
     case 'migrate':
       return migrate(config);
     case 'verify':
