@@ -12,6 +12,9 @@ import { PROGRAM, type RunningService, startService } from './support/service.js
 const CELLS = ['eu-1', 'eu-2'] as const;
 type CellName = (typeof CELLS)[number];
 
+/** Pause of a sender after each request: a load all the time, that leaves the processors to what is tested. */
+const PAUSE_MS = 50;
+
 let directory: TestPostgres;
 let services: Readonly<Record<CellName, RunningService>>;
 let settings: Record<string, string>;
@@ -85,6 +88,7 @@ class Sender {
       }
       this.accepted += events.length;
       await this.#read(cells[turn % cells.length] as CellName);
+      await delay(PAUSE_MS);
     }
   }
 
