@@ -14,7 +14,8 @@ const isLong = LONG_MS > 0;
 /** One for each shard, so that each worker and projector has something to do. */
 const PROJECTS = 8;
 const CLIENTS = 6;
-const CLIENT_PAUSE_MS = 100;
+/** The faults last as long with fewer requests, which leave the processors to the processes that recover. */
+const CLIENT_PAUSE_MS = isLong ? 100 : 300;
 const CLICKHOUSE_AWAY_MS = isLong ? 180_000 : 0;
 /** Requests that are accepted while ClickHouse is away, and before each other fault. */
 const REQUESTS_BETWEEN = 20;
