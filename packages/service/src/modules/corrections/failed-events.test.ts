@@ -40,6 +40,21 @@ describe('an event that has failed', () => {
     expect(await project.balance(accountId)).toBe('0');
   });
 
+  it('is announced once, and not again when a revert gives it back', async () => {
+    const project = await CorrectionsProject.create(fixture, { token: '0.5', isStrict: true });
+    const [id = ''] = await project.sendAndRate([{ customer: 'c1', n: 2 }]);
+    const { id: correctionId } = await project.void(id);
+    // Messages are sent once an hour.
+    fixture.clock.advanceMs(2 * 3_600_000);
+    await project.change(correctionId, 'revert');
+    expect(await project.event(id)).toMatchObject({ status: 'failed', revision: 3 });
+    const sent = await fixture.rows(
+      `select from webhook_messages where project_id = $1 and type = 'usage.failed'`,
+      [project.projectId],
+    );
+    expect(sent).toHaveLength(1);
+  });
+
   it('makes a plan stale when it was rated again meanwhile', async () => {
     const project = await CorrectionsProject.create(fixture, { token: '0.5', isStrict: true });
     const [id = ''] = await project.sendAndRate([{ customer: 'c1', n: 2 }]);

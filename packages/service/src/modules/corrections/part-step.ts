@@ -84,7 +84,7 @@ async function changePart(
   const nowMs = deps.clock.nowMs();
   if (events.length > 0) {
     await change.record({ tx, db, part: present(part, 'the part of events that change'), events });
-    await writeCorrectedRows(tx, deps, { project, correctionId: id, nowMs }, events);
+    await writeCorrectedRows(tx, deps, { project, correctionId: id, isRevert: !isApply, nowMs }, events);
     const changes = new EventChanges();
     for (const { former, next } of events) {
       changes.add(former, isApply ? former : next, isApply ? next : former);

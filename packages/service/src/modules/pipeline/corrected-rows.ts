@@ -27,7 +27,9 @@ export interface CorrectedRowsDeps {
 export interface CorrectionOfRows {
   readonly project: ProjectRef;
   readonly correctionId: string;
-  /** When the correction is applied, in Unix milliseconds. */
+  /** Whether the former revisions are restored: nobody is notified of failed and unpriced usage once more. */
+  readonly isRevert: boolean;
+  /** When the correction is applied or reverted, in Unix milliseconds. */
   readonly nowMs: number;
 }
 
@@ -50,7 +52,7 @@ export async function mayWriteCorrections(tx: Tx): Promise<boolean> {
 export async function writeCorrectedRows(
   tx: Tx,
   { limits, spool, rollup }: CorrectedRowsDeps,
-  { project, correctionId, nowMs }: CorrectionOfRows,
+  { project, correctionId, isRevert, nowMs }: CorrectionOfRows,
   events: readonly CorrectedEvent[],
 ): Promise<void> {
   const posting = new BatchPosting(tx, limits, nowMs);
@@ -90,7 +92,7 @@ export async function writeCorrectedRows(
         next.items.length === 0 ? [] : rollup.excludedDimensionsOf(project.projectId, next.dimensions),
     };
     add(revision);
-    alerts.addRow(revision);
+    if (!isRevert) alerts.addRow(revision);
   }
   posted.assertEqual(plan.debits());
   await storeRows(tx, spool, { project, nowMs, block, totals });
