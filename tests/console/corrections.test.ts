@@ -139,6 +139,17 @@ describe.runIf(hasBrowser)('corrections in the console', () => {
     expect(await button('Revert…').count()).toBe(0);
   });
 
+  it('plans it again', async () => {
+    await button('Plan again…').click();
+    const again = dialog('Plan the correction again');
+    expect(await again.getByLabel('Reason').inputValue()).toBe('The contract has changed');
+    await again.getByRole('button', { name: 'Show what would change' }).click();
+    await state(`${EVENTS - 2} events of ${EVENTS - 2} would change. Nothing has changed yet.`);
+    await button('Delete…').click();
+    await confirm('Delete the plan', 'Delete');
+    await state('The plan was deleted');
+  });
+
   it('replaces one event by its edited JSON, and keeps one that would fail', async () => {
     await opened.goTo('Usage');
     await page.getByLabel('Status').selectOption('Processed');
@@ -194,7 +205,7 @@ describe.runIf(hasBrowser)('corrections in the console', () => {
     await state(/The plan was deleted/);
     await page.getByRole('link', { name: 'Corrections /' }).click();
     const list = page.getByRole('region', { name: 'Corrections', exact: true });
-    await waitFor(async () => (await list.locator('tbody tr').count()) === 6, { what: 'the corrections' });
+    await waitFor(async () => (await list.locator('tbody tr').count()) === 7, { what: 'the corrections' });
     await list.locator('tbody tr').first().getByText('As tested').waitFor();
     await page.getByLabel('Status').selectOption('Reverted');
     await waitFor(async () => (await list.locator('tbody tr').count()) === 1, { what: 'the filter' });

@@ -6,6 +6,10 @@ import { Button } from '../../ui/button.js';
 import { CancelButton, Dialog, DialogActions } from '../../ui/dialog.js';
 import { FailureNote } from '../../ui/states.js';
 import { useCorrectionChanges } from './api.js';
+import { PlanAgain } from './plan-again.js';
+
+/** The statuses of corrections that are over, and not in force. */
+const OVER: readonly Correction['status'][] = ['stale', 'failed', 'expired', 'reverted'];
 
 type Verb = 'apply' | 'revert' | 'discard';
 
@@ -32,6 +36,7 @@ export function CorrectionActions({ correction }: { readonly correction: Correct
           </Button>
         </>
       )}
+      {OVER.includes(status) && <PlanAgain correction={correction} />}
       {(status === 'applied' || status === 'stale') && correction.applied.events > 0 && (
         <Button look="danger" onClick={() => setAsked('revert')}>
           Revert…

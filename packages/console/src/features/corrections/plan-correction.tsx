@@ -9,6 +9,9 @@ import { FailureNote } from '../../ui/states.js';
 import { useCreateCorrection } from './api.js';
 import { ReasonField } from './reason-field.js';
 
+/** A correction of many events without its reason. */
+export type PlannedRequest = Omit<CorrectionRequest, 'reason' | 'dry_run'>;
+
 /** A dialog that plans a correction of many events. */
 export function PlanDialog({
   title,
@@ -36,17 +39,20 @@ export function PlanDialog({
 /** Asks for the reason, plans a correction, and opens the plan. The children say what is corrected. */
 export function PlanForm({
   request,
+  reason: firstReason = '',
   isComplete = true,
   children,
 }: {
-  readonly request: Omit<CorrectionRequest, 'reason' | 'dry_run'>;
+  readonly request: PlannedRequest;
+  /** The reason until the user changes it. */
+  readonly reason?: string;
   readonly isComplete?: boolean;
   readonly children: ReactNode;
 }) {
   const { id } = useProject();
   const [, navigate] = useLocation();
   const create = useCreateCorrection();
-  const [reason, setReason] = useState('');
+  const [reason, setReason] = useState(firstReason);
   const body: CorrectionRequest = { ...request, reason };
   const key = useRequestKey(body);
   const submit = (event: FormEvent) => {
