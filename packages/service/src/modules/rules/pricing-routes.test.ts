@@ -8,6 +8,9 @@ let url: string;
 let extractorsUrl: string;
 let extractorId: string;
 
+/** Requests that are sent at the same time. */
+const AT_ONCE = 8;
+
 beforeAll(async () => {
   api = await createTestApi((app, stores) => registerRuleSetRoutes(app, createRuleSets(stores)));
   url = `/v1/projects/${api.projectId}/pricing-rule-sets`;
@@ -221,7 +224,10 @@ describe('the extractor rule set', () => {
     for (let count = 0; count <= PRICING_RULE_SETS_IN_FORCE_MAX; count += 1) {
       ids.push(await create({ extractor_rule_set_id: full }));
     }
-    const published = await Promise.all(ids.map((id) => act(id, 'publish')));
+    // The last ones compete for one place. All at once would wait too long for each other on a busy machine.
+    const published = [];
+    for (const id of ids.slice(0, -AT_ONCE)) published.push(await act(id, 'publish'));
+    published.push(...(await Promise.all(ids.slice(-AT_ONCE).map((id) => act(id, 'publish')))));
     expect(published.filter(({ status }) => status === 200)).toHaveLength(PRICING_RULE_SETS_IN_FORCE_MAX);
     const refused = published.findIndex(({ status }) => status !== 200);
     expect(published[refused]?.status).toBe(409);
