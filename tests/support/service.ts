@@ -20,6 +20,8 @@ const BUNDLE = fileURLToPath(new URL('../../scripts/bundle.mjs', import.meta.url
 const READY_TIMEOUT_MS = 240_000;
 const END_TIMEOUT_MS = 120_000;
 const POLL_INTERVAL_MS = 20;
+/** A start takes seconds: asking more often would take processor time from it. */
+const READY_INTERVAL_MS = 50;
 const OUTPUT_CHARS_MAX = 200_000;
 
 export interface ServiceOptions {
@@ -223,7 +225,7 @@ export class RunningService {
         const state = hasEnded ? `ended (${child.signalCode ?? child.exitCode})` : 'did not get ready';
         throw new Error(`The service ${state}. It printed:\n${this.#output}`);
       }
-      await delay(POLL_INTERVAL_MS);
+      await delay(READY_INTERVAL_MS);
     }
     this.#noteProcesses();
   }
