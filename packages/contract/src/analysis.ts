@@ -7,11 +7,14 @@ import {
   DIMENSION_VALUE_CHARS_MAX,
   IDENTIFIER_CHARS_MAX,
 } from './limits.js';
+import {
+  ANALYSIS_MEASURES_MAX,
+  ANALYSIS_UNIQUES_MAX,
+  MeasureSchema,
+  UNIQUE_FIELD_PATTERN,
+  type UniqueMeasure,
+} from './measures.js';
 import { Warnings } from './warnings.js';
-
-/** The measures of a charge item that can be summed. */
-export const MEASURES = ['item_count', 'quantity', 'amount'] as const;
-export type Measure = (typeof MEASURES)[number];
 
 /** Values of `split_by`: further fields that rows are split by, in addition to bucket, currency and group. */
 export const SPLITS = ['metric'] as const;
@@ -49,11 +52,7 @@ const FilterValues = Type.Array(Type.String({ maxLength: DIMENSION_VALUE_CHARS_M
 });
 const Count = Type.Integer({ minimum: 0 });
 const Sum = Type.String({ description: 'Exact decimal, plain: `"12.5"`.' });
-
-export const MeasureSchema = Type.Union(
-  [Type.Literal('item_count'), Type.Literal('quantity'), Type.Literal('amount')],
-  { description: 'A measure of charge items that can be summed.' },
-);
+const OfQuantities = Type.Optional(Sum);
 
 /** Exactly one of the three conditions. */
 export const DimensionFilter = Type.Object(
@@ -101,10 +100,11 @@ export const AnalysisQuery = Type.Object(
     measures: Type.Optional(
       Type.Array(MeasureSchema, {
         minItems: 1,
-        maxItems: MEASURES.length,
+        maxItems: ANALYSIS_MEASURES_MAX,
         description:
           'Returned in this order; the first ranks groups where `limit` bounds them. Default: item_count, quantity, amount; with ' +
-          '`split_by: []` item_count, amount. Quantities with different units are never added up: 400 `unlike_units`.',
+          '`split_by: []` item_count, amount. Quantities with different units are never added up or compared: 400 ' +
+          `\`unlike_units\`. At most ${ANALYSIS_UNIQUES_MAX} measures \`unique:…\`.`,
       }),
     ),
     time_range: AnalysisTimeRange,
@@ -173,8 +173,21 @@ export const AnalysisRow = Type.Object(
     item_count: Type.Optional(Count),
     quantity: Type.Optional(Sum),
     amount: Type.Optional(Sum),
+    minimum: OfQuantities,
+    maximum: OfQuantities,
+    average: OfQuantities,
+    p50: OfQuantities,
+    p90: OfQuantities,
+    p95: OfQuantities,
+    p99: OfQuantities,
   },
-  { ...closed, description: 'The requested measures of one bucket, metric, unit, currency and group.' },
+  {
+    ...closed,
+    patternProperties: { [UNIQUE_FIELD_PATTERN]: Count },
+    description:
+      'The requested measures of one bucket, metric, unit, currency and group, each in a field of its name; `unique:…` is ' +
+      'an integer.',
+  },
 );
 
 export const AnalysisResult = Type.Object(
@@ -234,6 +247,6 @@ export const MetricsResponse = Type.Object(
 export type DimensionFilter = Static<typeof DimensionFilter>;
 export type AnalysisTimeRange = Static<typeof AnalysisTimeRange>;
 export type AnalysisQuery = Static<typeof AnalysisQuery>;
-export type AnalysisRow = Static<typeof AnalysisRow>;
-export type AnalysisResult = Static<typeof AnalysisResult>;
+export type AnalysisRow = Static<typeof AnalysisRow> & { [Each in UniqueMeasure]?: number };
+export type AnalysisResult = Omit<Static<typeof AnalysisResult>, 'rows'> & { rows: AnalysisRow[] };
 export type MetricsResponse = Static<typeof MetricsResponse>;

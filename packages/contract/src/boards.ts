@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox';
-import { AnalysisQuery, DimensionFilter, FILTERED_NAMES, MeasureSchema, SplitBy } from './analysis.js';
+import { AnalysisQuery, DimensionFilter, FILTERED_NAMES, SplitBy } from './analysis.js';
 import { closed, mapOf, Nullable, UnixSeconds } from './common.js';
 import { SUBJECT_TYPE_PATTERN } from './limits.js';
+import { MeasureSchema } from './measures.js';
 import { Warnings } from './warnings.js';
 
 export const BOARD_NAME_CHARS_MAX = 80;

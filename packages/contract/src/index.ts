@@ -16,6 +16,7 @@ export * from './ledger.js';
 export * from './limit-rule.js';
 export * from './limits.js';
 export * from './live.js';
+export * from './measures.js';
 export * from './permissions.js';
 export * from './pricing-rule-set.js';
 export * from './realtime-limits.js';

@@ -71,5 +71,5 @@ export const StreamReset = Type.Object(
 );
 
 export type StreamQueryString = Static<typeof StreamQueryString>;
-export type StreamBuckets = Static<typeof StreamBuckets>;
+export type StreamBuckets = Omit<Static<typeof StreamBuckets>, 'rows'> & { rows: AnalysisRow[] };
 export type StreamReset = Static<typeof StreamReset>;

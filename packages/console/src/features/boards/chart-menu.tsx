@@ -60,7 +60,7 @@ export function ChartMenu({
     if (plot == null || set === undefined) throw new Error('There is no chart to export.');
     const legend = colored(set.series, theme).map(({ label, total, unit, color }) => ({
       ...{ label, color },
-      value: `${decimalSignificant(total)} ${unit}`.trim(),
+      value: total === undefined ? '' : `${decimalSignificant(total)} ${unit}`.trim(),
     }));
     return pictureOf({ title: chart.title, note: `${rangeLabel(range, timezone)} · ${note}`, plot, legend });
   };

@@ -90,6 +90,7 @@ function EventsLink({ href, children }: { readonly href: string | undefined; rea
 }
 
 function Totals({ series, links }: Pick<SeriesSet, 'series'> & { readonly links: EventLinks | undefined }) {
+  if (series.every(({ total }) => total === undefined)) return null;
   return (
     <tfoot className="sticky bottom-0 bg-sunken font-medium">
       <tr>
@@ -97,8 +98,8 @@ function Totals({ series, links }: Pick<SeriesSet, 'series'> & { readonly links:
           Total
         </th>
         {series.map((one) => (
-          <td key={one.key} className="px-3 py-1.5 text-right" title={decimalExact(one.total)}>
-            <EventsLink href={links?.ofRange(one)}>{decimal(one.total)}</EventsLink>
+          <td key={one.key} className="px-3 py-1.5 text-right" title={decimalExact(one.total ?? '0')}>
+            <EventsLink href={links?.ofRange(one)}>{decimal(one.total ?? '0')}</EventsLink>
           </td>
         ))}
       </tr>

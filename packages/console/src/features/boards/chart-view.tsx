@@ -1,4 +1,4 @@
-import type { Measure } from '@tollgate/contract';
+import { isSum, type Measure } from '@tollgate/contract';
 import { useMemo, useState } from 'react';
 import { exactSum } from '../../exact-sum.js';
 import { dateMinute, decimalSignificant } from '../../format.js';
@@ -77,9 +77,9 @@ export function ChartView(props: ChartViewProps) {
 /** The total of the shown series. Amounts are summed over metrics, other measures only within one. */
 function totalOf(shown: readonly ColoredSeries[], measure: Measure) {
   const metrics = new Set(shown.map(({ metric }) => metric));
-  if (shown.length < 2 || (measure !== 'amount' && metrics.size > 1)) return undefined;
+  if (shown.length < 2 || !isSum(measure) || (measure !== 'amount' && metrics.size > 1)) return undefined;
   return {
-    exact: exactSum(shown.map(({ total }) => total)),
+    exact: exactSum(shown.flatMap(({ total }) => total ?? [])),
     at: (index: number) => exactSum(shown.flatMap(({ exact }) => exact[index] ?? [])),
   };
 }
@@ -94,7 +94,9 @@ function summaryOf(
   if (first === undefined || last === undefined) return WORDS[type];
   const texts = shown
     .slice(0, SUMMED_MAX)
-    .map(({ label, total, unit }) => `${label} ${decimalSignificant(total)} ${unit}`.trim());
+    .map(({ label, total, unit }) =>
+      total === undefined ? label : `${label} ${decimalSignificant(total)} ${unit}`.trim(),
+    );
   const more = shown.length > texts.length ? ` and ${shown.length - texts.length} more` : '';
   return `${WORDS[type]} from ${dateMinute(first, timezone)} to ${dateMinute(last, timezone)}: ${texts.join(', ')}${more}.`;
 }

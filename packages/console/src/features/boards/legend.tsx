@@ -108,22 +108,24 @@ function Row({ one, count, hidden, hover, links, onToggle, onIsolate }: RowProps
 
 interface ValueProps {
   readonly hover: Hover;
-  readonly sum: string;
+  /** Undefined where the buckets do not add up. */
+  readonly sum: string | undefined;
   readonly unit: string;
   readonly at: (index: number) => string;
   /** Link to its events. */
   readonly href: string | undefined;
 }
 
+function textAt(value: string | undefined): string {
+  return value === undefined ? '' : decimalSignificant(value);
+}
+
 function Value({ hover, sum, unit, at, href }: ValueProps) {
   const className = 'ml-auto whitespace-nowrap';
-  const exact = `${sum} ${unit}`.trim();
+  const exact = sum === undefined ? undefined : `${sum} ${unit}`.trim();
   const shown = (
     <>
-      <HoverText
-        hover={hover}
-        textOf={(index) => decimalSignificant(index === undefined ? sum : at(index))}
-      />
+      <HoverText hover={hover} textOf={(index) => textAt(index === undefined ? sum : at(index))} />
       {unit !== '' && <span className="text-ink-faint"> {unit}</span>}
     </>
   );
@@ -132,7 +134,11 @@ function Value({ hover, sum, unit, at, href }: ValueProps) {
       {shown}
     </span>
   ) : (
-    <Link href={href} className={classes(className, 'hover:underline')} title={`${exact}. View events`}>
+    <Link
+      href={href}
+      className={classes(className, 'hover:underline')}
+      title={exact === undefined ? 'View events' : `${exact}. View events`}
+    >
       {shown}
     </Link>
   );

@@ -1,6 +1,6 @@
 import type { Measure } from '@tollgate/contract';
 import { classes } from '../../ui/classes.js';
-import { MEASURE_LABELS } from './measures.js';
+import { measureLabel } from './measures.js';
 
 /** Selects the measure that a chart draws. */
 export function MeasureChoice({
@@ -26,7 +26,7 @@ export function MeasureChoice({
             measure === chosen ? 'bg-panel font-medium shadow-xs' : 'text-ink-soft hover:text-ink',
           )}
         >
-          {MEASURE_LABELS[measure]}
+          {measureLabel(measure)}
         </button>
       ))}
     </fieldset>

@@ -1,9 +1,16 @@
-import { ANALYSIS_GROUP_BY_MAX, ANALYSIS_METRICS_MAX, MEASURES } from '@tollgate/contract';
+import {
+  ANALYSIS_GROUP_BY_MAX,
+  ANALYSIS_MEASURES_MAX,
+  ANALYSIS_METRICS_MAX,
+  isUnique,
+  MEASURES,
+  type Measure,
+} from '@tollgate/contract';
 import { Choices } from '../../ui/choices.js';
 import { Field, Select } from '../../ui/field.js';
 import { type ChartDraft, hasChosenMetrics, METRICS_MODES, type MetricsMode } from './chart-draft.js';
 import { FilterFields } from './filter-fields.js';
-import { MEASURE_LABELS } from './measures.js';
+import { measureLabel } from './measures.js';
 import { dimensionsOf, type UsedMetric } from './metrics.js';
 
 const MODE_LABELS: Readonly<Record<MetricsMode, string>> = {
@@ -28,6 +35,8 @@ export function QueryFields({
   const names = [...new Set([...metrics.map(({ metric }) => metric), ...draft.metrics])];
   const drawn = hasChosenMetrics(draft) ? draft.metrics : names;
   const dimensions = [...new Set([...dimensionsOf(metrics, drawn), ...draft.groupBy])];
+  // Those that count different values are made by the API, and kept here.
+  const measures: Measure[] = [...MEASURES, ...draft.measures.filter(isUnique)];
   return (
     <>
       <Field label="Metrics">
@@ -52,11 +61,11 @@ export function QueryFields({
       )}
       <Choices
         label="Measures"
-        names={MEASURES}
+        names={measures}
         chosen={draft.measures}
-        max={MEASURES.length}
-        labelOf={(name) => MEASURE_LABELS[name as (typeof MEASURES)[number]]}
-        onChange={(chosen) => onEdit({ measures: MEASURES.filter((measure) => chosen.includes(measure)) })}
+        max={ANALYSIS_MEASURES_MAX}
+        labelOf={(name) => measureLabel(name as Measure)}
+        onChange={(chosen) => onEdit({ measures: measures.filter((measure) => chosen.includes(measure)) })}
       />
       {dimensions.length > 0 && (
         <>

@@ -1,4 +1,4 @@
-import type { AnalysisRow, Measure } from '@tollgate/contract';
+import { type AnalysisRow, isOfQuantities, isSum, type Measure } from '@tollgate/contract';
 import { exactSum } from '../../exact-sum.js';
 import { bucketEnd, bucketSizeOf, bucketStarts } from './buckets.js';
 import type { ChartData } from './chart-data.js';
@@ -22,8 +22,8 @@ export interface Series {
   readonly values: Float64Array;
   /** The same as exact decimals; undefined without usage. */
   readonly exact: readonly (string | undefined)[];
-  /** An exact decimal. */
-  readonly total: string;
+  /** An exact decimal; undefined for measures whose buckets do not add up. */
+  readonly total: string | undefined;
 }
 
 /** The series that a row belongs to. */
@@ -152,6 +152,7 @@ function linesOf(
 /** Series that sum others come last, in their own order, because they appear and disappear with the series they sum. */
 function seriesOf(lines: readonly Line[], folds: readonly Fold[], measure: Measure): Series[] {
   const isOneMetric = new Set(lines.map(({ row }) => row.metric)).size === 1;
+  const namesCurrency = !isSum(measure) && new Set(lines.map(({ row }) => row.currency)).size > 1;
   const folded = new Set(folds.flatMap(({ members }) => members.map(({ key }) => key)));
   const rest = lines
     .filter(({ key }) => !folded.has(key))
@@ -167,8 +168,9 @@ function seriesOf(lines: readonly Line[], folds: readonly Fold[], measure: Measu
     ...others.toSorted((a, b) => (a.line.key < b.line.key ? -1 : 1)),
   ].map(({ line: { row, ...line }, parts, isOther }) => ({
     ...line,
+    total: isSum(measure) ? line.total : undefined,
     metric: row.metric,
-    label: labelOf(row, isOther, isOneMetric),
+    label: labelOf(row, isOther, isOneMetric) + (namesCurrency ? ` · ${row.currency ?? 'unpriced'}` : ''),
     unit: unitOf(row, measure),
     isOther,
     parts,
@@ -184,7 +186,8 @@ function isDrawn({ currency }: AnalysisRow, measure: Measure): boolean {
 }
 
 function keyOf(row: AnalysisRow, measure: Measure): string {
-  let key = `${row.metric}\n${unitOf(row, measure)}`;
+  // Sums of several currencies are one line, unless they are amounts; other measures cannot be added up.
+  let key = `${row.metric}\n${unitOf(row, measure)}${isSum(measure) ? '' : `\n${row.currency ?? ''}`}`;
   if (row.other === true) return `${key}\nother`;
   // Null stands for a missing dimension, which is not the same group as an empty text.
   for (const name in row.group) {
@@ -200,7 +203,7 @@ function measureOf(row: AnalysisRow, measure: Measure): string {
 
 function unitOf({ unit, currency }: AnalysisRow, measure: Measure): string {
   if (measure === 'amount') return currency ?? '';
-  return measure === 'quantity' ? (unit ?? '') : '';
+  return measure === 'quantity' || isOfQuantities(measure) ? (unit ?? '') : '';
 }
 
 function labelOf({ metric, group }: AnalysisRow, isOther: boolean, isOneMetric: boolean): string {

@@ -14,16 +14,9 @@ import {
 } from '../../testing/index.js';
 import { ProjectHistory } from '../storage/index.js';
 import type { UsageEventRow } from '../usage/index.js';
+import { expectedRows, sorted } from './expected-rows.testing.js';
 import { normalizeQuery } from './normalize.js';
-import {
-  DIMENSIONS,
-  eventArbitrary,
-  expectedRows,
-  HOSTILE_TEXTS,
-  HOUR_S,
-  queryArbitrary,
-  sorted,
-} from './oracle.testing.js';
+import { DIMENSIONS, eventArbitrary, HOSTILE_TEXTS, HOUR_S, queryArbitrary } from './oracle.testing.js';
 import { analyze, planQuery } from './service.js';
 import type { SourcePart } from './source.js';
 import { analysisRows } from './store.js';
@@ -240,10 +233,12 @@ function everything(): AnalysisQuery {
 
 /** Other sources for the same query: the rollups, where they suffice, and the events. */
 function otherSources(query: AnalysisQuery): SourcePart[][] {
-  const { from, to, buckets, dimensions, filters } = normalizeQuery(query, 0);
+  const { from, to, buckets, dimensions, filters, measures } = normalizeQuery(query, 0);
   const raw: SourcePart[] = [{ source: 'usage_events', spans: [{ from, to }] }];
-  const named = [...dimensions, ...filters.map(([name]) => name)];
-  const isOfEvents = named.some((name) => /subject_id|@account_id|@pricing_source/.test(name));
+  const named = [...dimensions, ...filters.map(([name]) => name), ...measures];
+  const isOfEvents = named.some((name) =>
+    /subject_id|@account_id|@pricing_source|^m[ai][xn]imum$|^p\d\d$/.test(name),
+  );
   const isWhole = from % 60 === 0 && to % 60 === 0 && buckets.starts.every((start) => start % 60 === 0);
   if (isOfEvents || !isWhole) return [raw];
   return [raw, [{ source: 'usage_rollup_1m', spans: [{ from, to }] }]];

@@ -28,18 +28,18 @@ beforeAll(async () => {
       names: namesOf(store.clickhouse),
     }),
   );
-  const amounts = { small: '1', large: '5', tiny: '0.25' };
+  const usage = { small: ['1', '20'], large: ['5', '40'], tiny: ['0.25', '5'] } as const;
   const { tenantId, projectId } = api;
   await insertUsageRows(
     store.clickhouse,
-    Object.entries(amounts).map(([model, amount]) =>
+    Object.entries(usage).map(([model, [amount, quantity]]) =>
       usageRow({
         tenantId,
         projectId,
         occurredAt: 1_750_000_000,
         dimensions: new Map([['model', model]]),
         items: [
-          usageItem({ metric: 'llm.output_tokens', amount: stored(amount) }),
+          usageItem({ metric: 'llm.output_tokens', amount: stored(amount), quantity: stored(quantity) }),
           ...(model === 'large' ? [usageItem({ metric: 'llm.input_tokens', amount: stored('0.25') })] : []),
         ],
       }),
@@ -65,6 +65,11 @@ describe('the guide to analysis', () => {
   it('shows the cost of all metrics', async () => {
     const { json } = await ask('json cost');
     expect(json().rows).toEqual(JSON.parse(guide.blocks('json cost rows')[0] as string));
+  });
+
+  it('shows how quantities are distributed', async () => {
+    const { json } = await ask('json distribution');
+    expect(json().rows).toEqual(JSON.parse(guide.blocks('json distribution rows')[0] as string));
   });
 
   it('shows the largest group and all others', async () => {

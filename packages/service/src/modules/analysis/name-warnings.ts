@@ -1,9 +1,15 @@
-import { type AnalysisQuery, type AnalysisRow, type Warning, warningsOf } from '@tollgate/contract';
+import {
+  type AnalysisQuery,
+  type AnalysisRow,
+  uniqueName,
+  type Warning,
+  warningsOf,
+} from '@tollgate/contract';
 import type { ProjectRef } from '../../kernel/scope.js';
 import { reservedColumn } from '../usage/index.js';
 import type { KnownNames } from './known-names.js';
 
-type NamesOfQuery = Pick<AnalysisQuery, 'metrics' | 'group_by' | 'filters'>;
+type NamesOfQuery = Pick<AnalysisQuery, 'metrics' | 'group_by' | 'filters' | 'measures'>;
 
 /**
  * Returns warnings about the metrics and dimensions of a query that no usage of the project has. Names in the rows of
@@ -12,7 +18,7 @@ type NamesOfQuery = Pick<AnalysisQuery, 'metrics' | 'group_by' | 'filters'>;
 export async function nameWarnings(
   names: Pick<KnownNames, 'unknown'>,
   project: ProjectRef,
-  { metrics = [], group_by: groupBy = [], filters = {} }: NamesOfQuery,
+  { metrics = [], group_by: groupBy = [], filters = {}, measures = [] }: NamesOfQuery,
   rows: readonly AnalysisRow[] = [],
 ): Promise<Warning[]> {
   const seenMetrics = new Set(rows.map(({ metric }) => metric));
@@ -20,7 +26,8 @@ export async function nameWarnings(
   for (const { group } of rows) {
     for (const [name, value] of Object.entries(group)) if (value !== null) seenDimensions.add(name);
   }
-  const dimensions = [...groupBy, ...Object.keys(filters)].filter(
+  const counted = measures.flatMap((measure) => uniqueName(measure) ?? []);
+  const dimensions = [...groupBy, ...Object.keys(filters), ...counted].filter(
     (name) => name !== 'bucket' && reservedColumn(name) === undefined && !seenDimensions.has(name),
   );
   const unseen = metrics.filter((metric) => !seenMetrics.has(metric));

@@ -1,11 +1,15 @@
 import {
   ANALYSIS_GROUP_BY_MAX,
   ANALYSIS_ROWS_MAX,
+  ANALYSIS_UNIQUES_MAX,
   type AnalysisQuery,
-  MEASURES,
+  isUnique,
   type Measure,
   SPLITS,
   type Split,
+  SUM_MEASURES,
+  UNIQUE_PREFIX,
+  uniqueName,
 } from '@tollgate/contract';
 import { isTimezone } from '../../kernel/bucket.js';
 import { invalidRequest } from '../../kernel/errors.js';
@@ -49,7 +53,7 @@ export function normalizeQuery(query: AnalysisQuery, nowS: number): NormalizedQu
   return {
     metrics: query.metrics && [...new Set(query.metrics)],
     splitsMetrics,
-    measures: [...new Set(query.measures ?? (splitsMetrics ? MEASURES : MEASURES_OF_ALL_METRICS))],
+    measures: checkedMeasures(query.measures ?? (splitsMetrics ? SUM_MEASURES : MEASURES_OF_ALL_METRICS)),
     from,
     to,
     timezone,
@@ -58,6 +62,16 @@ export function normalizeQuery(query: AnalysisQuery, nowS: number): NormalizedQu
     filters: allFilters(query),
     ...limitsOf(query.limit, dimensions),
   };
+}
+
+function checkedMeasures(asked: readonly Measure[]): Measure[] {
+  const measures = [...new Set(asked)];
+  const uniques = measures.filter(isUnique);
+  if (uniques.length > ANALYSIS_UNIQUES_MAX) {
+    throw invalidRequest('measures', `must have at most ${ANALYSIS_UNIQUES_MAX} entries ${UNIQUE_PREFIX}…`);
+  }
+  for (const measure of uniques) checkName(uniqueName(measure) ?? '', 'measures');
+  return measures;
 }
 
 /** With dimensions the limit bounds groups, otherwise rows. */

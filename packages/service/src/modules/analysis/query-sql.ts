@@ -1,6 +1,7 @@
-import type { Measure } from '@tollgate/contract';
+import { isUnique, type Measure, uniqueName } from '@tollgate/contract';
 import { type HistoryScope, OWN_ROWS, type StorageTables } from '../storage/index.js';
 import { type DimensionCondition, filterSql, reservedColumn, SIGN, StatementParams } from '../usage/index.js';
+import { measureColumn, measuredSql, needsOneUnit, type Part, partsOf, uniqueColumn } from './measure-sql.js';
 import { RESOLUTIONS_S, type SourcePart, type TimeSpan } from './source.js';
 
 /** The project whose usage is read, and the start of its retention. Every query is confined to it. */
@@ -37,33 +38,22 @@ export interface Statement {
  * string.
  */
 const ANSWER_BYTES_MAX = 64 * 1_048_576;
-
-/**
- * Number of charge items, over the union of the sources and over each of them. Counter rows take back their revisions,
- * so a sum of which nothing is left counts 0: it would not exist if the corrected events had never been sent. Sums of
- * UInt64 wrap around, which is exact.
- */
-const COUNT = 'sum(part_count)';
-const IS_LEFT = `${COUNT} != 0`;
-
-/** Sums of one measure, likewise. */
-const SUMS = {
-  item_count: COUNT,
-  quantity: 'sum(part_quantity)',
-  amount: 'sum(part_amount)',
-} as const satisfies Record<Measure, string>;
+/** The second says what `grouping` returns. */
+const SETTINGS = `max_result_bytes = ${ANSWER_BYTES_MAX}, force_grouping_standard_compatibility = 1`;
 
 const ROLLUP_PARTS = {
-  item_count: 'toUInt64(item_count) AS part_count',
+  count: 'toUInt64(item_count) AS part_count',
   quantity: 'CAST(quantity AS Decimal(76, 18)) AS part_quantity',
   amount: 'CAST(amount AS Decimal(76, 18)) AS part_amount',
-} as const satisfies Record<Measure, string>;
+} as const satisfies Record<Exclude<Part, 'value'>, string>;
 
 const EVENT_PARTS = {
-  item_count: `toUInt64(${SIGN}) AS part_count`,
+  count: `toUInt64(${SIGN}) AS part_count`,
   quantity: 'toDecimal256(quantity, 18) AS part_quantity',
   amount: 'toDecimal256(amount, 18) AS part_amount',
-} as const satisfies Record<Measure, string>;
+  // A counter row has the negative quantity of the charge item that it takes back.
+  value: `${SIGN} * quantity AS part_value`,
+} as const satisfies Record<Part, string>;
 
 /** The parts that the statements of all sources share. */
 interface SharedSql {
@@ -75,14 +65,19 @@ interface SharedSql {
   readonly itemColumns: readonly string[];
   /** Fields of the item other than its measures. */
   readonly fields: readonly string[];
-  /** Those of the query, and always the count, which tells where nothing is left. */
-  readonly measures: readonly Measure[];
-  readonly groups: readonly string[];
+  readonly parts: readonly Part[];
+  /** The values of groups, and those that are counted. */
+  readonly values: readonly string[];
 }
 
 /** The names of dimensions, and the reserved ones, that a query reads. */
-export function namesOf({ dimensions, filters }: Pick<PlannedQuery, 'dimensions' | 'filters'>): string[] {
-  return [...new Set([...dimensions, ...filters.map(([name]) => name)])];
+export function namesOf({
+  dimensions,
+  filters,
+  measures,
+}: Pick<PlannedQuery, 'dimensions' | 'filters' | 'measures'>): string[] {
+  const counted = measures.flatMap((measure) => uniqueName(measure) ?? []);
+  return [...new Set([...dimensions, ...filters.map(([name]) => name), ...counted])];
 }
 
 /** Columns that rows are split by in addition to bucket and group; different currencies are never added up. */
@@ -90,18 +85,18 @@ function kindsOf({ splitsMetrics }: PlannedQuery): readonly string[] {
   return splitsMetrics ? ['metric', 'unit', 'currency'] : ['currency'];
 }
 
-/** Whether a row adds up quantities that may have different units. */
+/** Whether a row adds up or compares quantities that may have different units. */
 export function addsUnits({
   splitsMetrics,
   measures,
 }: Pick<PlannedQuery, 'splitsMetrics' | 'measures'>): boolean {
-  return !splitsMetrics && measures.includes('quantity');
+  return !splitsMetrics && measures.some(needsOneUnit);
 }
 
 /**
- * Sums per bucket, kind and group, ordered by them, without those of which nothing is left; one row more than
- * `rowsMax`, if there is one. Where quantities of several units may be added up, each row has the first and the last of
- * its units.
+ * Measures per bucket, kind and group, ordered by them, without those of which nothing is left; one row more than
+ * `rowsMax`, if there is one. Where quantities of several units may be added up or compared, each row has the first and
+ * the last of its units.
  */
 export function analysisStatement(tables: StorageTables, query: PlannedQuery): Statement {
   const params = new StatementParams();
@@ -123,33 +118,10 @@ export function analysisStatement(tables: StorageTables, query: PlannedQuery): S
     ...dimensions.map((_, i) => `group_${i}`),
   ];
   const from = markOtherSql(params, items, query);
-  const found = addsUnits(query)
-    ? sumsOfUnitsSql(from, { columns, keys, measures })
-    : `SELECT ${[...columns, ...sumsSql(measures)].join(', ')} FROM (${from}) GROUP BY ${keys.join(', ')} HAVING ${IS_LEFT}`;
+  const found = measuredSql(from, { columns, keys, measures, findsUnits: addsUnits(query) });
   const limit = params.add('limit', 'UInt32', query.rowsMax + 1);
-  const sql = `${found} ORDER BY ${keys.join(', ')} LIMIT ${limit} SETTINGS max_result_bytes = ${ANSWER_BYTES_MAX}`;
+  const sql = `${found} ORDER BY ${keys.join(', ')} LIMIT ${limit} SETTINGS ${SETTINGS}`;
   return { sql, params: params.values };
-}
-
-function sumsSql(measures: readonly Measure[]): string[] {
-  return measures.map((measure) => `${SUMS[measure]} AS ${measure}`);
-}
-
-/** Adds up the sums of the single units, so that units of which nothing is left are not among those of a row. */
-function sumsOfUnitsSql(
-  from: string,
-  parts: Pick<SharedSql, 'measures'> & {
-    readonly columns: readonly string[];
-    readonly keys: readonly string[];
-  },
-): string {
-  const { columns, keys, measures } = parts;
-  const ofUnit = measures.map((measure) => `${SUMS[measure]} AS unit_${measure}`);
-  const ofRow = measures.map((measure) => `sum(unit_${measure}) AS ${measure}`);
-  return `SELECT ${[...keys, ...ofRow].join(', ')}, min(unit) AS first_unit, max(unit) AS last_unit FROM (
-      SELECT ${[...columns, 'unit', ...ofUnit].join(', ')} FROM (${from})
-      GROUP BY ${[...keys, 'unit'].join(', ')} HAVING ${IS_LEFT})
-    GROUP BY ${keys.join(', ')}`;
 }
 
 /**
@@ -168,11 +140,13 @@ function itemsSql(params: StatementParams, tables: StorageTables, query: Planned
       ? ['pricing_source']
       : [],
     fields: [...new Set([...kindsOf(query), ...(addsUnits(query) ? ['unit'] : [])])],
-    measures: [...new Set<Measure>([...query.measures, 'item_count'])],
-    groups: query.dimensions.map((name, i) => {
-      const { present, value } = params.dimension(name);
-      return `if(${present}, ${value}, NULL) AS value_${i}`;
-    }),
+    parts: partsOf(query.measures),
+    values: [
+      ...query.dimensions.map((name, i) => valueSql(params, name, `value_${i}`)),
+      ...query.measures
+        .filter(isUnique)
+        .map((measure) => valueSql(params, uniqueName(measure) ?? '', uniqueColumn(query.measures, measure))),
+    ],
   };
   const rolledUp: string[] = [];
   const raw: string[] = [];
@@ -197,29 +171,38 @@ function itemsSql(params: StatementParams, tables: StorageTables, query: Planned
   ].join(' UNION ALL ');
 }
 
+function valueSql(params: StatementParams, name: string, alias: string): string {
+  const { present, value } = params.dimension(name);
+  return `if(${present}, ${value}, NULL) AS ${alias}`;
+}
+
 function rollupSql(
-  { tables, conditions, itemConditions, fields, measures, groups }: SharedSql,
+  { tables, conditions, itemConditions, fields, parts, values }: SharedSql,
   within: readonly string[],
 ): string {
-  const sums = measures.map((measure) => ROLLUP_PARTS[measure]);
-  const columns = ['toUnixTimestamp(bucket) AS moment', ...fields, ...groups, ...sums];
+  const sums = parts.map((part) => {
+    if (part === 'value') throw new Error('rollups have no quantities of single charge items');
+    return ROLLUP_PARTS[part];
+  });
+  const columns = ['toUnixTimestamp(bucket) AS moment', ...fields, ...values, ...sums];
   return `SELECT ${columns.join(', ')} FROM ${tables.rollup}
     WHERE ${[...conditions, ...within, ...itemConditions].join(' AND ')}`;
 }
 
 /** Joins the needed fields of the items one by one: `ARRAY JOIN item` in a subquery would read all fields. */
 function eventsSql(
-  { tables, conditions, itemConditions, itemColumns, fields, measures, groups }: SharedSql,
+  { tables, conditions, itemConditions, itemColumns, fields, parts, values }: SharedSql,
   within: readonly string[],
 ): string {
   const joined = new Set([
     ...fields,
     ...itemColumns,
     ...(itemConditions.length === 0 ? [] : ['metric']),
-    ...measures.filter((measure) => measure !== 'item_count'),
+    ...(parts.includes('quantity') || parts.includes('value') ? ['quantity'] : []),
+    ...(parts.includes('amount') ? ['amount'] : []),
   ]);
-  const sums = measures.map((measure) => EVENT_PARTS[measure]);
-  const columns = ['toUnixTimestamp(occurred_at) AS moment', ...fields, ...groups, ...sums];
+  const sums = parts.map((part) => EVENT_PARTS[part]);
+  const columns = ['toUnixTimestamp(occurred_at) AS moment', ...fields, ...values, ...sums];
   return `SELECT ${columns.join(', ')} FROM ${tables.events}
     ARRAY JOIN ${[...joined].map((name) => `item.${name} AS ${name}`).join(', ')}
     WHERE ${[...conditions, ...within, ...itemConditions].join(' AND ')}`;
@@ -252,12 +235,14 @@ function markOtherSql(params: StatementParams, items: string, query: PlannedQuer
   // IN never matches a tuple with a NULL.
   const group = values.flatMap((value) => [`isNull(${value})`, `ifNull(${value}, '')`]);
   const groups = params.add('groups', 'UInt32', groupsMax);
+  const keys = [...kindsOf(query), ...values];
+  const ranked = measuredSql(items, { columns: keys, keys, measures: [rankedBy], findsUnits: false });
   // LIMIT BY would sort all groups to find these few: for a million, that takes as long as summing them.
   return `SELECT *, (${[kinds, ...group].join(', ')}) NOT IN (
       SELECT ${[kinds, ...group.map((_, i) => `ranked.${i + 2}`)].join(', ')} FROM (
         SELECT ${kinds}, groupArraySorted(${groups})((-total, ${group.join(', ')})) AS most FROM (
-          SELECT ${[kinds, ...values].join(', ')}, ${SUMS[rankedBy]} AS total
-          FROM (${items}) GROUP BY ${[kinds, ...values].join(', ')} HAVING ${IS_LEFT})
+          SELECT ${[kinds, ...values].join(', ')}, ${measureColumn(0)} AS total
+          FROM (${ranked}))
         GROUP BY ${kinds})
       ARRAY JOIN most AS ranked
     ) AS is_other FROM (${items})`;

@@ -40,7 +40,8 @@ export function registerAnalysisRoutes(app: App, { clickhouse, clock, history, n
       tags: ['Analysis'],
       summary: 'Query usage',
       description:
-        'Returns sums of charge items per bucket, metric, unit, currency and group, exact for every bucket size. ' +
+        'Returns measures of charge items per bucket, metric, unit, currency and group, exact for every bucket size: ' +
+        'sums, averages, percentiles and counts of different values. ' +
         'With `limit` and dimensions, the result has the largest groups, and one row for all others. A bucket size ' +
         'that would give more than 1,500 points is raised; the response states the size used. Metrics and ' +
         'dimensions without usage match nothing and are listed in `warnings`. With `Accept: text/csv` the rows ' +

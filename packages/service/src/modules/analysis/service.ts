@@ -4,6 +4,7 @@ import { DomainError } from '../../kernel/errors.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import { ProjectHistory } from '../storage/index.js';
 import { reservedColumn } from '../usage/index.js';
+import { readsValues } from './measure-sql.js';
 import { type NormalizedQuery, normalizeQuery, resultGroupBy, resultSplitBy } from './normalize.js';
 import { type AnalysisScope, namesOf, type PlannedQuery } from './query-sql.js';
 import { planSources } from './source.js';
@@ -45,10 +46,10 @@ export async function analyze(
 function refuseUnlikeUnits(units: readonly string[]): void {
   if (units.length < 2) return;
   const names = units.map((unit) => (unit === '' ? 'none' : unit)).join(', ');
-  const remedy = `remove quantity from measures, split by metric (split_by: ["metric"]), or choose metrics with the same unit`;
+  const remedy = `choose other measures than those of quantities, split by metric (split_by: ["metric"]), or choose metrics with the same unit`;
   throw new DomainError('unlike_units', {
-    message: `Quantities with different units (${names}) cannot be added up: ${remedy}.`,
-    details: [{ path: 'measures', message: `must not include quantity for units ${names}` }],
+    message: `Quantities with different units (${names}) cannot be added up or compared: ${remedy}.`,
+    details: [{ path: 'measures', message: `must not include measures of quantities for units ${names}` }],
   });
 }
 
@@ -67,7 +68,7 @@ export function planQuery(
     Math.max(query.from, retainedFrom),
     query.to,
     bucketStarts,
-    named.some((name) => EVENTS_ONLY.includes(reservedColumn(name))),
+    measures.some(readsValues) || named.some((name) => EVENTS_ONLY.includes(reservedColumn(name))),
   );
   return {
     metrics,

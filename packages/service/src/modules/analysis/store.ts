@@ -1,6 +1,7 @@
-import type { AnalysisRow } from '@tollgate/contract';
+import { type AnalysisRow, isUnique } from '@tollgate/contract';
 import { parseDecimal, toText } from '../../kernel/decimal.js';
 import type { ProjectHistory } from '../storage/index.js';
+import { measureColumn } from './measure-sql.js';
 import { addsUnits, analysisStatement, type PlannedQuery } from './query-sql.js';
 
 /** A row as ClickHouse returns it: 64-bit integers and decimals are strings. */
@@ -36,16 +37,17 @@ function toRow(row: StoredRow, query: PlannedQuery): AnalysisRow {
     group: Object.fromEntries(dimensions.map((name, i) => [name, nullableText(row[`group_${i}`])])),
   };
   if (groupsMax !== undefined) answered.other = Number(row.is_other) === 1;
-  for (const measure of measures) {
-    if (measure === 'item_count') answered.item_count = Number(row.item_count);
-    else answered[measure] = sumOf(row[measure]);
+  for (const [index, measure] of measures.entries()) {
+    const value = row[measureColumn(index)];
+    if (measure === 'item_count' || isUnique(measure)) answered[measure] = Number(value);
+    else answered[measure] = decimalOf(value);
   }
   return answered;
 }
 
-function sumOf(value: string | number | null | undefined): string {
+function decimalOf(value: string | number | null | undefined): string {
   const decimal = parseDecimal(String(value));
-  if (decimal === undefined) throw new Error(`ClickHouse returned ${value} for a sum`);
+  if (decimal === undefined) throw new Error(`ClickHouse returned ${value} for a decimal`);
   return toText(decimal);
 }
 

@@ -50,6 +50,8 @@ const TAKEN: readonly (readonly [sent: object, shown?: object])[] = [
   [{ measures: ['amount'] }],
   [{ measures: ['amount', 'item_count'] }],
   [{ measures: MEASURES }],
+  [{ measures: ['p95', 'unique:@subject_id', 'average'] }],
+  [{ measures: ['p95', 'p95'] }, { measures: ['p95'] }],
   [{ group_by: ['bucket', 'model'], limit: 1 }],
   [{ group_by: ['bucket', 'model'], limit: 100 }],
   [{ metrics: ['a'] }],
@@ -68,6 +70,8 @@ const TAKEN: readonly (readonly [sent: object, shown?: object])[] = [
 /** The path in the refusal, and the sent fields. */
 const REFUSED: readonly (readonly [path: string, sent: object])[] = [
   ['title', { title: '' }],
+  ['measures', { measures: ['unique:@model'] }],
+  ['measures[0]', { measures: ['unique:'] }],
   ['title', { title: ' ' }],
   ['title', { title: '🦜'.repeat(121) }],
   ['title', { title: undefined }],

@@ -20,6 +20,7 @@ async function recordChange(atS: number): Promise<void> {
 it.each<[string, Partial<AnalysisQuery>]>([
   ['a query with buckets', { bucket_size: '1h' }],
   ['a query with a limit', { bucket_size: '1h', group_by: ['model'], limit: 2 }],
+  ['a query of measures that do not add up', { bucket_size: '1h', measures: ['p95', 'unique:model'] }],
   ['a query of totals', { bucket_size: 'none' }],
   ['a query that adds up quantities', { bucket_size: '1h', split_by: [], measures: ['quantity'] }],
 ])('sends a bucket without rows once its only event is voided: %s', async (name, asked) => {

@@ -35,6 +35,8 @@ const query: fc.Arbitrary<AnalysisQuery> = fc
       {},
       { split_by: [] },
       { split_by: [], measures: ['quantity', 'amount'] },
+      { measures: ['p95', 'unique:@subject_id', 'minimum'] },
+      { measures: ['unique:model', 'average'] },
     ),
   })
   .map(({ limit, of, ...asked }) => ({

@@ -10,6 +10,7 @@ export interface JsonSchema {
   readonly anyOf?: readonly JsonSchema[];
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly additionalProperties?: boolean | JsonSchema;
+  readonly patternProperties?: Readonly<Record<string, JsonSchema>>;
   readonly items?: JsonSchema;
   readonly required?: readonly string[];
   readonly maximum?: number;
@@ -17,12 +18,13 @@ export interface JsonSchema {
 
 /** Returns the schema with each of its direct subschemas replaced. */
 export function mapInside(schema: JsonSchema, replace: (inside: JsonSchema) => JsonSchema): JsonSchema {
-  const { properties, additionalProperties, items, anyOf } = schema;
+  const { properties, patternProperties, additionalProperties, items, anyOf } = schema;
+  const inEach = (parts: NonNullable<JsonSchema['properties']>) =>
+    Object.fromEntries(Object.entries(parts).map(([name, one]) => [name, replace(one)]));
   return {
     ...schema,
-    ...(properties && {
-      properties: Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, replace(one)])),
-    }),
+    ...(properties && { properties: inEach(properties) }),
+    ...(patternProperties && { patternProperties: inEach(patternProperties) }),
     ...(typeof additionalProperties === 'object' && { additionalProperties: replace(additionalProperties) }),
     ...(items && { items: replace(items) }),
     ...(anyOf && { anyOf: anyOf.map(replace) }),

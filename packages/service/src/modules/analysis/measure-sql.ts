@@ -1,0 +1,179 @@
+import {
+  isOfQuantities,
+  isUnique,
+  type Measure,
+  type QuantityMeasure,
+  type UniqueMeasure,
+} from '@tollgate/contract';
+
+/** The values of an item, or of a row of the rollup, from which measures are computed. */
+export type Part = 'count' | 'quantity' | 'amount' | 'value';
+
+/** Rows to measure: how they are grouped, and what is measured. */
+export interface Grouping {
+  /** Expressions of the keys with their aliases, and the aliases. */
+  readonly columns: readonly string[];
+  readonly keys: readonly string[];
+  readonly measures: readonly Measure[];
+  /** Whether each row also gets the first and the last of its units, because their quantities are added or compared. */
+  readonly findsUnits: boolean;
+}
+
+type Percentile = Exclude<QuantityMeasure, 'minimum' | 'maximum' | 'average'>;
+const PERCENTS = { p50: 50, p90: 90, p95: 95, p99: 99 } as const satisfies Record<Percentile, number>;
+
+/**
+ * Counter rows take back their revisions, so a sum of which nothing is left counts 0: it would not exist if the
+ * corrected events had never been sent. Sums of UInt64 wrap around, which is exact.
+ */
+const COUNT = 'sum(part_count)';
+const COEFFICIENT = "toDecimal256('1000000000000000000', 0)";
+const LAST_DIGIT = "toDecimal256('0.000000000000000001', 18)";
+
+/** Whether a measure compares the quantities of single charge items, which only events have. */
+export function readsValues(measure: Measure): boolean {
+  return isOfQuantities(measure) && measure !== 'average';
+}
+
+/** Whether a measure adds or compares quantities, which is not possible for different units. */
+export function needsOneUnit(measure: Measure): boolean {
+  return measure === 'quantity' || isOfQuantities(measure);
+}
+
+/** The parts that measures are computed from; always the count, which tells where nothing is left. */
+export function partsOf(measures: readonly Measure[]): Part[] {
+  const parts = new Set<Part>(['count']);
+  for (const measure of measures) {
+    if (measure === 'quantity' || measure === 'average') parts.add('quantity');
+    if (measure === 'amount') parts.add('amount');
+    if (readsValues(measure)) parts.add('value');
+  }
+  return [...parts];
+}
+
+/** Returns the column of a measure in a result: names of dimensions are never part of a statement. */
+export function measureColumn(index: number): string {
+  return `measure_${index}`;
+}
+
+/** Returns the column of the value that a measure counts, in the rows to measure. */
+export function uniqueColumn(measures: readonly Measure[], measure: UniqueMeasure): string {
+  return `unique_${measures.indexOf(measure)}`;
+}
+
+/**
+ * Returns the keys and measures of the rows of `from`, without those of which nothing is left.
+ *
+ * Where different values are compared or counted, rows are first counted by value, and values of which nothing is left
+ * are dropped: so a corrected event counts by its present revision alone. All values are counted in one pass, each in
+ * a grouping set of its own, because two passes may see different rows.
+ */
+export function measuredSql(from: string, grouping: Grouping): string {
+  const { columns, keys, measures, findsUnits } = grouping;
+  const sets = [
+    ...(measures.some(readsValues) ? ['part_value'] : []),
+    ...measures.filter(isUnique).map((measure) => uniqueColumn(measures, measure)),
+  ];
+  const sums = partsOf(measures).filter((part) => part !== 'value');
+  const aggregated =
+    sets.length === 0 && !findsUnits
+      ? `SELECT ${[...columns, ...sums.map((part) => `sum(part_${part}) AS ${part}_sum`)].join(', ')} FROM (${from})
+         GROUP BY ${keys.join(', ')} HAVING ${COUNT} != 0`
+      : aggregatedByValueSql(countedByValueSql(from, grouping, sets, sums), grouping, sets, sums);
+  const units = findsUnits ? ['first_unit', 'last_unit'] : [];
+  const values = measures.map((measure, i) => `${measureSql(measures, measure)} AS ${measureColumn(i)}`);
+  return `SELECT ${[...keys, ...units, ...values].join(', ')} FROM (${aggregated})`;
+}
+
+/** Counts and sums of each value within each group; `of_<column>` says which of the values a row is of. */
+function countedByValueSql(
+  from: string,
+  { columns, keys, findsUnits }: Grouping,
+  sets: readonly string[],
+  sums: readonly Part[],
+): string {
+  const unit = findsUnits ? ['unit'] : [];
+  const selected = [
+    ...columns,
+    ...unit,
+    ...sets,
+    ...sets.map((set) => `grouping(${set}) = 0 AS of_${set}`),
+    ...sums.map((part) => `sum(part_${part}) AS value_${part}`),
+  ];
+  const groups =
+    sets.length === 0
+      ? [...keys, ...unit].join(', ')
+      : `GROUPING SETS (${sets.map((set) => `(${[...keys, ...unit, set].join(', ')})`).join(', ')})`;
+  return `SELECT ${selected.join(', ')} FROM (${from}) GROUP BY ${groups} HAVING ${COUNT} != 0`;
+}
+
+function aggregatedByValueSql(
+  from: string,
+  { keys, measures, findsUnits }: Grouping,
+  sets: readonly string[],
+  sums: readonly Part[],
+): string {
+  const isFirst = sets[0] === undefined ? 'true' : `of_${sets[0]}`;
+  const selected = [
+    ...keys,
+    ...(findsUnits ? ['min(unit) AS first_unit', 'max(unit) AS last_unit'] : []),
+    ...sums.map((part) => `sumIf(value_${part}, ${isFirst}) AS ${part}_sum`),
+    ...(measures.includes('minimum') ? ['minIf(part_value, of_part_value) AS least'] : []),
+    ...(measures.includes('maximum') ? ['maxIf(part_value, of_part_value) AS greatest'] : []),
+    ...(measures.some(isPercentile)
+      ? [
+          'arraySort(groupArrayIf((part_value, value_count), of_part_value)) AS ascending',
+          'arrayCumSum(each -> each.2, ascending) AS reached',
+        ]
+      : []),
+    ...sets
+      .filter((set) => set !== 'part_value')
+      .map((set) => `countIf(of_${set} AND isNotNull(${set})) AS ${set}_count`),
+  ];
+  return `SELECT ${selected.join(', ')} FROM (${from}) GROUP BY ${keys.join(', ')}`;
+}
+
+function measureSql(measures: readonly Measure[], measure: Measure): string {
+  if (isUnique(measure)) return `${uniqueColumn(measures, measure)}_count`;
+  switch (measure) {
+    case 'item_count':
+      return 'count_sum';
+    case 'quantity':
+    case 'amount':
+      return `${measure}_sum`;
+    case 'minimum':
+      return 'least';
+    case 'maximum':
+      return 'greatest';
+    case 'average':
+      return averageSql('quantity_sum', 'count_sum');
+    default:
+      return percentileSql(PERCENTS[measure]);
+  }
+}
+
+function isPercentile(measure: Measure): measure is Percentile {
+  return Object.hasOwn(PERCENTS, measure);
+}
+
+/** Returns `sum / count` rounded half-even to 18 digits: division cuts off, and the rest decides on the last digit. */
+function averageSql(sum: string, count: string): string {
+  const cut = `(${sum} / ${count})`;
+  const twiceTheRest = `2 * toInt256(abs(${sum} - ${cut} * ${count}) * ${COEFFICIENT})`;
+  const isOdd = `toInt256(${cut} * ${COEFFICIENT}) % 2 != 0`;
+  const isRounded = `${twiceTheRest} > ${count} OR (${twiceTheRest} = ${count} AND ${isOdd})`;
+  return `${cut} + if(${isRounded}, sign(${sum}), 0) * ${LAST_DIGIT}`;
+}
+
+/**
+ * Returns the value at the rank `(n − 1) × percent / 100` of n ascending values, counted from 0; between two ranks, the
+ * value on the straight line between theirs. It is exact with two digits more than the values have.
+ */
+function percentileSql(percent: number): string {
+  const rank = `((toInt64(reached[-1]) - 1) * ${percent})`;
+  const valueAt = (place: string) =>
+    `CAST(ascending[arrayFirstIndex(each -> each > ${place}, reached)].1 AS Decimal(76, 20))`;
+  const below = `intDiv(${rank}, 100)`;
+  const above = `intDiv(${rank} + 99, 100)`;
+  return `(${valueAt(below)} * (100 - ${rank} % 100) + ${valueAt(above)} * (${rank} % 100)) / 100`;
+}
