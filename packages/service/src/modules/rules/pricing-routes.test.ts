@@ -8,9 +8,6 @@ let url: string;
 let extractorsUrl: string;
 let extractorId: string;
 
-/** Requests that are sent at the same time. */
-const AT_ONCE = 8;
-
 beforeAll(async () => {
   api = await createTestApi((app, stores) => registerRuleSetRoutes(app, createRuleSets(stores)));
   url = `/v1/projects/${api.projectId}/pricing-rule-sets`;
@@ -219,25 +216,21 @@ describe('the extractor rule set', () => {
   });
 
   it('can be priced by a bounded number of them, drafts and archived ones not counted', async () => {
-    const full = await makeExtractor();
+    const ofFull = { extractor_rule_set_id: await makeExtractor() };
     const ids: string[] = [];
-    for (let count = 0; count <= PRICING_RULE_SETS_IN_FORCE_MAX; count += 1) {
-      ids.push(await create({ extractor_rule_set_id: full }));
-    }
+    while (ids.length <= PRICING_RULE_SETS_IN_FORCE_MAX) ids.push(await create(ofFull));
     // The last ones compete for one place. All at once would wait too long for each other on a busy machine.
     const published = [];
-    for (const id of ids.slice(0, -AT_ONCE)) published.push(await act(id, 'publish'));
-    published.push(...(await Promise.all(ids.slice(-AT_ONCE).map((id) => act(id, 'publish')))));
+    for (const id of ids.slice(0, -8)) published.push(await act(id, 'publish'));
+    published.push(...(await Promise.all(ids.slice(-8).map((id) => act(id, 'publish')))));
     expect(published.filter(({ status }) => status === 200)).toHaveLength(PRICING_RULE_SETS_IN_FORCE_MAX);
     const refused = published.findIndex(({ status }) => status !== 200);
-    expect(published[refused]?.status).toBe(409);
-    expect(published[refused]?.json()).toMatchObject({
-      error: expect.stringContaining(`${full} has ${PRICING_RULE_SETS_IN_FORCE_MAX} `),
-      code: 'pricing_rule_set_limit_reached',
-    });
+    const code = 'pricing_rule_set_limit_reached';
+    const error = expect.stringContaining(`${ofFull.extractor_rule_set_id} has ${ids.length - 1} `);
+    expect([published[refused]?.status, published[refused]?.json()]).toMatchObject([409, { error, code }]);
 
     const [next, other] = ids.filter((_, index) => index !== refused);
-    await put(next ?? '', { extractor_rule_set_id: full, rules: [RULE] });
+    await put(next ?? '', { ...ofFull, rules: [RULE] });
     expect((await act(next ?? '', 'publish')).status).toBe(200);
     await act(other ?? '', 'archive');
     expect((await act(ids[refused] ?? '', 'publish')).status).toBe(200);
