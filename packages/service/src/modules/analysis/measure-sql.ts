@@ -64,33 +64,59 @@ export function uniqueColumn(measures: readonly Measure[], measure: UniqueMeasur
 /**
  * Returns the keys and measures of the rows of `from`, without those of which nothing is left.
  *
- * Where different values are compared or counted, rows are first counted by value, and values of which nothing is left
- * are dropped: so a corrected event counts by its present revision alone. All values are counted in one pass, each in
- * a grouping set of its own, because two passes may see different rows.
+ * Sums need no more than the signs of counter rows. Quantities are compared where events are read, which tell whether a
+ * charge item is in force. Different values that rollups may have are counted by value, and values of which nothing is
+ * left are dropped.
  */
 export function measuredSql(from: string, grouping: Grouping): string {
-  const { columns, keys, measures, findsUnits } = grouping;
-  const sets = [
-    ...(measures.some(readsValues) ? ['part_value'] : []),
-    ...measures.filter(isUnique).map((measure) => uniqueColumn(measures, measure)),
-  ];
-  const sums = partsOf(measures).filter((part) => part !== 'value');
-  const aggregated =
-    sets.length === 0 && !findsUnits
-      ? `SELECT ${[...columns, ...sums.map((part) => `sum(part_${part}) AS ${part}_sum`)].join(', ')} FROM (${from})
-         GROUP BY ${keys.join(', ')} HAVING ${COUNT} != 0`
-      : aggregatedByValueSql(countedByValueSql(from, grouping, sets, sums), grouping, sets, sums);
-  const units = findsUnits ? ['first_unit', 'last_unit'] : [];
+  const { keys, measures, findsUnits } = grouping;
+  const comparesValues = measures.some(readsValues);
+  const aggregated = comparesValues ? ofItemsInForceSql(from, grouping) : ofPartsSql(from, grouping);
+  const more = [...(findsUnits ? ['first_unit', 'last_unit'] : []), ...(comparesValues ? ['is_torn'] : [])];
   const values = measures.map((measure, i) => `${measureSql(measures, measure)} AS ${measureColumn(i)}`);
-  return `SELECT ${[...keys, ...units, ...values].join(', ')} FROM (${aggregated})`;
+  return `SELECT ${[...keys, ...more, ...values].join(', ')} FROM (${aggregated})`;
 }
 
-/** Counts and sums of each value within each group; `of_<column>` says which of the values a row is of. */
+/** A row is torn when a correction arrived between the reads of charge items and of counter rows. */
+function ofItemsInForceSql(from: string, { columns, keys, measures, findsUnits }: Grouping): string {
+  const selected = [
+    ...columns,
+    ...sumsOf(measures).map((part) => `sum(part_${part}) AS ${part}_sum`),
+    `countIf(in_force) != ${COUNT} AS is_torn`,
+    ...(findsUnits ? ['minIf(unit, in_force) AS first_unit', 'maxIf(unit, in_force) AS last_unit'] : []),
+    ...(measures.includes('minimum') ? ['minIf(part_value, in_force) AS least'] : []),
+    ...(measures.includes('maximum') ? ['maxIf(part_value, in_force) AS greatest'] : []),
+    ...(measures.some(isPercentile) ? ['arraySort(groupArrayIf(part_value, in_force)) AS ascending'] : []),
+    ...uniqueColumns(measures).map((column) => `uniqExactIf(${column}, in_force) AS ${column}_count`),
+  ];
+  return `SELECT ${selected.join(', ')} FROM (${from}) GROUP BY ${keys.join(', ')} HAVING ${COUNT} != 0`;
+}
+
+function ofPartsSql(from: string, grouping: Grouping): string {
+  const { columns, keys, measures, findsUnits } = grouping;
+  const sets = uniqueColumns(measures);
+  if (sets.length > 0 || findsUnits)
+    return aggregatedByValueSql(countedByValueSql(from, grouping, sets), grouping, sets);
+  const sums = sumsOf(measures).map((part) => `sum(part_${part}) AS ${part}_sum`);
+  return `SELECT ${[...columns, ...sums].join(', ')} FROM (${from}) GROUP BY ${keys.join(', ')} HAVING ${COUNT} != 0`;
+}
+
+function sumsOf(measures: readonly Measure[]): Part[] {
+  return partsOf(measures).filter((part) => part !== 'value');
+}
+
+function uniqueColumns(measures: readonly Measure[]): string[] {
+  return measures.filter(isUnique).map((measure) => uniqueColumn(measures, measure));
+}
+
+/**
+ * Counts and sums of each value within each group, in one pass with a grouping set for each measure; `of_<column>` says
+ * which of the values a row is of.
+ */
 function countedByValueSql(
   from: string,
-  { columns, keys, findsUnits }: Grouping,
+  { columns, keys, measures, findsUnits }: Grouping,
   sets: readonly string[],
-  sums: readonly Part[],
 ): string {
   const unit = findsUnits ? ['unit'] : [];
   const selected = [
@@ -98,7 +124,7 @@ function countedByValueSql(
     ...unit,
     ...sets,
     ...sets.map((set) => `grouping(${set}) = 0 AS of_${set}`),
-    ...sums.map((part) => `sum(part_${part}) AS value_${part}`),
+    ...sumsOf(measures).map((part) => `sum(part_${part}) AS value_${part}`),
   ];
   const groups =
     sets.length === 0
@@ -111,24 +137,13 @@ function aggregatedByValueSql(
   from: string,
   { keys, measures, findsUnits }: Grouping,
   sets: readonly string[],
-  sums: readonly Part[],
 ): string {
   const isFirst = sets[0] === undefined ? 'true' : `of_${sets[0]}`;
   const selected = [
     ...keys,
     ...(findsUnits ? ['min(unit) AS first_unit', 'max(unit) AS last_unit'] : []),
-    ...sums.map((part) => `sumIf(value_${part}, ${isFirst}) AS ${part}_sum`),
-    ...(measures.includes('minimum') ? ['minIf(part_value, of_part_value) AS least'] : []),
-    ...(measures.includes('maximum') ? ['maxIf(part_value, of_part_value) AS greatest'] : []),
-    ...(measures.some(isPercentile)
-      ? [
-          'arraySort(groupArrayIf((part_value, value_count), of_part_value)) AS ascending',
-          'arrayCumSum(each -> each.2, ascending) AS reached',
-        ]
-      : []),
-    ...sets
-      .filter((set) => set !== 'part_value')
-      .map((set) => `countIf(of_${set} AND isNotNull(${set})) AS ${set}_count`),
+    ...sumsOf(measures).map((part) => `sumIf(value_${part}, ${isFirst}) AS ${part}_sum`),
+    ...sets.map((set) => `countIf(of_${set} AND isNotNull(${set})) AS ${set}_count`),
   ];
   return `SELECT ${selected.join(', ')} FROM (${from}) GROUP BY ${keys.join(', ')}`;
 }
@@ -170,9 +185,8 @@ function averageSql(sum: string, count: string): string {
  * value on the straight line between theirs. It is exact with two digits more than the values have.
  */
 function percentileSql(percent: number): string {
-  const rank = `((toInt64(reached[-1]) - 1) * ${percent})`;
-  const valueAt = (place: string) =>
-    `CAST(ascending[arrayFirstIndex(each -> each > ${place}, reached)].1 AS Decimal(76, 20))`;
+  const rank = `((toInt64(length(ascending)) - 1) * ${percent})`;
+  const valueAt = (place: string) => `CAST(ascending[${place} + 1] AS Decimal(76, 20))`;
   const below = `intDiv(${rank}, 100)`;
   const above = `intDiv(${rank} + 99, 100)`;
   return `(${valueAt(below)} * (100 - ${rank} % 100) + ${valueAt(above)} * (${rank} % 100)) / 100`;

@@ -51,8 +51,7 @@ const EVENT_PARTS = {
   count: `toUInt64(${SIGN}) AS part_count`,
   quantity: 'toDecimal256(quantity, 18) AS part_quantity',
   amount: 'toDecimal256(amount, 18) AS part_amount',
-  // A counter row has the negative quantity of the charge item that it takes back.
-  value: `${SIGN} * quantity AS part_value`,
+  value: 'quantity AS part_value',
 } as const satisfies Record<Part, string>;
 
 /** The parts that the statements of all sources share. */
@@ -201,11 +200,22 @@ function eventsSql(
     ...(parts.includes('quantity') || parts.includes('value') ? ['quantity'] : []),
     ...(parts.includes('amount') ? ['amount'] : []),
   ]);
-  const sums = parts.map((part) => EVENT_PARTS[part]);
+  const sums: string[] = parts.map((part) => EVENT_PARTS[part]);
+  if (parts.includes('value')) sums.push(inForceSql(tables, within));
   const columns = ['toUnixTimestamp(occurred_at) AS moment', ...fields, ...values, ...sums];
   return `SELECT ${columns.join(', ')} FROM ${tables.events}
     ARRAY JOIN ${[...joined].map((name) => `item.${name} AS ${name}`).join(', ')}
     WHERE ${[...conditions, ...within, ...itemConditions].join(' AND ')}`;
+}
+
+/**
+ * Whether a charge item is one of a revision in force, and not one that a counter row takes back. Both have the time of
+ * their event, so they are in the same spans.
+ */
+function inForceSql({ events }: StorageTables, within: readonly string[]): string {
+  return `NOT is_counter AND (raw_event_id, corrections) NOT IN (
+      SELECT raw_event_id, corrections FROM ${events}
+      WHERE ${[OWN_ROWS, 'is_counter', ...within].join(' AND ')}) AS in_force`;
 }
 
 function withinSql(params: StatementParams, time: string, spans: readonly TimeSpan[]): string {

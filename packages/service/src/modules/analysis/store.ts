@@ -1,5 +1,6 @@
 import { type AnalysisRow, isUnique } from '@tollgate/contract';
 import { parseDecimal, toText } from '../../kernel/decimal.js';
+import { ClickHouseUnavailableError } from '../../platform/clickhouse/index.js';
 import type { ProjectHistory } from '../storage/index.js';
 import { measureColumn } from './measure-sql.js';
 import { addsUnits, analysisStatement, type PlannedQuery } from './query-sql.js';
@@ -15,11 +16,22 @@ export interface FoundRows {
   readonly addedUnits: readonly string[];
 }
 
+/** Upper bound of the reads of one query, where corrections arrive during each. */
+const READS_MAX = 5;
+
 /** Returns the rows of an analysis query. */
-export async function analysisRows(history: ProjectHistory, query: PlannedQuery): Promise<FoundRows> {
+export async function analysisRows(
+  history: Pick<ProjectHistory, 'query' | 'tables'>,
+  query: PlannedQuery,
+): Promise<FoundRows> {
   if (query.sources.length === 0) return { rows: [], addedUnits: [] };
   const { sql, params } = analysisStatement(history.tables, query);
-  const rows = await history.query<StoredRow>(sql, { ...params });
+  let rows = await history.query<StoredRow>(sql, { ...params });
+  for (let reads = 1; rows.some(isTorn); reads++) {
+    if (reads === READS_MAX)
+      throw new ClickHouseUnavailableError('usage was corrected during each read of it');
+    rows = await history.query<StoredRow>(sql, { ...params });
+  }
   const units = addsUnits(query)
     ? rows.flatMap((row) => [String(row.first_unit), String(row.last_unit)])
     : [];
@@ -43,6 +55,11 @@ function toRow(row: StoredRow, query: PlannedQuery): AnalysisRow {
     else answered[measure] = decimalOf(value);
   }
   return answered;
+}
+
+/** Whether a correction arrived between the reads of charge items and of counter rows, so that a row has not all. */
+function isTorn({ is_torn: torn = 0 }: StoredRow): boolean {
+  return Number(torn) !== 0;
 }
 
 function decimalOf(value: string | number | null | undefined): string {
