@@ -67,7 +67,11 @@ async function startIn(folder: string): Promise<EmbeddedPostgres> {
     const server = await startEmbeddedPostgres({ dataDir, log: pino({ level: 'error' }), settings });
     // An interrupted run leaves neither a server nor its files behind.
     const abandon = () => {
-      process.kill(server.pid, 'SIGKILL');
+      try {
+        process.kill(server.pid, 'SIGKILL');
+      } catch {
+        // It has ended already. An error here would hide the one that ends this process.
+      }
       remove();
     };
     process.once('exit', abandon);
