@@ -39,6 +39,8 @@ const ask = async (query: AnalysisQuery, projectId = SCOPE.projectId) =>
 /** Few values, which repeat, so that single values are taken back and others of the same size stay. */
 const contentArbitrary = fc.record({
   model: fc.constantFrom('small', 'large', ''),
+  // So many that of some of them nothing is left.
+  user: fc.integer({ min: 1, max: 400 }),
   subjectId: fc.constantFrom('u1', 'u2', 'u3', ''),
   accountId: fc.constantFrom('acc_1', 'acc_2'),
   items: fc.array(
@@ -65,9 +67,9 @@ const historyArbitrary = fc.record({
   ),
 });
 
-function fieldsOf({ model, subjectId, accountId, items }: Content) {
+function fieldsOf({ model, user, subjectId, accountId, items }: Content) {
   return {
-    dimensions: new Map(model === '' ? [] : [['model', model]]),
+    dimensions: new Map([['user', `${user}`], ...(model === '' ? [] : ([['model', model]] as const))]),
     subjectType: subjectId === '' ? '' : 'user',
     ...{ subjectId, accountId },
     ...{ status: 'processed' as const, posting: 'posted' as const },
@@ -98,13 +100,17 @@ function randomHistory() {
 
 const MEASURES: readonly Measure[] = [
   ...(['item_count', 'quantity', 'amount', ...QUANTITY_MEASURES] as const),
-  ...(['unique:model', 'unique:@subject_id', 'unique:@pricing_source', 'unique:@account_id'] as const),
+  ...(['unique:user', 'unique:@subject_id', 'unique:@pricing_source', 'unique:@account_id'] as const),
 ];
 
 const queryArbitrary: fc.Arbitrary<AnalysisQuery> = fc
   .record({
     from: fc.constantFrom(0, 0, 60, 7),
-    measures: fc.shuffledSubarray([...MEASURES], { minLength: 1, maxLength: 6 }),
+    measures: fc.oneof(
+      fc.shuffledSubarray([...MEASURES], { minLength: 1, maxLength: 6 }),
+      fc.shuffledSubarray<Measure>(['amount', 'unique:user', 'unique:@subject_id'], { minLength: 1 }),
+      fc.shuffledSubarray<Measure>(['average', 'unique:user', 'unique:model'], { minLength: 1 }),
+    ),
     bucket_size: fc.constantFrom('none', '1h', '15m'),
     group_by: fc.subarray(['model', '@subject_id'], { maxLength: 1 }),
     split_by: fc.constantFrom<'metric'[][]>([], ['metric']),
