@@ -22,7 +22,7 @@ const END_TIMEOUT_MS = 120_000;
 const POLL_INTERVAL_MS = 20;
 /** A start takes seconds: asking more often would take processor time from it. */
 const READY_INTERVAL_MS = 50;
-const OUTPUT_CHARS_MAX = 200_000;
+const OUTPUT_CHARS_MAX = 2_000_000;
 
 export interface ServiceOptions {
   /** Environment variables in addition to those that place the service. */
