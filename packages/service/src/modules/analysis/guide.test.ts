@@ -1,33 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestApi, type TestApi } from '../../testing/api.js';
+import type { TestApi } from '../../testing/api.js';
 import { readGuide } from '../../testing/guide.js';
-import { everythingKept } from '../../testing/history.js';
-import {
-  createTestClickHouse,
-  insertUsageRows,
-  stored,
-  type TestClickHouse,
-  usageItem,
-  usageRow,
-} from '../../testing/index.js';
-import { registerAnalysisRoutes } from './index.js';
-import { namesOf } from './known-names.testing.js';
+import { insertUsageRows, stored, type TestClickHouse, usageItem, usageRow } from '../../testing/index.js';
+import { openAnalysisApi } from './analysis-api.testing.js';
 
 const guide = readGuide('analysis');
 
 let api: TestApi;
 let store: TestClickHouse;
+let close: () => Promise<void>;
 
 beforeAll(async () => {
-  store = await createTestClickHouse();
-  api = await createTestApi((app, { clock }) =>
-    registerAnalysisRoutes(app, {
-      clickhouse: store.clickhouse,
-      clock,
-      history: everythingKept,
-      names: namesOf(store.clickhouse),
-    }),
-  );
+  ({ api, store, close } = await openAnalysisApi());
   const usage = { small: ['1', '20'], large: ['5', '40'], tiny: ['0.25', '5'] } as const;
   const { tenantId, projectId } = api;
   await insertUsageRows(
@@ -47,10 +31,7 @@ beforeAll(async () => {
   );
 });
 
-afterAll(async () => {
-  await api.close();
-  await store.drop();
-});
+afterAll(() => close());
 
 describe('the guide to analysis', () => {
   const ask = (info: string) =>

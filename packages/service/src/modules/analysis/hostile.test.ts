@@ -1,17 +1,9 @@
 import { ANALYSIS_GROUP_BY_MAX, type AnalysisQuery, DIMENSION_VALUE_CHARS_MAX } from '@tollgate/contract';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestApi, type TestApi } from '../../testing/api.js';
-import { everythingKept } from '../../testing/history.js';
-import {
-  createTestClickHouse,
-  insertUsageRows,
-  type TestClickHouse,
-  usageItem,
-  usageRow,
-} from '../../testing/index.js';
-import { registerAnalysisRoutes } from './index.js';
-import { namesOf } from './known-names.testing.js';
+import type { TestApi } from '../../testing/api.js';
+import { insertUsageRows, type TestClickHouse, usageItem, usageRow } from '../../testing/index.js';
+import { openAnalysisApi } from './analysis-api.testing.js';
 
 const FROM_S = 1_750_000_000;
 const DAY_S = 86_400;
@@ -47,18 +39,11 @@ const HOSTILE = [
 
 let api: TestApi;
 let store: TestClickHouse;
+let close: () => Promise<void>;
 let url: string;
 
 beforeAll(async () => {
-  store = await createTestClickHouse();
-  api = await createTestApi((app, { clock }) =>
-    registerAnalysisRoutes(app, {
-      clickhouse: store.clickhouse,
-      clock,
-      history: everythingKept,
-      names: namesOf(store.clickhouse),
-    }),
-  );
+  ({ api, store, close } = await openAnalysisApi());
   url = `/v1/projects/${api.projectId}/analysis/query`;
   const { tenantId, projectId } = api;
   const own = COLUMNS.map((name) =>
@@ -78,10 +63,7 @@ beforeAll(async () => {
   await insertUsageRows(store.clickhouse, [...own, ...foreign]);
 });
 
-afterAll(async () => {
-  await api.close();
-  await store.drop();
-});
+afterAll(() => close());
 
 const query = (over: Partial<AnalysisQuery> = {}): AnalysisQuery => ({
   metrics: ['llm.tokens'],

@@ -1,16 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createTestApi, type TestApi } from '../../testing/api.js';
-import { everythingKept } from '../../testing/history.js';
-import {
-  createTestClickHouse,
-  insertUsageRows,
-  stored,
-  type TestClickHouse,
-  usageItem,
-  usageRow,
-} from '../../testing/index.js';
-import { registerAnalysisRoutes } from './index.js';
-import { namesOf } from './known-names.testing.js';
+import type { TestApi } from '../../testing/api.js';
+import { insertUsageRows, stored, type TestClickHouse, usageItem, usageRow } from '../../testing/index.js';
+import { openAnalysisApi } from './analysis-api.testing.js';
 import { normalizeQuery } from './normalize.js';
 import { planQuery } from './service.js';
 
@@ -20,17 +11,10 @@ const FROM_S = 1_750_000_000 - (1_750_000_000 % HOUR_S);
 
 let api: TestApi;
 let store: TestClickHouse;
+let close: () => Promise<void>;
 
 beforeAll(async () => {
-  store = await createTestClickHouse();
-  api = await createTestApi((app, { clock }) =>
-    registerAnalysisRoutes(app, {
-      clickhouse: store.clickhouse,
-      history: everythingKept,
-      clock,
-      names: namesOf(store.clickhouse),
-    }),
-  );
+  ({ api, store, close } = await openAnalysisApi());
   const { tenantId, projectId } = api;
   const row = (model: string, ...quantities: string[]) =>
     usageRow({
@@ -41,10 +25,7 @@ beforeAll(async () => {
   await insertUsageRows(store.clickhouse, [row('a', '1'), row('b', '2', '3.5')]);
 });
 
-afterAll(async () => {
-  await api.close();
-  await store.drop();
-});
+afterAll(() => close());
 
 const MEASURES = [
   ...['unique:model', 'p50', 'p90', 'p95', 'p99', 'average', 'maximum', 'minimum'],

@@ -1,31 +1,16 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createTestApi, type TestApi } from '../../testing/api.js';
-import { everythingKept } from '../../testing/history.js';
-import {
-  createTestClickHouse,
-  insertUsageRows,
-  type TestClickHouse,
-  usageItem,
-  usageRow,
-} from '../../testing/index.js';
-import { registerAnalysisRoutes } from './index.js';
-import { namesOf } from './known-names.testing.js';
+import type { TestApi } from '../../testing/api.js';
+import { insertUsageRows, type TestClickHouse, usageItem, usageRow } from '../../testing/index.js';
+import { openAnalysisApi } from './analysis-api.testing.js';
 
 const FROM_S = 1_750_000_000;
 
 let api: TestApi;
 let store: TestClickHouse;
+let close: () => Promise<void>;
 
 beforeAll(async () => {
-  store = await createTestClickHouse();
-  api = await createTestApi((app, { clock }) =>
-    registerAnalysisRoutes(app, {
-      clickhouse: store.clickhouse,
-      history: everythingKept,
-      clock,
-      names: namesOf(store.clickhouse),
-    }),
-  );
+  ({ api, store, close } = await openAnalysisApi());
   const { tenantId, projectId } = api;
   const row = (fields: Parameters<typeof usageRow>[0]) =>
     usageRow({ tenantId, projectId, occurredAt: FROM_S, ...fields });
@@ -37,10 +22,7 @@ beforeAll(async () => {
   ]);
 });
 
-afterAll(async () => {
-  await api.close();
-  await store.drop();
-});
+afterAll(() => close());
 
 const ask = (fields: object) =>
   api.call('POST', `/v1/projects/${api.projectId}/analysis/query`, {

@@ -2,14 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectClickHouse } from '../../platform/clickhouse/index.js';
 import { createTestApi, type TestApi } from '../../testing/api.js';
 import { everythingKept } from '../../testing/history.js';
-import {
-  createTestClickHouse,
-  insertUsageRows,
-  stored,
-  type TestClickHouse,
-  usageItem,
-  usageRow,
-} from '../../testing/index.js';
+import { insertUsageRows, stored, type TestClickHouse, usageItem, usageRow } from '../../testing/index.js';
+import { openAnalysisApi } from './analysis-api.testing.js';
 import { registerAnalysisRoutes } from './index.js';
 import { namesOf } from './known-names.testing.js';
 
@@ -19,19 +13,12 @@ const NOWHERE = 'http://127.0.0.1:1/default';
 
 let api: TestApi;
 let store: TestClickHouse;
+let close: () => Promise<void>;
 let queryUrl: string;
 let metricsUrl: string;
 
 beforeAll(async () => {
-  store = await createTestClickHouse();
-  api = await createTestApi((app, { clock }) =>
-    registerAnalysisRoutes(app, {
-      clickhouse: store.clickhouse,
-      history: everythingKept,
-      clock,
-      names: namesOf(store.clickhouse),
-    }),
-  );
+  ({ api, store, close } = await openAnalysisApi());
   queryUrl = `/v1/projects/${api.projectId}/analysis/query`;
   metricsUrl = `/v1/projects/${api.projectId}/usage/metrics`;
   const { tenantId, projectId } = api;
@@ -55,10 +42,7 @@ beforeAll(async () => {
   ]);
 });
 
-afterAll(async () => {
-  await api.close();
-  await store.drop();
-});
+afterAll(() => close());
 
 const query = {
   metrics: ['llm.tokens'],
