@@ -91,15 +91,12 @@ export async function readWaiting(tx: Tx): Promise<PendingBatch[]> {
  * its day needs no other column. One statement reads both tables, because the compaction moves ids between them.
  */
 export async function readEventIds(tx: Tx, span: DaySpan): Promise<Measurement[]> {
-  const from = firstRawEventHex(span.from * DAY_S);
-  // The last day that an id can name ends with the last id.
-  const upTo = span.to > LAST_DAY ? undefined : firstRawEventHex(span.to * DAY_S);
-  const before = (id: RawBuilder<unknown>) => (upTo === undefined ? sql`` : sql`and ${id} < ${upTo}::uuid`);
-  const { rows } = await sql<{ tenantId: string; projectId: string; day: number; count: number }>`
+  const { from, before } = idsWithin(span);
+  const { rows } = await sql<DayCount>`
     select project.tenant_id as "tenantId", project.id as "projectId", found.day, found.count
     from projects project
     cross join lateral (
-      select ('x' || left(id::text, 8))::bit(32)::bigint / ${DAY_S}::bigint as day, count(*) as count
+      select ${DAY_OF_ID(sql`id`)} as day, count(*) as count
       from (
         select raw_event_id as id from usage_event_ids
         where project_no = project.no and raw_event_id >= ${from}::uuid ${before(sql`raw_event_id`)}
@@ -114,36 +111,46 @@ export async function readEventIds(tx: Tx, span: DaySpan): Promise<Measurement[]
       group by 1
     ) found
   `.execute(tx);
-  return rows.map(({ count, ...day }) => ({
-    ...day,
-    ...NO_METRIC,
-    measure: 'event_count',
-    value: String(count),
-  }));
+  return rows.map((row) => dayCount('event_count', row));
 }
 
 /** Sums the corrections that the revisions of events tell, per day. An id begins with the event's time. */
 export async function countCorrections(tx: Tx, span: DaySpan): Promise<Measurement[]> {
-  const from = firstRawEventHex(span.from * DAY_S);
-  const upTo = span.to > LAST_DAY ? undefined : firstRawEventHex(span.to * DAY_S);
-  const { rows } = await sql<{ tenantId: string; projectId: string; day: number; count: number }>`
+  const { from, before } = idsWithin(span);
+  const { rows } = await sql<DayCount>`
     select project.tenant_id as "tenantId", project.id as "projectId", found.day, found.count
     from projects project
     cross join lateral (
-      select ('x' || left(raw_event_id::text, 8))::bit(32)::bigint / ${DAY_S}::bigint as day,
-        sum(revision - 1)::bigint as count
+      select ${DAY_OF_ID(sql`raw_event_id`)} as day, sum(revision - 1)::bigint as count
       from usage_event_revisions
-      where project_id = project.id and raw_event_id >= ${from}::uuid
-        ${upTo === undefined ? sql`` : sql`and raw_event_id < ${upTo}::uuid`}
+      where project_id = project.id and raw_event_id >= ${from}::uuid ${before(sql`raw_event_id`)}
       group by 1
     ) found
   `.execute(tx);
-  return rows.map(({ count, ...day }) => ({
-    ...day,
-    ...NO_METRIC,
-    measure: 'correction_count',
-    value: String(count),
-  }));
+  return rows.map((row) => dayCount('correction_count', row));
+}
+
+/** A count of a project's day. */
+interface DayCount extends ProjectDay {
+  readonly count: number;
+}
+
+/** Returns the first id (32 hex digits) of a span of days, and the condition that an id is before its end. */
+function idsWithin(span: DaySpan) {
+  // The last day that an id can name ends with the last id.
+  const upTo = span.to > LAST_DAY ? undefined : firstRawEventHex(span.to * DAY_S);
+  return {
+    from: firstRawEventHex(span.from * DAY_S),
+    before: (id: RawBuilder<unknown>) => (upTo === undefined ? sql`` : sql`and ${id} < ${upTo}::uuid`),
+  };
+}
+
+/** The day of an event's id, which begins with the event's time. */
+const DAY_OF_ID = (id: RawBuilder<unknown>) =>
+  sql`('x' || left(${id}::text, 8))::bit(32)::bigint / ${DAY_S}::bigint`;
+
+function dayCount(measure: 'event_count' | 'correction_count', { count, ...day }: DayCount): Measurement {
+  return { ...day, ...NO_METRIC, measure, value: String(count) };
 }
 
 /** Returns those of the batches that are not in ClickHouse yet. */
