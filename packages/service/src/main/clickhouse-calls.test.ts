@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { runCall, upToDateBehind } from './clickhouse-calls.js';
+import { clickHouseBehind, runCall } from './clickhouse-calls.js';
 
 it('reads tables up to date where the thread asks for it', async () => {
   const asked: unknown[] = [];
@@ -12,7 +12,7 @@ it('reads tables up to date where the thread asks for it', async () => {
       return reader('up to date') as never;
     },
   };
-  const { query } = await upToDateBehind((_name, input) => runCall(clickhouse, input)).upToDate(['events']);
+  const { query } = clickHouseBehind((_name, input) => runCall(clickhouse, input), ['events']);
   expect(await query('SELECT text FROM events')).toEqual([{ text: 'up to date' }]);
   expect(asked).toEqual([['events']]);
   const plain = await runCall(clickhouse, { sql: 'SELECT text FROM events', params: {} });

@@ -1,9 +1,4 @@
-import {
-  type ClickHouse,
-  type ClickHouseReader,
-  parseRows,
-  type QueryParams,
-} from '../platform/clickhouse/index.js';
+import { type ClickHouse, parseRows, type QueryParams } from '../platform/clickhouse/index.js';
 
 /** A query that a thread asks the main thread to run, because only that has ClickHouse. */
 export interface ClickHouseCall {
@@ -19,23 +14,16 @@ export interface ClickHouseCall {
 
 type Call = (name: 'query', input: ClickHouseCall['input']) => Promise<string>;
 
-/** Returns ClickHouse as a thread sees it. */
-export function clickHouseBehind(call: Call): Pick<ClickHouse, 'query'> {
+/**
+ * Returns ClickHouse as a thread sees it.
+ *
+ * @param upToDate tables of which no row that was inserted may be missed
+ */
+export function clickHouseBehind(call: Call, upToDate?: readonly string[]): Pick<ClickHouse, 'query'> {
+  const tables = upToDate === undefined ? {} : { upToDate };
   return {
     query: async <Row>(sql: string, params?: QueryParams) =>
-      parseRows<Row>(await call('query', { sql, params })),
-  };
-}
-
-/** Returns what a thread sees of ClickHouse when it must not miss any row that was inserted. */
-export function upToDateBehind(call: Call): {
-  upToDate(tables: readonly string[]): Promise<Pick<ClickHouseReader, 'query'>>;
-} {
-  return {
-    upToDate: async (upToDate) => ({
-      query: async <Row>(sql: string, params?: QueryParams) =>
-        parseRows<Row>(await call('query', { sql, params, upToDate })),
-    }),
+      parseRows<Row>(await call('query', { sql, params, ...tables })),
   };
 }
 
