@@ -181,8 +181,8 @@ function averageSql(sum: string, count: string): string {
 }
 
 /**
- * Returns the value at the rank `(n − 1) × percent / 100` of n ascending values, counted from 0; between two ranks, the
- * value on the straight line between theirs. It is exact with two digits more than the values have.
+ * Returns the value at rank `(n − 1) × percent / 100` of n ascending values; the first rank is 0. Between two ranks, it
+ * is the value on the straight line between their values. Two more digits than the values have make it exact.
  */
 function percentileSql(percent: number): string {
   const rank = `((toInt64(length(ascending)) - 1) * ${percent})`;

@@ -25,13 +25,7 @@ export async function analysisRows(
   query: PlannedQuery,
 ): Promise<FoundRows> {
   if (query.sources.length === 0) return { rows: [], addedUnits: [] };
-  const { sql, params } = analysisStatement(history.tables, query);
-  let rows = await history.query<StoredRow>(sql, { ...params });
-  for (let reads = 1; rows.some(isTorn); reads++) {
-    if (reads === READS_MAX)
-      throw new ClickHouseUnavailableError('usage was corrected during each read of it');
-    rows = await history.query<StoredRow>(sql, { ...params });
-  }
+  const rows = await wholeRows(history, analysisStatement(history.tables, query));
   const units = addsUnits(query)
     ? rows.flatMap((row) => [String(row.first_unit), String(row.last_unit)])
     : [];
@@ -55,6 +49,18 @@ function toRow(row: StoredRow, query: PlannedQuery): AnalysisRow {
     else answered[measure] = decimalOf(value);
   }
   return answered;
+}
+
+/** Reads rows until no correction arrives meanwhile. @throws ClickHouseUnavailableError if one does during each read */
+async function wholeRows(
+  history: Pick<ProjectHistory, 'query'>,
+  { sql, params }: ReturnType<typeof analysisStatement>,
+): Promise<StoredRow[]> {
+  for (let reads = 0; reads < READS_MAX; reads++) {
+    const rows = await history.query<StoredRow>(sql, { ...params });
+    if (!rows.some(isTorn)) return rows;
+  }
+  throw new ClickHouseUnavailableError('usage was corrected during each read of it');
 }
 
 /** Whether a correction arrived between the reads of charge items and of counter rows, so that a row has not all. */
