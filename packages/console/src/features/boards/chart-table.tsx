@@ -98,8 +98,14 @@ function Totals({ series, links }: Pick<SeriesSet, 'series'> & { readonly links:
           Total
         </th>
         {series.map((one) => (
-          <td key={one.key} className="px-3 py-1.5 text-right" title={decimalExact(one.total ?? '0')}>
-            <EventsLink href={links?.ofRange(one)}>{decimal(one.total ?? '0')}</EventsLink>
+          <td
+            key={one.key}
+            className="px-3 py-1.5 text-right"
+            title={one.total === undefined ? undefined : decimalExact(one.total)}
+          >
+            {one.total !== undefined && (
+              <EventsLink href={links?.ofRange(one)}>{decimal(one.total)}</EventsLink>
+            )}
           </td>
         ))}
       </tr>
