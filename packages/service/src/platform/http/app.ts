@@ -31,7 +31,7 @@ import { type ObserveRequest, RequestObserver, requestIds, traceRoute } from './
 import { completeSchema } from './route-schema.js';
 import { PATH_PARAMETER_CHARS_MAX, RouteTable } from './routing.js';
 import type { App } from './types.js';
-import { validatorCompiler } from './validation.js';
+import { OWN_SCHEMAS, validatorCompiler } from './validation.js';
 
 /** Timeout of a request's head and body together. */
 const REQUEST_MS_MAX = 60_000;
@@ -230,7 +230,7 @@ export function serializeResponse(data: unknown): string {
   return JSON.stringify(data);
 }
 
-const responses = new Ajv({ strictSchema: true, validateSchema: false, meta: false });
+const responses = new Ajv(OWN_SCHEMAS);
 
 /**
  * As `serializeResponse`, but a response that its route's schema does not describe is an error. A schema is compiled
