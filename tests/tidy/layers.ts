@@ -8,7 +8,7 @@ const RANKS: readonly (readonly string[])[] = [
   ['tenancy'],
   ['storage', 'console', 'quotas', 'cells'],
   ['rules', 'ledger', 'usage', 'webhooks'],
-  ['limits', 'analysis', 'trial', 'catalog', 'archive'],
+  ['limits', 'counters', 'analysis', 'trial', 'catalog', 'archive'],
   ['boards', 'ingest', 'pipeline', 'checkout'],
   ['verify', 'stripe-sandbox', 'moves', 'corrections'],
   ['rebuild'],

@@ -6,6 +6,11 @@ export const ERRORS = {
   invalid_request: { status: 400, message: 'The request is not valid.' },
   invalid_json: { status: 400, message: 'The body is not valid JSON.' },
   unlike_units: { status: 400, message: 'Quantities with different units cannot be added up or compared.' },
+  counter_changed: {
+    status: 400,
+    message:
+      'A published version defines a counter of this name in another way. Give the counter another name.',
+  },
   json_too_deep: { status: 400, message: 'The JSON is nested too deeply.' },
   json_too_complex: { status: 400, message: 'The JSON contains too many values.' },
   subject_pair_incomplete: { status: 400, message: 'subject_type and subject_id must be sent together.' },

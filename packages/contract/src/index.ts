@@ -21,7 +21,14 @@ export * from './permissions.js';
 export * from './pricing-rule-set.js';
 export * from './realtime-limits.js';
 export * from './rebuild.js';
-export { PricingUnit } from './rule-parts.js';
+export {
+  COUNTER_AGGREGATES,
+  COUNTER_SCOPES,
+  type CounterAggregate,
+  type CounterScope,
+  Cumulative,
+  PricingUnit,
+} from './rule-parts.js';
 export * from './rule-set.js';
 export * from './rule-set-change.js';
 export * from './rules-trial.js';

@@ -25,6 +25,10 @@ export const SUM_PATHS_MAX = 8;
 export const RULE_SET_SUM_PATHS_MAX = 100;
 /** Upper bound of list entries that one such path may read in one event. */
 export const SUM_NODES_MAX = 1_000;
+/** Dimensions by which one counter is split. */
+export const COUNTER_DIMENSIONS_MAX = 8;
+/** Values that a counter of distinct values or of the greatest quantity keeps in one period. */
+export const COUNTER_VALUES_MAX = 100_000;
 export const PRICING_RULES_MAX = 500;
 /** Bounds of aliases: per pricing rule set; asterisks per pattern; characters of a pattern and of its value. */
 export const PRICING_ALIASES_MAX = 1_000;
@@ -48,4 +52,5 @@ export const SUBJECT_TYPE_PATTERN = '^[a-z][a-z0-9_]{0,63}$';
 export const METRIC_PATTERN = '^[a-z][a-z0-9_.]{0,127}$';
 export const DIMENSION_NAME_PATTERN = '^[A-Za-z_][A-Za-z0-9_.-]{0,63}$';
 /** ISO 4217 code or a unit of the tenant's own; both have this shape. */
+export const COUNTER_NAME_PATTERN = '^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,127}$';
 export const CURRENCY_PATTERN = '^[A-Z][A-Z0-9_]{1,11}$';

@@ -9,6 +9,7 @@ import {
 } from './limits.js';
 import {
   AmountExpression,
+  Cumulative,
   currencyOf,
   EffectiveFrom,
   entryName,
@@ -16,6 +17,7 @@ import {
   MetricName,
   PricingUnit,
   RuleSetName,
+  TotalExpression,
   UnitPriceExpression,
 } from './rule-parts.js';
 import { versionChangeFields } from './rule-set-change.js';
@@ -62,12 +64,14 @@ export const PricingRule = Type.Object(
     unit_price_expr: Type.Optional(UnitPriceExpression),
     pricing_unit: Type.Optional(PricingUnit),
     amount_expr: Type.Optional(AmountExpression),
+    cumulative: Type.Optional(Cumulative),
+    total_expr: Type.Optional(TotalExpression),
   },
   {
     ...closed,
     description:
-      'A price for the charge items of a metric. At least one of `unit_price_expr` and `amount_expr` is ' +
-      'required; if it cannot be computed, the event fails.',
+      'A price for the charge items of a metric. At least one of `unit_price_expr` and `amount_expr`, or `cumulative` with ' +
+      '`total_expr`, is required; if it cannot be computed, the event fails.',
   },
 );
 

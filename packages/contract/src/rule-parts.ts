@@ -1,6 +1,14 @@
-import { Type } from 'typebox';
-import { UNIX_SECONDS_MAX } from './common.js';
-import { CURRENCY_PATTERN, EXPRESSION_BYTES_MAX, METRIC_PATTERN, NAME_CHARS_MAX } from './limits.js';
+import { type Static, Type } from 'typebox';
+import { closed, UNIX_SECONDS_MAX } from './common.js';
+import {
+  COUNTER_DIMENSIONS_MAX,
+  COUNTER_NAME_PATTERN,
+  CURRENCY_PATTERN,
+  DIMENSION_NAME_PATTERN,
+  EXPRESSION_BYTES_MAX,
+  METRIC_PATTERN,
+  NAME_CHARS_MAX,
+} from './limits.js';
 
 /** Parts of the configs of extractor and pricing rule sets. */
 const pathOf = (meaning: string) => Type.String({ minLength: 1, maxLength: 1_024, description: meaning });
@@ -38,6 +46,63 @@ export const PricingUnit = exactNumberAboveZero(
 export const AmountExpression = expressionFor(
   'Returns the amount, a Decimal; by default `dec_mul(item.quantity, item.unit_price)`.',
 );
+export const COUNTER_SCOPES = ['subject', 'account', 'project'] as const;
+export const COUNTER_AGGREGATES = ['sum', 'count', 'max', 'unique'] as const;
+const CounterDimension = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  description: `A dimension. Matches \`${DIMENSION_NAME_PATTERN}\`.`,
+});
+/** How charge items are counted over a period, so that their price depends on the total. */
+export const Cumulative = Type.Object(
+  {
+    counter: Type.String({
+      minLength: 1,
+      maxLength: NAME_CHARS_MAX,
+      description:
+        'Name of the counter. Rules of one rule set with the same counter share its total, and must define it alike. ' +
+        `Matches \`${COUNTER_NAME_PATTERN}\`.`,
+    }),
+    period: Type.String({
+      minLength: 1,
+      maxLength: 32,
+      description:
+        'The time after which the counter starts again: `hour`, `day`, `week`, `month` or `year` of the calendar, `lifetime`, or a ' +
+        'duration counted from the anchor, such as `7d` or `1 month`.',
+    }),
+    per: Type.Enum([...COUNTER_SCOPES], {
+      description:
+        'Each `subject` or each `account` has a counter of its own, or the `project` has one. Timezone and anchor are those of ' +
+        "the subject's route or of the account; without a route, and for a project, periods are those of the calendar in UTC. " +
+        'A charge item without an account has no price from a counter per account.',
+    }),
+    by: Type.Optional(
+      Type.Array(CounterDimension, {
+        maxItems: COUNTER_DIMENSIONS_MAX,
+        description:
+          'Each combination of values of these dimensions has a counter of its own; a missing value is one of them.',
+      }),
+    ),
+    aggregate: Type.Optional(
+      Type.Enum([...COUNTER_AGGREGATES], {
+        default: 'sum',
+        description:
+          'The total: the `sum` of quantities, the `count` of charge items, the greatest quantity (`max`), or the number of ' +
+          '`unique` values of the dimension `of`.',
+      }),
+    ),
+    of: Type.Optional(CounterDimension),
+  },
+  {
+    ...closed,
+    description: 'A counter. The price of a charge item is what it adds to the price of the total.',
+  },
+);
+export const TotalExpression = expressionFor(
+  'With `cumulative`, and instead of the other expressions: returns the price of `total.quantity`, a Decimal. It sees only ' +
+    'this total and the dimensions in `by`. A charge item costs the price of the total after it, less the price of the total ' +
+    'before it; nothing was charged before the first charge item of a period.',
+);
 export const entryName = (description: string) =>
   Type.String({ minLength: 1, maxLength: NAME_CHARS_MAX, description });
 export const MetricName = Type.String({
@@ -60,3 +125,7 @@ export const EffectiveFrom = Type.Integer({
     'Unix seconds: the version applies to events that occur from then on, until another version applies. ' +
     'Default: when the version was created.',
 });
+
+export type Cumulative = Static<typeof Cumulative>;
+export type CounterScope = (typeof COUNTER_SCOPES)[number];
+export type CounterAggregate = (typeof COUNTER_AGGREGATES)[number];

@@ -12,6 +12,7 @@ import {
 import {
   AmountExpression,
   Band,
+  Cumulative,
   currencyOf,
   DimensionPath,
   EffectiveFrom,
@@ -22,6 +23,7 @@ import {
   QuantityPath,
   RuleSetName,
   SumPath,
+  TotalExpression,
   UnitPriceExpression,
 } from './rule-parts.js';
 import { versionChangeFields } from './rule-set-change.js';
@@ -155,11 +157,14 @@ export const ChargeItemExtractor = Type.Object(
     unit_price_expr: Type.Optional(UnitPriceExpression),
     pricing_unit: Type.Optional(PricingUnit),
     amount_expr: Type.Optional(AmountExpression),
+    cumulative: Type.Optional(Cumulative),
+    total_expr: Type.Optional(TotalExpression),
   },
   {
     ...closed,
     description:
-      'Creates a charge item from a quantity. Without `unit_price_expr` and `amount_expr`, pricing rule sets price it.',
+      'Creates a charge item from a quantity. Without `unit_price_expr`, `amount_expr` and `total_expr`, pricing rule sets ' +
+      'price it.',
   },
 );
 

@@ -93,6 +93,12 @@ export const RulesTestRequest = Type.Object(
     extractor_rule_set_id: Type.Optional(RuleSetId('A saved extractor rule set, in place of `extractor`.')),
     ...trialRulesFields,
     event: TrialEvent,
+    totals: Type.Optional(
+      mapOf(Type.String({ maxLength: 64 }), {
+        description:
+          'The total of each counter before the event, by its name. Without one, the event is the first of its period.',
+      }),
+    ),
   },
   {
     ...closed,

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { closed, DecimalText, Nullable } from './common.js';
+import { closed, DecimalText, Nullable, UnixSeconds } from './common.js';
 
 /** Upper bound of the rules listed for a charge item without a price. */
 export const NEAREST_RULES_MAX = 3;
@@ -24,6 +24,22 @@ export const PricingSourceSchema = Type.Union(
   },
 );
 
+export const CumulativeTotals = Type.Object(
+  {
+    counter: Text,
+    period_start: UnixSeconds,
+    before: {
+      ...DecimalText,
+      description: 'The total before the charge item; `"0"` for the first of a period.',
+    },
+    after: { ...DecimalText, description: 'The total after the charge item.' },
+  },
+  {
+    ...closed,
+    description: 'The totals of a counter that set the amount: the price of one less the price of the other.',
+  },
+);
+
 const chargeItemFields = {
   extractor_name: Nullable(Type.String({ description: 'Charge item extractor that read the quantity.' })),
   metric: Text,
@@ -41,6 +57,7 @@ const chargeItemFields = {
   rule_set_id: Nullable(Type.String({ description: 'Rule set that priced the item.' })),
   rule_set_version: Nullable(Type.Integer()),
   rule_name: NullableText,
+  cumulative: Nullable(CumulativeTotals),
 };
 
 export const UsageChargeItem = Type.Object(chargeItemFields, {
@@ -248,6 +265,7 @@ export const UsageExplanation = Type.Object(
   { ...closed, description: 'How the numbers of an event were calculated.' },
 );
 
+export type CumulativeTotals = Static<typeof CumulativeTotals>;
 export type PostedChargeItem = Static<typeof PostedChargeItem>;
 export type UsageChargeItem = Static<typeof UsageChargeItem>;
 export type UsageItemExplanation = Static<typeof UsageItemExplanation>;

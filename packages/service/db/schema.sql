@@ -7,6 +7,9 @@ create table accounts (
   name text not null,
   external_id text,
   created_at bigint not null,
+  timezone text not null default 'UTC'::text,
+  anchor bigint,
+  metadata jsonb not null default '{}'::jsonb,
   constraint accounts_pkey PRIMARY KEY (project_id, id),
   constraint accounts_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES projects(tenant_id, id)
 );
@@ -609,6 +612,16 @@ create table retention_sweep (
   constraint retention_sweep_pkey PRIMARY KEY (is_only)
 );
 
+create table rule_set_counters (
+  tenant_id text not null,
+  project_id text not null,
+  rule_set_id text not null,
+  counter text not null,
+  definition text not null,
+  constraint rule_set_counters_pkey PRIMARY KEY (project_id, rule_set_id, counter),
+  constraint rule_set_counters_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES projects(tenant_id, id)
+);
+
 create table rule_set_versions (
   tenant_id text not null,
   project_id text not null,
@@ -891,6 +904,44 @@ create table usage_corrections (
 );
 CREATE INDEX usage_corrections_open ON public.usage_corrections USING btree (busy_until_ms) WHERE (status = ANY (ARRAY['planning'::text, 'applying'::text, 'reverting'::text]));
 CREATE INDEX usage_corrections_planned ON public.usage_corrections USING btree (planned_at_ms) WHERE (status = 'planned'::text);
+
+create table usage_counter_values (
+  tenant_id text not null,
+  project_id text not null,
+  key bytea not null,
+  period_start bigint not null,
+  value text not null,
+  item_count bigint not null,
+  constraint usage_counter_values_item_count_check CHECK ((item_count > 0)),
+  constraint usage_counter_values_pkey PRIMARY KEY (project_id, key, period_start, value)
+);
+
+create table usage_counters (
+  tenant_id text not null,
+  project_id text not null,
+  key bytea not null,
+  period_start bigint not null,
+  period_end bigint,
+  rule_set_id text not null,
+  counter text not null,
+  subject_type text not null,
+  subject_id text not null,
+  account_id text not null,
+  by_dimensions jsonb not null,
+  currency text not null,
+  quantity numeric not null,
+  amount numeric not null,
+  item_count bigint not null,
+  value_count integer not null,
+  rule_set_version integer not null,
+  rule_name text not null,
+  constraint usage_counters_item_count_check CHECK ((item_count >= 0)),
+  constraint usage_counters_key_check CHECK ((length(key) = 16)),
+  constraint usage_counters_pkey PRIMARY KEY (project_id, key, period_start),
+  constraint usage_counters_value_count_check CHECK ((value_count >= 0))
+);
+CREATE INDEX usage_counters_by_name ON public.usage_counters USING btree (project_id, rule_set_id, counter, period_start);
+CREATE INDEX usage_counters_by_subject ON public.usage_counters USING btree (project_id, subject_type, subject_id, period_start) WHERE (subject_id <> ''::text);
 
 create table usage_event_id_blocks (
   project_no integer not null,

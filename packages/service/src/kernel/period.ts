@@ -1,15 +1,16 @@
 import { WEEK_STARTS, type WeekStart } from '@tollgate/contract';
 import { DAY_S, type Zone, zoneOf } from '@tollgate/timezone';
 
-/** How long a usage limit counts before it starts again. */
+/** How long a usage limit or a counter counts before it starts again. */
 export type Period =
   | { readonly kind: 'lifetime' }
   /** A calendar unit, as the local clock shows it. */
   | { readonly kind: 'calendar'; readonly unit: CalendarUnit }
   /** A duration, counted from the anchor. */
-  | { readonly kind: 'anchored'; readonly unit: CalendarUnit; readonly count: number };
+  | { readonly kind: 'anchored'; readonly unit: DurationUnit; readonly count: number };
 
-export type CalendarUnit = 'hour' | 'day' | 'week' | 'month';
+export type CalendarUnit = DurationUnit | 'year';
+type DurationUnit = 'hour' | 'day' | 'week' | 'month';
 
 /** The settings of a route that determine its windows. */
 export interface WindowSettings {
@@ -28,6 +29,7 @@ export interface TimeWindow {
 
 const HOUR_S = 3_600;
 const WEEK_S = 7 * DAY_S;
+const MONTHS_OF_YEAR = 12;
 /** 1970-01-05, in wall time. */
 const FIRST_MONDAY_S = 4 * DAY_S;
 /** A lifetime counts from the Unix epoch. */
@@ -36,7 +38,7 @@ const LIFETIME: TimeWindow = { startS: 0, endS: undefined };
 /** About ten years in each unit; a longer period should be a lifetime. */
 export const PERIOD_COUNT_MAX = { hour: 87_600, day: 3_650, week: 520, month: 120 } as const;
 
-const UNITS: Readonly<Record<string, CalendarUnit>> = {
+const UNITS: Readonly<Record<string, DurationUnit>> = {
   h: 'hour',
   hour: 'hour',
   hours: 'hour',
@@ -61,9 +63,14 @@ export function parsePeriod(text: string): Period | undefined {
   }
   const [, digits, name] = /^([1-9]\d{0,5}) ?([a-z]{1,6})$/.exec(text) ?? [];
   if (digits === undefined || name === undefined || !Object.hasOwn(UNITS, name)) return undefined;
-  const unit = UNITS[name] as CalendarUnit;
+  const unit = UNITS[name] as DurationUnit;
   const count = Number(digits);
   return count > PERIOD_COUNT_MAX[unit] ? undefined : { kind: 'anchored', unit, count };
+}
+
+/** Reads the period of a counter: `year`, or a period of limits. Returns undefined for anything else. */
+export function parseCounterPeriod(text: string): Period | undefined {
+  return text === 'year' ? { kind: 'calendar', unit: 'year' } : parsePeriod(text);
 }
 
 /** Returns one text for all ways to write a period: `7d` for `7d`, `7 d` and `7 days`. `parsePeriod` reads it. */
@@ -72,7 +79,7 @@ export function canonicalPeriod(period: Period): string {
   return period.kind === 'calendar' ? period.unit : `${period.count}${SUFFIXES[period.unit]}`;
 }
 
-const SUFFIXES: Readonly<Record<CalendarUnit, string>> = { hour: 'h', day: 'd', week: 'w', month: ' month' };
+const SUFFIXES: Readonly<Record<DurationUnit, string>> = { hour: 'h', day: 'd', week: 'w', month: ' month' };
 
 /**
  * Returns the window that contains an instant (Unix seconds). The windows of a period cover all time, also before the
@@ -112,6 +119,8 @@ function calendarWindow(
     }
     case 'month':
       return calendarMonthsAt(zone, 1, atS);
+    case 'year':
+      return calendarMonthsAt(zone, MONTHS_OF_YEAR, atS);
   }
 }
 

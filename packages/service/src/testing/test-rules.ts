@@ -64,6 +64,7 @@ function rate({ rawJson, subject }: RatingInput, isMended: boolean): RatedEvent 
     ruleSetId: 'ers_1',
     ruleSetVersion: 3,
     ruleName: '',
+    cumulative: '',
   } as const;
   const items = unpriced === undefined ? [item] : [{ ...item, ...NO_PRICE, metric: unpriced }];
   return { ok: true, notes: [], subject: subject ?? { type: 'user', id: 'u1' }, dimensions, items };

@@ -32,6 +32,7 @@ export function usageItem(fields: Partial<UsageItemRow> = {}): UsageItemRow {
     ruleSetId: '',
     ruleSetVersion: 0,
     ruleName: '',
+    cumulative: '',
     ...fields,
   };
 }

@@ -40,6 +40,7 @@ type StoredItem = readonly [
   ruleSetId: string,
   ruleSetVersion: number,
   ruleName: string,
+  cumulative: string,
 ];
 
 interface StoredOutcome extends Omit<Outcome, 'items' | 'dimensions'> {
@@ -84,12 +85,13 @@ function storedItem(item: UsageItemRow): StoredItem {
     item.ruleSetId,
     item.ruleSetVersion,
     item.ruleName,
+    item.cumulative,
   ];
 }
 
 function itemOf(stored: StoredItem): UsageItemRow {
   const [quantity, unitPrice, amount, discount, extractorName, metric, unit, currency] = stored;
-  const [, , , , , , , , source, pricingSource, ruleSetId, ruleSetVersion, ruleName] = stored;
+  const [, , , , , , , , source, pricingSource, ruleSetId, ruleSetVersion, ruleName, cumulative] = stored;
   return {
     quantity: BigInt(quantity),
     unitPrice: unitPrice === null ? null : BigInt(unitPrice),
@@ -104,6 +106,7 @@ function itemOf(stored: StoredItem): UsageItemRow {
     ruleSetId,
     ruleSetVersion,
     ruleName,
+    cumulative,
   };
 }
 

@@ -11,7 +11,13 @@ import { type CorrectionChange, changeCorrection, readExamples } from './correct
 import { type EngineDeps, historyOf, inStep, latest, revisionOf, revisionsOf } from './engine.js';
 import { encodeOutcomes, isChanged, type Outcome, voided, withOutcome } from './outcome.js';
 import { addChangedTotals, deleteParts, insertPart, latestRevisions } from './part-store.js';
-import { backtestRating, type CorrectionRating, correctionRating, type Rerated } from './rating.js';
+import {
+  backtestRating,
+  type CorrectionRating,
+  CUMULATIVE,
+  correctionRating,
+  type Rerated,
+} from './rating.js';
 import { countMatching, failedAmong, isHidden, type MatchingEvents, matchingPage } from './selection.js';
 
 /** Events of one part, which is applied in one transaction. */
@@ -96,10 +102,12 @@ async function decide(
   rows: readonly UsageEventRow[],
 ): Promise<PlannedEvents> {
   if (correction.action === 'void') {
+    const counted = rows.filter(isCounted);
     const planned = rows
+      .filter((former) => !isCounted(former))
       .filter(({ status }) => status !== 'voided')
       .map((former) => ({ id: idOf(former), former, outcome: voided(former) }));
-    return { matched: rows.length, planned, failed: [] };
+    return { matched: rows.length, planned, failed: counted.map(() => CUMULATIVE) };
   }
   const rating = await ratingOf(deps, correction);
   const replacement = correction.request.replacement;
@@ -107,7 +115,9 @@ async function decide(
   const rerated: { former: UsageEventRow; outcome: Omit<Outcome, 'posting' | 'accountId'> }[] = [];
   for (const former of rows) {
     const event = replacement === null ? former : replaced(former, replacement);
-    const result = await rating.rate(event);
+    const result = isCounted(former)
+      ? ({ ok: false, failure: CUMULATIVE } as const)
+      : await rating.rate(event);
     if (!result.ok) failed.push(result.failure);
     else
       rerated.push({ former, outcome: replacement === null ? result.outcome : sent(event, result.outcome) });
@@ -115,6 +125,10 @@ async function decide(
   const routed = await transaction(deps.postgres, (tx) => withAccounts(tx, deps, correction, rerated));
   const planned = routed.filter(({ former, outcome }) => isChanged(former, outcome));
   return { matched: rows.length, planned, failed };
+}
+
+function isCounted({ items }: UsageEventRow): boolean {
+  return items.some(({ cumulative }) => cumulative !== '');
 }
 
 async function ratingOf(deps: EngineDeps, correction: OpenCorrection): Promise<CorrectionRating> {

@@ -41,6 +41,12 @@ type RulesFor = (event: UsageEventRow) => Promise<ActiveRules | undefined>;
 
 type ActiveRules = Pick<RuleVersion, 'version' | 'rate'>;
 
+/** Corrections do not move counters yet. */
+export const CUMULATIVE = {
+  code: 'cumulative_price',
+  message: 'The price of the event depends on the total of a counter, which a correction cannot change.',
+  path: '',
+} as const;
 const DEFECT = {
   code: 'processing_failed',
   message: 'The event could not be processed.',
@@ -157,6 +163,7 @@ function ratingBy(rulesOf: RulesFor, onDefect: (error: unknown) => void): Correc
 
 function rerated(event: UsageEventRow, { version, rate }: ActiveRules): Rerated {
   const rated = rate(ratingInputOf(fieldsOf(event)));
+  if (rated.ok === undefined) return { ok: false, failure: CUMULATIVE };
   if (!rated.ok) return { ok: false, failure: rated.failure };
   const outcome = {
     status: 'processed',

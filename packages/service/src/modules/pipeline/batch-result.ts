@@ -1,6 +1,6 @@
 import { type EventPosting, NOT_POSTED, PostingPlan } from '../limits/index.js';
 import type { ArrivedEvents } from '../quotas/index.js';
-import type { UsageBlock } from '../usage/index.js';
+import type { UsageBlock, UsageEventRow } from '../usage/index.js';
 import { UsageAlerts } from './alerts.js';
 import type { BatchGroup, BatchInput } from './batch-input.js';
 import type { BatchSection, FailedEvent } from './batch-store.js';
@@ -80,13 +80,14 @@ export class BatchResultBuilder {
    * failed event and posts nothing.
    *
    * @param posting undefined for an event that failed
+   * @returns the row
    */
   addEvent(
     group: EventGroup,
     event: AcceptedEvent,
     rated: BatchEvent,
     posting: EventPosting | undefined,
-  ): void {
+  ): UsageEventRow {
     const { rollup, processedAtMs, onDefect } = this.#options;
     const excludedDimensions =
       rated.items.length === 0 ? [] : rollup.excludedDimensionsOf(group.projectId, rated.dimensions);
@@ -105,6 +106,7 @@ export class BatchResultBuilder {
     else if (row.status === 'failed') this.#failed++;
     else this.#processed++;
     if (row.status === 'failed') this.#failures.push(failedEventOf(group, event, row));
+    return row;
   }
 
   /**

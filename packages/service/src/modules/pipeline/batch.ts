@@ -9,6 +9,7 @@ import type {
 } from '../../platform/queue/index.js';
 import type { ThreadTime } from '../../platform/thread-time.js';
 import type { Turns } from '../../platform/turns.js';
+import { BatchCounters } from '../counters/index.js';
 import { BatchPosting, type PostingCatalog } from '../limits/index.js';
 import { addArrivals } from '../quotas/index.js';
 import type { UsageBlock } from '../usage/index.js';
@@ -88,8 +89,8 @@ export interface BatchOptions {
 /**
  * Runs one batch inside its transaction. It takes segments off the queue, and rates, posts, counts and spools their
  * events, or defers them: all of this or nothing. All workers lock in one order: segments, failed events, event ids,
- * the spool, the posting locks and the posted rows, totals. Rows that batches share come last, because they stay locked
- * until the commit.
+ * counters, the spool, the posting locks and the posted rows, totals. Rows that batches share come last, because they
+ * stay locked until the commit; counters cannot, because rows name their totals.
  *
  * @returns undefined when nothing could be claimed
  */
@@ -118,11 +119,12 @@ export async function processBatch(
   stages.end('claim');
   const processedAtMs = deps.clock.nowMs();
   const posting = new BatchPosting(tx, deps.limits, processedAtMs);
+  const counters = new BatchCounters(tx);
   const tenantMs = source.kind === 'new' ? BATCH_ALLOWANCE_MS : TURN_ALLOWANCE_MS;
   const result = await rateAndEncode(
     tx,
     deps,
-    { batchInput, posting, rollup, processedAtMs, block, turns, thread, tenantMs, slowTenants },
+    { batchInput, posting, counters, rollup, processedAtMs, block, turns, thread, tenantMs, slowTenants },
     { eventIds, shard: oldest.shard },
     stages,
   );
@@ -130,6 +132,7 @@ export async function processBatch(
   await forgetEventIds(tx, result.deferred.unrated);
   stages.end('rate');
   await insertFailedEvents(tx, result.failures);
+  await counters.write();
   stages.end('failures');
   await storeRows(tx, deps, { ...batchInput, shard: oldest.shard }, result, stages);
   await posting.write(result.posting, () => stages.end('lock'));

@@ -1,7 +1,9 @@
 import { EVENT_ID_BYTES } from '../../platform/queue/index.js';
 import type { RatedUsage } from '../limits/index.js';
 import {
+  type CountingEvent,
   dimensionTexts,
+  type RatedEvent,
   type RatingNote,
   type RuleSetRef,
   type RulesOverTime,
@@ -72,6 +74,8 @@ export interface BatchEvent extends RatedUsage {
   readonly extractorVersion: number;
   readonly failure: Failure | undefined;
   readonly notes: readonly RatingNote[];
+  /** The rest of the rating, for an event whose price depends on counters; then there are no charge items yet. */
+  readonly counting: CountingEvent | undefined;
 }
 
 export function isProcessed({ failure }: BatchEvent): boolean {
@@ -118,11 +122,23 @@ function outcomeOf(
     extractorVersion: version.version,
     subject: rated.subject,
     dimensions: dimensionTexts(rated.dimensions),
-    items: rated.ok ? rated.items : NO_ITEMS,
     budgetLeaseId,
-    failure: rated.ok ? undefined : rated.failure,
-    notes: rated.ok ? rated.notes : NO_NOTES,
+    ...resultOf(rated),
   };
+}
+
+type RatingResult = Pick<BatchEvent, 'items' | 'failure' | 'notes' | 'counting'>;
+
+function resultOf(rated: RatedEvent | CountingEvent): RatingResult {
+  if (rated.ok === undefined)
+    return { items: NO_ITEMS, failure: undefined, notes: NO_NOTES, counting: rated };
+  const { items, notes } = rated.ok ? rated : { items: NO_ITEMS, notes: NO_NOTES };
+  return { items, failure: rated.ok ? undefined : rated.failure, notes, counting: undefined };
+}
+
+/** Returns the event with the result of its counters. */
+export function withCounters(event: BatchEvent, rated: RatedEvent): BatchEvent {
+  return { ...event, ...resultOf(rated) };
 }
 
 function failedWith(
@@ -141,6 +157,7 @@ function failedWith(
     budgetLeaseId: envelope.budgetLeaseId,
     failure,
     notes: NO_NOTES,
+    counting: undefined,
   };
 }
 

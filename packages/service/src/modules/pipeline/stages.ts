@@ -8,6 +8,7 @@ import {
   slicesOf,
 } from './batch-input.js';
 import { type BatchResult, BatchResultBuilder, type BatchResultOptions } from './batch-result.js';
+import { type CountersOfBatch, CountingStage, inOrderOfCounters, type RatedEvents } from './counting.js';
 import type { AcceptedEvent } from './event.js';
 import { type EventTimeOptions, StageTime } from './event-time.js';
 import { type BatchEvent, type BatchRules, isProcessed, rateBatchEvent, readEnvelope } from './rating.js';
@@ -21,6 +22,7 @@ export interface StagesInput extends BatchResultOptions, EventTimeOptions {
   readonly duplicates: ReadonlySet<AcceptedEvent>;
   readonly rules: BatchRules;
   readonly posting: Pick<BatchPosting, 'prepare'>;
+  readonly counters: CountersOfBatch;
   readonly rollup: Pick<RollupDimensions, 'prepare' | 'excludedDimensionsOf'>;
 }
 
@@ -30,29 +32,26 @@ export interface StagesInput extends BatchResultOptions, EventTimeOptions {
  * 1. **Accept** (`modules/ingest/service.ts`) takes a request, and returns when its segment is on disk.
  * 2. **Rate** (`rating.ts`) takes an event, and returns its charge items by the rule version of its time.
  * 3. **Post** (`modules/limits/posting`) takes rated events, and returns the account, limits and lease of each.
- * 4. **Encode** (`encoding.ts`) takes posted events, and returns their rows and what else the batch writes.
- * 5. **Project** (`projector.ts`) takes the rows of committed batches, and inserts them into ClickHouse, once.
+ * 4. **Count** (`modules/counters`) takes events whose price depends on a total, and returns their charge items.
+ * 5. **Encode** (`encoding.ts`) takes posted events, and returns their rows and what else the batch writes.
+ * 6. **Project** (`projector.ts`) takes the rows of committed batches, and inserts them into ClickHouse, once.
  *
- * This function runs stages 2 to 4. `processBatch` (`batch.ts`) calls it between claiming segments and writing the
+ * This function runs stages 2 to 5. `processBatch` (`batch.ts`) calls it between claiming segments and writing the
  * result, all in one transaction.
  */
 export async function runStages(input: StagesInput): Promise<BatchResult> {
   const { batchInput, again, duplicates, rollup } = input;
-  const groups = [...batchInput.groups, ...again];
+  const groups = inOrderOfCounters([...batchInput.groups, ...again]);
   await rollup.prepare(groups);
   const result = new BatchResultBuilder(input);
   const stages = new BatchStages(input, result);
   for (const slice of slicesOf(groups, duplicates)) {
     const rated = await stages.rate(slice);
     const posted = await stages.post(rated);
+    await stages.count(posted);
     await stages.encode(posted);
   }
   return result.result(batchInput);
-}
-
-/** Events, each with its result at the same index. */
-interface RatedEvents extends NewEvents {
-  readonly rated: readonly BatchEvent[];
 }
 
 interface PostedSlice {
@@ -65,12 +64,14 @@ class BatchStages {
   readonly #result: BatchResultBuilder;
   readonly #ratingTime: StageTime;
   readonly #encodingTime: StageTime;
+  readonly #counting: CountingStage;
 
   constructor(input: StagesInput, result: BatchResultBuilder) {
     this.#input = input;
     this.#result = result;
     this.#ratingTime = new StageTime(input);
     this.#encodingTime = new StageTime(input);
+    this.#counting = new CountingStage(input.counters);
   }
 
   /** Rates events; defers those for which their tenant has no time left. */
@@ -96,6 +97,11 @@ class BatchStages {
     return { slice, postings: await this.#input.posting.prepare(usage) };
   }
 
+  /** Reads the counters on which prices of events depend. */
+  count({ slice, postings }: PostedSlice): Promise<void> {
+    return this.#counting.prepare(slice, postings);
+  }
+
   /** Adds posted events to the result, as rows; defers those for which their tenant has no time left. */
   async encode({ slice, postings }: PostedSlice): Promise<void> {
     this.#encodingTime.resume();
@@ -106,8 +112,11 @@ class BatchStages {
           this.#result.deferEvents(group, events.slice(index, rated.length));
           break;
         }
-        const posting = isProcessed(ratedEvent) ? postings.of(group, ratedEvent) : undefined;
-        this.#result.addEvent(group, present(events[index], 'a rated event'), ratedEvent, posting);
+        const event = present(events[index], 'a rated event');
+        this.#counting.end(ratedEvent, (complete) => {
+          const posting = isProcessed(complete) ? postings.of(group, complete) : undefined;
+          return this.#result.addEvent(group, event, complete, posting);
+        });
         if (this.#encodingTime.end(time)) await this.#encodingTime.pause();
       }
       group.body.close();

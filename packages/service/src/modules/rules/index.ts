@@ -15,6 +15,7 @@ export type { RuleCatalog, RuleSetRef, RulesOverTime } from './catalog.js';
 export { EventSteps } from './expression/index.js';
 export {
   type CompiledExtractor,
+  type CounterDefinition,
   compileExtractor,
   type Issue,
   RatingFailure,
@@ -24,6 +25,7 @@ export {
 } from './extract/index.js';
 export { type CheckConfig, EXTRACTOR_KIND, PRICING_KIND } from './kinds.js';
 export { isDefaultSubjectType } from './known-names-store.js';
+export type { CounterTotals } from './price.js';
 export {
   type ConvertedModel,
   type ConvertedTable,
@@ -40,7 +42,15 @@ export {
   priceListOf,
 } from './pricing/index.js';
 export { PUBLISHED_FRESH_MS, type Publication, type RuleSetPublications } from './publications.js';
-export { type ChargeItem, dimensionTexts, type RatedEvent, type RatingRules, rateEvent } from './rate.js';
+export {
+  type CountingEvent,
+  dimensionTexts,
+  type RatedEvent,
+  type RatingRules,
+  rateEvent,
+} from './rate.js';
+export { rateAlone } from './rate-alone.js';
+export { type ChargeItem, type CountedItem, totalAfter } from './rated-item.js';
 export {
   type RatingFacts,
   type RatingInput,

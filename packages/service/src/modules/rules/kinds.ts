@@ -12,7 +12,7 @@ import { parseDecimal, toText } from '../../kernel/decimal.js';
 import { DomainError } from '../../kernel/errors.js';
 import type { ProjectScope } from '../../kernel/scope.js';
 import type { ProjectDb } from '../../platform/postgres/index.js';
-import { compileExtractor, type Issue } from './extract/index.js';
+import { compileExtractor, type DefinedCounter, definedCounters, type Issue } from './extract/index.js';
 import { extractedMetrics } from './known-names-store.js';
 import { compilePricing } from './pricing/index.js';
 import type { RuleSetKindName, StoredVersion } from './store.js';
@@ -40,6 +40,8 @@ export interface RuleSetKind<Input extends VersionInput, Config extends object> 
   checkedConfig(input: Input): Config;
   /** Returns warnings about a saved or published version; undefined for kinds without warnings. */
   warningsAbout?(db: ProjectDb, version: StoredVersion<Config>): Promise<Warning[]>;
+  /** Returns the counters of a checked config. */
+  countersOf(config: Config): readonly DefinedCounter[];
   /** Returns the config as it is shown and compared, with absent parts filled in as empty. */
   shownConfig(config: Config): Required<Config>;
 }
@@ -72,6 +74,8 @@ export const EXTRACTOR_KIND: RuleSetKind<ExtractorRuleSetInput, ExtractorConfig>
       ? config
       : { ...config, charge_item_extractors: extractors.map(withPlainUnit) };
   },
+  countersOf: ({ charge_item_extractors: entries = [] }) =>
+    definedCounters(entries, 'charge_item_extractors'),
   shownConfig: (config) => ({
     subject: {},
     dimensions: [],
@@ -93,6 +97,11 @@ export const PRICING_KIND: RuleSetKind<PricingRuleSetInput, PricingConfig> = {
     return { currency, rules: sorted, aliases };
   },
   warningsAbout: pricingWarnings,
+  countersOf: ({ currency, rules = [] }) =>
+    definedCounters(
+      rules.map((rule) => ({ ...rule, ...(currency === undefined ? {} : { currency }) })),
+      'rules',
+    ),
   shownConfig: (config) => ({ currency: PRICING_CURRENCY_DEFAULT, rules: [], aliases: [], ...config }),
 };
 

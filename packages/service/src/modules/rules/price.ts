@@ -1,4 +1,10 @@
-import { type Decimal, DecimalRangeError, INTEGER_DIGITS_MAX, mul } from '../../kernel/decimal.js';
+import {
+  type Decimal,
+  DecimalRangeError,
+  fromStored,
+  INTEGER_DIGITS_MAX,
+  mul,
+} from '../../kernel/decimal.js';
 import { decimalFromJson } from '../../kernel/json/json.js';
 import { EventStepsError, type ExpressionEnv, ExpressionError } from './expression/index.js';
 import {
@@ -12,6 +18,7 @@ import {
   type RuleOrigin,
   recorded,
   stepsRanOut,
+  type TotalPricing,
 } from './extract/index.js';
 import { namingRuleSet, type PriceList } from './pricing/index.js';
 import type { SentPricingHint } from './rating-input.js';
@@ -30,6 +37,20 @@ export interface Price {
   readonly ruleName: string;
 }
 
+/** A price that depends on the total of a counter, and the rule that sets it. */
+export interface PendingPrice extends Omit<Price, 'amount'> {
+  readonly total: TotalPricing;
+}
+
+/** The totals of a counter around a charge item. Decimals × 10^18. */
+export interface CounterTotals {
+  /** Start of the period, in Unix seconds. */
+  readonly periodStart: number;
+  /** Undefined for the first charge item of the period. */
+  readonly before: bigint | undefined;
+  readonly after: bigint;
+}
+
 /** The rules of a charge item, without its quantity. */
 export type ItemRules = Pick<
   CompiledChargeItem,
@@ -40,7 +61,7 @@ export type ItemRules = Pick<
 export type ItemEnv = { -readonly [Field in keyof ExpressionEnv]: ExpressionEnv[Field] };
 
 const NO_RULE = { ruleSetId: '', ruleSetVersion: 0, ruleName: '' } as const;
-const UNPRICED: Price = {
+export const UNPRICED: Price = {
   unitPrice: null,
   amount: 0n,
   currency: '',
@@ -50,7 +71,7 @@ const UNPRICED: Price = {
 
 /**
  * Returns the price of a charge item from the first source that has one: the client's hint, the charge item extractor,
- * the pricing rule sets.
+ * the pricing rule sets. A price by a total is returned without its amount.
  * @param origin of the extractor
  */
 export function priceOf(
@@ -59,7 +80,7 @@ export function priceOf(
   origin: RuleOrigin,
   prices: PriceList,
   env: ItemEnv,
-): Price | RatingFailure {
+): Price | PendingPrice | RatingFailure {
   if (hint !== undefined) return hintedPrice(hint, item, env);
   if (item.pricing !== undefined) return ruledPrice(item.pricing, 'extractor', origin, item.name, env);
   const found = prices.ruleFor(env);
@@ -96,7 +117,10 @@ function ruledPrice(
   { ruleSetId, version }: RuleOrigin,
   name: string,
   env: ItemEnv,
-): Price | RatingFailure {
+): Price | PendingPrice | RatingFailure {
+  const { currency, total } = pricing;
+  const rule = { currency, pricingSource, ruleSetId, ruleSetVersion: version, ruleName: name };
+  if (total !== undefined) return { unitPrice: null, ...rule, total };
   let unitPrice: bigint | null = null;
   let price: Decimal | undefined;
   if (pricing.unitPrice !== undefined) {
@@ -114,12 +138,32 @@ function ruledPrice(
   return {
     unitPrice,
     amount: typeof amount === 'bigint' ? amount : amount.stored,
-    currency: pricing.currency,
-    pricingSource,
-    ruleSetId,
-    ruleSetVersion: version,
-    ruleName: name,
+    ...rule,
   };
+}
+
+/**
+ * Returns the amount of a charge item that moves a counter from one total to the next: the price of the total after it,
+ * less the price of the total before it, each rounded once. Nothing was charged before the first charge item.
+ *
+ * @param env of the charge item; its quantity is replaced
+ */
+export function priceBetween(
+  { total, ruleSetId, ruleSetVersion, pricingSource }: PendingPrice,
+  { before, after }: CounterTotals,
+  env: ItemEnv,
+): bigint | RatingFailure {
+  const priceAt = (quantity: bigint): bigint | RatingFailure => {
+    env.quantity = fromStored(quantity);
+    const found = evaluate(total.price, env);
+    if (!(found instanceof RatingFailure)) return found.stored;
+    if (pricingSource === 'extractor') return found;
+    return namingRuleSet({ ruleSetId, version: ruleSetVersion }, found);
+  };
+  const former = before === undefined ? 0n : priceAt(before);
+  if (former instanceof RatingFailure) return former;
+  const next = priceAt(after);
+  return next instanceof RatingFailure ? next : next - former;
 }
 
 /**

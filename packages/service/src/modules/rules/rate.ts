@@ -3,8 +3,16 @@ import { decimalFromJson } from '../../kernel/json/json.js';
 import { Discounts } from './discount.js';
 import { type DimensionValue, EventSteps, type SubjectValue } from './expression/index.js';
 import { type CompiledExtractor, RatingFailure, type RatingNote } from './extract/index.js';
-import { type ItemEnv, type ItemRules, outOfRange, type Price, priceOf } from './price.js';
+import { type CounterTotals, type ItemEnv, type ItemRules, outOfRange, priceOf } from './price.js';
 import type { PriceList } from './pricing/index.js';
+import {
+  type ChargeItem,
+  type CountedItem,
+  countedItem,
+  type PendingItem,
+  pricedItem,
+  unpricedFailure,
+} from './rated-item.js';
 import { type BilledItem, hintFor, type RatingInput } from './rating-input.js';
 
 /** The rules that are active at one time. */
@@ -12,18 +20,6 @@ export interface RatingRules {
   readonly extractor: CompiledExtractor;
   /** Prices of the pricing rule sets that are bound to the extractor rule set. */
   readonly prices: PriceList;
-}
-
-/** Money and quantities are integers: their value × 10^18. The amount is charged, after the discount. */
-export interface ChargeItem extends Price {
-  /** Name of the extractor that read the quantity; empty for `x_billing`. */
-  readonly extractorName: string;
-  readonly metric: string;
-  readonly unit: string;
-  readonly quantity: bigint;
-  /** The part of the amount that a discount hint subtracted; not negative. */
-  readonly discount: bigint;
-  readonly source: 'extractor' | 'x_billing';
 }
 
 interface Resolved {
@@ -45,10 +41,25 @@ const NO_BILLED_ITEMS: readonly BilledItem[] = [];
 const NO_NOTES: readonly RatingNote[] = [];
 
 /**
+ * An event that has charge items with a price by the total of a counter. Rating ends when the totals are known.
+ */
+export interface CountingEvent extends Resolved {
+  readonly ok: undefined;
+  readonly counted: readonly CountedItem[];
+  /**
+   * Ends the rating. Call this once.
+   *
+   * @param totals of each counted item, in their order; undefined for an item that has no counter, because the event
+   * has no account: it stays without a price
+   */
+  price(totals: readonly (CounterTotals | undefined)[]): RatedEvent;
+}
+
+/**
  * Rates one event by the rules of its time: subject, dimensions, and for each charge item its quantity and price. A
  * pure function of its arguments: the same in production, on replay and in a test of the rules.
  */
-export function rateEvent(rules: RatingRules, input: RatingInput): RatedEvent {
+export function rateEvent(rules: RatingRules, input: RatingInput): RatedEvent | CountingEvent {
   const { extractor } = rules;
   const { rawJson } = input;
   const dimensions = new Map<string, DimensionValue>();
@@ -60,8 +71,8 @@ export function rateEvent(rules: RatingRules, input: RatingInput): RatedEvent {
     if (value instanceof RatingFailure) return { ok: false, failure: value, ...resolved };
     if (value !== undefined) dimensions.set(name, value);
   }
-  const rating: Rating = { rules, input, resolved, discounts: discountsOf(input), steps: new EventSteps() };
-  const items: ChargeItem[] = [];
+  const rating: Rating = { rules, input, resolved, steps: new EventSteps() };
+  const items: (ChargeItem | PendingItem)[] = [];
   let notes: RatingNote[] | undefined;
   const note = (found: RatingNote) => {
     notes ??= [];
@@ -69,6 +80,7 @@ export function rateEvent(rules: RatingRules, input: RatingInput): RatedEvent {
   };
   const billedItems = input.billing?.items ?? NO_BILLED_ITEMS;
   const isBilled = billedItems.length > 0;
+  let isCounting = false;
   for (const chargeItem of extractor.chargeItems) {
     if (isBilled && billedItems.some(({ metric }) => metric === chargeItem.metric)) continue;
     const quantity = chargeItem.readQuantity(rawJson, note);
@@ -76,14 +88,17 @@ export function rateEvent(rules: RatingRules, input: RatingInput): RatedEvent {
     const item =
       quantity instanceof RatingFailure ? quantity : rateItem(rating, chargeItem, quantity, 'extractor');
     if (item instanceof RatingFailure) return { ok: false, failure: item, ...resolved };
+    if ('total' in item) isCounting = true;
     items.push(item);
   }
   for (let index = 0; index < billedItems.length; index += 1) {
     const item = rateBilledItem(rating, billedItems[index] as BilledItem, `x-billing.items[${index}]`);
     if (item instanceof RatingFailure) return { ok: false, failure: item, ...resolved };
+    if ('total' in item) isCounting = true;
     items.push(item);
   }
-  return { ok: true, items, notes: notes ?? NO_NOTES, subject, dimensions };
+  const end = { rating, notes: notes ?? NO_NOTES };
+  return isCounting ? countingEvent(end, items) : ratedEvent(end, items as ChargeItem[]);
 }
 
 /** Values that the charge items of one event share. */
@@ -91,19 +106,67 @@ interface Rating {
   readonly rules: RatingRules;
   readonly input: RatingInput;
   readonly resolved: Resolved;
-  readonly discounts: Discounts | undefined;
   readonly steps: EventSteps;
 }
 
-function discountsOf({ billing }: RatingInput): Discounts | undefined {
-  return billing?.discount_hints === undefined ? undefined : new Discounts(billing.discount_hints);
+interface EndOfRating {
+  readonly rating: Rating;
+  readonly notes: readonly RatingNote[];
+}
+
+function countingEvent(end: EndOfRating, items: readonly (ChargeItem | PendingItem)[]): CountingEvent {
+  const { subject, dimensions } = end.rating.resolved;
+  const texts = dimensionTexts(dimensions);
+  const counted = items.flatMap((item) => ('total' in item ? countedItem(item, texts) : []));
+  return { ok: undefined, subject, dimensions, counted, price: (totals) => priced(end, items, totals) };
+}
+
+function priced(
+  end: EndOfRating,
+  items: readonly (ChargeItem | PendingItem)[],
+  totals: readonly (CounterTotals | undefined)[],
+): RatedEvent {
+  const { resolved, rules } = end.rating;
+  const complete: ChargeItem[] = [];
+  let next = 0;
+  for (const item of items) {
+    const found = 'total' in item ? pricedItem(item, totals[next++], rules.extractor.failsUnpriced) : item;
+    if (found instanceof RatingFailure) return { ok: false, failure: found, ...resolved };
+    complete.push(found);
+  }
+  if (next !== totals.length) throw new Error(`${next} counted items have ${totals.length} totals`);
+  return ratedEvent(end, complete);
+}
+
+/** Ends the rating of an event whose charge items all have their amounts, with its discounts. */
+function ratedEvent({ rating, notes }: EndOfRating, items: readonly ChargeItem[]): RatedEvent {
+  const { resolved, input } = rating;
+  const hints = input.billing?.discount_hints;
+  const charged = hints === undefined ? items : discounted(items, new Discounts(hints));
+  if (charged instanceof RatingFailure) return { ok: false, failure: charged, ...resolved };
+  const { subject, dimensions } = resolved;
+  return { ok: true, items: charged, notes, subject, dimensions };
+}
+
+function discounted(items: readonly ChargeItem[], discounts: Discounts): ChargeItem[] | RatingFailure {
+  const charged: ChargeItem[] = [];
+  for (const item of items) {
+    const discount = discounts.take(item.metric, item);
+    if (discount instanceof RatingFailure) return discount;
+    charged.push({ ...item, amount: item.amount - discount, discount });
+  }
+  return charged;
 }
 
 /**
  * Prices a client's own item as an item of the extractor with its metric would be; with several extractors, of the
  * first one.
  */
-function rateBilledItem(rating: Rating, billed: BilledItem, path: string): ChargeItem | RatingFailure {
+function rateBilledItem(
+  rating: Rating,
+  billed: BilledItem,
+  path: string,
+): ChargeItem | PendingItem | RatingFailure {
   const { metric } = billed;
   const quantityPath = `${path}.quantity`;
   const quantity = decimalFromJson(billed.quantity);
@@ -127,11 +190,11 @@ function rateBilledItem(rating: Rating, billed: BilledItem, path: string): Charg
 }
 
 function rateItem(
-  { rules, input, resolved, discounts, steps }: Rating,
+  { rules, input, resolved, steps }: Rating,
   item: ItemRules,
   quantity: Decimal,
   source: ChargeItem['source'],
-): ChargeItem | RatingFailure {
+): ChargeItem | PendingItem | RatingFailure {
   const { name, metric, unit } = item;
   const storedQuantity = toStored(quantity);
   if (storedQuantity === undefined) return outOfRange('The quantity', item.quantityPath);
@@ -150,25 +213,26 @@ function rateItem(
   const hint = hintFor(billing?.pricing_hints, metric);
   const price = priceOf(item, hint, rules.extractor.origin, rules.prices, env);
   if (price instanceof RatingFailure) return price;
-  if (rules.extractor.failsUnpriced && price.pricingSource === 'unpriced') {
-    return new RatingFailure('unpriced', `No price rule matched the metric ${metric}.`, item.path);
+  if (rules.extractor.failsUnpriced && price.pricingSource === 'unpriced')
+    return unpricedFailure({ metric, path: item.path });
+  const extractorName = source === 'extractor' ? name : '';
+  const read = { extractorName, metric, unit, quantity: storedQuantity };
+  if ('total' in price) {
+    // Aliases decide which rule applies. The counter has the values of the event, and so does its price.
+    return { ...read, ...price, source, path: item.path, env: { ...env, dimensions } };
   }
-  const discount = discounts === undefined ? 0n : discounts.take(metric, price);
-  if (discount instanceof RatingFailure) return discount;
   return {
-    extractorName: source === 'extractor' ? name : '',
-    metric,
-    unit,
-    quantity: storedQuantity,
+    ...read,
     unitPrice: price.unitPrice,
-    amount: price.amount - discount,
-    discount,
+    amount: price.amount,
+    discount: 0n,
     currency: price.currency,
     source,
     pricingSource: price.pricingSource,
     ruleSetId: price.ruleSetId,
     ruleSetVersion: price.ruleSetVersion,
     ruleName: price.ruleName,
+    cumulative: '',
   };
 }
 

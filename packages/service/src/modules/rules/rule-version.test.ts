@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { BoundedMemory } from '../../kernel/bounded-memory.js';
 import { parseJson, selectJson } from '../../kernel/json/json.js';
 import { ruleVersionOf } from './rule-version.js';
-import { items, itemsOf } from './testing.js';
+import { complete, items, itemsOf } from './testing.js';
 
 const BOUNDLESS = Number.POSITIVE_INFINITY;
 
@@ -20,7 +20,7 @@ function versionOf(
 }
 
 const rateBy = (version: ReturnType<typeof versionOf>, rawJson: object) =>
-  version.rate({ rawJson, occurredAt: 0 });
+  complete(version.rate({ rawJson, occurredAt: 0 }));
 
 /** A rule that compiles, followed by one that does not. */
 const rules = (match: string, price: string) => ({

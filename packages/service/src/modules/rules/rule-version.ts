@@ -3,7 +3,7 @@ import type { BoundedMemory } from '../../kernel/bounded-memory.js';
 import { ALL, type JsonSelection } from '../../kernel/json/json.js';
 import { compileExtractor, type Issue, type RuleOrigin } from './extract/index.js';
 import { type CompiledPricing, compilePricing, priceListOf } from './pricing/index.js';
-import { type RatedEvent, type RatingRules, rateEvent } from './rate.js';
+import { type CountingEvent, type RatedEvent, type RatingRules, rateEvent } from './rate.js';
 import type { RatingInput } from './rating-input.js';
 
 /** The config of a version of a rule set. */
@@ -28,7 +28,7 @@ export interface RuleVersion {
   /** All of an event's `raw_json` that `rate` reads. */
   readonly reads: JsonSelection;
   /** @throws Error when a config, which compiled when it was saved, no longer does */
-  rate(input: RatingInput): RatedEvent;
+  rate(input: RatingInput): RatedEvent | CountingEvent;
 }
 
 /**

@@ -14,6 +14,7 @@ import type { ListPage, Page } from '../../kernel/page.js';
 import type { ProjectScope } from '../../kernel/scope.js';
 import { type Postgres, ProjectDb, ProjectTx, transaction } from '../../platform/postgres/index.js';
 import { audit } from '../tenancy/index.js';
+import { checkCounters, publishCounters } from './counter-check.js';
 import { type VersionChanges, versionChanges } from './diff.js';
 import type { CheckConfig, RuleSetKind, VersionInput } from './kinds.js';
 import type { RuleSetPublications } from './publications.js';
@@ -68,7 +69,7 @@ export class RuleSetService<Input extends VersionInput, Config extends object> {
   /**
    * Replaces the draft, or opens the next version as a draft when the newest one is published.
    *
-   * @throws DomainError `invalid_request`, `rule_set_not_found`, `rule_set_archived`.
+   * @throws DomainError `invalid_request`, `counter_changed`, `rule_set_not_found`, `rule_set_archived`.
    */
   async update(
     context: ChangeContext,
@@ -82,6 +83,7 @@ export class RuleSetService<Input extends VersionInput, Config extends object> {
         const message = `cannot be changed: expected ${newest.extractor_rule_set_id}`;
         throw invalidRequest('extractor_rule_set_id', message);
       }
+      await checkCounters(tx, ruleSetId, this.#kind.countersOf(config));
       if (newest.published_at === null) {
         const draft = draftOf(input, config, newest.version, newest.created_at);
         await store.replaceDraft(tx, ruleSetId, draft);
@@ -104,6 +106,7 @@ export class RuleSetService<Input extends VersionInput, Config extends object> {
       const { extractor_rule_set_id: boundTo } = newest;
       // The draft is the first version: the rule set starts to price.
       if (boundTo !== null && newest.version === 1) await checkRoom(tx, boundTo);
+      await publishCounters(tx, ruleSetId, this.#kind.countersOf(newest.config));
       await store.markPublished(tx, ruleSetId, newest.version, now);
       // Only the newest version can be a draft, so the one before it is the newest that was published.
       const previous = await store.readVersion<Config>(tx, this.#kind.name, ruleSetId, newest.version - 1);

@@ -3,7 +3,8 @@ import { fromStored, toText } from '../../kernel/decimal.js';
 import { parseLossless } from '../../kernel/json/json.js';
 import { compileExtractor, type RuleOrigin } from './extract/index.js';
 import { type CompiledPricing, compilePricing, priceListOf } from './pricing/index.js';
-import { type RatedEvent, rateEvent } from './rate.js';
+import type { CountingEvent, RatedEvent } from './rate.js';
+import { rateAlone } from './rate-alone.js';
 import type { RatingInput } from './rating-input.js';
 
 /** Unix seconds. */
@@ -21,7 +22,13 @@ export function rate(
   const result = compileExtractor(config, ORIGIN);
   if (!result.ok) throw new Error(JSON.stringify(result.issues));
   const rules = { extractor: result.extractor, prices: priceListOf(pricings) };
-  return rateEvent(rules, { rawJson: parseLossless(rawJson), occurredAt: OCCURRED_AT, ...rest });
+  return rateAlone(rules, { rawJson: parseLossless(rawJson), occurredAt: OCCURRED_AT, ...rest });
+}
+
+/** Returns a result that waits for no counters. */
+export function complete(result: RatedEvent | CountingEvent): RatedEvent {
+  if (result.ok === undefined) throw new Error('the event waits for its counters');
+  return result;
 }
 
 export function pricingOf(config: PricingConfig, ruleSetId = 'prs_1', version = 1): CompiledPricing {

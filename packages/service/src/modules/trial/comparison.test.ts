@@ -17,6 +17,7 @@ const item = (fields: Partial<UsageChargeItem> = {}): UsageChargeItem => ({
   rule_set_id: null,
   rule_set_version: null,
   rule_name: null,
+  cumulative: null,
   ...fields,
 });
 const rated = (...items: UsageChargeItem[]): RatingOutcome => ({ items, failure: null });

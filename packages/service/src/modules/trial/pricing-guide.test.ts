@@ -9,7 +9,7 @@ import {
   compilePricing,
   dimensionTexts,
   priceListOf,
-  rateEvent,
+  rateAlone,
   ratingInputOf,
 } from '../rules/index.js';
 import { explainItem } from '../usage/index.js';
@@ -71,7 +71,7 @@ function rated(example: Example) {
   });
   const event = parseLossless(example.event) as Readonly<Record<string, unknown>>;
   const rules = { extractor: compiledExtractor(extractor), prices: priceListOf(compiled) };
-  const result = rateEvent(rules, ratingInputOf({ ...event, occurred_at: OCCURRED_AT }));
+  const result = rateAlone(rules, ratingInputOf({ ...event, occurred_at: OCCURRED_AT }));
   const outcome = outcomeOf(result);
   const seen = {
     dimensions: Object.fromEntries(dimensionTexts(result.dimensions)),

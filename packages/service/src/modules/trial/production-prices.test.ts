@@ -83,7 +83,9 @@ async function produced(event: Event): Promise<RatedEvent> {
   const [found] = await createRuleVersions(trial.postgres).refresh([ref]);
   const version = await found?.rules.at(event.occurred_at);
   if (version === undefined) throw new Error('the extractor rule set is published');
-  return version.rate(ratingInputOf(event));
+  const rated = version.rate(ratingInputOf(event));
+  if (rated.ok === undefined) throw new Error('no price depends on a counter');
+  return rated;
 }
 
 function producedRows() {

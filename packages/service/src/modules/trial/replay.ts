@@ -1,7 +1,7 @@
 import { BACKTEST_EVENTS_MAX, BACKTEST_SECONDS_MAX, type BacktestResult } from '@tollgate/contract';
 import type { Clock } from '../../kernel/clock.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
-import { type RatingRules, rateEvent, ratingInputOf } from '../rules/index.js';
+import { type RatingRules, rateAlone, ratingInputOf } from '../rules/index.js';
 import { ProjectHistory } from '../storage/index.js';
 import {
   type ReplaySelection,
@@ -105,7 +105,7 @@ export async function replay(
 
 function rateStored(event: StoredInput, rules: RatingRules): RatingOutcome {
   try {
-    return outcomeOf(rateEvent(rules, ratingInputOf(fieldsOf(event))));
+    return outcomeOf(rateAlone(rules, ratingInputOf(fieldsOf(event))));
   } catch {
     return DEFECT;
   }

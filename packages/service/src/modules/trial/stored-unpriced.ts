@@ -1,7 +1,7 @@
 import type { ExtractorConfig, UnpricedItem } from '@tollgate/contract';
 import { BoundedMemory } from '../../kernel/bounded-memory.js';
 import type { ProjectRef } from '../../kernel/scope.js';
-import { type RatingRules, rateEvent, ratingInputOf } from '../rules/index.js';
+import { type RatingRules, rateAlone, ratingInputOf } from '../rules/index.js';
 import { type StoredInput, toUsageEvent } from '../usage/index.js';
 import { fieldsOf } from './replay.js';
 import { compiledExtractor, type RuleSetsForTrial } from './trial-rules.js';
@@ -36,5 +36,5 @@ function ratedAgain(stored: StoredInput, config: ExtractorConfig, prices: Rating
   const extractor = compiledExtractor({ origin, config }, new BoundedMemory(CODE_BYTES_MAX));
   const rules = { extractor, prices };
   const input = ratingInputOf(fieldsOf(stored));
-  return itemsWithoutPrices(rules, input, rateEvent(rules, input));
+  return itemsWithoutPrices(rules, input, rateAlone(rules, input));
 }

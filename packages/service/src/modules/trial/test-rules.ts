@@ -1,10 +1,11 @@
 import type { RulesTestRequest, RulesTestResult } from '@tollgate/contract';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
+import { parseDecimal, toStored } from '../../kernel/decimal.js';
 import { invalidRequest } from '../../kernel/errors.js';
 import { parseJson } from '../../kernel/json/json.js';
 import type { ProjectRef } from '../../kernel/scope.js';
 import { firstUnusableText } from '../../kernel/usable-text.js';
-import { appliedAliases, dimensionTexts, rateEvent, ratingInputOf } from '../rules/index.js';
+import { appliedAliases, dimensionTexts, rateAlone, ratingInputOf } from '../rules/index.js';
 import { explainItem } from '../usage/index.js';
 import { outcomeOf } from './outcome.js';
 import { checkTrialEvent } from './trial-event.js';
@@ -39,7 +40,7 @@ export async function testRules(
   const input = ratingInputOf({ occurred_at: unixSeconds(clock), ...event });
   const prices = await rating.prices.at(input.occurredAt);
   const rules = { extractor: rating.extractor, prices: prices.list };
-  const rated = rateEvent(rules, input);
+  const rated = rateAlone(rules, input, totalsOf(body.totals));
   const { items, failure } = outcomeOf(rated);
   const dimensions = Object.fromEntries(dimensionTexts(rated.dimensions));
   const seen = {
@@ -69,6 +70,23 @@ export async function testRules(
     notes: rated.ok ? [...rated.notes] : [],
     errors: failure === null ? [] : [failure],
   };
+}
+
+/** @throws DomainError `invalid_request` naming the total that cannot be one */
+function totalsOf(totals: RulesTestRequest['totals']): ReadonlyMap<string, bigint> {
+  return new Map(
+    Object.entries(totals ?? {}).map(([counter, text]) => {
+      const decimal = parseDecimal(text);
+      const stored = decimal === undefined ? undefined : toStored(decimal);
+      if (stored === undefined) {
+        throw invalidRequest(
+          `totals.${counter}`,
+          'expected a decimal of at most 20 integer and 18 fraction digits',
+        );
+      }
+      return [counter, stored];
+    }),
+  );
 }
 
 /** Checks all texts but those of the event, as if they were saved. */

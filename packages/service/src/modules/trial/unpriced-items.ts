@@ -6,7 +6,7 @@ import {
   type RatedEvent,
   type RatingInput,
   type RatingRules,
-  rateEvent,
+  rateAlone,
 } from '../rules/index.js';
 import { type RecordedEvent, recordedItem } from '../usage/index.js';
 import { outcomeOf } from './outcome.js';
@@ -51,5 +51,5 @@ export function itemsWithoutPrices(
   const isRefused = !rated.ok && rated.failure.code === 'unpriced';
   if (!isRefused) return outcomeOf(rated).items;
   const extractor = { ...rules.extractor, failsUnpriced: false };
-  return outcomeOf(rateEvent({ ...rules, extractor }, input)).items;
+  return outcomeOf(rateAlone({ ...rules, extractor }, input)).items;
 }

@@ -59,6 +59,7 @@ export function toUsageChargeItem(item: UsageItemRow): UsageChargeItem {
     rule_set_id: textOrNull(item.ruleSetId),
     rule_set_version: item.ruleSetVersion || null,
     rule_name: textOrNull(item.ruleName),
+    cumulative: totalsOf(item.cumulative),
   };
 }
 
@@ -77,8 +78,14 @@ function chargeItems(event: StoredEvent): PostedChargeItem[] {
     rule_set_id: textOrNull(event.item_rule_set_id[i]),
     rule_set_version: event.item_rule_set_version[i] || null,
     rule_name: textOrNull(event.item_rule_name[i]),
+    cumulative: totalsOf(nestedValue(event.item_cumulative, i)),
     ledger_transaction_id: textOrNull(event.item_ledger_transaction_id[i]),
   }));
+}
+
+/** Parses the column `item.cumulative`. */
+export function totalsOf(text: string): UsageChargeItem['cumulative'] {
+  return text === '' ? null : JSON.parse(text);
 }
 
 /** A decimal as the API writes it; a server's settings may pad it with zeros. */

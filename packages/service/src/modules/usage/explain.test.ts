@@ -38,6 +38,7 @@ const item: UsageChargeItem = {
   rule_set_id: null,
   rule_set_version: null,
   rule_name: null,
+  cumulative: null,
 };
 
 const rule = (fields: Partial<PricingRule> = {}): PricingRule => ({

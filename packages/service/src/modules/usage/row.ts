@@ -16,6 +16,8 @@ export interface UsageItemRow {
   readonly ruleSetId: string;
   readonly ruleSetVersion: number;
   readonly ruleName: string;
+  /** JSON text of the `CumulativeTotals` that set the amount; empty for a price of the charge item alone. */
+  readonly cumulative: string;
 }
 
 /** One row of ClickHouse's `usage_events`; an absent text is empty there. */

@@ -94,6 +94,7 @@ function itemOf(row: StoredRow, index: number): UsageItemRow {
     ruleSetId: nestedValue(row.item_rule_set_id, index),
     ruleSetVersion: nestedValue(row.item_rule_set_version, index),
     ruleName: nestedValue(row.item_rule_name, index),
+    cumulative: nestedValue(row.item_cumulative, index),
   };
 }
 

@@ -67,6 +67,7 @@ const item: fc.Arbitrary<UsageItemRow> = fc.record({
   ruleSetId: anyText,
   ruleSetVersion: fc.nat(UINT32_MAX),
   ruleName: anyText,
+  cumulative: anyText,
 });
 
 const rated: fc.Arbitrary<UsageEventRow> = fc.record({

@@ -37,6 +37,7 @@ class ItemColumns {
   readonly #ruleSetId = new DictionaryColumn();
   readonly #ruleSetVersion = new PlainColumn('UInt32');
   readonly #ruleName = new DictionaryColumn();
+  readonly #cumulative = new PlainColumn('String');
   readonly #transactionId = new PlainColumn('String');
 
   readonly columns: readonly NamedColumn[] = [
@@ -53,6 +54,7 @@ class ItemColumns {
     ['item.rule_set_id', new ArrayColumn(this.#lengths, this.#ruleSetId)],
     ['item.rule_set_version', new ArrayColumn(this.#lengths, this.#ruleSetVersion)],
     ['item.rule_name', new ArrayColumn(this.#lengths, this.#ruleName)],
+    ['item.cumulative', new ArrayColumn(this.#lengths, this.#cumulative)],
     ['item.ledger_transaction_id', new ArrayColumn(this.#lengths, this.#transactionId)],
   ];
 
@@ -79,6 +81,7 @@ class ItemColumns {
       this.#ruleSetId.string(item.ruleSetId);
       this.#ruleSetVersion.uint32(item.ruleSetVersion);
       this.#ruleName.string(item.ruleName);
+      this.#cumulative.string(item.cumulative);
     }
     if (transactionIds.length > 0) for (const id of transactionIds) this.#transactionId.string(id);
     else for (let index = 0; index < items.length; index++) this.#transactionId.string('');

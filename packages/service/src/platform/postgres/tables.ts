@@ -45,6 +45,7 @@ export interface Database {
   projects: ProjectsTable;
   raw_only_dimensions: RawOnlyDimensionsTable;
   retention_sweep: RetentionSweepTable;
+  rule_set_counters: RuleSetCountersTable;
   rule_set_versions: RuleSetVersionsTable;
   rule_sets: RuleSetsTable;
   sandbox_events: SandboxEventsTable;
@@ -62,6 +63,8 @@ export interface Database {
   usage_correction_parts: UsageCorrectionPartsTable;
   usage_correction_totals: UsageCorrectionTotalsTable;
   usage_corrections: UsageCorrectionsTable;
+  usage_counter_values: UsageCounterValuesTable;
+  usage_counters: UsageCountersTable;
   usage_event_id_blocks: UsageEventIdBlocksTable;
   usage_event_ids: UsageEventIdsTable;
   usage_event_revisions: UsageEventRevisionsTable;
@@ -84,6 +87,9 @@ export interface AccountsTable {
   name: string;
   external_id: string | null;
   created_at: number;
+  timezone: Generated<string>;
+  anchor: number | null;
+  metadata: Generated<ColumnType<unknown, string, string>>;
 }
 
 export interface ApiKeysTable {
@@ -541,6 +547,14 @@ export interface RetentionSweepTable {
   swept_at_ms: number | null;
 }
 
+export interface RuleSetCountersTable {
+  tenant_id: string;
+  project_id: string;
+  rule_set_id: string;
+  counter: string;
+  definition: string;
+}
+
 export interface RuleSetVersionsTable {
   tenant_id: string;
   project_id: string;
@@ -750,6 +764,36 @@ export interface UsageCorrectionsTable {
   failure_code: string | null;
   failure_message: string | null;
   busy_until_ms: Generated<number>;
+}
+
+export interface UsageCounterValuesTable {
+  tenant_id: string;
+  project_id: string;
+  key: Buffer;
+  period_start: number;
+  value: string;
+  item_count: number;
+}
+
+export interface UsageCountersTable {
+  tenant_id: string;
+  project_id: string;
+  key: Buffer;
+  period_start: number;
+  period_end: number | null;
+  rule_set_id: string;
+  counter: string;
+  subject_type: string;
+  subject_id: string;
+  account_id: string;
+  by_dimensions: ColumnType<unknown, string, string>;
+  currency: string;
+  quantity: string;
+  amount: string;
+  item_count: number;
+  value_count: number;
+  rule_set_version: number;
+  rule_name: string;
 }
 
 export interface UsageEventIdBlocksTable {

@@ -18,6 +18,7 @@ function item(metric: string, quantity: string, amount: string, currency: string
     rule_set_id: null,
     rule_set_version: null,
     rule_name: null,
+    cumulative: null,
   };
   return item;
 }

@@ -17,6 +17,7 @@ function item(change: Partial<UsageChargeItem>): UsageChargeItem {
     rule_set_id: null,
     rule_set_version: null,
     rule_name: null,
+    cumulative: null,
     ...change,
   };
 }

@@ -3,6 +3,7 @@ import type { Tx } from '../../../platform/postgres/index.js';
 import { postCorrections, postUsage, type UsageDebit } from '../../ledger/index.js';
 import { emit } from '../../webhooks/index.js';
 import type { LimitCatalog } from '../rules/catalog.js';
+import type { CompiledRoute } from '../rules/route-rules.js';
 import { type SubjectUsage, subjectRef } from '../windows/subject-usage.js';
 import { countWindows } from '../windows/windows.js';
 import { AccountDebits, correctionDebit, usageDebits } from './debits.js';
@@ -23,6 +24,8 @@ type ProjectSubjects = Map<string, Map<string, SubjectUsage | undefined>>;
 export interface PreparedPostings {
   /** Returns the posting of a prepared event. Adds nothing to a plan. */
   of(scope: PostingScope, event: RatedUsage): EventPosting;
+  /** Returns the route of the event's subject; undefined without one. */
+  routeOf(scope: PostingScope, event: RatedUsage): CompiledRoute | undefined;
 }
 
 /**
@@ -38,7 +41,10 @@ export class BatchPosting {
   /** By project; undefined for a project without any route, whose subjects are not looked up. */
   readonly #projects = new Map<string, ProjectSubjects | undefined>();
   readonly #accounts = new Map<string, AccountDebits>();
-  readonly #prepared: PreparedPostings = { of: (scope, event) => this.#postingOf(scope, event) };
+  readonly #prepared: PreparedPostings = {
+    of: (scope, event) => this.#postingOf(scope, event),
+    routeOf: (scope, event) => this.#usageOf(scope, event)?.route,
+  };
 
   /** @param nowMs when the batch is processed; the ids of its ledger transactions carry this time */
   constructor(tx: Tx, catalog: PostingCatalog, nowMs: number) {

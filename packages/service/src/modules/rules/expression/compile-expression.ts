@@ -3,7 +3,7 @@ import { Decimal } from '../../../kernel/decimal.js';
 import type { Code } from './code.js';
 import { completeTypes } from './complete-types.js';
 import { readDecimalLiterals } from './decimal-literals.js';
-import { ENVIRONMENTS } from './environment.js';
+import { ENVIRONMENTS, type ExpressionNames } from './environment.js';
 import { generate } from './generate/index.js';
 import { stepsOf } from './generate/weight.js';
 import { type ExpressionIssue, issueAt, issueOf } from './issue.js';
@@ -17,6 +17,8 @@ import type { ExpressionEnv, Run } from './value.js';
 export interface ResultOf {
   unit_price: Decimal;
   amount: Decimal;
+  /** Sees only `total.quantity`, and some dimensions. */
+  total: Decimal;
   match: boolean;
 }
 
@@ -26,6 +28,8 @@ export interface ExpressionOptions<Kind extends ExpressionKind> {
   readonly kind: Kind;
   /** Whether `item.unit_price` has a value; by default in an amount only. */
   readonly hasUnitPrice?: boolean;
+  /** The only dimensions that the expression may read; by default all. */
+  readonly dimensions?: readonly string[];
 }
 
 export type CompiledExpression<Result> =
@@ -41,6 +45,7 @@ export type CompiledExpression<Result> =
 const RESULT_TYPES: Readonly<Record<ExpressionKind, 'Decimal' | 'bool'>> = {
   unit_price: 'Decimal',
   amount: 'Decimal',
+  total: 'Decimal',
   match: 'bool',
 };
 
@@ -65,9 +70,10 @@ export function compileExpression<Kind extends ExpressionKind>(
   const hasUnitPrice = options.hasUnitPrice ?? options.kind === 'amount';
   try {
     const expected = RESULT_TYPES[options.kind];
-    const root = checkedTree(source, hasUnitPrice, expected);
+    const names = options.kind === 'total' ? 'total' : hasUnitPrice ? 'withUnitPrice' : 'withoutUnitPrice';
+    const root = checkedTree(source, ENVIRONMENTS[names], expected);
     const steps = new Steps();
-    const code = generate(root, { source, hasUnitPrice, steps });
+    const code = generate(root, { source, hasUnitPrice, dimensions: options.dimensions, steps });
     if (code.type !== expected) {
       const hint = code.type === 'dyn' ? `; ${UNKNOWN_TYPE_HINTS[expected]}` : '';
       refuse(root, `expected an expression of type ${expected}, found ${code.type}${hint}`);
@@ -100,8 +106,7 @@ function proved({ node, run, site }: Code, expected: 'Decimal' | 'bool', steps: 
 }
 
 /** @throws TypeError (of cel-js), Refusal */
-function checkedTree(source: string, hasUnitPrice: boolean, expected: 'Decimal' | 'bool'): Node {
-  const environment = hasUnitPrice ? ENVIRONMENTS.withUnitPrice : ENVIRONMENTS.withoutUnitPrice;
+function checkedTree(source: string, environment: ExpressionNames, expected: 'Decimal' | 'bool'): Node {
   const { root, nodes, check } = parseExpression(environment, source);
   readDecimalLiterals(nodes, expected === 'Decimal' ? root : undefined, source);
   assertPermitted(root, source);

@@ -7,15 +7,25 @@ import { type Node, nodeOf, type OpenNode } from './syntax.js';
 /** Fields of `item`, by name; `unit_price` only where a unit price is known. */
 export const ITEM_FIELDS = { quantity: 'Decimal', metric: 'string', unit: 'string' } as const;
 export const SUBJECT_FIELDS = { type: 'string', id: 'string' } as const;
+export const TOTAL_FIELDS = { quantity: 'Decimal' } as const;
 
 /** cel-js only parses and checks here: its functions are never called at run time. */
 const unused = () => null;
 
-/** The environments of expressions whose `item` has, or does not have, a `unit_price`. */
+/**
+ * The names in expressions about a charge item, whose `item` has a `unit_price` or not, and in those about the total of
+ * a counter.
+ */
 export const ENVIRONMENTS = {
-  withUnitPrice: createEnvironment({ ...ITEM_FIELDS, unit_price: 'Decimal' }),
-  withoutUnitPrice: createEnvironment(ITEM_FIELDS),
+  withUnitPrice: createItemEnvironment({ ...ITEM_FIELDS, unit_price: 'Decimal' }),
+  withoutUnitPrice: createItemEnvironment(ITEM_FIELDS),
+  total: createEnvironment()
+    .registerType('Total', { fields: { ...TOTAL_FIELDS } })
+    .registerVariable('total', 'Total'),
 } as const;
+
+/** The variables that an expression may name, with their types. */
+export type ExpressionNames = (typeof ENVIRONMENTS)[keyof typeof ENVIRONMENTS];
 
 /** The part of cel-js's type checker that this module calls. */
 export interface TypeChecker {
@@ -37,19 +47,23 @@ export function replaceWithCall(
   Object.assign(node.meta, sample.meta);
 }
 
-function createEnvironment(itemFields: Readonly<Record<string, string>>): Environment {
+function createItemEnvironment(itemFields: Readonly<Record<string, string>>): Environment {
+  return createEnvironment()
+    .registerType('Item', { fields: { ...itemFields } })
+    .registerType('Subject', { fields: { ...SUBJECT_FIELDS } })
+    .registerVariable('item', 'Item')
+    .registerVariable('subject', 'Subject')
+    .registerVariable('occurred_at', 'int');
+}
+
+function createEnvironment(): Environment {
   const environment = new Environment({
     // [[1000, "0.002"], [null, "0.001"]] mixes types.
     homogeneousAggregateLiterals: false,
     limits: { maxDepth: PARSER_DEPTH_MAX },
   })
     .registerType('Decimal', Decimal)
-    .registerType('Item', { fields: { ...itemFields } })
-    .registerType('Subject', { fields: { ...SUBJECT_FIELDS } })
-    .registerVariable('item', 'Item')
-    .registerVariable('subject', 'Subject')
-    .registerVariable('dimensions', 'map<string, dyn>')
-    .registerVariable('occurred_at', 'int');
+    .registerVariable('dimensions', 'map<string, dyn>');
   registerDecimalOperators(environment);
   for (const signature of FUNCTION_SIGNATURES) environment.registerFunction(signature, unused);
   return environment;

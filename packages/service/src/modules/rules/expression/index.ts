@@ -1,4 +1,4 @@
-export { compileExpression, type ExpressionKind } from './compile-expression.js';
+export { compileExpression, type ExpressionKind, type ExpressionOptions } from './compile-expression.js';
 export { FUNCTIONS } from './functions/index.js';
 export { EVENT_STEPS_MAX } from './limits.js';
 export { EventSteps, EventStepsError } from './steps.js';

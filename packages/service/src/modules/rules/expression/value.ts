@@ -22,7 +22,7 @@ export interface SubjectValue {
 
 /** The variables of an expression. */
 export interface ExpressionEnv {
-  /** The quantity of the event, before it is rounded for storage. */
+  /** The quantity of the event, before it is rounded for storage; the total of a counter in `total_expr`. */
   readonly quantity: Decimal;
   /** Undefined where no unit price is known: in `unit_price_expr` and `match_expr`. */
   readonly unitPrice: Decimal | undefined;

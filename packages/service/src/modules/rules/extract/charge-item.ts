@@ -1,5 +1,6 @@
 import type { ChargeItemExtractor } from '@tollgate/contract';
 import { checkCurrency, checkMetric } from './checks.js';
+import { CounterNames } from './counter.js';
 import type { Issues } from './issues.js';
 import { compileItemPricing, type ItemPricing } from './item-pricing.js';
 import { compileQuantity, type ReadQuantity } from './quantity.js';
@@ -24,6 +25,7 @@ export function compileChargeItems(
   issues: Issues,
 ): CompiledChargeItem[] {
   const firstByName = new Map<string, string>();
+  const counters = new CounterNames(issues);
   const chargeItems: CompiledChargeItem[] = [];
   for (const [index, config] of configs.entries()) {
     const path = `charge_item_extractors[${index}]`;
@@ -33,6 +35,8 @@ export function compileChargeItems(
     else issues.add(`${path}.name`, `the name ${name} is already used by ${first}`);
     checkMetric(config.metric, `${path}.metric`, issues);
     checkCurrency(config.currency, `${path}.currency`, issues);
+    const pricing = compileItemPricing(config, path, issues);
+    counters.add(pricing?.total?.counter, `${path}.cumulative`);
     chargeItems.push({
       name,
       metric: config.metric,
@@ -40,7 +44,7 @@ export function compileChargeItems(
       readQuantity: compileQuantity(config, path, issues),
       quantityPath: `${path}.${config.path === undefined ? 'sum_paths' : 'path'}`,
       currency: config.currency,
-      pricing: compileItemPricing(config, path, issues),
+      pricing,
       path,
     });
   }

@@ -1,6 +1,9 @@
 import { CURRENCY_PATTERN, METRIC_PATTERN } from '@tollgate/contract';
 import type { Issues } from './issues.js';
 
+/** Currency of pricing that has none of its own. */
+export const CURRENCY_DEFAULT = 'USD';
+
 const METRIC = new RegExp(METRIC_PATTERN);
 const CURRENCY = new RegExp(CURRENCY_PATTERN);
 

@@ -14,6 +14,7 @@ export type RatingFailureCode =
   | 'quantity_list_too_long'
   | 'decimal_out_of_range'
   | 'pricing_failed'
+  | 'counter_full'
   | 'unpriced';
 
 /**

@@ -1,3 +1,4 @@
+import type { Cumulative } from '@tollgate/contract';
 import {
   type Decimal,
   decimalFromBigInt,
@@ -9,7 +10,14 @@ import {
   parseDecimal,
   toStored,
 } from '../../../kernel/decimal.js';
-import { compileExpression, type ExpressionEnv, type ExpressionKind } from '../expression/index.js';
+import {
+  compileExpression,
+  type ExpressionEnv,
+  type ExpressionKind,
+  type ExpressionOptions,
+} from '../expression/index.js';
+import { CURRENCY_DEFAULT } from './checks.js';
+import { type CounterDefinition, compileCounter } from './counter.js';
 import type { Issues } from './issues.js';
 import type { CompileResult, RuleExpression } from './rule-expression.js';
 
@@ -19,10 +27,19 @@ export interface ItemPricing {
   readonly unitPrice: PriceExpression | undefined;
   /** The number of units that `unitPrice` is for; undefined for one. */
   readonly pricingUnit: Decimal | undefined;
-  /** Undefined: quantity × unit price ÷ pricing unit. At least one of the two expressions exists. */
+  /** Undefined: quantity × unit price ÷ pricing unit. At least one of the two expressions exists, or `total`. */
   readonly amount: PriceExpression | undefined;
+  /** The price of a total over a period; then there are no other expressions. */
+  readonly total: TotalPricing | undefined;
   /** The entry in the rule set, e.g. `charge_item_extractors[0]` or `rules[3]`. */
   readonly path: string;
+}
+
+/** A charge item costs what it adds to the price of a counter's total. */
+export interface TotalPricing {
+  readonly counter: CounterDefinition;
+  /** The price of a total: `quantity` of the environment. */
+  readonly price: PriceExpression;
 }
 
 /** An expression that yields money. */
@@ -51,24 +68,26 @@ export function recorded(value: Decimal): RecordedDecimal | undefined {
 
 const ONE = decimalFromBigInt(1n);
 
-/** Currency of pricing that has none of its own. */
-export const CURRENCY_DEFAULT = 'USD';
-
 /** The pricing part of a configuration. */
 export interface ItemPricingConfig {
   readonly currency?: string | undefined;
   readonly unit_price_expr?: string | undefined;
   readonly pricing_unit?: string | number | undefined;
   readonly amount_expr?: string | undefined;
+  readonly cumulative?: Cumulative | undefined;
+  readonly total_expr?: string | undefined;
 }
 
-/** Undefined when the configuration has neither expression. */
+/** Undefined when the configuration has no expression. */
 export function compileItemPricing(
   config: ItemPricingConfig,
   path: string,
   issues: Issues,
 ): ItemPricing | undefined {
   const { unit_price_expr: unitPriceSource, amount_expr: amountSource } = config;
+  if (config.cumulative !== undefined || config.total_expr !== undefined) {
+    return compileTotalPricing(config, path, issues);
+  }
   const pricingUnit = compilePricingUnit(config, `${path}.pricing_unit`, issues);
   if (unitPriceSource === undefined && amountSource === undefined) return undefined;
   const hasUnitPrice = unitPriceSource !== undefined;
@@ -81,6 +100,38 @@ export function compileItemPricing(
     amount: issues.expression(amountSource, `${path}.amount_expr`, (source) =>
       compilePrice(source, { kind: 'amount', hasUnitPrice }),
     ),
+    total: undefined,
+    path,
+  };
+}
+
+/** Fields that set the price of a charge item by itself. */
+const FIELDS_OF_ONE_ITEM = ['unit_price_expr', 'pricing_unit', 'amount_expr'] as const;
+
+function compileTotalPricing(
+  config: ItemPricingConfig,
+  path: string,
+  issues: Issues,
+): ItemPricing | undefined {
+  const { cumulative, total_expr: source, currency = CURRENCY_DEFAULT } = config;
+  for (const field of FIELDS_OF_ONE_ITEM) {
+    if (config[field] !== undefined)
+      issues.add(`${path}.${field}`, 'expected no such field beside total_expr');
+  }
+  if (cumulative === undefined) issues.add(`${path}.cumulative`, 'expected the counter of total_expr');
+  if (source === undefined) issues.add(`${path}.total_expr`, 'expected the price of the total of cumulative');
+  if (cumulative === undefined || source === undefined) return undefined;
+  const counter = compileCounter(cumulative, currency, `${path}.cumulative`, issues);
+  const price = issues.expression(source, `${path}.total_expr`, (text) =>
+    compilePrice(text, { kind: 'total', dimensions: cumulative.by ?? [] }),
+  );
+  if (counter === undefined || price === undefined) return undefined;
+  return {
+    currency,
+    unitPrice: undefined,
+    pricingUnit: undefined,
+    amount: undefined,
+    total: { counter, price },
     path,
   };
 }
@@ -115,7 +166,7 @@ export function perPricingUnit(
 
 function compilePrice(
   source: string,
-  options: { kind: Exclude<ExpressionKind, 'match'>; hasUnitPrice?: boolean },
+  options: ExpressionOptions<Exclude<ExpressionKind, 'match'>>,
 ): CompileResult<PriceCode> {
   const compiled = compileExpression(source, options);
   if (!compiled.ok) return { ok: false, message: compiled.issue.message };

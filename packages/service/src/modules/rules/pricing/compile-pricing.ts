@@ -12,6 +12,7 @@ import {
   ExpressionError,
 } from '../expression/index.js';
 import {
+  CounterNames,
   checkCurrency,
   checkMetric,
   compileItemPricing,
@@ -74,6 +75,7 @@ export function compilePricing(
   checkAliases(aliases, issues);
   const names = pricingRuleNames(configs);
   const firstByName = new Map<string, string>();
+  const counters = new CounterNames(issues);
   const rules: CompiledPricingRule[] = [];
   for (const [position, rule] of configs.entries()) {
     const path = `rules[${position}]`;
@@ -82,9 +84,12 @@ export function compilePricing(
     const matches = compileMatch(rule.match_expr, `${path}.match_expr`, origin, issues);
     const pricing = compileItemPricing({ ...rule, currency: config.currency }, path, issues);
     if (pricing === undefined) {
-      issues.add(path, 'expected unit_price_expr, amount_expr or both');
+      if (rule.cumulative === undefined && rule.total_expr === undefined) {
+        issues.add(path, 'expected unit_price_expr, amount_expr or both, or cumulative with total_expr');
+      }
       continue;
     }
+    counters.add(pricing.total?.counter, `${path}.cumulative`);
     const { metric, priority = PRICING_PRIORITY_DEFAULT, match_expr: matchSource = '' } = rule;
     const name = names[position] ?? metric;
     rules.push({ origin, name, metric, priority, position, matches, matchSource, pricing });

@@ -1,5 +1,5 @@
 import { type Code, constantCode, foldConstant } from '../code.js';
-import { ITEM_FIELDS, SUBJECT_FIELDS } from '../environment.js';
+import { ITEM_FIELDS, SUBJECT_FIELDS, TOTAL_FIELDS } from '../environment.js';
 import type { Site } from '../site.js';
 import { type Node, refuse, type StaticType } from '../syntax.js';
 import type { Run, Value } from '../value.js';
@@ -15,6 +15,8 @@ export function generateVariable(node: Node, scope: Scope): Code {
   }
   switch (name) {
     case 'dimensions':
+      if (scope.dimensions !== undefined)
+        refuse(node, `expected a dimension by name: ${namesOf(scope.dimensions)}`);
       return { ...codeOf(node, scope), run: (env) => env.dimensions };
     case 'occurred_at':
       return { ...codeOf(node, scope), run: (env) => BigInt(env.occurredAt) };
@@ -22,6 +24,8 @@ export function generateVariable(node: Node, scope: Scope): Code {
       return refuse(node, `expected a field of item: ${Object.keys(ITEM_FIELDS).join(', ')}`);
     case 'subject':
       return refuse(node, `expected a field of subject: ${Object.keys(SUBJECT_FIELDS).join(', ')}`);
+    case 'total':
+      return refuse(node, `expected a field of total: ${Object.keys(TOTAL_FIELDS).join(', ')}`);
     default:
       return refuse(node, `expected a variable, found the type ${name}`);
   }
@@ -55,6 +59,7 @@ function generateField(node: Node, left: Node, name: string, scope: Scope, gener
   if (record !== undefined) return { ...code, run: recordField(node, record, name, code.site, scope) };
   const { site } = code;
   if (isDimensions(left, scope)) {
+    assertReadable(node, name, scope);
     const missing = `the event has no dimension ${name}`;
     return { ...code, run: (env) => env.dimensions.get(name) ?? site.fail(missing) };
   }
@@ -63,11 +68,24 @@ function generateField(node: Node, left: Node, name: string, scope: Scope, gener
   return foldConstant({ ...code, run: (env) => lookUp(run(env), name, site) }, [container], 'keep');
 }
 
-type RecordName = 'item' | 'subject';
+function assertReadable(node: Node, name: string, { dimensions }: Scope): void {
+  if (dimensions === undefined || dimensions.includes(name)) return;
+  refuse(
+    node,
+    `the dimension ${name} is not known here; expected one of cumulative.by: ${namesOf(dimensions)}`,
+  );
+}
+
+function namesOf(dimensions: readonly string[]): string {
+  return dimensions.length === 0 ? 'it is empty' : dimensions.join(', ');
+}
+
+const RECORDS = ['item', 'subject', 'total'] as const;
+type RecordName = (typeof RECORDS)[number];
 
 function recordOf(node: Node, scope: Scope): RecordName | undefined {
   if (node.op !== 'id' || node.args === scope.element) return undefined;
-  return node.args === 'item' || node.args === 'subject' ? node.args : undefined;
+  return RECORDS.find((name) => name === node.args);
 }
 
 function isDimensions(node: Node, scope: Scope): boolean {
@@ -78,6 +96,7 @@ function isDimensions(node: Node, scope: Scope): boolean {
 function recordField(node: Node, record: RecordName, name: string, site: Site, scope: Scope): Run {
   switch (`${record}.${name}`) {
     case 'item.quantity':
+    case 'total.quantity':
       return (env) => env.quantity;
     case 'item.metric':
       return (env) => env.metric;
@@ -126,9 +145,13 @@ export function generateHas(node: Node, scope: Scope, generate: Generate): Code 
   }
   if (record !== undefined) {
     recordField(target, record, name, code.site, scope);
-    return record === 'item'
-      ? constantCode(code, true)
-      : { ...code, run: (env) => env.subject !== undefined };
+    return record === 'subject'
+      ? { ...code, run: (env) => env.subject !== undefined }
+      : constantCode(code, true);
+  }
+  if (isDimensions(left, scope)) {
+    assertReadable(target, name, scope);
+    return { ...code, run: (env) => env.dimensions.has(name) };
   }
   const { run } = generate(left, scope);
   const { site } = code;

@@ -7,6 +7,8 @@ import { type Node, refuse, staticType } from '../syntax.js';
 export interface Scope {
   readonly source: string;
   readonly hasUnitPrice: boolean;
+  /** The only dimensions that may be read; undefined for all. */
+  readonly dimensions: readonly string[] | undefined;
   /** The step counter of the whole expression. */
   readonly steps: Steps;
   /** The variable of the macro around the node, if there is one. */

@@ -1,0 +1,179 @@
+import { sql } from 'kysely';
+import type { WindowSettings } from '../../kernel/period.js';
+import type { ProjectScope } from '../../kernel/scope.js';
+import { slotOf } from '../../kernel/shard.js';
+import { lockKey, type Tx } from '../../platform/postgres/index.js';
+import { amountFromText, numericText } from '../ledger/index.js';
+import type { Counter } from './counter.js';
+import { CounterPeriod } from './counter-period.js';
+
+/** Prefix of the advisory locks, one for each slot, under which counters are read and written. */
+const COUNTER_LOCK = 'tollgate-counters';
+
+/**
+ * Waits until no other transaction counts for these slots, and keeps others out until `tx` ends.
+ *
+ * @param slots in ascending order, and above all slots that `tx` has locked before: so transactions cannot deadlock
+ */
+export async function lockCounters(tx: Tx, slots: readonly number[]): Promise<void> {
+  await sql`
+    select pg_advisory_xact_lock(${lockKey(sql`${COUNTER_LOCK} || '-' || slot`)})
+    from unnest(${[...slots]}::integer[]) as locked (slot)
+  `.execute(tx);
+}
+
+/** Returns the slot of a project's counters. */
+export function counterSlot(projectNo: number): number {
+  return slotOf(projectNo);
+}
+
+/** A counter, and the time for which its periods are asked for. */
+export interface CounterSpan {
+  readonly counter: Counter;
+  readonly key: Buffer;
+  /** Unix seconds. */
+  readonly startS: number;
+  /** Exclusive; undefined for a lifetime. */
+  readonly endS: number | undefined;
+}
+
+interface CounterRow {
+  readonly position: number;
+  readonly startS: number;
+  readonly endS: number | null;
+  readonly quantity: string;
+  readonly amount: string;
+  readonly itemCount: number;
+  readonly valueCount: number;
+  readonly ruleSetVersion: number;
+  readonly ruleName: string;
+}
+
+/** Returns the stored periods that have a time in common with one of the spans, in their order. */
+export async function readPeriods(tx: Tx, spans: readonly CounterSpan[]): Promise<CounterPeriod[]> {
+  if (spans.length === 0) return [];
+  const { rows } = await sql<CounterRow>`
+    select v.position::integer, c.period_start as "startS", c.period_end as "endS", c.quantity::text, c.amount::text,
+      c.item_count as "itemCount", c.value_count as "valueCount", c.rule_set_version as "ruleSetVersion",
+      c.rule_name as "ruleName"
+    from unnest(${spans.map(({ counter }) => counter.scope.projectId)}::text[], ${spans.map(({ key }) => key)}::bytea[],
+      ${spans.map(({ startS }) => startS)}::bigint[], ${spans.map(({ endS }) => endS ?? null)}::bigint[]
+    ) with ordinality as v (project_id, key, start_s, end_s, position)
+    join usage_counters c on c.project_id = v.project_id and c.key = v.key
+      and (v.end_s is null or c.period_start < v.end_s) and (c.period_end is null or c.period_end > v.start_s)
+    order by v.position, c.period_start
+  `.execute(tx);
+  return rows.flatMap(({ position, startS, endS, valueCount, ...row }) => {
+    const span = spans[position - 1];
+    if (span === undefined) return [];
+    const state = { ...row, quantity: amountFromText(row.quantity), amount: amountFromText(row.amount) };
+    return new CounterPeriod(span.counter, span.key, startS, endS ?? undefined, state, valueCount);
+  });
+}
+
+/** Writes the changed periods. */
+export async function writePeriods(tx: Tx, periods: readonly CounterPeriod[]): Promise<void> {
+  if (periods.length === 0) return;
+  const column = <T>(value: (period: CounterPeriod) => T) => periods.map(value);
+  await sql`
+    insert into usage_counters (tenant_id, project_id, key, period_start, period_end, rule_set_id, counter, subject_type,
+      subject_id, account_id, by_dimensions, currency, quantity, amount, item_count, value_count, rule_set_version, rule_name)
+    select * from unnest(
+      ${column(({ counter }) => counter.scope.tenantId)}::text[], ${column(({ counter }) => counter.scope.projectId)}::text[],
+      ${column(({ key }) => key)}::bytea[], ${column(({ startS }) => startS)}::bigint[],
+      ${column(({ endS }) => endS ?? null)}::bigint[], ${column(({ counter }) => counter.ruleSetId)}::text[],
+      ${column(({ counter }) => counter.definition.name)}::text[], ${column(({ counter }) => counter.subjectType)}::text[],
+      ${column(({ counter }) => counter.subjectId)}::text[], ${column(({ counter }) => counter.accountId)}::text[],
+      ${column(({ counter }) => byText(counter))}::jsonb[], ${column(({ counter }) => counter.definition.currency)}::text[],
+      ${column(({ state }) => numericText(state.quantity))}::numeric[], ${column(({ state }) => numericText(state.amount))}::numeric[],
+      ${column(({ state }) => state.itemCount)}::bigint[], ${column(({ valueCount }) => valueCount)}::integer[],
+      ${column(({ state }) => state.ruleSetVersion)}::integer[], ${column(({ state }) => state.ruleName)}::text[])
+    on conflict (project_id, key, period_start) do update set quantity = excluded.quantity, amount = excluded.amount,
+      item_count = excluded.item_count, value_count = excluded.value_count, rule_set_version = excluded.rule_set_version,
+      rule_name = excluded.rule_name
+  `.execute(tx);
+}
+
+function byText({ definition, by }: Counter): string {
+  return JSON.stringify(Object.fromEntries(definition.by.map((name, index) => [name, by[index] ?? null])));
+}
+
+/** A value of a period. */
+export interface PeriodValue {
+  readonly period: CounterPeriod;
+  readonly value: string;
+}
+
+/** Returns how many charge items had each of these values; values that a period has not seen are left out. */
+export async function readValues(
+  tx: Tx,
+  asked: readonly PeriodValue[],
+): Promise<(PeriodValue & { readonly itemCount: number })[]> {
+  if (asked.length === 0) return [];
+  const { rows } = await sql<{ readonly position: number; readonly itemCount: number }>`
+    select v.position::integer, c.item_count as "itemCount"
+    from unnest(${keysOf(asked)}) with ordinality as v (project_id, key, period_start, value, position)
+    join usage_counter_values c on c.project_id = v.project_id and c.key = v.key and c.period_start = v.period_start
+      and c.value = v.value
+  `.execute(tx);
+  return rows.flatMap(({ position, itemCount }) => {
+    const found = asked[position - 1];
+    return found === undefined ? [] : [{ ...found, itemCount }];
+  });
+}
+
+/** Writes how many charge items had each of these values; a value of 0 charge items is deleted. */
+export async function writeValues(
+  tx: Tx,
+  values: readonly (PeriodValue & { readonly itemCount: number })[],
+): Promise<void> {
+  const kept = values.filter(({ itemCount }) => itemCount > 0);
+  const gone = values.filter(({ itemCount }) => itemCount === 0);
+  if (gone.length > 0) {
+    await sql`
+      delete from usage_counter_values c using unnest(${keysOf(gone)}) as v (project_id, key, period_start, value)
+      where c.project_id = v.project_id and c.key = v.key and c.period_start = v.period_start and c.value = v.value
+    `.execute(tx);
+  }
+  if (kept.length === 0) return;
+  await sql`
+    insert into usage_counter_values (tenant_id, project_id, key, period_start, value, item_count)
+    select t.tenant_id, v.* from unnest(${keysOf(kept)}, ${kept.map(({ itemCount }) => itemCount)}::bigint[])
+      as v (project_id, key, period_start, value, item_count)
+    join unnest(${tenantsOf(kept).map(([projectId]) => projectId)}::text[], ${tenantsOf(kept).map(([, tenantId]) => tenantId)}::text[])
+      as t (project_id, tenant_id) on t.project_id = v.project_id
+    on conflict (project_id, key, period_start, value) do update set item_count = excluded.item_count
+  `.execute(tx);
+}
+
+function keysOf(values: readonly PeriodValue[]) {
+  return sql`${values.map(({ period }) => period.counter.scope.projectId)}::text[], ${values.map(({ period }) => period.key)}::bytea[],
+    ${values.map(({ period }) => period.startS)}::bigint[], ${values.map(({ value }) => value)}::text[]`;
+}
+
+function tenantsOf(values: readonly PeriodValue[]): [string, string][] {
+  return [
+    ...new Map(values.map(({ period: { counter } }) => [counter.scope.projectId, counter.scope.tenantId])),
+  ];
+}
+
+/** An account of a project. */
+export interface AccountRef {
+  readonly scope: ProjectScope;
+  readonly accountId: string;
+}
+
+/** Returns the settings of accounts that decide the periods of their counters, by account id. */
+export async function readAccountSettings(
+  tx: Tx,
+  accounts: readonly AccountRef[],
+): Promise<ReadonlyMap<string, WindowSettings>> {
+  if (accounts.length === 0) return new Map();
+  const { rows } = await sql<{ readonly id: string; readonly timezone: string; readonly anchorS: number }>`
+    select a.id, a.timezone, coalesce(a.anchor, a.created_at) as "anchorS"
+    from unnest(${accounts.map(({ scope }) => scope.tenantId)}::text[], ${accounts.map(({ scope }) => scope.projectId)}::text[],
+      ${accounts.map(({ accountId }) => accountId)}::text[]) as v (tenant_id, project_id, id)
+    join accounts a on a.tenant_id = v.tenant_id and a.project_id = v.project_id and a.id = v.id
+  `.execute(tx);
+  return new Map(rows.map(({ id, ...settings }) => [id, { ...settings, weekStart: 'monday' as const }]));
+}

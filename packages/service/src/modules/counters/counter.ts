@@ -1,0 +1,57 @@
+import { createHash } from 'node:crypto';
+import type { ProjectScope } from '../../kernel/scope.js';
+import type { CountedItem, CounterDefinition } from '../rules/index.js';
+
+/** The subject and the account of an event. */
+export interface CountedOwner {
+  readonly subject: { readonly type: string; readonly id: string } | undefined;
+  /** The account of the subject's route; empty without a route. */
+  readonly accountId: string;
+}
+
+/** One counter: what a definition counts, for one subject or account, and one combination of dimension values. */
+export interface Counter {
+  readonly scope: ProjectScope;
+  readonly ruleSetId: string;
+  readonly definition: CounterDefinition;
+  /** Empty unless the counter is one of a subject. */
+  readonly subjectType: string;
+  readonly subjectId: string;
+  /** Empty unless the counter is one of an account. */
+  readonly accountId: string;
+  /** The values of the definition's dimensions, in their order; null for an absent one. */
+  readonly by: readonly (string | null)[];
+}
+
+/** Returns the counter of a charge item; undefined if there is one per account and the event has no account. */
+export function counterOf(
+  scope: ProjectScope,
+  { counter: definition, ruleSetId, by }: CountedItem,
+  { subject, accountId }: CountedOwner,
+): Counter | undefined {
+  const { per } = definition;
+  if (per === 'account' && accountId === '') return undefined;
+  const isOfSubject = per === 'subject';
+  return {
+    scope,
+    ruleSetId,
+    definition,
+    subjectType: isOfSubject ? (subject?.type ?? '') : '',
+    subjectId: isOfSubject ? (subject?.id ?? '') : '',
+    accountId: per === 'account' ? accountId : '',
+    by,
+  };
+}
+
+/** Returns a text that only this counter has among those of all projects. */
+export function counterKeyText({ scope, definition, ruleSetId, by, ...owner }: Counter): string {
+  const { subjectType, subjectId, accountId } = owner;
+  return JSON.stringify([scope.projectId, ruleSetId, definition.name, subjectType, subjectId, accountId, by]);
+}
+
+const KEY_BYTES = 16;
+
+/** Returns the key under which a counter is stored. */
+export function counterKey(text: string): Buffer {
+  return createHash('sha256').update(text).digest().subarray(0, KEY_BYTES);
+}

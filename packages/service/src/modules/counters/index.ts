@@ -1,0 +1,1 @@
+export { BatchCounters, type EventToCount } from './batch-counters.js';

@@ -1,0 +1,115 @@
+import type { CumulativeTotals } from '@tollgate/contract';
+import { fromStored, toText } from '../../kernel/decimal.js';
+import { type CounterDefinition, RatingFailure } from './extract/index.js';
+import {
+  type CounterTotals,
+  type ItemEnv,
+  type ItemRules,
+  type PendingPrice,
+  type Price,
+  priceBetween,
+  UNPRICED,
+} from './price.js';
+
+/** Money and quantities are integers: their value × 10^18. The amount is charged, after the discount. */
+export interface ChargeItem extends Price {
+  /** Name of the extractor that read the quantity; empty for `x_billing`. */
+  readonly extractorName: string;
+  readonly metric: string;
+  readonly unit: string;
+  readonly quantity: bigint;
+  /** The part of the amount that a discount hint subtracted; not negative. */
+  readonly discount: bigint;
+  readonly source: 'extractor' | 'x_billing';
+  /** JSON text of the `CumulativeTotals` that set the amount; empty for a price of the charge item alone. */
+  readonly cumulative: string;
+}
+
+/** A charge item whose price depends on the total of a counter. */
+export interface CountedItem {
+  readonly counter: CounterDefinition;
+  readonly ruleSetId: string;
+  /** × 10^18. */
+  readonly quantity: bigint;
+  /** The values of the counter's dimensions `by`, in their order; null for an absent one. */
+  readonly by: readonly (string | null)[];
+  /** The value of the dimension `of`; undefined if the event lacks it, or the counter has none. */
+  readonly value: string | undefined;
+  /** The entry of the rule set with the price of the total. */
+  readonly path: string;
+}
+
+/** A charge item whose amount is not known yet. */
+export type PendingItem = Omit<ChargeItem, 'amount' | 'discount' | 'cumulative'> & PendingPrice & PricedPlace;
+
+/** Where the price of a charge item stands, and the variables of its expression. */
+interface PricedPlace {
+  readonly path: string;
+  readonly env: ItemEnv;
+}
+
+/** @param dimensions of the event, as they are recorded */
+export function countedItem(
+  { total: { counter, price }, ruleSetId, quantity }: PendingItem,
+  dimensions: ReadonlyMap<string, string>,
+): CountedItem {
+  const by = counter.by.map((name) => dimensions.get(name) ?? null);
+  const value = counter.of === undefined ? undefined : dimensions.get(counter.of);
+  return { counter, ruleSetId, quantity, by, value, path: price.path };
+}
+
+const ONE = 10n ** 18n;
+
+/**
+ * Returns the total of a counter after a charge item. × 10^18.
+ *
+ * @param before the total before it; undefined for the first charge item of the period
+ * @param isNewValue whether the counter counts distinct values, and has not seen that of the item
+ */
+export function totalAfter(
+  { aggregate }: CounterDefinition,
+  before: bigint | undefined,
+  { quantity }: Pick<CountedItem, 'quantity'>,
+  isNewValue: boolean,
+): bigint {
+  switch (aggregate) {
+    case 'sum':
+      return (before ?? 0n) + quantity;
+    case 'count':
+      return (before ?? 0n) + ONE;
+    case 'max':
+      return before === undefined || quantity > before ? quantity : before;
+    case 'unique':
+      return (before ?? 0n) + (isNewValue ? ONE : 0n);
+  }
+}
+
+/**
+ * Returns a charge item with its amount.
+ *
+ * @param totals undefined without a counter: then the item has no price
+ */
+export function pricedItem(
+  item: PendingItem,
+  totals: CounterTotals | undefined,
+  failsUnpriced: boolean,
+): ChargeItem | RatingFailure {
+  const { total, path, env, ...rest } = item;
+  if (totals === undefined) {
+    return failsUnpriced ? unpricedFailure(item) : { ...rest, ...UNPRICED, discount: 0n, cumulative: '' };
+  }
+  const amount = priceBetween(item, totals, env);
+  if (amount instanceof RatingFailure) return amount;
+  const { periodStart, before = 0n, after } = totals;
+  const cumulative: CumulativeTotals = {
+    counter: total.counter.name,
+    period_start: periodStart,
+    before: toText(fromStored(before)),
+    after: toText(fromStored(after)),
+  };
+  return { ...rest, amount, discount: 0n, cumulative: JSON.stringify(cumulative) };
+}
+
+export function unpricedFailure({ metric, path }: Pick<ItemRules, 'metric' | 'path'>): RatingFailure {
+  return new RatingFailure('unpriced', `No price rule matched the metric ${metric}.`, path);
+}
