@@ -88,6 +88,7 @@ describe('every method, against the service', () => {
     const range = { from: OCCURRED_AT, to: OCCURRED_AT + 1 };
     for await (const bytes of usage.exportEvents(range)) exported.push(bytes);
     expect(Buffer.concat(exported).toString().trim().split('\n').length).toBe(3);
+    expect(await usage.counters()).toMatchObject({ counters: [] });
     const [failed] = (await usage.events({ status: 'failed' })).events;
     expect(await usage.reprocessEvent(failed?.raw_event_id as string)).toBeDefined();
     expect(await usage.reprocessEvents(range)).toBeDefined();
@@ -162,6 +163,7 @@ describe('every method, against the service', () => {
     const { id } = await accounts.create({ name: 'Ann', external_id: 'crm-1' });
     expect(ids((await accounts.list({ external_id: 'crm-1' })).accounts)).toEqual([id]);
     expect(await accounts.get(id)).toMatchObject({ name: 'Ann' });
+    expect(await accounts.update(id, { metadata: { tier: 1 } })).toMatchObject({ metadata: { tier: 1 } });
     expect(await accounts.setWalletMode(id, 'USD', 'prepaid')).toMatchObject({ mode: 'prepaid' });
     const credit = () => accounts.credit(id, 'USD', { amount: '25.50' }, { idempotencyKey: 'invoice-1' });
     expect(await credit()).toEqual(await credit());

@@ -11,6 +11,7 @@ import type {
   LedgerEntry,
   LedgerPage,
   LedgerQuery,
+  UpdateAccountBody,
   Wallet,
   WalletList,
   WalletMode,
@@ -37,6 +38,11 @@ export class Accounts {
 
   get(accountId: string, options?: CallOptions): Promise<Account> {
     return this.#transport.get(path`/accounts/${accountId}`, {}, options);
+  }
+
+  /** Changes the fields that are given. */
+  update(accountId: string, changes: UpdateAccountBody, options?: CallOptions): Promise<Account> {
+    return this.#transport.put(path`/accounts/${accountId}`, changes, options);
   }
 
   wallets(accountId: string, options?: CallOptions): Promise<WalletList> {

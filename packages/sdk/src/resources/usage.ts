@@ -1,4 +1,6 @@
 import type {
+  CounterListQuery,
+  CounterPage,
   DimensionFilter,
   IngestStatus,
   ReprocessRequest,
@@ -30,6 +32,11 @@ export class Usage {
 
   constructor(transport: PathTransport) {
     this.#transport = transport;
+  }
+
+  /** Returns the totals of counters over their periods, and the amounts so far. */
+  counters(query: CounterListQuery = {}, options?: CallOptions): Promise<CounterPage> {
+    return this.#transport.get('/counters', query, options);
   }
 
   /** Returns one page of rated and failed events, newest first. */

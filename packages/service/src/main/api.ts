@@ -13,9 +13,11 @@ import {
 import { registerCellRoutes } from '../modules/cells/index.js';
 import { registerConsoleRoutes, Sessions } from '../modules/console/index.js';
 import { Corrections, readAuthors, registerCorrectionRoutes } from '../modules/corrections/index.js';
+import { registerCounterRoutes } from '../modules/counters/index.js';
 import { IngestService, registerIngestRoutes } from '../modules/ingest/index.js';
 import { createLedger, registerLedgerRoutes } from '../modules/ledger/index.js';
 import {
+  advanceRevision,
   countSubjectRoutes,
   countUsageControls,
   createApiCatalog,
@@ -206,7 +208,7 @@ function registerModules(
     registerMoveRoutes(app, { ...stores, clock, directory, cellName: config.cell, serviceKey });
   }
   registerCellRoutes(app, { postgres, cellName: config.cell });
-  registerLedgerRoutes(app, createLedger({ postgres, clock }));
+  registerLedgerRoutes(app, createLedger({ postgres, clock, beforeAccountChange: advanceRevision }));
   const names = knownNames(clickhouse, history);
   registerLimitRoutes(app, { postgres, metrics, admission, names });
   registerCatalogRoutes(app, {
@@ -228,6 +230,7 @@ function registerModules(
     queue,
     clock,
   });
+  registerCounterRoutes(app, { postgres, clock, ruleSets });
   registerExportRoutes(app, { clickhouse, history, metrics });
   registerAnalysisRoutes(app, { clickhouse, history, clock, names });
   const boards = createBoards({ postgres, clock, names });

@@ -12,6 +12,7 @@ import { createTestApi, type TestApi, type TestParts } from '../../testing/api.j
 import { createTestClickHouse, type TestClickHouse } from '../../testing/index.js';
 import { everyEventAdmitted } from '../../testing/ingest-api.js';
 import { registerAnalysisRoutes } from '../analysis/index.js';
+import { registerCounterRoutes } from '../counters/index.js';
 import { IngestService, registerIngestRoutes } from '../ingest/index.js';
 import { createCreditExpiryJob, createLedger, registerLedgerRoutes } from '../ledger/index.js';
 import {
@@ -226,6 +227,7 @@ function registerAll(
   registerRuleSetRoutes(app, ruleSets);
   registerIngestRoutes(app, { service: ingest });
   registerLedgerRoutes(app, createLedger({ postgres, clock }));
+  registerCounterRoutes(app, { postgres, clock, ruleSets });
   const limits = { postgres, clock, catalog: createWorkerCatalog(), admission: everythingAdmitted };
   registerLimitManagementRoutes(
     app,

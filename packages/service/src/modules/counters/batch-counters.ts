@@ -113,6 +113,7 @@ export class BatchCounters {
 
   /** Stores the totals. */
   async write(): Promise<void> {
+    if (this.#known.size === 0) return;
     const periods = [...this.#known.values()]
       .flatMap((known) => known.periods)
       .filter(({ isChanged }) => isChanged);

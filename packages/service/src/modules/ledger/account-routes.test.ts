@@ -29,6 +29,9 @@ describe('accounts', () => {
       project_id: projectId,
       name: 'Two',
       external_id: 'crm-2',
+      timezone: 'UTC',
+      anchor: TEST_NOW_S,
+      metadata: {},
       created_at: TEST_NOW_S,
     });
     expect((await api.call('GET', `${url}/${created[0].id}`)).json()).toEqual(created[0]);

@@ -8,6 +8,7 @@ import {
   LedgerPage,
   LedgerQuery,
   ProjectParams,
+  UpdateAccountBody,
 } from '@tollgate/contract';
 import { type App, contextOf, pageOf } from '../../platform/http/index.js';
 import type { Postgres } from '../../platform/postgres/index.js';
@@ -80,6 +81,22 @@ function registerAccounts(app: App, { accounts }: AccountRouteDeps): void {
       response: { 200: Account },
     },
     handler: ({ project, params }) => accounts.get(project, params.id),
+  });
+  app.route({
+    method: 'PUT',
+    url: '/v1/projects/:project_id/accounts/:id',
+    config: toWrite,
+    schema: {
+      tags,
+      summary: 'Change an account',
+      description:
+        'Changes the fields that are sent. A new timezone or anchor applies to counters from their next period on.',
+      operationId: 'updateAccount',
+      params: AccountParams,
+      body: UpdateAccountBody,
+      response: { 200: Account, 409: ErrorBodySchema },
+    },
+    handler: (request) => accounts.update(contextOf(request), request.params.id, request.body),
   });
 }
 

@@ -12,3 +12,4 @@ export { eventsOfRules } from './rules/event-name-store.js';
 export { createApiCatalog, createWorkerCatalog, LIMITS_FRESH_MS } from './rules/index.js';
 export { createLimitManagement, type LimitManagement } from './rules/management.js';
 export { registerLimitManagementRoutes } from './rules/management-routes.js';
+export { advanceRevision } from './rules/revision-store.js';

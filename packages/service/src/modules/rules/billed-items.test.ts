@@ -32,6 +32,7 @@ describe('an item of x-billing', () => {
         ruleSetId: 'ers_1',
         ruleSetVersion: 3,
         ruleName: 'First',
+        cumulative: '',
       },
     ]);
   });
@@ -47,6 +48,7 @@ describe('an item of x-billing', () => {
       source: 'x_billing',
       pricingSource: 'unpriced',
       ruleName: '',
+      cumulative: '',
     });
   });
 

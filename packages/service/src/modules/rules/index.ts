@@ -26,6 +26,7 @@ export {
 export { type CheckConfig, EXTRACTOR_KIND, PRICING_KIND } from './kinds.js';
 export { isDefaultSubjectType } from './known-names-store.js';
 export type { CounterTotals } from './price.js';
+export { nextStep, totalExprOf } from './price-steps.js';
 export {
   type ConvertedModel,
   type ConvertedTable,

@@ -56,6 +56,7 @@ it('rates a call of a language model', () => {
       ruleSetId: 'ers_1',
       ruleSetVersion: 3,
       ruleName: 'Input',
+      cumulative: '',
     },
     {
       extractorName: 'llm.output_tokens',
@@ -71,6 +72,7 @@ it('rates a call of a language model', () => {
       ruleSetId: '',
       ruleSetVersion: 0,
       ruleName: '',
+      cumulative: '',
     },
   ]);
 });

@@ -68,6 +68,7 @@ describe('POST …/rules/test', () => {
           rule_set_id: null,
           rule_set_version: null,
           rule_name: 'large',
+          cumulative: null,
         },
         {
           extractor_name: 'calls',
@@ -83,6 +84,7 @@ describe('POST …/rules/test', () => {
           rule_set_id: null,
           rule_set_version: null,
           rule_name: 'calls',
+          cumulative: null,
         },
       ],
       errors: [],

@@ -177,7 +177,7 @@ describe('corrected events', () => {
     expect(lines).toHaveLength(4);
     expect(lines.join('')).not.toContain('former.metric');
     expect(lines.filter((line) => line.includes('voided,') || line.includes('"voided"'))).toHaveLength(2);
-    if (format === 'csv') for (const line of lines) expect(line.trimEnd()).toMatch(/,2$/);
+    if (format === 'csv') for (const line of lines) expect(line.trimEnd()).toMatch(/,2,$/);
     else for (const line of lines) expect(JSON.parse(line)).toMatchObject({ revision: 2 });
     if (format === 'csv') expect(head.trimEnd()).toMatch(/,revision$/);
     expect(await linesWith({ status: 'failed' })).toEqual([]);

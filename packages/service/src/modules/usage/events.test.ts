@@ -71,6 +71,7 @@ describe('GET …/usage/events', () => {
               rule_set_id: null,
               rule_set_version: null,
               rule_name: null,
+              cumulative: null,
               ledger_transaction_id: LEDGER_TRANSACTION_ID,
             },
             {
@@ -87,6 +88,7 @@ describe('GET …/usage/events', () => {
               rule_set_id: null,
               rule_set_version: null,
               rule_name: null,
+              cumulative: null,
               ledger_transaction_id: null,
             },
           ],

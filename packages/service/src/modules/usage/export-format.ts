@@ -54,17 +54,22 @@ const ITEM_COLUMNS: Columns<PostedChargeItem> = {
   'item.ledger_transaction_id': (item) => csvText(item.ledger_transaction_id),
 };
 
-/** After all others, so that these keep their places from before there were notes and revisions. */
+/** After all others, so that these keep their places from before there were notes, revisions and counters. */
 const LAST_COLUMNS: Columns<UsageEvent> = {
   notes: (event) => csvText(event.notes.length === 0 ? null : JSON.stringify(event.notes)),
   revision: (event) => number(event.revision),
+};
+const LAST_ITEM_COLUMNS: Columns<PostedChargeItem> = {
+  'item.cumulative': (item) => csvText(item.cumulative === null ? null : JSON.stringify(item.cumulative)),
 };
 /** Before the columns of the item: its index among the event's items, counted from 0. */
 const ITEM_INDEX = 'item';
 const EVENT_CELLS = Object.values(EVENT_COLUMNS);
 const ITEM_CELLS = Object.values(ITEM_COLUMNS);
 const LAST_CELLS = Object.values(LAST_COLUMNS);
+const LAST_ITEM_CELLS = Object.values(LAST_ITEM_COLUMNS);
 const NO_ITEM: readonly string[] = [ITEM_INDEX, ...ITEM_CELLS].map(() => '');
+const NO_LAST: readonly string[] = LAST_ITEM_CELLS.map(() => '');
 
 export const EXPORT_TEXTS: Readonly<Record<ExportFormat, ExportText>> = {
   ndjson: {
@@ -79,6 +84,7 @@ export const EXPORT_TEXTS: Readonly<Record<ExportFormat, ExportText>> = {
       ITEM_INDEX,
       ...Object.keys(ITEM_COLUMNS),
       ...Object.keys(LAST_COLUMNS),
+      ...Object.keys(LAST_ITEM_COLUMNS),
     ]),
     linesOf: csvLines,
   },
@@ -88,8 +94,9 @@ export const EXPORT_TEXTS: Readonly<Record<ExportFormat, ExportText>> = {
 function* csvLines(event: UsageEvent): Generator<string> {
   const cells = EVENT_CELLS.map((cell) => cell(event));
   const last = LAST_CELLS.map((cell) => cell(event));
-  if (event.charge_items.length === 0) yield csvLine([...cells, ...NO_ITEM, ...last]);
+  if (event.charge_items.length === 0) yield csvLine([...cells, ...NO_ITEM, ...last, ...NO_LAST]);
   for (const [index, item] of event.charge_items.entries()) {
-    yield csvLine([...cells, String(index), ...ITEM_CELLS.map((cell) => cell(item)), ...last]);
+    const ofItem = (columns: typeof ITEM_CELLS) => columns.map((cell) => cell(item));
+    yield csvLine([...cells, String(index), ...ofItem(ITEM_CELLS), ...last, ...ofItem(LAST_ITEM_CELLS)]);
   }
 }

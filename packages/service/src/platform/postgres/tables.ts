@@ -89,7 +89,7 @@ export interface AccountsTable {
   created_at: number;
   timezone: Generated<string>;
   anchor: number | null;
-  metadata: Generated<ColumnType<unknown, string, string>>;
+  metadata: ColumnType<unknown, string | undefined, string>;
 }
 
 export interface ApiKeysTable {
@@ -715,7 +715,7 @@ export interface UsageCorrectionPartsTable {
   former_attempts: number[];
   former_corrections: string[] | null;
   outcomes: Buffer;
-  failed_events: Generated<ColumnType<unknown, string, string>>;
+  failed_events: ColumnType<unknown, string | undefined, string>;
   is_applied: Generated<boolean>;
 }
 
@@ -756,11 +756,11 @@ export interface UsageCorrectionsTable {
   events_total: number | null;
   events_matched: Generated<number>;
   events_changed: Generated<number>;
-  events_failed: Generated<ColumnType<unknown, string, string>>;
+  events_failed: ColumnType<unknown, string | undefined, string>;
   events_applied: Generated<number>;
   part_count: Generated<number>;
   next_part: Generated<number>;
-  examples: Generated<ColumnType<unknown, string, string>>;
+  examples: ColumnType<unknown, string | undefined, string>;
   failure_code: string | null;
   failure_message: string | null;
   busy_until_ms: Generated<number>;

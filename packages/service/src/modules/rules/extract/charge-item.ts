@@ -35,13 +35,14 @@ export function compileChargeItems(
     else issues.add(`${path}.name`, `the name ${name} is already used by ${first}`);
     checkMetric(config.metric, `${path}.metric`, issues);
     checkCurrency(config.currency, `${path}.currency`, issues);
+    const readQuantity = compileQuantity(config, path, issues);
     const pricing = compileItemPricing(config, path, issues);
     counters.add(pricing?.total?.counter, `${path}.cumulative`);
     chargeItems.push({
       name,
       metric: config.metric,
       unit: config.unit ?? '',
-      readQuantity: compileQuantity(config, path, issues),
+      readQuantity,
       quantityPath: `${path}.${config.path === undefined ? 'sum_paths' : 'path'}`,
       currency: config.currency,
       pricing,

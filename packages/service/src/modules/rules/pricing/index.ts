@@ -8,3 +8,4 @@ export { namingRuleSet } from './naming-rule-set.js';
 export { nearestRules, pricedMetrics } from './nearest-rules.js';
 export { EMPTY_PRICE_LIST, type PriceList, priceListOf } from './price-list.js';
 export type { RecordedItem } from './recorded-item.js';
+export { pricingRuleNames } from './rule-names.js';

@@ -58,7 +58,8 @@ function typeName(table: string): string {
 function columnType(column: Column): string {
   const type = column.isNullable ? nullable(valueType(column.type)) : valueType(column.type);
   if (column.isGenerated || column.identity === 'always') return `GeneratedAlways<${type}>`;
-  if (column.identity !== null || column.defaultSql !== null) return `Generated<${type}>`;
+  const hasDefault = column.identity !== null || column.defaultSql !== null;
+  if (hasDefault) return type === JSON_TYPE ? JSON_DEFAULT_TYPE : `Generated<${type}>`;
   return type;
 }
 
@@ -68,6 +69,7 @@ function nullable(type: string): string {
 
 /** Written as text: `pg` would turn an array into a PostgreSQL array. */
 const JSON_TYPE = 'ColumnType<unknown, string, string>';
+const JSON_DEFAULT_TYPE = 'ColumnType<unknown, string | undefined, string>';
 const JSON_NULLABLE_TYPE = 'ColumnType<unknown, string | null | undefined, string | null>';
 
 const VALUE_TYPES: Readonly<Record<string, string>> = {

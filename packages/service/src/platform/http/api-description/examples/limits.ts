@@ -98,6 +98,9 @@ const account = {
   ...OWNER,
   name: 'Customer 42',
   external_id: 'acme-42',
+  timezone: 'Europe/Berlin',
+  anchor: MONTH_START,
+  metadata: { segment: 'enterprise' },
   created_at: MONTH_START,
 };
 const wallet = {
@@ -197,6 +200,7 @@ export const LIMIT_EXAMPLES = {
   CreatedBudgetLease: { ...lease, used_amount: '0', remaining_amount: '5', warnings: [] },
   BudgetLeaseList: { budget_leases: [lease], ...page },
   CreateAccountBody: { name: 'Customer 42', external_id: 'acme-42' },
+  UpdateAccountBody: { timezone: 'Europe/Berlin', metadata: { segment: 'enterprise' } },
   Account: account,
   AccountList: { accounts: [account], ...page },
   UpdateWalletBody: { mode: 'prepaid' },

@@ -43,6 +43,7 @@ function item(
       source: 'extractor',
       pricing_source: 'pricing_rule_set',
       ...ruleSet,
+      cumulative: null,
     },
     explained: {
       metric,
@@ -205,6 +206,26 @@ export const USAGE_EXAMPLES = {
     rows: [row(1_754_438_400, '12.25'), row(1_754_524_800, '0.0051')],
     truncated: false,
     warnings: [],
+  },
+  CounterPage: {
+    counters: [
+      {
+        counter: 'tokens',
+        rule_set_id: PRICING_RULE_SET,
+        ...CUSTOMER,
+        account_id: null,
+        by: { model: 'large' },
+        period_start: MONTH_START,
+        period_end: MONTH_END,
+        quantity: '1200000',
+        amount: '11',
+        currency: 'USD',
+        next_step: { at_quantity: '5000000', unit_price: '0.000004' },
+      },
+    ],
+    total_count: 1,
+    limit: 20,
+    offset: 0,
   },
   MetricsResponse: {
     metrics: [
