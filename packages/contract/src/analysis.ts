@@ -151,6 +151,10 @@ export const AnalysisQuery = Type.Object(
   { ...closed, description: 'The usage to sum, and the fields to sum by.' },
 );
 
+export const DimensionTexts = mapOf(Nullable(Type.String()), {
+  description: 'Values by the name of their dimension; null for an absent one.',
+});
+
 export const AnalysisRow = Type.Object(
   {
     bucket: Nullable(
@@ -161,10 +165,11 @@ export const AnalysisRow = Type.Object(
       Type.String({ description: 'Null for charge items without a unit, and where metrics are added up.' }),
     ),
     currency: Nullable(Type.String({ description: 'Null for unpriced items.' })),
-    group: mapOf(Nullable(Type.String()), {
+    group: {
+      ...DimensionTexts,
       description:
         'Value of each grouped dimension; null for events without the dimension, and in rows of other groups.',
-    }),
+    },
     other: Type.Optional(
       Type.Boolean({
         description: 'Present if `limit` bounds groups: whether the row sums all groups beyond the limit.',

@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox';
+import { DimensionTexts } from './analysis.js';
 import {
   closed,
   DecimalText,
-  mapOf,
   Nullable,
   PageQuery,
   pageFields,
@@ -54,9 +54,10 @@ export const CounterView = Type.Object(
     subject_type: Nullable(Text),
     subject_id: Nullable(Text),
     account_id: Nullable(Text),
-    by: mapOf(Nullable(Text), {
+    by: {
+      ...DimensionTexts,
       description: 'The values of the dimensions by which the counter is split; null for an absent one.',
-    }),
+    },
     period_start: UnixSeconds,
     period_end: Nullable({ ...UnixSeconds, description: 'Exclusive; null for a lifetime.' }),
     quantity: { ...DecimalText, description: 'The total so far.' },

@@ -230,7 +230,6 @@ function registerModules(
     queue,
     clock,
   });
-  registerCounterRoutes(app, { postgres, clock, ruleSets });
   registerExportRoutes(app, { clickhouse, history, metrics });
   registerAnalysisRoutes(app, { clickhouse, history, clock, names });
   const boards = createBoards({ postgres, clock, names });
@@ -252,7 +251,7 @@ function registerModules(
   };
 }
 
-/** Registers corrections, the comparison of both stores, and the repair of the history. */
+/** Registers corrections, counters, the comparison of both stores, and the repair of the history. */
 function registerStoreRoutes(
   app: App,
   { stores, log }: ApiParts,
@@ -260,6 +259,7 @@ function registerStoreRoutes(
 ): void {
   const clock = systemClock;
   registerCorrectionRoutes(app, { corrections: new Corrections({ ...stores, ...deps, clock }), clock });
+  registerCounterRoutes(app, { ...stores, ...deps, clock });
   registerVerifyRoutes(app, { ...stores, log });
   registerRebuildRoutes(app, { ...stores, clock, log });
 }

@@ -1,6 +1,6 @@
 import type { CounterListQuery } from '@tollgate/contract';
 import { sql } from 'kysely';
-import type { Page } from '../../kernel/page.js';
+import type { ListPage, Page } from '../../kernel/page.js';
 import type { ProjectDb } from '../../platform/postgres/index.js';
 
 /** A period of a counter as it is stored. */
@@ -30,7 +30,7 @@ export async function listCounters(
   filter: Pick<CounterListQuery, (typeof FILTERS)[number]>,
   atS: number,
   { limit, offset }: Page,
-): Promise<{ readonly items: StoredCounter[]; readonly totalCount: number }> {
+): Promise<ListPage<StoredCounter>> {
   const conditions = FILTERS.flatMap((name) => {
     const value = filter[name];
     return value === undefined ? [] : [sql`${sql.ref(name)} = ${value}`];

@@ -191,7 +191,7 @@ describe('GET …/usage/events/export', () => {
     );
     expect(columns.slice(-18, -16)).toEqual(['item', 'item.extractor_name']);
     const failed = rows.find((row) => row.includes(',failed,'));
-    expect(failed).toMatch(/,dimension_missing,dimension model is missing,dimensions\[0\],{17}1$/);
+    expect(failed).toMatch(/,dimension_missing,dimension model is missing,dimensions\[0\],{17}1,$/);
     expect(exact).toContain(',"[{""code"":""quantity_clamped"",');
   });
 
