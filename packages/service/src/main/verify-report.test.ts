@@ -12,6 +12,7 @@ const EQUAL: VerifyReport = {
   totals: [],
   ledger: { wallets: 3, transactions: 8, difference_count: 0, differences: [] },
   reservations: { leases: 4, difference_count: 0, differences: [] },
+  counters: { counters: 5, counters_unjudged: 1, unsettled: 0, difference_count: 0, differences: [] },
   postings: {
     ...{
       wallets: 2,
@@ -56,6 +57,7 @@ const SCOPE = [
   '  usage of wallets: 2 (not compared: 0)',
   '  limit windows: 7 exactly, 3 by bounds (not compared: 1)',
   '  rules whose windows must exist: 5 (not compared: 0)',
+  '  periods of counters: 5 (not compared: 1)',
   '  months of event quotas: 6',
   '  paid orders and their grants: 9',
 ];
@@ -193,5 +195,29 @@ it('separates a missing window from one with another count', () => {
     'prj_1 user u1 window 60 of limit rule 7: usage is 5, charge items add up to 1 to 2',
     expect.stringMatching('2 differences'),
     ...SCOPE,
+  ]);
+});
+
+it('names every difference of a counter', () => {
+  const difference = {
+    tenant_id: 'ten_1',
+    project_id: 'prj_1',
+    rule_set_id: 'ers_1',
+    counter: 'tokens',
+    subject_type: 'customer',
+    subject_id: 'c-1',
+    account_id: null,
+    by: { model: 'large', tier: null },
+    period_start: 1_790_812_800,
+    measure: 'amount',
+    expected: '10',
+    found: '10.5',
+  } as const;
+  const counters = { ...EQUAL.counters, difference_count: 2, differences: [difference] };
+  const lines = describeReport({ ...EQUAL, status: 'different', counters }).split('\n');
+  expect(lines.slice(0, 3)).toEqual([
+    'prj_1 ers_1 counter tokens customer c-1 model=large tier= 2026-10-01T00:00:00.000Z: amount should be 10, is 10.5',
+    '… and 1 more differences',
+    '2 differences. Compared in 5 ms:',
   ]);
 });

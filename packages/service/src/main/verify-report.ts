@@ -1,4 +1,5 @@
 import type {
+  CounterDifference,
   LedgerDifference,
   PostingDifference,
   PurchaseDifference,
@@ -12,8 +13,8 @@ import type {
 /** The report of `tollgate verify` as a person reads it. */
 export function describeReport(report: VerifyReport): string {
   const { differences, unsettled } = report;
-  const { ledger, reservations, postings, quotas, purchases } = report;
-  const difference_count = [ledger, reservations, postings, quotas, purchases].reduce(
+  const { ledger, reservations, postings, counters, quotas, purchases } = report;
+  const difference_count = [ledger, reservations, postings, counters, quotas, purchases].reduce(
     (sum, recount) => sum + recount.difference_count,
     report.difference_count,
   );
@@ -22,6 +23,7 @@ export function describeReport(report: VerifyReport): string {
     ...ledger.differences.map(describeLedgerDifference),
     ...reservations.differences.map(describeReservationDifference),
     ...postings.differences.map(describePostingDifference),
+    ...counters.differences.map(describeCounterDifference),
     ...quotas.differences.map(describeQuotaDifference),
     ...purchases.differences.map(describePurchaseDifference),
   ];
@@ -41,7 +43,7 @@ export function describeReport(report: VerifyReport): string {
 
 /** The numbers of compared objects, and of those that could not be compared. */
 function describeScope(report: VerifyReport): string[] {
-  const { ledger, reservations, postings, quotas, purchases } = report;
+  const { ledger, reservations, postings, counters, quotas, purchases } = report;
   const { windows, windows_bounded, windows_unjudged, rules, rules_unjudged } = postings;
   return [
     `numbers of ${report.days_compared} project days: ${report.values_compared}`,
@@ -50,6 +52,7 @@ function describeScope(report: VerifyReport): string[] {
     `usage of wallets: ${postings.wallets} (not compared: ${postings.wallets_unjudged})`,
     `limit windows: ${windows} exactly, ${windows_bounded} by bounds (not compared: ${windows_unjudged})`,
     `rules whose windows must exist: ${rules} (not compared: ${rules_unjudged})`,
+    `periods of counters: ${counters.counters} (not compared: ${counters.counters_unjudged})`,
     `months of event quotas: ${quotas.months}`,
     `paid orders and their grants: ${purchases.orders}`,
   ].map((line) => `  ${line}`);
@@ -84,6 +87,15 @@ function describePostingDifference(difference: PostingDifference): string {
       ? [account_id, currency]
       : [subject_type, subject_id, `window ${window_start} of limit rule ${limit_rule_no}`];
   return `${[project_id, ...of].join(' ')}: ${difference.measure === 'window_missing' ? 'is missing' : `usage is ${difference.expected}`}, charge items add up to ${difference.found}`;
+}
+
+function describeCounterDifference(difference: CounterDifference): string {
+  const { project_id, rule_set_id, counter, subject_type, subject_id, account_id, by } = difference;
+  const owner = [subject_type, subject_id, account_id].filter((part) => part !== null);
+  const values = Object.entries(by).map(([name, value]) => `${name}=${value ?? ''}`);
+  const period = new Date(difference.period_start * 1_000).toISOString();
+  const where = [project_id, rule_set_id, `counter ${counter}`, ...owner, ...values, period].join(' ');
+  return `${where}: ${difference.measure} should be ${difference.expected}, is ${difference.found}`;
 }
 
 function describeQuotaDifference({ tenant_id, month, expected, found }: QuotaDifference): string {

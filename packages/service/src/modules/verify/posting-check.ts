@@ -1,28 +1,15 @@
 import type { PostingRecount } from '@tollgate/contract';
-import { DAY_S } from '@tollgate/timezone';
-import type { ClickHouse, ClickHouseReader } from '../../platform/clickhouse/index.js';
+import type { ClickHouseReader } from '../../platform/clickhouse/index.js';
 import type { Postgres } from '../../platform/postgres/index.js';
 import { latestUsageMs, readUsageSums, type UsageSum } from '../ledger/index.js';
 import { absentWindows, type CountedWindow, readActiveRules, readCountedWindows } from '../limits/index.js';
-import {
-  everyTable,
-  type OwnTables,
-  projectsWithExpiredUsage,
-  projectsWithOwnTables,
-  retainedFromDays,
-} from '../storage/index.js';
+import { everyTable, type OwnTables, projectsWithOwnTables } from '../storage/index.js';
+import { completeFromS, type PostingCheckDeps } from './check-deps.js';
 import { type MissingReading, readMissingWindows } from './missing-windows.js';
 import { readPostedSums } from './posting-history-store.js';
 import { PostingTally } from './posting-tally.js';
-import { onSnapshot, type PendingBatch, readWaiting } from './totals-store.js';
+import { onSnapshot, readWaiting } from './totals-store.js';
 import { readWindows, type WindowReading } from './window-check.js';
-
-export interface PostingCheckDeps {
-  readonly postgres: Postgres;
-  readonly clickhouse: Pick<ClickHouse, 'upToDate'>;
-  /** Waits for batches to reach ClickHouse; returns the projects whose batches do not. */
-  readonly wait: (batches: readonly PendingBatch[]) => Promise<ReadonlySet<string>>;
-}
 
 /** Upper bound of the windows that are recounted, which bounds the memory. */
 const WINDOWS_MAX = 100_000;
@@ -86,13 +73,6 @@ async function readMissing(
     completeFromS: await completeFromS(postgres),
     absent: (windows) => onSnapshot(postgres, (tx) => absentWindows(tx, windows)),
   });
-}
-
-/** Returns the time from which the history of a project contains everything that was posted, Unix seconds. */
-async function completeFromS({ db }: Postgres): Promise<(projectId: string) => number> {
-  const expired = await projectsWithExpiredUsage(db);
-  const days = await retainedFromDays(db);
-  return (projectId) => (expired.has(projectId) ? (days.get(projectId) ?? 0) * DAY_S : 0);
 }
 
 interface Readings {

@@ -17,6 +17,7 @@ import {
   type ProjectDay,
   spansOf,
 } from './compare.js';
+import { verifyCounters } from './counter-check.js';
 import { daysWithHistory, type FoundTotals, ITEM_STORES, readFound } from './history-store.js';
 import { verifyPosting } from './posting-check.js';
 import { Tally } from './tally.js';
@@ -81,9 +82,10 @@ export async function verifyUsage(deps: VerifyDeps): Promise<VerifyReport> {
   const reservations = await recountReservations(deps.postgres, VERIFY_DIFFERENCES_MAX);
   const wait = (batches: readonly PendingBatch[]) => projection.wait(deps.postgres.db, batches);
   const postings = await verifyPosting({ ...deps, wait });
+  const counters = await verifyCounters({ ...deps, wait });
   const quotas = await recountQuotas(deps.postgres, VERIFY_DIFFERENCES_MAX);
   const purchases = await recountPurchases(deps.postgres, VERIFY_DIFFERENCES_MAX);
-  const recounts = { ledger, reservations, postings, quotas, purchases };
+  const recounts = { ledger, reservations, postings, counters, quotas, purchases };
   const report = tally.report(recounts, Math.round(performance.now() - startedMs));
   logReport(deps.log, report);
   return report;
@@ -97,6 +99,7 @@ function logReport(log: VerifyDeps['log'], report: VerifyReport): void {
     ledger,
     reservations,
     postings,
+    counters,
     quotas,
     purchases,
     ...summary
@@ -105,6 +108,7 @@ function logReport(log: VerifyDeps['log'], report: VerifyReport): void {
     ledgerDifferences: ledger.difference_count,
     reservationDifferences: reservations.difference_count,
     postingDifferences: postings.difference_count,
+    counterDifferences: counters.difference_count,
     quotaDifferences: quotas.difference_count,
     purchaseDifferences: purchases.difference_count,
     unsettled: unsettled.length,

@@ -45,7 +45,10 @@ export class Tally {
   }
 
   report(
-    recounts: Pick<VerifyReport, 'ledger' | 'reservations' | 'postings' | 'quotas' | 'purchases'>,
+    recounts: Pick<
+      VerifyReport,
+      'ledger' | 'reservations' | 'postings' | 'counters' | 'quotas' | 'purchases'
+    >,
     durationMs: number,
   ): VerifyReport {
     const differenceCount = Object.values(recounts).reduce(

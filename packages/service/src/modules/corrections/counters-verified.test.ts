@@ -1,0 +1,76 @@
+import type { Cumulative } from '@tollgate/contract';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { CorrectionsFixture } from './corrections.testing.js';
+import { countedProject } from './counted.testing.js';
+import type { CorrectionsProject } from './project.testing.js';
+
+const GRADUATED = 'tier_graduated(total.quantity, [[10, "2"], [null, "1"]])';
+
+let fixture: CorrectionsFixture;
+
+beforeAll(async () => {
+  fixture = await CorrectionsFixture.open();
+});
+afterAll(() => fixture.close());
+
+async function filled(cumulative: Partial<Cumulative>): Promise<CorrectionsProject> {
+  const project = await countedProject(fixture, { total: GRADUATED, cumulative });
+  await project.route('a');
+  await project.sendAndRate([
+    { customer: 'a', n: 4, model: 'x' },
+    { customer: 'b', n: 12 },
+    { customer: 'a', n: 8, model: 'x' },
+    { customer: 'a', n: 8, model: 'y' },
+  ]);
+  await project.sendAndRate([{ customer: 'a', n: 3 }], 40 * 86_400);
+  return project;
+}
+
+it.each<[Partial<Cumulative>, number]>([
+  [{}, 3],
+  [{ per: 'account' }, 2],
+  [{ per: 'project', period: 'lifetime' }, 1],
+  [{ by: ['model'] }, 4],
+  [{ aggregate: 'count' }, 3],
+  [{ aggregate: 'max' }, 3],
+  [{ aggregate: 'unique', of: 'model' }, 3],
+])('counters %j are equal to the charge items that they have counted', async (cumulative, periods) => {
+  const before = (await fixture.verify()).counters;
+  await filled(cumulative);
+  const report = await fixture.verify();
+  expect(report).toMatchObject({ status: 'equal', counters: { difference_count: 0, unsettled: 0 } });
+  expect(report.counters.counters - before.counters).toBe(periods);
+});
+
+it.each<[string, string, object]>([
+  ['an amount of one digit more', 'set amount = amount + 0.000000000000000001', { measure: 'amount' }],
+  ['a total of one digit less', 'set quantity = quantity - 0.000000000000000001', { measure: 'quantity' }],
+  ['one charge item more', 'set item_count = item_count + 1', { measure: 'item_count' }],
+])('%s is found', async (_, change, difference) => {
+  const project = await filled({ by: ['model'] });
+  const where = `where project_id = $1 and subject_id = 'a' and by_dimensions = '{"model": "x"}'`;
+  const changed = `update usage_counters ${change} ${where}`;
+  await fixture.rows(changed, [project.projectId]);
+  const { status, counters } = await fixture.verify();
+  expect(status).toBe('different');
+  expect(counters.differences).toMatchObject([
+    {
+      project_id: project.projectId,
+      rule_set_id: project.ruleSetId,
+      counter: 'tokens',
+      subject_type: 'customer',
+      subject_id: 'a',
+      account_id: null,
+      by: { model: 'x' },
+      ...difference,
+    },
+  ]);
+  await fixture.rows('delete from usage_counters where project_id = $1', [project.projectId]);
+  const missing = (await fixture.verify()).counters;
+  expect(missing.differences.filter(({ measure }) => measure === 'item_count')).toHaveLength(4);
+  expect(missing.differences).toContainEqual(
+    expect.objectContaining({ by: { model: 'x' }, measure: 'quantity', expected: '12', found: '0' }),
+  );
+  // The next test begins with equal stores.
+  await fixture.rows('delete from rule_set_counters where project_id = $1', [project.projectId]);
+});

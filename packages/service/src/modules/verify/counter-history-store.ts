@@ -1,0 +1,74 @@
+import type { ClickHouse } from '../../platform/clickhouse/index.js';
+import { type OwnTables, SHARED_TABLES } from '../storage/index.js';
+import { SIGN } from '../usage/index.js';
+import type { CounterSums, DefinedCounterRow } from './counter-store.js';
+
+interface CountedRow extends Omit<CounterSums, 'by' | 'periodStart'> {
+  /** Pairs of a value and whether the event has the dimension. */
+  readonly by: readonly (readonly [string, 0 | 1])[];
+  readonly periodStart: string;
+}
+
+/** A charge item that only carries an amount is not counted. */
+const COUNT = `if(toString(item.source) = 'correction', 0, ${SIGN})`;
+
+/**
+ * Adds up the charge items that name a counter, by period: their amounts before discounts, how many are in force, and
+ * the total that follows from them.
+ *
+ * @param rowsMax returns at most one row more than this
+ */
+export async function readCounted(
+  clickhouse: Pick<ClickHouse, 'query'>,
+  own: readonly OwnTables[],
+  { tenantId, projectId, ruleSetId, counter, definition }: DefinedCounterRow,
+  fromS: number,
+  rowsMax: number,
+): Promise<CounterSums[]> {
+  const { events } = own.find((tables) => tables.projectId === projectId) ?? SHARED_TABLES;
+  const { per, by, aggregate, of } = definition;
+  const ofSubject = (column: string) => (per === 'subject' ? column : `''`);
+  const values = by.map((_, index) => {
+    const name = `{by_${index}:String}`;
+    return `(dimensions[${name}], toUInt8(mapContains(dimensions, ${name})))`;
+  });
+  const value = {
+    sum: `''`,
+    count: `''`,
+    max: 'toString(abs(item.quantity))',
+    unique: `if(mapContains(dimensions, {of:String}), concat('=', dimensions[{of:String}]), '')`,
+  }[aggregate];
+  const total = {
+    sum: 'sum(quantity)',
+    count: 'toDecimal256(sum(items), 18)',
+    max: 'maxIf(toDecimal256(value, 18), items > 0)',
+    unique: `toDecimal256(uniqExactIf(value, items > 0 AND value != ''), 18)`,
+  }[aggregate];
+  const params = Object.fromEntries(by.map((name, index) => [`by_${index}`, name]));
+  const rows = await clickhouse.query<CountedRow>(
+    `SELECT subjectType, subjectId, accountId, by, toString(start) AS periodStart, toString(${total}) AS quantity,
+       toString(sum(charged)) AS amount, toString(sum(items)) AS itemCount
+     FROM (
+       SELECT ${ofSubject('subject_type')} AS subjectType, ${ofSubject('subject_id')} AS subjectId,
+         ${per === 'account' ? 'account_id' : `''`} AS accountId, ${values.length === 0 ? '[]' : `[${values}]`} AS by,
+         JSONExtractInt(item.cumulative, 'period_start') AS start, ${value} AS value, sum(${COUNT}) AS items,
+         sum(toDecimal256(item.quantity, 18)) AS quantity,
+         sum(toDecimal256(item.amount, 18) + toDecimal256(item.discount, 18)) AS charged
+       FROM ${events} ARRAY JOIN item
+       WHERE tenant_id = {tenant:String} AND project_id = {project:String} AND item.rule_set_id = {rule_set:String}
+         AND item.cumulative != '' AND JSONExtractString(item.cumulative, 'counter') = {counter:String}
+         AND JSONExtractInt(item.cumulative, 'period_start') >= {from:Int64}
+       GROUP BY subjectType, subjectId, accountId, by, start, value
+     )
+     GROUP BY subjectType, subjectId, accountId, by, start LIMIT ${rowsMax + 1}`,
+    {
+      ...{ tenant: tenantId, project: projectId, rule_set: ruleSetId, counter, from: fromS },
+      ...{ of: of ?? '', ...params },
+    },
+  );
+  return rows.map(({ by: found, periodStart, ...row }) => ({
+    ...row,
+    by: found.map(([text, isPresent]) => (isPresent === 1 ? text : null)),
+    periodStart: Number(periodStart),
+  }));
+}
