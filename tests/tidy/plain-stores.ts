@@ -64,6 +64,8 @@ export const PLAIN_STORES: Readonly<Record<string, string>> = {
   'modules/tenancy/unserved-store.ts': 'its rows belong to the cell, not to the tenants that they name',
   'modules/trial/backtest-sweep-store.ts': 'deletes old backtests of all projects',
   'modules/usage/unpriced-days-store.ts': 'a job counts the days of all projects',
+  'modules/verify/counter-history-store.ts': 'recounts the counters of all projects',
+  'modules/verify/counter-store.ts': 'recounts the counters of all projects',
   'modules/verify/history-store.ts': 'recounts the rows of all projects',
   'modules/verify/posting-history-store.ts': 'recounts the rows of all projects',
   'modules/verify/totals-store.ts': 'recounts the rows of all projects',

@@ -6,6 +6,7 @@ export * from './cells.js';
 export * from './checkout.js';
 export * from './common.js';
 export * from './corrections.js';
+export * from './counter-recount.js';
 export * from './counters.js';
 export * from './error-body.js';
 export * from './errors.js';

@@ -8,7 +8,7 @@ import { equals, toText } from '../../kernel/decimal.js';
 import { everyTable, projectsWithOwnTables } from '../storage/index.js';
 import { completeFromS, type PostingCheckDeps } from './check-deps.js';
 import { decimalOf } from './compare.js';
-import { readCounted } from './counter-history-store.js';
+import { sumCountedItems } from './counter-history-store.js';
 import {
   type CounterSums,
   type DefinedCounterRow,
@@ -50,7 +50,7 @@ async function verifyCounter(
   const isCut = before.total > before.periods.length;
   // With more periods than are read, the oldest that was read may have others beside it that were not.
   const fromS = isCut ? (before.periods.at(-1)?.periodStart ?? 0) + 1 : Number.MIN_SAFE_INTEGER;
-  const counted = await readCounted(
+  const counted = await sumCountedItems(
     await clickhouse.upToDate(everyTable(own)),
     own,
     defined,

@@ -18,7 +18,7 @@ const COUNT = `if(toString(item.source) = 'correction', 0, ${SIGN})`;
  *
  * @param rowsMax returns at most one row more than this
  */
-export async function readCounted(
+export async function sumCountedItems(
   clickhouse: Pick<ClickHouse, 'query'>,
   own: readonly OwnTables[],
   { tenantId, projectId, ruleSetId, counter, definition }: DefinedCounterRow,
