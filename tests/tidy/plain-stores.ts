@@ -38,6 +38,7 @@ export const PLAIN_STORES: Readonly<Record<string, string>> = {
   'modules/limits/rules/catalog-store.ts': 'loads the limit rules of many projects',
   'modules/limits/windows/alert-store.ts': 'a batch sends the alerts of many projects',
   'modules/limits/windows/store.ts': 'a batch changes the windows of many projects',
+  'modules/limits/windows/value-store.ts': 'a batch counts the values of many projects',
   'modules/limits/windows/window-limit-store.ts': 'windows name their project by its number alone',
   'modules/limits/windows/window-recount-store.ts': 'recounts the windows of all projects',
   'modules/pipeline/alert-store.ts': 'a batch sends alerts of many projects',
@@ -70,6 +71,7 @@ export const PLAIN_STORES: Readonly<Record<string, string>> = {
   'modules/verify/posting-history-store.ts': 'recounts the rows of all projects',
   'modules/verify/totals-store.ts': 'recounts the rows of all projects',
   'modules/verify/window-history-store.ts': 'recounts the rows of all projects',
+  'modules/verify/window-value-store.ts': 'recounts the rows of all projects',
   'modules/webhooks/attempt-store.ts': 'the dispatcher claims deliveries of all projects',
   'modules/webhooks/outbox-store.ts': 'a batch sends messages of many projects',
 };

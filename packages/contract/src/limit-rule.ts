@@ -6,11 +6,12 @@ import {
   IDENTIFIER_CHARS_MAX,
   METRIC_PATTERN,
   NOTIFY_AT_MAX,
+  UNIQUE_VALUES_MAX,
 } from './limits.js';
 import { WEBHOOK_EVENT_TYPE_PATTERN } from './webhooks.js';
 
 /** Values that rules of limit plans and direct limits share. */
-export const LIMIT_MEASURES = ['amount', 'quantity', 'count'] as const;
+export const LIMIT_MEASURES = ['amount', 'quantity', 'count', 'unique', 'max'] as const;
 export type LimitMeasure = (typeof LIMIT_MEASURES)[number];
 
 export const LIMIT_SELECTOR_TYPES = ['all', 'metric', 'metric_prefix'] as const;
@@ -31,7 +32,8 @@ const LimitKey = Type.String({
 });
 export const LimitMeasureSchema = oneOf(
   LIMIT_MEASURES,
-  'What is counted: the amount of charge items, their quantity, or how many there are, whatever their quantity.',
+  'What is counted: the amount of charge items, their quantity, how many there are, how many different values of the ' +
+    'dimension `of` they have, or the greatest quantity of one of them.',
 );
 export const LimitSelectorTypeSchema = oneOf(
   LIMIT_SELECTOR_TYPES,
@@ -42,6 +44,12 @@ const DimensionKey = Type.String({
   description: 'Together with `dimension_value`: only events with this value of the dimension count.',
 });
 const DimensionValue = Type.String({ minLength: 1, maxLength: IDENTIFIER_CHARS_MAX });
+const OfDimension = Type.String({
+  pattern: DIMENSION_NAME_PATTERN,
+  description:
+    'The dimension whose different values a `unique` limit counts; required for it, and only allowed there. Usage ' +
+    `without the dimension counts nothing. A window counts at most ${UNIQUE_VALUES_MAX} values.`,
+});
 const Period = Type.String({
   minLength: 1,
   maxLength: 32,
@@ -68,6 +76,7 @@ export const LimitRuleInput = Type.Object(
   {
     limit_key: LimitKey,
     measure: LimitMeasureSchema,
+    of: Type.Optional(Nullable(OfDimension)),
     selector_type: LimitSelectorTypeSchema,
     selector_value: Type.Optional(
       Type.String({
@@ -81,11 +90,11 @@ export const LimitRuleInput = Type.Object(
       Type.String({
         pattern: `^$|${CURRENCY_PATTERN}`,
         description:
-          'Required for an amount: only amounts in this currency count. For a quantity or a count, an optional label.',
+          'Required for an amount: only amounts in this currency count. For other measures, an optional label.',
       }),
     ),
     period: Period,
-    limit_amount: decimalInput('Not negative.'),
+    limit_amount: decimalInput(`Not negative. At most ${UNIQUE_VALUES_MAX} for the measure \`unique\`.`),
     action: LimitActionSchema,
     webhook_event: Type.Optional(Nullable(WebhookEvent)),
     notify_at: Type.Optional(NotifyAt),
@@ -97,6 +106,7 @@ export const LimitRuleInput = Type.Object(
 export const limitRuleFields = {
   limit_key: LimitKey,
   measure: LimitMeasureSchema,
+  of: Type.Optional(OfDimension),
   selector_type: LimitSelectorTypeSchema,
   selector_value: Type.String(),
   dimension_key: Type.Optional(DimensionKey),

@@ -52,7 +52,7 @@ export const RealtimeLimit = Type.Object(
     dimension_value: Type.Optional(
       Type.String({ description: 'Required value of the dimension. Present with `dimension_key`.' }),
     ),
-    currency: Type.String({ description: 'Currency of an amount; may be empty for a quantity or a count.' }),
+    currency: Type.String({ description: 'Currency of an amount; may be empty for other measures.' }),
     metric_scope: Type.String({
       description:
         'The selector as one string: `*` for all usage, a metric, or a prefix of metrics followed by `*`.',
@@ -60,13 +60,17 @@ export const RealtimeLimit = Type.Object(
     selector_type: limitRuleFields.selector_type,
     selector_value: Type.String({ description: 'The metric, or the prefix; empty for all.' }),
     measure: limitRuleFields.measure,
+    of: limitRuleFields.of,
     period: Type.String({ description: 'Length of a window, e.g. `month`, `7d` or `lifetime`.' }),
     window_id: Type.String({ description: 'The window: `<period>:<start in Unix seconds>`.' }),
     next_reset_at: Type.Optional({
       ...UnixSeconds,
       description: 'End of the window, Unix seconds. Absent for a lifetime.',
     }),
-    used_amount: { ...DecimalText, description: 'Usage in the window.' },
+    used_amount: {
+      ...DecimalText,
+      description: 'Usage in the window: a sum, the number of different values, or the greatest quantity.',
+    },
     reserved_amount: {
       ...DecimalText,
       description:
@@ -78,7 +82,9 @@ export const RealtimeLimit = Type.Object(
       ...DecimalText,
       description: '`limit_amount` less `used_amount`; below zero after an overage.',
     },
-    exceeded: Type.Boolean({ description: 'Whether `used_amount` has reached `limit_amount`.' }),
+    exceeded: Type.Boolean({
+      description: 'Whether `used_amount` has reached `limit_amount`; for `max`, whether it is above.',
+    }),
     action: limitRuleFields.action,
     webhook_event: limitRuleFields.webhook_event,
   },
@@ -210,7 +216,8 @@ export const RealtimeCheckBody = Type.Object(
       mapOf(Type.Union([Type.String(), Type.Number(), Type.Boolean()]), {
         maxProperties: RULE_SET_DIMENSIONS_MAX,
         description:
-          'Dimensions of the usage. A limit on a dimension is checked only if the dimension is given.',
+          'Dimensions of the usage. A limit on a dimension, or a `unique` limit of it, is checked only if the ' +
+          'dimension is given.',
       }),
     ),
     quantity: Type.Optional(decimalInput('Quantity of the usage; not negative.')),

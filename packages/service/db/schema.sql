@@ -273,8 +273,9 @@ create table direct_limits (
   rule_no integer not null,
   created_at bigint not null,
   updated_at bigint not null,
+  of text,
   constraint direct_limits_action_check CHECK ((action = ANY (ARRAY['block'::text, 'notify'::text]))),
-  constraint direct_limits_measure_check CHECK ((measure = ANY (ARRAY['amount'::text, 'quantity'::text, 'count'::text]))),
+  constraint direct_limits_measure_check CHECK ((measure = ANY (ARRAY['amount'::text, 'quantity'::text, 'count'::text, 'unique'::text, 'max'::text]))),
   constraint direct_limits_pkey PRIMARY KEY (project_id, id),
   constraint direct_limits_project_id_route_id_fkey FOREIGN KEY (project_id, route_id) REFERENCES subject_routes(project_id, id) ON DELETE CASCADE,
   constraint direct_limits_project_id_route_id_limit_key_key UNIQUE (project_id, route_id, limit_key),
@@ -462,9 +463,10 @@ create table limit_rules (
   period text not null,
   measure text not null,
   currency text not null,
-  constraint limit_rules_measure_check CHECK ((measure = ANY (ARRAY['amount'::text, 'quantity'::text, 'count'::text]))),
-  constraint limit_rules_pkey PRIMARY KEY (no),
-  constraint limit_rules_project_id_owner_id_limit_key_period_measure_cu_key UNIQUE (project_id, owner_id, limit_key, period, measure, currency)
+  of text not null default ''::text,
+  constraint limit_rules_identity_key UNIQUE (project_id, owner_id, limit_key, period, measure, currency, of),
+  constraint limit_rules_measure_check CHECK ((measure = ANY (ARRAY['amount'::text, 'quantity'::text, 'count'::text, 'unique'::text, 'max'::text]))),
+  constraint limit_rules_pkey PRIMARY KEY (no)
 );
 
 create table object_store (
@@ -1001,8 +1003,9 @@ create table usage_limit_plan_rules (
   rule_no integer not null,
   created_at bigint not null,
   updated_at bigint not null,
+  of text,
   constraint usage_limit_plan_rules_action_check CHECK ((action = ANY (ARRAY['block'::text, 'notify'::text]))),
-  constraint usage_limit_plan_rules_measure_check CHECK ((measure = ANY (ARRAY['amount'::text, 'quantity'::text, 'count'::text]))),
+  constraint usage_limit_plan_rules_measure_check CHECK ((measure = ANY (ARRAY['amount'::text, 'quantity'::text, 'count'::text, 'unique'::text, 'max'::text]))),
   constraint usage_limit_plan_rules_pkey PRIMARY KEY (project_id, id),
   constraint usage_limit_plan_rules_project_id_plan_version_id_fkey FOREIGN KEY (project_id, plan_version_id) REFERENCES usage_limit_plan_versions(project_id, id) ON DELETE CASCADE,
   constraint usage_limit_plan_rules_project_id_plan_version_id_limit_key_key UNIQUE (project_id, plan_version_id, limit_key),
@@ -1150,3 +1153,29 @@ CREATE INDEX webhook_messages_about ON public.webhook_messages USING btree (proj
 CREATE INDEX webhook_messages_age ON public.webhook_messages USING btree (created_at_ms);
 CREATE UNIQUE INDEX webhook_messages_once ON public.webhook_messages USING btree (project_id, dedupe_key) WHERE (dedupe_key IS NOT NULL);
 CREATE INDEX webhook_messages_waiting ON public.webhook_messages USING btree (created_at_ms) WHERE (fanned_out_at_ms IS NULL);
+
+create table window_value_sets (
+  project_no integer not null,
+  subject_type text not null,
+  subject_id text not null,
+  rule_no integer not null,
+  window_start bigint not null,
+  kept integer not null,
+  missed bigint not null,
+  missed_up_to uuid,
+  constraint window_value_sets_kept_check CHECK ((kept >= 0)),
+  constraint window_value_sets_missed_check CHECK ((missed >= 0)),
+  constraint window_value_sets_pkey PRIMARY KEY (project_no, subject_type, subject_id, rule_no, window_start)
+);
+
+create table window_values (
+  project_no integer not null,
+  subject_type text not null,
+  subject_id text not null,
+  rule_no integer not null,
+  window_start bigint not null,
+  value uuid not null,
+  occurrences bigint not null,
+  constraint window_values_occurrences_check CHECK ((occurrences <> 0)),
+  constraint window_values_pkey PRIMARY KEY (project_no, subject_type, subject_id, rule_no, window_start, value)
+);

@@ -24,6 +24,8 @@ const COPIED_LIVE: ReadonlySet<TableName> = new Set<TableName>([
   'usage_event_ids',
   'usage_event_totals',
   'usage_totals',
+  'window_value_sets',
+  'window_values',
 ]);
 
 /**
@@ -55,6 +57,8 @@ export const UNCHECKED_TABLES: Readonly<Partial<Record<TableName, string>>> = {
   usage_event_revisions: 'written together with corrections',
   usage_event_totals: 'written by rating',
   usage_totals: 'written by rating',
+  window_value_sets: 'written by rating',
+  window_values: 'written by rating',
 };
 
 /** Whether rows of a table may have changed since they were copied, so that parts of it are copied again. */

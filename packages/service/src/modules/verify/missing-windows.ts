@@ -1,8 +1,8 @@
-import { add, type Decimal, isZero, ZERO } from '../../kernel/decimal.js';
+import { add, compare, type Decimal, isZero, ZERO } from '../../kernel/decimal.js';
 import { groupBy } from '../../kernel/maps.js';
 import { type Period, type WindowSettings, windowAt } from '../../kernel/period.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
-import type { ActiveRule, ActiveRules, WindowKey } from '../limits/index.js';
+import { type ActiveRule, type ActiveRules, countsValues, type WindowKey } from '../limits/index.js';
 import type { OwnTables } from '../storage/index.js';
 import { safelyAfter } from './change-margin.js';
 import { decimalOf } from './compare.js';
@@ -122,7 +122,11 @@ function neededBy(
     const used = add(needed.get(key)?.used ?? ZERO, decimalOf(selected));
     needed.set(key, { ...window, tenantId, currency, sinceMs, used });
   }
-  return [...needed.values()].filter(({ used }) => !isZero(used));
+  // A window of values exists once more of them were counted than taken back: then at least one value is in force.
+  const isNeeded = countsValues(rule)
+    ? ({ used }: WindowWithUsage) => compare(used, ZERO) > 0
+    : ({ used }: WindowWithUsage) => !isZero(used);
+  return [...needed.values()].filter(isNeeded);
 }
 
 /** Returns where the newest windows of the span start, ascending; none begins before the history that is kept. */

@@ -2,13 +2,20 @@ import { add, ZERO } from '../../kernel/decimal.js';
 import { groupBy } from '../../kernel/maps.js';
 import { windowAt } from '../../kernel/period.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
-import type { ActiveLimitRule, ActiveRule, ActiveRules, CountedWindow } from '../limits/index.js';
+import {
+  type ActiveLimitRule,
+  type ActiveRule,
+  type ActiveRules,
+  type CountedWindow,
+  countsValues,
+} from '../limits/index.js';
 import type { OwnTables } from '../storage/index.js';
 import { safelyAfter, safelyBefore } from './change-margin.js';
 import { decimalOf } from './compare.js';
 import type { WindowBounds } from './posting-tally.js';
 import { periodOf } from './stored-period.js';
-import { readWindowUse, type SubjectUse } from './window-history-store.js';
+import { readWindowUse, type SubjectUse, type WindowUsageScope } from './window-history-store.js';
+import { readValueBounds } from './window-value-store.js';
 
 /** A window compared with the history. */
 export interface ReadWindow {
@@ -29,14 +36,18 @@ const GROUPS_MAX = 500;
 /** Upper bound of the marks of one query. */
 const MARKS_MAX = 2_000;
 
-/** Reads from the history what each of the windows had to count, the latest windows first. */
+/**
+ * Reads from the history what each of the windows had to count, the latest windows first. Windows that do not keep all
+ * of their values are left out.
+ */
 export async function readWindows(
   clickhouse: Pick<ClickHouse, 'query'>,
   own: readonly OwnTables[],
   windows: readonly CountedWindow[],
   rules: ActiveRules | undefined,
 ): Promise<WindowReading> {
-  const groups = groupsOf(windows.map((window) => planned(window, rules?.of(window, window.ruleNo))));
+  const whole = windows.filter(({ isPartial }) => !isPartial);
+  const groups = groupsOf(whole.map((window) => planned(window, rules?.of(window, window.ruleNo))));
   const read: ReadWindow[] = [];
   for (const group of groups.slice(0, GROUPS_MAX)) read.push(...(await readGroup(clickhouse, own, group)));
   return { read, leftOut: windows.length - read.length };
@@ -91,9 +102,13 @@ async function readGroup(
   const [first] = group;
   if (first === undefined) return [];
   const { window, rule } = first;
-  const { tenantId, projectId, subjectType, measure, currency } = window;
-  const selection = rule ?? { measure, currency };
+  const { tenantId, projectId, subjectType, measure, of, currency } = window;
+  const selection = rule ?? { measure, of, currency };
   const marksMs = marksOf(group);
+  if (countsValues(window)) {
+    const scope = { tenantId, projectId, subjectType, selection, marksMs };
+    return readValueGroup(clickhouse, own, scope, group);
+  }
   const uses = await readWindowUse(
     clickhouse,
     own,
@@ -107,6 +122,25 @@ async function readGroup(
     bounds: boundsOf(plan, ofSubject.get(plan.window.subjectId) ?? []),
   }));
 }
+
+async function readValueGroup(
+  clickhouse: Pick<ClickHouse, 'query'>,
+  own: readonly OwnTables[],
+  scope: WindowUsageScope,
+  group: readonly PlannedWindow[],
+): Promise<ReadWindow[]> {
+  const subjects = group.map(({ window, fromMs, certainMs }) => ({
+    subjectId: window.subjectId,
+    ...{ startS: window.startS, endS: window.endS, fromMs, certainMs },
+  }));
+  const bounds = await readValueBounds(clickhouse, own, scope, subjects);
+  return group.map(({ window, sinceMs }) => ({
+    ...{ window, sinceMs },
+    bounds: bounds.get(window.subjectId) ?? NO_USAGE,
+  }));
+}
+
+const NO_USAGE: WindowBounds = { certain: ZERO, gained: ZERO, lost: ZERO };
 
 function boundsOf({ fromMs, certainMs }: PlannedWindow, uses: readonly SubjectUse[]): WindowBounds {
   let certain = ZERO;

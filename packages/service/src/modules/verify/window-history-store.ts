@@ -1,3 +1,4 @@
+import type { LimitMeasure } from '@tollgate/contract';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import type { ActiveLimitRule } from '../limits/index.js';
 import { everyHistory, type OwnTables, SHARED_TABLES } from '../storage/index.js';
@@ -6,7 +7,7 @@ import { SIGN } from '../usage/index.js';
 type Reader = Pick<ClickHouse, 'query'>;
 
 /** The usage that a rule selects; without a selector, all usage of its measure. */
-export type Selection = Pick<ActiveLimitRule, 'measure' | 'currency'> &
+export type Selection = Pick<ActiveLimitRule, 'measure' | 'of' | 'currency'> &
   Partial<Pick<ActiveLimitRule, 'selectorType' | 'selectorValue' | 'dimensionKey' | 'dimensionValue'>>;
 
 export interface WindowUsageScope {
@@ -37,7 +38,7 @@ export function readWindowUse(
   scope: WindowUsageScope,
   window: { readonly startS: number; readonly endS: number | null },
 ): Promise<SubjectUse[]> {
-  const { from, conditions, params, value, isSelected } = partsOf(own, scope);
+  const { from, conditions, params, value, isSelected } = windowQueryParts(own, scope);
   const isBefore = window.endS === null ? '' : 'AND toUnixTimestamp(occurred_at) < {end:Int64}';
   return clickhouse.query<SubjectUse>(
     `SELECT subject_id AS subjectId, ${MARK} AS markMs, toString(sumIf(${value}, ${isSelected})) AS selected,
@@ -69,7 +70,7 @@ export function readWindowUses(
   startsS: readonly number[],
   rowsMax: number,
 ): Promise<WindowUse[]> {
-  const { from, conditions, params, value, isSelected } = partsOf(own, scope);
+  const { from, conditions, params, value, isSelected } = windowQueryParts(own, scope);
   return clickhouse.query<WindowUse>(
     `SELECT subject_id AS subjectId, ${roundedDown('toInt64(toUnixTimestamp(occurred_at))', 'starts')} AS startS,
        ${MARK} AS markMs, toString(sum(${value})) AS selected
@@ -103,12 +104,22 @@ function roundedDown(number: string, list: string): string {
   return `roundDown(${number}, {${list}:Array(Int64)})`;
 }
 
-function partsOf(
+/** The amount that a charge item adds to a window; for a measure that counts values, whether it has one. */
+const SUMMED: Readonly<Record<LimitMeasure, string>> = {
+  amount: 'item.amount',
+  quantity: 'item.quantity',
+  count: SIGN,
+  unique: `if(mapContains(dimensions, {of:String}), ${SIGN}, 0)`,
+  max: `if(item.quantity * ${SIGN} > 0, ${SIGN}, 0)`,
+};
+
+/** Returns the parts that queries of windows share. */
+export function windowQueryParts(
   own: readonly OwnTables[],
   { tenantId, projectId, subjectType, selection, marksMs }: WindowUsageScope,
 ) {
   const { events } = own.find((tables) => tables.projectId === projectId) ?? SHARED_TABLES;
-  const { measure, currency, selectorType, selectorValue, dimensionKey, dimensionValue } = selection;
+  const { measure, of, currency, selectorType, selectorValue, dimensionKey, dimensionValue } = selection;
   const selects = ['true'];
   if (selectorType === 'metric') selects.push('item.metric = {selector:String}');
   if (selectorType === 'metric_prefix') selects.push('startsWith(item.metric, {selector:String})');
@@ -123,11 +134,11 @@ function partsOf(
        AND processed_at >= fromUnixTimestamp64Milli({since:Int64})
        ${measure === 'amount' ? 'AND item.currency = {currency:String}' : ''}`,
     isSelected: `(${selects.join(' AND ')})`,
-    value: `toDecimal256(${measure === 'count' ? SIGN : `item.${measure}`}, 18)`,
+    value: `toDecimal256(${SUMMED[measure]}, 18)`,
     params: {
       ...{ tenant: tenantId, project: projectId, subject_type: subjectType, currency },
       ...{ marks: marksMs, since: marksMs[0] ?? 0, selector: selectorValue ?? '' },
-      ...{ dimension: dimensionKey ?? '', value: dimensionValue ?? '' },
+      ...{ dimension: dimensionKey ?? '', value: dimensionValue ?? '', of: of ?? '' },
     },
   };
 }

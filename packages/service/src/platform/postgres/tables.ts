@@ -78,6 +78,8 @@ export interface Database {
   webhook_deliveries: WebhookDeliveriesTable;
   webhook_endpoints: WebhookEndpointsTable;
   webhook_messages: WebhookMessagesTable;
+  window_value_sets: WindowValueSetsTable;
+  window_values: WindowValuesTable;
 }
 
 export interface AccountsTable {
@@ -293,6 +295,7 @@ export interface DirectLimitsTable {
   rule_no: number;
   created_at: number;
   updated_at: number;
+  of: string | null;
 }
 
 export interface EntitlementGrantsTable {
@@ -439,6 +442,7 @@ export interface LimitRulesTable {
   period: string;
   measure: string;
   currency: string;
+  of: Generated<string>;
 }
 
 export interface ObjectStoreTable {
@@ -847,6 +851,7 @@ export interface UsageLimitPlanRulesTable {
   rule_no: number;
   created_at: number;
   updated_at: number;
+  of: string | null;
 }
 
 export interface UsageLimitPlanVersionsTable {
@@ -951,4 +956,25 @@ export interface WebhookMessagesTable {
   created_at_ms: number;
   fanned_out_at_ms: number | null;
   about: string | null;
+}
+
+export interface WindowValueSetsTable {
+  project_no: number;
+  subject_type: string;
+  subject_id: string;
+  rule_no: number;
+  window_start: number;
+  kept: number;
+  missed: number;
+  missed_up_to: string | null;
+}
+
+export interface WindowValuesTable {
+  project_no: number;
+  subject_type: string;
+  subject_id: string;
+  rule_no: number;
+  window_start: number;
+  value: string;
+  occurrences: number;
 }

@@ -2,13 +2,20 @@ import { CompiledQuery } from 'kysely';
 import { present, sumOrNone } from '../../../kernel/present.js';
 import type { Postgres, Tx } from '../../../platform/postgres/index.js';
 import { type Amount, amountFromText } from '../../ledger/index.js';
+import { storedValue } from '../windows/counted-values.js';
 import type { Counted, LimitedSubject, OpenRule } from './limit-status.js';
 
 /** The windows to read for the rules of one subject. */
 export interface CountedQuery {
   readonly projectNo: number;
   readonly subject: LimitedSubject;
-  readonly rules: readonly OpenRule[];
+  readonly rules: readonly AskedRule[];
+}
+
+/** A window to read, and the value that may be new to it. */
+export interface AskedRule extends OpenRule {
+  /** The text of the dimension whose values the rule counts; undefined when none is asked for. */
+  readonly value: string | undefined;
 }
 
 /** By `ruleNo`; a rule without an entry has counted nothing. */
@@ -20,24 +27,27 @@ interface CountedRow {
   readonly used: string | null;
   readonly limit_amount: string | null;
   readonly reserved: string | null;
+  readonly seen: boolean;
 }
 
 /**
  * A few index look-ups for each rule: its window is the current one of its subject, a past one, or does not exist yet.
  */
 const COUNTED = `
-  select k.position, r.reserved,
+  select k.position, r.reserved, s.occurrences > 0 is true as seen,
     case when c.window_starts[i.at] = k.window_start then c.used[i.at] else p.used end as used,
     case when c.window_starts[i.at] = k.window_start then c.limit_amounts[i.at] else p.limit_amount end as limit_amount
-  from unnest($1::int[], $2::text[], $3::text[], $4::int[], $5::bigint[])
-    with ordinality as k (project_no, subject_type, subject_id, rule_no, window_start, position)
+  from unnest($1::int[], $2::text[], $3::text[], $4::int[], $5::bigint[], $6::uuid[])
+    with ordinality as k (project_no, subject_type, subject_id, rule_no, window_start, value, position)
   left join current_windows c on c.project_no = k.project_no and c.subject_type = k.subject_type
     and c.subject_id = k.subject_id
   cross join lateral (select array_position(c.rule_nos, k.rule_no) as at) as i
   left join past_windows p on p.project_no = k.project_no and p.subject_type = k.subject_type
     and p.subject_id = k.subject_id and p.rule_no = k.rule_no and p.window_start = k.window_start
   left join limit_reserved r on r.project_no = k.project_no and r.subject_type = k.subject_type
-    and r.subject_id = k.subject_id and r.rule_no = k.rule_no`;
+    and r.subject_id = k.subject_id and r.rule_no = k.rule_no
+  left join window_values s on s.project_no = k.project_no and s.subject_type = k.subject_type
+    and s.subject_id = k.subject_id and s.rule_no = k.rule_no and s.window_start = k.window_start and s.value = k.value`;
 
 /** The name of the prepared statement: planning it takes longer than running it, so each connection plans it once. */
 const COUNTED_NAME = 'limits-counted';
@@ -63,7 +73,7 @@ export async function readCountedIn(tx: Tx, ask: CountedQuery): Promise<CountedR
 }
 
 function countedValues(asks: readonly CountedQuery[]): unknown[] {
-  const column = <Value>(value: (ask: CountedQuery, rule: OpenRule) => Value): Value[] =>
+  const column = <Value>(value: (ask: CountedQuery, rule: AskedRule) => Value): Value[] =>
     asks.flatMap((ask) => ask.rules.map((rule) => value(ask, rule)));
   return [
     column(({ projectNo }) => projectNo),
@@ -71,6 +81,7 @@ function countedValues(asks: readonly CountedQuery[]): unknown[] {
     column(({ subject }) => subject.id),
     column((_, { rule }) => rule.ruleNo),
     column((_, { window }) => window.startS),
+    column((_, { value }) => (value === undefined ? null : storedValue(value))),
   ];
 }
 
@@ -84,8 +95,9 @@ function byAsk(asks: readonly CountedQuery[], rows: readonly CountedRow[]): Coun
   return answers;
 }
 
-function toCounted({ used, limit_amount: limit, reserved }: CountedRow): Counted {
+function toCounted({ used, limit_amount: limit, reserved, seen }: CountedRow): Counted {
   return {
+    isSeen: seen,
     used: sumOrNone(amountIn(used)),
     limit: amountIn(limit),
     reserved: sumOrNone(amountIn(reserved)),

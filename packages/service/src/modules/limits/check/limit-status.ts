@@ -23,6 +23,8 @@ export interface OpenRule {
 
 /** The use of one window, and what leases hold of its rule. */
 export interface LimitStatus extends OpenRule {
+  /** Whether the window has counted the value that was asked for. */
+  readonly isSeen: boolean;
   readonly used: Amount;
   readonly reserved: Amount;
   readonly limit: Amount;
@@ -34,9 +36,11 @@ export interface Counted {
   /** Undefined until the first usage opens the window. */
   readonly limit: Amount | undefined;
   readonly reserved: Amount;
+  /** Whether the window has counted the value that was asked for. */
+  readonly isSeen: boolean;
 }
 
-const NOTHING: Counted = { used: 0n, limit: undefined, reserved: 0n };
+const NOTHING: Counted = { used: 0n, limit: undefined, reserved: 0n, isSeen: false };
 
 /** Returns for each rule of a route the window that contains an instant (Unix seconds). */
 export function openRules(route: CompiledRoute, rules: readonly CompiledRule[], atS: number): OpenRule[] {
@@ -50,13 +54,18 @@ export function limitStatusesOf(
   counted: ReadonlyMap<number, Counted>,
 ): LimitStatus[] {
   return rules.map(({ rule, window }) => {
-    const { used, limit, reserved } = counted.get(rule.ruleNo) ?? NOTHING;
-    return { rule, window, used, reserved, limit: limit ?? route.limitFor(rule, window) };
+    const { used, limit, reserved, isSeen } = counted.get(rule.ruleNo) ?? NOTHING;
+    return { rule, window, used, reserved, isSeen, limit: limit ?? route.limitFor(rule, window) };
   });
 }
 
-/** Whether the limit is not reached yet, and is kept when the asked amount is added to used and reserved. */
-export function hasRoomFor({ used, reserved, limit }: LimitStatus, asked: Amount): boolean {
+/**
+ * Whether the limit is not reached yet, and is kept when the asked amount is added to used and reserved. A value that
+ * the window has counted adds nothing, so there is always room for it. A greatest quantity may equal its limit.
+ */
+export function hasRoomFor({ rule, isSeen, used, reserved, limit }: LimitStatus, asked: Amount): boolean {
+  if (rule.measure === 'unique' && isSeen) return true;
+  if (rule.measure === 'max') return used <= limit && asked <= limit;
   const taken = used + reserved;
   return taken < limit && taken + asked <= limit;
 }
@@ -85,6 +94,7 @@ export function toRealtimeLimit(
     selector_type: rule.selectorType,
     selector_value: rule.selectorValue,
     measure: rule.measure,
+    ...(rule.of === undefined ? {} : { of: rule.of }),
     period: rule.periodText,
     window_id: `${rule.periodText}:${window.startS}`,
     ...(window.endS === undefined ? {} : { next_reset_at: window.endS }),
@@ -92,7 +102,7 @@ export function toRealtimeLimit(
     reserved_amount: amountText(reserved),
     limit_amount: amountText(limit),
     remaining_amount: amountText(limit - used),
-    exceeded: used >= limit,
+    exceeded: rule.measure === 'max' ? used > limit : used >= limit,
     action: rule.action,
     ...(rule.webhookEvent === undefined ? {} : { webhook_event: rule.webhookEvent }),
   };

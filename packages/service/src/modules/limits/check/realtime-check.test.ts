@@ -4,6 +4,7 @@ import {
   createTestLimits,
   makeLimit,
   makeRoute,
+  setSeen,
   setUsed,
   setWallet,
   type TestLimits,
@@ -108,6 +109,46 @@ describe('the check', () => {
     expect(await check({ quantity: '2.5' }, 'count')).toEqual(['racl_count']);
     await setUsed(api, ruleNo, { startS: 0, limit: '5' }, '4.5', 'count');
     expect(await check({ quantity: '0.1' }, 'count')).toEqual(['racl_count']);
+  });
+
+  it('asks a limit by different values for a new one, and always allows one that it has counted', async () => {
+    const route = await makeRoute(api, { id: 'ra_unique', subjectId: 'unique' });
+    const limit = { key: 'unique', measure: 'unique', of: 'seat', amount: '2', period: 'lifetime' } as const;
+    const ruleNo = await makeLimit(api, route, limit);
+    const asked = (seat: unknown) => check({ dimensions: { seat } }, 'unique');
+    await setUsed(api, ruleNo, { startS: 0, limit: '2' }, '1', 'unique');
+    await setSeen(api, ruleNo, 'a', 'unique');
+    await setSeen(api, ruleNo, 'back', 'unique', -1);
+    expect(await asked('b')).toEqual([]);
+    await setUsed(api, ruleNo, { startS: 0, limit: '2' }, '2', 'unique');
+    await setSeen(api, ruleNo, '1.5', 'unique');
+    expect(await asked('a')).toEqual([]);
+    expect(await asked(1.5)).toEqual([]);
+    expect(await asked('b')).toEqual(['racl_unique']);
+    expect(await asked('back')).toEqual(['racl_unique']);
+    expect(await check({ dimensions: { other: 'b' } }, 'unique')).toEqual([]);
+    expect(await check({ quantity: '9' }, 'unique')).toEqual([]);
+  });
+
+  it('refuses a greatest quantity only above the limit, and everything once it is exceeded', async () => {
+    const route = await makeRoute(api, { id: 'ra_max', subjectId: 'max' });
+    const limit = { key: 'max', measure: 'max', amount: '5', period: 'lifetime' } as const;
+    const ruleNo = await makeLimit(api, route, limit);
+    const exceeded = async () => {
+      const { limits } = (
+        await api.call('GET', `${api.url}/subject/realtime/limits?subject_type=user&subject_id=max`)
+      ).json();
+      return [limits[0].used_amount, limits[0].remaining_amount, limits[0].exceeded];
+    };
+    await setUsed(api, ruleNo, { startS: 0, limit: '5' }, '5', 'max');
+    expect(await exceeded()).toEqual(['5', '0', false]);
+    expect(await check({ quantity: '5' }, 'max')).toEqual([]);
+    expect(await check({ quantity: '5.000000000000000001' }, 'max')).toEqual(['racl_max']);
+    expect(await check({}, 'max')).toEqual([]);
+    await setUsed(api, ruleNo, { startS: 0, limit: '5' }, '6', 'max');
+    expect(await exceeded()).toEqual(['6', '-1', true]);
+    expect(await check({ quantity: '1' }, 'max')).toEqual(['racl_max']);
+    expect(await check({}, 'max')).toEqual(['racl_max']);
   });
 
   it('asks a limit on a dimension of any type', async () => {

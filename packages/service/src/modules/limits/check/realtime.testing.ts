@@ -7,6 +7,7 @@ import { createLeaseExpiryJob } from '../leases/expiry.js';
 import type { Leases } from '../leases/leases.js';
 import { catalogSource } from '../rules/catalog-store.js';
 import { LimitCatalog } from '../rules/index.js';
+import { storedValue } from '../windows/counted-values.js';
 import { createRealtimeLimits } from './realtime.js';
 import { registerRealtimeLimitRoutes } from './realtime-routes.js';
 
@@ -66,6 +67,7 @@ export async function makeRoute(
 export interface TestLimit {
   readonly key: string;
   readonly measure?: LimitMeasure;
+  readonly of?: string;
   readonly selector?: readonly ['all' | 'metric' | 'metric_prefix', string];
   readonly dimension?: readonly [string, string];
   readonly currency?: string;
@@ -85,16 +87,24 @@ export async function makeLimit(
   const currency = limit.currency ?? (measure === 'amount' ? 'USD' : '');
   const id = `racl_${limit.key}`;
   const { rows } = await postgres.pool.query<{ no: number }>(
-    `insert into limit_rules (tenant_id, project_id, owner_id, limit_key, period, measure, currency)
-    values ($1, $2, $3, '', $4, $5, $6) returning no`,
-    [tenantId, projectId, id, period, measure, measure === 'amount' ? (limit.currency ?? 'USD') : ''],
+    `insert into limit_rules (tenant_id, project_id, owner_id, limit_key, period, measure, currency, of)
+    values ($1, $2, $3, '', $4, $5, $6, $7) returning no`,
+    [
+      tenantId,
+      projectId,
+      id,
+      period,
+      measure,
+      measure === 'amount' ? (limit.currency ?? 'USD') : '',
+      limit.of ?? '',
+    ],
   );
   const ruleNo = rows[0]?.no as number;
   await postgres.pool.query(
     `insert into direct_limits (tenant_id, project_id, id, route_id, limit_key, measure, selector_type, selector_value,
       dimension_key, dimension_value, currency, period, limit_amount, action, webhook_event, notify_at, rule_no, created_at,
-      updated_at)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, '{}', $16, 0, 0)`,
+      updated_at, of)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, '{}', $16, 0, 0, $17)`,
     [
       tenantId,
       projectId,
@@ -111,6 +121,7 @@ export async function makeLimit(
       action,
       limit.webhookEvent,
       ruleNo,
+      limit.of,
     ],
   );
   await postgres.pool.query(
@@ -147,6 +158,21 @@ export async function setUsed(
     select no, 'user', $1, $2, $3, $4, $5, 0 from projects where id = $6
     on conflict (project_no, subject_type, subject_id, rule_no, window_start) do update set used = excluded.used`,
     [subjectId, ruleNo, window.startS, used, window.limit, projectId],
+  );
+}
+
+/** Stores a value that a worker would have counted in a lifetime window. */
+export async function setSeen(
+  { postgres, projectId }: TestLimits,
+  ruleNo: number,
+  value: string,
+  subjectId: string,
+  occurrences = 1,
+): Promise<void> {
+  await postgres.pool.query(
+    `insert into window_values (project_no, subject_type, subject_id, rule_no, window_start, value, occurrences)
+    select no, 'user', $1, $2, 0, $3, $4 from projects where id = $5`,
+    [subjectId, ruleNo, storedValue(value), occurrences, projectId],
   );
 }
 

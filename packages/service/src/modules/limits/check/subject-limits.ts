@@ -6,7 +6,7 @@ import type { Postgres } from '../../../platform/postgres/index.js';
 import { type Amount, amountText, prepaidAvailable, type WalletKey } from '../../ledger/index.js';
 import type { LimitCatalog } from '../rules/catalog.js';
 import type { CompiledRoute } from '../rules/route-rules.js';
-import { type CompiledRule, ONE_CHARGE_ITEM } from '../rules/rule.js';
+import { type CompiledRule, ONE_COUNTED } from '../rules/rule.js';
 import type { MeasuredQueue } from './group-metrics.js';
 import { type GroupResult, Groups } from './groups.js';
 import {
@@ -82,7 +82,7 @@ export class SubjectLimits {
   ): Promise<RealtimeLimits> {
     const route = await this.routeOf(project.projectId, subject);
     const statuses =
-      route === undefined ? [] : await this.statuses(project, subject, route, route.rules.rules, atS);
+      route === undefined ? [] : await this.statuses(project, subject, route, route.rules.rules, { atS });
     return {
       tenant_id: project.tenantId,
       project_id: project.projectId,
@@ -103,7 +103,7 @@ export class SubjectLimits {
     const route = await this.routeOf(project.projectId, subject);
     if (route === undefined) return { allowed: true, blocked_by: [], warnings: [noRoute(subject)] };
     const [statuses, wallet] = await Promise.all([
-      this.statuses(project, subject, route, rulesThatBlock(route, asked)),
+      this.statuses(project, subject, route, rulesThatBlock(route, asked), { values: asked.dimensions }),
       this.#shortWallet(project, route, asked),
     ]);
     const full = statuses.filter((status) => !hasRoomFor(status, askedOf(status.rule, asked)));
@@ -118,19 +118,25 @@ export class SubjectLimits {
   /**
    * Returns the status of these rules of a route: of the current windows, or of those that contain another time. Leases
    * hold their amounts now, so windows that do not contain the present have none.
+   *
+   * @param asked the time, Unix seconds; and the values, by dimension, of which rules say whether they have seen them
    */
   async statuses(
     { projectNo }: ProjectRef,
     subject: LimitedSubject,
     route: CompiledRoute,
     rules: readonly CompiledRule[],
-    atS?: number,
+    {
+      atS,
+      values,
+    }: { readonly atS?: number | undefined; readonly values?: ReadonlyMap<string, string> } = {},
   ): Promise<LimitStatus[]> {
     if (rules.length === 0) return [];
     const nowS = unixSeconds(this.#deps.clock);
-    const asked = openRules(route, rules, atS ?? nowS);
+    const open = openRules(route, rules, atS ?? nowS);
+    const asked = open.map(({ rule, window }) => ({ rule, window, value: values?.get(rule.of ?? '') }));
     const counted = await this.#counted.run(TOGETHER, { projectNo, subject, rules: asked });
-    const statuses = limitStatusesOf(route, asked, counted);
+    const statuses = limitStatusesOf(route, open, counted);
     if (atS === undefined) return statuses;
     return statuses.map((status) =>
       windowContains(status.window, nowS) ? status : { ...status, reserved: 0n },
@@ -158,20 +164,23 @@ function rulesThatBlock(route: CompiledRoute, asked: ProposedUsage): CompiledRul
     asked.metric ?? '',
     (dimension) => asked.dimensions.get(dimension),
     (rule) => {
-      if (rule.action === 'block' && isOfCurrency(rule, asked.currency)) found.push(rule);
+      if (rule.action === 'block' && isAsked(rule, asked)) found.push(rule);
     },
   );
   return found;
 }
 
-function isOfCurrency({ measure, currency }: CompiledRule, asked: string | undefined): boolean {
-  return measure !== 'amount' || asked === undefined || currency === asked;
+/** Whether a rule would count the usage. A rule that counts values does not, when the usage has none. */
+function isAsked({ measure, currency, of }: CompiledRule, asked: ProposedUsage): boolean {
+  if (measure === 'unique') return of !== undefined && asked.dimensions.has(of);
+  return measure !== 'amount' || asked.currency === undefined || currency === asked.currency;
 }
 
 /** Returns what usage adds to a limit. It is at least one charge item, and as many as its quantity says. */
 function askedOf({ measure }: CompiledRule, { amount, quantity }: ProposedUsage): Amount {
   if (measure === 'amount') return amount;
-  return measure === 'count' && quantity < ONE_CHARGE_ITEM ? ONE_CHARGE_ITEM : quantity;
+  if (measure === 'unique') return ONE_COUNTED;
+  return measure === 'count' && quantity < ONE_COUNTED ? ONE_COUNTED : quantity;
 }
 
 function toOutcome<Answer>(answer: Answer): GroupResult<Answer> {

@@ -129,7 +129,8 @@ class LeaseGroup {
     if (this.#route === undefined) return [];
     const open = openRules(this.#route, rules, unixSeconds(this.#deps.clock));
     const { projectNo } = this.#project;
-    const counted = await readCountedIn(tx, { projectNo, subject: this.#subject, rules: open });
+    const asked = open.map(({ rule, window }) => ({ rule, window, value: undefined }));
+    const counted = await readCountedIn(tx, { projectNo, subject: this.#subject, rules: asked });
     return limitStatusesOf(this.#route, open, counted);
   }
 

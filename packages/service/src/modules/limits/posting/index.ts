@@ -1,3 +1,4 @@
+export { countsValues } from '../windows/counted-values.js';
 export { changeWindowLimits } from '../windows/window-limit-store.js';
 export {
   absentWindows,

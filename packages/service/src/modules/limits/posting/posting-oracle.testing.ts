@@ -29,6 +29,7 @@ interface CountedWindow {
   readonly endS: number;
   limit: bigint;
   readonly notifyAt: readonly number[];
+  readonly rule: TestRule;
   used: bigint;
   /** By percentage. */
   readonly alerts: Map<number, { sequence: number; isOpen: boolean }>;
@@ -42,6 +43,8 @@ export class PostingOracle {
   readonly #windows = new Map<string, CountedWindow>();
   readonly #wallets = new Map<string, bigint>();
   readonly #alerts: string[] = [];
+  /** By window: how often each value was counted, less how often it was taken back. */
+  readonly #values = new Map<string, Map<string, number>>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -134,9 +137,10 @@ export class PostingOracle {
   }
 
   /** Sends the alerts of percentages that usage has reached, and ends those that it has fallen below. */
-  #sendAlerts({ subjectId, ruleNo, startS, limit, used, notifyAt, alerts }: CountedWindow): void {
+  #sendAlerts({ subjectId, ruleNo, startS, limit, used, rule, notifyAt, alerts }: CountedWindow): void {
     for (const percent of [...notifyAt, 100]) {
-      const isReached = used * 100n >= limit * BigInt(percent);
+      const isAbove = rule.measure === 'max' && percent === 100;
+      const isReached = isAbove ? used > limit : used * 100n >= limit * BigInt(percent);
       const alert = alerts.get(percent) ?? { sequence: 0, isOpen: false };
       if (isReached === alert.isOpen) continue;
       alert.isOpen = isReached;
@@ -151,7 +155,7 @@ export class PostingOracle {
   }
 
   #count(event: TestUsage, added: Map<string, CountedWindow>): void {
-    const { subject, items, dimensions, occurredAt } = ratedUsage(event);
+    const { subject, items, dimensions, occurredAt, isCounter = false } = ratedUsage(event);
     const route = subject && (this.#routes.get(subject.id) ?? this.#routes.get('*'));
     if (subject === undefined || route === undefined) return;
     for (const { currency, amount } of items) {
@@ -161,19 +165,27 @@ export class PostingOracle {
     }
     for (const known of [...route.direct, ...(this.#plans.get(route.planId ?? '') ?? [])]) {
       const { rule, ruleNo } = known;
-      const value = items
+      const counted = items
         .filter(({ metric }) => isSelected(rule, metric))
         .filter(() => rule.dimension === undefined || dimensions.get(rule.dimension[0]) === rule.dimension[1])
-        .filter(({ currency }) => (rule.measure ?? 'amount') !== 'amount' || currency === rule.currency)
-        .reduce((sum, item) => sum + measured(rule, item), 0n);
+        .filter(({ currency }) => (rule.measure ?? 'amount') !== 'amount' || currency === rule.currency);
       const { startS, endS, limit } = windowOf(known, route, occurredAt);
       const key = `${subject.id} ${ruleNo} ${startS}`;
       const window = added.get(key) ?? {
-        ...{ subjectId: subject.id, ruleNo, startS, endS, limit, notifyAt: rule.notifyAt ?? [] },
+        ...{ subjectId: subject.id, ruleNo, startS, endS, limit, rule, notifyAt: rule.notifyAt ?? [] },
         used: 0n,
         alerts: new Map(),
       };
-      window.used += value;
+      const values = this.#values.get(key) ?? new Map<string, number>();
+      this.#values.set(key, values);
+      window.used -= measuredOf(rule, values);
+      for (const item of counted) {
+        const value =
+          rule.measure === 'unique' ? dimensions.get(rule.of ?? '') : text(signed(item.quantity, isCounter));
+        if (value !== undefined) values.set(value, (values.get(value) ?? 0) + (isCounter ? -1 : 1));
+        window.used += addedTo(rule, item, isCounter);
+      }
+      window.used += measuredOf(rule, values);
       added.set(key, window);
     }
   }
@@ -183,10 +195,23 @@ function knownRule(rule: TestRule, ruleNo: number, isDirect: boolean): KnownRule
   return { rule: { currency: 'USD', ...rule }, ruleNo, isDirect, amounts: [] };
 }
 
-function measured({ measure = 'amount' }: TestRule, item: UsageItemRow): bigint {
-  if (measure === 'count') return stored('1');
-  return item[measure];
+/** Returns what a charge item adds to a sum. */
+function addedTo({ measure = 'amount' }: TestRule, item: UsageItemRow, isCounter: boolean): bigint {
+  if (measure === 'unique' || measure === 'max') return 0n;
+  return measure === 'count' ? signed(stored('1'), isCounter) : item[measure];
 }
+
+/** Returns the usage of a rule that counts values: how many are in force, or the greatest of them, at least 0. */
+function measuredOf({ measure }: TestRule, values: ReadonlyMap<string, number>): bigint {
+  const inForce = [...values].flatMap(([value, count]) => (count > 0 ? value : []));
+  if (measure === 'unique') return BigInt(inForce.length) * stored('1');
+  if (measure !== 'max') return 0n;
+  let greatest = 0n;
+  for (const value of inForce) if (stored(value) > greatest) greatest = stored(value);
+  return greatest;
+}
+
+const signed = (amount: bigint, isCounter: boolean) => (isCounter ? -amount : amount);
 
 function isSelected({ selector = ['all', ''] }: TestRule, metric: string): boolean {
   const [type, value] = selector;

@@ -23,6 +23,15 @@ const PLANS: Readonly<Record<string, readonly Omit<TestRule, 'limit'>[]>> = {
     { key: 'month', period: 'month', selector: ['metric', 'llm.calls'], notifyAt: [10, 90] },
     { key: 'hour', period: 'hour' },
     { key: 'count', measure: 'count', currency: '', period: 'day', notifyAt: [40] },
+    { key: 'unique', measure: 'unique', of: 'model', currency: '', period: 'day', notifyAt: [50] },
+    {
+      key: 'max',
+      measure: 'max',
+      currency: '',
+      selector: ['metric_prefix', 'llm.'],
+      period: 'day',
+      notifyAt: [40],
+    },
   ],
 };
 
@@ -48,7 +57,7 @@ const amount = fc.constantFrom(
 const publish = fc
   .record({
     planId: fc.constantFrom('ulp_1', 'ulp_2'),
-    limits: fc.array(limit, { minLength: 4, maxLength: 4 }),
+    limits: fc.array(limit, { minLength: 5, maxLength: 5 }),
   })
   .map(({ planId, limits }) =>
     stepOf({ planId, limits }, async (fixture, oracle) => {
@@ -106,12 +115,13 @@ const usage: fc.Arbitrary<TestUsage> = fc.record({
       { weight: 1, arbitrary: fc.integer({ min: -40 * DAY_S, max: DAY_S }) },
     )
     .map((awayS) => NOW_S + awayS),
-  dimensions: fc.constantFrom({ model: 'large' }, { model: 'small' }, {}),
+  dimensions: fc.constantFrom({ model: 'large' }, { model: 'small' }, { model: '' }, {}),
+  isCounter: fc.boolean(),
   items: fc.array(
     fc
       .record({
         metric: fc.constantFrom('llm.tokens', 'llm.calls', 'storage'),
-        quantity: fc.constantFrom('0', '1', '2', '0.000000000000000001', '-1', '-2'),
+        quantity: fc.constantFrom('0', '1', '2', '3.5', '0.000000000000000001', '-1', '-2'),
         price: fc.option(fc.record({ amount, currency: fc.constantFrom('USD', 'EUR') })),
       })
       .map(({ price, ...item }) => ({ ...item, ...price })),

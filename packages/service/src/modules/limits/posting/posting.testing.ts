@@ -53,7 +53,7 @@ export class PostingFixture {
   /** Restores the state after `create`. */
   async reset(): Promise<void> {
     await this.rows(
-      'truncate accounts, usage_limit_plans, limit_revisions, limit_rules, current_windows, past_windows, limit_alerts, webhook_messages cascade',
+      'truncate accounts, usage_limit_plans, limit_revisions, limit_rules, current_windows, past_windows, window_values, window_value_sets, limit_alerts, webhook_messages cascade',
     );
     this.catalog = createWorkerCatalog();
     this.clock = new ManualClock(NOW_S * 1_000);
@@ -231,7 +231,7 @@ export class PostingFixture {
     const changedAtMs = this.clock.nowMs();
     await transaction(this.postgres, async (tx) => {
       await lockPosting(tx, [projectNo]);
-      const window = { projectNo, subjectType: 'user', subjectId, ruleNo };
+      const window = { projectNo, subjectType: 'user', subjectId, ruleNo, measure: 'amount' } as const;
       await changeWindowLimits(tx, { ...window, limitAmount: amount, notifyAt, changedAtMs, opensNow: true });
     });
     await this.rows(
@@ -261,13 +261,13 @@ export class PostingFixture {
 
   async #ruleNo(ownerId: string, key: string, rule: TestRule): Promise<number> {
     const { tenantId, projectId } = this.project;
-    const { measure, period, currency } = { ...RULE, ...rule };
+    const { measure, of = '', period, currency } = { ...RULE, ...rule };
     const [row] = await this.rows(
-      `insert into limit_rules (tenant_id, project_id, owner_id, limit_key, period, measure, currency)
-      values ($1, $2, $3, $4, $5, $6, $7)
-      on conflict (project_id, owner_id, limit_key, period, measure, currency) do update set period = excluded.period
+      `insert into limit_rules (tenant_id, project_id, owner_id, limit_key, period, measure, currency, of)
+      values ($1, $2, $3, $4, $5, $6, $7, $8)
+      on conflict (project_id, owner_id, limit_key, period, measure, currency, of) do update set period = excluded.period
       returning no`,
-      [tenantId, projectId, ownerId, key, period, measure, measure === 'amount' ? currency : ''],
+      [tenantId, projectId, ownerId, key, period, measure, measure === 'amount' ? currency : '', of],
     );
     return row?.no as number;
   }

@@ -3,6 +3,7 @@ import type { LimitMeasure } from '@tollgate/contract';
 export interface TestRule {
   readonly key: string;
   readonly measure?: LimitMeasure;
+  readonly of?: string;
   readonly selector?: readonly ['all' | 'metric' | 'metric_prefix', string];
   readonly dimension?: readonly [string, string];
   readonly currency?: string;
@@ -22,9 +23,9 @@ export const RULE = {
 } as const;
 
 /** Columns that the tables of plan rules and direct limits share. */
-export const RULE_COLUMNS = `limit_key, measure, selector_type, selector_value, dimension_key, dimension_value, currency, period,
+export const RULE_COLUMNS = `limit_key, measure, of, selector_type, selector_value, dimension_key, dimension_value, currency, period,
   limit_amount, action, webhook_event, notify_at, rule_no, created_at, updated_at`;
-const RULE_COLUMN_COUNT = 15;
+const RULE_COLUMN_COUNT = 16;
 
 /** Placeholders for {@link ruleValues}. */
 export const placeholders = (from: number) =>
@@ -32,12 +33,12 @@ export const placeholders = (from: number) =>
 
 /** Values in the order of {@link RULE_COLUMNS}. */
 export function ruleValues(rule: TestRule, ruleNo: number): unknown[] {
-  const { key, measure, selector, dimension, currency, period, limit, notifyAt, webhookEvent } = {
+  const { key, measure, of, selector, dimension, currency, period, limit, notifyAt, webhookEvent } = {
     ...RULE,
     ...rule,
   };
   return [
-    ...[key, measure, ...selector, dimension?.[0], dimension?.[1], currency, period, limit, 'block'],
+    ...[key, measure, of, ...selector, dimension?.[0], dimension?.[1], currency, period, limit, 'block'],
     ...[webhookEvent, notifyAt, ruleNo, 0, 0],
   ];
 }

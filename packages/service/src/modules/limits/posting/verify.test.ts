@@ -125,6 +125,47 @@ describe('a verification of what was posted', () => {
     ]);
   });
 
+  it('counts the values of limits by different values and by the greatest quantity', async () => {
+    const route = await fixture.route({ subjectId: 'u9', accountId: 'acct_b' });
+    const value = { limit: '9', currency: '' } as const;
+    await fixture.limit(route, { key: 'models', measure: 'unique', of: 'model', ...value });
+    await fixture.limit(route, { key: 'greatest', measure: 'max', ...value });
+    await post('valued', ['u9', 'u9']);
+    expect(await verify()).toMatchObject({ difference_count: 0, windows_bounded: 0, windows_unjudged: 0 });
+    await fixture.rows(`update current_windows set used = array[2, 2] where subject_id = 'u9'`);
+    expect((await verify()).differences).toMatchObject([
+      { measure: 'window_usage', subject_id: 'u9', expected: '2', found: '1' },
+      { measure: 'window_usage', subject_id: 'u9', expected: '2', found: '1' },
+    ]);
+    await fixture.rows(`update window_value_sets set missed = 1`);
+    expect(await verify()).toMatchObject({ difference_count: 0, windows_unjudged: 2 });
+    await fixture.rows(`delete from current_windows where subject_id = 'u9'`);
+    expect((await verify()).differences).toMatchObject([
+      { measure: 'window_missing', subject_id: 'u9', expected: '0', found: '2' },
+      { measure: 'window_missing', subject_id: 'u9', expected: '0', found: '2' },
+    ]);
+  });
+
+  it('bounds the values of a window that opened before a change of its plan', async () => {
+    const models = { key: 'models', limit: '9', measure: 'unique', of: 'model', currency: '' } as const;
+    const greatest = { key: 'greatest', limit: '9', measure: 'max', currency: '' } as const;
+    await fixture.publish('ulp_2', [models, greatest]);
+    await fixture.route({ subjectId: 'u9', planId: 'ulp_2' });
+    await post('before', ['u9'], 0, 1_000_000);
+    fixture.clock.advanceMs(2_000_000);
+    const selector = ['metric', 'llm.tokens'] as const;
+    await fixture.publish(
+      'ulp_2',
+      [models, greatest].map((rule) => ({ ...rule, selector })),
+    );
+    expect(await verify()).toMatchObject({ difference_count: 0, windows_bounded: 2 });
+    await fixture.rows(`update current_windows set used = array[2, 2] where subject_id = 'u9'`);
+    expect((await verify()).differences).toMatchObject([
+      { subject_id: 'u9', expected: '2', found: '0 to 1' },
+      { subject_id: 'u9', expected: '2', found: '0 to 1' },
+    ]);
+  });
+
   it('names each window that is missing', async () => {
     await post('late', ['u1'], -3);
     await fixture.rows(`delete from past_windows where subject_id = 'u1' and window_end is not null`);

@@ -4,7 +4,7 @@ import { groupBy } from '../../../kernel/maps.js';
 import type { Tx } from '../../../platform/postgres/index.js';
 import { type ActiveLimitRule, type ActiveRoute, ActiveRules, type RouteChange } from './active-rules.js';
 
-const RULE_FIELDS = sql`r.rule_no as "ruleNo", r.measure, r.selector_type as "selectorType",
+const RULE_FIELDS = sql`r.rule_no as "ruleNo", r.measure, r.of, r.selector_type as "selectorType",
   r.selector_value as "selectorValue", r.dimension_key as "dimensionKey", r.dimension_value as "dimensionValue",
   case r.measure when 'amount' then r.currency else '' end as currency, r.period`;
 /** The columns that say what a rule selects. */

@@ -7,6 +7,8 @@ export interface ActiveLimitRule {
   /** Unix milliseconds. */
   readonly sinceMs: number;
   readonly measure: LimitMeasure;
+  /** The dimension whose values a `unique` rule counts; otherwise null. */
+  readonly of: string | null;
   readonly selectorType: LimitSelectorType;
   readonly selectorValue: string;
   readonly dimensionKey: string | null;

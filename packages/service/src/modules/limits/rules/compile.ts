@@ -29,6 +29,7 @@ export function compileRule(
     planId,
     limitKey: row.limit_key,
     measure: row.measure,
+    of: row.of ?? undefined,
     selectorType: row.selector_type,
     selectorValue: row.selector_value,
     dimension:

@@ -28,6 +28,7 @@ describe('what a rule may be', () => {
       currency: '',
       dimension_key: null,
       dimension_value: null,
+      of: null,
       webhook_event: null,
       notify_at: [],
     });
@@ -40,6 +41,13 @@ describe('what a rule may be', () => {
     ['a dimension without a value', { dimension_key: 'model' }, ['dimension_value']],
     ['a value without a dimension', { dimension_value: 'gpt' }, ['dimension_key']],
     ['an amount of no currency', { currency: '' }, ['currency']],
+    ['different values of no dimension', { measure: 'unique' }, ['of']],
+    ['a dimension of another measure', { measure: 'max', of: 'model' }, ['of']],
+    [
+      'more values than a window counts',
+      { measure: 'unique', of: 'seat', limit_amount: '100001' },
+      ['limit_amount'],
+    ],
     ['a period of minutes', { period: '5m' }, ['period']],
     ['no period', { period: 'fortnight' }, ['period']],
     ['a period that is too long', { period: '9999d' }, ['period']],

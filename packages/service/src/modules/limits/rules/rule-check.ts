@@ -1,7 +1,13 @@
-import { type ErrorDetail, type LimitRuleInput, USAGE_RECOVERED_EVENT } from '@tollgate/contract';
+import {
+  type ErrorDetail,
+  type LimitRuleInput,
+  UNIQUE_VALUES_MAX,
+  USAGE_RECOVERED_EVENT,
+} from '@tollgate/contract';
 import { DomainError } from '../../../kernel/errors.js';
 import { parsePeriod } from '../../../kernel/period.js';
 import { amountText, exactAmount } from '../../ledger/index.js';
+import { ONE_COUNTED } from './rule.js';
 import type { RuleValues } from './rule-row.js';
 
 /**
@@ -40,7 +46,13 @@ export function checkedRule(rule: LimitRuleInput): RuleValues {
 type Report = (path: string, message: string) => void;
 
 function valuesOf(rule: LimitRuleInput, report: Report): RuleValues {
-  const { selector_value = '', dimension_key = null, dimension_value = null, currency = '' } = rule;
+  const {
+    selector_value = '',
+    dimension_key = null,
+    dimension_value = null,
+    currency = '',
+    of = null,
+  } = rule;
   checkSelector(rule.selector_type, selector_value, report);
   if (dimension_key === null && dimension_value !== null) {
     report('dimension_key', 'is required, because dimension_value is there');
@@ -49,6 +61,11 @@ function valuesOf(rule: LimitRuleInput, report: Report): RuleValues {
     report('dimension_value', 'is required, because dimension_key is there');
   }
   if (rule.measure === 'amount' && currency === '') report('currency', 'is required for an amount');
+  if (rule.measure === 'unique' && of === null) {
+    report('of', 'is required for unique: the dimension whose values are counted');
+  }
+  if (rule.measure !== 'unique' && of !== null)
+    report('of', 'expected none, because the measure is not unique');
   if (parsePeriod(rule.period) === undefined) {
     report(
       'period',
@@ -64,13 +81,14 @@ function valuesOf(rule: LimitRuleInput, report: Report): RuleValues {
   return {
     limit_key: rule.limit_key,
     measure: rule.measure,
+    of,
     selector_type: rule.selector_type,
     selector_value,
     dimension_key,
     dimension_value,
     currency,
     period: rule.period,
-    limit_amount: limitText(rule.limit_amount, report),
+    limit_amount: limitText(rule, report),
     action: rule.action,
     webhook_event: rule.webhook_event ?? null,
     notify_at: notifyAt,
@@ -85,14 +103,20 @@ function checkSelector(type: LimitRuleInput['selector_type'], value: string, rep
   }
 }
 
-function limitText(sent: unknown, report: Report): string {
-  const amount = exactAmount(sent);
+function limitText({ measure, limit_amount }: LimitRuleInput, report: Report): string {
+  const amount = exactAmount(limit_amount);
   if (amount === undefined || amount < 0n) {
     report(
       'limit_amount',
       'expected a decimal of at most 20 integer and 18 fraction digits that is not negative',
     );
     return '';
+  }
+  if (measure === 'unique' && amount > BigInt(UNIQUE_VALUES_MAX) * ONE_COUNTED) {
+    report(
+      'limit_amount',
+      `expected at most ${UNIQUE_VALUES_MAX}: a window counts no more values (UNIQUE_VALUES_MAX)`,
+    );
   }
   return amountText(amount);
 }

@@ -3,7 +3,7 @@ import type { ProjectTx } from '../../../platform/postgres/index.js';
 import type { RuleValues } from './rule-row.js';
 
 /** The fields that identify a rule: when one of them changes, the rule is another one and counts from zero. */
-export type RuleIdentity = Pick<RuleValues, 'limit_key' | 'period' | 'measure' | 'currency'>;
+export type RuleIdentity = Pick<RuleValues, 'limit_key' | 'period' | 'measure' | 'currency' | 'of'>;
 
 /**
  * Returns the numbers under which rules accumulate; the same identity always gets the same number. The caller holds the
@@ -22,19 +22,20 @@ export async function numberRules(
     with asked as (
       select * from unnest(
         ${rules.map((rule) => rule.limit_key)}::text[], ${rules.map((rule) => canonicalText(rule.period))}::text[],
-        ${rules.map((rule) => rule.measure)}::text[], ${rules.map(countedCurrency)}::text[]
-      ) with ordinality as asked (limit_key, period, measure, currency, position)
+        ${rules.map((rule) => rule.measure)}::text[], ${rules.map(countedCurrency)}::text[],
+        ${rules.map((rule) => rule.of ?? '')}::text[]
+      ) with ordinality as asked (limit_key, period, measure, currency, of, position)
     ), known as (
-      select limit_key, period, measure, currency, no from limit_rules
+      select limit_key, period, measure, currency, of, no from limit_rules
       where ${tx.isOwn()} and owner_id = ${ownerId}
     ), added as (
-      insert into limit_rules (tenant_id, project_id, owner_id, limit_key, period, measure, currency)
-      select ${tx.ownValues()}, ${ownerId}, limit_key, period, measure, currency from asked
-      where (limit_key, period, measure, currency) not in (select limit_key, period, measure, currency from known)
-      returning limit_key, period, measure, currency, no
+      insert into limit_rules (tenant_id, project_id, owner_id, limit_key, period, measure, currency, of)
+      select ${tx.ownValues()}, ${ownerId}, limit_key, period, measure, currency, of from asked
+      where (limit_key, period, measure, currency, of) not in (select limit_key, period, measure, currency, of from known)
+      returning limit_key, period, measure, currency, of, no
     )
     select no from asked join (select * from known union all select * from added) numbered
-      using (limit_key, period, measure, currency)
+      using (limit_key, period, measure, currency, of)
     order by position`;
   return rows.map(({ no }) => no);
 }

@@ -4,6 +4,8 @@ import type { LimitAction, LimitMeasure, LimitSelectorType } from '@tollgate/con
 export interface RuleValues {
   readonly limit_key: string;
   readonly measure: LimitMeasure;
+  /** The dimension whose values a `unique` rule counts; otherwise null. */
+  readonly of: string | null;
   readonly selector_type: LimitSelectorType;
   readonly selector_value: string;
   readonly dimension_key: string | null;
@@ -20,11 +22,12 @@ export interface RuleValues {
 
 /** Returns the values of a rule or limit without the other columns of its row. */
 export function ruleValues(row: RuleValues): RuleValues {
-  const { limit_key, measure, selector_type, selector_value, dimension_key, dimension_value } = row;
+  const { limit_key, measure, of, selector_type, selector_value, dimension_key, dimension_value } = row;
   const { currency, period, limit_amount, action, webhook_event, notify_at } = row;
   return {
     limit_key,
     measure,
+    of,
     selector_type,
     selector_value,
     dimension_key,

@@ -6,6 +6,7 @@ export function ruleView(row: RuleRow) {
   return {
     limit_key: row.limit_key,
     measure: row.measure,
+    ...(row.of === null ? {} : { of: row.of }),
     selector_type: row.selector_type,
     selector_value: row.selector_value,
     ...(row.dimension_key === null || row.dimension_value === null

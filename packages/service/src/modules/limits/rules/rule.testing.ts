@@ -9,6 +9,7 @@ export function compiledRule(change: Partial<CompiledRule> = {}): CompiledRule {
     planId: 'ulp_1',
     limitKey: 'spend',
     measure: 'amount',
+    of: undefined,
     selectorType: 'all',
     selectorValue: '',
     dimension: undefined,

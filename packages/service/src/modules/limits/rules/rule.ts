@@ -2,8 +2,8 @@ import type { LimitAction, LimitMeasure, LimitSelectorType } from '@tollgate/con
 import type { Period } from '../../../kernel/period.js';
 import type { AmountTimeline } from './amounts.js';
 
-/** One charge item of a rule that counts them: values of limits are × 10^18. */
-export const ONE_CHARGE_ITEM = 10n ** 18n;
+/** One charge item, or one value, of a rule that counts them: values of limits are × 10^18. */
+export const ONE_COUNTED = 10n ** 18n;
 
 /** An active rule of a plan or a direct limit; one object for all subjects that it applies to. */
 export interface CompiledRule {
@@ -15,6 +15,8 @@ export interface CompiledRule {
   readonly planId: string | null;
   readonly limitKey: string;
   readonly measure: LimitMeasure;
+  /** The dimension whose values a `unique` rule counts; undefined for other measures. */
+  readonly of: string | undefined;
   readonly selectorType: LimitSelectorType;
   readonly selectorValue: string;
   /** Only usage with this value of the dimension counts. */

@@ -41,7 +41,7 @@ export async function alertEvents(
     const { rule, window } = alert.window.sum;
     const ofRule = present(reserved[index], `the reserved amount of rule ${rule.ruleNo}`);
     const { used, limit } = alert.window;
-    return alertEvent(alert, { rule, window, used, limit, reserved: ofRule }, nowMs);
+    return alertEvent(alert, { rule, window, used, limit, reserved: ofRule, isSeen: false }, nowMs);
   });
 }
 

@@ -191,19 +191,20 @@ export async function insertPastWindows(tx: Tx, windows: readonly OpenedWindow[]
  * their position in the list, from 1 on.
  */
 function namedWindows(sums: readonly WindowSum[]): RawBuilder<unknown> {
-  return sql`unnest(${pastKeyLists(sums.map(keyOf))}, ${arrayLiteral(sums, ({ used }) => numericText(used))}::numeric[],
+  return sql`unnest(${pastKeyLists(sums.map(windowKeyOf))}, ${arrayLiteral(sums, ({ used }) => numericText(used))}::numeric[],
       ${arrayLiteral(sums, ({ rule }) => lowestPercent(rule))}::integer[])
     with ordinality as v (${PAST_KEY}, used, first_percent, position)`;
 }
 
-type WindowKey = Pick<OpenedWindow, 'usage' | 'ruleNo' | 'startS'>;
+/** Identifies a window of a subject whose usage is counted. */
+export type UsageWindowKey = Pick<OpenedWindow, 'usage' | 'ruleNo' | 'startS'>;
 
-function keyOf({ usage, rule, window }: WindowSum): WindowKey {
+export function windowKeyOf({ usage, rule, window }: WindowSum): UsageWindowKey {
   return { usage, ruleNo: rule.ruleNo, startS: window.startS };
 }
 
 /** Returns the columns of {@link PAST_KEY} as lists. */
-function pastKeyLists(windows: readonly WindowKey[]): RawBuilder<unknown> {
+export function pastKeyLists(windows: readonly UsageWindowKey[]): RawBuilder<unknown> {
   return sql`
     ${arrayLiteral(windows, ({ usage }) => usage.scope.projectNo)}::integer[],
     ${arrayLiteral(windows, ({ usage }) => usage.subject.type)}::text[], ${quotedIds(windows)}::text[],
@@ -213,12 +214,13 @@ function pastKeyLists(windows: readonly WindowKey[]): RawBuilder<unknown> {
 const nextNotices = (windows: readonly Pick<OpenedWindow, 'next'>[]) =>
   sql`${arrayLiteral(windows, ({ next }) => (next === undefined ? 'null' : numericText(next)))}::numeric[]`;
 
-const PAST_KEY = sql`project_no, subject_type, subject_id, rule_no, window_start`;
+/** The columns that identify a window. */
+export const PAST_KEY = sql`project_no, subject_type, subject_id, rule_no, window_start`;
 const IS_NAMED_PAST = sql`w.project_no = v.project_no and w.subject_type = v.subject_type and w.subject_id = v.subject_id
   and w.rule_no = v.rule_no and w.window_start = v.window_start`;
 
 /** Quotes an id once for successive windows of the same subject. */
-function quotedIds(windows: readonly WindowKey[]): string {
+function quotedIds(windows: readonly UsageWindowKey[]): string {
   let latest: SubjectUsage | undefined;
   let quoted = '';
   return arrayLiteral(windows, ({ usage }) => {
@@ -239,7 +241,7 @@ export async function recordNextAlerts(tx: Tx, windows: readonly NextAlert[]): P
   if (windows.length === 0) return;
   await sql`
     update past_windows w set next_notice = v.next_notice
-    from unnest(${pastKeyLists(windows.map(({ sum }) => keyOf(sum)))}, ${nextNotices(windows)}) as v (${PAST_KEY}, next_notice)
+    from unnest(${pastKeyLists(windows.map(({ sum }) => windowKeyOf(sum)))}, ${nextNotices(windows)}) as v (${PAST_KEY}, next_notice)
     where ${IS_NAMED_PAST}
   `.execute(tx);
 }
@@ -249,7 +251,7 @@ export async function readReserved(tx: Tx, sums: readonly WindowSum[]): Promise<
   if (sums.length === 0) return [];
   const { rows } = await sql<{ reserved: string }>`
     select coalesce(r.reserved, 0) as reserved
-    from unnest(${pastKeyLists(sums.map(keyOf))}) with ordinality as v (${PAST_KEY}, position)
+    from unnest(${pastKeyLists(sums.map(windowKeyOf))}) with ordinality as v (${PAST_KEY}, position)
     left join limit_reserved r on r.project_no = v.project_no and r.subject_type = v.subject_type
       and r.subject_id = v.subject_id and r.rule_no = v.rule_no
     order by v.position

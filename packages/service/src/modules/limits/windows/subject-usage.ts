@@ -14,15 +14,21 @@ import {
   type CompiledRoute,
   type CompiledRule,
   type LimitRuleIndex,
-  ONE_CHARGE_ITEM,
+  ONE_COUNTED,
   type SubjectRef,
 } from '../rules/index.js';
+import { addValue, type CountedValues, countedValueOf, countsValues } from './counted-values.js';
 
 /** The sum that one batch adds to one window of a subject. */
 export interface WindowSum extends OpenRule {
   readonly usage: SubjectUsage;
-  /** × 10^18, of an amount, a quantity or a count, as the rule measures. */
+  /**
+   * × 10^18, of an amount, a quantity or a count, as the rule measures. For a rule that counts values, see
+   * `window-values.ts`.
+   */
   used: bigint;
+  /** The values of a rule that counts them; undefined for other rules, and without usage. */
+  values: CountedValues | undefined;
 }
 
 /** A subject that has a route, with what one batch adds to its windows. */
@@ -44,7 +50,9 @@ export function subjectRef({ scope, subject }: Pick<SubjectUsage, 'scope' | 'sub
 
 /** Whether anything is to be added to windows. */
 export function hasWindowSums({ latest, all }: SubjectUsage): boolean {
-  return all === undefined ? latest.some(isCounted) : [...all.values()].some(isCounted);
+  const isAny = (sum: WindowSum | undefined) =>
+    sum !== undefined && (sum.used !== 0n || sum.values !== undefined);
+  return all === undefined ? latest.some(isAny) : [...all.values()].some(isAny);
 }
 
 /** Returns the sums to add to windows, those of a rule in ascending time; sums of 0 are left out. */
@@ -55,6 +63,12 @@ export function windowSums({ latest, all }: SubjectUsage): WindowSum[] {
 
 function isCounted(sum: WindowSum | undefined): sum is WindowSum {
   return sum !== undefined && sum.used !== 0n;
+}
+
+/** Returns the sums whose rules count values. Their `used` is known only after the stored values were read. */
+export function valueSums({ latest, all }: SubjectUsage): WindowSum[] {
+  const sums = all === undefined ? latest : [...all.values()];
+  return sums.filter((sum) => sum !== undefined).filter(({ values }) => values !== undefined);
 }
 
 /**
@@ -81,8 +95,17 @@ export class UsageCounter {
 
   readonly #count = (rule: CompiledRule): void => {
     if (this.#at === undefined) return;
-    const { usage, event, item, places } = this.#at;
+    const { event, item } = this.#at;
     if (rule.measure === 'amount' && item.currency !== rule.currency) return;
+    if (!countsValues(rule)) {
+      this.#sumOf(rule, this.#at).used += usedOf(rule, event, item);
+      return;
+    }
+    const value = countedValueOf(rule, event, item);
+    if (value !== undefined) addValue(this.#sumOf(rule, this.#at), value, event.isCounter === true ? -1 : 1);
+  };
+
+  #sumOf(rule: CompiledRule, { usage, event, places }: Counting): WindowSum {
     const place = places.get(rule);
     // Stops the batch: with the place of another rule, the usage would count against another limit.
     if (place === undefined) throw new Error(`rule ${rule.ruleNo} does not belong to its route`);
@@ -91,17 +114,19 @@ export class UsageCounter {
       sum = this.#open(usage, rule, event.occurredAt, sum);
       usage.latest[place] = sum;
     }
-    sum.used += usedOf(rule, event, item);
-  };
+    return sum;
+  }
 
   /** @param latest the latest window of the rule, if there was one */
   #open(usage: SubjectUsage, rule: CompiledRule, atS: number, latest: WindowSum | undefined): WindowSum {
     const window = this.#windows.at(rule, usage.route.settings, atS);
-    if (latest === undefined && usage.all === undefined) return { usage, rule, window, used: 0n };
+    if (latest === undefined && usage.all === undefined) {
+      return { usage, rule, window, used: 0n, values: undefined };
+    }
     usage.all ??= new Map(usage.latest.flatMap((sum) => (sum === undefined ? [] : [[keyOf(sum), sum]])));
     const known = usage.all.get(keyOf({ rule, window }));
     if (known !== undefined) return known;
-    const sum = { usage, rule, window, used: 0n };
+    const sum = { usage, rule, window, used: 0n, values: undefined };
     usage.all.set(keyOf(sum), sum);
     return sum;
   }
@@ -120,7 +145,7 @@ export class UsageCounter {
 function usedOf({ measure }: CompiledRule, { isCounter }: RatedUsage, item: UsageItemRow): bigint {
   if (measure === 'amount') return item.amount;
   if (measure === 'quantity') return item.quantity;
-  return isCounter === true ? -ONE_CHARGE_ITEM : ONE_CHARGE_ITEM;
+  return isCounter === true ? -ONE_COUNTED : ONE_COUNTED;
 }
 
 /** The event and subject that are being counted. */

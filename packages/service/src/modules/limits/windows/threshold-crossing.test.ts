@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { stored } from '../../../testing/index.js';
 import { firstAlertAt, thresholdChangeOf } from './threshold-crossing.js';
 
-const NOTIFY_AT = { notifyAt: [50, 80] };
+const NOTIFY_AT = { notifyAt: [50, 80], measure: 'amount' } as const;
 
 describe('the thresholds that usage passes', () => {
   it.each<[string, string, string, number[], string | undefined]>([
@@ -35,6 +35,24 @@ describe('the thresholds that usage passes', () => {
     });
   });
 
+  it('lie above the limit of a greatest quantity, and at its shares', () => {
+    const rule = { ...NOTIFY_AT, measure: 'max' } as const;
+    const limit = stored('100');
+    expect(thresholdChangeOf(rule, limit, stored('50'), limit)).toMatchObject({
+      reached: [50, 80],
+      next: limit + 1n,
+    });
+    expect(thresholdChangeOf(rule, limit, limit + 1n, limit + 1n)).toMatchObject({
+      reached: [100],
+      next: undefined,
+    });
+    expect(thresholdChangeOf(rule, limit, undefined, limit)).toMatchObject({
+      recovered: [100],
+      next: limit + 1n,
+    });
+    expect(firstAlertAt({ ...rule, notifyAt: [] }, 0n)).toBe(1n);
+  });
+
   it('are none while usage stays between them', () => {
     expect(thresholdChangeOf(NOTIFY_AT, stored('100'), stored('50'), stored('49.9'))).toBeUndefined();
     expect(thresholdChangeOf(NOTIFY_AT, stored('100'), stored('80'), stored('50'))).toBeUndefined();
@@ -56,8 +74,8 @@ describe('the thresholds that usage passes', () => {
   it('are reached with the next usage that can be, where a share has more digits than usage can have', () => {
     const limit = 1n;
     expect(firstAlertAt(NOTIFY_AT, limit)).toBe(1n);
-    expect(firstAlertAt({ notifyAt: [] }, limit)).toBe(1n);
-    expect(firstAlertAt({ notifyAt: [1] }, 101n)).toBe(2n);
+    expect(firstAlertAt({ ...NOTIFY_AT, notifyAt: [] }, limit)).toBe(1n);
+    expect(firstAlertAt({ ...NOTIFY_AT, notifyAt: [1] }, 101n)).toBe(2n);
   });
 
   it('are each reached and left in turn on any way up and down', () => {
@@ -65,7 +83,7 @@ describe('the thresholds that usage passes', () => {
     const percents = fc.uniqueArray(fc.integer({ min: 1, max: 99 }), { maxLength: 5 });
     fc.assert(
       fc.property(deltas, percents, fc.bigInt({ min: 0n, max: 150n }), (steps, shares, limit) => {
-        const rule = { notifyAt: shares.sort((a, b) => a - b) };
+        const rule = { ...NOTIFY_AT, notifyAt: shares.sort((a, b) => a - b) };
         const all = [...rule.notifyAt, 100];
         const isReached = (percent: number, used: bigint) => used * 100n >= limit * BigInt(percent);
         let used = 0n;

@@ -3,7 +3,7 @@ import type { CompiledRule } from '../rules/index.js';
 /** The percentage at which the limit itself is reached. */
 export const WHOLE_PERCENT = 100;
 
-type Thresholds = Pick<CompiledRule, 'notifyAt'>;
+type Thresholds = Pick<CompiledRule, 'notifyAt' | 'measure'>;
 
 /** The thresholds of a window that usage has passed, upwards or downwards. At least one list is empty. */
 export interface ThresholdChange {
@@ -28,7 +28,7 @@ export function lowestPercent({ notifyAt: [percent = WHOLE_PERCENT] }: Threshold
 
 /** The usage × 10^18 at which the first alert of a new window is due. */
 export function firstAlertAt(rule: Thresholds, limit: bigint): bigint {
-  return noticeAt(limit, lowestPercent(rule));
+  return noticeAt(rule, limit, lowestPercent(rule));
 }
 
 /**
@@ -70,16 +70,17 @@ function thresholdsOf(rule: Thresholds, limit: bigint): readonly Threshold[] {
   const known = latestThresholds.get(rule);
   if (known?.limit === limit) return known.thresholds;
   const percents = [...rule.notifyAt, WHOLE_PERCENT];
-  const thresholds = percents.map((percent) => ({ percent, amount: noticeAt(limit, percent) }));
+  const thresholds = percents.map((percent) => ({ percent, amount: noticeAt(rule, limit, percent) }));
   latestThresholds.set(rule, { limit, thresholds });
   return thresholds;
 }
 
 /**
  * Returns the usage at which a percentage is reached. Usage has at most 18 fraction digits, so an amount with more of
- * them is rounded up to 18.
+ * them is rounded up to 18. A greatest quantity may equal its limit: only the next amount above it exceeds the limit.
  */
-function noticeAt(limit: bigint, percent: number): bigint {
+function noticeAt({ measure }: Thresholds, limit: bigint, percent: number): bigint {
+  if (measure === 'max' && percent === WHOLE_PERCENT) return limit + 1n;
   const hundredfold = limit * BigInt(percent);
   const isRounded = hundredfold > 0n && hundredfold % 100n !== 0n;
   return hundredfold / 100n + (isRounded ? 1n : 0n);

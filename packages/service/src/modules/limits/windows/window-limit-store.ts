@@ -1,3 +1,4 @@
+import type { LimitMeasure } from '@tollgate/contract';
 import { type RawBuilder, sql } from 'kysely';
 import type { Tx } from '../../../platform/postgres/index.js';
 import { EVERY_SUBJECT } from '../rules/index.js';
@@ -10,6 +11,7 @@ export interface WindowLimitChange {
   readonly subjectType: string;
   readonly subjectId: string;
   readonly ruleNo: number;
+  readonly measure: LimitMeasure;
   /** A decimal of at most 18 fraction digits. */
   readonly limitAmount: string;
   /** Percentages below 100 at which the rule sends alerts. */
@@ -25,6 +27,7 @@ export interface WindowLimitChange {
  */
 export async function changeWindowLimits(tx: Tx, change: WindowLimitChange): Promise<void> {
   const { projectNo, subjectType, subjectId, ruleNo, limitAmount, notifyAt, changedAtMs, opensNow } = change;
+  const noticeAt = noticeOf(change);
   const limit = sql<string>`${limitAmount}::numeric`;
   const percents = [...notifyAt, WHOLE_PERCENT];
   const opensHere = (window: Columns) => sql`(${window.start} * 1000 >= ${changedAtMs}
@@ -71,8 +74,11 @@ const currentOf = (ruleNo: number): Columns => ({
 });
 
 /**
- * As in `threshold-crossing.ts`: a percentage of a limit, rounded up to 18 fraction digits. Only multiplication is
- * used, because it is exact for numbers of any size.
+ * As in `threshold-crossing.ts`: a percentage of a limit, rounded up to 18 fraction digits, or the next amount above
+ * the limit of a greatest quantity. Only multiplication is used, because it is exact for numbers of any size.
  */
-const noticeAt = (limit: RawBuilder<unknown>) =>
-  sql`ceil(${limit} * p.percent * 10000000000000000) * 0.000000000000000001`;
+const noticeOf =
+  ({ measure }: WindowLimitChange) =>
+  (limit: RawBuilder<unknown>) =>
+    sql`(ceil(${limit} * p.percent * 10000000000000000)
+      + (${measure === 'max'} and p.percent = ${WHOLE_PERCENT})::integer) * 0.000000000000000001`;

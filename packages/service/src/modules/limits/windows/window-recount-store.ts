@@ -21,6 +21,10 @@ export interface CountedWindow extends WindowKey {
   /** When the batch that opened the window was processed, Unix milliseconds. */
   readonly openedAtMs: number;
   readonly measure: LimitMeasure;
+  /** The dimension whose values were counted; empty for other measures. */
+  readonly of: string;
+  /** Whether values of the window are not kept, so that its usage cannot be compared. */
+  readonly isPartial: boolean;
   /** The currency of an amount; otherwise empty. */
   readonly currency: string;
 }
@@ -37,10 +41,12 @@ export async function readCountedWindows(
     )
     select p.tenant_id as "tenantId", p.id as "projectId", w.subject_type as "subjectType", w.subject_id as "subjectId",
       w.rule_no as "ruleNo", w.window_start as "startS", w.window_end as "endS", w.used::text as used,
-      w.opened_at_ms as "openedAtMs", rule.measure, rule.currency, w.total
+      w.opened_at_ms as "openedAtMs", rule.measure, rule.of, rule.currency, coalesce(s.missed, 0) > 0 as "isPartial", w.total
     from newest w
     join projects p on p.no = w.project_no
     join limit_rules rule on rule.no = w.rule_no
+    left join window_value_sets s on s.project_no = w.project_no and s.subject_type = w.subject_type
+      and s.subject_id = w.subject_id and s.rule_no = w.rule_no and s.window_start = w.window_start
     order by p.id, w.rule_no, w.window_start, w.subject_type, w.subject_id
   `.execute(tx);
   const [first] = rows;

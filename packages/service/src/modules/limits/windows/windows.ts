@@ -14,6 +14,7 @@ import {
 } from './store.js';
 import { type SubjectUsage, subjectRef, type WindowSum, windowSums } from './subject-usage.js';
 import { firstAlertAt, thresholdChangeOf } from './threshold-crossing.js';
+import { countValues } from './window-values.js';
 
 export interface CountedBatch {
   /** Each subject once, with something to add. */
@@ -23,13 +24,15 @@ export interface CountedBatch {
 }
 
 /**
- * Adds the use of subjects to their windows; returns the alerts to send. Nearly all usage falls into current windows,
+ * Adds the use of subjects to their windows; returns the alerts to send. Counts values first, because these say by how
+ * much usage changes. Nearly all usage falls into current windows,
  * which are one row for each subject. A newer window replaces the current one, which becomes a past window; late usage
  * goes to past windows. The caller holds the posting lock.
  */
 export async function countWindows(tx: Tx, batch: CountedBatch): Promise<WebhookEvent[]> {
   const { subjects, nowMs } = batch;
   if (subjects.length === 0) return [];
+  await countValues(tx, subjects);
   const rows = await readCurrentWindows(tx, subjects);
   const { changed, newer, late } = addToCurrent(rows);
   const missing = await addToPast(tx, late, changed);

@@ -198,6 +198,7 @@ async function changeWindows(
     subjectType: route.subject_type,
     subjectId: route.subject_id,
     ruleNo: limit.rule_no,
+    measure: limit.measure,
     limitAmount: amount.limit_amount,
     notifyAt: limit.notify_at,
     changedAtMs: amount.changed_at_ms,

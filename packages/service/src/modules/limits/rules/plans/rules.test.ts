@@ -57,6 +57,7 @@ describe('rules of a plan', () => {
         webhook_event: 'tokens.high',
         notify_at: [25, 100],
       }),
+      { ...ruleOf({ limit_key: 'seats', measure: 'unique', of: 'user', currency: '' }), notify_at: [] },
     ];
     const id = await api.makePlan(rules);
     const { published } = await api.must(200, 'GET', `/usage-limit-plans/${id}`);
@@ -122,6 +123,14 @@ describe('the number under which a rule counts', () => {
     expect(inEuro.get('b')).toBe(first.get('b'));
     expect(inEuro.get('a')).not.toBe(first.get('a'));
     expect(await saveRules([a, b])).toEqual(first);
+  });
+
+  it('is another one for values of another dimension', async () => {
+    const users = ruleOf({ limit_key: 'seats', measure: 'unique', of: 'user', currency: '' });
+    const first = await saveRules([users]);
+    const other = await saveRules([{ ...users, of: 'team' }]);
+    expect(other.get('seats')).not.toBe(first.get('seats'));
+    expect(await saveRules([{ ...users, limit_amount: '3', currency: 'USERS' }])).toEqual(first);
   });
 
   it('is that of one plan alone', async () => {

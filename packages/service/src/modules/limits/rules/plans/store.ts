@@ -200,7 +200,7 @@ async function count(db: ProjectDb, found: RawBuilder<unknown>): Promise<number>
 
 async function withRules(db: ProjectDb, versions: readonly BareVersionRow[]): Promise<VersionRow[]> {
   const rows = await db.rows<PlanRuleRow>`
-    select id, plan_version_id, limit_key, measure, selector_type, selector_value, dimension_key, dimension_value, currency,
+    select id, plan_version_id, limit_key, measure, of, selector_type, selector_value, dimension_key, dimension_value, currency,
       period, limit_amount, action, webhook_event, notify_at, rule_no, created_at, updated_at
     from usage_limit_plan_rules
     where ${db.isOwn()} and plan_version_id = any(${versions.map(({ id }) => id)})
