@@ -31,6 +31,7 @@ export interface PlanDiff {
 const LABELS: Readonly<Record<keyof RuleDraft, string>> = {
   limit_key: 'Name',
   measure: 'Measure',
+  of: 'Values of',
   selector_type: 'Applies to',
   selector_value: 'Metric',
   dimension_key: 'Dimension',
@@ -101,6 +102,7 @@ function effectOf(changed: readonly (keyof RuleDraft)[], { measure }: RuleDraft)
   const isReset =
     changed.includes('period') ||
     changed.includes('measure') ||
+    changed.includes('of') ||
     (changed.includes('currency') && measure === 'amount');
   if (isReset) return 'The counter restarts from zero.';
   const isLimit = changed.includes('limit_amount');

@@ -11,6 +11,8 @@ import { plainNumber } from '../../../plain-number.js';
 export interface RuleDraft {
   readonly limit_key: string;
   readonly measure: LimitMeasure;
+  /** The dimension whose different values are counted; empty for other measures. */
+  readonly of: string;
   readonly selector_type: LimitSelectorType;
   readonly selector_value: string;
   readonly dimension_key: string;
@@ -27,6 +29,7 @@ export interface RuleDraft {
 export const NEW_RULE: RuleDraft = {
   limit_key: '',
   measure: 'amount',
+  of: '',
   selector_type: 'all',
   selector_value: '',
   dimension_key: '',
@@ -48,6 +51,7 @@ export function ruleDraft(rule: StoredRule): RuleDraft {
   return {
     limit_key: rule.limit_key,
     measure: rule.measure,
+    of: rule.of ?? '',
     selector_type: rule.selector_type,
     selector_value: rule.selector_value,
     dimension_key: rule.dimension_key ?? '',
@@ -67,6 +71,7 @@ export function ruleInput(draft: RuleDraft): LimitRuleInput {
   return {
     limit_key: limit_key.trim(),
     measure,
+    of: measure === 'unique' ? textOrNull(draft.of.trim()) : null,
     selector_type,
     selector_value: selector_type === 'all' ? '' : selector_value.trim(),
     dimension_key: textOrNull(draft.dimension_key.trim()),

@@ -15,6 +15,8 @@ const MEASURES = [
   { value: 'amount', label: 'Cost of usage' },
   { value: 'quantity', label: 'Quantity of usage' },
   { value: 'count', label: 'Number of charge items' },
+  { value: 'unique', label: 'Number of different values' },
+  { value: 'max', label: 'Greatest quantity' },
 ] as const;
 const SELECTORS = [
   { value: 'all', label: 'All usage' },
@@ -66,12 +68,22 @@ function MeasureFields(props: RuleFieldsProps) {
         )}
       </Field>
       <Text {...props} field="limit_amount" label="Limit" hint="An exact decimal." inputMode="decimal" />
-      <Text
-        {...props}
-        field="currency"
-        label={isAmount ? 'Currency' : 'Unit'}
-        hint={isAmount ? 'Counts only usage in this currency.' : 'Optional. Display only.'}
-      />
+      {rule.measure === 'unique' ? (
+        <Text
+          {...props}
+          field="of"
+          label="Values of"
+          hint="A dimension, for example user."
+          list={DIMENSIONS_LIST}
+        />
+      ) : (
+        <Text
+          {...props}
+          field="currency"
+          label={isAmount ? 'Currency' : 'Unit'}
+          hint={isAmount ? 'Counts only usage in this currency.' : 'Optional. Display only.'}
+        />
+      )}
     </Group>
   );
 }

@@ -18,7 +18,7 @@ function actionWords(action: RuleDraft['action'], shares: readonly number[]): st
 
 /** The limit of a rule, and the usage that it counts. */
 function measureWords(rule: RuleDraft): string {
-  const { measure, currency, selector_type, selector_value, dimension_key, dimension_value } = rule;
+  const { measure, of, currency, selector_type, selector_value, dimension_key, dimension_value } = rule;
   const amount = rule.limit_amount === '' ? '…' : decimalExact(plainNumber(rule.limit_amount));
   const unit = currency === '' ? '' : ` ${currency}`;
   const where = dimension_key === '' ? '' : ` where ${dimension_key} is ${isolated(dimension_value)}`;
@@ -29,6 +29,10 @@ function measureWords(rule: RuleDraft): string {
     const kind = currency === '' ? 'charge items' : currency;
     return `${amount} ${kind} of ${selected || '…'}${where}`;
   }
+  if (measure === 'unique') {
+    return `${amount} different values of ${isolated(of || '…')} in ${selected || '…'}${where}`;
+  }
+  if (measure === 'max') return `at most ${amount}${unit} in one charge item of ${selected || '…'}${where}`;
   const isPlainQuantity = measure === 'quantity' && unit === '' && selector_type !== 'all';
   return `${amount}${unit}${isPlainQuantity ? '' : ' of'} ${selected || '…'}${where}`;
 }

@@ -24,6 +24,30 @@ describe('a rule as a sentence', () => {
     expect(ruleSentence(calls)).toMatch(/^5,000 calls of http\.calls per calendar day,/);
   });
 
+  it('describes numbers of different values, and greatest quantities', () => {
+    const unique = { ...NEW_RULE, measure: 'unique', of: 'user', currency: '', limit_amount: '5' } as const;
+    expect(ruleSentence(unique)).toMatch(
+      /^5 different values of \u2068user\u2069 in all usage per calendar month,/,
+    );
+    const max = {
+      ...unique,
+      measure: 'max',
+      of: '',
+      currency: 'tokens',
+      selector_type: 'metric',
+      selector_value: 'llm.input_tokens',
+      limit_amount: '8000',
+    } as const;
+    expect(ruleSentence(max)).toMatch(
+      /^at most 8,000 tokens in one charge item of llm\.input_tokens per calendar/,
+    );
+  });
+
+  it('sends the dimension of different values only with that measure', () => {
+    expect(ruleInput({ ...RULE, measure: 'unique', of: ' user ' })).toMatchObject({ of: 'user' });
+    expect(ruleInput({ ...RULE, measure: 'max', of: 'user' })).toMatchObject({ of: null });
+  });
+
   it('describes amounts of all usage', () => {
     expect(ruleSentence(RULE)).toBe(
       '100 USD of all usage per calendar month, alerts at 50 % and 80 %, blocks at 100 %',
@@ -66,6 +90,7 @@ describe('the request body of a rule', () => {
     expect(ruleInput({ ...RULE, limit_amount: '1,000 000.5', selector_value: 'left over' })).toEqual({
       limit_key: 'spend',
       measure: 'amount',
+      of: null,
       selector_type: 'all',
       selector_value: '',
       dimension_key: null,

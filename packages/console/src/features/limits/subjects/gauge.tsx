@@ -77,15 +77,19 @@ function Amount({ name, value }: { readonly name: string; readonly value: string
   );
 }
 
-/** Names a limit by its usage and period: `llm.output_tokens where model is large, per 7 days`. */
+/**
+ * Names a limit by its usage and period: `llm.output_tokens where model is large, per 7 days`. A measure that is not a
+ * sum comes first.
+ */
 export function limitName(
   limit: Omit<RealtimeLimit, 'limit_key' | 'plan_id' | 'account_id' | 'account_external_id'>,
 ): string {
-  const { selector_type, selector_value, dimension_key, dimension_value, period } = limit;
-  const selected = { all: 'All usage', metric: selector_value, metric_prefix: `${selector_value}*` }[
-    selector_type
-  ];
+  const { measure, of, selector_type, selector_value, dimension_key, dimension_value, period } = limit;
+  const measured = { unique: `Values of ${isolated(of ?? '')} in `, max: 'Greatest quantity of ' };
+  const isSum = measure !== 'unique' && measure !== 'max';
+  const all = isSum ? 'All usage' : 'all usage';
+  const selected = { all, metric: selector_value, metric_prefix: `${selector_value}*` }[selector_type];
   const where =
     dimension_key === undefined ? '' : ` where ${dimension_key} is ${isolated(dimension_value ?? '')}`;
-  return `${selected}${where}, ${periodWords(period)}`;
+  return `${isSum ? '' : measured[measure]}${selected}${where}, ${periodWords(period)}`;
 }
