@@ -6,6 +6,7 @@ import {
   IDENTIFIER_CHARS_MAX,
   METRIC_PATTERN,
   NOTIFY_AT_MAX,
+  SELECTOR_VALUES_MAX,
   UNIQUE_VALUES_MAX,
 } from './limits.js';
 import { WEBHOOK_EVENT_TYPE_PATTERN } from './webhooks.js';
@@ -14,7 +15,7 @@ import { WEBHOOK_EVENT_TYPE_PATTERN } from './webhooks.js';
 export const LIMIT_MEASURES = ['amount', 'quantity', 'count', 'unique', 'max'] as const;
 export type LimitMeasure = (typeof LIMIT_MEASURES)[number];
 
-export const LIMIT_SELECTOR_TYPES = ['all', 'metric', 'metric_prefix'] as const;
+export const LIMIT_SELECTOR_TYPES = ['all', 'metric', 'metrics', 'metric_prefix'] as const;
 export type LimitSelectorType = (typeof LIMIT_SELECTOR_TYPES)[number];
 
 export const LIMIT_ACTIONS = ['block', 'notify'] as const;
@@ -37,13 +38,30 @@ export const LimitMeasureSchema = oneOf(
 );
 export const LimitSelectorTypeSchema = oneOf(
   LIMIT_SELECTOR_TYPES,
-  'Which charge items count: all, those of a metric, or those whose metric begins with a text.',
+  'Which charge items count: all, those of a metric, those of several metrics, or those whose metric begins with a text.',
 );
 const DimensionKey = Type.String({
   pattern: DIMENSION_NAME_PATTERN,
-  description: 'Together with `dimension_value`: only events with this value of the dimension count.',
+  description:
+    'Together with `dimension_value` or `dimension_values`: only events with such a value of the dimension count.',
 });
-const DimensionValue = Type.String({ minLength: 1, maxLength: IDENTIFIER_CHARS_MAX });
+const DimensionValue = Type.String({
+  minLength: 1,
+  maxLength: IDENTIFIER_CHARS_MAX,
+  description: 'The value, exactly as it is: a `*` has no meaning here.',
+});
+const SelectorValues = Type.Array(Type.String({ pattern: METRIC_PATTERN }), {
+  minItems: 1,
+  maxItems: SELECTOR_VALUES_MAX,
+  description: 'The metrics, for `selector_type` `metrics`: they share one limit.',
+});
+const DimensionValues = Type.Array(Type.String({ minLength: 1, maxLength: IDENTIFIER_CHARS_MAX }), {
+  minItems: 1,
+  maxItems: SELECTOR_VALUES_MAX,
+  description:
+    'Values of the dimension, which share one limit. A value that ends in `*` is a prefix: `gpt-5*`. Write `\\*` for ' +
+    'a star itself.',
+});
 const OfDimension = Type.String({
   pattern: DIMENSION_NAME_PATTERN,
   description:
@@ -81,11 +99,13 @@ export const LimitRuleInput = Type.Object(
     selector_value: Type.Optional(
       Type.String({
         pattern: `^$|${METRIC_PATTERN}`,
-        description: 'The metric, or its prefix; empty or left out for all usage.',
+        description: 'The metric, or its prefix; empty or left out for all usage and for several metrics.',
       }),
     ),
+    selector_values: Type.Optional(Nullable(SelectorValues)),
     dimension_key: Type.Optional(Nullable(DimensionKey)),
     dimension_value: Type.Optional(Nullable(DimensionValue)),
+    dimension_values: Type.Optional(Nullable(DimensionValues)),
     currency: Type.Optional(
       Type.String({
         pattern: `^$|${CURRENCY_PATTERN}`,
@@ -109,8 +129,10 @@ export const limitRuleFields = {
   of: Type.Optional(OfDimension),
   selector_type: LimitSelectorTypeSchema,
   selector_value: Type.String(),
+  selector_values: Type.Optional(SelectorValues),
   dimension_key: Type.Optional(DimensionKey),
   dimension_value: Type.Optional(DimensionValue),
+  dimension_values: Type.Optional(DimensionValues),
   currency: Type.String(),
   period: Period,
   limit_amount: DecimalText,

@@ -44,6 +44,8 @@ export const NAME_CHARS_MAX = 200;
 /** Rules of one usage limit plan; direct limits of one subject route. */
 export const LIMIT_RULES_MAX = 100;
 export const NOTIFY_AT_MAX = 10;
+/** Upper bound of the metrics, and of the values of a dimension, that one limit rule lists. */
+export const SELECTOR_VALUES_MAX = 100;
 /** Upper bound of the different values that a window of a `unique` limit counts, and of such a limit. */
 export const UNIQUE_VALUES_MAX = 100_000;
 /** The start of 2100, in Unix seconds: calendars are not known for much longer. */

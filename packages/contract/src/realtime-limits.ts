@@ -50,15 +50,23 @@ export const RealtimeLimit = Type.Object(
       Type.String({ description: 'Only usage with this dimension counts. Absent if all usage counts.' }),
     ),
     dimension_value: Type.Optional(
-      Type.String({ description: 'Required value of the dimension. Present with `dimension_key`.' }),
+      Type.String({
+        description:
+          'Required value of the dimension. Present with `dimension_key`, unless the rule lists values.',
+      }),
     ),
+    dimension_values: limitRuleFields.dimension_values,
     currency: Type.String({ description: 'Currency of an amount; may be empty for other measures.' }),
     metric_scope: Type.String({
       description:
-        'The selector as one string: `*` for all usage, a metric, or a prefix of metrics followed by `*`.',
+        'The selector as one string: `*` for all usage, a metric, metrics separated by commas, or a prefix of metrics ' +
+        'followed by `*`.',
     }),
     selector_type: limitRuleFields.selector_type,
-    selector_value: Type.String({ description: 'The metric, or the prefix; empty for all.' }),
+    selector_value: Type.String({
+      description: 'The metric, or the prefix; empty for all and for several metrics.',
+    }),
+    selector_values: limitRuleFields.selector_values,
     measure: limitRuleFields.measure,
     of: limitRuleFields.of,
     period: Type.String({ description: 'Length of a window, e.g. `month`, `7d` or `lifetime`.' }),

@@ -274,12 +274,14 @@ create table direct_limits (
   created_at bigint not null,
   updated_at bigint not null,
   of text,
+  selector_values text[],
+  dimension_values text[],
   constraint direct_limits_action_check CHECK ((action = ANY (ARRAY['block'::text, 'notify'::text]))),
   constraint direct_limits_measure_check CHECK ((measure = ANY (ARRAY['amount'::text, 'quantity'::text, 'count'::text, 'unique'::text, 'max'::text]))),
   constraint direct_limits_pkey PRIMARY KEY (project_id, id),
   constraint direct_limits_project_id_route_id_fkey FOREIGN KEY (project_id, route_id) REFERENCES subject_routes(project_id, id) ON DELETE CASCADE,
   constraint direct_limits_project_id_route_id_limit_key_key UNIQUE (project_id, route_id, limit_key),
-  constraint direct_limits_selector_type_check CHECK ((selector_type = ANY (ARRAY['all'::text, 'metric'::text, 'metric_prefix'::text])))
+  constraint direct_limits_selector_type_check CHECK ((selector_type = ANY (ARRAY['all'::text, 'metric'::text, 'metrics'::text, 'metric_prefix'::text])))
 );
 CREATE INDEX direct_limits_by_webhook_event ON public.direct_limits USING btree (project_id, webhook_event) WHERE (webhook_event IS NOT NULL);
 
@@ -1004,12 +1006,14 @@ create table usage_limit_plan_rules (
   created_at bigint not null,
   updated_at bigint not null,
   of text,
+  selector_values text[],
+  dimension_values text[],
   constraint usage_limit_plan_rules_action_check CHECK ((action = ANY (ARRAY['block'::text, 'notify'::text]))),
   constraint usage_limit_plan_rules_measure_check CHECK ((measure = ANY (ARRAY['amount'::text, 'quantity'::text, 'count'::text, 'unique'::text, 'max'::text]))),
   constraint usage_limit_plan_rules_pkey PRIMARY KEY (project_id, id),
   constraint usage_limit_plan_rules_project_id_plan_version_id_fkey FOREIGN KEY (project_id, plan_version_id) REFERENCES usage_limit_plan_versions(project_id, id) ON DELETE CASCADE,
   constraint usage_limit_plan_rules_project_id_plan_version_id_limit_key_key UNIQUE (project_id, plan_version_id, limit_key),
-  constraint usage_limit_plan_rules_selector_type_check CHECK ((selector_type = ANY (ARRAY['all'::text, 'metric'::text, 'metric_prefix'::text])))
+  constraint usage_limit_plan_rules_selector_type_check CHECK ((selector_type = ANY (ARRAY['all'::text, 'metric'::text, 'metrics'::text, 'metric_prefix'::text])))
 );
 CREATE INDEX usage_limit_plan_rules_by_webhook_event ON public.usage_limit_plan_rules USING btree (project_id, webhook_event) WHERE (webhook_event IS NOT NULL);
 

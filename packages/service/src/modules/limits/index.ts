@@ -13,3 +13,4 @@ export { createApiCatalog, createWorkerCatalog, LIMITS_FRESH_MS } from './rules/
 export { createLimitManagement, type LimitManagement } from './rules/management.js';
 export { registerLimitManagementRoutes } from './rules/management-routes.js';
 export { advanceRevision } from './rules/revision-store.js';
+export { parseValuePatterns } from './rules/value-pattern.js';

@@ -1,6 +1,6 @@
 import type { LimitMeasure } from '@tollgate/contract';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
-import type { ActiveLimitRule } from '../limits/index.js';
+import { type ActiveLimitRule, parseValuePatterns } from '../limits/index.js';
 import { everyHistory, type OwnTables, SHARED_TABLES } from '../storage/index.js';
 import { SIGN } from '../usage/index.js';
 
@@ -8,7 +8,17 @@ type Reader = Pick<ClickHouse, 'query'>;
 
 /** The usage that a rule selects; without a selector, all usage of its measure. */
 export type Selection = Pick<ActiveLimitRule, 'measure' | 'of' | 'currency'> &
-  Partial<Pick<ActiveLimitRule, 'selectorType' | 'selectorValue' | 'dimensionKey' | 'dimensionValue'>>;
+  Partial<
+    Pick<
+      ActiveLimitRule,
+      | 'selectorType'
+      | 'selectorValue'
+      | 'selectorValues'
+      | 'dimensionKey'
+      | 'dimensionValue'
+      | 'dimensionValues'
+    >
+  >;
 
 export interface WindowUsageScope {
   readonly tenantId: string;
@@ -119,13 +129,18 @@ export function windowQueryParts(
   { tenantId, projectId, subjectType, selection, marksMs }: WindowUsageScope,
 ) {
   const { events } = own.find((tables) => tables.projectId === projectId) ?? SHARED_TABLES;
-  const { measure, of, currency, selectorType, selectorValue, dimensionKey, dimensionValue } = selection;
+  const { measure, of, currency, selectorType, selectorValue, selectorValues } = selection;
+  const { dimensionKey, dimensionValue, dimensionValues } = selection;
+  const { exact, prefixes } = parseValuePatterns(dimensionValues ?? []);
+  const values = dimensionValue === undefined || dimensionValue === null ? exact : [dimensionValue];
   const selects = ['true'];
   if (selectorType === 'metric') selects.push('item.metric = {selector:String}');
   if (selectorType === 'metric_prefix') selects.push('startsWith(item.metric, {selector:String})');
+  if (selectorType === 'metrics') selects.push('has({metrics:Array(String)}, item.metric)');
   if (dimensionKey) {
     selects.push(
-      'mapContains(dimensions, {dimension:String}) AND dimensions[{dimension:String}] = {value:String}',
+      `mapContains(dimensions, {dimension:String}) AND (has({values:Array(String)}, dimensions[{dimension:String}])
+        OR arrayExists(prefix -> startsWith(dimensions[{dimension:String}], prefix), {prefixes:Array(String)}))`,
     );
   }
   return {
@@ -138,7 +153,7 @@ export function windowQueryParts(
     params: {
       ...{ tenant: tenantId, project: projectId, subject_type: subjectType, currency },
       ...{ marks: marksMs, since: marksMs[0] ?? 0, selector: selectorValue ?? '' },
-      ...{ dimension: dimensionKey ?? '', value: dimensionValue ?? '', of: of ?? '' },
+      ...{ dimension: dimensionKey ?? '', values, prefixes, metrics: selectorValues ?? [], of: of ?? '' },
     },
   };
 }

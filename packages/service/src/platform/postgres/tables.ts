@@ -296,6 +296,8 @@ export interface DirectLimitsTable {
   created_at: number;
   updated_at: number;
   of: string | null;
+  selector_values: string[] | null;
+  dimension_values: string[] | null;
 }
 
 export interface EntitlementGrantsTable {
@@ -852,6 +854,8 @@ export interface UsageLimitPlanRulesTable {
   created_at: number;
   updated_at: number;
   of: string | null;
+  selector_values: string[] | null;
+  dimension_values: string[] | null;
 }
 
 export interface UsageLimitPlanVersionsTable {

@@ -1,7 +1,8 @@
 import { ChevronDown, ChevronRight, Copy, MoveDown, MoveUp, Trash2 } from 'lucide-react';
 import { IconButton } from '../../../ui/button.js';
 import { classes } from '../../../ui/classes.js';
-import { RuleFields, type RuleFieldsProps } from './rule-fields.js';
+import { RuleFields } from './rule-fields.js';
+import type { RuleFieldsProps } from './rule-inputs.js';
 import { ruleSentence } from './rule-sentence.js';
 
 export interface RuleCardProps extends RuleFieldsProps {

@@ -15,8 +15,12 @@ export interface RuleDraft {
   readonly of: string;
   readonly selector_type: LimitSelectorType;
   readonly selector_value: string;
+  /** Metrics, separated by commas or spaces. */
+  readonly selector_values: string;
   readonly dimension_key: string;
   readonly dimension_value: string;
+  /** Values and prefixes, one on each line. */
+  readonly dimension_values: string;
   readonly currency: string;
   readonly period: string;
   readonly limit_amount: string;
@@ -32,8 +36,10 @@ export const NEW_RULE: RuleDraft = {
   of: '',
   selector_type: 'all',
   selector_value: '',
+  selector_values: '',
   dimension_key: '',
   dimension_value: '',
+  dimension_values: '',
   currency: 'USD',
   period: 'month',
   limit_amount: '',
@@ -54,8 +60,10 @@ export function ruleDraft(rule: StoredRule): RuleDraft {
     of: rule.of ?? '',
     selector_type: rule.selector_type,
     selector_value: rule.selector_value,
+    selector_values: (rule.selector_values ?? []).join(', '),
     dimension_key: rule.dimension_key ?? '',
     dimension_value: rule.dimension_value ?? '',
+    dimension_values: (rule.dimension_values ?? []).join('\n'),
     currency: rule.currency,
     period: rule.period,
     limit_amount: rule.limit_amount,
@@ -73,9 +81,11 @@ export function ruleInput(draft: RuleDraft): LimitRuleInput {
     measure,
     of: measure === 'unique' ? textOrNull(draft.of.trim()) : null,
     selector_type,
-    selector_value: selector_type === 'all' ? '' : selector_value.trim(),
+    selector_value: selector_type === 'all' || selector_type === 'metrics' ? '' : selector_value.trim(),
+    selector_values: selector_type === 'metrics' ? listedMetrics(draft) : null,
     dimension_key: textOrNull(draft.dimension_key.trim()),
     dimension_value: textOrNull(draft.dimension_value),
+    dimension_values: listOrNull(listedValues(draft)),
     currency: draft.currency.trim(),
     period: draft.period.trim(),
     limit_amount: plainNumber(limit_amount),
@@ -83,6 +93,16 @@ export function ruleInput(draft: RuleDraft): LimitRuleInput {
     webhook_event: textOrNull(draft.webhook_event.trim()),
     notify_at: percentages(draft.notify_at),
   };
+}
+
+/** The metrics of a draft that lists them, in their order. */
+export function listedMetrics({ selector_values }: RuleDraft): string[] {
+  return selector_values.split(/[\s,;]+/).filter((part) => part !== '');
+}
+
+/** The values and prefixes of a draft that lists them, in their order. */
+export function listedValues({ dimension_values }: RuleDraft): string[] {
+  return dimension_values.split('\n').filter((line) => line !== '');
 }
 
 /** The distinct numbers of a text in ascending order. Other words become NaN, which the service rejects. */
@@ -93,6 +113,8 @@ export function percentages(text: string): number[] {
     .map(Number);
   return [...new Set(numbers)].sort((a, b) => a - b);
 }
+
+const listOrNull = (list: string[]) => (list.length === 0 ? null : list);
 
 const textOrNull = (text: string) => (text === '' ? null : text);
 

@@ -1,15 +1,8 @@
-import type { ReactNode } from 'react';
-import { Field, Select, TextInput } from '../../../ui/field.js';
+import { Field, Select } from '../../../ui/field.js';
 import { PeriodField } from './period-field.js';
-import type { RuleDraft } from './rule-draft.js';
-import { DIMENSIONS_LIST, METRICS_LIST, valuesList } from './suggestions.js';
-
-export interface RuleFieldsProps {
-  readonly rule: RuleDraft;
-  /** The validation error of a field. */
-  readonly errorOf: (field: keyof RuleDraft) => string | undefined;
-  readonly onEdit: (change: Partial<RuleDraft>) => void;
-}
+import { RuleFieldGroup, type RuleFieldsProps, RuleText } from './rule-inputs.js';
+import { SelectorFields } from './selector-fields.js';
+import { DIMENSIONS_LIST } from './suggestions.js';
 
 const MEASURES = [
   { value: 'amount', label: 'Cost of usage' },
@@ -17,11 +10,6 @@ const MEASURES = [
   { value: 'count', label: 'Number of charge items' },
   { value: 'unique', label: 'Number of different values' },
   { value: 'max', label: 'Greatest quantity' },
-] as const;
-const SELECTORS = [
-  { value: 'all', label: 'All usage' },
-  { value: 'metric', label: 'One metric' },
-  { value: 'metric_prefix', label: 'Metrics with a prefix' },
 ] as const;
 const ACTIONS = [
   { value: 'block', label: 'Block' },
@@ -32,14 +20,14 @@ const ACTIONS = [
 export function RuleFields(props: RuleFieldsProps) {
   return (
     <div className="flex flex-col gap-5">
-      <Group>
-        <Text {...props} field="limit_key" label="Name" hint="Keep this name to keep the counter." wide />
+      <RuleFieldGroup>
+        <RuleText {...props} field="limit_key" label="Name" hint="Keep this name to keep the counter." wide />
         <PeriodField
           period={props.rule.period}
           error={props.errorOf('period')}
           onChange={(period) => props.onEdit({ period })}
         />
-      </Group>
+      </RuleFieldGroup>
       <MeasureFields {...props} />
       <SelectorFields {...props} />
       <ActionFields {...props} />
@@ -47,15 +35,11 @@ export function RuleFields(props: RuleFieldsProps) {
   );
 }
 
-function Group({ children }: { readonly children: ReactNode }) {
-  return <div className="grid items-start gap-x-3 gap-y-4 sm:grid-cols-4">{children}</div>;
-}
-
 function MeasureFields(props: RuleFieldsProps) {
   const { rule, errorOf, onEdit } = props;
   const isAmount = rule.measure === 'amount';
   return (
-    <Group>
+    <RuleFieldGroup>
       <Field label="Measure" error={errorOf('measure')} className="sm:col-span-2">
         {(control) => (
           <Select
@@ -67,9 +51,9 @@ function MeasureFields(props: RuleFieldsProps) {
           />
         )}
       </Field>
-      <Text {...props} field="limit_amount" label="Limit" hint="An exact decimal." inputMode="decimal" />
+      <RuleText {...props} field="limit_amount" label="Limit" hint="An exact decimal." inputMode="decimal" />
       {rule.measure === 'unique' ? (
-        <Text
+        <RuleText
           {...props}
           field="of"
           label="Values of"
@@ -77,72 +61,21 @@ function MeasureFields(props: RuleFieldsProps) {
           list={DIMENSIONS_LIST}
         />
       ) : (
-        <Text
+        <RuleText
           {...props}
           field="currency"
           label={isAmount ? 'Currency' : 'Unit'}
           hint={isAmount ? 'Counts only usage in this currency.' : 'Optional. Display only.'}
         />
       )}
-    </Group>
-  );
-}
-
-function SelectorFields(props: RuleFieldsProps) {
-  const { rule, errorOf, onEdit } = props;
-  return (
-    <Group>
-      <Field
-        label="Applies to"
-        error={errorOf('selector_type')}
-        className={rule.selector_type === 'all' ? 'sm:col-span-2' : ''}
-      >
-        {(control) => (
-          <Select
-            {...control}
-            className="w-full"
-            options={SELECTORS}
-            value={rule.selector_type}
-            onChange={(selector_type) => onEdit({ selector_type })}
-          />
-        )}
-      </Field>
-      {rule.selector_type !== 'all' && (
-        <Text
-          {...props}
-          field="selector_value"
-          label={rule.selector_type === 'metric' ? 'Metric' : 'Metric prefix'}
-          hint={
-            rule.selector_type === 'metric'
-              ? 'For example llm.output_tokens.'
-              : 'For example llm. (with the dot).'
-          }
-          list={METRICS_LIST}
-        />
-      )}
-      <Text
-        {...props}
-        field="dimension_key"
-        label="Dimension"
-        hint="Optional filter."
-        list={DIMENSIONS_LIST}
-      />
-      <Text
-        {...props}
-        field="dimension_value"
-        label="Dimension value"
-        hint="Exact match."
-        list={valuesList(rule.dimension_key)}
-        disabled={rule.dimension_key === '' && rule.dimension_value === ''}
-      />
-    </Group>
+    </RuleFieldGroup>
   );
 }
 
 function ActionFields(props: RuleFieldsProps) {
   const { rule, errorOf, onEdit } = props;
   return (
-    <Group>
+    <RuleFieldGroup>
       <Field
         label="When reached"
         hint={rule.action === 'block' ? 'Refuses checks and leases.' : 'Refuses nothing.'}
@@ -158,51 +91,19 @@ function ActionFields(props: RuleFieldsProps) {
           />
         )}
       </Field>
-      <Text
+      <RuleText
         {...props}
         field="notify_at"
         label="Alert thresholds (%)"
         hint="For example 50, 80. 100 % always sends an alert."
       />
-      <Text
+      <RuleText
         {...props}
         field="webhook_event"
         label="Webhook event"
         hint="Optional. Replaces usage_limit.exceeded."
         wide
       />
-    </Group>
-  );
-}
-
-function Text({
-  rule,
-  errorOf,
-  onEdit,
-  field,
-  label,
-  hint,
-  wide = false,
-  ...input
-}: RuleFieldsProps & {
-  readonly field: Exclude<keyof RuleDraft, 'measure' | 'selector_type' | 'action'>;
-  readonly label: string;
-  readonly hint: string;
-  readonly wide?: boolean;
-  readonly list?: string;
-  readonly inputMode?: 'decimal';
-  readonly disabled?: boolean;
-}) {
-  return (
-    <Field label={label} hint={hint} error={errorOf(field)} className={wide ? 'sm:col-span-2' : ''}>
-      {(control) => (
-        <TextInput
-          {...control}
-          {...input}
-          value={rule[field]}
-          onChange={(event) => onEdit({ [field]: event.target.value })}
-        />
-      )}
-    </Field>
+    </RuleFieldGroup>
   );
 }

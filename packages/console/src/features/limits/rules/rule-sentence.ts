@@ -2,7 +2,8 @@ import { isolated } from '../../../bidi.js';
 import { decimalExact } from '../../../format.js';
 import { plainNumber } from '../../../plain-number.js';
 import { periodWords } from './period.js';
-import { percentages, type RuleDraft } from './rule-draft.js';
+import { listedMetrics, listedValues, percentages, type RuleDraft } from './rule-draft.js';
+import { dimensionWords, metricWords } from './selection-words.js';
 
 /** Describes a rule: `100 USD of all usage per calendar month, alerts at 50 % and 80 %, blocks at 100 %`. */
 export function ruleSentence(rule: RuleDraft): string {
@@ -18,23 +19,22 @@ function actionWords(action: RuleDraft['action'], shares: readonly number[]): st
 
 /** The limit of a rule, and the usage that it counts. */
 function measureWords(rule: RuleDraft): string {
-  const { measure, of, currency, selector_type, selector_value, dimension_key, dimension_value } = rule;
+  const { measure, of, currency, selector_type } = rule;
   const amount = rule.limit_amount === '' ? '…' : decimalExact(plainNumber(rule.limit_amount));
   const unit = currency === '' ? '' : ` ${currency}`;
-  const where = dimension_key === '' ? '' : ` where ${dimension_key} is ${isolated(dimension_value)}`;
-  const selected = { all: 'all usage', metric: selector_value, metric_prefix: `${selector_value}*` }[
-    selector_type
-  ];
+  const listed = rule.dimension_values === '' ? null : listedValues(rule);
+  const where = dimensionWords({ ...rule, selector_values: null, dimension_values: listed });
+  const selected = metricWords({ ...rule, selector_values: listedMetrics(rule), dimension_values: null });
   if (measure === 'count') {
     const kind = currency === '' ? 'charge items' : currency;
-    return `${amount} ${kind} of ${selected || '…'}${where}`;
+    return `${amount} ${kind} of ${selected}${where}`;
   }
   if (measure === 'unique') {
-    return `${amount} different values of ${isolated(of || '…')} in ${selected || '…'}${where}`;
+    return `${amount} different values of ${isolated(of || '…')} in ${selected}${where}`;
   }
-  if (measure === 'max') return `at most ${amount}${unit} in one charge item of ${selected || '…'}${where}`;
+  if (measure === 'max') return `at most ${amount}${unit} in one charge item of ${selected}${where}`;
   const isPlainQuantity = measure === 'quantity' && unit === '' && selector_type !== 'all';
-  return `${amount}${unit}${isPlainQuantity ? '' : ' of'} ${selected || '…'}${where}`;
+  return `${amount}${unit}${isPlainQuantity ? '' : ' of'} ${selected}${where}`;
 }
 
 function listed(numbers: readonly number[]): string {

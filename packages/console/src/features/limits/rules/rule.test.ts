@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { durationOf, durationText, periodChoice, periodWords } from './period.js';
-import { copyRule, NEW_RULE, percentages, ruleInput } from './rule-draft.js';
+import { copyRule, NEW_RULE, percentages, ruleDraft, ruleInput } from './rule-draft.js';
 import { ruleSentence } from './rule-sentence.js';
 
 const RULE = { ...NEW_RULE, limit_key: 'spend', limit_amount: '100' };
@@ -41,6 +41,36 @@ describe('a rule as a sentence', () => {
     expect(ruleSentence(max)).toMatch(
       /^at most 8,000 tokens in one charge item of llm\.input_tokens per calendar/,
     );
+  });
+
+  it('describes lists of metrics and of values, and sends them as lists', () => {
+    const family = {
+      ...RULE,
+      selector_type: 'metrics',
+      selector_values: 'llm.input_tokens, llm.output_tokens',
+      dimension_key: 'model',
+      dimension_values: 'gpt-5*\no3\n',
+    } as const;
+    expect(ruleSentence(family)).toMatch(
+      /^100 USD of llm\.input_tokens or llm\.output_tokens where model is \u2068gpt-5\*\u2069 or \u2068o3\u2069 per/,
+    );
+    expect(ruleInput(family)).toMatchObject({
+      selector_value: '',
+      selector_values: ['llm.input_tokens', 'llm.output_tokens'],
+      dimension_value: null,
+      dimension_values: ['gpt-5*', 'o3'],
+    });
+    expect(ruleInput({ ...family, selector_type: 'all', dimension_values: '' })).toMatchObject({
+      selector_values: null,
+      dimension_values: null,
+    });
+    const stored = { ...ruleInput(RULE), notify_at: [], selector_value: '', currency: '', limit_amount: '1' };
+    const { of: _of, dimension_key: _key, dimension_value: _value, webhook_event: _event, ...shown } = stored;
+    const lists = { selector_values: ['a', 'b'], dimension_values: ['x', 'y*'] };
+    expect(ruleDraft({ ...shown, ...lists })).toMatchObject({
+      selector_values: 'a, b',
+      dimension_values: 'x\ny*',
+    });
   });
 
   it('sends the dimension of different values only with that measure', () => {
@@ -91,6 +121,8 @@ describe('the request body of a rule', () => {
       limit_key: 'spend',
       measure: 'amount',
       of: null,
+      selector_values: null,
+      dimension_values: null,
       selector_type: 'all',
       selector_value: '',
       dimension_key: null,

@@ -5,6 +5,7 @@ import { Badge } from '../../../ui/badge.js';
 import { classes } from '../../../ui/classes.js';
 import { Moment } from '../../../ui/moment.js';
 import { periodWords } from '../rules/period.js';
+import { dimensionWords, metricWords } from '../rules/selection-words.js';
 import { type LimitStatus, limitStatusOf, shareOf } from './limit-status.js';
 
 const LOOKS = {
@@ -84,12 +85,15 @@ function Amount({ name, value }: { readonly name: string; readonly value: string
 export function limitName(
   limit: Omit<RealtimeLimit, 'limit_key' | 'plan_id' | 'account_id' | 'account_external_id'>,
 ): string {
-  const { measure, of, selector_type, selector_value, dimension_key, dimension_value, period } = limit;
-  const measured = { unique: `Values of ${isolated(of ?? '')} in `, max: 'Greatest quantity of ' };
-  const isSum = measure !== 'unique' && measure !== 'max';
-  const all = isSum ? 'All usage' : 'all usage';
-  const selected = { all, metric: selector_value, metric_prefix: `${selector_value}*` }[selector_type];
-  const where =
-    dimension_key === undefined ? '' : ` where ${dimension_key} is ${isolated(dimension_value ?? '')}`;
-  return `${isSum ? '' : measured[measure]}${selected}${where}, ${periodWords(period)}`;
+  const { measure, of, period } = limit;
+  const selected = metricWords(limit);
+  const what =
+    measure === 'unique'
+      ? `Values of ${isolated(of ?? '')} in ${selected}`
+      : measure === 'max'
+        ? `Greatest quantity of ${selected}`
+        : selected === 'all usage'
+          ? 'All usage'
+          : selected;
+  return `${what}${dimensionWords(limit)}, ${periodWords(period)}`;
 }

@@ -86,13 +86,12 @@ export function toRealtimeLimit(
     account_external_id: route.account.externalId,
     subject_type: subject.type,
     subject_id: subject.id,
-    ...(rule.dimension === undefined
-      ? {}
-      : { dimension_key: rule.dimension.key, dimension_value: rule.dimension.value }),
+    ...dimensionFields(rule),
     currency: rule.currency,
     metric_scope: metricScopeOf(rule),
     selector_type: rule.selectorType,
     selector_value: rule.selectorValue,
+    ...(rule.selectorType === 'metrics' ? { selector_values: [...rule.selectorValues] } : {}),
     measure: rule.measure,
     ...(rule.of === undefined ? {} : { of: rule.of }),
     period: rule.periodText,
@@ -108,6 +107,19 @@ export function toRealtimeLimit(
   };
 }
 
-function metricScopeOf({ selectorType, selectorValue }: CompiledRule): string {
+function dimensionFields({
+  dimension,
+}: CompiledRule): Pick<RealtimeLimit, 'dimension_key' | 'dimension_value' | 'dimension_values'> {
+  if (dimension === undefined) return {};
+  const { key, value, values } = dimension;
+  return {
+    dimension_key: key,
+    ...(value === undefined ? {} : { dimension_value: value }),
+    ...(values === undefined ? {} : { dimension_values: [...values] }),
+  };
+}
+
+function metricScopeOf({ selectorType, selectorValue, selectorValues }: CompiledRule): string {
+  if (selectorType === 'metrics') return selectorValues.join();
   return selectorType === 'metric' ? selectorValue : `${selectorValue}*`;
 }

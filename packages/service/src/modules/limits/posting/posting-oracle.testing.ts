@@ -168,6 +168,7 @@ export class PostingOracle {
       const counted = items
         .filter(({ metric }) => isSelected(rule, metric))
         .filter(() => rule.dimension === undefined || dimensions.get(rule.dimension[0]) === rule.dimension[1])
+        .filter(() => hasListedValue(rule, dimensions))
         .filter(({ currency }) => (rule.measure ?? 'amount') !== 'amount' || currency === rule.currency);
       const { startS, endS, limit } = windowOf(known, route, occurredAt);
       const key = `${subject.id} ${ruleNo} ${startS}`;
@@ -213,7 +214,17 @@ function measuredOf({ measure }: TestRule, values: ReadonlyMap<string, number>):
 
 const signed = (amount: bigint, isCounter: boolean) => (isCounter ? -amount : amount);
 
-function isSelected({ selector = ['all', ''] }: TestRule, metric: string): boolean {
+/** Whether the dimension has one of the values that the rule lists; `*` at the end of one stands for any text. */
+function hasListedValue({ dimensionValues }: TestRule, dimensions: ReadonlyMap<string, string>): boolean {
+  if (dimensionValues === undefined) return true;
+  const value = dimensions.get(dimensionValues[0]);
+  const fits = (listed: string) =>
+    listed.endsWith('*') ? value?.startsWith(listed.slice(0, -1)) : value === listed;
+  return value !== undefined && dimensionValues[1].some(fits);
+}
+
+function isSelected({ selector = ['all', ''], metrics }: TestRule, metric: string): boolean {
+  if (metrics !== undefined) return metrics.includes(metric);
   const [type, value] = selector;
   return type === 'all' || (type === 'metric' ? metric === value : metric.startsWith(value));
 }

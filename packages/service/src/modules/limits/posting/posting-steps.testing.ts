@@ -23,6 +23,12 @@ const PLANS: Readonly<Record<string, readonly Omit<TestRule, 'limit'>[]>> = {
     { key: 'month', period: 'month', selector: ['metric', 'llm.calls'], notifyAt: [10, 90] },
     { key: 'hour', period: 'hour' },
     { key: 'count', measure: 'count', currency: '', period: 'day', notifyAt: [40] },
+    {
+      key: 'family',
+      metrics: ['llm.tokens', 'storage'],
+      dimensionValues: ['model', ['la*', 'large', 'none']],
+      period: 'day',
+    },
     { key: 'unique', measure: 'unique', of: 'model', currency: '', period: 'day', notifyAt: [50] },
     {
       key: 'max',
@@ -57,7 +63,7 @@ const amount = fc.constantFrom(
 const publish = fc
   .record({
     planId: fc.constantFrom('ulp_1', 'ulp_2'),
-    limits: fc.array(limit, { minLength: 5, maxLength: 5 }),
+    limits: fc.array(limit, { minLength: 6, maxLength: 6 }),
   })
   .map(({ planId, limits }) =>
     stepOf({ planId, limits }, async (fixture, oracle) => {

@@ -5,7 +5,11 @@ export interface TestRule {
   readonly measure?: LimitMeasure;
   readonly of?: string;
   readonly selector?: readonly ['all' | 'metric' | 'metric_prefix', string];
+  /** Several metrics, in place of a selector. */
+  readonly metrics?: readonly string[];
   readonly dimension?: readonly [string, string];
+  /** A dimension, and a list of its values and prefixes. */
+  readonly dimensionValues?: readonly [string, readonly string[]];
   readonly currency?: string;
   readonly period?: string;
   readonly limit: string;
@@ -23,9 +27,9 @@ export const RULE = {
 } as const;
 
 /** Columns that the tables of plan rules and direct limits share. */
-export const RULE_COLUMNS = `limit_key, measure, of, selector_type, selector_value, dimension_key, dimension_value, currency, period,
+export const RULE_COLUMNS = `limit_key, measure, of, selector_type, selector_value, selector_values, dimension_key, dimension_value, dimension_values, currency, period,
   limit_amount, action, webhook_event, notify_at, rule_no, created_at, updated_at`;
-const RULE_COLUMN_COUNT = 16;
+const RULE_COLUMN_COUNT = 18;
 
 /** Placeholders for {@link ruleValues}. */
 export const placeholders = (from: number) =>
@@ -33,12 +37,27 @@ export const placeholders = (from: number) =>
 
 /** Values in the order of {@link RULE_COLUMNS}. */
 export function ruleValues(rule: TestRule, ruleNo: number): unknown[] {
-  const { key, measure, of, selector, dimension, currency, period, limit, notifyAt, webhookEvent } = {
+  const {
+    key,
+    measure,
+    of,
+    selector,
+    metrics,
+    dimension,
+    dimensionValues,
+    currency,
+    period,
+    limit,
+    notifyAt,
+    webhookEvent,
+  } = {
     ...RULE,
     ...rule,
   };
   return [
-    ...[key, measure, of, ...selector, dimension?.[0], dimension?.[1], currency, period, limit, 'block'],
+    ...[key, measure, of, ...(metrics === undefined ? selector : ['metrics', '']), metrics],
+    ...[(dimension ?? dimensionValues)?.[0], dimension?.[1], dimensionValues?.[1]],
+    ...[currency, period, limit, 'block'],
     ...[webhookEvent, notifyAt, ruleNo, 0, 0],
   ];
 }

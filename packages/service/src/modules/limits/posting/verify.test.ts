@@ -146,6 +146,23 @@ describe('a verification of what was posted', () => {
     ]);
   });
 
+  it('counts what lists of metrics and of values select', async () => {
+    await fixture.publish('ulp_2', [
+      { key: 'listed', limit: '9', metrics: ['none', 'llm.tokens'], dimensionValues: ['model', ['m*']] },
+      { key: 'exact', limit: '9', dimensionValues: ['model', ['m1', 'none*']] },
+      { key: 'others', limit: '9', dimensionValues: ['model', ['m', 'm2*', 'm\\*']] },
+    ]);
+    await fixture.route({ subjectId: 'u9', planId: 'ulp_2' });
+    await post('listed', ['u9', 'u9']);
+    expect(await verify()).toMatchObject({ difference_count: 0, windows_bounded: 0, rules: 8 });
+    await fixture.rows(`delete from current_windows where subject_id = 'u9'`);
+    const { differences } = await verify();
+    expect(differences.map(({ measure, found }) => [measure, found])).toEqual([
+      ['window_missing', '4'],
+      ['window_missing', '4'],
+    ]);
+  });
+
   it('bounds the values of a window that opened before a change of its plan', async () => {
     const models = { key: 'models', limit: '9', measure: 'unique', of: 'model', currency: '' } as const;
     const greatest = { key: 'greatest', limit: '9', measure: 'max', currency: '' } as const;

@@ -5,12 +5,20 @@ import type { Tx } from '../../../platform/postgres/index.js';
 import { type ActiveLimitRule, type ActiveRoute, ActiveRules, type RouteChange } from './active-rules.js';
 
 const RULE_FIELDS = sql`r.rule_no as "ruleNo", r.measure, r.of, r.selector_type as "selectorType",
-  r.selector_value as "selectorValue", r.dimension_key as "dimensionKey", r.dimension_value as "dimensionValue",
+  r.selector_value as "selectorValue", r.selector_values as "selectorValues", r.dimension_key as "dimensionKey",
+  r.dimension_value as "dimensionValue", r.dimension_values as "dimensionValues",
   case r.measure when 'amount' then r.currency else '' end as currency, r.period`;
 /** The columns that say what a rule selects. */
 const selectionOf = (rule: string) =>
   sql.raw(
-    ['selector_type', 'selector_value', 'dimension_key', 'dimension_value']
+    [
+      'selector_type',
+      'selector_value',
+      'selector_values',
+      'dimension_key',
+      'dimension_value',
+      'dimension_values',
+    ]
       .map((name) => `${rule}.${name}`)
       .join(', '),
   );

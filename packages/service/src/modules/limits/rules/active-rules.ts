@@ -11,8 +11,12 @@ export interface ActiveLimitRule {
   readonly of: string | null;
   readonly selectorType: LimitSelectorType;
   readonly selectorValue: string;
+  /** Metrics; null unless the rule lists them. */
+  readonly selectorValues: readonly string[] | null;
   readonly dimensionKey: string | null;
   readonly dimensionValue: string | null;
+  /** Values and prefixes, as the tenant wrote them; null unless the rule lists them. */
+  readonly dimensionValues: readonly string[] | null;
   readonly currency: string;
   readonly period: string;
 }

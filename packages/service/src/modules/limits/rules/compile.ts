@@ -1,7 +1,7 @@
 import { parsePeriod } from '../../../kernel/period.js';
 import { amountFromText } from '../../ledger/index.js';
 import { type AmountChange, AmountTimeline } from './amounts.js';
-import type { CompiledRule } from './rule.js';
+import type { CompiledRule, SelectedDimension } from './rule.js';
 import type { RuleRow } from './rule-row.js';
 
 /** One stored change of the amount that a rule allows. */
@@ -32,10 +32,8 @@ export function compileRule(
     of: row.of ?? undefined,
     selectorType: row.selector_type,
     selectorValue: row.selector_value,
-    dimension:
-      row.dimension_key === null || row.dimension_value === null
-        ? undefined
-        : { key: row.dimension_key, value: row.dimension_value },
+    selectorValues: row.selector_values ?? [],
+    dimension: dimensionOf(row),
     currency: row.currency,
     period,
     periodText: row.period,
@@ -44,6 +42,11 @@ export function compileRule(
     notifyAt: row.notify_at.filter((percent) => percent < 100),
     amounts: new AmountTimeline(amounts.map(compileAmount)),
   };
+}
+
+function dimensionOf(row: RuleRow): SelectedDimension | undefined {
+  const { dimension_key: key, dimension_value: value, dimension_values: values } = row;
+  return key === null ? undefined : { key, value: value ?? undefined, values: values ?? undefined };
 }
 
 function compileAmount({ atMs, amount, opensNow }: StoredAmount): AmountChange {

@@ -17,21 +17,40 @@ function visited(index: LimitRuleIndex, metric: string, dimensions: Dimensions):
 function selects(rule: CompiledRule, metric: string, dimensions: Dimensions): boolean {
   const { selectorType, selectorValue, dimension } = rule;
   if (selectorType === 'metric' && metric !== selectorValue) return false;
+  if (selectorType === 'metrics' && !rule.selectorValues.includes(metric)) return false;
   if (selectorType === 'metric_prefix' && !metric.startsWith(selectorValue)) return false;
-  return (
-    dimension === undefined ||
-    (Object.hasOwn(dimensions, dimension.key) && dimensions[dimension.key] === dimension.value)
-  );
+  if (dimension === undefined) return true;
+  if (!Object.hasOwn(dimensions, dimension.key)) return false;
+  const value = dimensions[dimension.key] ?? '';
+  const fits = (listed: string) =>
+    listed.endsWith('*') ? value.startsWith(listed.slice(0, -1)) : value === listed;
+  return dimension.values === undefined ? value === dimension.value : dimension.values.some(fits);
 }
 
 const text = fc.string({ unit: fc.constantFrom('a', 'b', '.'), minLength: 1, maxLength: 3 });
 const name = fc.constantFrom('model', 'region', '__proto__', 'constructor');
+const dimension = fc.oneof(
+  fc.record({ key: name, value: text, values: fc.constant(undefined) }),
+  fc.record({
+    key: name,
+    value: fc.constant(undefined),
+    values: fc.uniqueArray(
+      fc.oneof(
+        text,
+        text.map((prefix) => `${prefix}*`),
+        fc.constant('*'),
+      ),
+      { minLength: 1, maxLength: 3 },
+    ),
+  }),
+);
 const rules = fc
   .array(
     fc.record({
-      selectorType: fc.constantFrom('all' as const, 'metric' as const, 'metric_prefix' as const),
+      selectorType: fc.constantFrom('all', 'metric', 'metrics', 'metric_prefix'),
       selectorValue: text,
-      dimension: fc.option(fc.record({ key: name, value: text }), { nil: undefined }),
+      selectorValues: fc.uniqueArray(text, { minLength: 1, maxLength: 3 }),
+      dimension: fc.option(dimension, { nil: undefined }),
     }),
     { maxLength: 20 },
   )
@@ -51,7 +70,11 @@ it('visits exactly the rules that select a metric and its dimensions, once', () 
 
 it('asks for no dimension that no rule of the metric names', () => {
   const index = new LimitRuleIndex([
-    compiledRule({ dimension: { key: 'model', value: 'x' }, selectorType: 'metric', selectorValue: 'a' }),
+    compiledRule({
+      dimension: { key: 'model', value: 'x', values: undefined },
+      selectorType: 'metric',
+      selectorValue: 'a',
+    }),
   ]);
   const asked: string[] = [];
   const ask = (dimension: string) => {

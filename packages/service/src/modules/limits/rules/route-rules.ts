@@ -1,6 +1,7 @@
 import { BoundedMap } from '../../../kernel/bounded-map.js';
 import { groupBy } from '../../../kernel/maps.js';
 import type { TimeWindow, WindowSettings } from '../../../kernel/period.js';
+import { DimensionRules } from './dimension-rules.js';
 import type { CompiledRule } from './rule.js';
 
 /** Upper bound of the metrics whose rules are cached. */
@@ -10,11 +11,6 @@ export const METRICS_CACHED_MAX = 1_000;
 interface MetricRules {
   readonly unscoped: readonly CompiledRule[];
   readonly scoped: readonly DimensionRules[];
-}
-
-interface DimensionRules {
-  readonly key: string;
-  readonly byValue: ReadonlyMap<string, readonly CompiledRule[]>;
 }
 
 const NONE: readonly CompiledRule[] = [];
@@ -34,7 +30,7 @@ export class LimitRuleIndex {
     const ofType = (type: CompiledRule['selectorType']) =>
       rules.filter(({ selectorType }) => selectorType === type);
     this.#ofAll = ofType('all');
-    this.#byMetric = groupBy(ofType('metric'), ({ selectorValue }) => selectorValue);
+    this.#byMetric = byMetric([...ofType('metric'), ...ofType('metrics')]);
     this.#byPrefix = groupBy(ofType('metric_prefix'), ({ selectorValue }) => selectorValue);
   }
 
@@ -50,10 +46,10 @@ export class LimitRuleIndex {
   ): void {
     const { unscoped, scoped } = this.#ofMetric(metric);
     for (const rule of unscoped) visit(rule);
-    for (const { key, byValue } of scoped) {
-      const text = textOf(key);
+    for (const ofDimension of scoped) {
+      const text = textOf(ofDimension.key);
       if (text === undefined) continue;
-      for (const rule of byValue.get(text) ?? NONE) visit(rule);
+      for (const rule of ofDimension.of(text)) visit(rule);
     }
   }
 
@@ -72,14 +68,22 @@ export class LimitRuleIndex {
   }
 }
 
+function byMetric(rules: readonly CompiledRule[]): ReadonlyMap<string, readonly CompiledRule[]> {
+  const selected = rules.flatMap((rule) => {
+    const metrics = rule.selectorType === 'metrics' ? rule.selectorValues : [rule.selectorValue];
+    return metrics.map((metric) => ({ metric, rule }));
+  });
+  const grouped = groupBy(selected, ({ metric }) => metric);
+  return new Map([...grouped].map(([metric, found]) => [metric, found.map(({ rule }) => rule)]));
+}
+
 function byDimension(rules: readonly CompiledRule[]): MetricRules {
   const scoped = rules.filter(({ dimension }) => dimension !== undefined);
   return {
     unscoped: rules.filter(({ dimension }) => dimension === undefined),
-    scoped: [...groupBy(scoped, ({ dimension }) => dimension?.key ?? '')].map(([key, ofKey]) => ({
-      key,
-      byValue: groupBy(ofKey, ({ dimension }) => dimension?.value ?? ''),
-    })),
+    scoped: [...groupBy(scoped, ({ dimension }) => dimension?.key ?? '')].map(
+      ([key, ofKey]) => new DimensionRules(key, ofKey),
+    ),
   };
 }
 

@@ -46,20 +46,10 @@ export function checkedRule(rule: LimitRuleInput): RuleValues {
 type Report = (path: string, message: string) => void;
 
 function valuesOf(rule: LimitRuleInput, report: Report): RuleValues {
-  const {
-    selector_value = '',
-    dimension_key = null,
-    dimension_value = null,
-    currency = '',
-    of = null,
-  } = rule;
-  checkSelector(rule.selector_type, selector_value, report);
-  if (dimension_key === null && dimension_value !== null) {
-    report('dimension_key', 'is required, because dimension_value is there');
-  }
-  if (dimension_key !== null && dimension_value === null) {
-    report('dimension_value', 'is required, because dimension_key is there');
-  }
+  const { selector_value = '', dimension_key = null, currency = '', of = null } = rule;
+  const { selector_values = null, dimension_value = null, dimension_values = null } = rule;
+  checkSelector(rule, report);
+  checkDimension(rule, report);
   if (rule.measure === 'amount' && currency === '') report('currency', 'is required for an amount');
   if (rule.measure === 'unique' && of === null) {
     report('of', 'is required for unique: the dimension whose values are counted');
@@ -84,8 +74,10 @@ function valuesOf(rule: LimitRuleInput, report: Report): RuleValues {
     of,
     selector_type: rule.selector_type,
     selector_value,
+    selector_values,
     dimension_key,
     dimension_value,
+    dimension_values,
     currency,
     period: rule.period,
     limit_amount: limitText(rule, report),
@@ -95,12 +87,46 @@ function valuesOf(rule: LimitRuleInput, report: Report): RuleValues {
   };
 }
 
-function checkSelector(type: LimitRuleInput['selector_type'], value: string, report: Report): void {
-  if (type === 'all' && value !== '') report('selector_value', 'expected none, because all is selected');
-  if (type === 'metric' && value === '') report('selector_value', 'is required: a metric');
-  if (type === 'metric_prefix' && value === '') {
+function checkSelector(
+  { selector_type: type, selector_value = '', selector_values }: LimitRuleInput,
+  report: Report,
+) {
+  if (type === 'all' && selector_value !== '') {
+    report('selector_value', 'expected none, because all is selected');
+  }
+  if (type === 'metric' && selector_value === '') report('selector_value', 'is required: a metric');
+  if (type === 'metric_prefix' && selector_value === '') {
     report('selector_value', 'is required: what the metrics begin with');
   }
+  const values = selector_values ?? null;
+  if (type !== 'metrics') {
+    if (values !== null) report('selector_values', 'expected none, because the selector_type is not metrics');
+    return;
+  }
+  if (selector_value !== '') report('selector_value', 'expected none: the metrics are in selector_values');
+  if (values === null) report('selector_values', 'is required: a list of metrics');
+  else reportRepeated('selector_values', values, report);
+}
+
+function checkDimension(
+  { dimension_key: key, dimension_value: value, dimension_values: values }: LimitRuleInput,
+  report: Report,
+): void {
+  const [hasKey, hasValue, hasValues] = [key, value, values].map(
+    (field) => field !== undefined && field !== null,
+  );
+  if (hasValue && hasValues) report('dimension_values', 'expected none, because dimension_value is there');
+  if (hasKey && !hasValue && !hasValues) {
+    report('dimension_value', 'is required, because dimension_key is there; or dimension_values');
+  }
+  if (!hasKey && hasValue) report('dimension_key', 'is required, because dimension_value is there');
+  if (!hasKey && hasValues) report('dimension_key', 'is required, because dimension_values is there');
+  reportRepeated('dimension_values', values ?? [], report);
+}
+
+function reportRepeated(path: string, values: readonly string[], report: Report): void {
+  const repeated = values.findIndex((value, index) => values.indexOf(value) < index);
+  if (repeated >= 0) report(`${path}[${repeated}]`, 'expected one that is not in the list before');
 }
 
 function limitText({ measure, limit_amount }: LimitRuleInput, report: Report): string {

@@ -8,8 +8,12 @@ export interface RuleValues {
   readonly of: string | null;
   readonly selector_type: LimitSelectorType;
   readonly selector_value: string;
+  /** The metrics of the selector `metrics`; otherwise null. */
+  readonly selector_values: readonly string[] | null;
   readonly dimension_key: string | null;
   readonly dimension_value: string | null;
+  /** Values and prefixes, as the tenant wrote them; null for a rule with one value, or none. */
+  readonly dimension_values: readonly string[] | null;
   readonly currency: string;
   /** As the tenant wrote it. */
   readonly period: string;
@@ -22,7 +26,8 @@ export interface RuleValues {
 
 /** Returns the values of a rule or limit without the other columns of its row. */
 export function ruleValues(row: RuleValues): RuleValues {
-  const { limit_key, measure, of, selector_type, selector_value, dimension_key, dimension_value } = row;
+  const { limit_key, measure, of, selector_type, selector_value, selector_values } = row;
+  const { dimension_key, dimension_value, dimension_values } = row;
   const { currency, period, limit_amount, action, webhook_event, notify_at } = row;
   return {
     limit_key,
@@ -30,14 +35,27 @@ export function ruleValues(row: RuleValues): RuleValues {
     of,
     selector_type,
     selector_value,
+    selector_values,
     dimension_key,
     dimension_value,
+    dimension_values,
     currency,
     period,
     limit_amount,
     action,
     webhook_event,
     notify_at,
+  };
+}
+
+/** Returns a rule with lists of its own, as requests and writes take them. */
+export function withOwnLists<Rule extends RuleValues>(rule: Rule) {
+  const { selector_values, dimension_values, notify_at } = rule;
+  return {
+    ...rule,
+    selector_values: selector_values && [...selector_values],
+    dimension_values: dimension_values && [...dimension_values],
+    notify_at: [...notify_at],
   };
 }
 

@@ -9,9 +9,10 @@ export function ruleView(row: RuleRow) {
     ...(row.of === null ? {} : { of: row.of }),
     selector_type: row.selector_type,
     selector_value: row.selector_value,
-    ...(row.dimension_key === null || row.dimension_value === null
-      ? {}
-      : { dimension_key: row.dimension_key, dimension_value: row.dimension_value }),
+    ...(row.selector_values === null ? {} : { selector_values: [...row.selector_values] }),
+    ...(row.dimension_key === null ? {} : { dimension_key: row.dimension_key }),
+    ...(row.dimension_value === null ? {} : { dimension_value: row.dimension_value }),
+    ...(row.dimension_values === null ? {} : { dimension_values: [...row.dimension_values] }),
     currency: row.currency,
     period: row.period,
     limit_amount: amountText(amountFromText(row.limit_amount)),

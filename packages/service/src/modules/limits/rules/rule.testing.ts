@@ -12,6 +12,7 @@ export function compiledRule(change: Partial<CompiledRule> = {}): CompiledRule {
     of: undefined,
     selectorType: 'all',
     selectorValue: '',
+    selectorValues: [],
     dimension: undefined,
     currency: 'USD',
     period: { kind: 'calendar', unit: 'month' },

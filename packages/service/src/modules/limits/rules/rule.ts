@@ -5,6 +5,14 @@ import type { AmountTimeline } from './amounts.js';
 /** One charge item, or one value, of a rule that counts them: values of limits are × 10^18. */
 export const ONE_COUNTED = 10n ** 18n;
 
+/** A dimension, and its values that a rule selects: either exactly one, or a list of values and prefixes. */
+export interface SelectedDimension {
+  readonly key: string;
+  readonly value: string | undefined;
+  /** As the tenant wrote them. */
+  readonly values: readonly string[] | undefined;
+}
+
 /** An active rule of a plan or a direct limit; one object for all subjects that it applies to. */
 export interface CompiledRule {
   /** Number under which usage accumulates, the same in all revisions. */
@@ -19,8 +27,10 @@ export interface CompiledRule {
   readonly of: string | undefined;
   readonly selectorType: LimitSelectorType;
   readonly selectorValue: string;
-  /** Only usage with this value of the dimension counts. */
-  readonly dimension: { readonly key: string; readonly value: string } | undefined;
+  /** The metrics of the selector `metrics`; otherwise empty. */
+  readonly selectorValues: readonly string[];
+  /** Only usage with such a value of the dimension counts. */
+  readonly dimension: SelectedDimension | undefined;
   /** For an amount, the only currency that counts. Otherwise a label. */
   readonly currency: string;
   readonly period: Period;

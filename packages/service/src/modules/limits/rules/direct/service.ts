@@ -16,7 +16,7 @@ import { countUsageControls } from '../allowance-store.js';
 import { changeLimits, type LimitChange, type LimitDeps } from '../change.js';
 import { checkedRule } from '../rule-check.js';
 import { numberRules } from '../rule-number-store.js';
-import { type RuleValues, ruleValues } from '../rule-row.js';
+import { type RuleValues, ruleValues, withOwnLists } from '../rule-row.js';
 import { findRoute, type RouteRow } from '../subject-routes/store.js';
 import * as store from './store.js';
 
@@ -156,8 +156,7 @@ async function refuseKey(tx: ProjectTx, key: store.DirectLimitKey, limitKey: str
 
 /** Returns a limit in the form of a request body. */
 function inputOf(row: store.DirectLimitRow): LimitRuleInput {
-  const values = ruleValues(row);
-  return { ...values, notify_at: [...values.notify_at] };
+  return withOwnLists(ruleValues(row));
 }
 
 function amountOf(limit: store.DirectLimitRow, atMs: number, effective: LimitEffective): store.LimitAmount {

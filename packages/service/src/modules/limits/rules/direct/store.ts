@@ -1,7 +1,7 @@
 import type { LimitEffective } from '@tollgate/contract';
 import type { ListPage, Page } from '../../../../kernel/page.js';
 import type { ProjectDb, ProjectTx } from '../../../../platform/postgres/index.js';
-import type { RuleRow } from '../rule-row.js';
+import { type RuleRow, withOwnLists } from '../rule-row.js';
 
 export interface DirectLimitRow extends RuleRow {
   readonly tenant_id: string;
@@ -24,13 +24,12 @@ export interface DirectLimitKey {
 }
 
 export async function insertLimit(tx: ProjectTx, limit: DirectLimitRow): Promise<void> {
-  await tx.insert('direct_limits', { ...limit, notify_at: [...limit.notify_at] }).execute();
+  await tx.insert('direct_limits', withOwnLists(limit)).execute();
 }
 
 export async function updateLimit(tx: ProjectTx, limit: DirectLimitRow): Promise<void> {
   const { tenant_id, project_id, route_id, id, created_at, ...changed } = limit;
-  const values = { ...changed, notify_at: [...changed.notify_at] };
-  await tx.update('direct_limits', values).where('id', '=', id).execute();
+  await tx.update('direct_limits', withOwnLists(changed)).where('id', '=', id).execute();
 }
 
 /** Deletes a limit with its past amounts. */

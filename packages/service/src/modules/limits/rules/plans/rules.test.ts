@@ -58,6 +58,10 @@ describe('rules of a plan', () => {
         notify_at: [25, 100],
       }),
       { ...ruleOf({ limit_key: 'seats', measure: 'unique', of: 'user', currency: '' }), notify_at: [] },
+      {
+        ...ruleOf({ limit_key: 'family', selector_type: 'metrics', selector_values: ['llm.a', 'llm.b'] }),
+        ...{ dimension_key: 'model', dimension_values: ['gpt-5*', '\\*'], notify_at: [] },
+      },
     ];
     const id = await api.makePlan(rules);
     const { published } = await api.must(200, 'GET', `/usage-limit-plans/${id}`);

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { ListPage, Page } from '../../../../kernel/page.js';
 import type { ProjectDb, ProjectTx } from '../../../../platform/postgres/index.js';
-import type { RuleRow } from '../rule-row.js';
+import { type RuleRow, withOwnLists } from '../rule-row.js';
 
 /** Times are Unix seconds unless the name ends in `_ms`. */
 export interface PlanRow {
@@ -123,11 +123,7 @@ export async function replacePlanDraft(tx: ProjectTx, draft: VersionRow): Promis
     .execute();
   await tx.insert('usage_limit_plan_versions', version).execute();
   if (rules.length === 0) return;
-  const rows = rules.map((rule, position) => ({
-    ...rule,
-    position,
-    notify_at: [...rule.notify_at],
-  }));
+  const rows = rules.map((rule, position) => ({ ...withOwnLists(rule), position }));
   await tx.insert('usage_limit_plan_rules', ...rows).execute();
 }
 
@@ -200,7 +196,8 @@ async function count(db: ProjectDb, found: RawBuilder<unknown>): Promise<number>
 
 async function withRules(db: ProjectDb, versions: readonly BareVersionRow[]): Promise<VersionRow[]> {
   const rows = await db.rows<PlanRuleRow>`
-    select id, plan_version_id, limit_key, measure, of, selector_type, selector_value, dimension_key, dimension_value, currency,
+    select id, plan_version_id, limit_key, measure, of, selector_type, selector_value, selector_values, dimension_key,
+      dimension_value, dimension_values, currency,
       period, limit_amount, action, webhook_event, notify_at, rule_no, created_at, updated_at
     from usage_limit_plan_rules
     where ${db.isOwn()} and plan_version_id = any(${versions.map(({ id }) => id)})

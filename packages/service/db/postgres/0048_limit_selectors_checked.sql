@@ -1,0 +1,4 @@
+-- Reads all rules under locks that let others read and write.
+-- oldest release: 0.1.0
+alter table usage_limit_plan_rules validate constraint usage_limit_plan_rules_selector_type_check;
+alter table direct_limits validate constraint direct_limits_selector_type_check;
