@@ -189,9 +189,8 @@ describe('every method, against the service', () => {
     expect(await plans.restore(id)).toMatchObject({ status: 'published' });
     const { warnings, ...route } = await routes.create({ ...CUSTOMER, usage_limit_plan_id: id });
     expect([warnings, await routes.get(route.id)]).toEqual([[], route]);
-    expect(await routes.update(route.id, { timezone: 'Asia/Tokyo' })).toMatchObject({
-      timezone: 'Asia/Tokyo',
-    });
+    const moved = { timezone: 'Asia/Tokyo' };
+    expect(await routes.update(route.id, moved)).toMatchObject(moved);
     expect(ids((await routes.list({ ...CUSTOMER })).subject_routes)).toEqual([route.id]);
     const limit = await routes.createLimit(route.id, { ...LIMIT, limit_key: 'own', limit_amount: '7.25' });
     expect(await routes.limit(route.id, limit.id)).toEqual(limit);
@@ -202,6 +201,9 @@ describe('every method, against the service', () => {
     expect(limits.map(({ limit_amount }) => limit_amount).sort()).toEqual(['100', '7.5']);
     const check = (amount: string) => realtimeLimits.check({ ...CUSTOMER, amount, currency: 'USD' });
     expect([(await check('7.5')).allowed, (await check('7.51')).allowed]).toEqual([true, false]);
+    const raise = { limit_key: 'own', amount: '1', until: 4_000_000_000, reason: 'a launch' };
+    await routes.endRaise(route.id, (await routes.raise(route.id, raise)).id);
+    expect((await routes.raises(route.id)).raises).toMatchObject([{ ...raise, status: 'ended' }]);
     await routes.deleteLimit(route.id, limit.id);
     await routes.delete(route.id);
   });
@@ -216,9 +218,8 @@ describe('every method, against the service', () => {
     await expect(budgetLeases.create(request)).rejects.toMatchObject({ code: 'limit_exceeded', status: 409 });
     expect(await budgetLeases.get(lease.id)).toMatchObject({ status: 'active' });
     expect(await budgetLeases.close(lease.id)).toMatchObject({ status: 'closed' });
-    expect(ids((await budgetLeases.list({ ...CUSTOMER, status: 'closed' })).budget_leases)).toEqual([
-      lease.id,
-    ]);
+    const ended = await budgetLeases.list({ ...CUSTOMER, status: 'closed' });
+    expect(ids(ended.budget_leases)).toEqual([lease.id]);
     await subjectRoutes.delete(route.id);
   });
 
@@ -239,11 +240,8 @@ describe('every method, against the service', () => {
     expect(await endpoints.get(id)).toMatchObject({ id, status: 'enabled' });
     const { message_id } = await endpoints.test(id);
     await until('the message', async () => messages.length === 1);
-    expect(messages[0]).toMatchObject({
-      id: message_id,
-      type: 'webhook.test',
-      data: { webhook_endpoint_id: id },
-    });
+    const data = { webhook_endpoint_id: id };
+    expect(messages[0]).toMatchObject({ id: message_id, type: 'webhook.test', data });
     await until(
       'its delivery',
       async () => (await endpoints.deliveries(id, { status: 'delivered' })).total_count === 1,

@@ -15,6 +15,7 @@ export * from './health.js';
 export * from './ingest.js';
 export * from './ingest-status.js';
 export * from './ledger.js';
+export * from './limit-raise.js';
 export * from './limit-rule.js';
 export * from './limits.js';
 export * from './live.js';

@@ -44,6 +44,10 @@ export const NAME_CHARS_MAX = 200;
 /** Rules of one usage limit plan; direct limits of one subject route. */
 export const LIMIT_RULES_MAX = 100;
 export const NOTIFY_AT_MAX = 10;
+/** Upper bound of the raises of one route that have not ended. */
+export const LIMIT_RAISES_MAX = 100;
+/** Upper bound of the raises of one route, newest first, that count in windows of the past. */
+export const LIMIT_RAISES_KEPT_MAX = 1_000;
 /** Upper bound of the metrics, and of the values of a dimension, that one limit rule lists. */
 export const SELECTOR_VALUES_MAX = 100;
 /** Upper bound of the different values that a window of a `unique` limit counts, and of such a limit. */

@@ -85,7 +85,11 @@ export const RealtimeLimit = Type.Object(
         'Amount reserved by active budget leases, in addition to the usage. 0 in a window that does not contain the ' +
         'present.',
     },
-    limit_amount: { ...DecimalText, description: 'The limit of the window.' },
+    limit_amount: { ...DecimalText, description: 'The limit of the window, with its raises.' },
+    raised_amount: Type.Optional({
+      ...DecimalText,
+      description: 'The part of `limit_amount` that raises add. Absent without a raise.',
+    }),
     remaining_amount: {
       ...DecimalText,
       description: '`limit_amount` less `used_amount`; below zero after an overage.',

@@ -438,6 +438,24 @@ create table limit_alerts (
   constraint limit_alerts_sequence_check CHECK ((sequence > 0))
 );
 
+create table limit_raises (
+  tenant_id text not null,
+  project_id text not null,
+  id text not null,
+  route_id text not null,
+  limit_key text not null,
+  amount numeric not null,
+  from_ms bigint not null,
+  until_ms bigint not null,
+  ended_at_ms bigint,
+  reason text not null,
+  created_by text not null,
+  constraint limit_raises_amount_check CHECK ((amount > (0)::numeric)),
+  constraint limit_raises_pkey PRIMARY KEY (project_id, id),
+  constraint limit_raises_project_id_route_id_fkey FOREIGN KEY (project_id, route_id) REFERENCES subject_routes(project_id, id) ON DELETE CASCADE
+);
+CREATE INDEX limit_raises_by_route ON public.limit_raises USING btree (project_id, route_id);
+
 create table limit_reserved (
   project_no integer not null,
   subject_type text not null,
@@ -560,6 +578,15 @@ create table process_leases (
   epoch bigint not null default 0,
   constraint process_leases_number_check CHECK (((number >= 0) AND (number <= 9999))),
   constraint process_leases_pkey PRIMARY KEY (kind, number)
+);
+
+create table project_settings (
+  tenant_id text not null,
+  project_id text not null,
+  unknown_subjects text not null,
+  constraint project_settings_pkey PRIMARY KEY (project_id),
+  constraint project_settings_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES projects(tenant_id, id),
+  constraint project_settings_unknown_subjects_check CHECK ((unknown_subjects = ANY (ARRAY['allow'::text, 'deny'::text])))
 );
 
 create table projection_state (

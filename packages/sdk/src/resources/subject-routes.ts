@@ -1,7 +1,10 @@
 import type {
+  CreateLimitRaiseBody,
   CreateSubjectRouteBody,
   DirectLimit,
   DirectLimitPage,
+  LimitRaise,
+  LimitRaisePage,
   LimitRuleInput,
   SavedSubjectRoute,
   SubjectRoute,
@@ -68,5 +71,19 @@ export class SubjectRoutes {
 
   deleteLimit(routeId: string, limitId: string, options?: CallOptions): Promise<void> {
     return this.#transport.delete(path`/subject-routes/${routeId}/limits/${limitId}`, options);
+  }
+
+  /** Raises a limit of the route for a time. */
+  raise(routeId: string, raise: CreateLimitRaiseBody, options?: CallOptions): Promise<LimitRaise> {
+    return this.#transport.post(path`/subject-routes/${routeId}/raises`, raise, options);
+  }
+
+  raises(routeId: string, page: PageOptions = {}, options?: CallOptions): Promise<LimitRaisePage> {
+    return this.#transport.get(path`/subject-routes/${routeId}/raises`, page, options);
+  }
+
+  /** Ends a raise before its time. */
+  endRaise(routeId: string, raiseId: string, options?: CallOptions): Promise<void> {
+    return this.#transport.delete(path`/subject-routes/${routeId}/raises/${raiseId}`, options);
   }
 }

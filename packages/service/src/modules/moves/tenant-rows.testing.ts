@@ -22,6 +22,7 @@ const BY_NAME: Readonly<Record<string, string>> = {
   selector_type: `'all'`,
   action: `'block'`,
   effective: `'now'`,
+  unknown_subjects: `'deny'`,
   size: `'half'`,
   chart_type: `'line'`,
   provider: `'stripe'`,
@@ -91,6 +92,7 @@ const SINGLE = new Set<TableName>([
   'projects',
   'ingest_totals',
   'limit_revisions',
+  'project_settings',
   'usage_retention',
 ]);
 

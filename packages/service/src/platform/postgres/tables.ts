@@ -31,6 +31,7 @@ export interface Database {
   ledger_entries: LedgerEntriesTable;
   ledger_transactions: LedgerTransactionsTable;
   limit_alerts: LimitAlertsTable;
+  limit_raises: LimitRaisesTable;
   limit_reserved: LimitReservedTable;
   limit_revisions: LimitRevisionsTable;
   limit_rules: LimitRulesTable;
@@ -40,6 +41,7 @@ export interface Database {
   payment_orders: PaymentOrdersTable;
   payment_reversals: PaymentReversalsTable;
   process_leases: ProcessLeasesTable;
+  project_settings: ProjectSettingsTable;
   projection_state: ProjectionStateTable;
   projections: ProjectionsTable;
   projects: ProjectsTable;
@@ -421,6 +423,20 @@ export interface LimitAlertsTable {
   recovered: boolean;
 }
 
+export interface LimitRaisesTable {
+  tenant_id: string;
+  project_id: string;
+  id: string;
+  route_id: string;
+  limit_key: string;
+  amount: string;
+  from_ms: number;
+  until_ms: number;
+  ended_at_ms: number | null;
+  reason: string;
+  created_by: string;
+}
+
 export interface LimitReservedTable {
   project_no: number;
   subject_type: string;
@@ -512,6 +528,12 @@ export interface ProcessLeasesTable {
   number: number;
   owner: string | null;
   epoch: Generated<number>;
+}
+
+export interface ProjectSettingsTable {
+  tenant_id: string;
+  project_id: string;
+  unknown_subjects: string;
 }
 
 export interface ProjectionStateTable {

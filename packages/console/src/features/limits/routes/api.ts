@@ -1,7 +1,9 @@
 import { keepPreviousData, skipToken, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type {
+  CreateLimitRaiseBody,
   CreateSubjectRouteBody,
   LimitRuleInput,
+  SubjectRoute,
   UpdateDirectLimitBody,
   UpdateSubjectRouteBody,
 } from '@tollgate/contract';
@@ -12,6 +14,9 @@ import { LIMITS, PAGE_SIZE } from '../query-key.js';
 
 /** Upper bound of the direct limits of a route. */
 const DIRECT_LIMITS_MAX = 100;
+
+/** Upper bound of the raises of a route that are shown, newest first. */
+const RAISES_SHOWN_MAX = 20;
 
 export interface RouteQuery {
   readonly subject_type: string;
@@ -61,6 +66,26 @@ export function useDirectLimits(routeId: string) {
   });
 }
 
+export function useRaises(routeId: string) {
+  const { projectId, subjectRoutes } = useProjectClient();
+  return useQuery({
+    queryKey: [LIMITS, projectId, 'routes', 'raises', routeId],
+    queryFn: async () => (await subjectRoutes.raises(routeId, { limit: RAISES_SHOWN_MAX })).raises,
+  });
+}
+
+/** The names of the limits of a route, from its limit plan and its direct limits. */
+export function useLimitKeys({ id, usage_limit_plan_id: planId }: SubjectRoute) {
+  const { projectId, usageLimitPlans } = useProjectClient();
+  const direct = useDirectLimits(id);
+  const plan = useQuery({
+    queryKey: [LIMITS, projectId, 'plans', 'published keys', planId],
+    queryFn: planId === null ? skipToken : async () => (await usageLimitPlans.get(planId)).published,
+  });
+  const rules = [...(plan.data?.rules ?? []), ...(direct.data ?? [])];
+  return [...new Set(rules.map(({ limit_key }) => limit_key))];
+}
+
 function useChange<Input, Answer>(
   change: (routes: ProjectClient['subjectRoutes'], input: Input) => Promise<Answer>,
   onSuccess: () => void = () => {},
@@ -98,4 +123,12 @@ export function useSaveDirectLimit(routeId: string, id: string | undefined) {
 
 export function useDeleteDirectLimit(routeId: string) {
   return useChange((routes, id: string) => routes.deleteLimit(routeId, id));
+}
+
+export function useRaiseLimit(routeId: string) {
+  return useChange((routes, raise: CreateLimitRaiseBody) => routes.raise(routeId, raise));
+}
+
+export function useEndRaise(routeId: string) {
+  return useChange((routes, id: string) => routes.endRaise(routeId, id));
 }

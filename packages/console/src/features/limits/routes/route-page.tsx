@@ -15,6 +15,7 @@ import { EVERY, subjectHref, subjectName, subjectOf } from '../subjects/subject.
 import { useDeleteRoute, useRoute } from './api.js';
 import { DirectLimits } from './direct-limits.js';
 import { PlanName } from './plan-name.js';
+import { Raises } from './raises.js';
 import { RouteDialog } from './route-dialog.js';
 
 /** One route: its account, limit plan, calendar and direct limits. */
@@ -34,6 +35,7 @@ export function RoutePage({ routeId }: { readonly routeId: string }) {
       <div className="flex flex-col gap-7 px-4 pb-10 sm:px-6">
         <RouteFacts route={route.data} />
         <DirectLimits routeId={routeId} />
+        <Raises route={route.data} />
       </div>
     </>
   );

@@ -35,6 +35,7 @@ export function Gauge({ limit, timezone }: { readonly limit: RealtimeLimit; read
       <dl className="tabular mt-3 flex flex-wrap gap-x-5 gap-y-1 text-xs text-ink-soft">
         <Remaining value={limit.remaining_amount} />
         <Amount name="reserved" value={limit.reserved_amount} />
+        {limit.raised_amount !== undefined && <Amount name="raised" value={limit.raised_amount} />}
         <div className="ml-auto">{action === 'block' ? 'Blocks' : 'Alert only'}</div>
       </dl>
       <p className="mt-2 border-t border-line pt-2 text-xs text-ink-faint">

@@ -17,7 +17,8 @@ function shown(change: Partial<CompiledRule>) {
     0,
   );
   const status = { rule, window: { startS: 0, endS: 60 }, used: stored('10'), reserved: 0n, isSeen: false };
-  return toRealtimeLimit(route, { type: 'user', id: 'u1' }, { ...status, limit: stored('10') });
+  const raised = 0n;
+  return toRealtimeLimit(route, { type: 'user', id: 'u1' }, { ...status, raised, limit: stored('10') });
 }
 
 it('shows the lists of a rule', () => {

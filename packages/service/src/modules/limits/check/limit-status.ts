@@ -27,13 +27,16 @@ export interface LimitStatus extends OpenRule {
   readonly isSeen: boolean;
   readonly used: Amount;
   readonly reserved: Amount;
+  /** With its raises. */
   readonly limit: Amount;
+  /** The part of the limit that raises add. */
+  readonly raised: Amount;
 }
 
 /** The stored counts of a rule's window; nothing is counted without a row. */
 export interface Counted {
   readonly used: Amount;
-  /** Undefined until the first usage opens the window. */
+  /** Without raises; undefined until the first usage opens the window. */
   readonly limit: Amount | undefined;
   readonly reserved: Amount;
   /** Whether the window has counted the value that was asked for. */
@@ -52,10 +55,20 @@ export function limitStatusesOf(
   route: CompiledRoute,
   rules: readonly OpenRule[],
   counted: ReadonlyMap<number, Counted>,
+  nowMs: number,
 ): LimitStatus[] {
   return rules.map(({ rule, window }) => {
     const { used, limit, reserved, isSeen } = counted.get(rule.ruleNo) ?? NOTHING;
-    return { rule, window, used, reserved, isSeen, limit: limit ?? route.limitFor(rule, window) };
+    const raised = route.raiseFor(rule, window, nowMs);
+    return {
+      rule,
+      window,
+      used,
+      reserved,
+      isSeen,
+      raised,
+      limit: (limit ?? route.limitFor(rule, window)) + raised,
+    };
   });
 }
 
@@ -76,7 +89,7 @@ export function toRealtimeLimit(
   subject: LimitedSubject,
   status: LimitStatus,
 ): RealtimeLimit {
-  const { rule, window, used, reserved, limit } = status;
+  const { rule, window, used, reserved, limit, raised } = status;
   return {
     id: rule.id,
     limit_key: rule.limitKey,
@@ -100,6 +113,7 @@ export function toRealtimeLimit(
     used_amount: amountText(used),
     reserved_amount: amountText(reserved),
     limit_amount: amountText(limit),
+    ...(raised === 0n ? {} : { raised_amount: amountText(raised) }),
     remaining_amount: amountText(limit - used),
     exceeded: rule.measure === 'max' ? used > limit : used >= limit,
     action: rule.action,

@@ -3,6 +3,7 @@ import { TEST_NOW_S } from '../../../testing/api.js';
 import {
   createTestLimits,
   makeLimit,
+  makeRaise,
   makeRoute,
   setSeen,
   setUsed,
@@ -149,6 +150,33 @@ describe('the check', () => {
     expect(await exceeded()).toEqual(['6', '-1', true]);
     expect(await check({ quantity: '1' }, 'max')).toEqual(['racl_max']);
     expect(await check({}, 'max')).toEqual(['racl_max']);
+  });
+
+  it('asks for room in the raised limit, as leases do, until the raise ends', async () => {
+    const route = await makeRoute(api, { id: 'ra_raised', subjectId: 'raised' });
+    const ruleNo = await makeLimit(api, route, { key: 'raised', amount: '5', period: 'lifetime' });
+    await setUsed(api, ruleNo, { startS: 0, limit: '5' }, '5', 'raised');
+    const asked = { amount: '10', currency: 'USD' };
+    const lease = { subject_type: 'user', subject_id: 'raised', ttl_seconds: 60, ...asked };
+    const leased = async () => (await api.call('POST', `${api.url}/budget-leases`, lease)).status;
+    const snapshot = async () =>
+      (await api.call('GET', `${api.url}/subject/realtime/limits?subject_type=user&subject_id=raised`)).json()
+        .limits;
+    expect(await check(asked, 'raised')).toEqual(['racl_raised']);
+    expect(await leased()).toBe(409);
+    expect(await snapshot()).toMatchObject([{ limit_amount: '5', exceeded: true }]);
+    expect((await snapshot())[0]).not.toHaveProperty('raised_amount');
+    await makeRaise(api, route, 'raised');
+    const raised = { limit_amount: '15', raised_amount: '10', remaining_amount: '10', exceeded: false };
+    expect(await snapshot()).toMatchObject([raised]);
+    expect(await check(asked, 'raised')).toEqual([]);
+    expect(await check({ ...asked, amount: '10.1' }, 'raised')).toEqual(['racl_raised']);
+    expect(await leased()).toBe(201);
+    expect(await leased()).toBe(409);
+    api.clock.advanceMs(3_600_000);
+    expect(await snapshot()).toMatchObject([{ limit_amount: '5' }]);
+    expect(await check({}, 'raised')).toEqual(['racl_raised']);
+    api.clock.advanceMs(-3_600_000);
   });
 
   it('asks a limit on a dimension of any type', async () => {

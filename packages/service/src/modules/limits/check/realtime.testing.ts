@@ -133,6 +133,21 @@ export async function makeLimit(
   return ruleNo;
 }
 
+/** Raises a limit of a route by 10 from now on, for an hour. */
+export async function makeRaise(
+  { postgres, tenantId, projectId, clock }: TestLimits,
+  route: { readonly id: string },
+  key: string,
+): Promise<void> {
+  const nowMs = clock.nowMs();
+  await postgres.pool.query(
+    `insert into limit_raises (tenant_id, project_id, id, route_id, limit_key, amount, from_ms, until_ms, reason, created_by)
+    values ($1, $2, $3, $3, $4, 10, $5, $6, 'test', 'service')`,
+    [tenantId, projectId, route.id, key, nowMs, nowMs + 3_600_000],
+  );
+  await advanceRevision(postgres, tenantId, projectId);
+}
+
 async function advanceRevision(
   { pool }: TestApi['postgres'],
   tenantId: string,

@@ -1,5 +1,5 @@
 import type { RealtimeCheck, RealtimeLimits } from '@tollgate/contract';
-import { type Clock, unixSeconds } from '../../../kernel/clock.js';
+import type { Clock } from '../../../kernel/clock.js';
 import { windowContains } from '../../../kernel/period.js';
 import type { ProjectRef } from '../../../kernel/scope.js';
 import type { Postgres } from '../../../platform/postgres/index.js';
@@ -132,11 +132,12 @@ export class SubjectLimits {
     }: { readonly atS?: number | undefined; readonly values?: ReadonlyMap<string, string> } = {},
   ): Promise<LimitStatus[]> {
     if (rules.length === 0) return [];
-    const nowS = unixSeconds(this.#deps.clock);
+    const nowMs = this.#deps.clock.nowMs();
+    const nowS = Math.floor(nowMs / 1_000);
     const open = openRules(route, rules, atS ?? nowS);
     const asked = open.map(({ rule, window }) => ({ rule, window, value: values?.get(rule.of ?? '') }));
     const counted = await this.#counted.run(TOGETHER, { projectNo, subject, rules: asked });
-    const statuses = limitStatusesOf(route, open, counted);
+    const statuses = limitStatusesOf(route, open, counted, nowMs);
     if (atS === undefined) return statuses;
     return statuses.map((status) =>
       windowContains(status.window, nowS) ? status : { ...status, reserved: 0n },

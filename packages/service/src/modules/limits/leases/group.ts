@@ -131,7 +131,7 @@ class LeaseGroup {
     const { projectNo } = this.#project;
     const asked = open.map(({ rule, window }) => ({ rule, window, value: undefined }));
     const counted = await readCountedIn(tx, { projectNo, subject: this.#subject, rules: asked });
-    return limitStatusesOf(this.#route, open, counted);
+    return limitStatusesOf(this.#route, open, counted, this.#deps.clock.nowMs());
   }
 
   #walletsOf(grants: readonly OpenLeaseRequest[], leases: readonly Lease[]): WalletKey[] {

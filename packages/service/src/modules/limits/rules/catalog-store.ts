@@ -1,6 +1,7 @@
-import type { WeekStart } from '@tollgate/contract';
+import { LIMIT_RAISES_KEPT_MAX, type WeekStart } from '@tollgate/contract';
 import { sql } from 'kysely';
 import type { Db } from '../../../platform/postgres/index.js';
+import { amountFromText } from '../../ledger/index.js';
 import type { LimitCatalogSource, PlanRead, PlanRef, RouteRead } from './catalog.js';
 import { compileRule, directAmounts, planAmounts } from './compile.js';
 import type { SubjectRef } from './route-rules.js';
@@ -33,13 +34,29 @@ interface RouteRow {
   readonly plan_revision: number | null;
   readonly plan_bound_at_ms: number | null;
   readonly has_direct_limits: boolean;
+  readonly raises:
+    | readonly {
+        readonly limit_key: string;
+        readonly amount: string;
+        readonly from_ms: number;
+        readonly until_ms: number;
+      }[]
+    | null;
 }
 
 async function readRoutes(db: Db, refs: readonly SubjectRef[]): Promise<RouteRead[]> {
   const { rows } = await sql<RouteRow>`
     select r.project_id, r.subject_type, r.subject_id, r.id, r.account_id, a.external_id as account_external_id,
       r.usage_limit_anchor, r.timezone, r.week_start, p.id as plan_id, p.current_revision as plan_revision, r.plan_bound_at_ms,
-      exists (select from direct_limits d where d.project_id = r.project_id and d.route_id = r.id) as has_direct_limits
+      exists (select from direct_limits d where d.project_id = r.project_id and d.route_id = r.id) as has_direct_limits,
+      (
+        select json_agg(json_build_object('limit_key', limit_key, 'amount', amount::text, 'from_ms', from_ms,
+          'until_ms', coalesce(ended_at_ms, until_ms)))
+        from (
+          select * from limit_raises l where l.project_id = r.project_id and l.route_id = r.id
+          order by l.id desc limit ${LIMIT_RAISES_KEPT_MAX}
+        ) newest
+      ) as raises
     from unnest(
       ${refs.map((ref) => ref.projectId)}::text[],
       ${refs.map((ref) => ref.subjectType)}::text[],
@@ -68,6 +85,12 @@ async function readRoutes(db: Db, refs: readonly SubjectRef[]): Promise<RouteRea
             boundAtMs: row.plan_bound_at_ms ?? 0,
           },
     hasDirectLimits: row.has_direct_limits,
+    raises: (row.raises ?? []).map((raise) => ({
+      limitKey: raise.limit_key,
+      amount: amountFromText(raise.amount),
+      fromMs: raise.from_ms,
+      untilMs: raise.until_ms,
+    })),
   }));
 }
 

@@ -1,6 +1,7 @@
 import { BoundedMap } from '../../../kernel/bounded-map.js';
 import type { WindowSettings } from '../../../kernel/period.js';
 import type { Db } from '../../../platform/postgres/index.js';
+import type { CompiledRaise } from './raise.js';
 import {
   CompiledRoute,
   EVERY_SUBJECT,
@@ -25,6 +26,7 @@ export interface RouteRead extends SubjectRef {
   readonly settings: WindowSettings;
   readonly plan: (PlanRef & { readonly boundAtMs: number }) | undefined;
   readonly hasDirectLimits: boolean;
+  readonly raises: readonly CompiledRaise[];
 }
 
 /** The rules of a plan's newest published revision. */
@@ -242,14 +244,14 @@ const NO_LIMITS: ReadonlyMap<string, readonly CompiledRule[]> = new Map();
 const NO_RULES = new LimitRuleIndex([]);
 
 function compileRoute(
-  { routeId, accountId, accountExternalId, settings, plan }: RouteRead,
+  { routeId, accountId, accountExternalId, settings, plan, raises }: RouteRead,
   plans: ReadonlyMap<string, LimitRuleIndex>,
   direct: readonly CompiledRule[] | undefined,
 ): CompiledRoute {
   const ofPlan = (plan === undefined ? undefined : plans.get(planKey(plan))) ?? NO_RULES;
   const rules = direct === undefined ? ofPlan : new LimitRuleIndex([...direct, ...ofPlan.rules]);
   const account = { id: accountId, externalId: accountExternalId };
-  return new CompiledRoute(routeId, account, settings, rules, plan?.boundAtMs ?? 0);
+  return new CompiledRoute(routeId, account, settings, rules, plan?.boundAtMs ?? 0, raises);
 }
 
 /** An id contains no line break, so the key is unambiguous. */

@@ -18,7 +18,7 @@ export interface LimitDeps {
 /** Returns whether usage of a project has subjects of this type, or an extractor of the project sets this type. */
 export type IsSubjectTypeKnown = (project: ProjectRef, subjectType: string) => Promise<boolean>;
 
-export type LimitResource = 'usage_limit_plan' | 'subject_route' | 'direct_limit';
+export type LimitResource = 'usage_limit_plan' | 'subject_route' | 'direct_limit' | 'limit_raise';
 
 /** The result of a change. */
 export interface LimitChange<Answer> {

@@ -1,14 +1,18 @@
+import type { Clock } from '../../../kernel/clock.js';
 import type { IsSubjectTypeKnown, LimitDeps } from './change.js';
 import { DirectLimitService } from './direct/service.js';
 import { PlanService } from './plans/service.js';
+import { RaiseService } from './raises/service.js';
 import { SubjectRouteService } from './subject-routes/service.js';
 
-/** The management of limits: plans, subject routes and direct limits. */
+/** The management of limits: plans, subject routes, direct limits and raises. */
 export interface LimitManagement {
   readonly isSubjectTypeKnown: IsSubjectTypeKnown;
   readonly plans: PlanService;
   readonly subjectRoutes: SubjectRouteService;
   readonly directLimits: DirectLimitService;
+  readonly raises: RaiseService;
+  readonly clock: Clock;
 }
 
 export function createLimitManagement(
@@ -19,5 +23,7 @@ export function createLimitManagement(
     plans: new PlanService(deps),
     subjectRoutes: new SubjectRouteService(deps),
     directLimits: new DirectLimitService(deps),
+    raises: new RaiseService(deps),
+    clock: deps.clock,
   };
 }

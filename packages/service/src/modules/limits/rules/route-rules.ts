@@ -2,6 +2,7 @@ import { BoundedMap } from '../../../kernel/bounded-map.js';
 import { groupBy } from '../../../kernel/maps.js';
 import type { TimeWindow, WindowSettings } from '../../../kernel/period.js';
 import { DimensionRules } from './dimension-rules.js';
+import { type CompiledRaise, raisedBy } from './raise.js';
 import type { CompiledRule } from './rule.js';
 
 /** Upper bound of the metrics whose rules are cached. */
@@ -106,6 +107,7 @@ export interface RouteAccount {
 /** The account, settings and rules of the subjects of one route. Routes of one plan share its rules. */
 export class CompiledRoute {
   readonly #planBoundAtMs: number;
+  readonly #raises: readonly CompiledRaise[];
 
   constructor(
     readonly routeId: string,
@@ -113,13 +115,20 @@ export class CompiledRoute {
     readonly settings: WindowSettings,
     readonly rules: LimitRuleIndex,
     planBoundAtMs: number,
+    raises: readonly CompiledRaise[] = [],
   ) {
     this.#planBoundAtMs = planBoundAtMs;
+    this.#raises = raises;
   }
 
-  /** Returns the limit × 10^18 of a window of one of this route's rules. */
+  /** Returns the limit × 10^18 of a window of one of this route's rules, without raises. */
   limitFor(rule: CompiledRule, window: TimeWindow): bigint {
     return rule.amounts.amountOf(window, rule.planId === null ? 0 : this.#planBoundAtMs);
+  }
+
+  /** Returns the amount × 10^18 by which raises lift the limit of a window now. */
+  raiseFor({ limitKey }: CompiledRule, window: TimeWindow, nowMs: number): bigint {
+    return this.#raises.length === 0 ? 0n : raisedBy(this.#raises, limitKey, window, nowMs);
   }
 }
 

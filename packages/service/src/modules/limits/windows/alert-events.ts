@@ -40,8 +40,9 @@ export async function alertEvents(
   return due.map((alert, index) => {
     const { rule, window } = alert.window.sum;
     const ofRule = present(reserved[index], `the reserved amount of rule ${rule.ruleNo}`);
-    const { used, limit } = alert.window;
-    return alertEvent(alert, { rule, window, used, limit, reserved: ofRule, isSeen: false }, nowMs);
+    const { used, limit, raised } = alert.window;
+    const status = { rule, window, used, limit: limit + raised, raised, reserved: ofRule, isSeen: false };
+    return alertEvent(alert, status, nowMs);
   });
 }
 

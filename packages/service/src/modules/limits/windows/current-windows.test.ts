@@ -59,7 +59,7 @@ describe('the current windows of a subject', () => {
     const windows = new CurrentWindows(usage);
     expect(windows.open(windowAt(2, '1'))).toBeUndefined();
     expect(windows.open(windowAt(9, '4', 2))).toBeUndefined();
-    windows.add(sumAt(2, '0.5'));
+    windows.add(sumAt(2, '0.5'), 0n);
     expect(windows.open(windowAt(3, '2'))).toEqual(windowAt(2, '1.5'));
     expect(windows.lists.starts).toEqual([3 * HOUR_S, 9 * HOUR_S]);
     expect(windows.used).toEqual(['2.000000000000000000', '4.000000000000000000']);
@@ -68,16 +68,16 @@ describe('the current windows of a subject', () => {
   it('report each percentage when usage passes it', () => {
     const windows = new CurrentWindows(usage);
     windows.open(windowAt(2, '1'));
-    expect(windows.add(sumAt(2, '3.999999999999999999'))).toBeUndefined();
-    expect(windows.add(sumAt(2, '0.000000000000000001'))).toMatchObject({
+    expect(windows.add(sumAt(2, '3.999999999999999999'), 0n)).toBeUndefined();
+    expect(windows.add(sumAt(2, '0.000000000000000001'), 0n)).toMatchObject({
       used: stored('5'),
       reached: [50],
       recovered: [],
     });
-    expect(windows.add(sumAt(2, '1'))).toBeUndefined();
-    expect(windows.add(sumAt(2, '4'))).toMatchObject({ used: stored('10'), reached: [100] });
-    expect(windows.add(sumAt(2, '90'))).toBeUndefined();
-    expect(windows.add(sumAt(2, '-98'))).toMatchObject({ used: stored('2'), recovered: [50, 100] });
+    expect(windows.add(sumAt(2, '1'), 0n)).toBeUndefined();
+    expect(windows.add(sumAt(2, '4'), 0n)).toMatchObject({ used: stored('10'), reached: [100] });
+    expect(windows.add(sumAt(2, '90'), 0n)).toBeUndefined();
+    expect(windows.add(sumAt(2, '-98'), 0n)).toMatchObject({ used: stored('2'), recovered: [50, 100] });
     expect(windows.lists.notices).toEqual([stored('5')]);
   });
 
@@ -85,9 +85,9 @@ describe('the current windows of a subject', () => {
     const { lists } = opened();
     const windows = new CurrentWindows(usage, lists, ['1', '2']);
     expect(windows.change).toBe('none');
-    windows.add(sumAt(2, '1'));
+    windows.add(sumAt(2, '1'), 0n);
     expect(windows.change).toBe('used');
-    windows.add(sumAt(2, '5'));
+    windows.add(sumAt(2, '5'), 0n);
     expect(windows.change).toBe('all');
     expect(lists.notices).toEqual([stored('5'), stored('5')]);
     windows.open(windowAt(3, '1'));
@@ -110,7 +110,7 @@ describe('a row of current windows that is damaged', () => {
 
   it('adds to no window of a rule that it does not have', () => {
     const other = { ...sumAt(2, '1'), rule: compiledRule({ ruleNo: 9 }) };
-    expect(() => new CurrentWindows(usage, lists, ['1', '2']).add(other)).toThrow('has no usage');
+    expect(() => new CurrentWindows(usage, lists, ['1', '2']).add(other, 0n)).toThrow('has no usage');
   });
 });
 

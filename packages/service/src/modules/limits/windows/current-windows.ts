@@ -19,7 +19,10 @@ export interface OpenedWindow {
 export interface ChangedWindow extends ThresholdChange {
   readonly sum: WindowSum;
   readonly used: bigint;
+  /** Without raises. */
   readonly limit: bigint;
+  /** The amount that raises add to the limit. */
+  readonly raised: bigint;
 }
 
 /**
@@ -85,21 +88,22 @@ export class CurrentWindows {
   /**
    * Adds to a current window.
    *
+   * @param raised the amount × 10^18 by which raises lift its limit now
    * @returns the thresholds that the usage has passed, if there are any
    * @throws Error when the window is not a current one
    */
-  add(sum: WindowSum): ChangedWindow | undefined {
+  add(sum: WindowSum, raised: bigint): ChangedWindow | undefined {
     const { ruleNos, limits, notices } = this.#lists;
     const at = ruleNos.indexOf(sum.rule.ruleNo);
     const used = amountFromText(windowValue(this.#used[at], 'usage', at)) + sum.used;
     this.#used[at] = numericText(used);
     if (this.change === 'none') this.change = 'used';
     const limit = windowValue(limits[at], 'limit', at);
-    const change = thresholdChangeOf(sum.rule, limit, notices[at], used);
+    const change = thresholdChangeOf(sum.rule, { limit, raised }, notices[at], used);
     if (change === undefined) return undefined;
     this.#lists = { ...this.#lists, notices: replaced(notices, at, change.next) };
     this.change = 'all';
-    return { sum, used, limit, ...change };
+    return { sum, used, limit, raised, ...change };
   }
 
   /** Makes a window the current one of its rule; returns the previous one. */

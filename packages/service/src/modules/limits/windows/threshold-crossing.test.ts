@@ -3,6 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { stored } from '../../../testing/index.js';
 import { firstAlertAt, thresholdChangeOf } from './threshold-crossing.js';
 
+/** Without raises. */
+const changeOf = (
+  rule: Parameters<typeof thresholdChangeOf>[0],
+  limit: bigint,
+  notice: bigint | undefined,
+  used: bigint,
+) => thresholdChangeOf(rule, { limit, raised: 0n }, notice, used);
 const NOTIFY_AT = { notifyAt: [50, 80], measure: 'amount' } as const;
 
 describe('the thresholds that usage passes', () => {
@@ -13,7 +20,7 @@ describe('the thresholds that usage passes', () => {
     ['a limit of nothing', '0', '0', [50, 80, 100], undefined],
   ])('%s', (_, limit, used, reached, next) => {
     const first = firstAlertAt(NOTIFY_AT, stored(limit));
-    expect(thresholdChangeOf(NOTIFY_AT, stored(limit), first, stored(used))).toEqual({
+    expect(changeOf(NOTIFY_AT, stored(limit), first, stored(used))).toEqual({
       reached,
       recovered: [],
       next: next === undefined ? undefined : stored(next),
@@ -28,7 +35,7 @@ describe('the thresholds that usage passes', () => {
     ['below a limit of nothing', '0', undefined, '-0.000000000000000001', [50, 80, 100], '0'],
   ])('downwards, %s', (_, limit, notice, used, recovered, next) => {
     const before = notice === undefined ? undefined : stored(notice);
-    expect(thresholdChangeOf(NOTIFY_AT, stored(limit), before, stored(used))).toEqual({
+    expect(changeOf(NOTIFY_AT, stored(limit), before, stored(used))).toEqual({
       reached: [],
       recovered,
       next: stored(next),
@@ -38,34 +45,47 @@ describe('the thresholds that usage passes', () => {
   it('lie above the limit of a greatest quantity, and at its shares', () => {
     const rule = { ...NOTIFY_AT, measure: 'max' } as const;
     const limit = stored('100');
-    expect(thresholdChangeOf(rule, limit, stored('50'), limit)).toMatchObject({
+    expect(changeOf(rule, limit, stored('50'), limit)).toMatchObject({
       reached: [50, 80],
       next: limit + 1n,
     });
-    expect(thresholdChangeOf(rule, limit, limit + 1n, limit + 1n)).toMatchObject({
+    expect(changeOf(rule, limit, limit + 1n, limit + 1n)).toMatchObject({
       reached: [100],
       next: undefined,
     });
-    expect(thresholdChangeOf(rule, limit, undefined, limit)).toMatchObject({
+    expect(changeOf(rule, limit, undefined, limit)).toMatchObject({
       recovered: [100],
       next: limit + 1n,
     });
     expect(firstAlertAt({ ...rule, notifyAt: [] }, 0n)).toBe(1n);
   });
 
+  it('are shares of the raised limit, and remember which shares were reached', () => {
+    const limit = stored('100');
+    const raised = stored('100');
+    const at = (used: string, notice: bigint | undefined, by = raised) =>
+      thresholdChangeOf(NOTIFY_AT, { limit, raised: by }, notice, stored(used));
+    expect(at('99', stored('50'))).toBeUndefined();
+    expect(at('160', stored('50'))).toEqual({ reached: [50, 80], recovered: [], next: limit });
+    expect(at('160', limit)).toBeUndefined();
+    expect(at('160', limit, 0n)).toEqual({ reached: [100], recovered: [], next: undefined });
+    expect(at('120', undefined)).toEqual({ reached: [], recovered: [80, 100], next: stored('80') });
+    expect(at('120', stored('80'), 0n)).toMatchObject({ reached: [80, 100] });
+  });
+
   it('are none while usage stays between them', () => {
-    expect(thresholdChangeOf(NOTIFY_AT, stored('100'), stored('50'), stored('49.9'))).toBeUndefined();
-    expect(thresholdChangeOf(NOTIFY_AT, stored('100'), stored('80'), stored('50'))).toBeUndefined();
-    expect(thresholdChangeOf(NOTIFY_AT, stored('100'), undefined, stored('100'))).toBeUndefined();
+    expect(changeOf(NOTIFY_AT, stored('100'), stored('50'), stored('49.9'))).toBeUndefined();
+    expect(changeOf(NOTIFY_AT, stored('100'), stored('80'), stored('50'))).toBeUndefined();
+    expect(changeOf(NOTIFY_AT, stored('100'), undefined, stored('100'))).toBeUndefined();
   });
 
   it('leave out those that were reached before', () => {
     const limit = stored('10');
-    expect(thresholdChangeOf(NOTIFY_AT, limit, stored('8'), stored('9'))).toMatchObject({
+    expect(changeOf(NOTIFY_AT, limit, stored('8'), stored('9'))).toMatchObject({
       reached: [80],
       next: limit,
     });
-    expect(thresholdChangeOf(NOTIFY_AT, limit, limit, limit)).toMatchObject({
+    expect(changeOf(NOTIFY_AT, limit, limit, limit)).toMatchObject({
       reached: [100],
       next: undefined,
     });
@@ -92,7 +112,7 @@ describe('the thresholds that usage passes', () => {
         for (const step of steps) {
           used += step;
           const now = all.filter((percent) => isReached(percent, used));
-          const change = thresholdChangeOf(rule, limit, notice, used);
+          const change = changeOf(rule, limit, notice, used);
           expect(change?.reached ?? []).toEqual(now.filter((percent) => !before.includes(percent)));
           expect(change?.recovered ?? []).toEqual(before.filter((percent) => !now.includes(percent)));
           if (change !== undefined) notice = change.next;

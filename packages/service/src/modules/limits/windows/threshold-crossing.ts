@@ -11,8 +11,14 @@ export interface ThresholdChange {
   readonly reached: readonly number[];
   /** Percentages below which usage has fallen, ascending. Their alerts may not have been sent. */
   readonly recovered: readonly number[];
-  /** The usage × 10^18 at which the next alert is due; undefined when all percentages are reached. */
+  /** The amount × 10^18 of the next percentage of the limit without raises; undefined when all are reached. */
   readonly next: bigint | undefined;
+}
+
+/** The limit × 10^18 of a window, and the amount that raises add to it now. */
+export interface RaisedLimit {
+  readonly limit: bigint;
+  readonly raised: bigint;
 }
 
 /** A percentage of a limit, and the usage × 10^18 that reaches it. */
@@ -36,20 +42,24 @@ export function firstAlertAt(rule: Thresholds, limit: bigint): bigint {
  * thresholds below that amount are those that were reached before. They differ from the usage after it has grown or
  * fallen, after another limit (`window-limit-store.ts`), and after a change of the percentages.
  *
- * @param notice the usage × 10^18 at which the next alert was due; undefined when all percentages were reached
+ * Raises come and go without a change of the window. So the stored amount names a percentage of the limit without
+ * raises, and usage is compared with the same percentage of the raised limit.
+ *
+ * @param notice the amount × 10^18 of the next percentage; undefined when all percentages were reached
  * @returns undefined when the usage has passed no threshold
  */
 export function thresholdChangeOf(
   rule: Thresholds,
-  limit: bigint,
+  { limit, raised }: RaisedLimit,
   notice: bigint | undefined,
   used: bigint,
 ): ThresholdChange | undefined {
   const thresholds = thresholdsOf(rule, limit);
-  const next = thresholds.find(({ amount }) => amount > used)?.amount;
+  const isReached = ({ percent, amount }: Threshold) =>
+    (raised === 0n ? amount : noticeAt(rule, limit + raised, percent)) <= used;
+  const next = thresholds.find((one) => !isReached(one))?.amount;
   if (next === notice) return undefined;
   const wasReached = ({ amount }: Threshold) => notice === undefined || amount < notice;
-  const isReached = ({ amount }: Threshold) => amount <= used;
   return {
     reached: thresholds.filter((one) => isReached(one) && !wasReached(one)).map(percentOf),
     recovered: thresholds.filter((one) => wasReached(one) && !isReached(one)).map(percentOf),

@@ -13,7 +13,7 @@ import {
   writeCurrentWindows,
 } from './store.js';
 import { type SubjectUsage, subjectRef, type WindowSum, windowSums } from './subject-usage.js';
-import { firstAlertAt, thresholdChangeOf } from './threshold-crossing.js';
+import { firstAlertAt, type RaisedLimit, thresholdChangeOf } from './threshold-crossing.js';
 import { countValues } from './window-values.js';
 
 export interface CountedBatch {
@@ -34,10 +34,12 @@ export async function countWindows(tx: Tx, batch: CountedBatch): Promise<Webhook
   if (subjects.length === 0) return [];
   await countValues(tx, subjects);
   const rows = await readCurrentWindows(tx, subjects);
-  const { changed, newer, late } = addToCurrent(rows);
-  const missing = await addToPast(tx, late, changed);
+  const raiseOf = (sum: WindowSum) => sum.usage.route.raiseFor(sum.rule, sum.window, nowMs);
+  const { changed, newer, late } = addToCurrent(rows, raiseOf);
+  const missing = await addToPast(tx, late, raiseOf, changed);
   const limitOf = await currentLimits(tx, batch, [...newer.map(({ sum }) => sum), ...missing]);
-  const open = (sum: WindowSum) => openedWindow(sum, limitOf(sum), nowMs, changed);
+  const open = (sum: WindowSum) =>
+    openedWindow(sum, { limit: limitOf(sum), raised: raiseOf(sum) }, nowMs, changed);
   const past = missing.map(open);
   for (const { row, sum } of newer) {
     const before = row.open(open(sum));
@@ -48,8 +50,11 @@ export async function countWindows(tx: Tx, batch: CountedBatch): Promise<Webhook
   return alertEvents(tx, changed, nowMs);
 }
 
+/** Returns the amount × 10^18 by which raises lift the limit of a window now. */
+type RaiseOf = (sum: WindowSum) => bigint;
+
 /** Adds the sums of current windows, and returns those of other windows. */
-function addToCurrent(rows: readonly CurrentWindows[]) {
+function addToCurrent(rows: readonly CurrentWindows[], raiseOf: RaiseOf) {
   const changed: ChangedWindow[] = [];
   const newer: { readonly row: CurrentWindows; readonly sum: WindowSum }[] = [];
   const late: WindowSum[] = [];
@@ -59,7 +64,7 @@ function addToCurrent(rows: readonly CurrentWindows[]) {
       if (place === 'past') late.push(sum);
       else if (place === 'newer') newer.push({ row, sum });
       else {
-        const change = row.add(sum);
+        const change = row.add(sum, raiseOf(sum));
         if (change !== undefined) changed.push(change);
       }
     }
@@ -72,13 +77,19 @@ function addToCurrent(rows: readonly CurrentWindows[]) {
  *
  * @param changed collects the windows that have passed a threshold
  */
-async function addToPast(tx: Tx, late: readonly WindowSum[], changed: ChangedWindow[]): Promise<WindowSum[]> {
+async function addToPast(
+  tx: Tx,
+  late: readonly WindowSum[],
+  raiseOf: RaiseOf,
+  changed: ChangedWindow[],
+): Promise<WindowSum[]> {
   if (late.length === 0) return [];
   const { added, due } = await addToPastWindows(tx, late);
   const passed = due.flatMap(({ index, used, limit, notice }) => {
     const sum = present(late[index], 'late usage');
-    const change = thresholdChangeOf(sum.rule, limit, notice, used);
-    return change === undefined ? [] : [{ sum, used, limit, ...change }];
+    const raised = raiseOf(sum);
+    const change = thresholdChangeOf(sum.rule, { limit, raised }, notice, used);
+    return change === undefined ? [] : [{ sum, used, limit, raised, ...change }];
   });
   await recordNextAlerts(tx, passed);
   changed.push(...passed);
@@ -93,14 +104,14 @@ async function addToPast(tx: Tx, late: readonly WindowSum[], changed: ChangedWin
 /** @param changed collects the window when it has an alert to send at once */
 function openedWindow(
   sum: WindowSum,
-  limit: bigint,
+  { limit, raised }: RaisedLimit,
   openedAtMs: number,
   changed: ChangedWindow[],
 ): OpenedWindow {
   const { usage, rule, window, used } = sum;
   const first = firstAlertAt(rule, limit);
-  const change = thresholdChangeOf(rule, limit, first, used);
-  if (change !== undefined) changed.push({ sum, used, limit, ...change });
+  const change = thresholdChangeOf(rule, { limit, raised }, first, used);
+  if (change !== undefined) changed.push({ sum, used, limit, raised, ...change });
   const next = change === undefined ? first : change.next;
   const { startS, endS = null } = window;
   return { usage, ruleNo: rule.ruleNo, startS, endS, used, limit, next, openedAtMs };

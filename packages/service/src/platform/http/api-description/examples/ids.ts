@@ -9,6 +9,7 @@ export const PLAN = 'ulp_0198a4f0c7387091a203142536475869';
 export const PLAN_VERSION = 'ulpv_0198a4f0c84971a2b31425364758697a';
 export const PLAN_RULE = 'ulpr_0198a4f0c95a72b3842536475869708b';
 export const LIMIT = 'racl_0198a4f0ca6b73c49536475869708b9c';
+export const RAISE = 'lra_0198a4f0d5057d6eef3142536475efd6';
 export const LEASE = 'bl_0198a4f0cb7c74d5a6475869708b9cad';
 export const EVENT = 'evt_6894e2a01f5b3c7d9e0a2b4c6d8e0f12';
 export const TRANSACTION = 'led_0198a4f0cd8d75e6b75869708b9cadbe';

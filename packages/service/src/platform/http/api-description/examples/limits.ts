@@ -12,6 +12,7 @@ import {
   PLAN,
   PLAN_RULE,
   PLAN_VERSION,
+  RAISE,
   ROUTE,
   TRANSACTION,
 } from './ids.js';
@@ -54,6 +55,22 @@ const route = {
   ...saved,
 };
 const directLimit = { id: LIMIT, ...OWNER, rule_account_id: ROUTE, ...savedRule };
+const raise = {
+  limit_key: rule.limit_key,
+  amount: '50',
+  until: MONTH_END,
+  reason: 'Launch week',
+};
+const limitRaise = {
+  id: RAISE,
+  ...OWNER,
+  rule_account_id: ROUTE,
+  ...raise,
+  status: 'active',
+  created_by: 'service',
+  created_at: NOW,
+  ended_at: null,
+};
 const realtimeLimit = {
   id: PLAN_RULE,
   limit_key: rule.limit_key,
@@ -172,6 +189,9 @@ export const LIMIT_EXAMPLES = {
   UpdateDirectLimitBody: { limit_amount: '150', effective: 'now' },
   DirectLimit: directLimit,
   DirectLimitPage: { limits: [directLimit], ...page },
+  CreateLimitRaiseBody: raise,
+  LimitRaise: limitRaise,
+  LimitRaisePage: { raises: [limitRaise], ...page },
   RealtimeLimits: {
     ...OWNER,
     account_id: ACCOUNT,
