@@ -95,7 +95,7 @@ describe.runIf(hasTools)('the guides', () => {
 
   it('corrections go on from there', async () => {
     const printed = await printedBy('getting-started.md', 'corrections.md');
-    expect(printed.trim().split('\n').slice(-20)).toEqual([
+    expect(printed.trim().split('\n').slice(-23)).toEqual([
       ...['c-42', '-0.0174'],
       ...['applied', '-0.0087', '0.0087 by true', '1 processed 2, 2 voided 0'],
       ...['published', 'unpriced', 'published'],
@@ -144,6 +144,7 @@ describe.runIf(hasTools)('the guides', () => {
       ...['0', '2', 'archived'],
       ...['plan_not_published', 'true'],
       ...['hour 7.5, month 100, 7d 1000000', '0', '0', 'hour 7.5'],
+      ...['deny', 'unknown_subject', 'allow'],
       ...['limit_exceeded', 'received', '3.5', 'closed'],
     ]);
   });

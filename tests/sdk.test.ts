@@ -209,7 +209,8 @@ describe('every method, against the service', () => {
   });
 
   it('budget leases', async () => {
-    const { budgetLeases, subjectRoutes } = project;
+    const { budgetLeases, subjectRoutes, settings } = project;
+    expect(await settings.update({ unknown_subjects: 'allow' })).toEqual(await settings.get());
     const route = await subjectRoutes.create({ ...CUSTOMER });
     await subjectRoutes.createLimit(route.id, { ...LIMIT, limit_amount: '10' });
     const request = { ...CUSTOMER, amount: '6', currency: 'USD', ttl_seconds: 60 };

@@ -36,6 +36,7 @@ export const PLAIN_STORES: Readonly<Record<string, string>> = {
     'a batch charges the leases of many projects, and takes turns with all others',
   'modules/limits/rules/active-rules-store.ts': 'verify reads the limit rules of all projects',
   'modules/limits/rules/catalog-store.ts': 'loads the limit rules of many projects',
+  'modules/limits/settings/store.ts': 'checks of several projects read their settings together',
   'modules/limits/windows/alert-store.ts': 'a batch sends the alerts of many projects',
   'modules/limits/windows/store.ts': 'a batch changes the windows of many projects',
   'modules/limits/windows/value-store.ts': 'a batch counts the values of many projects',

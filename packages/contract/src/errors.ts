@@ -57,6 +57,10 @@ export const ERRORS = {
   not_found: { status: 404, message: 'The resource does not exist.' },
   method_not_allowed: { status: 405, message: 'This path does not support the method.' },
   external_id_taken: { status: 409, message: 'Another account of the project has this external_id.' },
+  unknown_subject: {
+    status: 409,
+    message: 'The subject has no route, and the project denies leases of such subjects.',
+  },
   limit_exceeded: { status: 409, message: 'The amount would exceed the limits in `details`.' },
   insufficient_funds: { status: 409, message: 'The prepaid wallet does not have enough funds available.' },
   idempotency_key_conflict: {

@@ -22,6 +22,7 @@ export * from './live.js';
 export * from './measures.js';
 export * from './permissions.js';
 export * from './pricing-rule-set.js';
+export * from './project-settings.js';
 export * from './realtime-limits.js';
 export * from './rebuild.js';
 export {

@@ -265,6 +265,13 @@ export const RealtimeCheck = Type.Object(
     }),
     blocked_by: Type.Array(RealtimeLimit, { description: 'The limits that block the usage.' }),
     blocked_by_wallet: Type.Optional(BlockingWallet),
+    reason: Type.Optional(
+      Type.Unsafe<'unknown_subject'>({
+        type: 'string',
+        enum: ['unknown_subject'],
+        description: 'The subject has no route, and the project denies such subjects. Absent otherwise.',
+      }),
+    ),
     warnings: Warnings,
   },
   { ...closed, description: 'Whether the usage is allowed, and the limits that block it.' },

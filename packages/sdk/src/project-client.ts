@@ -7,6 +7,7 @@ import { BudgetLeases } from './resources/budget-leases.js';
 import { Corrections } from './resources/corrections.js';
 import { ExtractorRuleSets } from './resources/extractor-rule-sets.js';
 import { PricingRuleSets } from './resources/pricing-rule-sets.js';
+import { ProjectSettingsResource } from './resources/project-settings.js';
 import { RealtimeLimits } from './resources/realtime-limits.js';
 import { RuleTrials } from './resources/rule-trials.js';
 import { SubjectRoutes } from './resources/subject-routes.js';
@@ -25,6 +26,7 @@ export class ProjectClient {
   readonly analysis: Analysis;
   readonly boards: Boards;
   readonly accounts: Accounts;
+  readonly settings: ProjectSettingsResource;
   readonly subjectRoutes: SubjectRoutes;
   readonly usageLimitPlans: UsageLimitPlans;
   readonly realtimeLimits: RealtimeLimits;
@@ -45,6 +47,7 @@ export class ProjectClient {
     this.analysis = new Analysis(inProject);
     this.boards = new Boards(inProject);
     this.accounts = new Accounts(inProject);
+    this.settings = new ProjectSettingsResource(inProject);
     this.subjectRoutes = new SubjectRoutes(inProject);
     this.usageLimitPlans = new UsageLimitPlans(inProject);
     this.realtimeLimits = new RealtimeLimits(inProject);

@@ -5,6 +5,7 @@ import type {
   LimitRuleInput,
   SubjectRoute,
   UpdateDirectLimitBody,
+  UpdateProjectSettingsBody,
   UpdateSubjectRouteBody,
 } from '@tollgate/contract';
 import type { ProjectClient } from '@tollgate/sdk/browser';
@@ -84,6 +85,20 @@ export function useLimitKeys({ id, usage_limit_plan_id: planId }: SubjectRoute) 
   });
   const rules = [...(plan.data?.rules ?? []), ...(direct.data ?? [])];
   return [...new Set(rules.map(({ limit_key }) => limit_key))];
+}
+
+export function useProjectSettings() {
+  const { projectId, settings } = useProjectClient();
+  return useQuery({ queryKey: [LIMITS, projectId, 'settings'], queryFn: () => settings.get() });
+}
+
+export function useSaveProjectSettings() {
+  const { settings } = useProjectClient();
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (change: UpdateProjectSettingsBody) => settings.update(change),
+    onSettled: () => client.invalidateQueries({ queryKey: [LIMITS] }),
+  });
 }
 
 function useChange<Input, Answer>(

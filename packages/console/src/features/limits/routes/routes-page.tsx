@@ -14,6 +14,7 @@ import { SubjectForm } from '../subjects/subject-form.js';
 import { ALL_ROUTES, type RouteQuery, useRoutes } from './api.js';
 import { PlanName } from './plan-name.js';
 import { ResolvedRoute } from './resolved-route.js';
+import { UnknownSubjectsField } from './unknown-subjects.js';
 
 /** The routes of the project, and the lookup of the route that applies to a subject. */
 export function RoutesPage() {
@@ -25,6 +26,7 @@ export function RoutesPage() {
       <RouteLookup />
       <RouteFilters query={query} onChange={(change) => setQuery({ ...query, offset: 0, ...change })} />
       <RouteList query={query} onOffset={(offset) => setQuery({ ...query, offset })} />
+      <UnknownSubjectsField />
     </div>
   );
 }

@@ -7,6 +7,7 @@ import { type Amount, amountText, prepaidAvailable, type WalletKey } from '../..
 import type { LimitCatalog } from '../rules/catalog.js';
 import type { CompiledRoute } from '../rules/route-rules.js';
 import { type CompiledRule, ONE_COUNTED } from '../rules/rule.js';
+import { readDenials } from '../settings/store.js';
 import type { MeasuredQueue } from './group-metrics.js';
 import { type GroupResult, Groups } from './groups.js';
 import {
@@ -50,17 +51,19 @@ export class SubjectLimits {
    */
   readonly #counted: Groups<CountedQuery, CountedRules>;
   readonly #available: Groups<WalletKey, Amount | undefined>;
+  readonly #denials: Groups<ProjectRef, boolean>;
 
   constructor(deps: SubjectLimitsDeps) {
     this.#deps = deps;
     const { postgres } = deps;
     this.#counted = new Groups(async (asks) => (await readCounted(postgres, asks)).map(toOutcome));
     this.#available = new Groups(async (keys) => (await prepaidAvailable(postgres, keys)).map(toOutcome));
+    this.#denials = new Groups(async (projects) => (await readDenials(postgres.db, projects)).map(toOutcome));
   }
 
-  /** The queues of reads that wait: for limits, and for wallets. */
-  get queues(): { readonly limits: MeasuredQueue; readonly wallets: MeasuredQueue } {
-    return { limits: this.#counted, wallets: this.#available };
+  /** The queues of reads that wait: for limits, for wallets, and for settings. */
+  get queues(): Readonly<Record<'limits' | 'wallets' | 'settings', MeasuredQueue>> {
+    return { limits: this.#counted, wallets: this.#available, settings: this.#denials };
   }
 
   /** Returns the route of a subject; undefined without one. At most as old as the catalog's cache. */
@@ -97,11 +100,11 @@ export class SubjectLimits {
 
   /**
    * Checks whether all `block` limits and the prepaid wallet have room for the usage. A subject without a route may use
-   * anything.
+   * anything, or nothing, as the project has set.
    */
   async check(project: ProjectRef, subject: LimitedSubject, asked: ProposedUsage): Promise<RealtimeCheck> {
     const route = await this.routeOf(project.projectId, subject);
-    if (route === undefined) return { allowed: true, blocked_by: [], warnings: [noRoute(subject)] };
+    if (route === undefined) return this.#checkUnknown(project, subject);
     const [statuses, wallet] = await Promise.all([
       this.statuses(project, subject, route, rulesThatBlock(route, asked), { values: asked.dimensions }),
       this.#shortWallet(project, route, asked),
@@ -112,6 +115,16 @@ export class SubjectLimits {
       blocked_by: full.map((status) => toRealtimeLimit(route, subject, status)),
       ...(wallet === undefined ? {} : { blocked_by_wallet: wallet }),
       warnings: [],
+    };
+  }
+
+  async #checkUnknown(project: ProjectRef, subject: LimitedSubject): Promise<RealtimeCheck> {
+    const isDenied = await this.#denials.run(TOGETHER, project);
+    return {
+      allowed: !isDenied,
+      blocked_by: [],
+      ...(isDenied ? { reason: 'unknown_subject' as const } : {}),
+      warnings: [noRoute(subject)],
     };
   }
 

@@ -35,6 +35,8 @@ export interface CloseRequest {
 export interface LeaseState {
   readonly project: ProjectRef;
   readonly route: CompiledRoute | undefined;
+  /** Whether the project denies leases of the subject, because it has no route. */
+  readonly isDenied: boolean;
   /** The idempotency keys of the requests. */
   readonly keys: RequestKeys<BudgetLease>;
   /** The status of every rule that a lease may be reserved of, by `ruleNo`. */
@@ -63,7 +65,10 @@ export class LeaseDecisions {
     this.nowS = unixSeconds(state.clock);
   }
 
-  /** @throws DomainError `limit_exceeded`, `insufficient_funds`, `idempotency_key_conflict`, `not_found` */
+  /**
+   * @throws DomainError `unknown_subject`, `limit_exceeded`, `insufficient_funds`, `idempotency_key_conflict`,
+   * `not_found`
+   */
   answer(request: OpenLeaseRequest | CloseRequest): BudgetLease {
     if (request.do === 'close') return toBudgetLease(this.#close(request), this.nowS);
     const { keys } = this.#state;
@@ -78,6 +83,11 @@ export class LeaseDecisions {
   #grant({ input, rules }: OpenLeaseRequest): Lease {
     const ruleNos = rules.map(({ ruleNo }) => ruleNo);
     const statuses = ruleNos.map((ruleNo) => this.#statusOf(ruleNo));
+    if (this.#state.isDenied) {
+      throw new DomainError('unknown_subject', {
+        message: `The subject ${input.subject.type} ${input.subject.id} has no route, and the project denies such subjects.`,
+      });
+    }
     if (this.#state.route !== undefined) refuseFull(this.#state.route, input.subject, statuses, input.amount);
     const holdsWallet = this.#reserveOfWallet(input);
     const lease = this.#newLease(input, ruleNos, holdsWallet);

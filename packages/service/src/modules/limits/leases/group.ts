@@ -10,6 +10,7 @@ import { readCountedIn } from '../check/limit-status-store.js';
 import type { SubjectLimits } from '../check/subject-limits.js';
 import type { CompiledRoute } from '../rules/route-rules.js';
 import type { CompiledRule } from '../rules/rule.js';
+import { readDenials } from '../settings/store.js';
 import { type CloseRequest, LeaseDecisions, type LeaseState, type OpenLeaseRequest } from './decisions.js';
 import { ended, type Lease, reservedAmountsOf, rulesOfLease, walletOf } from './lease.js';
 import { changeReserved, lockReserved, negated } from './reserved-store.js';
@@ -122,7 +123,8 @@ class LeaseGroup {
     const statuses = byRuleNo(await this.#statuses(tx, rules));
     const wallets = await WalletHolds.lock(tx, this.#walletsOf(grants, leases), clock);
     const byId = new Map(leases.map((lease) => [lease.id, lease]));
-    return { project, route, keys, statuses, wallets, leases: byId, clock };
+    const isDenied = route === undefined && (await readDenials(tx, [project])).includes(true);
+    return { project, route, isDenied, keys, statuses, wallets, leases: byId, clock };
   }
 
   async #statuses(tx: Tx, rules: readonly CompiledRule[]): Promise<LimitStatus[]> {

@@ -42,10 +42,12 @@ export class Leases {
   }
 
   /**
-   * Creates a lease and reserves its amount. A lease of a subject without limits holds nothing.
+   * Creates a lease and reserves its amount. A lease of a subject without limits holds nothing; one of a subject
+   * without a route may be denied.
    *
    * @param key the `Idempotency-Key`; it is used up only when the lease is granted
-   * @throws DomainError `limit_exceeded`, `insufficient_funds`, `idempotency_key_conflict`, `server_busy`
+   * @throws DomainError `unknown_subject`, `limit_exceeded`, `insufficient_funds`, `idempotency_key_conflict`,
+   * `server_busy`
    */
   async create(project: ProjectRef, input: LeaseInput, key: string | undefined): Promise<BudgetLease> {
     if (input.amount <= 0n) throw invalidRequest('amount', 'expected an amount above 0');

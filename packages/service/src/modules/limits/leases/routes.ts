@@ -49,7 +49,8 @@ function registerChanges(app: App, { leases, admission }: LeaseRouteDeps): void 
         'Reserves the amount in the prepaid wallet and in every `block` limit on amounts of the currency that ' +
         'selects all usage or the metric of the lease and has no dimension: in all of them, or in none. 409 ' +
         '`limit_exceeded` lists each limit that would be exceeded in `details`, with the used, reserved and ' +
-        'requested amounts. 409 `insufficient_funds` names the wallet and its available amount. If the subject has ' +
+        'requested amounts. 409 `unknown_subject` refuses a subject without a route, if the project denies such ' +
+        'subjects. 409 `insufficient_funds` names the wallet and its available amount. If the subject has ' +
         'neither such a limit nor a prepaid wallet, the lease is created and reserves nothing; `warnings` lists a ' +
         'subject without a route. A lease stays reserved in the next window. The cost of events that have its id ' +
         'in `x-usage-control.budget_lease_id` moves from reserved to used.',

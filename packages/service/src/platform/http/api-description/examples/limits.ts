@@ -189,6 +189,8 @@ export const LIMIT_EXAMPLES = {
   UpdateDirectLimitBody: { limit_amount: '150', effective: 'now' },
   DirectLimit: directLimit,
   DirectLimitPage: { limits: [directLimit], ...page },
+  ProjectSettings: { unknown_subjects: 'deny' },
+  UpdateProjectSettingsBody: { unknown_subjects: 'deny' },
   CreateLimitRaiseBody: raise,
   LimitRaise: limitRaise,
   LimitRaisePage: { raises: [limitRaise], ...page },
