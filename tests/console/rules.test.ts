@@ -66,6 +66,7 @@ describe.runIf(hasBrowser)('the rules in the console', () => {
     await button('Add charge item').click();
     await page.getByLabel('Metric').fill('llm.tokens');
     await page.getByLabel('Quantity path').fill('usage.tokens');
+    await page.getByLabel('Price model').selectOption('Expression');
     await editor('Unit price').fill('dec("0.5") * item.cost');
     await page.getByText(/^line 1, column 19: .*cost/).waitFor();
     const mark = page.locator('.cm-lintRange-error');
@@ -183,7 +184,7 @@ describe.runIf(hasBrowser)('the rules in the console', () => {
 
   it('publishes, and says beforehand what a later version changes', async () => {
     await publish(1);
-    await editor('Unit price').fill('dec("0.25")');
+    await page.getByRole('textbox', { name: 'Price', exact: true }).fill('0.25');
     await button('Publish…').click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText('charge_item_extractors[llm.tokens].unit_price_expr').waitFor();
@@ -220,6 +221,7 @@ describe.runIf(hasBrowser)('the rules in the console', () => {
       const fields = page.getByRole('listitem').last();
       await fields.getByLabel('Metric').fill('llm.tokens');
       await fields.getByLabel('Name').fill(name);
+      await fields.getByLabel('Price model').selectOption('Expression');
       await fields.getByRole('textbox', { name: 'Amount' }).fill('item.quantity');
     }
     await button('Move second').focus();

@@ -35,7 +35,8 @@ function scaled(text: string): bigint {
   return sign === '-' ? -value : value;
 }
 
-function unscaled(value: bigint): string {
+/** The decimal of an integer × 10^18. */
+export function unscaled(value: bigint): string {
   const digits = (value < 0n ? -value : value).toString().padStart(FRACTION_DIGITS + 1, '0');
   const fraction = digits.slice(-FRACTION_DIGITS).replace(/0+$/, '');
   const whole = digits.slice(0, -FRACTION_DIGITS);

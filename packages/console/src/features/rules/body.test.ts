@@ -37,6 +37,9 @@ describe('unsupportedPath', () => {
     ],
     ['pricing', { rules: [{ pricing_unit: 1000 }, { pricing_unit: '1000' }] }, undefined],
     ['pricing', { rules: [{ pricing_unit: 1.5 }] }, 'rules[0].pricing_unit'],
+    ['pricing', { rules: [{ cumulative: { counter: 'a', by: ['b'] }, total_expr: '1' }] }, undefined],
+    ['pricing', { rules: [{ cumulative: { by: 'b' } }] }, 'rules[0].cumulative.by'],
+    ['extractor', { charge_item_extractors: [{ total_expr: 1 }] }, 'charge_item_extractors[0].total_expr'],
     ['pricing', { rules: [{ priority: 1.5 }] }, 'rules[0].priority'],
     ['pricing', { rules: [{ match_expr: null }] }, 'rules[0].match_expr'],
   ] as const)('of %s rules %j is %s', (kind, body, place) => expect(unsupportedPath(kind, body)).toBe(place));

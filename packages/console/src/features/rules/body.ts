@@ -99,6 +99,15 @@ const PRICES = {
   unit_price_expr: 'string',
   pricing_unit: 'string or integer',
   amount_expr: 'string',
+  total_expr: 'string',
+  cumulative: {
+    counter: 'string',
+    period: 'string',
+    per: 'string',
+    by: 'strings',
+    aggregate: 'string',
+    of: 'string',
+  },
 } as const;
 
 /** The fields that the form shows. Other fields are kept but not shown. */

@@ -35,6 +35,9 @@ it('separates what the form has no field for', () => {
     'subject.id_path',
     'dimensions[3].path',
     'charge_item_extractors[0].less_paths[1]',
+    'charge_item_extractors[0].total_expr',
+    'charge_item_extractors[0].cumulative.by[1]',
+    'charge_item_extractors[0].cumulative.by.x',
     'colour',
     'subject.id',
     'rules[0]',
@@ -42,10 +45,12 @@ it('separates what the form has no field for', () => {
   ];
   const findings = paths.map((path) => ({ path, message: 'no' }));
   expect(withoutField('extractor', findings).map(({ path }) => path)).toEqual([
+    'charge_item_extractors[0].cumulative.by.x',
     'colour',
     'subject.id',
     'rules[0]',
     '',
   ]);
   expect(withoutField('pricing', [{ path: 'rules[12]', message: 'no' }])).toEqual([]);
+  expect(withoutField('pricing', [{ path: 'rules[12].cumulative', message: 'no' }])).toEqual([]);
 });

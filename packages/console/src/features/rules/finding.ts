@@ -20,17 +20,23 @@ export function inExpression(source: string, message: string): CodeFinding {
   return { from, to: from + word.length, message: reason };
 }
 
+/** Fields of a price, after the path of its rule. */
+const PRICE =
+  'unit_price_expr|pricing_unit|amount_expr|total_expr|cumulative(\\.(counter|period|per|aggregate|of|by(\\[\\])?))?';
+
 /** Paths of one kind's form, in which a list index is `[]`. */
 const FIELDS: Readonly<Record<'extractor' | 'pricing', readonly RegExp[]>> = {
   extractor: [
     /^(name|effective_from|dimensions|charge_item_extractors)$/,
     /^subject\.(type_path|default_type|id_path|default_id|required)$/,
     /^dimensions\[\](\.(name|path|type|required|(sum_paths|bands)(\[\])?))?$/,
-    /^charge_item_extractors\[\](\.(name|metric|path|type|unit|currency|unit_price_expr|pricing_unit|amount_expr|on_negative|((sum|less)_paths|stated_total\.other_paths)(\[\])?|stated_total\.path))?$/,
+    /^charge_item_extractors\[\](\.(name|metric|path|type|unit|currency|on_negative|((sum|less)_paths|stated_total\.other_paths)(\[\])?|stated_total\.path))?$/,
+    new RegExp(`^charge_item_extractors\\[\\]\\.(${PRICE})$`),
   ],
   pricing: [
     /^(name|effective_from|currency|rules|aliases)$/,
-    /^rules\[\](\.(name|priority|metric|match_expr|unit_price_expr|pricing_unit|amount_expr))?$/,
+    /^rules\[\](\.(name|priority|metric|match_expr))?$/,
+    new RegExp(`^rules\\[\\]\\.(${PRICE})$`),
     /^aliases\[\](\.(dimension|pattern|value))?$/,
   ],
 };

@@ -73,6 +73,7 @@ const VARIABLES: Readonly<Record<string, string>> = {
   dimensions: 'dimensions of the event',
   subject: 'subject of the event',
   occurred_at: 'Unix seconds',
+  total: 'the total, in the price of a total',
 };
 const FIELDS: Readonly<Record<string, readonly (readonly [name: string, type: string])[]>> = {
   item: [
@@ -85,6 +86,7 @@ const FIELDS: Readonly<Record<string, readonly (readonly [name: string, type: st
     ['type', 'string'],
     ['id', 'string'],
   ],
+  total: [['quantity', 'Decimal']],
 };
 
 interface CelState {

@@ -1,18 +1,13 @@
 import type { ChargeItemExtractor, DimensionConfig, SubjectConfig } from '@tollgate/contract';
 import type { ExtractorBody } from '../body.js';
+import { PriceEditor } from '../price-model/price-editor.js';
 import { DimensionFields, summaryOfDimension } from './dimension-fields.js';
 import { EntryList } from './entry-list.js';
-import {
-  ChoiceField,
-  ExpressionField,
-  type FormPart,
-  PricingUnitField,
-  RequiredField,
-  TextField,
-} from './fields.js';
+import { ChoiceField, type FormPart, RequiredField, TextField } from './fields.js';
 import { GeneralFields } from './general-fields.js';
 import { summaryOfPaths } from './path-list.js';
 import { QuantityFields } from './quantity-fields.js';
+import { summaryOfPrice } from './rule-summary.js';
 import { FieldGrid, FormSection } from './section.js';
 
 const DIMENSIONS_MAX = 32;
@@ -69,9 +64,7 @@ export function ExtractorForm({ value, onChange }: Omit<FormPart<ExtractorBody>,
           max={EXTRACTORS_MAX}
           titleOf={({ name, metric }) => name ?? metric}
           summaryOf={(extractor) =>
-            [summaryOfPaths(extractor), extractor.unit_price_expr ?? extractor.amount_expr]
-              .filter(Boolean)
-              .join('  × ')
+            [summaryOfPaths(extractor), summaryOfPrice(extractor)].filter(Boolean).join('  → ')
           }
           nothing="No charge items. Events are counted but not charged."
           makeEntry={() => ({ metric: '', path: '', type: 'number' })}
@@ -124,20 +117,10 @@ function ChargeItemFields(part: FormPart<ChargeItemExtractor>) {
         <TextField {...part} name="currency" label="Currency" isCode placeholder="USD" />
       </FieldGrid>
       <QuantityFields {...part} />
-      <ExpressionField
+      <PriceEditor
         {...part}
-        name="unit_price_expr"
-        label="Unit price"
-        hint="A Decimal. If this and the amount are empty, pricing rule sets set the price."
-        placeholder='dec("0.000002")'
-      />
-      <PricingUnitField {...part} />
-      <ExpressionField
-        {...part}
-        name="amount_expr"
-        label="Amount"
-        hint="A Decimal. Empty: quantity × unit price."
-        placeholder="dec_mul(item.quantity, item.unit_price)"
+        metric={part.value.metric}
+        none={{ label: 'No price here', hint: 'Pricing rule sets set the price.' }}
       />
     </>
   );

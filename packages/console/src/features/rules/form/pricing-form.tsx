@@ -2,10 +2,11 @@ import type { PricingAlias, PricingRule } from '@tollgate/contract';
 import { Button } from '../../../ui/button.js';
 import { Field, TextInput } from '../../../ui/field.js';
 import { type PricingBody, withField } from '../body.js';
+import { PriceEditor } from '../price-model/price-editor.js';
 import { inOrder, isInOrder, moveRule } from '../rule-order.js';
 import { useFindingAt, useRulesForm } from './context.js';
 import { EntryList } from './entry-list.js';
-import { ExpressionField, type FormPart, PricingUnitField, TextField } from './fields.js';
+import { ExpressionField, type FormPart, TextField } from './fields.js';
 import { GeneralFields } from './general-fields.js';
 import { summaryOfRule } from './rule-summary.js';
 import { FieldGrid, FormSection } from './section.js';
@@ -90,20 +91,10 @@ function RuleFields(part: FormPart<PricingRule>) {
         hint="True or false. Empty: matches all charge items of the metric."
         placeholder='dimensions.model == "gpt-5"'
       />
-      <ExpressionField
+      <PriceEditor
         {...part}
-        name="unit_price_expr"
-        label="Unit price"
-        hint="A Decimal. A unit price, an amount or both are required."
-        placeholder='dec("0.000002")'
-      />
-      <PricingUnitField {...part} />
-      <ExpressionField
-        {...part}
-        name="amount_expr"
-        label="Amount"
-        hint="A Decimal. Empty: quantity × unit price."
-        placeholder="dec_mul(item.quantity, item.unit_price)"
+        metric={part.value.metric}
+        none={{ label: 'Choose a model', hint: 'A rule needs a price.' }}
       />
     </>
   );
