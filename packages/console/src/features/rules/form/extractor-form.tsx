@@ -120,6 +120,7 @@ function ChargeItemFields(part: FormPart<ChargeItemExtractor>) {
       <PriceEditor
         {...part}
         metric={part.value.metric}
+        currency={part.value.currency ?? 'USD'}
         none={{ label: 'No price here', hint: 'Pricing rule sets set the price.' }}
       />
     </>

@@ -63,7 +63,7 @@ export function PricingForm({ value, onChange }: Omit<FormPart<PricingBody>, 'pa
           move={(entries, from, to) => moveRule(entries, from, to)}
           onChange={setRules}
         >
-          {(part) => <RuleFields {...part} />}
+          {(part) => <RuleFields {...part} currency={value.currency} />}
         </EntryList>
       </FormSection>
       <Aliases aliases={aliases} onChange={(next) => onChange({ ...value, aliases: next })} />
@@ -71,7 +71,7 @@ export function PricingForm({ value, onChange }: Omit<FormPart<PricingBody>, 'pa
   );
 }
 
-function RuleFields(part: FormPart<PricingRule>) {
+function RuleFields({ currency, ...part }: FormPart<PricingRule> & { readonly currency: string }) {
   return (
     <>
       <FieldGrid>
@@ -94,6 +94,7 @@ function RuleFields(part: FormPart<PricingRule>) {
       <PriceEditor
         {...part}
         metric={part.value.metric}
+        currency={currency}
         none={{ label: 'Choose a model', hint: 'A rule needs a price.' }}
       />
     </>

@@ -17,6 +17,7 @@ import {
   withPrice,
 } from './model.js';
 import { ModelFields } from './model-fields.js';
+import { PriceCurve } from './price-curve.js';
 import { readPrice } from './read-price.js';
 import { ITEM_QUANTITY, TOTAL_QUANTITY, writePrice } from './write-price.js';
 
@@ -33,6 +34,7 @@ const KINDS: Readonly<Record<PriceModelKind, { readonly label: string; readonly 
 
 export interface PriceEditorProps<T extends RulePrice> extends FormPart<T> {
   readonly metric: string;
+  readonly currency: string;
   /** The choice without a price, and the hint that says what happens then. */
   readonly none: { readonly label: string; readonly hint: string };
 }
@@ -67,6 +69,7 @@ export function PriceEditor<T extends RulePrice>(props: PriceEditorProps<T>) {
       {model !== undefined && (
         <>
           <ModelFields model={model} isTotal={isTotal} onChange={setModel} />
+          <PriceCurve model={model} isTotal={isTotal} currency={props.currency} />
           <Written price={value} path={path} />
         </>
       )}
