@@ -18,6 +18,7 @@ export type EditView = 'form' | 'json';
 export interface EditTabProps
   extends Pick<Editing, 'copy' | 'findings' | 'failure' | 'dimensionNames' | 'isReadOnly'> {
   readonly kind: RuleSetKind;
+  readonly ruleSetId: string;
   readonly view: EditView;
   readonly onView: (view: EditView) => void;
 }
@@ -100,10 +101,11 @@ function ViewButton({
   );
 }
 
-function Form({ kind, copy, findings, dimensionNames, isReadOnly }: Omit<EditTabProps, 'view' | 'onView'>) {
+function Form({ kind, ruleSetId, copy, ...shown }: Omit<EditTabProps, 'view' | 'onView'>) {
+  const { findings, dimensionNames, isReadOnly } = shown;
   const form = useMemo(
-    () => ({ findings, isReadOnly, dimensionNames }),
-    [findings, isReadOnly, dimensionNames],
+    () => ({ ruleSetId, findings, isReadOnly, dimensionNames }),
+    [ruleSetId, findings, isReadOnly, dimensionNames],
   );
   return (
     <RulesFormContext value={form}>

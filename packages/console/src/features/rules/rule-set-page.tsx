@@ -78,7 +78,7 @@ function TabContent({
   return (
     <Switch>
       <Route path={base}>
-        <EditTab kind={kind} copy={copy} view={view} onView={setView} {...editing} />
+        <EditTab kind={kind} ruleSetId={id} copy={copy} view={view} onView={setView} {...editing} />
       </Route>
       <Route path={`${base}/versions`}>
         <VersionsTab

@@ -3,6 +3,7 @@ import type { Finding } from '../finding.js';
 
 /** Shared state of all form fields. */
 export interface RulesForm {
+  readonly ruleSetId: string;
   readonly findings: readonly Finding[];
   readonly isReadOnly: boolean;
   /** Completions after `dimensions.` in expressions. */
@@ -10,6 +11,7 @@ export interface RulesForm {
 }
 
 export const RulesFormContext = createContext<RulesForm>({
+  ruleSetId: '',
   findings: [],
   isReadOnly: true,
   dimensionNames: [],

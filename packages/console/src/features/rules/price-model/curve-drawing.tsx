@@ -118,7 +118,7 @@ export function PointMark({
       <Dot left={left} top={top} className="size-3.5 border-panel bg-warn" />
       <span
         className={classes(
-          'pointer-events-none absolute max-w-40 -translate-y-full truncate px-2 pb-1.5 text-[11px] font-medium text-warn',
+          'pointer-events-none absolute max-w-40 -translate-y-[calc(100%+0.6rem)] truncate rounded border border-line bg-panel px-1.5 py-0.5 text-[11px] font-medium text-warn',
           left > PERCENT / 2 ? '-translate-x-full' : '',
         )}
         style={{ left: `${left}%`, top: `${top}%` }}

@@ -29,6 +29,18 @@ describe('a price curve', () => {
     ]);
   });
 
+  it('shows the price beyond a bound without the least quantity that gets there', () => {
+    const [drop] = of(volume, { fee: '5', minimum: '7' })?.drops ?? [];
+    expect(unscaled(drop?.after ?? 0n)).toBe('9');
+  });
+
+  it('bends where the minimum ends and the cap begins', () => {
+    const curve = of({ kind: 'per_unit', price: '3', pricingUnit: '' }, { minimum: '10', cap: '100' });
+    const bends = curve?.points.filter(({ quantity }) => quantity % (10n ** 18n / 2n) !== 0n) ?? [];
+    const rounded = bends.map(({ quantity }) => unscaled(quantity).slice(0, 8));
+    expect(rounded).toEqual(expect.arrayContaining(['3.333333', '33.33333']));
+  });
+
   it('steps up with each package, and begins with the first', () => {
     const curve = of({ kind: 'package', size: '10', price: '3' });
     const steps = texts(curve)?.filter(([quantity], index, all) => quantity === all[index - 1]?.[0]);

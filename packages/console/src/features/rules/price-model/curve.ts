@@ -44,24 +44,69 @@ export function curveOf(model: PriceModel, isTotal: boolean, reached = 0n): Curv
   };
   const quantityMax = rangeOf(model, amountOf, reached);
   const steps = stepsOf(model, quantityMax);
-  const quantities = [
-    ...Array.from({ length: Number(SAMPLES) + 1 }, (_, index) => (quantityMax * BigInt(index)) / SAMPLES),
-    ...steps,
-  ].toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+  const samples = Array.from(
+    { length: Number(SAMPLES) + 1 },
+    (_, index) => (quantityMax * BigInt(index)) / SAMPLES,
+  );
+  const quantities = [...samples, ...kinksOf(model, samples, amountOf), ...steps].toSorted(ascending);
   const isStep = new Set(steps);
   const points = [...new Set(quantities)].flatMap((quantity) => {
-    const at = { quantity, amount: amountOf(quantity) };
-    const next = isStep.has(quantity) && quantity < quantityMax ? amountOf(quantity + 1n) : at.amount;
-    // The least quantity beyond a bound costs next to nothing by itself.
-    return isJump(at.amount, next) ? [at, { quantity, amount: next }] : [at];
+    const amount = amountOf(quantity);
+    const next = isStep.has(quantity) && quantity < quantityMax ? amountBeyond(quantity, amountOf) : amount;
+    return isJump(amount, next)
+      ? [
+          { quantity, amount },
+          { quantity, amount: next },
+        ]
+      : [{ quantity, amount }];
   });
   return { points, drops: dropsIn(points), quantityMax, amountOf };
 }
 
-/** Whether two amounts of almost the same quantity differ by more than that quantity can cost. */
+const ascending = (a: bigint, b: bigint) => (a < b ? -1 : a > b ? 1 : 0);
+
+/** Amounts of a limit are shown to 12 digits: the least quantity beyond a bound costs less than that. */
+const LIMIT_ROUNDING = 1_000_000n;
+
+/** The amount that is approached from above, at a quantity after which the price changes. */
+function amountBeyond(quantity: bigint, amountOf: (quantity: bigint) => bigint): bigint {
+  const amount = amountOf(quantity + 1n);
+  return ((amount + LIMIT_ROUNDING / 2n) / LIMIT_ROUNDING) * LIMIT_ROUNDING;
+}
+
+/** Whether two amounts at the same bound are different prices, and no rounding. */
 function isJump(before: bigint, after: bigint): boolean {
   const difference = after < before ? before - after : after - before;
-  return difference * 1_000_000n > (before < 0n ? -before : before) + 1_000_000_000_000_000n;
+  return difference > LIMIT_ROUNDING;
+}
+
+/** The quantities between samples at which the minimum ends, or the cap begins. */
+function kinksOf(
+  { minimum, cap }: PriceModel,
+  samples: readonly bigint[],
+  amountOf: (quantity: bigint) => bigint,
+): bigint[] {
+  const amounts = samples.map(amountOf);
+  return [minimum, cap].flatMap((text) => {
+    const bound = text === '' ? undefined : scaledNumber(text);
+    return samples.flatMap((to, index) => {
+      const from = samples[index - 1];
+      if (from === undefined || (amounts[index] === bound) === (amounts[index - 1] === bound)) return [];
+      return lastAlike(from, to, (quantity) => amountOf(quantity) === bound);
+    });
+  });
+}
+
+/** Bisects: the last quantity that is as `from` is. */
+function lastAlike(from: bigint, to: bigint, isSo: (quantity: bigint) => boolean): bigint {
+  const first = isSo(from);
+  let [low, high] = [from, to];
+  while (high - low > 1n) {
+    const middle = (low + high) / 2n;
+    if (isSo(middle) === first) low = middle;
+    else high = middle;
+  }
+  return low;
 }
 
 function dropsIn(points: readonly CurvePoint[]): CurveDrop[] {

@@ -5,6 +5,7 @@ import { useRulesForm } from '../form/context.js';
 import type { FormPart } from '../form/fields.js';
 import { FieldGrid } from '../form/section.js';
 import { CounterFields, PeriodFields } from './counter-fields.js';
+import { TotalPriceCurve } from './customer-point.js';
 import { ExpressionFields } from './expression-fields.js';
 import {
   asKind,
@@ -69,7 +70,11 @@ export function PriceEditor<T extends RulePrice>(props: PriceEditorProps<T>) {
       {model !== undefined && (
         <>
           <ModelFields model={model} isTotal={isTotal} onChange={setModel} />
-          <PriceCurve model={model} isTotal={isTotal} currency={props.currency} />
+          {cumulative === undefined ? (
+            <PriceCurve model={model} isTotal={false} currency={props.currency} />
+          ) : (
+            <TotalPriceCurve model={model} cumulative={cumulative} currency={props.currency} />
+          )}
           <Written price={value} path={path} />
         </>
       )}
