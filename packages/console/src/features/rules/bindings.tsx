@@ -3,6 +3,7 @@ import { useMemo } from 'react';
 import { Link } from 'wouter';
 import { useProject } from '../../project.js';
 import { type RuleSet, type RuleSetKind, useExtractorRuleSets, usePricingRuleSets } from './api.js';
+import { hasPrice } from './price-model/model.js';
 import { titleOf } from './rule-set-list.js';
 import { publishedVersion } from './status.js';
 
@@ -102,4 +103,13 @@ function namesIn(body: unknown): string[] {
   return dimensions.flatMap((each: { name?: unknown } | null) =>
     typeof each?.name === 'string' ? [each.name] : [],
   );
+}
+
+/** The metrics for which the extractor rule set of a pricing body has no price of its own. */
+export function useMetricsToPrice({
+  extractor_rule_set_id: id,
+}: Pick<PricingRuleSet, 'extractor_rule_set_id'>): string[] {
+  const extractor = useExtractorRuleSets().data?.find((each) => each.id === id);
+  const items = extractor?.charge_item_extractors.filter((item) => !hasPrice(item)) ?? [];
+  return [...new Set(items.map(({ metric }) => metric))];
 }

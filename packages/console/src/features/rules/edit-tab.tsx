@@ -1,19 +1,22 @@
-import { Braces, ListTree } from 'lucide-react';
+import { Braces, ListTree, Table2 } from 'lucide-react';
 import { lazy, type ReactNode, Suspense, useMemo } from 'react';
 import { Button } from '../../ui/button.js';
 import { messageOf, Skeleton } from '../../ui/states.js';
 import type { RuleSetKind } from './api.js';
+import { useMetricsToPrice } from './bindings.js';
 import { type ExtractorBody, type PricingBody, unsupportedPath } from './body.js';
 import { type Finding, withoutField } from './finding.js';
 import { RulesFormContext } from './form/context.js';
 import { ExtractorForm } from './form/extractor-form.js';
+import type { FormPart } from './form/fields.js';
 import { PricingForm } from './form/pricing-form.js';
+import { GridView } from './model-prices/grid-view.js';
 import type { Editing } from './use-editing.js';
 
 /** Loaded on first use, because it includes a JSON parser. */
 const JsonView = lazy(async () => ({ default: (await import('./json-view.js')).JsonView }));
 
-export type EditView = 'form' | 'json';
+export type EditView = 'form' | 'grid' | 'json';
 
 export interface EditTabProps
   extends Pick<Editing, 'copy' | 'findings' | 'failure' | 'dimensionNames' | 'isReadOnly'> {
@@ -31,6 +34,7 @@ export function EditTab({ view, onView, ...props }: EditTabProps) {
     [kind, copy.body],
   );
   const isForm = view === 'form' && unsupported === undefined;
+  const isGrid = kind === 'pricing' && view === 'grid' && unsupported === undefined;
   const shown = isForm ? withoutField(kind, findings) : findings;
   return (
     <div className="flex flex-col gap-4 px-4 pb-10 sm:px-6">
@@ -44,7 +48,16 @@ export function EditTab({ view, onView, ...props }: EditTabProps) {
           >
             <ListTree size={14} /> Form
           </ViewButton>
-          <ViewButton isChosen={!isForm} onChoose={() => onView('json')}>
+          {kind === 'pricing' && (
+            <ViewButton
+              isChosen={isGrid}
+              isDisabled={unsupported !== undefined}
+              onChoose={() => onView('grid')}
+            >
+              <Table2 size={14} /> Model prices
+            </ViewButton>
+          )}
+          <ViewButton isChosen={!isForm && !isGrid} onChoose={() => onView('json')}>
             <Braces size={14} /> JSON
           </ViewButton>
         </fieldset>
@@ -60,8 +73,8 @@ export function EditTab({ view, onView, ...props }: EditTabProps) {
         {failure != null && <p className="mb-2 text-[13px] text-bad">{messageOf(failure)}</p>}
         {shown.length > 0 && <Problems findings={shown} />}
       </div>
-      {isForm ? (
-        <Form {...props} />
+      {isForm || isGrid ? (
+        <Form {...props} isGrid={isGrid} />
       ) : (
         <Suspense fallback={<Skeleton className="h-120" />}>
           <JsonView
@@ -101,7 +114,13 @@ function ViewButton({
   );
 }
 
-function Form({ kind, ruleSetId, copy, ...shown }: Omit<EditTabProps, 'view' | 'onView'>) {
+function Form({
+  kind,
+  ruleSetId,
+  copy,
+  isGrid,
+  ...shown
+}: Omit<EditTabProps, 'view' | 'onView'> & { readonly isGrid: boolean }) {
   const { findings, dimensionNames, isReadOnly } = shown;
   const form = useMemo(
     () => ({ ruleSetId, findings, isReadOnly, dimensionNames }),
@@ -113,11 +132,20 @@ function Form({ kind, ruleSetId, copy, ...shown }: Omit<EditTabProps, 'view' | '
         {kind === 'extractor' ? (
           <ExtractorForm value={copy.body as ExtractorBody} onChange={copy.edit} />
         ) : (
-          <PricingForm value={copy.body as PricingBody} onChange={copy.edit} />
+          <PricingViews isGrid={isGrid} value={copy.body as PricingBody} onChange={copy.edit} />
         )}
       </div>
     </RulesFormContext>
   );
+}
+
+/** The rules of a pricing rule set as a list or as a grid. */
+function PricingViews({
+  isGrid,
+  ...part
+}: Omit<FormPart<PricingBody>, 'path'> & { readonly isGrid: boolean }) {
+  const metrics = useMetricsToPrice(part.value);
+  return isGrid ? <GridView {...part} metrics={metrics} /> : <PricingForm {...part} />;
 }
 
 const SHOWN_MAX = 5;
