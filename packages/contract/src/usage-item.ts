@@ -201,6 +201,33 @@ export const ExplainedAmount = Type.Object(
   { ...closed, description: 'The calculation of an amount.' },
 );
 
+export const ExplainedTotal = Type.Object(
+  {
+    counter: Text,
+    period: Nullable(Type.String({ description: 'The period of the counter, as the rule has it.' })),
+    period_start: UnixSeconds,
+    per: Nullable(
+      Type.String({ description: 'The counter is that of the `subject`, the `account` or the `project`.' }),
+    ),
+    by: Type.Array(Text, { description: 'Dimensions whose values have counters of their own.' }),
+    aggregate: Nullable(Type.String({ description: 'The total: `sum`, `count`, `max` or `unique`.' })),
+    expression: Nullable(Type.String({ description: 'The price of a total.' })),
+    before: { ...DecimalText, description: 'The total before the charge item.' },
+    after: { ...DecimalText, description: 'The total after the charge item.' },
+    price_before: Nullable({
+      ...DecimalText,
+      description: 'The price of the total before; `"0"` for the first charge item of a period.',
+    }),
+    price_after: Nullable({ ...DecimalText, description: 'The price of the total after.' }),
+  },
+  {
+    ...closed,
+    description:
+      'The calculation of an amount that depends on a total: `price_after` less `price_before`. Fields of the rule and both prices ' +
+      'are null if the rule is not found.',
+  },
+);
+
 export const AppliedHint = Type.Object(
   { unit_price: DecimalText, pricing_unit: DecimalText, currency: NullableText },
   { ...closed, description: 'The hint in `x-billing.pricing_hints`: the price of `pricing_unit` units.' },
@@ -246,6 +273,7 @@ export const UsageItemExplanation = Type.Object(
     quantity: ExplainedQuantity,
     unit_price: ExplainedUnitPrice,
     amount: ExplainedAmount,
+    total: Nullable(ExplainedTotal),
     discount: Nullable(ExplainedDiscount),
     priced_by: PricedBy,
   },

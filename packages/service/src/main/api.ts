@@ -267,13 +267,13 @@ function registerStoreRoutes(
 /** Returns the parts that explain an event by its rules, for the usage module. */
 function explainedBy(
   ruleSets: RuleSets,
-  { answerAliases, findUnpriced }: RulesThreads,
+  { answerRules, findUnpriced }: RulesThreads,
   { db }: Stores['postgres'],
 ) {
   return {
     correctionAuthors: (owner: ProjectScope, ids: readonly string[]) =>
       readAuthors(new ProjectDb(db, owner), ids),
-    answerAliases,
+    answerRules,
     findUnpriced,
     extractorVersions: ruleSets.extractors,
     pricingVersions: ruleSets.pricings,

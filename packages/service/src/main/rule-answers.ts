@@ -1,5 +1,5 @@
-import { appliedAliases } from '../modules/rules/index.js';
-import type { AliasQuestion, AnswerAliases } from '../modules/usage/index.js';
+import { explainedRule } from '../modules/rules/index.js';
+import type { AnswerRules, RuleQuestion } from '../modules/usage/index.js';
 
 /**
  * Upper bound of the expressions that the main thread compiles for one event, in characters; that takes less than two
@@ -8,12 +8,15 @@ import type { AliasQuestion, AnswerAliases } from '../modules/usage/index.js';
 const QUICK_CHARS_MAX = 4_096;
 
 /** Whether the questions about an event are as short as usual, so that no other thread is needed. */
-export function isQuick(questions: readonly AliasQuestion[]): boolean {
-  const chars = questions.reduce((sum, { rule }) => sum + (rule.match_expr?.length ?? 0), 0);
+export function isQuick(questions: readonly RuleQuestion[]): boolean {
+  const chars = questions.reduce(
+    (sum, { rule, total }) => sum + (rule.match_expr?.length ?? 0) + (total?.expression.length ?? 0),
+    0,
+  );
   return chars <= QUICK_CHARS_MAX;
 }
 
 /** Answers the questions on the calling thread. */
-export function answersOf(questions: readonly AliasQuestion[]): Awaited<ReturnType<AnswerAliases>> {
-  return questions.map(({ config, rule, item }) => appliedAliases(config, rule, item));
+export function answersOf(questions: readonly RuleQuestion[]): Awaited<ReturnType<AnswerRules>> {
+  return questions.map(explainedRule);
 }

@@ -7,7 +7,7 @@ import type {
 } from '@tollgate/contract';
 import type { ProjectRef } from '../kernel/scope.js';
 import type { BacktestWork } from '../modules/trial/index.js';
-import type { AliasQuestion, AnswerAliases, StoredInput } from '../modules/usage/index.js';
+import type { AnswerRules, RuleQuestion, StoredInput } from '../modules/usage/index.js';
 import type { LogLevel } from '../platform/log/index.js';
 import type { PostgresConfig } from '../platform/postgres/index.js';
 import type { ClickHouseCall } from './clickhouse-calls.js';
@@ -34,9 +34,9 @@ export interface RulesJobs {
     readonly input: { readonly project: ProjectRef; readonly request: BacktestRequest };
     readonly result: undefined;
   };
-  readonly answerAliases: {
-    readonly input: readonly AliasQuestion[];
-    readonly result: Awaited<ReturnType<AnswerAliases>>;
+  readonly answerRules: {
+    readonly input: readonly RuleQuestion[];
+    readonly result: Awaited<ReturnType<AnswerRules>>;
   };
   /** Explains why charge items of a stored event have no price, by the version that read it. */
   readonly findUnpriced: {

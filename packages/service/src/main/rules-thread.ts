@@ -6,9 +6,9 @@ import { createBacktestRating, testRules, unpricedFinder } from '../modules/tria
 import { createLog } from '../platform/log/index.js';
 import { connectPostgres } from '../platform/postgres/index.js';
 import { type Call, serveJobs } from '../platform/threads/index.js';
-import { answersOf } from './alias-answers.js';
 import { clickHouseBehind } from './clickhouse-calls.js';
 import { yieldThisThread } from './priority.js';
+import { answersOf } from './rule-answers.js';
 import type { RulesCalls, RulesJobs, RulesThreadData } from './rules-jobs.js';
 
 /** Compiles and tests rules without delaying other requests. It only reads, and can be stopped at any time. */
@@ -38,7 +38,7 @@ serveJobs<RulesJobs, RulesCalls>({
       ? EXTRACTOR_KIND.checkedConfig(input as ExtractorRuleSetInput)
       : PRICING_KIND.checkedConfig(input as PricingRuleSetInput),
   testRules: ({ project, rawBody }) => testRules({ ruleSets, clock }, project, asBuffer(rawBody)),
-  answerAliases: async (questions) => answersOf(questions),
+  answerRules: async (questions) => answersOf(questions),
   findUnpriced: ({ project, stored, extractor }) => findUnpriced(project, stored, extractor),
   checkBacktest: ({ project, request }, call) =>
     backtestRating(call)

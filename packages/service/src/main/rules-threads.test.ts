@@ -4,7 +4,7 @@ import { systemClock } from '../kernel/clock.js';
 import type { ProjectRef } from '../kernel/scope.js';
 import { createRuleSets, EXTRACTOR_KIND } from '../modules/rules/index.js';
 import { type BacktestWork, testRules } from '../modules/trial/index.js';
-import type { AliasQuestion } from '../modules/usage/index.js';
+import type { RuleQuestion } from '../modules/usage/index.js';
 import { createTestPostgres, waitFor } from '../testing/index.js';
 import { RulesThreads, type RulesThreadsDeps } from './rules-threads.js';
 
@@ -21,7 +21,7 @@ const SCRIPT = `
   };
   serveJobs({
     testRules: async ({ rawBody }) => doings[Buffer.from(rawBody).toString()](),
-    answerAliases: async (questions) => questions.map(() => []),
+    answerRules: async (questions) => questions.map(() => ({ aliases: [], totalPrice: null })),
     rateBacktest: async ({ request }, call) => {
       const text = await call('query', { sql: request.extractor_rule_set_id, params: {} });
       await call('progress', 7);
@@ -88,7 +88,7 @@ describe('a test of rules', () => {
 });
 
 /** Asks which alias made a rule of `chars` characters match. */
-function aliasQuestion(chars: number): AliasQuestion {
+function aliasQuestion(chars: number): RuleQuestion {
   const never = ' || dimensions.model == "y"';
   return {
     config: { aliases: [{ dimension: 'model', pattern: 'x-*', value: 'x' }] },
@@ -103,15 +103,19 @@ function aliasQuestion(chars: number): AliasQuestion {
     },
   };
 }
-const FOUND = [{ dimension: 'model', from: 'x-1', pattern: 'x-*', value: 'x' }];
+const FOUND = {
+  aliases: [{ dimension: 'model', from: 'x-1', pattern: 'x-*', value: 'x' }],
+  totalPrice: null,
+};
+const NONE = { aliases: [], totalPrice: null };
 
 describe('the aliases of an event', () => {
   it('are found here for short conditions, and on a thread for long ones together', async () => {
     open();
-    const answer = (...questions: AliasQuestion[]) => threads.answerAliases(projectOf('ten_a'), questions);
+    const answer = (...questions: RuleQuestion[]) => threads.answerRules(projectOf('ten_a'), questions);
     expect(await answer(aliasQuestion(100))).toEqual([FOUND]);
     // The thread of these tests finds no alias.
-    expect(await answer(...Array(50).fill(aliasQuestion(100)))).toEqual(Array(50).fill([]));
+    expect(await answer(...Array(50).fill(aliasQuestion(100)))).toEqual(Array(50).fill(NONE));
   });
 });
 
@@ -192,7 +196,7 @@ describe('the thread as it is built', () => {
         threads.checkConfig(projectOf('ten_a'), EXTRACTOR_KIND, input);
       expect(await check(reading('n'))).toEqual(EXTRACTOR_KIND.checkedConfig(reading('n')));
       const questions = [1_000, 1_500, 2_000].map(aliasQuestion);
-      expect(await threads.answerAliases(projectOf('ten_a'), questions)).toEqual([FOUND, FOUND, FOUND]);
+      expect(await threads.answerRules(projectOf('ten_a'), questions)).toEqual([FOUND, FOUND, FOUND]);
       await expect(check(reading('$['))).rejects.toMatchObject({
         code: 'invalid_request',
         details: [{ path: 'charge_item_extractors[0].path' }],

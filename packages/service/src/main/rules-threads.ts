@@ -3,13 +3,13 @@ import { DomainError } from '../kernel/errors.js';
 import type { ProjectRef } from '../kernel/scope.js';
 import type { CheckConfig } from '../modules/rules/index.js';
 import type { BacktestRating } from '../modules/trial/index.js';
-import type { AnswerAliases, FindUnpriced } from '../modules/usage/index.js';
+import type { AnswerRules, FindUnpriced } from '../modules/usage/index.js';
 import type { ClickHouse } from '../platform/clickhouse/index.js';
 import type { LogLevel } from '../platform/log/index.js';
 import type { PostgresConfig } from '../platform/postgres/index.js';
 import { type CallHandlers, ThreadPool, type ThreadPoolOptions } from '../platform/threads/index.js';
-import { answersOf, isQuick } from './alias-answers.js';
 import { BACKTEST_NICENESS, RATING_NICENESS } from './priority.js';
+import { answersOf, isQuick } from './rule-answers.js';
 import type { RulesCalls, RulesJobs, RulesThreadData } from './rules-jobs.js';
 
 export interface RulesThreadsDeps {
@@ -75,9 +75,9 @@ export class RulesThreads {
   readonly testRules = (project: ProjectRef, rawBody: Buffer): Promise<RulesTestResult> =>
     this.#checks.run(project.tenantId, 'testRules', { project, rawBody }, { calls: NO_CALLS });
 
-  readonly answerAliases: AnswerAliases = async ({ tenantId }, questions) => {
+  readonly answerRules: AnswerRules = async ({ tenantId }, questions) => {
     if (isQuick(questions)) return answersOf(questions);
-    return this.#checks.run(tenantId, 'answerAliases', questions, { calls: NO_CALLS });
+    return this.#checks.run(tenantId, 'answerRules', questions, { calls: NO_CALLS });
   };
 
   readonly findUnpriced: FindUnpriced = ({ tenantId, projectId }, stored, extractor) => {

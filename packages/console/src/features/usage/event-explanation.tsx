@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { priceText, quantityText } from '../../expressions.js';
 import { money } from '../../format.js';
 import { useProject } from '../../project.js';
+import { wordsOfTotal } from '../../total-words.js';
 import { EventNotes } from '../../ui/event-notes.js';
 import { InlineLink } from '../../ui/inline-link.js';
 import { UnpricedNotes } from '../../ui/unpriced-notes.js';
@@ -73,6 +74,7 @@ function Item({
             × {unit_price.value}
           </Step>
         )}
+        {item.total !== null && <Total item={item} total={item.total} unit={posted?.unit ?? null} />}
         {discount !== null && (
           <Step name="Discount" code={null}>
             − {discount.value}
@@ -86,6 +88,27 @@ function Item({
         <PostedBy posted={posted} />
       </dl>
     </li>
+  );
+}
+
+/** How the amount follows from a total over a period. */
+function Total({
+  item: { amount },
+  total,
+  unit,
+}: {
+  readonly item: UsageItemExplanation;
+  readonly total: NonNullable<UsageItemExplanation['total']>;
+  readonly unit: string | null;
+}) {
+  const { currency, before_discount } = amount;
+  const { totals, prices, counter } = wordsOfTotal(total, { unit, currency, amount: before_discount });
+  return (
+    <Step name="Total" code={total.expression}>
+      <span className="block">{totals}</span>
+      {prices !== undefined && <span className="block">{prices}</span>}
+      <span className="block text-ink-faint">{counter}</span>
+    </Step>
   );
 }
 

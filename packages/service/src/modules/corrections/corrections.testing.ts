@@ -236,7 +236,7 @@ function registerAll(
   registerUsageRoutes(app, {
     ...{ clickhouse, history, postgres, queue, clock },
     correctionAuthors: (owner, ids) => readAuthors(new ProjectDb(postgres.db, owner), ids),
-    answerAliases: async (_project, questions) => questions.map(() => []),
+    answerRules: async (_project, questions) => questions.map(() => ({ aliases: [], totalPrice: null })),
     findUnpriced: async () => [],
     extractorVersions: ruleSets.extractors,
     pricingVersions: ruleSets.pricings,

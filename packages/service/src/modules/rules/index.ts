@@ -35,9 +35,9 @@ export {
   PriceTableError,
 } from './price-table/index.js';
 export {
-  appliedAliases,
   type CompiledPricing,
   compilePricing,
+  explainedRule,
   nearestRules,
   pricedMetrics,
   priceListOf,

@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { parseLossless } from '../../kernel/json/json.js';
 import { readGuide } from '../../testing/guide.js';
 import {
-  appliedAliases,
   type CompiledExtractor,
   compileExtractor,
   compilePricing,
   dimensionTexts,
+  explainedRule,
   priceListOf,
   rateAlone,
   ratingInputOf,
@@ -83,7 +83,7 @@ function rated(example: Example) {
     explainItem(item, seen, {
       extractor: { name: extractor.name, config: extractor },
       pricing: (id) => pricings[Number(id?.slice('prs_'.length)) - 1],
-      findAliases: appliedAliases,
+      answerRule: explainedRule,
       billing: event['x-billing'],
     });
   return { outcome, explain };

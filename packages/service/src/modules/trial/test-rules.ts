@@ -5,7 +5,7 @@ import { invalidRequest } from '../../kernel/errors.js';
 import { parseJson } from '../../kernel/json/json.js';
 import type { ProjectRef } from '../../kernel/scope.js';
 import { firstUnusableText } from '../../kernel/usable-text.js';
-import { appliedAliases, dimensionTexts, rateAlone, ratingInputOf } from '../rules/index.js';
+import { dimensionTexts, explainedRule, rateAlone, ratingInputOf } from '../rules/index.js';
 import { explainItem } from '../usage/index.js';
 import { outcomeOf } from './outcome.js';
 import { checkTrialEvent } from './trial-event.js';
@@ -63,7 +63,7 @@ export async function testRules(
         extractor: { name: null, config: extractor.config },
         // Rules in the request have no id.
         pricing: (ruleSetId) => prices.configs.get(ruleSetId ?? ''),
-        findAliases: appliedAliases,
+        answerRule: explainedRule,
         billing: event['x-billing'],
       }),
     ),

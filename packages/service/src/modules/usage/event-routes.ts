@@ -25,7 +25,7 @@ import { listEvents } from './event-list.js';
 import { eventDetail, type StoredInput, type UsageScope } from './event-store.js';
 import { toUsageEvent } from './event-view.js';
 import {
-  type AnswerAliases,
+  type AnswerRules,
   type ExtractorText,
   explainEventWith,
   type FindUnpriced,
@@ -52,7 +52,7 @@ export interface EventRouteDeps {
   readonly history: UsageHistory;
   readonly extractorVersions: ExtractorVersions;
   readonly pricingVersions: PricingVersions;
-  readonly answerAliases: AnswerAliases;
+  readonly answerRules: AnswerRules;
   readonly findUnpriced: FindUnpriced;
   readonly correctionAuthors: CorrectionAuthors;
 }
@@ -145,7 +145,7 @@ function registerEventDetail(app: App, deps: EventRouteDeps): void {
       const ratedBy = await readRatedBy(deps, scope, event, stored.x_billing);
       const unpriced = await unpricedOf(deps, scope, stored, event, ratedBy);
       const explained = await explainEventWith(event, ratedBy, (questions) =>
-        deps.answerAliases(scope, questions),
+        deps.answerRules(scope, questions),
       );
       const revisions = await revisionsJson(own, stored, (ids) =>
         deps.correctionAuthors(request.project, ids),
@@ -177,7 +177,7 @@ async function readRatedBy(
   scope: UsageScope,
   event: UsageEvent,
   billing: string,
-): Promise<Omit<RatedBy, 'findAliases'>> {
+): Promise<Omit<RatedBy, 'answerRule'>> {
   const { extractor_rule_set_id: ruleSetId, extractor_version: version } = event;
   const extractor = version === null ? undefined : await extractorVersions.read(scope, ruleSetId, version);
   const pricings = new Map<string, PricingConfig>();

@@ -51,7 +51,7 @@ export async function openEventsFixture(): Promise<EventsFixture> {
       queue: new PostgresSegmentQueue(postgres),
       clock,
       correctionAuthors: async () => [],
-      answerAliases: async (_project, questions) => questions.map(() => []),
+      answerRules: async (_project, questions) => questions.map(() => ({ aliases: [], totalPrice: null })),
       findUnpriced: async (_project, { id }, { charge_item_extractors: entries = [] }) => [
         { metric: `${entries[0]?.metric}`, quantity: id, nearest_rules: [], priced_metrics: [] },
       ],

@@ -61,7 +61,7 @@ function explain(fields: Partial<UsageChargeItem>, ratedBy: Partial<RatedBy> = {
     extractor: { name: 'LLM', config },
     pricing: () => undefined,
     billing: undefined,
-    findAliases: () => [],
+    answerRule: () => ({ aliases: [], totalPrice: null }),
     ...ratedBy,
   });
 }
@@ -89,6 +89,7 @@ describe('explainEvent', () => {
             expression: 'dec_mul(item.quantity, item.unit_price)',
             before_discount: '0.01',
           },
+          total: null,
           discount: null,
           priced_by: {
             pricing_source: 'extractor',
@@ -162,9 +163,9 @@ describe('a pricing rule', () => {
       { pricing_source: 'pricing_rule_set', rule_set_id: 'prs_1', rule_set_version: 2, rule_name: 'a' },
       {
         pricing: () => ({ rules, aliases }),
-        findAliases: (_config, _rule, item) => {
-          seen.push(item);
-          return found;
+        answerRule: (question) => {
+          seen.push(question.item);
+          return { aliases: found, totalPrice: null };
         },
       },
     );
@@ -190,9 +191,10 @@ describe('a pricing rule', () => {
       event,
       { ...ratedBy, pricing: () => ({ rules, aliases }) },
       async (questions) =>
-        questions.map(({ rule: { match_expr: from = '' } }) => [
-          { dimension: 'model', from, pattern: '*', value: 'x' },
-        ]),
+        questions.map(({ rule: { match_expr: from = '' } }) => ({
+          aliases: [{ dimension: 'model', from, pattern: '*', value: 'x' }],
+          totalPrice: null,
+        })),
     );
     expect(explained.charge_items.map(({ priced_by }) => priced_by.aliases.map(({ from }) => from))).toEqual([
       ['dimensions.model == "a"'],
@@ -200,6 +202,39 @@ describe('a pricing rule', () => {
       ['dimensions.model == "c"'],
     ]);
     await explainEventWith(event, { ...ratedBy, pricing: () => ({ rules }) }, () => expect.unreachable());
+  });
+
+  it('is shown with the total before and after, and their prices', async () => {
+    const cumulative = { counter: 'tokens', period: 'month', per: 'subject', by: ['model'] } as const;
+    const totals = { counter: 'tokens', period_start: 1_789_000_000, before: '40', after: '52' };
+    const total = rule({ name: 'a', total_expr: 'P', cumulative: { ...cumulative, by: ['model'] } });
+    delete total.unit_price_expr;
+    const counted = {
+      ...{ amount: '-20', discount: '-8', unit_price: null, cumulative: totals },
+      pricing_source: 'pricing_rule_set' as const,
+      ...{ rule_set_id: 'prs_1', rule_set_version: 2, rule_name: 'a' },
+    };
+    const asked: unknown[] = [];
+    const explained = explain(counted, {
+      pricing: () => ({ rules: [total] }),
+      answerRule: (question) => {
+        asked.push(question.total);
+        return { aliases: [], totalPrice: '52' };
+      },
+    }).charge_items[0];
+    expect(asked).toEqual([{ expression: 'P', by: ['model'], quantity: '52' }]);
+    expect(explained?.total).toEqual({
+      ...totals,
+      ...{ period: 'month', per: 'subject', by: ['model'], aggregate: 'sum', expression: 'P' },
+      ...{ price_before: '80', price_after: '52' },
+    });
+    expect(explained?.amount).toMatchObject({ expression: null, before_discount: '-28' });
+    // Without the rule, only the record is known.
+    expect(explain(counted).charge_items[0]?.total).toEqual({
+      ...totals,
+      ...{ period: null, per: null, by: [], aggregate: null, expression: null },
+      ...{ price_before: null, price_after: null },
+    });
   });
 
   it('is shown with the units of its price, which the amount is divided by', () => {

@@ -11,7 +11,7 @@ import {
   type UsageExplanation,
   type UsageItemExplanation,
 } from '@tollgate/contract';
-import { add, type Decimal, decimalFromBigInt, parseDecimal, toText } from '../../kernel/decimal.js';
+import { add, type Decimal, decimalFromBigInt, parseDecimal, sub, toText } from '../../kernel/decimal.js';
 import { decimalFromJson, type NumericText } from '../../kernel/json/json.js';
 import type { StoredInput } from './event-store.js';
 
@@ -34,28 +34,37 @@ interface RecordedItem {
 
 type Aliases = UsageItemExplanation['priced_by']['aliases'];
 
-/** The input for finding the aliases by which a rule matched a charge item. */
-export interface AliasQuestion {
+/** A question about the rule that priced a charge item. */
+export interface RuleQuestion {
+  /** The rule set whose aliases may have applied; empty without aliases. */
   readonly config: Pick<PricingConfig, 'aliases'>;
   readonly rule: Pick<PricingRule, 'metric' | 'match_expr'>;
   readonly item: RecordedItem;
+  /** The price of a total, if the rule has one. */
+  readonly total?: {
+    readonly expression: string;
+    /** Dimensions that the expression may read. */
+    readonly by: readonly string[];
+    /** The total, a decimal. */
+    readonly quantity: string;
+  };
 }
 
-/** Finds the aliases by which a rule matched a charge item; implemented by the rules module. */
-export type FindAliases = (
-  config: AliasQuestion['config'],
-  rule: AliasQuestion['rule'],
-  item: RecordedItem,
-) => Aliases;
+export interface RuleAnswer {
+  /** The aliases by which the rule matched the charge item. */
+  readonly aliases: Aliases;
+  /** The price of the total in the question; null without one, or if it cannot be computed. */
+  readonly totalPrice: string | null;
+}
 
-/**
- * Finds the aliases for questions about one event, in their order. May run on another thread, because each question
- * compiles an expression.
- */
-export type AnswerAliases = (
+/** Answers a question about a rule; implemented by the rules module. */
+export type AnswerRule = (question: RuleQuestion) => RuleAnswer;
+
+/** Answers the questions about one event, in their order. May run on another thread, because it compiles expressions. */
+export type AnswerRules = (
   project: { readonly tenantId: string; readonly projectId: string },
-  questions: readonly AliasQuestion[],
-) => Promise<readonly Aliases[]>;
+  questions: readonly RuleQuestion[],
+) => Promise<readonly RuleAnswer[]>;
 
 /** Explains why charge items of an event have no price; implemented by the trial module, as in a test of rules. */
 export type FindUnpriced = (
@@ -70,7 +79,7 @@ export interface RatedBy {
   readonly extractor: ExtractorText | undefined;
   /** A version of a pricing rule set that priced one of its charge items. */
   pricing(ruleSetId: string | null, version: number | null): PricingConfig | undefined;
-  readonly findAliases: FindAliases;
+  readonly answerRule: AnswerRule;
   /** The event's `x-billing`, parsed without losing a digit. */
   readonly billing: unknown;
 }
@@ -94,21 +103,23 @@ export function explainEvent(event: UsageEvent, ratedBy: RatedBy): UsageExplanat
   };
 }
 
-/** Like `explainEvent`, but finds all aliases at once. */
+const NO_ANSWER: RuleAnswer = { aliases: [], totalPrice: null };
+
+/** Like `explainEvent`, but asks all questions at once. */
 export async function explainEventWith(
   event: UsageEvent,
-  ratedBy: Omit<RatedBy, 'findAliases'>,
-  answer: (questions: readonly AliasQuestion[]) => Promise<readonly Aliases[]>,
+  ratedBy: Omit<RatedBy, 'answerRule'>,
+  answer: (questions: readonly RuleQuestion[]) => Promise<readonly RuleAnswer[]>,
 ): Promise<UsageExplanation> {
-  const questions: AliasQuestion[] = [];
-  const ask: FindAliases = ({ aliases = [] }, { metric, match_expr = '' }, item) => {
-    questions.push({ config: { aliases }, rule: { metric, match_expr }, item });
-    return [];
+  const questions: RuleQuestion[] = [];
+  const ask: AnswerRule = (question) => {
+    questions.push(question);
+    return NO_ANSWER;
   };
-  const explained = explainEvent(event, { ...ratedBy, findAliases: ask });
+  const explained = explainEvent(event, { ...ratedBy, answerRule: ask });
   if (questions.length === 0) return explained;
   const answers = (await answer(questions)).values();
-  return explainEvent(event, { ...ratedBy, findAliases: () => answers.next().value ?? [] });
+  return explainEvent(event, { ...ratedBy, answerRule: () => answers.next().value ?? NO_ANSWER });
 }
 
 /** Explains the numbers of one charge item. */
@@ -122,6 +133,8 @@ export function explainItem(
   const rule = ruleOf(item, ratedBy);
   const pricing = item.pricing_source === 'extractor' ? entry : rule;
   const expressions = pricing === undefined ? NO_EXPRESSIONS : expressionsOf(pricing);
+  const { aliases, totalPrice } = answerOn(item, pricing, event, ratedBy);
+  const beforeDiscount = add(decimal(item.amount), decimal(item.discount));
   return {
     metric: item.metric,
     quantity: {
@@ -142,8 +155,9 @@ export function explainItem(
       value: item.amount,
       currency: item.currency,
       expression: expressions.amount,
-      before_discount: toText(add(decimal(item.amount), decimal(item.discount))),
+      before_discount: toText(beforeDiscount),
     },
+    total: explainedTotal(item, beforeDiscount, pricing, totalPrice),
     discount: discountOf(item, ratedBy.billing),
     priced_by: {
       pricing_source: item.pricing_source,
@@ -152,23 +166,62 @@ export function explainItem(
       rule_name: item.rule_name,
       match_expr: rule?.match_expr ?? null,
       priority: rule === undefined ? null : (rule.priority ?? PRICING_PRIORITY_DEFAULT),
-      aliases: rule === undefined ? [] : aliasesOf(rule, item, event, ratedBy),
+      aliases: [...aliases],
       hint: item.pricing_source === 'hint' ? hintOf(item, ratedBy.billing) : null,
     },
   };
 }
 
-function aliasesOf(
-  rule: PricingRule,
+/** Asks about the rule that priced an item, if there is a question; most items have none. */
+function answerOn(
   item: UsageChargeItem,
+  pricing: ChargeItemExtractor | PricingRule | undefined,
   event: RecordedEvent,
   ratedBy: RatedBy,
-): Aliases {
-  const config = ratedBy.pricing(item.rule_set_id, item.rule_set_version) ?? {};
-  // Nothing is compiled for events without aliases, which are most.
-  if ((config.aliases ?? []).length === 0 || rule.match_expr === undefined) return [];
-  const dimensionTypes = ratedBy.extractor?.config.dimensions ?? [];
-  return ratedBy.findAliases(config, rule, recordedItem(item, event, dimensionTypes));
+): RuleAnswer {
+  if (pricing === undefined) return NO_ANSWER;
+  const isRule = item.pricing_source === 'pricing_rule_set';
+  const { aliases: all = [] } = (isRule && ratedBy.pricing(item.rule_set_id, item.rule_set_version)) || {};
+  const { match_expr: match } = pricing as PricingRule;
+  const total = totalQuestion(item, pricing);
+  const aliases = match === undefined && total === undefined ? [] : all;
+  if (aliases.length === 0 && total === undefined) return NO_ANSWER;
+  return ratedBy.answerRule({
+    config: { aliases },
+    rule: { metric: item.metric, ...(match === undefined ? {} : { match_expr: match }) },
+    item: recordedItem(item, event, ratedBy.extractor?.config.dimensions ?? []),
+    ...(total === undefined ? {} : { total }),
+  });
+}
+
+function totalQuestion(
+  { cumulative: totals }: UsageChargeItem,
+  { cumulative, total_expr: expression }: PriceOfTotal,
+): RuleQuestion['total'] {
+  if (totals === null || cumulative === undefined || expression === undefined) return undefined;
+  return { expression, by: cumulative.by ?? [], quantity: totals.after };
+}
+
+type PriceOfTotal = Pick<PricingRule, 'cumulative' | 'total_expr'>;
+
+/** The amount is a difference of two prices, of which the second one is computed again. */
+function explainedTotal(
+  { cumulative: totals }: UsageChargeItem,
+  beforeDiscount: Decimal,
+  { cumulative, total_expr: expression }: PriceOfTotal = {},
+  priceAfter: string | null,
+): UsageItemExplanation['total'] {
+  if (totals === null) return null;
+  return {
+    ...totals,
+    period: cumulative?.period ?? null,
+    per: cumulative?.per ?? null,
+    by: cumulative?.by ?? [],
+    aggregate: cumulative === undefined ? null : (cumulative.aggregate ?? 'sum'),
+    expression: expression ?? null,
+    price_before: priceAfter === null ? null : toText(sub(decimal(priceAfter), beforeDiscount)),
+    price_after: priceAfter,
+  };
 }
 
 /** The values of a charge item that rules see. */
@@ -189,10 +242,11 @@ interface Expressions {
 
 const NO_EXPRESSIONS: Expressions = { unitPrice: null, pricingUnit: null, amount: null };
 
-/** Price expressions of an entry that has a price; at least one of the two is present. */
+/** Price expressions of an entry that has a price for the charge item alone; others have none. */
 function expressionsOf(
-  pricing: Pick<PricingRule, 'unit_price_expr' | 'pricing_unit' | 'amount_expr'>,
+  pricing: Pick<PricingRule, 'unit_price_expr' | 'pricing_unit' | 'amount_expr' | 'total_expr'>,
 ): Expressions {
+  if (pricing.total_expr !== undefined) return NO_EXPRESSIONS;
   const pricingUnit = pricing.pricing_unit === undefined ? null : String(pricing.pricing_unit);
   const amountDefault = pricingUnit === null ? AMOUNT_EXPRESSION_DEFAULT : null;
   return {

@@ -19,11 +19,12 @@ export {
 } from './event-store.js';
 export { toUsageChargeItem, toUsageEvent } from './event-view.js';
 export {
-  type AliasQuestion,
-  type AnswerAliases,
+  type AnswerRules,
   explainItem,
   type FindUnpriced,
   type RecordedEvent,
+  type RuleAnswer,
+  type RuleQuestion,
   recordedItem,
 } from './explain.js';
 export { registerExportRoutes } from './export-routes.js';

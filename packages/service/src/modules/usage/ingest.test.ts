@@ -18,7 +18,7 @@ beforeAll(async () => {
   api = await createTestApi((app, { postgres, clock }) => {
     queue = new PostgresSegmentQueue(postgres);
     registerUsageRoutes(app, {
-      answerAliases: async () => [],
+      answerRules: async () => [],
       correctionAuthors: async () => [],
       findUnpriced: async () => [],
       clickhouse: { query: async () => [] },

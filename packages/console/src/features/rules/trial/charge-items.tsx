@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { totalsOf } from '../../../exact-sum.js';
 import { priceText, quantityText } from '../../../expressions.js';
 import { decimalExact } from '../../../format.js';
+import { wordsOfTotal } from '../../../total-words.js';
 
 /** The charge items of an event, with all digits and the origin of each number. */
 export function ChargeItems({
@@ -143,7 +144,35 @@ function Origin({
         ))}
         {item.discount !== '0' && ` · after a discount of ${item.discount}`}
       </p>
+      {explanation?.total != null && (
+        <TotalOrigin item={item} explanation={explanation} total={explanation.total} />
+      )}
     </div>
+  );
+}
+
+/** How the amount follows from a total over a period. */
+function TotalOrigin({
+  item: { unit, currency },
+  explanation: { amount },
+  total,
+}: {
+  readonly item: UsageChargeItem;
+  readonly explanation: UsageItemExplanation;
+  readonly total: NonNullable<UsageItemExplanation['total']>;
+}) {
+  const words = wordsOfTotal(total, { unit, currency, amount: amount.before_discount });
+  return (
+    <p className="wrap-anywhere">
+      {words.totals}
+      {words.prices !== undefined && `. ${words.prices}`}. {words.counter}
+      {total.expression !== null && (
+        <>
+          {' · '}
+          <Code>{total.expression}</Code>
+        </>
+      )}
+    </p>
   );
 }
 

@@ -15,18 +15,22 @@ import {
 } from './api.js';
 import { EventEditor, eventDraft } from './event-editor.js';
 import { PublishedComparison } from './published-comparison.js';
+import { TotalsFields } from './totals-fields.js';
 import {
   afterChange,
   afterPreset,
   boundTo,
+  countersIn,
   EMPTY_EVENT,
   type EventDraft,
   extractorTrial,
   type GivenEvent,
+  type GivenTotals,
   isComplete,
   type PricesChoice,
   savedExtractorTrial,
   type TrialRules,
+  withTotals,
 } from './trial-request.js';
 import { TrialResult } from './trial-result.js';
 import { unusedExtractors, unusedPricingRules } from './unused-rules.js';
@@ -44,10 +48,19 @@ export function TestPanel({ kind, ruleSetId, draft }: PanelProps) {
   const [event, setEvent] = usePresetEvent(extractorId, draft);
   const recent = useRecentEvents(extractorId);
   const prices = usePrices(kind === 'extractor' ? ruleSetId : undefined);
-  const rules = useTrialRules({ kind, ruleSetId, draft }, prices.chosen);
+  const [totals, setTotals] = useState<GivenTotals>({});
+  const counters = countersIn(draft, prices.set);
+  const trialRules = useTrialRules({ kind, ruleSetId, draft }, prices.chosen);
+  const rules = {
+    draft: withTotals(trialRules.draft, counters, totals),
+    published: withTotals(trialRules.published, counters, totals),
+  };
   return (
     <div className="grid gap-8 lg:grid-cols-2">
-      <EventEditor event={event} onChange={setEvent} recent={recent.data ?? []} />
+      <div className="flex min-w-0 flex-col gap-6">
+        <EventEditor event={event} onChange={setEvent} recent={recent.data ?? []} />
+        <TotalsFields counters={counters} totals={totals} onChange={setTotals} />
+      </div>
       <section aria-label="Result" className="flex min-w-0 flex-col gap-4">
         <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
           <h3 className="mr-auto text-[13px] font-semibold">Result</h3>
@@ -197,7 +210,7 @@ function usePrices(extractorRuleSetId: string | undefined) {
   const set = sets.find(({ id, version }) => `${id} ${version}` === shown);
   const chosen = set === undefined ? undefined : { ruleSetId: set.id, version: set.version };
   const publishedCount = sets.filter(({ status }) => status === 'published').length;
-  return { options, value: shown, choose, chosen, publishedCount };
+  return { options, value: shown, choose, chosen, set, publishedCount };
 }
 
 const NOTHING: GivenEvent = {};

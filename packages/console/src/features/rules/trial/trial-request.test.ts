@@ -3,11 +3,13 @@ import {
   afterChange,
   afterPreset,
   boundTo,
+  countersIn,
   EMPTY_EVENT,
   extractorTrial,
   isComplete,
   savedExtractorTrial,
   trialBody,
+  withTotals,
 } from './trial-request.js';
 
 describe('isComplete', () => {
@@ -90,5 +92,31 @@ describe('boundTo', () => {
     ['text', undefined],
   ])('of %j: %j', (draft, expected) => {
     expect(boundTo(draft)).toBe(expected);
+  });
+});
+
+describe('the totals before a tested event', () => {
+  const by = (counter: unknown) => ({ cumulative: { counter } });
+
+  it('are those of the counters of all rules', () => {
+    expect(
+      countersIn(
+        { charge_item_extractors: [by('a'), {}, null, by('a')] },
+        { rules: [by('b'), by(''), by(5), { cumulative: null }] },
+        undefined,
+        { rules: 'none' },
+        'text',
+      ),
+    ).toEqual(['a', 'b']);
+  });
+
+  it('are sent if they are numbers of counters that exist', () => {
+    const given = { a: '-40.5', b: '4e3', c: '1', d: '' };
+    expect(withTotals({ version: 1 }, ['a', 'b', 'd'], given)).toEqual({
+      version: 1,
+      totals: { a: '-40.5' },
+    });
+    expect(withTotals({ version: 1 }, ['d'], given)).toEqual({ version: 1 });
+    expect(withTotals(undefined, ['a'], given)).toBeUndefined();
   });
 });

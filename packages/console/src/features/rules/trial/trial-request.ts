@@ -82,3 +82,41 @@ export function boundTo(draft: unknown): string | undefined {
   const id = (draft as { readonly extractor_rule_set_id?: unknown }).extractor_rule_set_id;
   return typeof id === 'string' && id !== '' ? id : undefined;
 }
+
+/** The names of the counters in drafts, which may be incomplete, in the order of their rules. */
+export function countersIn(...drafts: readonly unknown[]): string[] {
+  const names = drafts.flatMap((draft) => {
+    const { rules, charge_item_extractors: items } = (draft ?? {}) as Readonly<Record<string, unknown>>;
+    return [items, rules].flatMap((entries) => (Array.isArray(entries) ? entries.map(counterOf) : []));
+  });
+  return [...new Set(names.filter((name) => name !== undefined && name !== ''))] as string[];
+}
+
+function counterOf(entry: { readonly cumulative?: { readonly counter?: unknown } | null } | null): unknown {
+  const name = entry?.cumulative?.counter;
+  return typeof name === 'string' ? name : undefined;
+}
+
+/** Totals before the event by counter, as they were entered. */
+export type GivenTotals = Readonly<Record<string, string>>;
+
+const TOTAL = /^-?\d{1,20}(\.\d{1,18})?$/;
+
+export function isTotal(text: string): boolean {
+  return TOTAL.test(text);
+}
+
+/** Adds the totals that were entered for counters of the rules. */
+export function withTotals(
+  rules: TrialRules | undefined,
+  counters: readonly string[],
+  given: GivenTotals,
+): TrialRules | undefined {
+  const totals = counters.flatMap((counter) => {
+    const text = given[counter] ?? '';
+    return isTotal(text) ? [[counter, text]] : [];
+  });
+  return rules === undefined || totals.length === 0
+    ? rules
+    : { ...rules, totals: Object.fromEntries(totals) as GivenTotals };
+}

@@ -1,4 +1,3 @@
-export { appliedAliases } from './applied-aliases.js';
 export {
   type CompiledPricing,
   type CompiledPricingRule,
@@ -9,3 +8,4 @@ export { nearestRules, pricedMetrics } from './nearest-rules.js';
 export { EMPTY_PRICE_LIST, type PriceList, priceListOf } from './price-list.js';
 export type { RecordedItem } from './recorded-item.js';
 export { pricingRuleNames } from './rule-names.js';
+export { explainedRule } from './total-price.js';

@@ -58,6 +58,7 @@ function item(
       },
       unit_price: { value: unit, expression: `dec("${million}")`, pricing_unit: '1000000' },
       amount: { value: amount, currency: 'USD', expression: null, before_discount: amount },
+      total: null,
       discount: null,
       priced_by: {
         pricing_source: 'pricing_rule_set',
