@@ -14,6 +14,7 @@ import { writePrice } from '../packages/console/src/features/rules/price-model/w
 import { divide, parseDecimal, round } from '../packages/service/src/kernel/decimal.js';
 import { compileExpression } from '../packages/service/src/modules/rules/expression/index.js';
 import { decimal, envWith } from '../packages/service/src/modules/rules/expression/testing.js';
+import { readGuide } from '../packages/service/src/testing/guide.js';
 
 const CUMULATIVE = { counter: 'calls', period: 'month', per: 'subject' } as const;
 const DIGITS = 18;
@@ -232,6 +233,17 @@ describe('price models', () => {
     expect(read({ amount_expr: 'tier_graduated(item.quantity, [[1000000, 0], [null, 0.0004]])' })).toEqual({
       model: { kind: 'allowance', included: '1000000', unitPrice: '0.0004', ...none },
     });
+  });
+
+  it('include every rule of the guide', () => {
+    const rules = readGuide('price-models').blocks('json rule');
+    expect(rules.length).toBeGreaterThan(8);
+    for (const rule of rules) {
+      const { metric: _metric, ...price } = JSON.parse(rule) as RulePrice & { metric: string };
+      const read = readPrice(price);
+      if ('reason' in read) throw new Error(`${rule} ${read.reason}`);
+      expect(writePrice(read.model, price.cumulative)).toEqual(price);
+    }
   });
 
   it.each([
