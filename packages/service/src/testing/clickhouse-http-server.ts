@@ -78,13 +78,14 @@ class Engine {
 
   async run(query: Query): Promise<Outcome> {
     const session = new Session(this.#path);
-    const preamble = [
-      `USE ${identifier(query.database)}`,
-      ...[...query.settings].map(([name, value]) => `SET ${identifier(name)} = ${literal(value)}`),
-      ...[...query.params].map(([name, value]) => `SET ${identifier(`param_${name}`)} = ${literal(value)}`),
-    ];
+    const params = [...query.params].map(([name, value]) => [`param_${name}`, value] as const);
+    const values = [...query.settings, ...params].map(
+      ([name, value]) => `${identifier(name)} = ${literal(value)}`,
+    );
+    // In one statement, because each takes a tenth of a millisecond, and most requests have ten settings.
+    const set = values.length === 0 ? '' : `SET ${values.join(', ')}; `;
     try {
-      const result = await session.queryAsync(`${preamble.join('; ')}; ${query.text}`, {
+      const result = await session.queryAsync(`USE ${identifier(query.database)}; ${set}${query.text}`, {
         format: query.format,
       });
       return { bytes: result.bytes(), rowsRead: result.rowsRead };
