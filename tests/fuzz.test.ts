@@ -7,7 +7,8 @@ import { createSampleProject, SAMPLE_RULE_SET, type SampleProject } from './supp
 import { type JsonSchema, mutated, nearlyValid } from './support/schema-arbitrary.js';
 import { type RunningService, startService } from './support/service.js';
 
-const RUNS_PER_OPERATION = 60;
+/** `TOLLGATE_FUZZ_RUNS=1000 npm test -- tests/fuzz.test.ts` is the long version. Each run has another seed. */
+const RUNS_PER_OPERATION = Number(process.env.TOLLGATE_FUZZ_RUNS ?? 20);
 
 interface Operation {
   readonly operationId: string;
