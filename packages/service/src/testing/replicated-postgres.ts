@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../platform/postgres/index.js';
 import { connectionStringOf, connectTo } from './postgres.js';
 import { copyDataDir, newScratchFolder } from './scratch-folder.js';
+import { startedCluster } from './started-cluster.js';
 
 /** The name by which the primary knows its standby. */
 const STANDBY = 'standby';
@@ -44,12 +45,11 @@ export class ReplicatedPostgres {
         log: pino({ level: 'silent' }),
         settings: { fsync: 'off', listen_addresses: addresses[host], ...settings, ...own },
       });
-    const first = await start('primary');
-    await first.stop();
-    copyDataDir(folders.primary, folders.standby);
-    becomeStandby(first.clusterFolder.replace(folders.primary, folders.standby));
+    const cluster = await startedCluster();
+    for (const path of Object.values(folders)) copyDataDir(cluster, path);
     const primary = await start('primary', { synchronous_standby_names: STANDBY });
     try {
+      becomeStandby(primary.clusterFolder.replace(folders.primary, folders.standby));
       const { user, password } = primary.connection;
       const source = `host=${addresses.primary} user=${user} password=${password} application_name=${STANDBY}`;
       const standby = await start('standby', { primary_conninfo: source });

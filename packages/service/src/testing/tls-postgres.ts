@@ -5,7 +5,8 @@ import { pino } from 'pino';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../platform/postgres/index.js';
 import type { CertificateFiles, TestAuthority } from './certificates.js';
 import { connectTo } from './postgres.js';
-import { newScratchFolder } from './scratch-folder.js';
+import { copyDataDir, newScratchFolder } from './scratch-folder.js';
+import { startedCluster } from './started-cluster.js';
 
 /** Whoever comes over the network needs TLS and a certificate; the socket is for the test itself. */
 const HBA = `local all all scram-sha-256
@@ -30,6 +31,7 @@ export class TlsPostgres {
     const dataDir = newScratchFolder('tls-');
     // PostgreSQL runs under another account when the test runs as root. It would keep its files elsewhere, for ever.
     chmodSync(dataDir, 0o711);
+    copyDataDir(await startedCluster(), dataDir);
     const server = await startEmbeddedPostgres({ dataDir, log: pino({ level: 'silent' }), settings });
     const postgres = new TlsPostgres(authority, address, server);
     postgres.#install('root.crt', readFileSync(authority.ca));

@@ -4,7 +4,8 @@ import { dirname, join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { connectTo, waitFor } from '../../testing/index.js';
-import { newScratchFolder } from '../../testing/scratch-folder.js';
+import { copyDataDir, newScratchFolder } from '../../testing/scratch-folder.js';
+import { startedCluster } from '../../testing/started-cluster.js';
 import { BackupUnderWayError, BaseBackup, CONTROL_FILE, isBackupUnderWay } from './base-backup.js';
 import type { Postgres } from './connect.js';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded.js';
@@ -21,6 +22,7 @@ let server: EmbeddedPostgres;
 let postgres: Postgres;
 beforeAll(async () => {
   dataDir = newDataDir();
+  copyDataDir(await startedCluster(), dataDir);
   server = await startEmbeddedPostgres({ dataDir, log, settings });
   postgres = connectTo(server.connection);
 });

@@ -12,10 +12,11 @@ import {
 import { dirname, join } from 'node:path';
 import pg from 'pg';
 import { pino } from 'pino';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type BuiltProcess, startBuiltProcess } from '../../testing/built-process.js';
 import { waitFor } from '../../testing/index.js';
 import { copyDataDir, newScratchFolder } from '../../testing/scratch-folder.js';
+import { startedCluster } from '../../testing/started-cluster.js';
 import { isRunning } from '../process-identity.js';
 import { type EmbeddedPostgres, type EmbeddedPostgresOptions, startEmbeddedPostgres } from './embedded.js';
 import { serverProcesses } from './leftover.js';
@@ -24,16 +25,14 @@ const isRoot = process.getuid?.() === 0;
 const NOBODY_ID = 65_534;
 const log = pino({ level: 'silent' });
 
-/** A data directory with a cluster that was started once and stopped, because creating one takes seconds. */
+/** See `startedCluster`. */
 let initialised: string;
 let dataDir: string;
 let server: EmbeddedPostgres | undefined;
 let service: BuiltProcess | undefined;
 beforeAll(async () => {
-  initialised = newDataDir();
-  await (await startEmbeddedPostgres({ dataDir: initialised, log })).stop();
+  initialised = await startedCluster();
 });
-afterAll(() => rmSync(initialised, { recursive: true, force: true }));
 beforeEach(() => {
   dataDir = newDataDir();
 });
