@@ -3,13 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { waitFor } from '../packages/service/src/testing/wait-for.js';
-import { AcknowledgedLoad } from './support/acknowledged-load.js';
+import { AcknowledgedLoad, EVENTS_PER_BATCH } from './support/acknowledged-load.js';
 import { call, created } from './support/http.js';
 import type { SampleProject } from './support/sample-project.js';
 import { type CommandResult, type RunningService, startService } from './support/service.js';
 
 const PROJECTS = 3;
-const EVENTS_PER_BATCH = 100;
 /** The number of batches that may be sent before the test goes on, so that its end need not rate too many. */
 const AHEAD_MAX = 150;
 /** Pause of each sender after a batch: the load lasts as long as the backup, and leaves it time. */

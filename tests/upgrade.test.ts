@@ -68,9 +68,9 @@ const byStore = (migrations: (store: StoreName) => readonly Migration[]) =>
   Object.fromEntries(STORE_NAMES.map((store) => [store, migrations(store)])) as Migrations;
 
 const PROJECTS = 3;
-const BATCHES = 10;
+const BATCHES = 5;
 /** Enough to be in progress all the time, and so few that the workers keep up. */
-const BATCHES_AHEAD = 20;
+const BATCHES_AHEAD = 8;
 const TIMEOUT_MS = 360_000;
 
 describe(`an upgrade from ${BEFORE} while events arrive`, () => {

@@ -6,8 +6,8 @@ import { createSampleProject, type SampleProject } from './sample-project.js';
 import type { RunningService } from './service.js';
 
 const SENDERS = 4;
-const BATCH_EVENTS = 100;
-const LARGE_PROMPT = 'p'.repeat(3_000);
+export const EVENTS_PER_BATCH = 50;
+const LARGE_PROMPT = 'p'.repeat(6_000);
 const SETTLE_TIMEOUT_MS = 180_000;
 const SAMPLED_EVENTS = 97;
 
@@ -145,8 +145,8 @@ export class AcknowledgedLoad {
   }
 
   #batch(number: number): Batch {
-    const events = Array.from({ length: BATCH_EVENTS }, (_, index) => {
-      const sequence = (number - 1) * BATCH_EVENTS + index + 1;
+    const events = Array.from({ length: EVENTS_PER_BATCH }, (_, index) => {
+      const sequence = (number - 1) * EVENTS_PER_BATCH + index + 1;
       return { idempotency_key: `event-${sequence}`, tokens: 1 + ((sequence * 7_919) % 5_000) };
     });
     return {
