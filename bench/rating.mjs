@@ -142,7 +142,7 @@ function rulesOf(chargeItems, pricingRuleSets) {
     if (!pricing.ok) throw new Error(JSON.stringify(pricing.issues));
     return pricing.pricing;
   });
-  return { extractor: extractor.extractor, prices: priceListOf(pricings) };
+  return { extractor: extractor.extractor, prices: priceListOf(pricings), costs: priceListOf([]) };
 }
 
 /** Taken in turns, so that what else the machine does meets all of them alike. */

@@ -62,6 +62,7 @@ export function usageRow(index, nowMs) {
       ruleSetId: RULE_SET_ID,
       ruleSetVersion: 1,
       ruleName: name,
+      cost: null,
     })),
   };
 }

@@ -12,7 +12,7 @@ const ROUND_MS = 200;
 
 const { name: _name, effective_from: _from, ...CONFIG } = RULE_SET;
 const { extractor } = compileExtractor(CONFIG);
-const RULES = { extractor, prices: priceListOf([]) };
+const RULES = { extractor, prices: priceListOf([]), costs: priceListOf([]) };
 
 /** @returns µs of a rated event with and without selection, by payload */
 export async function measureJsonSelection(rounds) {

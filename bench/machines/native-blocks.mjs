@@ -112,6 +112,11 @@ function jsonRow(row) {
     'item.rule_set_version': items.map((item) => item.ruleSetVersion),
     'item.rule_name': items.map((item) => item.ruleName),
     'item.ledger_transaction_id': items.map(() => ''),
+    'item.cost_amount': items.map(() => '0'),
+    'item.cost_currency': items.map(() => ''),
+    'item.cost_rule_set_id': items.map(() => ''),
+    'item.cost_rule_set_version': items.map(() => 0),
+    'item.cost_rule_name': items.map(() => ''),
   };
 }
 

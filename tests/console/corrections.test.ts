@@ -106,7 +106,7 @@ describe.runIf(hasBrowser)('corrections in the console', () => {
     await correct.getByLabel('Prices').selectOption('Chosen versions');
     await correct.getByLabel('Reason').fill('The contract has changed');
     expect(await correct.getByRole('button', { name: 'Show what would change' }).isDisabled()).toBe(true);
-    await correct.getByLabel('Add a price rule set').selectOption('Model prices');
+    await correct.getByLabel('Add a pricing rule set').selectOption('Model prices');
     expect(await correct.getByLabel('Model prices').inputValue()).toBe('2');
     await correct.getByRole('button', { name: 'Show what would change' }).click();
     await state(`${EVENTS - 2} events of ${EVENTS - 2} would change.`);

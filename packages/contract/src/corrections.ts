@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox';
 import { DimensionFilter, FILTERED_NAMES } from './analysis.js';
+import { BacktestSide, FailureCodeCount } from './backtest-result.js';
 import { closed, DecimalText, mapOf, Nullable, PageQuery, pageFields, UnixSeconds } from './common.js';
 import { IngestEvent } from './ingest.js';
 import { IDENTIFIER_CHARS_MAX } from './limits.js';
-import { BacktestSide, FailureCodeCount } from './rules-trial.js';
 import { EventStatusSchema } from './usage-event-state.js';
 import { PricingSourceSchema } from './usage-item.js';
 
@@ -75,7 +75,9 @@ export const CorrectionRules = Type.Object(
     pricing: Type.Optional(
       Type.Array(RuleSetVersionRef, {
         maxItems: CORRECTION_PRICINGS_MAX,
-        description: 'Prices; they replace all others. An empty list means no prices.',
+        description:
+          'Prices and costs: versions with the purpose `price` replace all other prices, and those with the purpose ' +
+          '`cost` all other costs. An empty list means no prices.',
       }),
     ),
   },

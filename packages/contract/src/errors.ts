@@ -30,6 +30,10 @@ export const ERRORS = {
     status: 409,
     message: 'The extractor rule set already has the maximum number of published pricing rule sets.',
   },
+  pricing_purpose_fixed: {
+    status: 409,
+    message: 'The purpose of a pricing rule set cannot be changed. Create another rule set.',
+  },
   nothing_to_publish: { status: 409, message: 'There is no draft to publish.' },
   name_taken: { status: 409, message: 'This name is already used in the project.' },
   plan_not_published: {

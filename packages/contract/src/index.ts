@@ -1,4 +1,5 @@
 export * from './analysis.js';
+export * from './backtest-result.js';
 export * from './boards.js';
 export * from './budget-leases.js';
 export * from './catalog.js';
@@ -40,6 +41,7 @@ export * from './subject-route.js';
 export * from './tenancy.js';
 export * from './usage.js';
 export * from './usage-event-state.js';
+export * from './usage-explanation.js';
 export * from './usage-export.js';
 export * from './usage-item.js';
 export * from './usage-limit-plan.js';

@@ -29,6 +29,17 @@ export const PRICING_RULE_SETS_IN_FORCE_MAX = 50;
 export const PRICING_CURRENCY_DEFAULT = 'USD';
 export const PRICING_PRIORITY_DEFAULT = 0;
 
+/** The rules of a pricing rule set give a charge item its price, or its cost. */
+export const PRICING_PURPOSES = ['price', 'cost'] as const;
+export const PRICING_PURPOSE_DEFAULT = 'price';
+
+const Purpose = (more: string) =>
+  Type.Enum([...PRICING_PURPOSES], {
+    description:
+      '`price`: charge items without another price get one. `cost`: every charge item gets a cost besides, ' +
+      `which is posted nowhere.${more}`,
+  });
+
 const ExtractorRuleSetId = Type.String({
   minLength: 1,
   maxLength: 64,
@@ -130,6 +141,12 @@ export const PricingConfig = Type.Object(
 export const PricingRuleSetInput = Type.Object(
   {
     extractor_rule_set_id: ExtractorRuleSetId,
+    purpose: Type.Optional(
+      Purpose(
+        ' Fixed when the rule set is created; default then: `price`. An update with another one returns 409 ' +
+          '`pricing_purpose_fixed`.',
+      ),
+    ),
     name: Type.Optional(RuleSetName),
     effective_from: Type.Optional(EffectiveFrom),
     ...PricingConfig.properties,
@@ -143,6 +160,7 @@ export const PricingRuleSet = Type.Object(
     tenant_id: Type.String(),
     project_id: Type.String(),
     extractor_rule_set_id: ExtractorRuleSetId,
+    purpose: Purpose(''),
     name: Type.String(),
     version: Type.Integer({ minimum: 1 }),
     status: PublicationStatusSchema,
@@ -191,10 +209,12 @@ export const PricingRuleSetListQuery = Type.Object(
     ...PageQuery.properties,
     status: Type.Optional(PublicationStatusSchema),
     extractor_rule_set_id: Type.Optional(ExtractorRuleSetId),
+    purpose: Type.Optional(Purpose('')),
   },
   closed,
 );
 
+export type PricingPurpose = (typeof PRICING_PURPOSES)[number];
 export type PricingAlias = Static<typeof PricingAlias>;
 export type PricingRule = Static<typeof PricingRule>;
 export type PricingConfig = Static<typeof PricingConfig>;

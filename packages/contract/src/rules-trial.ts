@@ -1,22 +1,18 @@
 import { type Static, Type } from 'typebox';
 import { ANALYSIS_TIME_MAX, AnalysisTimeRange } from './analysis.js';
-import { closed, DecimalText, mapOf, Nullable, pageFields, UnixSeconds } from './common.js';
+import { BacktestResult } from './backtest-result.js';
+import { closed, mapOf, Nullable, pageFields, UnixSeconds } from './common.js';
 import { ResolvedSubject } from './extractor-template.js';
 import { IngestEvent } from './ingest.js';
 import { PricingRuleSetInput } from './pricing-rule-set.js';
 import { ExtractorRuleSetInput } from './rule-set.js';
 import { UsageEventFailure } from './usage.js';
-import { UnpricedItem, UsageChargeItem, UsageEventNote, UsageItemExplanation } from './usage-item.js';
+import { UsageItemExplanation } from './usage-explanation.js';
+import { UnpricedItem, UsageChargeItem, UsageEventNote } from './usage-item.js';
 
 /** Bounds of one backtest; a backtest that reaches a bound returns its result up to there, and names the bound. */
 export const BACKTEST_EVENTS_MAX = 1_000_000;
 export const BACKTEST_SECONDS_MAX = 600;
-/** Upper bound of its totals: metrics × units × currencies. */
-export const BACKTEST_TOTALS_MAX = 1_000;
-/** Examples per currency, currencies with examples, and charge items that one side of an example shows. */
-export const BACKTEST_EXAMPLES_MAX = 20;
-export const BACKTEST_EXAMPLE_CURRENCIES_MAX = 10;
-export const BACKTEST_EXAMPLE_ITEMS_MAX = 50;
 /** Upper bounds of a backtest that returns its result at once, without a job. */
 export const BACKTEST_AT_ONCE_EVENTS_MAX = 1_000;
 export const BACKTEST_AT_ONCE_BYTES_MAX = 4 * 1_048_576;
@@ -45,7 +41,7 @@ export const TrialPricing = Type.Object(
     ...closed,
     description:
       'A pricing rule set as in a create request. Its extractor rule set, name and `effective_from` are ignored ' +
-      'here. Bound pricing rule sets do not apply. With `{"rules": []}` nothing has a price.',
+      'here. Bound pricing rule sets with the same purpose do not apply. With `{"rules": []}` nothing has a price.',
   },
 );
 
@@ -56,16 +52,16 @@ const TrialExtractor = Type.Object(ExtractorRuleSetInput.properties, {
     'ignored here.',
 });
 
-/** The rules to test: the named ones; without pricing rules, those of production. */
+/** The rules to test: the named ones; prices and costs without them are those of production. */
 const trialRulesFields = {
   extractor: Type.Optional(TrialExtractor),
   version: Type.Optional(Version('extractor_rule_set_id')),
   pricing: Type.Optional(TrialPricing),
   pricing_rule_set_id: Type.Optional(
     RuleSetId(
-      'A saved pricing rule set, in place of `pricing`; no other pricing rule sets apply. Without both, an event ' +
-        'is priced as in production: by the published pricing rule sets that are bound to `extractor_rule_set_id` ' +
-        'and active at its `occurred_at`.',
+      'A saved pricing rule set, in place of `pricing`; no others with its purpose apply. Prices and costs without ' +
+        'such rules are those of production: by the published pricing rule sets that are bound to ' +
+        '`extractor_rule_set_id` and active at `occurred_at` of the event.',
     ),
   ),
   pricing_version: Type.Optional(Version('pricing_rule_set_id')),
@@ -164,85 +160,6 @@ export const BacktestStatus = Type.Enum(['running', 'succeeded', 'failed', 'canc
   description: 'The state of a backtest.',
 });
 
-export const BacktestSums = Type.Object(
-  { item_count: Count, quantity: DecimalText, amount: DecimalText },
-  { ...closed, description: 'Sums by one of the two sets of rules.' },
-);
-
-export const BacktestTotal = Type.Object(
-  {
-    metric: Type.String(),
-    unit: Nullable(Type.String()),
-    currency: Nullable(Type.String({ description: 'Null for unpriced items.' })),
-    before: BacktestSums,
-    after: BacktestSums,
-  },
-  { ...closed, description: 'Sums of one metric by the active rules and by the tested rules.' },
-);
-
-export const FailureCodeCount = Type.Object(
-  { code: Type.String(), count: Count },
-  { ...closed, description: 'Number of events that failed, or would fail, with a code.' },
-);
-const codeCounts = (description: string) => Type.Array(FailureCodeCount, { description });
-
-export const BacktestSide = Type.Object(
-  {
-    charge_items: Type.Array(UsageChargeItem, {
-      description:
-        `The first ${BACKTEST_EXAMPLE_ITEMS_MAX} charge items, without \`ledger_transaction_id\`; empty for an event ` +
-        'that fails.',
-    }),
-    charge_item_count: Count,
-    failure: Nullable(UsageEventFailure),
-  },
-  { ...closed, description: 'The result of an event by one of the two sets of rules.' },
-);
-
-export const BacktestExample = Type.Object(
-  {
-    raw_event_id: Type.String(),
-    occurred_at: UnixSeconds,
-    currency: Nullable(Type.String({ description: 'Null if something other than an amount differs.' })),
-    amount_difference: Type.String({
-      description: 'Amount by the tested rules minus the charged amount, in that currency; exact.',
-    }),
-    before: BacktestSide,
-    after: BacktestSide,
-  },
-  { ...closed, description: 'An event with a different result by the tested rules.' },
-);
-
-export const BacktestResult = Type.Object(
-  {
-    from: Type.Integer({ description: 'Start of the requested range, inclusive.' }),
-    to: Type.Integer({ description: 'Exclusive.' }),
-    event_count: Type.Integer({ minimum: 0, description: 'Events that were rated.' }),
-    changed_count: Type.Integer({
-      minimum: 0,
-      description:
-        'Events whose charge items differ in metric, unit, quantity, unit price, amount or currency, or whose ' +
-        'failure differs.',
-    }),
-    newly_failed: codeCounts(
-      'Events that were processed and would fail by the tested rules, by failure code.',
-    ),
-    newly_succeeded: codeCounts(
-      'Events that failed and would be processed by the tested rules, by failure code.',
-    ),
-    totals: Type.Array(BacktestTotal, { description: 'Sums by metric, unit and currency.' }),
-    examples: Type.Array(BacktestExample, {
-      description: `By currency, up to ${BACKTEST_EXAMPLES_MAX} events whose amount in it differs most.`,
-    }),
-    cut_by: Type.Array(Type.Enum(['events', 'time', 'totals']), {
-      description:
-        'Bounds that were reached. `events`, `time`: later events of the time range were left out; `totals`: ' +
-        `totals beyond ${BACKTEST_TOTALS_MAX} were left out.`,
-    }),
-  },
-  { ...closed, description: 'The differences between the tested rules and the active ones.' },
-);
-
 export const BacktestProgress = Type.Object(
   { events_done: Count, events_total: Count },
   { ...closed, description: 'The number of events rated so far, and of all events to rate.' },
@@ -293,8 +210,5 @@ export type TrialEvent = Static<typeof TrialEvent>;
 export type RulesTestRequest = Static<typeof RulesTestRequest>;
 export type RulesTestResult = Static<typeof RulesTestResult>;
 export type BacktestRequest = Static<typeof BacktestRequest>;
-export type BacktestTotal = Static<typeof BacktestTotal>;
-export type BacktestExample = Static<typeof BacktestExample>;
-export type BacktestResult = Static<typeof BacktestResult>;
 export type Backtest = Static<typeof Backtest>;
 export type BacktestPage = Static<typeof BacktestPage>;

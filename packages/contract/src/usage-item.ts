@@ -40,6 +40,19 @@ export const CumulativeTotals = Type.Object(
   },
 );
 
+export const ChargeItemCost = Type.Object(
+  {
+    amount: { ...DecimalText, description: 'An exact plain decimal; discounts do not change it.' },
+    currency: Text,
+    pricing_rule_set_id: Nullable(
+      Type.String({ description: 'Pricing rule set with the purpose `cost`; null for rules of a request.' }),
+    ),
+    version: Nullable(Type.Integer()),
+    rule: Type.String({ description: 'Name of the rule that matched.' }),
+  },
+  { ...closed, description: 'The cost of a charge item. It is posted to no wallet, limit or lease.' },
+);
+
 const chargeItemFields = {
   extractor_name: Nullable(Type.String({ description: 'Charge item extractor that read the quantity.' })),
   metric: Text,
@@ -58,6 +71,7 @@ const chargeItemFields = {
   rule_set_version: Nullable(Type.Integer()),
   rule_name: NullableText,
   cumulative: Nullable(CumulativeTotals),
+  cost: Nullable(ChargeItemCost),
 };
 
 export const UsageChargeItem = Type.Object(chargeItemFields, {
@@ -78,17 +92,25 @@ export const PostedChargeItem = Type.Object(
 );
 
 /** Codes of the notes that rating adds. */
-export const NOTE_CODES = ['quantity_clamped', 'quantity_kept', 'quantity_parts_beside'] as const;
+export const NOTE_CODES = [
+  'quantity_clamped',
+  'quantity_kept',
+  'quantity_parts_beside',
+  'cost_failed',
+] as const;
 
 export const UsageEventNote = Type.Object(
   {
     code: Type.Enum([...NOTE_CODES], {
       description:
         'The amounts to subtract exceeded a quantity, which was set to 0 (`quantity_clamped`) or left as it was ' +
-        '(`quantity_kept`); or a total in the event shows that the quantity does not include them (`quantity_parts_beside`).',
+        '(`quantity_kept`); or a total in the event shows that the quantity does not include them (`quantity_parts_beside`). ' +
+        '`cost_failed`: the cost rule that matched a charge item could not be computed, so the charge item has no cost.',
     }),
     metric: Text,
-    path: Type.String({ description: 'The entry of the extractor rule set.' }),
+    path: Type.String({
+      description: 'The entry of the extractor rule set or, for `cost_failed`, of the cost rules.',
+    }),
     message: Text,
   },
   { ...closed, description: 'Something unusual about an event, which is not a failure.' },
@@ -145,159 +167,10 @@ export const UnpricedItem = Type.Object(
   { ...closed, description: 'A charge item that no price rule matched.' },
 );
 
-export const ExplainedQuantity = Type.Object(
-  {
-    value: DecimalText,
-    source: ItemSourceSchema,
-    extractor_name: NullableText,
-    path: Nullable(
-      Type.String({
-        description:
-          'Path in `raw_json` from which the quantity was read; null if only `sum_paths` were read.',
-      }),
-    ),
-    less_paths: Type.Array(Type.String(), {
-      description: 'Paths in `raw_json` from which the subtracted numbers were read.',
-    }),
-    sum_paths: Type.Array(Type.String(), {
-      description: 'Paths in `raw_json` from which the added numbers were read.',
-    }),
-    type: NullableText,
-  },
-  { ...closed, description: 'The source of a quantity.' },
-);
-
-export const ExplainedUnitPrice = Type.Object(
-  {
-    value: Nullable(DecimalText),
-    expression: Nullable(
-      Type.String({
-        description:
-          'The expression that returned the value, or the price of `pricing_unit` units; null if there is none.',
-      }),
-    ),
-    pricing_unit: Nullable({
-      ...DecimalText,
-      description: 'Number of units that `expression` is the price of, if the rule sets it; null otherwise.',
-    }),
-  },
-  { ...closed, description: 'The calculation of a unit price.' },
-);
-
-export const ExplainedAmount = Type.Object(
-  {
-    value: DecimalText,
-    currency: NullableText,
-    expression: Nullable(
-      Type.String({
-        description:
-          'The expression that returned the amount before the discount. Null for the price of a hint, or of a rule that has a ' +
-          '`pricing_unit` and no `amount_expr`: the amount is then `quantity` × `unit_price` ÷ `pricing_unit` of that hint or ' +
-          'rule, rounded once.',
-      }),
-    ),
-    before_discount: DecimalText,
-  },
-  { ...closed, description: 'The calculation of an amount.' },
-);
-
-export const ExplainedTotal = Type.Object(
-  {
-    counter: Text,
-    period: Nullable(Type.String({ description: 'The period of the counter, as the rule has it.' })),
-    period_start: UnixSeconds,
-    per: Nullable(
-      Type.String({ description: 'The counter is that of the `subject`, the `account` or the `project`.' }),
-    ),
-    by: Type.Array(Text, { description: 'Dimensions whose values have counters of their own.' }),
-    aggregate: Nullable(Type.String({ description: 'The total: `sum`, `count`, `max` or `unique`.' })),
-    expression: Nullable(Type.String({ description: 'The price of a total.' })),
-    before: { ...DecimalText, description: 'The total before the charge item.' },
-    after: { ...DecimalText, description: 'The total after the charge item.' },
-    price_before: Nullable({
-      ...DecimalText,
-      description: 'The price of the total before; `"0"` for the first charge item of a period.',
-    }),
-    price_after: Nullable({ ...DecimalText, description: 'The price of the total after.' }),
-  },
-  {
-    ...closed,
-    description:
-      'The calculation of an amount that depends on a total: `price_after` less `price_before`. Fields of the rule and both prices ' +
-      'are null if the rule is not found.',
-  },
-);
-
-export const AppliedHint = Type.Object(
-  { unit_price: DecimalText, pricing_unit: DecimalText, currency: NullableText },
-  { ...closed, description: 'The hint in `x-billing.pricing_hints`: the price of `pricing_unit` units.' },
-);
-
-export const PricedBy = Type.Object(
-  {
-    pricing_source: PricingSourceSchema,
-    rule_set_id: NullableText,
-    rule_set_version: Nullable(Type.Integer()),
-    rule_name: NullableText,
-    match_expr: Nullable(
-      Type.String({
-        description:
-          'Condition of the pricing rule; a rule without one matches all charge items of its metric.',
-      }),
-    ),
-    priority: Nullable(Type.Integer({ description: 'Priority of the pricing rule.' })),
-    aliases: Type.Array(AppliedAlias, {
-      description:
-        'Aliases of the pricing rule set by which the rule matched; empty if it matched the original values.',
-    }),
-    hint: Nullable(AppliedHint),
-  },
-  { ...closed, description: 'The source of the price of a charge item.' },
-);
-
-export const ExplainedDiscount = Type.Object(
-  {
-    value: { ...DecimalText, description: 'The discount on this charge item.' },
-    percent: Nullable(DecimalText),
-    amount: Nullable({
-      ...DecimalText,
-      description: 'Amount deducted once from all charge items of the metric in one currency.',
-    }),
-  },
-  { ...closed, description: 'The hint in `x-billing.discount_hints`; null if there is none.' },
-);
-
-export const UsageItemExplanation = Type.Object(
-  {
-    metric: Text,
-    quantity: ExplainedQuantity,
-    unit_price: ExplainedUnitPrice,
-    amount: ExplainedAmount,
-    total: Nullable(ExplainedTotal),
-    discount: Nullable(ExplainedDiscount),
-    priced_by: PricedBy,
-  },
-  { ...closed, description: 'How the numbers of one charge item were calculated.' },
-);
-
-export const ExplainedExtractor = Type.Object(
-  { rule_set_id: Text, version: Nullable(Type.Integer()), name: NullableText },
-  { ...closed, description: 'The rule set version that read the event.' },
-);
-
-export const UsageExplanation = Type.Object(
-  {
-    extractor: ExplainedExtractor,
-    charge_items: Type.Array(UsageItemExplanation, { description: 'In the order of `charge_items`.' }),
-  },
-  { ...closed, description: 'How the numbers of an event were calculated.' },
-);
-
 export type CumulativeTotals = Static<typeof CumulativeTotals>;
+export type ChargeItemCost = Static<typeof ChargeItemCost>;
 export type PostedChargeItem = Static<typeof PostedChargeItem>;
 export type UsageChargeItem = Static<typeof UsageChargeItem>;
-export type UsageItemExplanation = Static<typeof UsageItemExplanation>;
-export type UsageExplanation = Static<typeof UsageExplanation>;
 export type UsageEventNote = Static<typeof UsageEventNote>;
 export type AppliedAlias = Static<typeof AppliedAlias>;
 export type NearestRule = Static<typeof NearestRule>;

@@ -3,13 +3,13 @@ import { ANALYSIS_FILTERS_MAX, DimensionFilter, FILTERED_NAMES } from './analysi
 import { closed, cursorFields, mapOf, Nullable, UnixSeconds } from './common.js';
 import { ANALYSIS_METRICS_MAX, IDENTIFIER_CHARS_MAX } from './limits.js';
 import { EventLeaseStatusSchema, EventPostingSchema, EventStatusSchema } from './usage-event-state.js';
+import { UsageExplanation } from './usage-explanation.js';
 import {
   NOTE_CODES,
   PostedChargeItem,
   PricingSourceSchema,
   UnpricedItem,
   UsageEventNote,
-  UsageExplanation,
 } from './usage-item.js';
 
 /** Metrics that a count of unpriced usage names: those with the most unpriced charge items. */

@@ -678,10 +678,12 @@ create table rule_sets (
   revision bigint not null default 1,
   archived_at bigint,
   created_at bigint not null,
+  purpose text not null default 'price'::text,
   constraint rule_sets_check CHECK (((kind = 'pricing'::text) = (extractor_rule_set_id IS NOT NULL))),
   constraint rule_sets_kind_check CHECK ((kind = ANY (ARRAY['extractor'::text, 'pricing'::text]))),
   constraint rule_sets_pkey PRIMARY KEY (project_id, id),
   constraint rule_sets_project_id_extractor_rule_set_id_fkey FOREIGN KEY (project_id, extractor_rule_set_id) REFERENCES rule_sets(project_id, id),
+  constraint rule_sets_purpose_check CHECK ((purpose = ANY (ARRAY['price'::text, 'cost'::text]))),
   constraint rule_sets_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES projects(tenant_id, id)
 );
 CREATE INDEX rule_sets_by_extractor ON public.rule_sets USING btree (project_id, extractor_rule_set_id) WHERE (extractor_rule_set_id IS NOT NULL);
@@ -1099,6 +1101,8 @@ create table usage_totals (
   item_count bigint not null,
   quantity numeric not null,
   amount numeric not null,
+  cost numeric not null default 0,
+  cost_count bigint not null default 0,
   constraint usage_totals_pkey PRIMARY KEY (project_id, day, metric, unit, currency)
 );
 

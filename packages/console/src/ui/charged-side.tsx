@@ -28,6 +28,12 @@ export function ChargedSide({ title, side }: { readonly title: string; readonly 
             </span>
             <span>
               {item.currency === null ? 'no price' : `${decimalExact(item.amount)} ${item.currency}`}
+              {item.cost && (
+                <span className="text-ink-faint">
+                  {' '}
+                  costs {decimalExact(item.cost.amount)} {item.cost.currency}
+                </span>
+              )}
             </span>
           </li>
         ))}

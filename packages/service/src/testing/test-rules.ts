@@ -65,6 +65,7 @@ function rate({ rawJson, subject }: RatingInput, isMended: boolean): RatedEvent 
     ruleSetVersion: 3,
     ruleName: '',
     cumulative: '',
+    cost: { amount: quantity, currency: 'USD', ruleSetId: 'prs_cost', ruleSetVersion: 1, ruleName: 'tokens' },
   } as const;
   const items = unpriced === undefined ? [item] : [{ ...item, ...NO_PRICE, metric: unpriced }];
   return { ok: true, notes: [], subject: subject ?? { type: 'user', id: 'u1' }, dimensions, items };

@@ -33,6 +33,7 @@ export function usageItem(fields: Partial<UsageItemRow> = {}): UsageItemRow {
     ruleSetVersion: 0,
     ruleName: '',
     cumulative: '',
+    cost: null,
     ...fields,
   };
 }

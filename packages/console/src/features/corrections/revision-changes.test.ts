@@ -32,3 +32,12 @@ it('shows what a void takes back, and that a price was added', () => {
 it('shows nothing where nothing has changed', () => {
   expect(itemChanges([item({})], [item({})])).toEqual([]);
 });
+
+it('shows which costs have changed, by their own currency', () => {
+  const cost = (amount: string) => ({
+    cost: { amount, currency: 'EUR', pricing_rule_set_id: null, version: null, rule: 'a' },
+  });
+  expect(itemChanges([item(cost('0.2'))], [item(cost('0.3'))])).toEqual([
+    { metric: 'tokens', text: 'cost 0.2 → 0.3 EUR' },
+  ]);
+});

@@ -9,32 +9,45 @@ export interface ItemChange {
   readonly text: string;
 }
 
+interface Counted {
+  readonly metric: string;
+  readonly value: string;
+  /** The unit or the currency. */
+  readonly name: string;
+}
 type Items = readonly UsageChargeItem[];
-type Field = 'quantity' | 'amount';
 
-/** The differences between two revisions: quantities by metric and unit, then amounts by metric and currency. */
+/** The differences between two revisions: quantities by metric and unit, amounts and costs by metric and currency. */
 export function itemChanges(before: Items, after: Items): ItemChange[] {
-  const priced = (items: Items) => items.filter(({ currency }) => currency !== null);
+  const changed = (countedOf: (items: Items) => Counted[], word = '') =>
+    changesOf(countedOf(before), countedOf(after), word);
   return [
-    ...changesOf('quantity', before, after, ({ unit }) => unit ?? ''),
-    ...changesOf('amount', priced(before), priced(after), ({ currency }) => currency ?? ''),
+    ...changed((items) =>
+      items.map(({ metric, quantity, unit }) => ({ metric, value: quantity, name: unit ?? '' })),
+    ),
+    ...changed((items) =>
+      items.flatMap(({ metric, amount, currency }) =>
+        currency === null ? [] : { metric, value: amount, name: currency },
+      ),
+    ),
+    ...changed(
+      (items) =>
+        items.flatMap(({ metric, cost }) =>
+          cost ? { metric, value: cost.amount, name: cost.currency } : [],
+        ),
+      'cost ',
+    ),
   ];
 }
 
-function changesOf(
-  field: Field,
-  before: Items,
-  after: Items,
-  nameOf: (item: UsageChargeItem) => string,
-): ItemChange[] {
-  const keyOf = (item: UsageChargeItem) => JSON.stringify([item.metric, nameOf(item)]);
+function changesOf(before: readonly Counted[], after: readonly Counted[], word: string): ItemChange[] {
+  const keyOf = ({ metric, name }: Counted) => JSON.stringify([metric, name]);
   const firsts = new Map([...after, ...before].map((item) => [keyOf(item), item]));
-  return [...firsts].flatMap(([key, item]) => {
-    const sum = (items: Items) =>
-      exactSum(items.filter((each) => keyOf(each) === key).map((each) => each[field]));
+  return [...firsts].flatMap(([key, { metric, name }]) => {
+    const sum = (items: readonly Counted[]) =>
+      exactSum(items.filter((each) => keyOf(each) === key).map(({ value }) => value));
     const [old, now] = [sum(before), sum(after)];
     if (old === now) return [];
-    const text = `${decimalExact(old)} → ${decimalExact(now)} ${nameOf(item)}`.trim();
-    return [{ metric: item.metric, text }];
+    return [{ metric, text: `${word}${decimalExact(old)} → ${decimalExact(now)} ${name}`.trim() }];
   });
 }

@@ -1,4 +1,4 @@
-import { CORRECTION_PRICINGS_MAX } from '@tollgate/contract';
+import { CORRECTION_PRICINGS_MAX, type PricingRuleSet } from '@tollgate/contract';
 import { classes } from '../../ui/classes.js';
 import { Field, Select } from '../../ui/field.js';
 import { ReadFailure } from '../../ui/states.js';
@@ -94,12 +94,12 @@ function PricingFields({ choice, onChange }: RulesFieldsProps) {
     onChange({ ...choice, pricing: withVersion(pricing, id, version) });
   return (
     <fieldset className="flex flex-col gap-3 rounded-lg border border-line p-3">
-      <legend className="px-1 text-[13px] font-medium">Price rule sets</legend>
+      <legend className="px-1 text-[13px] font-medium">Pricing rule sets</legend>
       {pricing.map(({ id, version }) => (
         <VersionField
           key={id}
           kind="pricing"
-          label={all.find((ruleSet) => ruleSet.id === id)?.name ?? id}
+          label={labelOf(all.find((ruleSet) => ruleSet.id === id)) ?? id}
           id={id}
           version={version}
           isRemovable
@@ -108,21 +108,26 @@ function PricingFields({ choice, onChange }: RulesFieldsProps) {
       ))}
       {addable.length > 0 && pricing.length < CORRECTION_PRICINGS_MAX && (
         <Select
-          aria-label="Add a price rule set"
+          aria-label="Add a pricing rule set"
           className="w-full"
           options={[
-            { value: '', label: 'Add a price rule set' },
-            ...addable.map(({ id, name }) => ({ value: id, label: name })),
+            { value: '', label: 'Add a pricing rule set' },
+            ...addable.map((ruleSet) => ({ value: ruleSet.id, label: labelOf(ruleSet) ?? ruleSet.id })),
           ]}
           value=""
           onChange={(id) => put(id, addable.find((ruleSet) => ruleSet.id === id)?.version)}
         />
       )}
       <p className="text-xs text-ink-faint">
-        These replace all other price rule sets. A charge item that none of them prices has no price.
+        These replace all others with the same purpose: prices, or costs. A charge item that none of them
+        prices has no price.
       </p>
     </fieldset>
   );
+}
+
+function labelOf(ruleSet: PricingRuleSet | undefined): string | undefined {
+  return ruleSet && (ruleSet.purpose === 'cost' ? `${ruleSet.name} (costs)` : ruleSet.name);
 }
 
 const REMOVED = 'removed';

@@ -57,19 +57,25 @@ function ExtractorConsequences({ extractor }: { readonly extractor: ExtractorRul
 }
 
 function PricingConsequences({ pricing }: { readonly pricing: PricingRuleSet }) {
+  const isCost = pricing.purpose === 'cost';
   const others = useBoundPricings(pricing.extractor_rule_set_id).filter(
-    (each) => each.id !== pricing.id && publishedVersion(each) !== undefined,
+    (each) =>
+      each.id !== pricing.id && each.purpose === pricing.purpose && publishedVersion(each) !== undefined,
   );
   if (publishedVersion(pricing) === undefined)
-    return <>It was never published, so no price changes. This cannot be undone.</>;
+    return <>It was never published, so no {isCost ? 'cost' : 'price'} changes. This cannot be undone.</>;
   return (
     <>
-      It prices no events that occur from now on. Earlier events are still priced by it. This cannot be
-      undone.
+      {isCost
+        ? 'It gives no costs to events that occur from now on. Earlier events keep their costs.'
+        : 'It prices no events that occur from now on. Earlier events are still priced by it.'}{' '}
+      This cannot be undone.
       <span className="mt-3 block">
         {others.length > 0
           ? `Still active: ${titlesOf(others)}.`
-          : 'No other pricing rule set is active, so charge items without a price of their own become unpriced.'}
+          : isCost
+            ? 'No other cost rule set is active, so charge items have no cost.'
+            : 'No other pricing rule set is active, so charge items without a price of their own become unpriced.'}
       </span>
     </>
   );

@@ -22,7 +22,7 @@ function BoundTo({ pricing }: { readonly pricing: PricingRuleSet }) {
   if (extractor === undefined) return null;
   return (
     <span className="wrap-anywhere">
-      prices{' '}
+      {pricing.purpose === 'cost' ? 'gives costs to' : 'prices'}{' '}
       <Link href={`/p/${projectId}/rules/extractor/${extractor.id}`} className="text-accent hover:underline">
         {titleOf(extractor)}
       </Link>
@@ -35,10 +35,13 @@ function PricedBy({ extractor }: { readonly extractor: ExtractorRuleSet }) {
   const bound = useBoundPricings(extractor.id);
   const isPublished = (pricing: PricingRuleSet) => publishedVersion(pricing) !== undefined;
   const published = bound.filter(isPublished);
+  const ofPurpose = (purpose: PricingRuleSet['purpose']) =>
+    published.filter((each) => each.purpose === purpose);
   const drafts = bound.filter((pricing) => !isPublished(pricing));
   return (
     <>
-      <PricingLinks label="priced by" pricings={published} projectId={projectId} />
+      <PricingLinks label="priced by" pricings={ofPurpose('price')} projectId={projectId} />
+      <PricingLinks label="costs by" pricings={ofPurpose('cost')} projectId={projectId} />
       <PricingLinks label="not published yet:" pricings={drafts} projectId={projectId} />
     </>
   );

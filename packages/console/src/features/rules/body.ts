@@ -3,6 +3,7 @@ import type {
   DimensionConfig,
   ExtractorRuleSet,
   PricingAlias,
+  PricingPurpose,
   PricingRule,
   PricingRuleSet,
   SubjectConfig,
@@ -23,6 +24,7 @@ export interface ExtractorBody {
 /** The request body of a pricing rule set, with all of its fields. */
 export interface PricingBody {
   readonly extractor_rule_set_id: string;
+  readonly purpose?: PricingPurpose;
   readonly name: string;
   readonly effective_from?: number;
   readonly currency: string;
@@ -53,8 +55,8 @@ function extractorBody({ name, template_id, effective_from, ...ruleSet }: Extrac
 }
 
 function pricingBody(ruleSet: PricingRuleSet): PricingBody {
-  const { extractor_rule_set_id, name, effective_from, currency, rules, aliases } = ruleSet;
-  return { extractor_rule_set_id, name, effective_from, currency, rules, aliases };
+  const { extractor_rule_set_id, purpose, name, effective_from, currency, rules, aliases } = ruleSet;
+  return { extractor_rule_set_id, purpose, name, effective_from, currency, rules, aliases };
 }
 
 export function jsonOf(body: unknown): string {
@@ -136,7 +138,8 @@ const SHAPES: Readonly<Record<RuleSetKind, Fields>> = {
     on_unpriced: 'string',
   },
   pricing: {
-    ...{ extractor_rule_set_id: 'string', name: 'string', effective_from: 'integer', currency: 'string' },
+    ...{ extractor_rule_set_id: 'string', purpose: 'string', name: 'string' },
+    ...{ effective_from: 'integer', currency: 'string' },
     rules: [{ name: 'string', priority: 'integer', metric: 'string', match_expr: 'string', ...PRICES }],
     aliases: [{ dimension: 'string', pattern: 'string', value: 'string' }],
   },

@@ -178,8 +178,8 @@ function StartChoice({
 
 function firstVersion(kind: RuleSetKind, ruleSet: RuleSet): string {
   if (kind === 'pricing') {
-    const { rules, currency } = ruleSet as PricingRuleSet;
-    return `${rules.length} pricing ${rules.length === 1 ? 'rule' : 'rules'} in ${currency}.`;
+    const { purpose, rules, currency } = ruleSet as PricingRuleSet;
+    return `${rules.length} ${purpose === 'cost' ? 'cost' : 'pricing'} ${rules.length === 1 ? 'rule' : 'rules'} in ${currency}.`;
   }
   const { charge_item_extractors: items, dimensions } = ruleSet as ExtractorRuleSet;
   return `Events will be accepted with ${items.length} charge ${

@@ -9,7 +9,7 @@ const extractor = (name: string, status: PublicationStatus, version = 1): Extrac
 });
 const pricing = (name: string, of: string, status: PublicationStatus, version = 1): PricingRuleSet => ({
   ...{ ...common, id: `prs_${name}`, name, status, version },
-  ...{ extractor_rule_set_id: `ers_${of}`, currency: 'USD', rules: [], aliases: [] },
+  ...{ extractor_rule_set_id: `ers_${of}`, purpose: 'price', currency: 'USD', rules: [], aliases: [] },
 });
 
 const EXTRACTORS = [
@@ -25,9 +25,12 @@ const PRICINGS = [
 ];
 
 function listed(filters: Partial<ListFilters>): string[] {
-  return grouped(EXTRACTORS, PRICINGS, { status: 'all', search: '', ...filters }).map(
-    (group) => `${group.extractor.name}: ${group.pricings.map(({ name }) => name).join(', ')}`,
-  );
+  return grouped(EXTRACTORS, PRICINGS, {
+    status: 'all',
+    purpose: 'all' as const,
+    search: '',
+    ...filters,
+  }).map((group) => `${group.extractor.name}: ${group.pricings.map(({ name }) => name).join(', ')}`);
 }
 
 describe('the list of rule sets', () => {
@@ -43,6 +46,17 @@ describe('the list of rule sets', () => {
   it('takes a later draft of what was published for both', () => {
     expect(listed({ status: 'published' })).toEqual(['calls: list prices', 'disks: ', 'old: rescue']);
     expect(listed({ status: 'draft' })).toEqual(['calls: contract', 'disks: ']);
+  });
+
+  it('can show prices alone, or costs', () => {
+    const costs = { ...pricing('provider', 'calls', 'published'), purpose: 'cost' as const };
+    const shown = (purpose: ListFilters['purpose']) =>
+      grouped(EXTRACTORS, [...PRICINGS, costs], { status: 'published', purpose, search: '' })
+        .flatMap(({ pricings }) => pricings)
+        .map(({ name }) => name);
+    expect(shown('all')).toEqual(['list prices', 'provider', 'rescue']);
+    expect(shown('cost')).toEqual(['provider']);
+    expect(shown('price')).toEqual(['list prices', 'rescue']);
   });
 
   it('is searched by name, in whatever case, and by id', () => {

@@ -1,8 +1,11 @@
-import type { ExtractorRuleSet, PricingRuleSet } from '@tollgate/contract';
+import type { ExtractorRuleSet, PricingPurpose, PricingRuleSet } from '@tollgate/contract';
 import type { RuleSet } from './api.js';
 import { publishedVersion } from './status.js';
 
 export type StatusFilter = 'current' | 'published' | 'draft' | 'archived' | 'all';
+
+/** The purpose of the pricing rule sets to show. */
+export type PurposeFilter = PricingPurpose | 'all';
 
 /** An extractor rule set with its pricing rule sets. */
 export interface RuleSetGroup {
@@ -12,6 +15,7 @@ export interface RuleSetGroup {
 
 export interface ListFilters {
   readonly status: StatusFilter;
+  readonly purpose: PurposeFilter;
   readonly search: string;
 }
 
@@ -28,7 +32,7 @@ export function titleOf({ name, id }: Pick<RuleSet, 'name' | 'id'>): string {
 export function grouped(
   extractors: readonly ExtractorRuleSet[],
   pricings: readonly PricingRuleSet[],
-  { status, search }: ListFilters,
+  { status, purpose, search }: ListFilters,
 ): RuleSetGroup[] {
   return extractors.flatMap((extractor) => {
     const isNamed = hasText(extractor, search);
@@ -36,6 +40,7 @@ export function grouped(
       (pricing) =>
         pricing.extractor_rule_set_id === extractor.id &&
         hasStatus(pricing, status) &&
+        (purpose === 'all' || pricing.purpose === purpose) &&
         (isNamed || hasText(pricing, search)),
     );
     const isShown = bound.length > 0 || (isNamed && hasStatus(extractor, status));

@@ -13,8 +13,14 @@ import { Menu } from '../../ui/menu.js';
 import { EmptyState, ReadFailure, Skeleton } from '../../ui/states.js';
 import { useExtractorRuleSets, usePricingRuleSets } from './api.js';
 import { NewRuleSetDialog } from './new-rule-set-dialog.js';
-import { grouped, type RuleSetGroup, type StatusFilter, titleOf } from './rule-set-list.js';
-import { StatusBadges } from './status.js';
+import {
+  grouped,
+  type PurposeFilter,
+  type RuleSetGroup,
+  type StatusFilter,
+  titleOf,
+} from './rule-set-list.js';
+import { PurposeBadge, StatusBadges } from './status.js';
 
 const FILTERS: readonly { readonly value: StatusFilter; readonly label: string }[] = [
   { value: 'current', label: 'Not archived' },
@@ -22,6 +28,12 @@ const FILTERS: readonly { readonly value: StatusFilter; readonly label: string }
   { value: 'draft', label: 'With a draft' },
   { value: 'archived', label: 'Archived' },
   { value: 'all', label: 'All' },
+];
+
+const PURPOSES: readonly { readonly value: PurposeFilter; readonly label: string }[] = [
+  { value: 'all', label: 'Prices and costs' },
+  { value: 'price', label: 'Prices' },
+  { value: 'cost', label: 'Costs' },
 ];
 
 /** The kind of rule set to create, and optionally the extractor rule set that it prices. */
@@ -32,19 +44,20 @@ type NewRuleSetChoice =
 /** All rule sets: extractor rule sets, each with its pricing rule sets. */
 export function RulesPage() {
   const [status, setStatus] = useState<StatusFilter>('current');
+  const [purpose, setPurpose] = useState<PurposeFilter>('all');
   const [search, setSearch] = useState('');
   const [creating, setCreating] = useState<NewRuleSetChoice>();
   const extractors = useExtractorRuleSets();
   const pricings = usePricingRuleSets();
   const failed = [extractors, pricings].find(({ isError }) => isError);
   const isRead = extractors.data !== undefined && pricings.data !== undefined;
-  const groups = isRead ? grouped(extractors.data, pricings.data, { status, search }) : [];
+  const groups = isRead ? grouped(extractors.data, pricings.data, { status, purpose, search }) : [];
   const hasNone = isRead && extractors.data.length === 0;
   return (
     <>
       <PageHeader
         title="Rules"
-        lead="Rule sets extract charge items from raw events. The pricing rule sets below them set the prices."
+        lead="Rule sets extract charge items from raw events. The pricing rule sets below them set prices and costs."
         actions={<NewButtons onCreate={setCreating} hasExtractor={(extractors.data?.length ?? 0) > 0} />}
       />
       <div className="flex flex-col gap-4 px-4 pb-10 sm:px-6">
@@ -58,13 +71,14 @@ export function RulesPage() {
               onChange={(event) => setSearch(event.target.value)}
             />
             <Select aria-label="Status" options={FILTERS} value={status} onChange={setStatus} />
+            <Select aria-label="Purpose" options={PURPOSES} value={purpose} onChange={setPurpose} />
           </search>
         )}
         {failed !== undefined && <ReadFailure of={failed} />}
         {!isRead && failed === undefined && <Skeleton className="h-64" />}
         {hasNone && <NoRules />}
         {isRead && !hasNone && groups.length === 0 && (
-          <EmptyState title="No matching rule sets">Change the status or the search.</EmptyState>
+          <EmptyState title="No matching rule sets">Change the filters or the search.</EmptyState>
         )}
         {groups.map((group) => (
           <Group
@@ -190,6 +204,7 @@ function Entry({
         </Link>
         <p className="mt-0.5 truncate text-xs text-ink-faint">{summary}</p>
       </div>
+      <PurposeBadge ruleSet={ruleSet} />
       <StatusBadges {...ruleSet} />
       <span className="tabular text-xs whitespace-nowrap text-ink-faint sm:w-56 sm:text-right">
         {ruleSet.published_at === null
@@ -207,6 +222,6 @@ function extractorSummary({ charge_item_extractors: extractors, dimensions }: Ex
   return parts.join(' ');
 }
 
-function pricingSummary({ rules, currency }: PricingRuleSet): string {
-  return `prices in ${currency}, ${rules.length} ${rules.length === 1 ? 'rule' : 'rules'}`;
+function pricingSummary({ purpose, rules, currency }: PricingRuleSet): string {
+  return `${purpose === 'cost' ? 'costs' : 'prices'} in ${currency}, ${rules.length} ${rules.length === 1 ? 'rule' : 'rules'}`;
 }

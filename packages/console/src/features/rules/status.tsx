@@ -14,6 +14,11 @@ export function StatusBadges({ status, version }: Pick<RuleSet, 'status' | 'vers
   );
 }
 
+/** The badge of a pricing rule set that gives costs; the others give prices, as usual. */
+export function PurposeBadge({ ruleSet }: { readonly ruleSet: RuleSet }) {
+  return 'purpose' in ruleSet && ruleSet.purpose === 'cost' ? <Badge tone="accent">costs</Badge> : null;
+}
+
 /** Only the newest version can be a draft: the one before it, if any, is published. */
 export function publishedVersion({
   status,

@@ -85,6 +85,7 @@ function Item({
           {amount.value} {amount.currency}
         </Step>
         <PricedBy item={item} />
+        {item.cost !== null && <CostStep cost={item.cost} />}
         <PostedBy posted={posted} />
       </dl>
     </li>
@@ -159,6 +160,28 @@ function PricedBy({ item: { priced_by: by } }: { readonly item: UsageItemExplana
         </span>
       ))}
       {by.hint !== null && `: ${by.hint.unit_price} for ${by.hint.pricing_unit}`}
+    </Step>
+  );
+}
+
+function CostStep({ cost }: { readonly cost: NonNullable<UsageItemExplanation['cost']> }) {
+  const { id } = useProject();
+  const { unit_price_expression: unitPrice, pricing_unit: unit, expression } = cost;
+  return (
+    <Step name="Cost" code={unitPrice === null ? expression : priceText(unitPrice, unit)}>
+      {cost.value} {cost.currency} by <bdi>{cost.rule}</bdi>
+      {cost.pricing_rule_set_id !== null && (
+        <>
+          ,{' '}
+          <InlineLink href={`/p/${id}/rules/pricing/${cost.pricing_rule_set_id}`}>a cost rule set</InlineLink>
+        </>
+      )}
+      {cost.version !== null && `, version ${cost.version}`}
+      {cost.aliases.map(({ dimension, from, value }) => (
+        <span key={dimension} className="block">
+          {dimension} <bdi>{from}</bdi> costs as <bdi>{value}</bdi>
+        </span>
+      ))}
     </Step>
   );
 }

@@ -35,6 +35,7 @@ export const NOTES = {
   any: 'With a note',
   quantity_clamped: 'Quantity set to 0',
   quantity_kept: 'Nothing subtracted',
+  cost_failed: 'Cost failed',
   quantity_parts_beside: 'Parts reported separately',
 } as const satisfies Record<NonNullable<UsageEventsQuery['note']>, string>;
 

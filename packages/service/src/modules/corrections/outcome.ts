@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { deflate, inflate } from 'node:zlib';
-import type { UsageEventRow, UsageItemRow } from '../usage/index.js';
+import type { ItemCostRow, UsageEventRow, UsageItemRow } from '../usage/index.js';
 
 /**
  * The fields of an event's next revision that a plan decides. All other fields stay as they are.
@@ -41,6 +41,16 @@ type StoredItem = readonly [
   ruleSetVersion: number,
   ruleName: string,
   cumulative: string,
+  /** Absent in plans of the release that had no costs. */
+  cost?: StoredCost | null,
+];
+
+type StoredCost = readonly [
+  amount: string,
+  currency: string,
+  ruleSetId: string,
+  ruleSetVersion: number,
+  ruleName: string,
 ];
 
 interface StoredOutcome extends Omit<Outcome, 'items' | 'dimensions'> {
@@ -86,12 +96,22 @@ function storedItem(item: UsageItemRow): StoredItem {
     item.ruleSetVersion,
     item.ruleName,
     item.cumulative,
+    item.cost && storedCost(item.cost),
   ];
+}
+
+function storedCost({ amount, currency, ruleSetId, ruleSetVersion, ruleName }: ItemCostRow): StoredCost {
+  return [String(amount), currency, ruleSetId, ruleSetVersion, ruleName];
+}
+
+function costOf([amount, currency, ruleSetId, ruleSetVersion, ruleName]: StoredCost): ItemCostRow {
+  return { amount: BigInt(amount), currency, ruleSetId, ruleSetVersion, ruleName };
 }
 
 function itemOf(stored: StoredItem): UsageItemRow {
   const [quantity, unitPrice, amount, discount, extractorName, metric, unit, currency] = stored;
-  const [, , , , , , , , source, pricingSource, ruleSetId, ruleSetVersion, ruleName, cumulative] = stored;
+  const [, , , , , , , , source, pricingSource, ruleSetId, ruleSetVersion, ruleName, cumulative, cost] =
+    stored;
   return {
     quantity: BigInt(quantity),
     unitPrice: unitPrice === null ? null : BigInt(unitPrice),
@@ -107,6 +127,7 @@ function itemOf(stored: StoredItem): UsageItemRow {
     ruleSetVersion,
     ruleName,
     cumulative,
+    cost: cost ? costOf(cost) : null,
   };
 }
 
@@ -166,7 +187,7 @@ function isSameMap(a: ReadonlyMap<string, string>, b: ReadonlyMap<string, string
   return a.size === b.size && [...a].every(([name, value]) => b.get(name) === value);
 }
 
-/** The rule that priced an item does not matter, only whether one did, and the price. */
+/** The rules that give an item its price and cost do not matter, only whether they did, and the price and the cost. */
 function chargesOf(items: readonly UsageItemRow[]): string {
   const texts = items.map((item) =>
     JSON.stringify([
@@ -178,6 +199,7 @@ function chargesOf(items: readonly UsageItemRow[]): string {
       String(item.amount),
       String(item.discount),
       item.pricingSource === 'unpriced',
+      item.cost && [item.cost.currency, String(item.cost.amount)],
     ]),
   );
   return texts.sort().join('\n');

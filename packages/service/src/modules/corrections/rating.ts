@@ -5,7 +5,9 @@ import { BatchRules, NOT_PUBLISHED, type RuleVersionSource } from '../pipeline/i
 import {
   compilePricing,
   dimensionTexts,
-  priceListOf,
+  type PriceLists,
+  type PurposedPricing,
+  priceListsOf,
   type RatingRules,
   type RuleVersion,
   rateEvent,
@@ -78,8 +80,8 @@ export async function backtestRating(
   const { rating, extractor } = await trialRules(ruleSets, project, request);
   const { version } = extractor.origin;
   return ratingBy(async ({ occurredAt }) => {
-    const { list } = await rating.prices.at(occurredAt);
-    return activeRules(version, { extractor: rating.extractor, prices: list });
+    const { lists } = await rating.prices.at(occurredAt);
+    return activeRules(version, { extractor: rating.extractor, ...lists });
   }, onDefect);
 }
 
@@ -89,13 +91,16 @@ async function rulesFor(
   { extractor, pricing }: CorrectionRules,
 ): Promise<RulesFor> {
   const codeMemory = new BoundedMemory(CODE_BYTES_MAX);
-  const prices = pricing && priceListOf(await compiledPricings(ruleSets, project, pricing, codeMemory));
+  const chosen =
+    pricing === undefined
+      ? UNCHANGED
+      : chosenLists(await compiledPricings(ruleSets, project, pricing, codeMemory));
   if (extractor === undefined) {
     const active = publishedRules(published, project);
     return async (event) => {
       const found = await active(event);
-      if (found?.rules === undefined || prices === undefined) return found;
-      return activeRules(found.version, { ...found.rules, prices });
+      if (found?.rules === undefined || pricing === undefined) return found;
+      return activeRules(found.version, { ...found.rules, ...chosen(found.rules) });
     };
   }
   const { id, version } = extractor;
@@ -108,12 +113,27 @@ async function rulesFor(
     'rules.extractor.version',
   );
   const compiled = compiledExtractor(named, codeMemory);
-  if (prices !== undefined) return async () => activeRules(version, { extractor: compiled, prices });
   const bound = await ruleSets.boundPrices.of(project.projectId, id);
   return async ({ occurredAt }) => {
-    const { list } = await bound.at(occurredAt);
-    return activeRules(version, { extractor: compiled, prices: list });
+    const { lists } = await bound.at(occurredAt);
+    return activeRules(version, { extractor: compiled, ...chosen(lists) });
   };
+}
+
+/** Returns the lists to rate by in place of those that are published. */
+type ChosenLists = (published: PriceLists) => PriceLists;
+
+const UNCHANGED: ChosenLists = (published) => published;
+
+/** Rule sets of one purpose replace all others of this purpose; an empty list means no prices. */
+function chosenLists(pricings: readonly PurposedPricing[]): ChosenLists {
+  const chosen = priceListsOf(pricings);
+  const hasCosts = pricings.some(({ purpose }) => purpose === 'cost');
+  const hasPrices = pricings.length === 0 || pricings.some(({ purpose }) => purpose === 'price');
+  return (published) => ({
+    prices: hasPrices ? chosen.prices : published.prices,
+    costs: hasCosts ? chosen.costs : published.costs,
+  });
 }
 
 function activeRules(version: number, rules: RatingRules): ActiveRules {
@@ -125,14 +145,21 @@ async function compiledPricings(
   project: ProjectRef,
   named: NonNullable<CorrectionRules['pricing']>,
   codeMemory: BoundedMemory,
-) {
-  const compiled = [];
+): Promise<PurposedPricing[]> {
+  const compiled: PurposedPricing[] = [];
   for (const [index, { id, version }] of named.entries()) {
     const place = `rules.pricing[${index}]`;
-    const { config, origin } = await saved(pricings, project, id, version, `${place}.id`, `${place}.version`);
+    const { config, origin, purpose } = await saved(
+      pricings,
+      project,
+      id,
+      version,
+      `${place}.id`,
+      `${place}.version`,
+    );
     const result = compilePricing(config, origin, codeMemory);
     if (!result.ok) refuseToCompile(origin, result.issues);
-    compiled.push(result.pricing);
+    compiled.push({ purpose: purpose ?? 'price', pricing: result.pricing });
   }
   return compiled;
 }

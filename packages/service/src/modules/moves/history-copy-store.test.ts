@@ -3,10 +3,13 @@ import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import {
   createTestClickHouse,
   insertUsageRows,
+  stored,
   type TestClickHouse,
+  usageItem,
   usageRow,
   waitFor,
 } from '../../testing/index.js';
+import type { UsageItemRow } from '../usage/index.js';
 import { deleteHistory, digestHistory, exportUnit, nextUnit } from './history-copy-store.js';
 
 const SCOPE = { tenantId: 'ten_1', projectId: 'prj_1', projectNo: 1, storage: 'shared' } as const;
@@ -50,6 +53,26 @@ describe('the history of a project on a cluster', () => {
     expect((await exportUnit(clickhouse, SCOPE, unit)).length).toBeGreaterThan(0);
     expect(await digestHistory(clickhouse, SCOPE)).toMatchObject({ events: '1' });
     expect(state.fetched).toEqual([...TABLES, ...TABLES, ...TABLES]);
+  });
+
+  it('is compared with its costs, which add nothing to a history without any', async () => {
+    const itemsOf = async (projectId: string) =>
+      (await digestHistory(store.clickhouse, { ...SCOPE, projectId })).items;
+    const cost = (currency: string) => ({
+      ...{ amount: stored('0.5'), currency },
+      ...{ ruleSetId: 'prs_cost', ruleSetVersion: 1, ruleName: 'a' },
+    });
+    const rowsOf = (projectId: string, items: UsageItemRow[]) => [usageRow({ ...SCOPE, projectId, items })];
+    await insertUsageRows(store.clickhouse, rowsOf('prj_plain', [usageItem()]));
+    await insertUsageRows(store.clickhouse, rowsOf('prj_cost', [usageItem({ cost: cost('USD') })]));
+    const [plain, costed] = [await itemsOf('prj_plain'), await itemsOf('prj_cost')];
+    expect(plain).toHaveLength(4);
+    expect(costed.filter(([resolution]) => resolution?.endsWith(' cost'))).toEqual(
+      ['0', '3600', '60', '900'].map((resolution) => [
+        ...[`${resolution} cost`, 'llm.tokens', 'token', 'USD', '1', '0', '0.5'],
+      ]),
+    );
+    expect(costed.filter(([resolution]) => !resolution?.endsWith(' cost'))).toEqual(plain);
   });
 
   it('is deleted once no replica has to delete any of it', async () => {

@@ -6,7 +6,7 @@ import {
   identifier,
   literal,
 } from '../../platform/clickhouse/index.js';
-import { OWN_ROWS, type StorageScope, storageTables } from '../storage/index.js';
+import { OWN_ROWS, ROLLUP_VIEWS, type StorageScope, storageTables } from '../storage/index.js';
 import { SIGN, USAGE_EVENT_COLUMNS } from '../usage/index.js';
 
 /** Upper bounds of one unit; a unit contains at least the events of one batch, even if they exceed the bounds. */
@@ -113,6 +113,10 @@ export async function digestHistory(clickhouse: ClickHouse, scope: StorageScope)
     `${resolution} AS resolution, ${prefix}metric AS metric, ${prefix}unit AS unit, ${prefix}currency AS currency,
      toString(${count}) AS item_sum, toString(sum(toDecimal256(${prefix}quantity, 18))) AS quantity_sum,
      toString(sum(toDecimal256(${prefix}amount, 18))) AS amount_sum`;
+  // Rows of their own, which a cell of an older release has no more than a history without costs.
+  const costs = (resolution: string, count: string, ...[metric, unit, currency, cost]: readonly string[]) =>
+    `concat(${resolution}, ' cost') AS resolution, ${metric} AS metric, ${unit} AS unit, ${currency} AS currency,
+     toString(${count}) AS item_sum, '0' AS quantity_sum, toString(sum(toDecimal256(${cost}, 18))) AS amount_sum`;
   const items = await reader.query<Record<string, unknown>>(
     `SELECT * FROM (
        SELECT ${sums("'0'", `sum(${SIGN})`, 'item.')} FROM ${events} ARRAY JOIN item WHERE ${OWN_ROWS}
@@ -120,6 +124,13 @@ export async function digestHistory(clickhouse: ClickHouse, scope: StorageScope)
        UNION ALL
        SELECT ${sums('toString(part.resolution)', 'sum(part.item_count)', 'part.')} FROM ${rollup} AS part
        WHERE ${OWN_ROWS} GROUP BY resolution, metric, unit, currency
+       UNION ALL
+       SELECT ${costs("'0'", `sum(${SIGN})`, 'item.metric', 'item.unit', 'item.cost_currency', 'item.cost_amount')}
+       FROM ${events} ARRAY JOIN item WHERE ${OWN_ROWS} AND item.cost_currency != ''
+       GROUP BY metric, unit, currency
+       UNION ALL
+       SELECT ${costs('toString(part.resolution)', 'sum(part.cost_count)', 'part.metric', 'part.unit', 'part.currency', 'part.cost')}
+       FROM ${rollup} AS part WHERE ${OWN_ROWS} GROUP BY resolution, metric, unit, currency HAVING item_sum != '0'
      ) ORDER BY resolution, metric, unit, currency`,
     params,
   );
@@ -137,7 +148,7 @@ export async function digestHistory(clickhouse: ClickHouse, scope: StorageScope)
 export async function deleteHistory(clickhouse: ClickHouse, scope: StorageScope): Promise<boolean> {
   const { events, rollup } = storageTables(scope);
   if (scope.storage === 'dedicated') {
-    const views = ['usage_rollup_view', 'usage_counter_view'].map((view) => `${view}_${scope.projectNo}`);
+    const views = ROLLUP_VIEWS.map((view) => `${view}_${scope.projectNo}`);
     for (const table of [...views, events, rollup]) {
       await clickhouse.command(`DROP TABLE IF EXISTS ${identifier(table)} SYNC`);
     }

@@ -56,6 +56,7 @@ const BY_COLUMN: Readonly<Record<string, string>> = {
   'payment_reversals.kind': `'refund'`,
   'projects.kind': `'release'`,
   'rule_sets.kind': `'extractor'`,
+  'rule_sets.purpose': `'cost'`,
   'usage_limit_plan_versions.published_at_ms': 'n',
   'charts.group_by': `'{}'`,
   'tenants.id': ':tenant',

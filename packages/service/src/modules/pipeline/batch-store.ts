@@ -129,17 +129,20 @@ async function addUsageTotals(tx: Tx, totals: readonly UsageTotal[]): Promise<vo
   const column = columnsOf(totals);
   await sql`
     insert into usage_totals as t
-      (tenant_id, project_id, day, metric, unit, currency, item_count, quantity, amount)
+      (tenant_id, project_id, day, metric, unit, currency, item_count, quantity, amount, cost, cost_count)
     select * from unnest(
       ${column((t) => t.tenantId)}::text[], ${column((t) => t.projectId)}::text[],
       ${column((t) => t.day)}::integer[], ${column((t) => t.metric)}::text[],
       ${column((t) => t.unit)}::text[], ${column((t) => t.currency)}::text[],
       ${column((t) => t.itemCount)}::bigint[], ${column((t) => toText(fromStored(t.quantity)))}::numeric[],
-      ${column((t) => toText(fromStored(t.amount)))}::numeric[])
+      ${column((t) => toText(fromStored(t.amount)))}::numeric[],
+      ${column((t) => toText(fromStored(t.cost)))}::numeric[], ${column((t) => t.costCount)}::bigint[])
     on conflict (project_id, day, metric, unit, currency) do update set
       item_count = t.item_count + excluded.item_count,
       quantity = t.quantity + excluded.quantity,
-      amount = t.amount + excluded.amount
+      amount = t.amount + excluded.amount,
+      cost = t.cost + excluded.cost,
+      cost_count = t.cost_count + excluded.cost_count
   `.execute(tx);
 }
 

@@ -76,11 +76,11 @@ async function expectProjected(): Promise<void> {
   expect(await fixture.rows('select from usage_batches')).toEqual([]);
   expect(await readdir(fixture.folder)).toEqual([]);
   const totals = (await fixture.rows(
-    `select e.project_id, e.processed::text, e.failed::text, t.items::text, t.quantity, t.amount from
+    `select e.project_id, e.processed::text, e.failed::text, t.items::text, t.quantity, t.amount, t.cost from
       (select project_id, sum(processed_count) as processed, sum(failed_count) as failed
        from usage_event_totals group by 1) e
-      join (select project_id, sum(item_count) as items, sum(quantity) as quantity, sum(amount) as amount
-       from usage_totals group by 1) t using (project_id) order by 1`,
+      join (select project_id, sum(item_count) as items, sum(quantity) as quantity, sum(amount) as amount,
+       sum(cost) as cost from usage_totals group by 1) t using (project_id) order by 1`,
   )) as { project_id: string }[];
   const events: unknown[] = [];
   for (const project of [own, other, shared].sort((a, b) => (a.projectId < b.projectId ? -1 : 1))) {
@@ -90,21 +90,22 @@ async function expectProjected(): Promise<void> {
       ...(await house.clickhouse.query(
         `select project_id, toString(countIf(status = 'processed')) as processed,
           toString(countIf(status = 'failed')) as failed, toString(sum(length(item.metric))) as items,
-          toString(sum(arraySum(item.quantity))) as quantity, toString(sum(arraySum(item.amount))) as amount
+          toString(sum(arraySum(item.quantity))) as quantity, toString(sum(arraySum(item.amount))) as amount,
+          toString(sum(arraySum(item.cost_amount))) as cost
         from ${tables.events} group by project_id`,
       )),
     );
     for (const resolution of [60, 900]) {
-      const { items, quantity, amount } = totals.find(
+      const { items, quantity, amount, cost } = totals.find(
         ({ project_id }) => project_id === project.projectId,
       ) as never;
       expect(
         await house.clickhouse.query(
           `select project_id, toString(sum(item_count)) as items, toString(sum(quantity)) as quantity,
-            toString(sum(amount)) as amount
+            toString(sum(amount)) as amount, toString(sum(cost)) as cost
           from ${tables.rollup} where resolution = ${resolution} group by project_id`,
         ),
-      ).toEqual([{ project_id: project.projectId, items, quantity, amount }]);
+      ).toEqual([{ project_id: project.projectId, items, quantity, amount, cost }]);
     }
   }
   expect(events).toEqual(totals);

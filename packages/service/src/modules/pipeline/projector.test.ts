@@ -102,7 +102,8 @@ describe('projector', () => {
     const { rows } = await test.postgres.pool.query(
       `select (select sum(processed_count)::int from usage_event_totals) as processed,
         (select sum(failed_count)::int from usage_event_totals) as failed,
-        sum(item_count)::int as items, sum(quantity) as quantity, sum(amount) as amount from usage_totals`,
+        sum(item_count)::int as items, sum(quantity) as quantity, sum(amount) as amount, sum(cost) as cost
+        from usage_totals`,
     );
     const [totals] = rows;
     const events = `(select * from usage_events final)`;
@@ -110,17 +111,17 @@ describe('projector', () => {
       await house.clickhouse.query(
         `select toInt32(countIf(status = 'processed')) as processed, toInt32(countIf(status = 'failed')) as failed,
           toInt32(sum(length(item.metric))) as items, toString(sum(arraySum(item.quantity))) as quantity,
-          toString(sum(arraySum(item.amount))) as amount from ${events}`,
+          toString(sum(arraySum(item.amount))) as amount, toString(sum(arraySum(item.cost_amount))) as cost from ${events}`,
       ),
     ).toEqual([totals]);
     for (const resolution of [60, 900]) {
-      const { items, quantity, amount } = totals;
+      const { items, quantity, amount, cost } = totals;
       expect(
         await house.clickhouse.query(
           `select toInt32(sum(item_count)) as items, toString(sum(quantity)) as quantity,
-            toString(sum(amount)) as amount from usage_rollup where resolution = ${resolution}`,
+            toString(sum(amount)) as amount, toString(sum(cost)) as cost from usage_rollup where resolution = ${resolution}`,
         ),
-      ).toEqual([{ items, quantity, amount }]);
+      ).toEqual([{ items, quantity, amount, cost }]);
     }
     // Not only after merging: a repeated insert must not have left a second copy to be merged away.
     expect(await house.clickhouse.query('select toInt32(count()) as rows from usage_events')).toEqual([

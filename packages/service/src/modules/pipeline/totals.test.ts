@@ -6,6 +6,11 @@ import { BatchTotals, CHANGED_RANGES_MAX, ChangedMinutes, PostedTotals } from '.
 
 const DAY_S = 86_400;
 
+const costOf = (amount: bigint, currency: string) => ({
+  ...{ amount, currency },
+  ...{ ruleSetId: 'prs_cost', ruleSetVersion: 1, ruleName: 'a' },
+});
+
 const item = fc
   .record({
     metric: fc.constantFrom('a', 'b', 'a.b'),
@@ -13,6 +18,11 @@ const item = fc
     currency: fc.constantFrom('', 'USD', 'EUR'),
     quantity: fc.bigInt({ min: 0n, max: 10n ** 38n - 1n }),
     amount: fc.bigInt({ min: -(10n ** 38n), max: 10n ** 38n }),
+    cost: fc.option(
+      fc
+        .tuple(fc.bigInt({ min: -9n, max: 99n }), fc.constantFrom('USD', 'JPY'))
+        .map(([amount, currency]) => costOf(amount, currency)),
+    ),
   })
   .map(usageItem);
 
@@ -53,8 +63,21 @@ describe('BatchTotals', () => {
           expect(total.itemCount).toBe(same.length);
           expect(total.quantity).toBe(same.reduce((sum, { quantity }) => sum + quantity, 0n));
           expect(total.amount).toBe(same.reduce((sum, { amount }) => sum + amount, 0n));
+          const costs = items.flatMap(({ cost, ...one }) =>
+            (['projectId', 'day', 'metric', 'unit'] as const).every((key) => one[key] === total[key]) &&
+            cost?.currency === total.currency
+              ? [cost.amount]
+              : [],
+          );
+          expect([total.costCount, total.cost]).toEqual([
+            costs.length,
+            costs.reduce((sum, each) => sum + each, 0n),
+          ]);
         }
         expect(usage.reduce((sum, { itemCount }) => sum + itemCount, 0)).toBe(items.length);
+        expect(usage.reduce((sum, { costCount }) => sum + costCount, 0)).toBe(
+          items.filter(({ cost }) => cost !== null).length,
+        );
         const keys = usage.map(({ projectId, day, metric, unit, currency }) =>
           JSON.stringify([projectId, day, metric, unit, currency]),
         );

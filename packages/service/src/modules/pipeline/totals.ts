@@ -17,6 +17,9 @@ export interface UsageTotal {
   itemCount: number;
   quantity: bigint;
   amount: bigint;
+  /** Costs in this currency, and the number of charge items that have one. */
+  cost: bigint;
+  costCount: number;
 }
 
 /** The counts that one batch adds to a row of `usage_event_totals`. */
@@ -164,22 +167,33 @@ function isUnpriced({ pricingSource }: UsageItemRow): boolean {
   return pricingSource === 'unpriced';
 }
 
-function addItem({ events, byMetric }: DayTotals, item: UsageItemRow, count: number): void {
-  const sameMetric = byMetric.get(item.metric);
+/** Adds an item to the sums of its currency, and its cost to those of the cost's currency. */
+function addItem(day: DayTotals, item: UsageItemRow, count: number): void {
+  const total = totalOf(day, item, item.currency);
+  total.itemCount += count;
+  total.quantity += item.quantity;
+  total.amount += item.amount;
+  const { cost } = item;
+  if (cost === null) return;
+  const costTotal = cost.currency === item.currency ? total : totalOf(day, item, cost.currency);
+  costTotal.cost += cost.amount;
+  costTotal.costCount += count;
+}
+
+function totalOf(
+  { events, byMetric }: DayTotals,
+  { metric, unit }: UsageItemRow,
+  currency: string,
+): UsageTotal {
+  const sameMetric = byMetric.get(metric);
   // A metric almost always has one unit and one currency, so a list is faster than a composed key.
-  for (const total of sameMetric ?? []) {
-    if (total.unit === item.unit && total.currency === item.currency) {
-      total.itemCount += count;
-      total.quantity += item.quantity;
-      total.amount += item.amount;
-      return;
-    }
-  }
+  for (const total of sameMetric ?? []) if (total.unit === unit && total.currency === currency) return total;
   const { tenantId, projectId, day } = events;
-  const { metric, unit, currency, quantity, amount } = item;
-  const total = { tenantId, projectId, day, metric, unit, currency, itemCount: count, quantity, amount };
+  const sums = { itemCount: 0, quantity: 0n, amount: 0n, cost: 0n, costCount: 0 };
+  const total = { tenantId, projectId, day, metric, unit, currency, ...sums };
   if (sameMetric === undefined) byMetric.set(metric, [total]);
   else sameMetric.push(total);
+  return total;
 }
 
 /** A range of `occurred_at` in Unix seconds, `from` inclusive and `to` exclusive. */

@@ -116,7 +116,8 @@ export class HistoryFixture {
       );
     const sums = (table: string) =>
       clickhouse.query(
-        `SELECT project_id, resolution, metric, bucket, unit, currency, sum(item_count), sum(quantity), sum(amount)
+        `SELECT project_id, resolution, metric, bucket, unit, currency, sum(item_count), sum(quantity), sum(amount),
+           sum(cost), sum(cost_count)
          FROM ${table} GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1, 2, 3, 4, 5, 6`,
       );
     const { projectNo } = this.own;

@@ -5,13 +5,14 @@ import {
   columnList,
   identifier,
 } from '../../platform/clickhouse/index.js';
-import type { StorageTables } from '../storage/index.js';
+import { ROLLUP_VIEWS, type StorageTables } from '../storage/index.js';
 import { USAGE_EVENT_COLUMNS } from '../usage/index.js';
 
 const COLUMNS = columnList(USAGE_EVENT_COLUMNS);
-const SHARED_TABLE = '^(usage_(events|rollup|rollup_view|counter_view)|recorded_groups)$';
+const USAGE_TABLE = ['usage_events', 'usage_rollup', ...ROLLUP_VIEWS].join('|');
+const SHARED_TABLE = `^(${USAGE_TABLE}|recorded_groups)$`;
 /** The end of the name of a project's own table; empty for other tables. */
-const SUFFIX = "extract(name, '^usage_(?:events|rollup|rollup_view|counter_view)(_[0-9]+)$')";
+const SUFFIX = `extract(name, '^(?:${USAGE_TABLE})(_[0-9]+)$')`;
 /** Selects the own tables of projects that are not known, if one of the tables has rows. */
 const HAS_FOREIGN_ROWS = `(${SUFFIX} != '' AND ${SUFFIX} NOT IN {known:Array(String)} AND ${SUFFIX} IN (
   SELECT ${SUFFIX} FROM system.tables WHERE database = currentDatabase() AND total_rows > 0))`;

@@ -33,6 +33,7 @@ describe('an item of x-billing', () => {
         ruleSetVersion: 3,
         ruleName: 'First',
         cumulative: '',
+        cost: null,
       },
     ]);
   });

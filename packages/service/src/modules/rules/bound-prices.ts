@@ -1,22 +1,26 @@
-import type { PricingConfig } from '@tollgate/contract';
+import type { PricingConfig, PricingPurpose } from '@tollgate/contract';
 import { BoundedMemory } from '../../kernel/bounded-memory.js';
 import type { Postgres } from '../../platform/postgres/index.js';
 import { type CatalogBounds, type LoadedRules, RuleCatalog, type RuleSetRef } from './catalog.js';
 import { readPricingConfigs, readPublishedRules, readRevisions } from './catalog-store.js';
 import {
-  type CompiledPricing,
   compilePricing,
-  EMPTY_PRICE_LIST,
-  type PriceList,
-  priceListOf,
+  NO_PRICE_LISTS,
+  type PriceLists,
+  type PurposedPricing,
+  priceListsOf,
 } from './pricing/index.js';
-import { refuseToCompile, type VersionConfig } from './rule-version.js';
+import { type PricingVersion, refuseToCompile } from './rule-version.js';
 
-/** The pricing rules of one time, ready to price, and their source. */
+/** Sources of active versions, by the ids of their rule sets. */
+export type ConfigsById = ReadonlyMap<string, PricingConfig>;
+
+/** The pricing rules of one time, ready to rate, and their sources. */
 export interface ActivePrices {
-  readonly list: PriceList;
-  /** The active version's config, by the id of its rule set. */
-  readonly configs: ReadonlyMap<string, PricingConfig>;
+  readonly lists: PriceLists;
+  readonly configs: ConfigsById;
+  /** The sources of the cost rules, which are not among the others. */
+  readonly costConfigs: ConfigsById;
 }
 
 export interface PricesOverTime {
@@ -28,7 +32,7 @@ export interface PricesOverTime {
   at(occurredAt: number): ActivePrices | Promise<ActivePrices>;
 }
 
-const NO_ACTIVE_PRICES: ActivePrices = { list: EMPTY_PRICE_LIST, configs: new Map() };
+const NO_ACTIVE_PRICES: ActivePrices = { lists: NO_PRICE_LISTS, configs: new Map(), costConfigs: new Map() };
 
 /** The prices of a rule set without any pricing rule. */
 export const NO_PRICES: PricesOverTime = { at: () => NO_ACTIVE_PRICES };
@@ -77,17 +81,27 @@ export class BoundPrices {
     return { at: (occurredAt) => found.rules.at(occurredAt) ?? NO_ACTIVE_PRICES };
   }
 
-  #compiled(versions: readonly VersionConfig<PricingConfig>[]): LoadedRules<ActivePrices> {
-    const pricings: CompiledPricing[] = [];
+  #compiled(versions: readonly PricingVersion[]): LoadedRules<ActivePrices> {
+    const pricings: PurposedPricing[] = [];
     let bytes = INTERVAL_BYTES;
     for (const version of versions) {
       const result = compilePricing(version.config, version, this.#codeMemory);
       if (!result.ok) refuseToCompile(version, result.issues);
-      pricings.push(result.pricing);
+      pricings.push({ purpose: version.purpose, pricing: result.pricing });
       bytes += version.bytes;
     }
-    const configs = new Map(versions.map(({ ruleSetId, config }) => [ruleSetId, config]));
-    return { compiled: { list: priceListOf(pricings), configs }, bytes };
+    const configsOf = (purpose: PricingPurpose) =>
+      new Map(
+        versions
+          .filter((each) => each.purpose === purpose)
+          .map(({ ruleSetId, config }) => [ruleSetId, config]),
+      );
+    const compiled = {
+      lists: priceListsOf(pricings),
+      configs: configsOf('price'),
+      costConfigs: configsOf('cost'),
+    };
+    return { compiled, bytes };
   }
 }
 

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Db, ProjectDb } from '../../platform/postgres/index.js';
 import type { RuleSetRef, RulesRead } from './catalog.js';
 import type { Publication } from './publications.js';
-import type { RuleConfigs, VersionConfig } from './rule-version.js';
+import type { PricingVersion, RuleConfigs, VersionConfig } from './rule-version.js';
 import type { ActiveVersions, PublishedPricing, PublishedVersion } from './timeline.js';
 
 /** Returns which of these rule sets of the project accept events now; rule sets that do not exist are left out. */
@@ -46,7 +46,7 @@ interface PublishedRow extends PublishedPricing {
  */
 export async function readPublishedRules(db: Db, refs: readonly RuleSetRef[]): Promise<RulesRead[]> {
   const { rows } = await sql<PublishedRow>`
-    select s.project_id as "projectId", asked.id as "extractorRuleSetId", s.id as "ruleSetId", s.kind,
+    select s.project_id as "projectId", asked.id as "extractorRuleSetId", s.id as "ruleSetId", s.kind, s.purpose,
       s.archived_at as "archivedAt", v.version, v.effective_from as "effectiveFrom"
     from unnest(${projectsOf(refs)}::text[], ${idsOf(refs)}::text[]) as asked (project_id, id)
     join rule_sets s on s.project_id = asked.project_id
@@ -83,7 +83,7 @@ export async function readConfigs(
   { extractor, pricings }: ActiveVersions,
 ): Promise<RuleConfigs> {
   const configOf = await readVersions(db, projectId, [extractor, ...pricings]);
-  return { extractor: configOf(extractor), pricings: pricings.map((pricing) => configOf(pricing)) };
+  return { extractor: configOf(extractor), pricings: pricings.map(withPurpose(configOf)) };
 }
 
 /** @throws Error when one of the versions does not exist */
@@ -91,9 +91,13 @@ export async function readPricingConfigs(
   db: Db,
   projectId: string,
   pricings: ActiveVersions['pricings'],
-): Promise<VersionConfig<PricingConfig>[]> {
+): Promise<PricingVersion[]> {
   const configOf = await readVersions(db, projectId, pricings);
-  return pricings.map((pricing) => configOf(pricing));
+  return pricings.map(withPurpose(configOf));
+}
+
+function withPurpose(configOf: (version: PublishedVersion) => VersionConfig<PricingConfig>) {
+  return (pricing: PublishedPricing): PricingVersion => ({ ...configOf(pricing), purpose: pricing.purpose });
 }
 
 /** Returns the texts of the versions. */

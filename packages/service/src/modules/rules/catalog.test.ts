@@ -100,7 +100,13 @@ describe('RuleCatalog', () => {
     const catalog = new RuleCatalog(source, UNBOUNDED);
     source.publish('ers_1', 0);
     expect(await (await refreshed(catalog)).at(5)).toBe('ers_1 1');
-    source.price('ers_1', { ruleSetId: 'prs_1', version: 1, effectiveFrom: 0, archivedAt: null });
+    source.price('ers_1', {
+      ruleSetId: 'prs_1',
+      version: 1,
+      effectiveFrom: 0,
+      archivedAt: null,
+      purpose: 'price',
+    });
     expect(await (await refreshed(catalog)).at(5)).toBe('ers_1 1,prs_1 1');
   });
 
@@ -141,7 +147,13 @@ describe('RuleCatalog', () => {
     const source = new FakeSource();
     const catalog = new RuleCatalog(source, UNBOUNDED);
     expect(await catalog.refresh([REF])).toEqual([]);
-    source.price('ers_1', { ruleSetId: 'prs_1', version: 1, effectiveFrom: 0, archivedAt: null });
+    source.price('ers_1', {
+      ruleSetId: 'prs_1',
+      version: 1,
+      effectiveFrom: 0,
+      archivedAt: null,
+      purpose: 'price',
+    });
     expect((await refreshed(catalog)).at(5)).toBeUndefined();
   });
 });

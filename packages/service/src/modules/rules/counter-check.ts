@@ -38,3 +38,16 @@ export async function publishCounters(
 ): Promise<void> {
   await insertCounters(tx, ruleSetId, await checkCounters(tx, ruleSetId, counters));
 }
+
+/**
+ * Checks that cost rules have no counters, which count what is charged.
+ *
+ * @throws DomainError `invalid_request` with every place that has one
+ */
+export function refuseCountedCosts(counters: readonly DefinedCounter[]): void {
+  const details = counters.map(({ path }) => ({
+    path,
+    message: 'a cost cannot depend on a counter: expected unit_price_expr, amount_expr or both',
+  }));
+  if (details.length > 0) throw new DomainError('invalid_request', { details });
+}

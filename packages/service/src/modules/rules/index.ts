@@ -10,7 +10,13 @@ import { type RuleVersion, ruleVersionOf } from './rule-version.js';
 import { type ExtractorRuleSetService, type PricingRuleSetService, RuleSetService } from './service.js';
 
 export { checkBilling } from './billing-check.js';
-export { type BoundPrices, NO_PRICES, type PricesOverTime } from './bound-prices.js';
+export {
+  type ActivePrices,
+  type BoundPrices,
+  type ConfigsById,
+  NO_PRICES,
+  type PricesOverTime,
+} from './bound-prices.js';
 export type { RuleCatalog, RuleSetRef, RulesOverTime } from './catalog.js';
 export { EventSteps } from './expression/index.js';
 export {
@@ -38,9 +44,13 @@ export {
   type CompiledPricing,
   compilePricing,
   explainedRule,
+  NO_PRICE_LISTS,
   nearestRules,
+  type PriceLists,
+  type PurposedPricing,
   pricedMetrics,
   priceListOf,
+  priceListsOf,
 } from './pricing/index.js';
 export { PUBLISHED_FRESH_MS, type Publication, type RuleSetPublications } from './publications.js';
 export {

@@ -4,6 +4,7 @@ import {
   PRICING_CURRENCY_DEFAULT,
   PRICING_PRIORITY_DEFAULT,
   type PricingConfig,
+  type PricingPurpose,
   type PricingRuleSetInput,
   type Warning,
   warningsOf,
@@ -24,6 +25,7 @@ export interface VersionInput {
   readonly template_id?: string;
   readonly effective_from?: number;
   readonly extractor_rule_set_id?: string;
+  readonly purpose?: PricingPurpose;
 }
 
 /** The differences between the two kinds of rule sets. */

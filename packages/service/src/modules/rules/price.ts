@@ -83,9 +83,16 @@ export function priceOf(
 ): Price | PendingPrice | RatingFailure {
   if (hint !== undefined) return hintedPrice(hint, item, env);
   if (item.pricing !== undefined) return ruledPrice(item.pricing, 'extractor', origin, item.name, env);
+  return listedPrice(prices, env) ?? UNPRICED;
+}
+
+/** Returns the price by the first matching rule of a list; undefined when none matches. */
+export function listedPrice(
+  prices: PriceList,
+  env: ItemEnv,
+): Price | PendingPrice | RatingFailure | undefined {
   const found = prices.ruleFor(env);
-  if (found === undefined) return UNPRICED;
-  if (found instanceof RatingFailure) return found;
+  if (found === undefined || found instanceof RatingFailure) return found;
   const { rule } = found;
   env.dimensions = found.dimensions;
   const price = ruledPrice(rule.pricing, 'pricing_rule_set', rule.origin, rule.name, env);

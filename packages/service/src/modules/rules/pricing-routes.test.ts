@@ -57,6 +57,7 @@ describe('create', () => {
       status: 'draft',
       created_at: TEST_NOW_S,
       published_at: null,
+      purpose: 'price',
       warnings: [expect.objectContaining({ code: 'metric_not_extracted', name: RULE.metric })],
       ...config,
     });

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseLossless } from '../../kernel/json/json.js';
 import { compileExtractor } from './extract/index.js';
-import { EMPTY_PRICE_LIST } from './pricing/index.js';
+import { NO_PRICE_LISTS } from './pricing/index.js';
 import { rateEvent } from './rate.js';
 import { failureOf, type Item, items, itemsOf, OCCURRED_AT, rate } from './testing.js';
 
@@ -51,12 +51,12 @@ it('rates a call of a language model', () => {
       amount: '0.0024',
       discount: '0',
       currency: 'EUR',
-      source: 'extractor',
-      pricingSource: 'extractor',
+      ...{ source: 'extractor', pricingSource: 'extractor' },
       ruleSetId: 'ers_1',
       ruleSetVersion: 3,
       ruleName: 'Input',
       cumulative: '',
+      cost: null,
     },
     {
       extractorName: 'llm.output_tokens',
@@ -73,6 +73,7 @@ it('rates a call of a language model', () => {
       ruleSetVersion: 0,
       ruleName: '',
       cumulative: '',
+      cost: null,
     },
   ]);
 });
@@ -221,7 +222,7 @@ it('rates or fails whatever JSON it is given, and never throws', () => {
   };
   const result = compileExtractor(config);
   if (!result.ok) throw new Error(JSON.stringify(result.issues));
-  const rules = { extractor: result.extractor, prices: EMPTY_PRICE_LIST };
+  const rules = { extractor: result.extractor, ...NO_PRICE_LISTS };
   const { json } = fc.letrec<{ json: unknown; object: unknown; array: unknown }>((tie) => ({
     json: fc.oneof(
       { maxDepth: 3 },

@@ -1,10 +1,11 @@
 import { type Decimal, sign, toStored, toText } from '../../kernel/decimal.js';
 import { decimalFromJson } from '../../kernel/json/json.js';
+import { withCosts } from './cost.js';
 import { Discounts } from './discount.js';
 import { type DimensionValue, EventSteps, type SubjectValue } from './expression/index.js';
 import { type CompiledExtractor, RatingFailure, type RatingNote } from './extract/index.js';
 import { type CounterTotals, type ItemEnv, type ItemRules, outOfRange, priceOf } from './price.js';
-import type { PriceList } from './pricing/index.js';
+import type { PriceLists } from './pricing/index.js';
 import {
   type ChargeItem,
   type CountedItem,
@@ -16,10 +17,8 @@ import {
 import { type BilledItem, hintFor, type RatingInput } from './rating-input.js';
 
 /** The rules that are active at one time. */
-export interface RatingRules {
+export interface RatingRules extends PriceLists {
   readonly extractor: CompiledExtractor;
-  /** Prices of the pricing rule sets that are bound to the extractor rule set. */
-  readonly prices: PriceList;
 }
 
 interface Resolved {
@@ -138,14 +137,17 @@ function priced(
   return ratedEvent(end, complete);
 }
 
-/** Ends the rating of an event whose charge items all have their amounts, with its discounts. */
+/** Ends the rating of an event whose charge items all have their amounts, with its discounts and costs. */
 function ratedEvent({ rating, notes }: EndOfRating, items: readonly ChargeItem[]): RatedEvent {
   const { resolved, input } = rating;
   const hints = input.billing?.discount_hints;
   const charged = hints === undefined ? items : discounted(items, new Discounts(hints));
   if (charged instanceof RatingFailure) return { ok: false, failure: charged, ...resolved };
   const { subject, dimensions } = resolved;
-  return { ok: true, items: charged, notes, subject, dimensions };
+  const env = { subject, dimensions, occurredAt: input.occurredAt, steps: rating.steps };
+  const { items: costed, failures } = withCosts(charged, rating.rules.costs, env);
+  const all = failures.length === 0 ? notes : [...notes, ...failures];
+  return { ok: true, items: costed, notes: all, subject, dimensions };
 }
 
 function discounted(items: readonly ChargeItem[], discounts: Discounts): ChargeItem[] | RatingFailure {
@@ -233,6 +235,7 @@ function rateItem(
     ruleSetVersion: price.ruleSetVersion,
     ruleName: price.ruleName,
     cumulative: '',
+    cost: null,
   };
 }
 

@@ -1,5 +1,6 @@
 import type { CumulativeTotals } from '@tollgate/contract';
 import { fromStored, toText } from '../../kernel/decimal.js';
+import type { ItemCost } from './cost.js';
 import { type CounterDefinition, RatingFailure } from './extract/index.js';
 import {
   type CounterTotals,
@@ -23,6 +24,8 @@ export interface ChargeItem extends Price {
   readonly source: 'extractor' | 'x_billing';
   /** JSON text of the `CumulativeTotals` that set the amount; empty for a price of the charge item alone. */
   readonly cumulative: string;
+  /** Null when no cost rule matched, or the one that did could not be computed. */
+  readonly cost: ItemCost | null;
 }
 
 /** A charge item whose price depends on the total of a counter. */
@@ -40,7 +43,9 @@ export interface CountedItem {
 }
 
 /** A charge item whose amount is not known yet. */
-export type PendingItem = Omit<ChargeItem, 'amount' | 'discount' | 'cumulative'> & PendingPrice & PricedPlace;
+export type PendingItem = Omit<ChargeItem, 'amount' | 'discount' | 'cumulative' | 'cost'> &
+  PendingPrice &
+  PricedPlace;
 
 /** Where the price of a charge item stands, and the variables of its expression. */
 interface PricedPlace {
@@ -96,7 +101,9 @@ export function pricedItem(
 ): ChargeItem | RatingFailure {
   const { total, path, env, ...rest } = item;
   if (totals === undefined) {
-    return failsUnpriced ? unpricedFailure(item) : { ...rest, ...UNPRICED, discount: 0n, cumulative: '' };
+    return failsUnpriced
+      ? unpricedFailure(item)
+      : { ...rest, ...UNPRICED, discount: 0n, cumulative: '', cost: null };
   }
   const amount = priceBetween(item, totals, env);
   if (amount instanceof RatingFailure) return amount;
@@ -107,7 +114,7 @@ export function pricedItem(
     before: toText(fromStored(before)),
     after: toText(fromStored(after)),
   };
-  return { ...rest, amount, discount: 0n, cumulative: JSON.stringify(cumulative) };
+  return { ...rest, amount, discount: 0n, cumulative: JSON.stringify(cumulative), cost: null };
 }
 
 export function unpricedFailure({ metric, path }: Pick<ItemRules, 'metric' | 'path'>): RatingFailure {

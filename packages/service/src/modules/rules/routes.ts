@@ -74,10 +74,16 @@ function registerList<Input extends VersionInput, Config extends object>(
       const {
         status,
         extractor_rule_set_id: extractorRuleSetId,
+        purpose,
         ...range
       } = query as PricingRuleSetListQuery;
       const page = pageOf(range);
-      const { items, totalCount } = await service.list(project, { ...page, status, extractorRuleSetId });
+      const { items, totalCount } = await service.list(project, {
+        ...page,
+        status,
+        extractorRuleSetId,
+        purpose,
+      });
       const answers = items.map((version) => answerOf(kind, version));
       return { [resource.listField]: answers, total_count: totalCount, ...page };
     },

@@ -86,7 +86,8 @@ export const PRICING_RESOURCE: RuleSetResource<PricingRuleSetInput, PricingConfi
   descriptions: {
     create:
       'Creates version 1 as a draft, bound permanently to an extractor rule set, and checks it. It prices the ' +
-      'charge items that the extractors leave without a price. The response has the rules sorted by priority.',
+      'charge items that the extractors leave without a price or, with `purpose: "cost"`, gives each charge item a cost. ' +
+      'The response has the rules sorted by priority.',
     publish:
       'Publishes the draft: it can no longer be changed, and prices events from `effective_from` on. The first ' +
       'version also prices earlier events.',
@@ -111,6 +112,7 @@ export function answerOf<Config extends object>(
     ...(version.extractor_rule_set_id === null
       ? {}
       : { extractor_rule_set_id: version.extractor_rule_set_id }),
+    ...(version.purpose === null ? {} : { purpose: version.purpose }),
     name: version.name ?? '',
     ...(version.template_id === null ? {} : { template_id: version.template_id }),
     version: version.version,

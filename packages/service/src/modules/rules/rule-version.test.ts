@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { BoundedMemory } from '../../kernel/bounded-memory.js';
 import { parseJson, selectJson } from '../../kernel/json/json.js';
-import { ruleVersionOf } from './rule-version.js';
+import { type RuleConfigs, ruleVersionOf } from './rule-version.js';
 import { complete, items, itemsOf } from './testing.js';
 
 const BOUNDLESS = Number.POSITIVE_INFINITY;
@@ -12,9 +12,9 @@ function versionOf(
   { extractor = items({}), pricing = {} }: { extractor?: ExtractorConfig; pricing?: PricingConfig },
   codeBytesMax = BOUNDLESS,
 ) {
-  const configs = {
+  const configs: RuleConfigs = {
     extractor: { ruleSetId: 'ers_1', version: 2, bytes: 0, config: extractor },
-    pricings: [{ ruleSetId: 'prs_1', version: 5, bytes: 0, config: pricing }],
+    pricings: [{ ruleSetId: 'prs_1', version: 5, purpose: 'price', bytes: 0, config: pricing }],
   };
   return ruleVersionOf(configs, new BoundedMemory(codeBytesMax));
 }

@@ -1,8 +1,8 @@
-import type { ExtractorConfig, PricingConfig } from '@tollgate/contract';
+import type { ExtractorConfig, PricingConfig, PricingPurpose } from '@tollgate/contract';
 import type { BoundedMemory } from '../../kernel/bounded-memory.js';
 import { ALL, type JsonSelection } from '../../kernel/json/json.js';
 import { compileExtractor, type Issue, type RuleOrigin } from './extract/index.js';
-import { type CompiledPricing, compilePricing, priceListOf } from './pricing/index.js';
+import { compilePricing, type PurposedPricing, priceListsOf } from './pricing/index.js';
 import { type CountingEvent, type RatedEvent, type RatingRules, rateEvent } from './rate.js';
 import type { RatingInput } from './rating-input.js';
 
@@ -13,10 +13,15 @@ export interface VersionConfig<Config> extends RuleOrigin {
   readonly bytes: number;
 }
 
+/** The config of a version of a pricing rule set. */
+export interface PricingVersion extends VersionConfig<PricingConfig> {
+  readonly purpose: PricingPurpose;
+}
+
 /** The configs that rate events of one time, as they were saved. */
 export interface RuleConfigs {
   readonly extractor: VersionConfig<ExtractorConfig>;
-  readonly pricings: readonly VersionConfig<PricingConfig>[];
+  readonly pricings: readonly PricingVersion[];
 }
 
 /** A published version of an extractor rule set with the prices of one time, ready to rate. */
@@ -40,13 +45,13 @@ export function ruleVersionOf({ extractor, pricings }: RuleConfigs, codeMemory: 
   const { version } = extractor;
   const compiled = compileExtractor(extractor.config, extractor, codeMemory);
   if (!compiled.ok) return broken(extractor, version, compiled.issues);
-  const compiledPricings: CompiledPricing[] = [];
+  const compiledPricings: PurposedPricing[] = [];
   for (const pricing of pricings) {
     const result = compilePricing(pricing.config, pricing, codeMemory);
     if (!result.ok) return broken(pricing, version, result.issues);
-    compiledPricings.push(result.pricing);
+    compiledPricings.push({ purpose: pricing.purpose, pricing: result.pricing });
   }
-  const rules = { extractor: compiled.extractor, prices: priceListOf(compiledPricings) };
+  const rules = { extractor: compiled.extractor, ...priceListsOf(compiledPricings) };
   return { version, rules, reads: compiled.extractor.reads, rate: (input) => rateEvent(rules, input) };
 }
 

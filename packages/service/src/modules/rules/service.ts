@@ -1,6 +1,7 @@
 import {
   type ExtractorConfig,
   type ExtractorRuleSetInput,
+  PRICING_PURPOSE_DEFAULT,
   PRICING_RULE_SETS_IN_FORCE_MAX,
   type PricingConfig,
   type PricingRuleSetInput,
@@ -14,7 +15,7 @@ import type { ListPage, Page } from '../../kernel/page.js';
 import type { ProjectScope } from '../../kernel/scope.js';
 import { type Postgres, ProjectDb, ProjectTx, transaction } from '../../platform/postgres/index.js';
 import { audit } from '../tenancy/index.js';
-import { checkCounters, publishCounters } from './counter-check.js';
+import { checkCounters, publishCounters, refuseCountedCosts } from './counter-check.js';
 import { type VersionChanges, versionChanges } from './diff.js';
 import type { CheckConfig, RuleSetKind, VersionInput } from './kinds.js';
 import type { RuleSetPublications } from './publications.js';
@@ -51,6 +52,7 @@ export class RuleSetService<Input extends VersionInput, Config extends object> {
    */
   async create(context: ChangeContext, input: Input): Promise<store.StoredVersion<Config>> {
     const config = await this.#deps.checkConfig(context.project, this.#kind, input);
+    if (input.purpose === 'cost') refuseCountedCosts(this.#kind.countersOf(config));
     const ruleSetId = newId(this.#kind.idPrefix, this.#deps.clock);
     const extractorRuleSetId = input.extractor_rule_set_id ?? null;
     return this.#change(context, ruleSetId, 'create', async (tx, now) => {
@@ -59,6 +61,7 @@ export class RuleSetService<Input extends VersionInput, Config extends object> {
         id: ruleSetId,
         kind: this.#kind.name,
         extractorRuleSetId,
+        purpose: input.purpose ?? PRICING_PURPOSE_DEFAULT,
         createdAt: now,
       });
       await store.insertDraft(tx, ruleSetId, draftOf(input, config, 1, now));
@@ -69,7 +72,8 @@ export class RuleSetService<Input extends VersionInput, Config extends object> {
   /**
    * Replaces the draft, or opens the next version as a draft when the newest one is published.
    *
-   * @throws DomainError `invalid_request`, `counter_changed`, `rule_set_not_found`, `rule_set_archived`.
+   * @throws DomainError `invalid_request`, `counter_changed`, `rule_set_not_found`, `rule_set_archived`,
+   * `pricing_purpose_fixed`.
    */
   async update(
     context: ChangeContext,
@@ -84,6 +88,8 @@ export class RuleSetService<Input extends VersionInput, Config extends object> {
         throw invalidRequest('extractor_rule_set_id', message);
       }
       await checkCounters(tx, ruleSetId, this.#kind.countersOf(config));
+      checkPurpose(input, newest);
+      if (newest.purpose === 'cost') refuseCountedCosts(this.#kind.countersOf(config));
       if (newest.published_at === null) {
         const draft = draftOf(input, config, newest.version, newest.created_at);
         await store.replaceDraft(tx, ruleSetId, draft);
@@ -228,6 +234,16 @@ function found<Version>(version: Version | undefined): Version {
 /** Returns the extractor rule set that a rule set is, or is bound to. */
 function extractorOf({ id, extractor_rule_set_id: boundTo }: store.StoredVersion<object>): string {
   return boundTo ?? id;
+}
+
+/** Prices that were charged would otherwise become costs, or the other way round. */
+function checkPurpose(
+  { purpose: sent }: VersionInput,
+  { purpose: fixed }: Pick<store.StoredVersion<object>, 'purpose'>,
+): void {
+  if (sent === undefined || sent === fixed) return;
+  const details = [{ path: 'purpose', message: `cannot be changed: expected ${fixed}` }];
+  throw new DomainError('pricing_purpose_fixed', { details });
 }
 
 /** Locks an extractor rule set to which a pricing rule set will be bound. */

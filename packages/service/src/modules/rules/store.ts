@@ -1,4 +1,4 @@
-import type { PublicationStatus } from '@tollgate/contract';
+import type { PricingPurpose, PublicationStatus } from '@tollgate/contract';
 import { type RawBuilder, sql } from 'kysely';
 import type { ListPage, Page } from '../../kernel/page.js';
 import type { ProjectDb, ProjectTx } from '../../platform/postgres/index.js';
@@ -13,6 +13,8 @@ export interface StoredVersion<Config> {
   readonly project_id: string;
   /** The extractor rule set that a pricing rule set is bound to; null for an extractor rule set. */
   readonly extractor_rule_set_id: string | null;
+  /** Says what the rules of a pricing rule set give; null for an extractor rule set. */
+  readonly purpose: PricingPurpose | null;
   readonly version: number;
   readonly name: string | null;
   readonly template_id: string | null;
@@ -36,9 +38,11 @@ export interface DraftValues<Config> {
 export interface ListFilter {
   readonly status: PublicationStatus | undefined;
   readonly extractorRuleSetId: string | undefined;
+  readonly purpose: PricingPurpose | undefined;
 }
 
-const COLUMNS = sql`s.id, s.tenant_id, s.project_id, s.extractor_rule_set_id, v.version, v.name, v.template_id,
+const COLUMNS = sql`s.id, s.tenant_id, s.project_id, s.extractor_rule_set_id,
+  case when s.kind = 'pricing' then s.purpose end as purpose, v.version, v.name, v.template_id,
   v.effective_from, v.config, v.created_at, v.published_at, s.archived_at`;
 const FROM = sql`rule_sets s join rule_set_versions v on v.project_id = s.project_id and v.rule_set_id = s.id`;
 const STATUS = sql`case when s.archived_at is not null then 'archived'
@@ -53,15 +57,17 @@ export async function insertRuleSet(
     readonly id: string;
     readonly kind: RuleSetKindName;
     readonly extractorRuleSetId: string | null;
+    readonly purpose: PricingPurpose;
     readonly createdAt: number;
   },
 ): Promise<void> {
-  const { id, kind, extractorRuleSetId, createdAt } = ruleSet;
+  const { id, kind, extractorRuleSetId, purpose, createdAt } = ruleSet;
   await tx
     .insert('rule_sets', {
       id,
       kind,
       extractor_rule_set_id: extractorRuleSetId,
+      purpose,
       archived_at: null,
       created_at: createdAt,
     })
@@ -188,12 +194,13 @@ export async function listPricing(tx: ProjectTx, extractorRuleSetId: string): Pr
 export async function listRuleSets<Config>(
   db: ProjectDb,
   kind: RuleSetKindName,
-  { limit, offset, status, extractorRuleSetId }: Page & ListFilter,
+  { limit, offset, status, extractorRuleSetId, purpose }: Page & ListFilter,
 ): Promise<ListPage<StoredVersion<Config>>> {
   const shown = db.part`
     select distinct on (s.id) ${COLUMNS} from ${FROM}
     where ${isKind(db, kind)} and ${status === undefined ? sql`true` : sql`${STATUS} = ${status}`}
       and ${extractorRuleSetId === undefined ? sql`true` : sql`s.extractor_rule_set_id = ${extractorRuleSetId}`}
+      and ${purpose === undefined ? sql`true` : sql`s.purpose = ${purpose}`}
     order by s.id desc, v.version desc`;
   const items = await db.rows<StoredVersion<Config>>`${shown} limit ${limit} offset ${offset}`;
   const counted = await db.row<{ total: number }>`select count(*) as total from (${shown}) shown`;

@@ -18,10 +18,11 @@ export function rate(
   rawJson: string,
   rest: Partial<RatingInput> = {},
   pricings: readonly CompiledPricing[] = [],
+  costs: readonly CompiledPricing[] = [],
 ): RatedEvent {
   const result = compileExtractor(config, ORIGIN);
   if (!result.ok) throw new Error(JSON.stringify(result.issues));
-  const rules = { extractor: result.extractor, prices: priceListOf(pricings) };
+  const rules = { extractor: result.extractor, prices: priceListOf(pricings), costs: priceListOf(costs) };
   return rateAlone(rules, { rawJson: parseLossless(rawJson), occurredAt: OCCURRED_AT, ...rest });
 }
 

@@ -51,6 +51,7 @@ describe('RuleTimeline', () => {
             versionsAt(published).map((version) => ({
               ruleSetId: `prs_${index}`,
               archivedAt,
+              purpose: 'price' as const,
               ...version,
             })),
           );

@@ -1,3 +1,5 @@
+import type { PricingPurpose } from '@tollgate/contract';
+
 /** A published version of a rule set; its config is read when it is needed. It never changes. */
 export interface PublishedVersion {
   readonly ruleSetId: string;
@@ -7,6 +9,7 @@ export interface PublishedVersion {
 }
 
 export interface PublishedPricing extends PublishedVersion {
+  readonly purpose: PricingPurpose;
   /** When its rule set was archived and stopped pricing; Unix seconds. */
   readonly archivedAt: number | null;
 }

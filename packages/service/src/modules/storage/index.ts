@@ -21,6 +21,7 @@ export { createRetentionJob, firstKeptDays } from './retention-job.js';
 export { hasHiddenUsage, projectsWithExpiredUsage, retainedFromDays } from './retention-store.js';
 export {
   LAST_DAY_UNKNOWN,
+  ROLLUP_VIEWS,
   SHARED_TABLES,
   type StorageScope,
   type StorageTables,

@@ -18,6 +18,7 @@ const item = (fields: Partial<UsageChargeItem> = {}): UsageChargeItem => ({
   rule_set_version: null,
   rule_name: null,
   cumulative: null,
+  cost: null,
   ...fields,
 });
 const rated = (...items: UsageChargeItem[]): RatingOutcome => ({ items, failure: null });
@@ -38,8 +39,8 @@ describe('a comparison', () => {
       [rated(item()), rated(item({ amount: huge }))],
       [rated(item(), item({ unit: null })), rated(item({ amount: '-0.5' }), item({ currency: 'EUR' }))],
     );
-    const none = { item_count: 0, quantity: '0', amount: '0' };
-    const one = { item_count: 1, quantity: '10', amount: '1' };
+    const none = { item_count: 0, quantity: '0', amount: '0', cost: '0' };
+    const one = { item_count: 1, quantity: '10', amount: '1', cost: '0' };
     expect(result.totals).toEqual([
       { metric: 'llm.tokens', unit: null, currency: 'USD', before: one, after: none },
       { metric: 'llm.tokens', unit: 'token', currency: 'EUR', before: none, after: one },
@@ -47,11 +48,31 @@ describe('a comparison', () => {
         metric: 'llm.tokens',
         unit: 'token',
         currency: 'USD',
-        before: { item_count: 2, quantity: '20', amount: '2' },
-        after: { item_count: 2, quantity: '20', amount: '12345678901234567889.500000000000000001' },
+        before: { item_count: 2, quantity: '20', amount: '2', cost: '0' },
+        after: {
+          item_count: 2,
+          quantity: '20',
+          amount: '12345678901234567889.500000000000000001',
+          cost: '0',
+        },
       },
     ]);
     expect(result).toMatchObject({ event_count: 2, changed_count: 2 });
+  });
+
+  it('sums costs by their own currency, and finds an event changed if a cost is', () => {
+    const cost = (amount: string, currency: string, rule = 'a') =>
+      item({ cost: { amount, currency, pricing_rule_set_id: null, version: null, rule } });
+    const result = compare(
+      [rated(item()), rated(cost('0.25', 'USD'))],
+      [rated(cost('1', 'EUR')), rated(cost('1.5', 'EUR'))],
+      [rated(cost('2', 'EUR')), rated(cost('2', 'EUR', 'b'))],
+    );
+    expect(result.totals).toMatchObject([
+      { currency: 'EUR', before: { item_count: 0, cost: '3' }, after: { item_count: 0, cost: '3.5' } },
+      { currency: 'USD', before: { item_count: 3, cost: '0' }, after: { item_count: 3, cost: '0.25' } },
+    ]);
+    expect(result).toMatchObject({ event_count: 3, changed_count: 2 });
   });
 
   it('finds no change in who priced an item, nor in the order of items', () => {

@@ -13,6 +13,8 @@ interface Sums {
   /** × 10^18, as is the amount. */
   quantity: bigint;
   amount: bigint;
+  /** Costs in the same currency, whatever the currencies of the prices are. */
+  cost: bigint;
 }
 
 interface Total extends Pick<BacktestTotal, 'metric' | 'unit' | 'currency'> {
@@ -69,28 +71,40 @@ export class RatingComparison {
     };
   }
 
-  #sum(side: 'before' | 'after', { metric, unit, currency, quantity, amount }: UsageChargeItem): void {
-    const key = JSON.stringify([metric, unit, currency]);
-    let total = this.#totals.get(key);
-    if (total === undefined) {
-      if (this.#totals.size >= BACKTEST_TOTALS_MAX) {
-        this.#hasOmittedTotals = true;
-        return;
-      }
-      total = { metric, unit, currency, before: noSums(), after: noSums() };
-      this.#totals.set(key, total);
+  #sum(side: 'before' | 'after', item: UsageChargeItem): void {
+    const { quantity, amount, cost } = item;
+    const charged = this.#totalOf(item, item.currency)?.[side];
+    if (charged !== undefined) {
+      charged.count += 1;
+      charged.quantity += storedOf(quantity);
+      charged.amount += storedOf(amount);
     }
-    const sums = total[side];
-    sums.count += 1;
-    sums.quantity += storedOf(quantity);
-    sums.amount += storedOf(amount);
+    if (cost === null) return;
+    const costed = this.#totalOf(item, cost.currency)?.[side];
+    if (costed !== undefined) costed.cost += storedOf(cost.amount);
+  }
+
+  /** Returns undefined for a total past the bound. */
+  #totalOf({ metric, unit }: UsageChargeItem, currency: string | null): Total | undefined {
+    const key = JSON.stringify([metric, unit, currency]);
+    const known = this.#totals.get(key);
+    if (known !== undefined) return known;
+    if (this.#totals.size >= BACKTEST_TOTALS_MAX) {
+      this.#hasOmittedTotals = true;
+      return undefined;
+    }
+    const total = { metric, unit, currency, before: noSums(), after: noSums() };
+    this.#totals.set(key, total);
+    return total;
   }
 }
 
-const noSums = (): Sums => ({ count: 0, quantity: 0n, amount: 0n });
+const noSums = (): Sums => ({ count: 0, quantity: 0n, amount: 0n, cost: 0n });
 
-function shownSums({ count, quantity, amount }: Sums) {
-  return { item_count: count, quantity: toText(fromStored(quantity)), amount: toText(fromStored(amount)) };
+function shownSums({ count, ...sums }: Sums) {
+  const text = (stored: bigint) => toText(fromStored(stored));
+  const { quantity, amount, cost } = sums;
+  return { item_count: count, quantity: text(quantity), amount: text(amount), cost: text(cost) };
 }
 
 /** A decimal of a charge item, which has no more digits than are stored. */
@@ -101,7 +115,7 @@ function storedOf(text: string): bigint {
   return stored;
 }
 
-/** Whether the results differ. Which rule priced an item does not matter, only its amount. */
+/** Whether the results differ. The rules of an item do not matter, only its amount and its cost. */
 function isChanged({ before, after }: ComparedEvent): boolean {
   if (before.failure !== null || after.failure !== null) {
     return before.failure?.code !== after.failure?.code;
@@ -110,8 +124,8 @@ function isChanged({ before, after }: ComparedEvent): boolean {
   return JSON.stringify(old) !== JSON.stringify(fresh);
 }
 
-const chargeOf = ({ metric, unit, quantity, unit_price, amount, currency }: UsageChargeItem): string =>
-  JSON.stringify([metric, unit, quantity, unit_price, amount, currency]);
+const chargeOf = ({ metric, unit, quantity, unit_price, amount, currency, cost }: UsageChargeItem): string =>
+  JSON.stringify([metric, unit, quantity, unit_price, amount, currency, cost?.amount, cost?.currency]);
 
 /** Returns the difference of the amounts after and before, for each currency that occurs in either; × 10^18. */
 function differenceByCurrency({ before, after }: ComparedEvent): Map<string, bigint> {

@@ -47,7 +47,7 @@ function rated({ rule, rows }: Example) {
   const read = compileExtractor(JSON.parse(extractor) as ExtractorConfig, { ruleSetId: 'ers_1', version: 1 });
   const pricing = compilePricing({ rules: [rule] }, { ruleSetId: 'prs_1', version: 1 });
   if (!read.ok || !pricing.ok) throw new Error(JSON.stringify([read, pricing]));
-  const rules = { extractor: read.extractor, prices: priceListOf([pricing.pricing]) };
+  const rules = { extractor: read.extractor, prices: priceListOf([pricing.pricing]), costs: priceListOf([]) };
   const totals = new Map<string, bigint>();
   return rows.map(({ Quantity = '' }) => {
     const quantity = rule.metric === 'payments' ? Quantity : Number(Quantity);

@@ -70,7 +70,11 @@ function rated(example: Example) {
     return result.pricing;
   });
   const event = parseLossless(example.event) as Readonly<Record<string, unknown>>;
-  const rules = { extractor: compiledExtractor(extractor), prices: priceListOf(compiled) };
+  const rules = {
+    extractor: compiledExtractor(extractor),
+    prices: priceListOf(compiled),
+    costs: priceListOf([]),
+  };
   const result = rateAlone(rules, ratingInputOf({ ...event, occurred_at: OCCURRED_AT }));
   const outcome = outcomeOf(result);
   const seen = {

@@ -91,8 +91,8 @@ export async function replay(
       if (cutBy !== undefined) break;
       const { id, occurred_at_s: occurredAt } = event;
       const prices = rules.prices.at(occurredAt);
-      const { list } = prices instanceof Promise ? await prices : prices;
-      const after = rateStored(event, { extractor: rules.extractor, prices: list });
+      const { lists } = prices instanceof Promise ? await prices : prices;
+      const after = rateStored(event, { extractor: rules.extractor, ...lists });
       comparison.add({ id, occurredAt, before: storedOutcome(event), after });
       if (performance.now() - toldMs >= PROGRESS_INTERVAL_MS) await tellProgress();
     }

@@ -1,7 +1,7 @@
 import type { ExtractorConfig, UnpricedItem } from '@tollgate/contract';
 import { BoundedMemory } from '../../kernel/bounded-memory.js';
 import type { ProjectRef } from '../../kernel/scope.js';
-import { type RatingRules, rateAlone, ratingInputOf } from '../rules/index.js';
+import { type PriceLists, rateAlone, ratingInputOf } from '../rules/index.js';
 import { type StoredInput, toUsageEvent } from '../usage/index.js';
 import { fieldsOf } from './replay.js';
 import { compiledExtractor, type RuleSetsForTrial } from './trial-rules.js';
@@ -24,17 +24,17 @@ export function unpricedFinder({ boundPrices }: Pick<RuleSetsForTrial, 'boundPri
     const prices = await boundPrices
       .of(project.projectId, event.extractor_rule_set_id)
       .then((ofRuleSet) => ofRuleSet.at(event.occurred_at));
-    const items = event.failure === null ? event.charge_items : ratedAgain(stored, extractor, prices.list);
+    const items = event.failure === null ? event.charge_items : ratedAgain(stored, extractor, prices.lists);
     const dimensionTypes = extractor.dimensions ?? [];
     return unpricedItems(items, { event, dimensionTypes, configs: prices.configs });
   };
 }
 
-function ratedAgain(stored: StoredInput, config: ExtractorConfig, prices: RatingRules['prices']) {
+function ratedAgain(stored: StoredInput, config: ExtractorConfig, lists: PriceLists) {
   const { extractor_rule_set_id: ruleSetId, extractor_version: version } = stored;
   const origin = { ruleSetId, version };
   const extractor = compiledExtractor({ origin, config }, new BoundedMemory(CODE_BYTES_MAX));
-  const rules = { extractor, prices };
+  const rules = { extractor, ...lists };
   const input = ratingInputOf(fieldsOf(stored));
   return itemsWithoutPrices(rules, input, rateAlone(rules, input));
 }

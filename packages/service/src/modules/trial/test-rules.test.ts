@@ -69,6 +69,7 @@ describe('POST …/rules/test', () => {
           rule_set_version: null,
           rule_name: 'large',
           cumulative: null,
+          cost: null,
         },
         {
           extractor_name: 'calls',
@@ -85,6 +86,7 @@ describe('POST …/rules/test', () => {
           rule_set_version: null,
           rule_name: 'calls',
           cumulative: null,
+          cost: null,
         },
       ],
       errors: [],

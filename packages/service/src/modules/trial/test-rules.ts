@@ -39,7 +39,7 @@ export async function testRules(
   const { rating, extractor } = await trialRules(ruleSets, project, body);
   const input = ratingInputOf({ occurred_at: unixSeconds(clock), ...event });
   const prices = await rating.prices.at(input.occurredAt);
-  const rules = { extractor: rating.extractor, prices: prices.list };
+  const rules = { extractor: rating.extractor, ...prices.lists };
   const rated = rateAlone(rules, input, totalsOf(body.totals));
   const { items, failure } = outcomeOf(rated);
   const dimensions = Object.fromEntries(dimensionTexts(rated.dimensions));
@@ -62,7 +62,8 @@ export async function testRules(
       explainItem(item, seen, {
         extractor: { name: null, config: extractor.config },
         // Rules in the request have no id.
-        pricing: (ruleSetId) => prices.configs.get(ruleSetId ?? ''),
+        pricing: (ruleSetId) =>
+          prices.configs.get(ruleSetId ?? '') ?? prices.costConfigs.get(ruleSetId ?? ''),
         answerRule: explainedRule,
         billing: event['x-billing'],
       }),

@@ -1,16 +1,19 @@
-import type {
-  BacktestRequest,
-  ErrorDetail,
-  ExtractorConfig,
-  ExtractorRuleSetInput,
-  PricingConfig,
-  PricingRuleSetInput,
-  RulesTestRequest,
+import {
+  type BacktestRequest,
+  type ErrorDetail,
+  type ExtractorConfig,
+  type ExtractorRuleSetInput,
+  PRICING_PURPOSE_DEFAULT,
+  type PricingConfig,
+  type PricingPurpose,
+  type PricingRuleSetInput,
+  type RulesTestRequest,
 } from '@tollgate/contract';
 import { BoundedMemory } from '../../kernel/bounded-memory.js';
 import { DomainError, ERROR_DETAILS_MAX, invalidRequest } from '../../kernel/errors.js';
 import type { ProjectRef } from '../../kernel/scope.js';
 import {
+  type ActivePrices,
   type BoundPrices,
   type CompiledExtractor,
   compileExtractor,
@@ -36,7 +39,13 @@ export interface SavedRuleSets<Config> {
     owner: ProjectRef,
     ruleSetId: string,
     version?: number,
-  ): Promise<{ readonly id: string; readonly version: number; readonly config: Config }>;
+  ): Promise<{
+    readonly id: string;
+    readonly version: number;
+    readonly config: Config;
+    /** Null for extractors. */
+    readonly purpose: PricingPurpose | null;
+  }>;
 }
 
 export interface RuleSetsForTrial {
@@ -49,6 +58,11 @@ export interface RuleSetsForTrial {
 export interface TrialConfig<Config> {
   readonly origin: RuleOrigin;
   readonly config: Config;
+}
+
+/** Pricing rules, and what they give. */
+interface TrialPrices extends TrialConfig<PricingConfig> {
+  readonly purpose: PricingPurpose;
 }
 
 /** The rules under test, ready to rate. */
@@ -72,8 +86,9 @@ type Naming = Pick<
 const CODE_BYTES_MAX = 4 * 1_048_576;
 
 /**
- * Returns the rules that the request names. When it names an extractor rule set and no pricing rules, these are those
- * of production: the published pricing rule sets that are bound to it and were active when the event occurred.
+ * Returns the rules that the request names. Prices or costs for which it names no rules are those of production, if it
+ * names an extractor rule set: by the published pricing rule sets that are bound to it and were active when the event
+ * occurred.
  *
  * @throws DomainError `invalid_request` as saving the rules would, each place prefixed with `extractor.` or `pricing.`,
  * and `rule_set_not_found` (400) with the field that names it
@@ -88,8 +103,8 @@ export async function trialRules(
   const extractor = sent.extractor ?? (await savedExtractor(ruleSets, project, naming));
   const pricing = sent.pricing ?? (await savedPricing(ruleSets, project, naming));
   const codeMemory = new BoundedMemory(CODE_BYTES_MAX);
-  const prices =
-    pricing === undefined ? await boundPrices(ruleSets, project, naming) : pricesOf(pricing, codeMemory);
+  const bound = await boundPrices(ruleSets, project, naming);
+  const prices = pricing === undefined ? bound : replaced(bound, pricing, codeMemory);
   return { rating: { extractor: compiledExtractor(extractor, codeMemory), prices }, extractor };
 }
 
@@ -111,7 +126,7 @@ function checkNaming({ extractor, version, ...naming }: Naming): void {
 
 interface SentRules {
   readonly extractor?: TrialConfig<ExtractorConfig>;
-  readonly pricing?: TrialConfig<PricingConfig>;
+  readonly pricing?: TrialPrices;
 }
 
 /** Checks the rules in the request; errors of both kinds are reported together. */
@@ -137,7 +152,9 @@ function checkSent(naming: Naming): SentRules {
   }
   return {
     ...(extractor === undefined ? {} : { extractor: { origin: UNSAVED, config: extractor } }),
-    ...(pricing === undefined ? {} : { pricing: { origin: UNSAVED, config: pricing } }),
+    ...(pricing === undefined
+      ? {}
+      : { pricing: { origin: UNSAVED, config: pricing, purpose: purposeOf(naming.pricing?.purpose) } }),
   };
 }
 
@@ -170,10 +187,13 @@ async function savedPricing(
   { pricings }: RuleSetsForTrial,
   project: ProjectRef,
   { pricing_rule_set_id: id, pricing_version: version }: Naming,
-): Promise<TrialConfig<PricingConfig> | undefined> {
+): Promise<TrialPrices | undefined> {
   if (id === undefined) return undefined;
-  return saved(pricings, project, id, version, 'pricing_rule_set_id', 'pricing_version');
+  const found = await saved(pricings, project, id, version, 'pricing_rule_set_id', 'pricing_version');
+  return { ...found, purpose: purposeOf(found.purpose) };
 }
+
+const purposeOf = (purpose: PricingPurpose | null | undefined) => purpose ?? PRICING_PURPOSE_DEFAULT;
 
 async function boundPrices(
   ruleSets: RuleSetsForTrial,
@@ -191,10 +211,11 @@ export async function saved<Config>(
   version: number | undefined,
   idField: string,
   versionField: string,
-): Promise<TrialConfig<Config>> {
+): Promise<TrialConfig<Config> & { readonly purpose: PricingPurpose | null }> {
   try {
     const found = await ruleSets.read(project, ruleSetId, version);
-    return { origin: { ruleSetId: found.id, version: found.version }, config: found.config };
+    const { id, version: foundVersion, config, purpose } = found;
+    return { origin: { ruleSetId: id, version: foundVersion }, config, purpose };
   } catch (error) {
     if (!(error instanceof DomainError) || error.code !== 'rule_set_not_found') throw error;
     const message =
@@ -217,10 +238,24 @@ export function compiledExtractor(
   return result.ok ? result.extractor : refuseToCompile(origin, result.issues);
 }
 
-/** Returns prices that are the same at any time. */
-function pricesOf({ config, origin }: TrialConfig<PricingConfig>, codeMemory: BoundedMemory): PricesOverTime {
+/** Returns the active rules with those of one purpose replaced, at any time. */
+function replaced(
+  bound: PricesOverTime,
+  { config, origin, purpose }: TrialPrices,
+  codeMemory: BoundedMemory,
+): PricesOverTime {
   const result = compilePricing(config, origin, codeMemory);
   if (!result.ok) refuseToCompile(origin, result.issues);
-  const prices = { list: priceListOf([result.pricing]), configs: new Map([[origin.ruleSetId, config]]) };
-  return { at: () => prices };
+  const list = priceListOf([result.pricing]);
+  const configs = new Map([[origin.ruleSetId, config]]);
+  const replace = ({ lists, ...active }: ActivePrices): ActivePrices =>
+    purpose === 'price'
+      ? { ...active, lists: { ...lists, prices: list }, configs }
+      : { ...active, lists: { ...lists, costs: list }, costConfigs: configs };
+  return {
+    at: (occurredAt) => {
+      const active = bound.at(occurredAt);
+      return active instanceof Promise ? active.then(replace) : replace(active);
+    },
+  };
 }

@@ -30,5 +30,6 @@ export function counterRow(former: UsageEventRow, fields: CounterRowFields): Usa
 }
 
 function negated(item: UsageItemRow): UsageItemRow {
-  return { ...item, quantity: -item.quantity, amount: -item.amount, discount: -item.discount };
+  const cost = item.cost && { ...item.cost, amount: -item.cost.amount };
+  return { ...item, quantity: -item.quantity, amount: -item.amount, discount: -item.discount, cost };
 }

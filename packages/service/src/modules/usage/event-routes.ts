@@ -181,15 +181,14 @@ async function readRatedBy(
   const { extractor_rule_set_id: ruleSetId, extractor_version: version } = event;
   const extractor = version === null ? undefined : await extractorVersions.read(scope, ruleSetId, version);
   const pricings = new Map<string, PricingConfig>();
-  for (const {
-    pricing_source: source,
-    rule_set_id: id,
-    rule_set_version: pricingVersion,
-  } of event.charge_items) {
-    if (source !== 'pricing_rule_set' || id === null || pricingVersion === null) continue;
+  const read = async (id: string | null, pricingVersion: number | null) => {
     const key = `${id} ${pricingVersion}`;
-    if (pricings.has(key)) continue;
+    if (id === null || pricingVersion === null || pricings.has(key)) return;
     pricings.set(key, (await pricingVersions.read(scope, id, pricingVersion)).config);
+  };
+  for (const item of event.charge_items) {
+    if (item.pricing_source === 'pricing_rule_set') await read(item.rule_set_id, item.rule_set_version);
+    if (item.cost !== null) await read(item.cost.pricing_rule_set_id, item.cost.version);
   }
   return {
     extractor,

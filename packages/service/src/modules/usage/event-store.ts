@@ -49,6 +49,12 @@ export interface StoredEvent {
   readonly item_rule_name: readonly string[];
   readonly item_cumulative: readonly string[];
   readonly item_ledger_transaction_id: readonly string[];
+  readonly item_cost_amount: readonly string[];
+  /** Empty for items without a cost. */
+  readonly item_cost_currency: readonly string[];
+  readonly item_cost_rule_set_id: readonly string[];
+  readonly item_cost_rule_set_version: readonly number[];
+  readonly item_cost_rule_name: readonly string[];
 }
 
 /** An event with everything that decides how it is rated. */
@@ -78,7 +84,10 @@ export const EVENT_COLUMNS = `
   item.currency AS item_currency, item.quantity AS item_quantity, item.unit_price AS item_unit_price,
   item.amount AS item_amount, item.discount AS item_discount, item.source AS item_source, item.pricing_source AS item_pricing_source,
   item.rule_set_id AS item_rule_set_id, item.rule_set_version AS item_rule_set_version, item.rule_name AS item_rule_name,
-  item.cumulative AS item_cumulative, item.ledger_transaction_id AS item_ledger_transaction_id`;
+  item.cumulative AS item_cumulative,
+  item.ledger_transaction_id AS item_ledger_transaction_id, item.cost_amount AS item_cost_amount,
+  item.cost_currency AS item_cost_currency, item.cost_rule_set_id AS item_cost_rule_set_id,
+  item.cost_rule_set_version AS item_cost_rule_set_version, item.cost_rule_name AS item_cost_rule_name`;
 
 /** The condition that the project keeps an event. */
 export const IN_SCOPE = `${OWN_ROWS} AND ${isKept('occurred_at')}`;

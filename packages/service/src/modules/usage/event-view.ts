@@ -1,8 +1,8 @@
-import type { PostedChargeItem, UsageChargeItem, UsageEvent } from '@tollgate/contract';
+import type { ChargeItemCost, PostedChargeItem, UsageChargeItem, UsageEvent } from '@tollgate/contract';
 import { fromStored, parseDecimal, toText } from '../../kernel/decimal.js';
 import { rawEventIdText } from '../../kernel/id.js';
 import type { StoredEvent } from './event-store.js';
-import type { UsageItemRow } from './row.js';
+import type { ItemCostRow, UsageItemRow } from './row.js';
 
 /** The event as the API shows it: null where the store has an empty text. */
 export function toUsageEvent(event: StoredEvent): UsageEvent {
@@ -60,6 +60,20 @@ export function toUsageChargeItem(item: UsageItemRow): UsageChargeItem {
     rule_set_version: item.ruleSetVersion || null,
     rule_name: textOrNull(item.ruleName),
     cumulative: totalsOf(item.cumulative),
+    cost: item.cost && shownCost(item.cost, toText(fromStored(item.cost.amount))),
+  };
+}
+
+function shownCost(
+  { currency, ruleSetId, ruleSetVersion, ruleName }: Omit<ItemCostRow, 'amount'>,
+  amount: string,
+): ChargeItemCost {
+  return {
+    amount,
+    currency,
+    pricing_rule_set_id: textOrNull(ruleSetId),
+    version: ruleSetVersion || null,
+    rule: ruleName,
   };
 }
 
@@ -79,6 +93,7 @@ function chargeItems(event: StoredEvent): PostedChargeItem[] {
     rule_set_version: event.item_rule_set_version[i] || null,
     rule_name: textOrNull(event.item_rule_name[i]),
     cumulative: totalsOf(nestedValue(event.item_cumulative, i)),
+    cost: storedCost(event, i),
     ledger_transaction_id: textOrNull(event.item_ledger_transaction_id[i]),
   }));
 }
@@ -86,6 +101,16 @@ function chargeItems(event: StoredEvent): PostedChargeItem[] {
 /** Parses the column `item.cumulative`. */
 export function totalsOf(text: string): UsageChargeItem['cumulative'] {
   return text === '' ? null : JSON.parse(text);
+}
+
+function storedCost(event: StoredEvent, index: number): ChargeItemCost | null {
+  const currency = nestedValue(event.item_cost_currency, index);
+  if (currency === '') return null;
+  const ruleSetId = nestedValue(event.item_cost_rule_set_id, index);
+  const ruleSetVersion = nestedValue(event.item_cost_rule_set_version, index);
+  const ruleName = nestedValue(event.item_cost_rule_name, index);
+  const amount = plainDecimal(nestedValue(event.item_cost_amount, index));
+  return shownCost({ currency, ruleSetId, ruleSetVersion, ruleName }, amount);
 }
 
 /** A decimal as the API writes it; a server's settings may pad it with zeros. */

@@ -72,6 +72,7 @@ describe('GET …/usage/events', () => {
               rule_set_version: null,
               rule_name: null,
               cumulative: null,
+              cost: null,
               ledger_transaction_id: LEDGER_TRANSACTION_ID,
             },
             {
@@ -89,6 +90,7 @@ describe('GET …/usage/events', () => {
               rule_set_version: null,
               rule_name: null,
               cumulative: null,
+              cost: null,
               ledger_transaction_id: null,
             },
           ],

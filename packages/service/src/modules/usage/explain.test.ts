@@ -39,6 +39,7 @@ const item: UsageChargeItem = {
   rule_set_version: null,
   rule_name: null,
   cumulative: null,
+  cost: null,
 };
 
 const rule = (fields: Partial<PricingRule> = {}): PricingRule => ({
@@ -101,6 +102,7 @@ describe('explainEvent', () => {
             aliases: [],
             hint: null,
           },
+          cost: null,
         },
       ],
     });

@@ -1,6 +1,6 @@
 import {
+  type ChargeItemCost,
   type ChargeItemExtractor,
-  type DimensionConfig,
   type ExtractorConfig,
   PRICING_PRIORITY_DEFAULT,
   type PricingConfig,
@@ -14,51 +14,24 @@ import {
 import { add, type Decimal, decimalFromBigInt, parseDecimal, sub, toText } from '../../kernel/decimal.js';
 import { decimalFromJson, type NumericText } from '../../kernel/json/json.js';
 import type { StoredInput } from './event-store.js';
+import { explainCost } from './explain-cost.js';
+import {
+  type AnswerRule,
+  expressionsOf,
+  NO_ANSWER,
+  NO_EXPRESSIONS,
+  type RecordedEvent,
+  type RuleAnswer,
+  type RuleQuestion,
+  recordedItem,
+  ruleNamed,
+} from './explain-rule.js';
 
 /** The version of an extractor rule set that read an event. */
 export interface ExtractorText {
   readonly name: string | null;
   readonly config: ExtractorConfig;
 }
-
-/** The recorded values of a charge item that a rule saw. */
-interface RecordedItem {
-  readonly metric: string;
-  readonly unit: string | null;
-  readonly quantity: string;
-  readonly dimensions: Readonly<Record<string, string>>;
-  readonly dimensionTypes: readonly Pick<DimensionConfig, 'name' | 'type'>[];
-  readonly subject: { readonly type: string; readonly id: string } | undefined;
-  readonly occurredAt: number;
-}
-
-type Aliases = UsageItemExplanation['priced_by']['aliases'];
-
-/** A question about the rule that priced a charge item. */
-export interface RuleQuestion {
-  /** The rule set whose aliases may have applied; empty without aliases. */
-  readonly config: Pick<PricingConfig, 'aliases'>;
-  readonly rule: Pick<PricingRule, 'metric' | 'match_expr'>;
-  readonly item: RecordedItem;
-  /** The price of a total, if the rule has one. */
-  readonly total?: {
-    readonly expression: string;
-    /** Dimensions that the expression may read. */
-    readonly by: readonly string[];
-    /** The total, a decimal. */
-    readonly quantity: string;
-  };
-}
-
-export interface RuleAnswer {
-  /** The aliases by which the rule matched the charge item. */
-  readonly aliases: Aliases;
-  /** The price of the total in the question; null without one, or if it cannot be computed. */
-  readonly totalPrice: string | null;
-}
-
-/** Answers a question about a rule; implemented by the rules module. */
-export type AnswerRule = (question: RuleQuestion) => RuleAnswer;
 
 /** Answers the questions about one event, in their order. May run on another thread, because it compiles expressions. */
 export type AnswerRules = (
@@ -77,18 +50,13 @@ export type FindUnpriced = (
 export interface RatedBy {
   /** Undefined when the event failed before a version was found. */
   readonly extractor: ExtractorText | undefined;
-  /** A version of a pricing rule set that priced one of its charge items. */
+  /** A version of a pricing rule set that gave one of its charge items a price or a cost. */
   pricing(ruleSetId: string | null, version: number | null): PricingConfig | undefined;
   readonly answerRule: AnswerRule;
   /** The event's `x-billing`, parsed without losing a digit. */
   readonly billing: unknown;
 }
 
-/** The values of an event that rules see, except its charge items. */
-export type RecordedEvent = Pick<UsageEvent, 'dimensions' | 'subject_type' | 'subject_id' | 'occurred_at'>;
-
-/** Amount expression of an extractor or rule that has a unit price and no amount expression. */
-const AMOUNT_EXPRESSION_DEFAULT = 'dec_mul(item.quantity, item.unit_price)';
 const ONE = decimalFromBigInt(1n);
 
 /** Explains each number of an event. */
@@ -102,8 +70,6 @@ export function explainEvent(event: UsageEvent, ratedBy: RatedBy): UsageExplanat
     charge_items: event.charge_items.map((item) => explainItem(item, event, ratedBy)),
   };
 }
-
-const NO_ANSWER: RuleAnswer = { aliases: [], totalPrice: null };
 
 /** Like `explainEvent`, but asks all questions at once. */
 export async function explainEventWith(
@@ -130,7 +96,8 @@ export function explainItem(
 ): UsageItemExplanation {
   const entry = extractorOf(item, ratedBy.extractor?.config);
   const reader = item.source === 'extractor' ? entry : undefined;
-  const rule = ruleOf(item, ratedBy);
+  const config = pricingOf(item, ratedBy);
+  const rule = config && ruleNamed(config, item.rule_name, item.metric);
   const pricing = item.pricing_source === 'extractor' ? entry : rule;
   const expressions = pricing === undefined ? NO_EXPRESSIONS : expressionsOf(pricing);
   const { aliases, totalPrice } = answerOn(item, pricing, event, ratedBy);
@@ -169,7 +136,19 @@ export function explainItem(
       aliases: [...aliases],
       hint: item.pricing_source === 'hint' ? hintOf(item, ratedBy.billing) : null,
     },
+    cost: item.cost && explainedCost(item.cost, item, event, ratedBy),
   };
+}
+
+function explainedCost(cost: ChargeItemCost, item: UsageChargeItem, event: RecordedEvent, ratedBy: RatedBy) {
+  const { pricing, answerRule, extractor } = ratedBy;
+  const recorded = recordedItem(item, event, extractor?.config.dimensions ?? []);
+  return explainCost(cost, recorded, { config: pricing(cost.pricing_rule_set_id, cost.version), answerRule });
+}
+
+function pricingOf(item: UsageChargeItem, ratedBy: RatedBy): PricingConfig | undefined {
+  if (item.pricing_source !== 'pricing_rule_set') return undefined;
+  return ratedBy.pricing(item.rule_set_id, item.rule_set_version);
 }
 
 /** Asks about the rule that priced an item, if there is a question; most items have none. */
@@ -224,38 +203,6 @@ function explainedTotal(
   };
 }
 
-/** The values of a charge item that rules see. */
-export function recordedItem(
-  { metric, unit, quantity }: Pick<UsageChargeItem, 'metric' | 'unit' | 'quantity'>,
-  { dimensions, subject_type: type, subject_id: id, occurred_at: occurredAt }: RecordedEvent,
-  dimensionTypes: RecordedItem['dimensionTypes'],
-): RecordedItem {
-  const subject = type === null || id === null ? undefined : { type, id };
-  return { metric, unit, quantity, dimensions, dimensionTypes, subject, occurredAt };
-}
-
-interface Expressions {
-  readonly unitPrice: string | null;
-  readonly pricingUnit: string | null;
-  readonly amount: string | null;
-}
-
-const NO_EXPRESSIONS: Expressions = { unitPrice: null, pricingUnit: null, amount: null };
-
-/** Price expressions of an entry that has a price for the charge item alone; others have none. */
-function expressionsOf(
-  pricing: Pick<PricingRule, 'unit_price_expr' | 'pricing_unit' | 'amount_expr' | 'total_expr'>,
-): Expressions {
-  if (pricing.total_expr !== undefined) return NO_EXPRESSIONS;
-  const pricingUnit = pricing.pricing_unit === undefined ? null : String(pricing.pricing_unit);
-  const amountDefault = pricingUnit === null ? AMOUNT_EXPRESSION_DEFAULT : null;
-  return {
-    unitPrice: pricing.unit_price_expr ?? null,
-    pricingUnit,
-    amount: pricing.amount_expr ?? amountDefault,
-  };
-}
-
 /** Returns the config entry of an item: the one that read it or, for an item in `x-billing`, the one that priced it. */
 function extractorOf(
   item: UsageChargeItem,
@@ -265,18 +212,6 @@ function extractorOf(
   const name = item.source === 'x_billing' ? item.rule_name : item.extractor_name;
   const named = sameMetric.find((entry) => (entry.name ?? entry.metric) === name);
   return named ?? (sameMetric.length === 1 ? sameMetric[0] : undefined);
-}
-
-/** Returns the pricing rule by its recorded name: its own name, or otherwise its place or its metric. */
-function ruleOf(item: UsageChargeItem, ratedBy: RatedBy): PricingRule | undefined {
-  if (item.pricing_source !== 'pricing_rule_set') return undefined;
-  const rules = ratedBy.pricing(item.rule_set_id, item.rule_set_version)?.rules ?? [];
-  const { rule_name: name, metric } = item;
-  return (
-    rules.find((rule) => rule.name === name) ??
-    rules.find((rule, position) => rule.name === undefined && name === `rules[${position}]`) ??
-    rules.find((rule) => rule.name === undefined && rule.metric === metric)
-  );
 }
 
 type SentDecimal = number | string | NumericText;

@@ -61,6 +61,11 @@ const LAST_COLUMNS: Columns<UsageEvent> = {
 };
 const LAST_ITEM_COLUMNS: Columns<PostedChargeItem> = {
   'item.cumulative': (item) => csvText(item.cumulative === null ? null : JSON.stringify(item.cumulative)),
+  'item.cost.amount': ({ cost }) => decimal(cost?.amount ?? null),
+  'item.cost.currency': ({ cost }) => csvText(cost?.currency ?? null),
+  'item.cost.pricing_rule_set_id': ({ cost }) => csvText(cost?.pricing_rule_set_id ?? null),
+  'item.cost.version': ({ cost }) => number(cost?.version ?? null),
+  'item.cost.rule': ({ cost }) => csvText(cost?.rule ?? null),
 };
 /** Before the columns of the item: its index among the event's items, counted from 0. */
 const ITEM_INDEX = 'item';

@@ -189,9 +189,9 @@ describe('GET …/usage/events/export', () => {
     expect(exact).toMatch(
       /,1,,llm\.calls,,12345678901234567890\.000000000000000001,,0,0,,extractor,unpriced,/,
     );
-    expect(columns.slice(-18, -16)).toEqual(['item', 'item.extractor_name']);
+    expect(columns.slice(-23, -21)).toEqual(['item', 'item.extractor_name']);
     const failed = rows.find((row) => row.includes(',failed,'));
-    expect(failed).toMatch(/,dimension_missing,dimension model is missing,dimensions\[0\],{17}1,$/);
+    expect(failed).toMatch(/,dimension_missing,dimension model is missing,dimensions\[0\],{17}1,{6}$/);
     expect(exact).toContain(',"[{""code"":""quantity_clamped"",');
   });
 

@@ -18,15 +18,13 @@ export {
   type UsageScope,
 } from './event-store.js';
 export { toUsageChargeItem, toUsageEvent } from './event-view.js';
+export { type AnswerRules, explainItem, type FindUnpriced } from './explain.js';
 export {
-  type AnswerRules,
-  explainItem,
-  type FindUnpriced,
   type RecordedEvent,
   type RuleAnswer,
   type RuleQuestion,
   recordedItem,
-} from './explain.js';
+} from './explain-rule.js';
 export { registerExportRoutes } from './export-routes.js';
 export { eventState } from './failed-store.js';
 export { filterSql, StatementParams } from './filter-sql.js';
@@ -39,7 +37,7 @@ export {
 } from './replay-store.js';
 export type { CorrectionAuthor } from './revisions.js';
 export { registerUsageRoutes } from './routes.js';
-export { assertStorable, type UsageEventRow, type UsageItemRow } from './row.js';
+export { assertStorable, type ItemCostRow, type UsageEventRow, type UsageItemRow } from './row.js';
 export { sentFields } from './sent-fields.js';
 export { ingestCounts } from './status-store.js';
 export { revisionRows } from './stored-rows.js';

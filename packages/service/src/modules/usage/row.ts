@@ -1,3 +1,14 @@
+/** The cost of a charge item, by a cost rule. Rules of a request have no id, and version 0. */
+export interface ItemCostRow {
+  /** × 10^18. */
+  readonly amount: bigint;
+  /** Never empty. */
+  readonly currency: string;
+  readonly ruleSetId: string;
+  readonly ruleSetVersion: number;
+  readonly ruleName: string;
+}
+
 /** One charge item of a row. Decimals are their value × 10^18. */
 export interface UsageItemRow {
   readonly extractorName: string;
@@ -18,6 +29,8 @@ export interface UsageItemRow {
   readonly ruleName: string;
   /** JSON text of the `CumulativeTotals` that set the amount; empty for a price of the charge item alone. */
   readonly cumulative: string;
+  /** Null when no cost rule matched, or the one that did could not be computed. */
+  readonly cost: ItemCostRow | null;
 }
 
 /** One row of ClickHouse's `usage_events`; an absent text is empty there. */
@@ -107,7 +120,14 @@ export function assertStorable(row: UsageEventRow): void {
     if (item.unitPrice !== null) assertCoefficient('unitPrice', item.unitPrice);
     assertCoefficient('amount', item.amount);
     assertCoefficient('discount', item.discount);
+    if (item.cost !== null) assertStorableCost(item.cost);
   }
+}
+
+function assertStorableCost({ amount, currency, ruleSetVersion }: ItemCostRow): void {
+  if (currency === '') throw new RangeError('a cost has a currency');
+  assertCoefficient('cost amount', amount);
+  assertInteger('cost ruleSetVersion', ruleSetVersion, UINT32_MAX);
 }
 
 function assertInteger(name: string, value: number, max: number): void {

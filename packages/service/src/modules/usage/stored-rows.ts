@@ -2,7 +2,7 @@ import { parseDecimal, toStored } from '../../kernel/decimal.js';
 import type { ProjectHistory } from '../storage/index.js';
 import { EVENT_COLUMNS, REVISIONS_BY_IDS, type StoredEventDetail } from './event-store.js';
 import { nestedValue } from './event-view.js';
-import type { UsageEventRow, UsageItemRow } from './row.js';
+import type { ItemCostRow, UsageEventRow, UsageItemRow } from './row.js';
 
 /** Everything that a row of `usage_events` says, as ClickHouse returns it. */
 interface StoredRow extends StoredEventDetail {
@@ -95,6 +95,19 @@ function itemOf(row: StoredRow, index: number): UsageItemRow {
     ruleSetVersion: nestedValue(row.item_rule_set_version, index),
     ruleName: nestedValue(row.item_rule_name, index),
     cumulative: nestedValue(row.item_cumulative, index),
+    cost: costOf(row, index),
+  };
+}
+
+function costOf(row: StoredRow, index: number): ItemCostRow | null {
+  const currency = nestedValue(row.item_cost_currency, index);
+  if (currency === '') return null;
+  return {
+    amount: coefficient(nestedValue(row.item_cost_amount, index)),
+    currency,
+    ruleSetId: nestedValue(row.item_cost_rule_set_id, index),
+    ruleSetVersion: nestedValue(row.item_cost_rule_set_version, index),
+    ruleName: nestedValue(row.item_cost_rule_name, index),
   };
 }
 

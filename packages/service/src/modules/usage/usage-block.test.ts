@@ -6,6 +6,7 @@ import { createTestClickHouse, type TestClickHouse, usageItem, usageRow } from '
 import {
   EVENT_STATUSES,
   ITEM_SOURCES,
+  type ItemCostRow,
   LEASE_STATUSES,
   POSTINGS,
   PRICING_SOURCES,
@@ -53,6 +54,14 @@ const decimal = fc.oneof(
 );
 const keyOf = <T extends object>(names: T) => fc.constantFrom(...(Object.keys(names) as (keyof T)[]));
 
+const cost: fc.Arbitrary<ItemCostRow> = fc.record({
+  amount: decimal,
+  currency: anyText.filter((text) => text !== ''),
+  ruleSetId: anyText,
+  ruleSetVersion: fc.nat(UINT32_MAX),
+  ruleName: anyText,
+});
+
 const item: fc.Arbitrary<UsageItemRow> = fc.record({
   extractorName: anyText,
   metric: anyText,
@@ -68,6 +77,7 @@ const item: fc.Arbitrary<UsageItemRow> = fc.record({
   ruleSetVersion: fc.nat(UINT32_MAX),
   ruleName: anyText,
   cumulative: anyText,
+  cost: fc.option(cost),
 });
 
 const rated: fc.Arbitrary<UsageEventRow> = fc.record({
@@ -177,6 +187,8 @@ function expected(row: UsageEventRow): unknown {
       ),
       [charge.source, charge.pricingSource],
       charge.ruleSetVersion,
+      [charge.cost?.currency ?? '', charge.cost?.ruleSetId ?? '', charge.cost?.ruleName ?? ''].map(hex),
+      [toText(fromStored(charge.cost?.amount ?? 0n)), String(charge.cost?.ruleSetVersion ?? 0)],
     ]),
   };
 }
@@ -211,13 +223,17 @@ const SELECTED = `
   arrayMap((name, value) -> [hex(name), hex(value)], mapKeys(dimensions), mapValues(dimensions)) as dimensions,
   arrayMap(name -> hex(name), raw_only) as raw_only,
   arrayMap(id -> hex(id), item.ledger_transaction_id) as transactions,
-  arrayMap((extractor, metric, unit, currency, rule_set, rule, quantity, price, amount, discount, source, pricing, version) -> tuple(
+  arrayMap((extractor, metric, unit, currency, rule_set, rule, quantity, price, amount, discount, source, pricing, version,
+      cost, cost_currency, cost_rule_set, cost_version, cost_rule) -> tuple(
       [hex(extractor), hex(metric), hex(unit), hex(currency), hex(rule_set), hex(rule)],
       [toString(quantity), toString(price), toString(amount), toString(discount)],
       [toString(source), toString(pricing)],
-      version),
+      version,
+      [hex(cost_currency), hex(cost_rule_set), hex(cost_rule)],
+      [toString(cost), toString(cost_version)]),
     item.extractor_name, item.metric, item.unit, item.currency, item.rule_set_id, item.rule_name, item.quantity,
-    item.unit_price, item.amount, item.discount, item.source, item.pricing_source, item.rule_set_version) as items`;
+    item.unit_price, item.amount, item.discount, item.source, item.pricing_source, item.rule_set_version,
+    item.cost_amount, item.cost_currency, item.cost_rule_set_id, item.cost_rule_set_version, item.cost_rule_name) as items`;
 
 describe('a row of usage_events', () => {
   let test: TestClickHouse;

@@ -8,6 +8,7 @@ import {
   nativeBlock,
   PlainColumn,
 } from '../../platform/clickhouse-format/index.js';
+import { CostColumns } from './cost-columns.js';
 import {
   assertStorable,
   EVENT_STATUSES,
@@ -39,6 +40,7 @@ class ItemColumns {
   readonly #ruleName = new DictionaryColumn();
   readonly #cumulative = new PlainColumn('String');
   readonly #transactionId = new PlainColumn('String');
+  readonly #costs = new CostColumns();
 
   readonly columns: readonly NamedColumn[] = [
     ['item.extractor_name', new ArrayColumn(this.#lengths, this.#extractorName)],
@@ -56,6 +58,7 @@ class ItemColumns {
     ['item.rule_name', new ArrayColumn(this.#lengths, this.#ruleName)],
     ['item.cumulative', new ArrayColumn(this.#lengths, this.#cumulative)],
     ['item.ledger_transaction_id', new ArrayColumn(this.#lengths, this.#transactionId)],
+    ...this.#costs.columns(this.#lengths),
   ];
 
   /** Number of items of all rows. */
@@ -82,6 +85,7 @@ class ItemColumns {
       this.#ruleSetVersion.uint32(item.ruleSetVersion);
       this.#ruleName.string(item.ruleName);
       this.#cumulative.string(item.cumulative);
+      this.#costs.add(item.cost);
     }
     if (transactionIds.length > 0) for (const id of transactionIds) this.#transactionId.string(id);
     else for (let index = 0; index < items.length; index++) this.#transactionId.string('');

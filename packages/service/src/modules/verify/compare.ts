@@ -6,6 +6,8 @@ export type ComparedMeasure =
   | 'item_count'
   | 'quantity'
   | 'amount'
+  | 'cost'
+  | 'cost_count'
   | 'processed_count'
   | 'failed_count'
   | 'voided_count'

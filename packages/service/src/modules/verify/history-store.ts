@@ -29,18 +29,34 @@ const WITHIN = (time: string) =>
   `toUnixTimestamp(${time}) >= {from:UInt32} AND toUnixTimestamp(${time}) < {to:UInt64}`;
 const KEYS = 'tenantId, projectId, day, metric, unit, currency';
 
-/** Sums charge items; no charge item is in two rows of its revision, and counter rows take back former revisions. */
+/**
+ * Sums charge items, and their costs by the currency of the cost. No charge item is in two rows of its revision, and
+ * counter rows take back former revisions.
+ */
 function eventsQuery({ events }: EveryHistory): string {
-  return `SELECT tenant_id AS tenantId, project_id AS projectId, ${DAY_OF('occurred_at')} AS day,
-      item.metric AS metric, item.unit AS unit, item.currency AS currency, sum(${SIGN}) AS itemCount,
-      sum(toDecimal256(item.quantity, 18)) AS quantity, sum(toDecimal256(item.amount, 18)) AS amount
-    FROM ${events.from} ARRAY JOIN item WHERE ${events.inPlace} AND ${WITHIN('occurred_at')} GROUP BY ${KEYS}`;
+  const select = (currency: string, sums: string, condition: string) =>
+    `SELECT tenant_id AS tenantId, project_id AS projectId, ${DAY_OF('occurred_at')} AS day,
+      item.metric AS metric, item.unit AS unit, ${currency} AS currency, ${sums}
+    FROM ${events.from} ARRAY JOIN item
+    WHERE ${events.inPlace} AND ${WITHIN('occurred_at')} AND ${condition} GROUP BY ${KEYS}`;
+  const charges = `sum(${SIGN}) AS itemCount, sum(toDecimal256(item.quantity, 18)) AS quantity,
+      sum(toDecimal256(item.amount, 18)) AS amount, toDecimal256(0, 18) AS cost, toInt64(0) AS costCount`;
+  const costs = `toInt64(0) AS itemCount, toDecimal256(0, 18) AS quantity, toDecimal256(0, 18) AS amount,
+      sum(toDecimal256(item.cost_amount, 18)) AS cost, sum(${SIGN}) AS costCount`;
+  const sums = ['itemCount', 'quantity', 'amount', 'cost', 'costCount'].map(
+    (name) => `sum(part.${name}) AS ${name}`,
+  );
+  return `SELECT ${KEYS}, ${sums.join(', ')} FROM (
+      ${select('item.currency', charges, 'true')}
+      UNION ALL ${select('item.cost_currency', costs, "item.cost_currency != ''")}
+    ) AS part GROUP BY ${KEYS}`;
 }
 
 function rollupQuery({ rollup }: EveryHistory, resolutionS: 60 | 900 | 3_600): string {
   return `SELECT part.tenant_id AS tenantId, part.project_id AS projectId, ${DAY_OF('part.bucket')} AS day,
       part.metric AS metric, part.unit AS unit, part.currency AS currency, sum(part.item_count) AS itemCount,
-      sum(part.quantity) AS quantity, sum(part.amount) AS amount
+      sum(part.quantity) AS quantity, sum(part.amount) AS amount, sum(part.cost) AS cost,
+      sum(part.cost_count) AS costCount
     FROM ${rollup.from} AS part
     WHERE ${rollup.inPlace} AND part.resolution = ${resolutionS} AND ${WITHIN('part.bucket')} GROUP BY ${KEYS}`;
 }

@@ -11,12 +11,22 @@ export interface ItemTotals {
   readonly itemCount: string;
   readonly quantity: string;
   readonly amount: string;
+  readonly cost: string;
+  /** Number of charge items with a cost in this currency. */
+  readonly costCount: string;
 }
 
-export function itemMeasurements({ itemCount, quantity, amount, ...key }: ItemTotals): Measurement[] {
+/** Costs are left out where there are none, which means the same. */
+export function itemMeasurements(totals: ItemTotals): Measurement[] {
+  const { itemCount, quantity, amount, cost, costCount, ...key } = totals;
+  const costs: Measurement[] = [
+    { ...key, measure: 'cost', value: cost },
+    { ...key, measure: 'cost_count', value: costCount },
+  ];
   return [
     { ...key, measure: 'item_count', value: itemCount },
     { ...key, measure: 'quantity', value: quantity },
     { ...key, measure: 'amount', value: amount },
+    ...(costCount === '0' && Number(cost) === 0 ? [] : costs),
   ];
 }

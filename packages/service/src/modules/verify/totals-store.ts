@@ -61,7 +61,8 @@ export function withRatingHeld<T>(postgres: Postgres, work: (tx: Tx) => Promise<
 export async function readExpected(tx: Tx, span: DaySpan): Promise<ExpectedTotals> {
   const items = await sql<ItemTotals>`
     select tenant_id as "tenantId", project_id as "projectId", day, metric, unit, currency,
-      item_count::text as "itemCount", quantity::text as quantity, amount::text as amount
+      item_count::text as "itemCount", quantity::text as quantity, amount::text as amount, cost::text as cost,
+      cost_count::text as "costCount"
     from usage_totals where ${within(span)}
   `.execute(tx);
   const events = await sql<EventTotals>`

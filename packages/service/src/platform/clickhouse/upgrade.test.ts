@@ -21,7 +21,7 @@ function insert(table: string, id: number, columns: readonly string[]): Promise<
 /** Takes the tables back to the schema after the first migrations, and the record with them. */
 async function downgrade({ clickhouse }: TestClickHouse, versions: number): Promise<void> {
   for (const suffix of ['', '_7']) {
-    for (const view of ['usage_rollup_view', 'usage_counter_view'])
+    for (const view of ['usage_rollup_view', 'usage_counter_view', 'usage_cost_view'])
       await clickhouse.command(`DROP VIEW IF EXISTS ${view}${suffix} SYNC`);
     for (const table of ['usage_events', 'usage_rollup'])
       await clickhouse.command(`DROP TABLE IF EXISTS ${table}${suffix} SYNC`);
@@ -80,6 +80,37 @@ test('keeps each revision and its counter row in merged parts, also beside parts
       { corrections: 0, is_counter: true },
       { corrections: 1, is_counter: false },
     ]);
+  }
+});
+
+/** Columns of charge items that are younger than corrections. */
+const ITEM_COLUMNS = [
+  'item.cumulative',
+  'item.cost_amount',
+  'item.cost_currency',
+  'item.cost_rule_set_id',
+  'item.cost_rule_set_version',
+  'item.cost_rule_name',
+];
+
+test('events from before costs have none, in shared and dedicated tables, and spooled rows still fit', async () => {
+  const { clickhouse } = store;
+  await downgrade(store, 4);
+  for (const table of TABLES) await insert(table, 1, USAGE_ROW_COLUMNS);
+  expect(await applyClickHouseMigrations(clickhouse, undefined, ['_7'])).toEqual(MIGRATIONS.slice(4));
+  for (const table of TABLES) {
+    // Blocks that were written before lack the columns that the insert names.
+    await insert(table, 2, [...USAGE_ROW_COLUMNS, ...ITEM_COLUMNS]);
+    const none = { amounts: ['0'], currencies: [''] };
+    expect(
+      await clickhouse.query(
+        `SELECT arrayMap(x -> toString(x), item.cost_amount) AS amounts, item.cost_currency AS currencies FROM ${table}`,
+      ),
+    ).toEqual([none, none]);
+    const rollup = table.replace('events', 'rollup');
+    expect(
+      await clickhouse.query(`SELECT sum(cost) AS cost, sum(cost_count) AS count FROM ${rollup}`),
+    ).toEqual([{ cost: '0', count: '0' }]);
   }
 });
 

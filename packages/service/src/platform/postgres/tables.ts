@@ -605,6 +605,7 @@ export interface RuleSetsTable {
   revision: Generated<number>;
   archived_at: number | null;
   created_at: number;
+  purpose: Generated<string>;
 }
 
 export interface SandboxEventsTable {
@@ -924,6 +925,8 @@ export interface UsageTotalsTable {
   item_count: number;
   quantity: string;
   amount: string;
+  cost: Generated<string>;
+  cost_count: Generated<number>;
 }
 
 export interface WalletsTable {

@@ -17,7 +17,8 @@ const ALIASES_MAX = 1_000;
 /** All fields of a pricing rule set. */
 export function PricingForm({ value, onChange }: Omit<FormPart<PricingBody>, 'path'>) {
   const { isReadOnly } = useRulesForm();
-  const { rules = [], aliases = [] } = value;
+  const { purpose, rules = [], aliases = [] } = value;
+  const isCost = purpose === 'cost';
   const setRules = (next: readonly PricingRule[]) => onChange({ ...value, rules: next });
   return (
     <>
@@ -30,15 +31,16 @@ export function PricingForm({ value, onChange }: Omit<FormPart<PricingBody>, 'pa
             onChange={onChange}
             name="currency"
             label="Currency"
-            hint="Currency of all prices: USD, EUR or a custom unit."
+            hint={`Currency of all ${isCost ? 'costs' : 'prices'}: USD, EUR or a custom unit.`}
             isRequired
             isCode
           />
+          <PurposeField isCost={isCost} />
         </FieldGrid>
       </FormSection>
       <FormSection
         title="Rules"
-        hint="Tried from top to bottom. The first rule of the metric whose condition is true sets the price."
+        hint={`Tried from top to bottom. The first rule of the metric whose condition is true sets the ${isCost ? 'cost' : 'price'}.`}
         actions={
           !isReadOnly &&
           !isInOrder(rules) && (
@@ -58,7 +60,11 @@ export function PricingForm({ value, onChange }: Omit<FormPart<PricingBody>, 'pa
           max={RULES_MAX}
           titleOf={({ name, metric }) => name ?? metric}
           summaryOf={summaryOfRule}
-          nothing="No rules. Charge items without a price of their own stay unpriced."
+          nothing={
+            isCost
+              ? 'No rules. Charge items get no cost from this rule set.'
+              : 'No rules. Charge items without a price of their own stay unpriced.'
+          }
           makeEntry={() => ({ metric: '' })}
           move={(entries, from, to) => moveRule(entries, from, to)}
           onChange={setRules}
@@ -68,6 +74,22 @@ export function PricingForm({ value, onChange }: Omit<FormPart<PricingBody>, 'pa
       </FormSection>
       <Aliases aliases={aliases} onChange={(next) => onChange({ ...value, aliases: next })} />
     </>
+  );
+}
+
+/** Shows the purpose, which is fixed. */
+function PurposeField({ isCost }: { readonly isCost: boolean }) {
+  return (
+    <Field
+      label="Purpose"
+      hint={
+        isCost
+          ? 'Costs are recorded beside the price of each charge item, and posted nowhere. Fixed.'
+          : 'Prices are charged. Fixed.'
+      }
+    >
+      {(control) => <TextInput {...control} readOnly value={isCost ? 'Costs' : 'Prices'} />}
+    </Field>
   );
 }
 

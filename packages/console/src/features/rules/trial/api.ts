@@ -109,7 +109,11 @@ export function useBoundPrices(extractorRuleSetId: string | undefined) {
       extractorRuleSetId === undefined
         ? skipToken
         : async () => {
-            const query = { limit: 100, extractor_rule_set_id: extractorRuleSetId };
+            const query = {
+              limit: 100,
+              extractor_rule_set_id: extractorRuleSetId,
+              purpose: 'price' as const,
+            };
             const lists = (['published', 'draft'] as const).map((status) =>
               project.pricingRuleSets.list({ ...query, status }),
             );

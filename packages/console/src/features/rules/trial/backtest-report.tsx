@@ -129,9 +129,12 @@ function Totals({ totals }: { readonly totals: readonly BacktestTotal[] }) {
       ...total,
       amount: changeOf(total.before.amount, total.after.amount),
       quantity: changeOf(total.before.quantity, total.after.quantity),
+      // Results of earlier releases have no costs.
+      cost: changeOf(total.before.cost ?? '0', total.after.cost ?? '0'),
     }))
     .toSorted((a, b) => Number(rowChanges(b)) - Number(rowChanges(a)));
   type Row = (typeof rows)[number];
+  const hasCosts = rows.some(({ cost }) => cost.before !== '0' || cost.after !== '0');
   const columns: readonly Column<Row>[] = [
     { title: 'Metric', cell: ({ metric }) => <span className="font-medium">{metric}</span> },
     {
@@ -155,6 +158,7 @@ function Totals({ totals }: { readonly totals: readonly BacktestTotal[] }) {
       cell: ({ amount, currency }) => <Amount text={amount.after} currency={currency} />,
     },
     { title: 'Amount difference', isNumber: true, cell: ({ amount }) => <Difference change={amount} /> },
+    ...(hasCosts ? COST_COLUMNS : []),
   ];
   return (
     <Table
@@ -166,8 +170,36 @@ function Totals({ totals }: { readonly totals: readonly BacktestTotal[] }) {
   );
 }
 
-const rowChanges = ({ amount, quantity }: { readonly amount: Change; readonly quantity: Change }) =>
-  isChanged(amount) || isChanged(quantity);
+interface Costed {
+  readonly cost: Change;
+  readonly currency: string | null;
+}
+
+const COST_COLUMNS: readonly Column<Costed>[] = [
+  {
+    title: 'Cost recorded',
+    isNumber: true,
+    cell: ({ cost, currency }) => <Cost text={cost.before} currency={currency} />,
+  },
+  {
+    title: 'New cost',
+    isNumber: true,
+    cell: ({ cost, currency }) => <Cost text={cost.after} currency={currency} />,
+  },
+  { title: 'Cost difference', isNumber: true, cell: ({ cost }) => <Difference change={cost} /> },
+];
+
+/** Costs are in rows that have a currency. */
+function Cost({ text, currency }: { readonly text: string; readonly currency: string | null }) {
+  return currency === null ? (
+    <span className="text-ink-faint">—</span>
+  ) : (
+    <Amount text={text} currency={currency} />
+  );
+}
+
+const rowChanges = ({ amount, quantity, cost }: Readonly<Record<'amount' | 'quantity' | 'cost', Change>>) =>
+  isChanged(amount) || isChanged(quantity) || isChanged(cost);
 
 function Amount({ text, currency }: { readonly text: string; readonly currency: string | null }) {
   if (currency === null) return <span className="text-ink-faint">no price</span>;

@@ -147,6 +147,7 @@ function Origin({
       {explanation?.total != null && (
         <TotalOrigin item={item} explanation={explanation} total={explanation.total} />
       )}
+      {item.cost && <CostLine cost={item.cost} explanation={explanation?.cost ?? null} />}
     </div>
   );
 }
@@ -172,6 +173,36 @@ function TotalOrigin({
           <Code>{total.expression}</Code>
         </>
       )}
+    </p>
+  );
+}
+
+function CostLine({
+  cost: { amount, currency, rule, version },
+  explanation,
+}: {
+  readonly cost: NonNullable<UsageChargeItem['cost']>;
+  readonly explanation: UsageItemExplanation['cost'];
+}) {
+  const { unit_price_expression: unitPrice = null, pricing_unit: unit = null } = explanation ?? {};
+  const expressions = [
+    explanation?.match_expr,
+    unitPrice === null ? null : priceText(unitPrice, unit),
+    explanation?.expression === AMOUNT_EXPRESSION_DEFAULT ? null : explanation?.expression,
+  ].filter((expression) => expression != null);
+  return (
+    <p className="wrap-anywhere">
+      Costs{' '}
+      <span className="tabular">
+        {decimalExact(amount)} {currency}
+      </span>{' '}
+      by “<bdi>{rule}</bdi>” {version === null ? 'of these rules' : `of version ${version}`}
+      {expressions.map((expression) => (
+        <span key={expression}>
+          {' · '}
+          <Code>{expression}</Code>
+        </span>
+      ))}
     </p>
   );
 }

@@ -19,6 +19,7 @@ function item(metric: string, quantity: string, amount: string, currency: string
     rule_set_version: null,
     rule_name: null,
     cumulative: null,
+    cost: null,
   };
   return item;
 }

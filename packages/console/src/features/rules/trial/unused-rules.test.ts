@@ -18,6 +18,7 @@ function item(change: Partial<UsageChargeItem>): UsageChargeItem {
     rule_set_version: null,
     rule_name: null,
     cumulative: null,
+    cost: null,
     ...change,
   };
 }
@@ -93,5 +94,23 @@ describe('unusedPricingRules', () => {
     const body = { rules: [{ metric: 'tokens' }, { metric: 'tokens' }, { metric: 'seconds' }] };
     const items = [pricedBy('rules[1]'), pricedBy('seconds', 'seconds')];
     expect(unusedPricingRules(body, items).map(({ name }) => name)).toEqual(['rules[0]']);
+  });
+});
+
+describe('unusedPricingRules of costs', () => {
+  it('sees the rules that gave costs, whatever priced the items', () => {
+    const body = {
+      purpose: 'cost',
+      rules: [
+        { name: 'never', metric: 'tokens', match_expr: 'false' },
+        { name: 'all', metric: 'tokens' },
+        { name: 'calls', metric: 'calls' },
+      ],
+    };
+    const cost = { amount: '1', currency: 'USD', pricing_rule_set_id: null, version: null, rule: 'all' };
+    expect(unusedPricingRules(body, [item({ pricing_source: 'extractor', cost })])).toEqual([
+      { name: 'never', reason: 'condition is false: false' },
+      { name: 'calls', reason: 'the event has no charge item for calls' },
+    ]);
   });
 });

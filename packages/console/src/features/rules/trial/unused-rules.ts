@@ -20,8 +20,22 @@ export function unusedExtractors(body: unknown, items: readonly UsageChargeItem[
   });
 }
 
-/** The pricing rules of a tested body that priced no charge item, in the order in which they are tried. */
+/** The rules of a tested body that gave no charge item a price or cost, in the order in which they are tried. */
 export function unusedPricingRules(body: unknown, items: readonly UsageChargeItem[]): UnusedRule[] {
+  return isOfCosts(body) ? unusedRules(body, items.map(asCosted)) : unusedRules(body, items);
+}
+
+/** Shows the rule of its cost as the rule of an item: cost rules are tried for every item. */
+function asCosted(item: UsageChargeItem): UsageChargeItem {
+  const rule = item.cost?.rule ?? null;
+  return { ...item, pricing_source: rule === null ? 'unpriced' : 'pricing_rule_set', rule_name: rule };
+}
+
+function isOfCosts(body: unknown): boolean {
+  return typeof body === 'object' && body !== null && 'purpose' in body && body.purpose === 'cost';
+}
+
+function unusedRules(body: unknown, items: readonly UsageChargeItem[]): UnusedRule[] {
   const rules = entriesOf<PricingRule>(body, 'rules').toSorted(
     (a, b) => (a.priority ?? 0) - (b.priority ?? 0),
   );

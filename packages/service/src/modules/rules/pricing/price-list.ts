@@ -28,6 +28,7 @@ export interface PriceList {
  * differ by metric or by the text of a dimension. The result equals that of trying one rule after the other.
  */
 export function priceListOf(pricings: readonly CompiledPricing[]): PriceList {
+  if (pricings.length === 0) return EMPTY_PRICE_LIST;
   const ordered = pricings.flatMap(({ rules }) => rules).toSorted(inOrder);
   const ranked = ordered.map((rule, rank) => ({ rank, rule }));
   const rules = new IndexedRules(ranked);

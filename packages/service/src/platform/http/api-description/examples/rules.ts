@@ -44,6 +44,7 @@ const pricingRuleSet = {
   id: PRICING_RULE_SET,
   ...OWNER,
   extractor_rule_set_id: EXTRACTOR_RULE_SET,
+  purpose: 'price',
   name: 'Model prices',
   ...version,
   status: 'published',
@@ -54,7 +55,7 @@ const pricingRuleSet = {
 };
 const page = { total_count: 1, limit: 20, offset: 0 };
 
-const backtestSums = (amount: string) => ({ item_count: 1, quantity: '340', amount });
+const backtestSums = (amount: string) => ({ item_count: 1, quantity: '340', amount, cost: '0.0034' });
 
 export const RULE_EXAMPLES = {
   ExtractorRuleSetInput: { name: 'LLM calls', ...extractor },

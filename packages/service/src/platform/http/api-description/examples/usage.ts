@@ -2,6 +2,7 @@ import {
   ACCOUNT,
   BOARD,
   CHART,
+  COST_RULE_SET,
   CUSTOMER,
   EVENT,
   EXTRACTOR_RULE_SET,
@@ -24,12 +25,13 @@ function item(
   name: string,
   path: string,
   quantity: string,
-  prices: { unit: string; million: string; amount: string },
+  prices: { unit: string; million: string; amount: string; cost: string; costOfMillion: string },
 ) {
   const metric = `llm.${name}_tokens`;
   const ruleName = `large ${name === 'input' ? 'in' : 'out'}`;
   const ruleSet = { rule_set_id: PRICING_RULE_SET, rule_set_version: 1, rule_name: ruleName };
-  const { unit, million, amount } = prices;
+  const { unit, million, amount, cost, costOfMillion } = prices;
+  const costedBy = { pricing_rule_set_id: COST_RULE_SET, version: 1, rule: ruleName };
   return {
     charged: {
       extractor_name: metric,
@@ -44,6 +46,7 @@ function item(
       pricing_source: 'pricing_rule_set',
       ...ruleSet,
       cumulative: null,
+      cost: { amount: cost, currency: 'USD', ...costedBy },
     },
     explained: {
       metric,
@@ -68,13 +71,36 @@ function item(
         aliases: [],
         hint: null,
       },
+      cost: {
+        value: cost,
+        currency: 'USD',
+        expression: null,
+        unit_price_expression: `dec("${costOfMillion}")`,
+        pricing_unit: '1000000',
+        ...costedBy,
+        match_expr: 'dimensions.model == "large"',
+        priority: 0,
+        aliases: [],
+      },
     },
   };
 }
 
 const items = [
-  item('input', '$.usage.input_tokens', '1200', { unit: '0.000003', million: '3', amount: '0.0036' }),
-  item('output', '$.usage.output_tokens', '340', { unit: '0.000015', million: '15', amount: '0.0051' }),
+  item('input', '$.usage.input_tokens', '1200', {
+    unit: '0.000003',
+    million: '3',
+    amount: '0.0036',
+    cost: '0.003',
+    costOfMillion: '2.5',
+  }),
+  item('output', '$.usage.output_tokens', '340', {
+    unit: '0.000015',
+    million: '15',
+    amount: '0.0051',
+    cost: '0.0034',
+    costOfMillion: '10',
+  }),
 ];
 export const CHARGE_ITEMS = items.map(({ charged }) => charged);
 export const EXPLANATIONS = items.map(({ explained }) => explained);
