@@ -52,7 +52,9 @@ const FilterValues = Type.Array(Type.String({ maxLength: DIMENSION_VALUE_CHARS_M
 });
 const Count = Type.Integer({ minimum: 0 });
 const Sum = Type.String({ description: 'Exact decimal, plain: `"12.5"`.' });
-const OfQuantities = Type.Optional(Sum);
+const OfQuantities = Type.Optional(
+  Nullable(Type.String({ description: 'Exact decimal; null in a row that only has costs.' })),
+);
 
 /** Exactly one of the three conditions. */
 export const DimensionFilter = Type.Object(
@@ -178,6 +180,8 @@ export const AnalysisRow = Type.Object(
     item_count: Type.Optional(Count),
     quantity: Type.Optional(Sum),
     amount: Type.Optional(Sum),
+    cost: Type.Optional(Sum),
+    margin: Type.Optional(Sum),
     minimum: OfQuantities,
     maximum: OfQuantities,
     average: OfQuantities,

@@ -1,4 +1,4 @@
-import { isSum, type Measure } from '@tollgate/contract';
+import { isOfMoney, isSum, type Measure } from '@tollgate/contract';
 import { useMemo, useState } from 'react';
 import { exactSum } from '../../exact-sum.js';
 import { dateMinute, decimalSignificant } from '../../format.js';
@@ -74,10 +74,10 @@ export function ChartView(props: ChartViewProps) {
   );
 }
 
-/** The total of the shown series. Amounts are summed over metrics, other measures only within one. */
+/** The total of the shown series. Money is summed over metrics, other measures only within one. */
 function totalOf(shown: readonly ColoredSeries[], measure: Measure) {
   const metrics = new Set(shown.map(({ metric }) => metric));
-  if (shown.length < 2 || !isSum(measure) || (measure !== 'amount' && metrics.size > 1)) return undefined;
+  if (shown.length < 2 || !isSum(measure) || (!isOfMoney(measure) && metrics.size > 1)) return undefined;
   return {
     exact: exactSum(shown.flatMap(({ total }) => total ?? [])),
     at: (index: number) => exactSum(shown.flatMap(({ exact }) => exact[index] ?? [])),

@@ -3,6 +3,8 @@ import {
   ANALYSIS_FILTERS_MAX,
   type ChartQuery,
   type DimensionFilter,
+  isOfCosts,
+  isOfMoney,
   METRIC_PATTERN,
   type Measure,
   USAGE_FILTERS_CHARS_MAX,
@@ -155,10 +157,11 @@ function some(values: readonly string[]): DimensionFilter | undefined {
   return values.length === 0 ? undefined : { in: [...values] };
 }
 
-/** The usage list has no filter for units, so one of several units of a metric cannot be selected. */
+/** The usage list has no filter for units and currencies of costs, so one of several cannot be selected. */
 function hasOneUnit({ measure, series }: Drawn, one: Series): boolean {
   return (
-    measure !== 'quantity' || series.every(({ metric, unit }) => metric !== one.metric || unit === one.unit)
+    (measure !== 'quantity' && !isOfCosts(measure)) ||
+    series.every(({ metric, unit }) => metric !== one.metric || unit === one.unit)
   );
 }
 
@@ -168,9 +171,7 @@ function hasOneUnit({ measure, series }: Drawn, one: Series): boolean {
  */
 function isRankedOnce({ data, measure }: Drawn, one: Series): boolean {
   const rankings = rowsOf(data)
-    .filter(
-      ({ metric, currency }) => metric === one.metric && (measure !== 'amount' || currency === one.unit),
-    )
+    .filter(({ metric, currency }) => metric === one.metric && (!isOfMoney(measure) || currency === one.unit))
     .map(({ unit, currency }) => `${unit}\n${currency}`);
   return new Set(rankings).size <= 1;
 }

@@ -1,9 +1,11 @@
-import { type MEASURES, type Measure, uniqueName } from '@tollgate/contract';
+import { isOfCosts, type MEASURES, type Measure, uniqueName } from '@tollgate/contract';
 
 const LABELS: Readonly<Record<(typeof MEASURES)[number], string>> = {
   item_count: 'Items',
   quantity: 'Quantity',
   amount: 'Amount',
+  cost: 'Cost',
+  margin: 'Margin',
   minimum: 'Minimum',
   maximum: 'Maximum',
   average: 'Average',
@@ -19,11 +21,13 @@ export function measureLabel(measure: Measure): string {
   return unique === undefined ? LABELS[measure as keyof typeof LABELS] : `Unique ${unique}`;
 }
 
-/** The measure to draw first: the amount, if the chart has it. */
+/** The measure to draw first: cost or margin if it is the first of the chart, otherwise the amount, if there is one. */
 export function preferredMeasure(measures: readonly Measure[]): Measure {
+  const [first] = measures;
+  if (first !== undefined && isOfCosts(first)) return first;
   return (
     (['amount', 'quantity', 'item_count'] as const).find((measure) => measures.includes(measure)) ??
-    measures[0] ??
+    first ??
     'amount'
   );
 }

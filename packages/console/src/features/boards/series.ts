@@ -1,4 +1,4 @@
-import { type AnalysisRow, isOfQuantities, isSum, type Measure } from '@tollgate/contract';
+import { type AnalysisRow, isOfMoney, isOfQuantities, isSum, type Measure } from '@tollgate/contract';
 import { exactSum } from '../../exact-sum.js';
 import { bucketEnd, bucketSizeOf, bucketStarts } from './buckets.js';
 import type { ChartData } from './chart-data.js';
@@ -12,7 +12,7 @@ export interface Series {
   /** Null if metrics are summed. */
   readonly metric: string | null;
   readonly label: string;
-  /** The currency of an amount or the unit of a quantity. Only series with the same unit share an axis. */
+  /** The currency of money or the unit of a quantity. Only series with the same unit share an axis. */
   readonly unit: string;
   /** Whether it sums other groups: those past the limit of the chart, and those too small to be visible. */
   readonly isOther: boolean;
@@ -181,12 +181,13 @@ function partOf({ row: { metric, group, other } }: Line): SeriesPart {
   return { metric, group: other === true ? undefined : group };
 }
 
-function isDrawn({ currency }: AnalysisRow, measure: Measure): boolean {
-  return measure !== 'amount' || currency !== null;
+/** Usage without a price has no money, and costs alone have no quantities. */
+function isDrawn(row: AnalysisRow, measure: Measure): boolean {
+  return isOfMoney(measure) ? row.currency !== null : row[measure] !== null;
 }
 
 function keyOf(row: AnalysisRow, measure: Measure): string {
-  // Sums of several currencies are one line, unless they are amounts; other measures cannot be added up.
+  // Sums of several currencies are one line, unless they are money; other measures cannot be added up.
   let key = `${row.metric}\n${unitOf(row, measure)}${isSum(measure) ? '' : `\n${row.currency ?? ''}`}`;
   if (row.other === true) return `${key}\nother`;
   // Null stands for a missing dimension, which is not the same group as an empty text.
@@ -202,7 +203,7 @@ function measureOf(row: AnalysisRow, measure: Measure): string {
 }
 
 function unitOf({ unit, currency }: AnalysisRow, measure: Measure): string {
-  if (measure === 'amount') return currency ?? '';
+  if (isOfMoney(measure)) return currency ?? '';
   return measure === 'quantity' || isOfQuantities(measure) ? (unit ?? '') : '';
 }
 

@@ -1,9 +1,10 @@
-import { isUnique, type Measure, uniqueName } from '@tollgate/contract';
+import { isOfQuantities, isUnique, type Measure, uniqueName } from '@tollgate/contract';
 import { Decimal, toText } from '../../kernel/decimal.js';
 import type { UsageEventRow, UsageItemRow } from '../usage/index.js';
 
-/** A charge item, and the event that has it. */
+/** A charge item or its cost, and the event that has it. */
 export interface MeasuredItem {
+  readonly part: 'charge' | 'cost';
   readonly event: UsageEventRow;
   readonly item: UsageItemRow;
 }
@@ -11,14 +12,23 @@ export interface MeasuredItem {
 const PERCENTS: Readonly<Record<string, bigint>> = { p50: 50n, p90: 90n, p95: 95n, p99: 99n };
 
 /** Returns a measure as a row has it, computed from the charge items one by one. */
-export function expectedMeasure(items: readonly MeasuredItem[], measure: Measure): string | number {
+export function expectedMeasure(items: readonly MeasuredItem[], measure: Measure): string | number | null {
+  if (isOfQuantities(measure) && items.every(({ part }) => part === 'cost')) return null;
   const exact = exactMeasure(items, measure);
   if (measure === 'item_count' || isUnique(measure)) return Number(exact);
   return toText(new Decimal(exact, measure in PERCENTS ? 20 : 18));
 }
 
 /** Returns a measure as an integer: a count, or a decimal × 10^18, or × 10^20 for percentiles. */
-export function exactMeasure(items: readonly MeasuredItem[], measure: Measure): bigint {
+export function exactMeasure(parts: readonly MeasuredItem[], measure: Measure): bigint {
+  const items = parts.filter(({ part }) => part === 'charge');
+  const cost = parts.reduce(
+    (sum, { part, item }) => sum + (part === 'cost' ? (item.cost?.amount ?? 0n) : 0n),
+    0n,
+  );
+  if (measure === 'cost') return cost;
+  if (measure === 'margin') return exactMeasure(items, 'amount') - cost;
+  if (isOfQuantities(measure) && items.length === 0) return 0n;
   const quantities = items.map(({ item }) => item.quantity).sort((a, b) => (a < b ? -1 : 1));
   const [first = 0n, last = 0n] = [quantities[0], quantities.at(-1)];
   const percent = PERCENTS[measure];

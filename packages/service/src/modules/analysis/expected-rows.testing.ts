@@ -1,4 +1,4 @@
-import type { AnalysisQuery, AnalysisRow, DimensionFilter } from '@tollgate/contract';
+import { type AnalysisQuery, type AnalysisRow, type DimensionFilter, isOfCosts } from '@tollgate/contract';
 import { type BucketSize, bucketStart } from '../../kernel/bucket.js';
 import type { UsageEventRow } from '../usage/index.js';
 import { exactMeasure, expectedMeasure, type MeasuredItem, valueIn } from './expected-measures.testing.js';
@@ -10,7 +10,7 @@ const DAY_S = 86_400;
 /** The rows that the query must return, computed from the events one by one. Rows are sorted by their text. */
 export function expectedRows(events: readonly UsageEventRow[], query: AnalysisQuery): AnalysisRow[] {
   const normalized = normalizeQuery(query, 0);
-  const { from, to, filters, metrics, dimensions } = normalized;
+  const { from, to, filters, metrics, dimensions, measures } = normalized;
   const items: CountedItem[] = [];
   for (const event of events) {
     if (event.occurredAt < from || event.occurredAt >= to) continue;
@@ -18,13 +18,19 @@ export function expectedRows(events: readonly UsageEventRow[], query: AnalysisQu
       if (!(metrics?.includes(item.metric) ?? true)) continue;
       if (!filters.every(([name, filter]) => passes(valueIn(event, item, name), filter))) continue;
       const group = Object.fromEntries(dimensions.map((name) => [name, valueIn(event, item, name) ?? null]));
-      items.push({ event, item, group });
+      items.push({ part: 'charge', event, item, currency: item.currency, group });
+      const { cost } = item;
+      if (cost === null || !measures.some(isOfCosts)) continue;
+      items.push({ part: 'cost', event, item, currency: cost.currency, group });
     }
   }
   return sorted(summed(items, normalized));
 }
 
-type CountedItem = MeasuredItem & { readonly group: Record<string, string | null> };
+type CountedItem = MeasuredItem & {
+  readonly currency: string;
+  readonly group: Record<string, string | null>;
+};
 
 function summed(items: readonly CountedItem[], normalized: NormalizedQuery): AnalysisRow[] {
   const { buckets, timezone, measures, groupsMax } = normalized;
@@ -86,7 +92,7 @@ function groupKey(item: CountedItem, normalized: NormalizedQuery): string {
   return JSON.stringify({ ...kindOf(item, normalized), group: item.group });
 }
 
-function kindOf({ item: { metric, unit, currency } }: CountedItem, { splitsMetrics }: NormalizedQuery) {
+function kindOf({ item: { metric, unit }, currency }: CountedItem, { splitsMetrics }: NormalizedQuery) {
   if (!splitsMetrics) return { metric: null, unit: null, currency: currency || null };
   return { metric, unit: unit || null, currency: currency || null };
 }

@@ -1,4 +1,5 @@
 import {
+  isOfCosts,
   isOfQuantities,
   isUnique,
   type Measure,
@@ -6,8 +7,11 @@ import {
   type UniqueMeasure,
 } from '@tollgate/contract';
 
-/** The values of an item, or of a row of the rollup, from which measures are computed. */
-export type Part = 'count' | 'quantity' | 'amount' | 'value';
+/**
+ * The values of an item, or of a row of the rollup, from which measures are computed; `cost_count` is the number of
+ * items with a cost.
+ */
+export type Part = 'count' | 'quantity' | 'amount' | 'value' | 'cost' | 'cost_count';
 
 /** Rows to measure: how they are grouped, and what is measured. */
 export interface Grouping {
@@ -17,6 +21,8 @@ export interface Grouping {
   readonly measures: readonly Measure[];
   /** Whether each row also gets the first and the last of its units, because their quantities are added or compared. */
   readonly findsUnits: boolean;
+  /** Whether rows of which only costs are left are kept. */
+  readonly keepsCosts: boolean;
 }
 
 type Percentile = Exclude<QuantityMeasure, 'minimum' | 'maximum' | 'average'>;
@@ -27,6 +33,8 @@ const PERCENTS = { p50: 50, p90: 90, p95: 95, p99: 99 } as const satisfies Recor
  * corrected events had never been sent. Sums of UInt64 wrap around, which is exact.
  */
 const COUNT = 'sum(part_count)';
+const isLeft = ({ keepsCosts }: Pick<Grouping, 'keepsCosts'>) =>
+  keepsCosts ? `(${COUNT} != 0 OR sum(part_cost_count) != 0)` : `${COUNT} != 0`;
 const COEFFICIENT = "toDecimal256('1000000000000000000', 0)";
 const LAST_DIGIT = "toDecimal256('0.000000000000000001', 18)";
 
@@ -45,7 +53,8 @@ export function partsOf(measures: readonly Measure[]): Part[] {
   const parts = new Set<Part>(['count']);
   for (const measure of measures) {
     if (measure === 'quantity' || measure === 'average') parts.add('quantity');
-    if (measure === 'amount') parts.add('amount');
+    if (measure === 'amount' || measure === 'margin') parts.add('amount');
+    if (isOfCosts(measure)) parts.add('cost').add('cost_count');
     if (readsValues(measure)) parts.add('value');
   }
   return [...parts];
@@ -69,27 +78,34 @@ export function uniqueColumn(measures: readonly Measure[], measure: UniqueMeasur
  * left are dropped.
  */
 export function measuredSql(from: string, grouping: Grouping): string {
-  const { keys, measures, findsUnits } = grouping;
+  const { keys, measures, findsUnits, keepsCosts } = grouping;
   const comparesValues = measures.some(readsValues);
   const aggregated = comparesValues ? ofItemsInForceSql(from, grouping) : ofPartsSql(from, grouping);
-  const more = [...(findsUnits ? ['first_unit', 'last_unit'] : []), ...(comparesValues ? ['is_torn'] : [])];
-  const values = measures.map((measure, i) => `${measureSql(measures, measure)} AS ${measureColumn(i)}`);
+  // Where only costs are left, there are no quantities and no units.
+  const ofItems = (value: string) => (keepsCosts ? `if(count_sum = 0, NULL, ${value})` : value);
+  const units = [`${ofItems('least_unit')} AS first_unit`, `${ofItems('greatest_unit')} AS last_unit`];
+  const more = [...(findsUnits ? units : []), ...(comparesValues ? ['is_torn'] : [])];
+  const values = measures.map((measure, i) => {
+    const value = measureSql(measures, measure);
+    return `${isOfQuantities(measure) ? ofItems(value) : value} AS ${measureColumn(i)}`;
+  });
   return `SELECT ${[...keys, ...more, ...values].join(', ')} FROM (${aggregated})`;
 }
 
 /** A row is torn when a correction arrived between the reads of charge items and of counter rows. */
-function ofItemsInForceSql(from: string, { columns, keys, measures, findsUnits }: Grouping): string {
+function ofItemsInForceSql(from: string, grouping: Grouping): string {
+  const { columns, keys, measures, findsUnits } = grouping;
   const selected = [
     ...columns,
     ...sumsOf(measures).map((part) => `sum(part_${part}) AS ${part}_sum`),
     `countIf(in_force) != ${COUNT} AS is_torn`,
-    ...(findsUnits ? ['minIf(unit, in_force) AS first_unit', 'maxIf(unit, in_force) AS last_unit'] : []),
+    ...(findsUnits ? ['minIf(unit, in_force) AS least_unit', 'maxIf(unit, in_force) AS greatest_unit'] : []),
     ...(measures.includes('minimum') ? ['minIf(part_value, in_force) AS least'] : []),
     ...(measures.includes('maximum') ? ['maxIf(part_value, in_force) AS greatest'] : []),
     ...(measures.some(isPercentile) ? ['arraySort(groupArrayIf(part_value, in_force)) AS ascending'] : []),
     ...uniqueColumns(measures).map((column) => `uniqExactIf(${column}, in_force) AS ${column}_count`),
   ];
-  return `SELECT ${selected.join(', ')} FROM (${from}) GROUP BY ${keys.join(', ')} HAVING ${COUNT} != 0`;
+  return `SELECT ${selected.join(', ')} FROM (${from}) GROUP BY ${keys.join(', ')} HAVING ${isLeft(grouping)}`;
 }
 
 function ofPartsSql(from: string, grouping: Grouping): string {
@@ -98,7 +114,7 @@ function ofPartsSql(from: string, grouping: Grouping): string {
   if (sets.length > 0 || findsUnits)
     return aggregatedByValueSql(countedByValueSql(from, grouping, sets), grouping, sets);
   const sums = sumsOf(measures).map((part) => `sum(part_${part}) AS ${part}_sum`);
-  return `SELECT ${[...columns, ...sums].join(', ')} FROM (${from}) GROUP BY ${keys.join(', ')} HAVING ${COUNT} != 0`;
+  return `SELECT ${[...columns, ...sums].join(', ')} FROM (${from}) GROUP BY ${keys.join(', ')} HAVING ${isLeft(grouping)}`;
 }
 
 function sumsOf(measures: readonly Measure[]): Part[] {
@@ -113,11 +129,8 @@ function uniqueColumns(measures: readonly Measure[]): string[] {
  * Counts and sums of each value within each group, in one pass with a grouping set for each measure; `of_<column>` says
  * which of the values a row is of.
  */
-function countedByValueSql(
-  from: string,
-  { columns, keys, measures, findsUnits }: Grouping,
-  sets: readonly string[],
-): string {
+function countedByValueSql(from: string, grouping: Grouping, sets: readonly string[]): string {
+  const { columns, keys, measures, findsUnits } = grouping;
   const unit = findsUnits ? ['unit'] : [];
   const selected = [
     ...columns,
@@ -130,7 +143,7 @@ function countedByValueSql(
     sets.length === 0
       ? [...keys, ...unit].join(', ')
       : `GROUPING SETS (${sets.map((set) => `(${[...keys, ...unit, set].join(', ')})`).join(', ')})`;
-  return `SELECT ${selected.join(', ')} FROM (${from}) GROUP BY ${groups} HAVING ${COUNT} != 0`;
+  return `SELECT ${selected.join(', ')} FROM (${from}) GROUP BY ${groups} HAVING ${isLeft(grouping)}`;
 }
 
 function aggregatedByValueSql(
@@ -141,9 +154,11 @@ function aggregatedByValueSql(
   const isFirst = sets[0] === undefined ? 'true' : `of_${sets[0]}`;
   const selected = [
     ...keys,
-    ...(findsUnits ? ['min(unit) AS first_unit', 'max(unit) AS last_unit'] : []),
+    ...(findsUnits
+      ? ['minIf(unit, value_count != 0) AS least_unit', 'maxIf(unit, value_count != 0) AS greatest_unit']
+      : []),
     ...sumsOf(measures).map((part) => `sumIf(value_${part}, ${isFirst}) AS ${part}_sum`),
-    ...sets.map((set) => `countIf(of_${set} AND isNotNull(${set})) AS ${set}_count`),
+    ...sets.map((set) => `countIf(of_${set} AND isNotNull(${set}) AND value_count != 0) AS ${set}_count`),
   ];
   return `SELECT ${selected.join(', ')} FROM (${from}) GROUP BY ${keys.join(', ')}`;
 }
@@ -155,7 +170,10 @@ function measureSql(measures: readonly Measure[], measure: Measure): string {
       return 'count_sum';
     case 'quantity':
     case 'amount':
+    case 'cost':
       return `${measure}_sum`;
+    case 'margin':
+      return 'amount_sum - cost_sum';
     case 'minimum':
       return 'least';
     case 'maximum':
@@ -173,7 +191,7 @@ function isPercentile(measure: Measure): measure is Percentile {
 
 /** Returns `sum / count` rounded half-even to 18 digits: division cuts off, and the rest decides on the last digit. */
 function averageSql(sum: string, count: string): string {
-  const cut = `(${sum} / ${count})`;
+  const cut = `(${sum} / greatest(${count}, 1))`;
   const twiceTheRest = `2 * toInt256(abs(${sum} - ${cut} * ${count}) * ${COEFFICIENT})`;
   const isOdd = `toInt256(${cut} * ${COEFFICIENT}) % 2 != 0`;
   const isRounded = `${twiceTheRest} > ${count} OR (${twiceTheRest} = ${count} AND ${isOdd})`;

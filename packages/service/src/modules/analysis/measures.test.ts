@@ -36,6 +36,14 @@ afterAll(() => house.drop());
 const ask = async (query: AnalysisQuery, projectId = SCOPE.projectId) =>
   (await analyze(house.clickhouse, CLOCK, { ...SCOPE, projectId }, query)).rows;
 
+const costOf = (currency: string, amount: string) => ({
+  amount: stored(amount),
+  currency,
+  ruleSetId: 'prs_cost',
+  ruleSetVersion: 1,
+  ruleName: 'tokens',
+});
+
 /** Few values, which repeat, so that single values are taken back and others of the same size stay. */
 const contentArbitrary = fc.record({
   model: fc.constantFrom('small', 'large', ''),
@@ -51,6 +59,7 @@ const contentArbitrary = fc.record({
         fc.integer({ min: 0, max: 40 }).map(String),
       ),
       pricingSource: fc.constantFrom('hint', 'unpriced'),
+      cost: fc.constantFrom(null, costOf('USD', '0.004'), costOf('EUR', '0.5'), costOf('EUR', '-2')),
     }),
     { maxLength: 3 },
   ),
@@ -99,7 +108,7 @@ function randomHistory() {
 }
 
 const MEASURES: readonly Measure[] = [
-  ...(['item_count', 'quantity', 'amount', ...QUANTITY_MEASURES] as const),
+  ...(['item_count', 'quantity', 'amount', 'cost', 'margin', ...QUANTITY_MEASURES] as const),
   ...(['unique:user', 'unique:@subject_id', 'unique:@pricing_source', 'unique:@account_id'] as const),
 ];
 
@@ -108,8 +117,10 @@ const queryArbitrary: fc.Arbitrary<AnalysisQuery> = fc
     from: fc.constantFrom(0, 0, 60, 7),
     measures: fc.oneof(
       fc.shuffledSubarray([...MEASURES], { minLength: 1, maxLength: 6 }),
-      fc.shuffledSubarray<Measure>(['amount', 'unique:user', 'unique:@subject_id'], { minLength: 1 }),
-      fc.shuffledSubarray<Measure>(['average', 'unique:user', 'unique:model'], { minLength: 1 }),
+      fc.shuffledSubarray<Measure>(['amount', 'margin', 'unique:user', 'unique:@subject_id'], {
+        minLength: 1,
+      }),
+      fc.shuffledSubarray<Measure>(['average', 'cost', 'unique:user', 'unique:model'], { minLength: 1 }),
     ),
     bucket_size: fc.constantFrom('none', '1h', '15m'),
     group_by: fc.subarray(['model', '@subject_id'], { maxLength: 1 }),

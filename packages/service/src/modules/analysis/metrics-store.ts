@@ -63,7 +63,7 @@ export async function usedMetrics(history: ProjectHistory): Promise<Metric[]> {
 
 async function metricSummaries(history: ProjectHistory): Promise<MetricSummary[]> {
   const found = await history.query<MetricSummary>(
-    `SELECT metric, unit, arraySort(groupUniqArrayIf(currency, currency != '')) AS currencies,
+    `SELECT metric, unit, arraySort(groupUniqArrayIf(currency, currency != '' AND item_count != 0)) AS currencies,
        arraySort(groupUniqArrayIf(subject_type, subject_type != '')) AS subject_types,
        sumIf(item_count, currency = '') AS unpriced_item_count,
        arraySort(groupUniqArrayArray(raw_only)) AS raw_only, sum(countered_item_count) AS countered,

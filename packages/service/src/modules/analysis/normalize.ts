@@ -4,10 +4,10 @@ import {
   ANALYSIS_UNIQUES_MAX,
   type AnalysisQuery,
   isUnique,
+  MEASURES_DEFAULT,
   type Measure,
   SPLITS,
   type Split,
-  SUM_MEASURES,
   UNIQUE_PREFIX,
   uniqueName,
 } from '@tollgate/contract';
@@ -53,7 +53,7 @@ export function normalizeQuery(query: AnalysisQuery, nowS: number): NormalizedQu
   return {
     metrics: query.metrics && [...new Set(query.metrics)],
     splitsMetrics,
-    measures: checkedMeasures(query.measures ?? (splitsMetrics ? SUM_MEASURES : MEASURES_OF_ALL_METRICS)),
+    measures: checkedMeasures(query.measures ?? (splitsMetrics ? MEASURES_DEFAULT : MEASURES_OF_ALL_METRICS)),
     from,
     to,
     timezone,

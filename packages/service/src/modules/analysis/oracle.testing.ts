@@ -60,6 +60,15 @@ const itemArbitrary = fc
     quantity: fc.oneof(fc.constantFrom(...QUANTITIES), fc.bigInt({ min: 0n, max: 10n ** 38n - 1n })),
     amount: fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n }),
     pricingSource: fc.constantFrom('hint', 'extractor', 'pricing_rule_set', 'unpriced'),
+    cost: fc.option(
+      fc.record({
+        amount: fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n }),
+        currency: fc.constantFrom('USD', 'EUR'),
+        ruleSetId: fc.constant('prs_cost'),
+        ruleSetVersion: fc.constant(1),
+        ruleName: fc.constant('llm'),
+      }),
+    ),
   })
   .map((fields) => usageItem(fields));
 

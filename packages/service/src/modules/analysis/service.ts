@@ -6,7 +6,7 @@ import { ProjectHistory } from '../storage/index.js';
 import { reservedColumn } from '../usage/index.js';
 import { readsValues } from './measure-sql.js';
 import { type NormalizedQuery, normalizeQuery, resultGroupBy, resultSplitBy } from './normalize.js';
-import { type AnalysisScope, namesOf, type PlannedQuery } from './query-sql.js';
+import { type AnalysisScope, namesOf, type PlannedQuery } from './planned-query.js';
 import { planSources } from './source.js';
 import { analysisRows } from './store.js';
 

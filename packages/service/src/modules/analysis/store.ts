@@ -1,9 +1,10 @@
-import { type AnalysisRow, isUnique } from '@tollgate/contract';
+import { type AnalysisRow, isOfQuantities, isUnique } from '@tollgate/contract';
 import { parseDecimal, toText } from '../../kernel/decimal.js';
 import { ClickHouseUnavailableError } from '../../platform/clickhouse/index.js';
 import type { ProjectHistory } from '../storage/index.js';
 import { measureColumn } from './measure-sql.js';
-import { addsUnits, analysisStatement, type PlannedQuery } from './query-sql.js';
+import { addsUnits, type PlannedQuery } from './planned-query.js';
+import { analysisStatement } from './query-sql.js';
 
 /** A row as ClickHouse returns it: 64-bit integers and decimals are strings. */
 type StoredRow = Readonly<Record<string, string | number | null>>;
@@ -27,7 +28,7 @@ export async function analysisRows(
   if (query.sources.length === 0) return { rows: [], addedUnits: [] };
   const rows = await wholeRows(history, analysisStatement(history.tables, query));
   const units = addsUnits(query)
-    ? rows.flatMap((row) => [String(row.first_unit), String(row.last_unit)])
+    ? rows.flatMap((row) => [row.first_unit, row.last_unit].filter((unit) => unit !== null).map(String))
     : [];
   return { rows: rows.map((row) => toRow(row, query)), addedUnits: [...new Set(units)].sort() };
 }
@@ -46,6 +47,7 @@ function toRow(row: StoredRow, query: PlannedQuery): AnalysisRow {
   for (const [index, measure] of measures.entries()) {
     const value = row[measureColumn(index)];
     if (measure === 'item_count' || isUnique(measure)) answered[measure] = Number(value);
+    else if (isOfQuantities(measure)) answered[measure] = value === null ? null : decimalOf(value);
     else answered[measure] = decimalOf(value);
   }
   return answered;

@@ -1,6 +1,6 @@
 import type { AnalysisQuery } from '@tollgate/contract';
 import type { NormalizedQuery } from '../normalize.js';
-import { addsUnits } from '../query-sql.js';
+import { addsUnits } from '../planned-query.js';
 import type { TimeSpan } from '../source.js';
 
 /** Buckets that follow each other, and the part of the query's range that they hold. */
