@@ -192,6 +192,27 @@ describe('tollgate prices import', () => {
     );
   });
 
+  it('imports the table as costs beside the prices of the same models', async () => {
+    const models = ['--models', 'gpt-5-mini'];
+    const extractor = await publishedExtractor({ template_id: 'openai_chat_completions' });
+    const into = ['--project', sample.projectId, '--extractor-rule-set', extractor, '--publish', ...models];
+    const prices = await importPrices(into);
+    const costs = await importPrices([...into, '--purpose', 'cost']);
+    expect(savedId(costs)).not.toBe(savedId(prices));
+    const shown = async (id: string | undefined) =>
+      (await call(service, 'GET', `${project}/pricing-rule-sets/${id}`, { key: sample.key })).body;
+    const [price, cost] = [await shown(savedId(prices)), await shown(savedId(costs))];
+    expect([price.purpose, cost.purpose]).toEqual(['price', 'cost']);
+    expect([cost.name, cost.rules]).toEqual(['Imported model costs: gpt-5-mini', price.rules]);
+    const again = await importPrices([...into, '--purpose', 'cost']);
+    expect(again.stdout).toContain('Nothing has changed');
+    const update = ['--project', sample.projectId, '--update', cost.id, ...models];
+    expect((await importPrices(update)).stdout).toContain('Nothing has changed');
+    expect((await importPrices([...update, '--purpose', 'price'])).stderr).toContain(
+      '409 pricing_purpose_fixed',
+    );
+  });
+
   it('prints with --dry-run what a create takes, and nothing else, to standard output', async () => {
     const file = join(service.dataDir, 'many.json');
     const row = { mode: 'chat', input_cost_per_token: 1e-6, output_cost_per_token: 2e-6 };

@@ -1,4 +1,5 @@
 import type {
+  PricingPurpose,
   PricingRuleSet,
   PricingRuleSetInput,
   PricingRuleSetPage,
@@ -9,7 +10,7 @@ import type {
 import type { CallOptions, PathTransport } from '../path-transport.js';
 import { type PageOptions, path } from '../transport.js';
 
-/** Prices of the charge items that have no price of their own. */
+/** Prices of the charge items that have no price of their own, and costs of charge items. */
 export class PricingRuleSets {
   readonly #transport: PathTransport;
 
@@ -26,6 +27,7 @@ export class PricingRuleSets {
     query: PageOptions & {
       readonly status?: PublicationStatus;
       readonly extractor_rule_set_id?: string;
+      readonly purpose?: PricingPurpose;
     } = {},
     options?: CallOptions,
   ): Promise<PricingRuleSetPage> {

@@ -49,6 +49,7 @@ const USAGE = `tollgate ${VERSION}: usage metering, rating and limits
       --project ID --extractor-rule-set ID          create pricing rule sets for this extractor rule set
       --project ID --update ID                      or update this pricing rule set
       [--models GLOB,...] [--provider NAME,...]     import only these models
+      [--purpose price|cost]                        as prices, or as costs (price)
       [--name TEXT] [--currency CODE] [--effective-from UNIX_SECONDS]
       [--prompt-tokens-dimension NAME]              dimension with the size of the prompt (prompt_size)
       [--publish | --dry-run]                       publish the rules, or print them and send nothing

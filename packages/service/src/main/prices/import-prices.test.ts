@@ -49,6 +49,15 @@ const rows = (count: number): string =>
     Object.fromEntries(Array.from({ length: count }, (_, n) => [`m${n}`, { input_cost_per_token: 1 }])),
   );
 
+it('prints costs with their purpose and a name of their own', async () => {
+  const content = '{"m": {"mode": "embedding", "input_cost_per_token": 7.5e-08}}';
+  expect(await importContent(content, { purpose: 'cost' })).toBe(0);
+  expect(JSON.parse(stdout.mock.lastCall?.[0])).toMatchObject({
+    purpose: 'cost',
+    name: 'Imported model costs',
+  });
+});
+
 it('prints the pricing rule set, and the report apart from it', async () => {
   const content =
     '\ufeff{"m": {"mode": "embedding", "input_cost_per_token": 7.5e-08, "rpm": 1, "ocr_cost_per_page": 1}}';

@@ -1,6 +1,7 @@
 import {
   LIST_LIMIT_MAX,
   PRICING_ALIASES_MAX,
+  PRICING_PURPOSE_DEFAULT,
   PRICING_RULE_SETS_IN_FORCE_MAX,
   PRICING_RULES_MAX,
   type PricingRuleSet,
@@ -159,7 +160,8 @@ async function planCreate(
 ): Promise<PlannedRuleSet[]> {
   const name = importName(wanted);
   const bound = { extractor_rule_set_id: extractorRuleSetId };
-  const earlier = findEarlierImport(name, await listAll(project, bound));
+  const { purpose = PRICING_PURPOSE_DEFAULT } = wanted.ruleSet;
+  const earlier = findEarlierImport(name, await listAll(project, { ...bound, purpose }));
   const planned = planImport(models, extractorRuleSetId, { ...wanted.ruleSet, name }, earlier);
   bounded(wanted.file, planned);
   if (isPublished) {

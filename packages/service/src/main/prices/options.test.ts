@@ -15,6 +15,7 @@ it('reads every option', () => {
       models: ['gpt-*, o3', 'claude-*'],
       provider: ['openai'],
       name: 'Prices',
+      purpose: 'cost',
       currency: 'EUR',
       'effective-from': '0',
       'prompt-tokens-dimension': 'prompt_tokens',
@@ -26,7 +27,7 @@ it('reads every option', () => {
     models: ['gpt-*', 'o3', 'claude-*'],
     providers: ['openai'],
     promptTokensDimension: 'prompt_tokens',
-    ruleSet: { name: 'Prices', currency: 'EUR', effectiveFrom: 0 },
+    ruleSet: { name: 'Prices', purpose: 'cost', currency: 'EUR', effectiveFrom: 0 },
     destination: {
       kind: 'create',
       extractorRuleSetId: 'ers_1',
@@ -94,6 +95,7 @@ describe('refuses', () => {
     ['a dry run that publishes', { ...NEEDED, 'dry-run': true, publish: true }, 'it cannot --publish.'],
     ['an empty glob', { ...NEEDED, models: ['a,,b'] }, '--models must be names, separated by commas.'],
     ['an empty provider', { ...NEEDED, provider: [''] }, '--provider must be names, separated by commas.'],
+    ['a purpose', { ...NEEDED, purpose: 'margin' }, '--purpose must be price or cost.'],
     ['a currency', { ...NEEDED, currency: 'usd' }, '--currency must be a code such as USD.'],
     [
       'a time',

@@ -1,4 +1,9 @@
-import { CURRENCY_PATTERN, DIMENSION_NAME_PATTERN } from '@tollgate/contract';
+import {
+  CURRENCY_PATTERN,
+  DIMENSION_NAME_PATTERN,
+  PRICING_PURPOSES,
+  type PricingPurpose,
+} from '@tollgate/contract';
 import type { Config } from '../../config.js';
 import { readApiKey, readServiceUrl } from '../../config-values.js';
 import { PROMPT_SIZE } from '../../modules/rules/index.js';
@@ -12,6 +17,7 @@ export const PRICES_IMPORT_OPTIONS = {
   models: { type: 'string', multiple: true },
   provider: { type: 'string', multiple: true },
   name: { type: 'string' },
+  purpose: { type: 'string' },
   currency: { type: 'string' },
   'effective-from': { type: 'string' },
   'prompt-tokens-dimension': { type: 'string' },
@@ -29,6 +35,7 @@ export interface PricesImportValues {
   readonly models?: readonly string[];
   readonly provider?: readonly string[];
   readonly name?: string;
+  readonly purpose?: string;
   readonly currency?: string;
   readonly 'effective-from'?: string;
   readonly 'prompt-tokens-dimension'?: string;
@@ -52,6 +59,7 @@ export interface PricesImport {
 /** Fields of a pricing rule set other than its rules; undefined where the option is absent. */
 export interface RuleSetFields {
   readonly name: string | undefined;
+  readonly purpose: PricingPurpose | undefined;
   readonly currency: string | undefined;
   /** Unix seconds. */
   readonly effectiveFrom: number | undefined;
@@ -90,6 +98,7 @@ export function readPricesImport(file: string, values: PricesImportValues, confi
       ) ?? PROMPT_SIZE,
     ruleSet: {
       name: values.name,
+      purpose: purposeOf(values.purpose),
       currency: matching('currency', values.currency, CURRENCY_PATTERN, 'a code such as USD'),
       effectiveFrom: secondsOf(values['effective-from']),
     },
@@ -151,6 +160,13 @@ function matching(
     throw new StartError(`--${option} must be ${expected}.`);
   }
   return text;
+}
+
+function purposeOf(text: string | undefined): PricingPurpose | undefined {
+  const purpose = PRICING_PURPOSES.find((each) => each === text);
+  if (text !== undefined && purpose === undefined)
+    throw new StartError(`--purpose must be ${PRICING_PURPOSES.join(' or ')}.`);
+  return purpose;
 }
 
 function secondsOf(text: string | undefined): number | undefined {

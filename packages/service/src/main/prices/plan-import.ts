@@ -2,7 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import {
   NAME_CHARS_MAX,
   PRICING_CURRENCY_DEFAULT,
+  PRICING_PURPOSE_DEFAULT,
   PRICING_RULE_SETS_IN_FORCE_MAX,
+  type PricingPurpose,
   type PricingRuleSet,
   type PricingRuleSetInput,
 } from '@tollgate/contract';
@@ -11,7 +13,10 @@ import { StartError } from '../start-error.js';
 import { divideModels, type ModelShare } from './divide-models.js';
 import type { PricesImport, RuleSetFields } from './options.js';
 
-const NAME_DEFAULT = 'Imported model prices';
+const NAME_DEFAULTS: Readonly<Record<PricingPurpose, string>> = {
+  price: 'Imported model prices',
+  cost: 'Imported model costs',
+};
 
 /** One pricing rule set, and its planned content. */
 export interface PlannedRuleSet {
@@ -26,11 +31,12 @@ export interface PlannedRuleSet {
 /** Existing rule sets of an import, by index; there may be gaps. */
 export type KnownRuleSets = readonly (PricingRuleSet | undefined)[];
 
-/** Default name of an import of these models; each choice of models has its own rule sets. */
+/** Default name of an import of these models; each choice of models has its own rule sets for each purpose. */
 export function importName({ ruleSet, models, providers }: PricesImport): string {
   if (ruleSet.name !== undefined) return ruleSet.name;
   const chosen = [...providers, ...models].join(', ');
-  const name = chosen === '' ? NAME_DEFAULT : `${NAME_DEFAULT}: ${chosen}`;
+  const base = NAME_DEFAULTS[ruleSet.purpose ?? PRICING_PURPOSE_DEFAULT];
+  const name = chosen === '' ? base : `${base}: ${chosen}`;
   if (nameAt(name, PRICING_RULE_SETS_IN_FORCE_MAX - 1).length > NAME_CHARS_MAX) {
     throw new StartError('The default name for these models is too long: set one with --name.');
   }
@@ -42,7 +48,7 @@ function nameAt(name: string, place: number): string {
 }
 
 /**
- * Returns the rule sets of an earlier import of this name, among all rule sets of the extractor rule set.
+ * Returns the rule sets of an earlier import of this name, among those of the extractor rule set and the purpose.
  * @throws StartError if two have the same name, because the import cannot choose one
  */
 export function findEarlierImport(name: string, ruleSets: readonly PricingRuleSet[]): KnownRuleSets {
@@ -100,11 +106,12 @@ function homesOf(known: KnownRuleSets): Map<string, number> {
 function inputOf(
   { rules, aliases }: ModelShare,
   extractorRuleSetId: string,
-  { name, currency, effectiveFrom }: RuleSetFields & { readonly name: string },
+  { name, purpose, currency, effectiveFrom }: RuleSetFields & { readonly name: string },
   known: PricingRuleSet | undefined,
 ): PricingRuleSetInput {
   return {
     extractor_rule_set_id: extractorRuleSetId,
+    ...(purpose !== undefined && { purpose }),
     name,
     currency: currency ?? known?.currency ?? PRICING_CURRENCY_DEFAULT,
     ...(effectiveFrom !== undefined && { effective_from: effectiveFrom }),
@@ -116,11 +123,12 @@ function inputOf(
 /** Whether a version already equals the body of an update. */
 function says(
   version: PricingRuleSet,
-  { aliases = [], effective_from: from, ...input }: PricingRuleSetInput,
+  { aliases = [], effective_from: from, purpose, ...input }: PricingRuleSetInput,
 ) {
   const { extractor_rule_set_id, name, currency, rules } = version;
   return (
     (from === undefined || from === version.effective_from) &&
+    (purpose === undefined || purpose === version.purpose) &&
     isDeepStrictEqual(version.aliases, aliases) &&
     isDeepStrictEqual({ extractor_rule_set_id, name, currency, rules }, input)
   );
