@@ -88,15 +88,16 @@ async function prepare(url, tenant) {
     currency: 'USD',
     ttl_seconds: HOUR_S,
   });
-  const [{ board }] = (await boards.list()).boards;
+  const [{ board }, { board: margins }] = (await boards.list()).boards;
   const [plan] = (await usageLimitPlans.list()).usage_limit_plans;
-  const [price] = (await pricingRuleSets.list()).pricing_rule_sets;
+  const [price] = (await pricingRuleSets.list({ purpose: 'price' })).pricing_rule_sets;
+  const [cost] = (await pricingRuleSets.list({ purpose: 'cost' })).pricing_rule_sets;
   const empty = await service.ask('POST', `/admin/v1/tenants/${tenant.tenantId}/projects`, {
     name: 'Image service',
     kind: 'development',
   });
   const corrected = await correctSome(project);
-  return { tenant, account, endpoint, board, plan, price, empty, ...corrected };
+  return { tenant, account, endpoint, board, margins, plan, price, cost, empty, ...corrected };
 }
 
 /** Voids an event and plans a correction; returns the ids of both. */
@@ -141,12 +142,13 @@ async function sendWeek(project, ruleSetId) {
 }
 
 /** Every page, by name: where it is in the project, and what to do there first. */
-function pagesOf({ tenant, account, endpoint, board, plan, price, empty, correction, voided }) {
-  const rules = `rules/extractor/${tenant.ruleSetId}`;
+function pagesOf(prepared) {
+  const { tenant, account, endpoint, board, margins, plan, empty, correction, voided } = prepared;
   return [
     { name: 'start', path: 'start', project: empty.id },
     { name: 'boards', path: 'boards' },
     { name: 'board', path: `boards/${board.report_id}?last=604800` },
+    { name: 'margin-board', path: `boards/${margins.report_id}?last=604800` },
     {
       name: 'board-hover',
       path: `boards/${board.report_id}?last=604800`,
@@ -186,12 +188,7 @@ function pagesOf({ tenant, account, endpoint, board, plan, price, empty, correct
     { name: 'usage-corrections', path: 'usage/corrections' },
     { name: 'usage-correction', path: `usage/corrections/${correction}` },
     { name: 'usage-history', path: `usage?status=voided&event=${voided}` },
-    { name: 'rules', path: 'rules' },
-    { name: 'rules-new', path: 'rules/new' },
-    { name: 'rules-edit', path: rules },
-    { name: 'rules-test', path: `${rules}/test` },
-    { name: 'rules-versions', path: `${rules}/versions` },
-    { name: 'rules-prices', path: `rules/pricing/${price.id}` },
+    ...rulesPages(prepared),
     { name: 'limits', path: 'limits' },
     { name: 'limits-subject', path: `limits?type=customer&id=${CUSTOMER}` },
     { name: 'limits-plans', path: 'limits/plans' },
@@ -207,6 +204,28 @@ function pagesOf({ tenant, account, endpoint, board, plan, price, empty, correct
     { name: 'settings-keys', path: 'settings/keys' },
     { name: 'settings-audit', path: 'settings/audit' },
   ].map((page) => ({ project: tenant.projectId, ...page }));
+}
+
+function rulesPages({ tenant, price, cost }) {
+  const rules = `rules/extractor/${tenant.ruleSetId}`;
+  return [
+    { name: 'rules', path: 'rules' },
+    {
+      name: 'rules-new-pricing',
+      path: 'rules',
+      act: async (page) => {
+        await page.getByRole('button', { name: 'New pricing rule set' }).click();
+        await page.getByRole('dialog').waitFor();
+      },
+    },
+    { name: 'rules-new', path: 'rules/new' },
+    { name: 'rules-edit', path: rules },
+    { name: 'rules-test', path: `${rules}/test` },
+    { name: 'rules-versions', path: `${rules}/versions` },
+    { name: 'rules-prices', path: `rules/pricing/${price.id}` },
+    { name: 'rules-costs', path: `rules/pricing/${cost.id}` },
+    { name: 'rules-costs-test', path: `rules/pricing/${cost.id}/test` },
+  ];
 }
 
 async function firstRow(page) {

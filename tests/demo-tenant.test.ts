@@ -45,7 +45,7 @@ it('has a board whose every chart shows something, and gets no second one at the
   const again = await ensureDemoTenant(service.url, service.serviceKey, folder);
   expect(again).toEqual({ tenant: first.tenant, isNew: false });
   const { boards } = await project.boards.list();
-  expect(boards.map(({ board }) => board.name)).toEqual(['LLM usage']);
+  expect(boards.map(({ board }) => board.name)).toEqual(['LLM usage', 'Margin by model and customer']);
   expect(await demoBoardId(service.url, first.tenant)).toBe(boards[0]?.board.report_id);
   const charts = boards.flatMap((each) => each.charts);
   expect(charts.length).toBeGreaterThanOrEqual(4);

@@ -41,3 +41,37 @@ export const SAMPLE_CHARTS: readonly Omit<ChartInput, 'board_id'>[] = [
   { title: 'Total cost', chart_type: 'line', measures: ['amount'], ...ALL_METRICS },
   { title: 'Cost by region', chart_type: 'bar', group_by: ['region'], measures: ['amount'], ...ALL_METRICS },
 ];
+
+export const MARGIN_BOARD: CreateBoardBody = {
+  name: 'Margin by model and customer',
+  description: 'Charges less what the providers of the models charge for them.',
+  default_time_range_seconds: 86_400,
+};
+
+/** In their order on the board. */
+export const MARGIN_CHARTS: readonly Omit<ChartInput, 'board_id'>[] = [
+  {
+    title: 'Margin by model',
+    description: 'Charges less costs. A model below zero is sold for less than it costs.',
+    chart_type: 'bar',
+    size: 'full',
+    group_by: ['model'],
+    measures: ['margin', 'amount', 'cost'],
+    ...ALL_METRICS,
+  },
+  {
+    title: 'Margin by customer',
+    chart_type: 'bar',
+    group_by: ['@subject_id'],
+    limit: 10,
+    measures: ['margin', 'amount', 'cost'],
+    ...ALL_METRICS,
+  },
+  {
+    title: 'Provider costs by kind of token',
+    description: 'Uncached input, cached input and output.',
+    chart_type: 'area',
+    measures: ['cost'],
+    metrics: [...SAMPLE_METRICS],
+  },
+];

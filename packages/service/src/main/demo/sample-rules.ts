@@ -35,20 +35,39 @@ export const SAMPLE_EXTRACTOR: ExtractorConfig = {
   ],
 };
 
-function rulesOf(model: (typeof SAMPLE_MODELS)[number]): PricingRule[] {
+type Model = (typeof SAMPLE_MODELS)[number];
+
+function rulesOf(model: Model, expressionOf: (price: string) => string): PricingRule[] {
   return SAMPLE_METRICS.map((metric, column) => ({
     name: `${model} ${metric}`,
     metric,
     match_expr: `dimensions.model == "${model}"`,
-    unit_price_expr: `dec("${PRICES[model][column]}")`,
+    unit_price_expr: expressionOf(PRICES[model][column] ?? OTHER_PRICE),
   }));
 }
+
+/** Shares of the prices that the sample company pays to the providers of the models. */
+const COST_SHARES: Readonly<Record<Model, string>> = {
+  'gpt-5': '0.8',
+  'gpt-5-mini': '0.55',
+  'claude-sonnet-4-5': '0.92',
+  // Sold below its cost, so that a margin is negative.
+  'gemini-2.5-flash': '1.1',
+};
+
+/** Prices that the sample company pays for the tokens of each model. */
+export const SAMPLE_COSTS: PricingConfig = {
+  currency: 'USD',
+  rules: SAMPLE_MODELS.flatMap((model) =>
+    rulesOf(model, (price) => `dec_mul(dec("${price}"), dec("${COST_SHARES[model]}"))`),
+  ),
+};
 
 /** Token prices of each model, and at the end those of any other model. */
 export const SAMPLE_PRICES: PricingConfig = {
   currency: 'USD',
   rules: [
-    ...SAMPLE_MODELS.flatMap(rulesOf),
+    ...SAMPLE_MODELS.flatMap((model) => rulesOf(model, (price) => `dec("${price}")`)),
     ...SAMPLE_METRICS.map((metric) => ({
       name: `other ${metric}`,
       priority: OTHER_PRIORITY,

@@ -2,9 +2,9 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CreatedApiKey, Project, Tenant } from '@tollgate/contract';
 import { type ProjectClient, TollgateClient } from '@tollgate/sdk';
-import { SAMPLE_BOARD, SAMPLE_CHARTS } from './sample-board.js';
+import { MARGIN_BOARD, MARGIN_CHARTS, SAMPLE_BOARD, SAMPLE_CHARTS } from './sample-board.js';
 import { SAMPLE_PLAN, SAMPLE_ROUTE } from './sample-limits.js';
-import { SAMPLE_EXTRACTOR, SAMPLE_PRICES } from './sample-rules.js';
+import { SAMPLE_COSTS, SAMPLE_EXTRACTOR, SAMPLE_PRICES } from './sample-rules.js';
 
 /** Values that the demo keeps between starts. */
 export interface DemoTenant {
@@ -81,13 +81,12 @@ async function publishRules({ extractorRuleSets, pricingRuleSets }: ProjectClien
     effective_from: 0,
     ...SAMPLE_EXTRACTOR,
   });
-  const prices = await pricingRuleSets.create({
-    extractor_rule_set_id: ruleSet.id,
-    name: 'Model prices',
-    effective_from: 0,
-    ...SAMPLE_PRICES,
-  });
+  const bound = { extractor_rule_set_id: ruleSet.id, effective_from: 0 };
+  const prices = await pricingRuleSets.create({ ...bound, name: 'Model prices', ...SAMPLE_PRICES });
   await pricingRuleSets.publish(prices.id);
+  const named = { name: 'Provider costs', purpose: 'cost' } as const;
+  const costs = await pricingRuleSets.create({ ...bound, ...named, ...SAMPLE_COSTS });
+  await pricingRuleSets.publish(costs.id);
   await extractorRuleSets.publish(ruleSet.id);
   return ruleSet.id;
 }
@@ -99,6 +98,11 @@ async function limitCustomers({ usageLimitPlans, subjectRoutes }: ProjectClient)
 }
 
 async function drawUsage({ boards }: ProjectClient): Promise<void> {
-  const board = await boards.create(SAMPLE_BOARD);
-  for (const chart of SAMPLE_CHARTS) await boards.createChart({ ...chart, board_id: board.report_id });
+  for (const [board, charts] of [
+    [SAMPLE_BOARD, SAMPLE_CHARTS],
+    [MARGIN_BOARD, MARGIN_CHARTS],
+  ] as const) {
+    const { report_id } = await boards.create(board);
+    for (const chart of charts) await boards.createChart({ ...chart, board_id: report_id });
+  }
 }
