@@ -3,6 +3,7 @@ import { WEEK_STARTS, type WeekStart } from '@tollgate/contract';
 import { zoneOf } from '@tollgate/timezone';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { propertyRuns } from '../testing/property-runs.js';
 import {
   canonicalPeriod,
   PERIOD_COUNT_MAX,
@@ -141,7 +142,7 @@ describe('windows tile time', () => {
         expect(windowAt(period, settings, endS).startS).toBe(endS);
         expect(windowAt(period, settings, window.startS - 1).endS).toBe(window.startS);
       }),
-      { numRuns: 3_000 },
+      { numRuns: propertyRuns(750) },
     );
   });
 
@@ -175,7 +176,7 @@ describe('against an independent calendar', () => {
         fc.pre(at < (starts[1] as number));
         expect(windowOf(unit, settings, at)).toEqual({ startS: starts[0], endS: starts[1] });
       }),
-      { numRuns: 2_000 },
+      { numRuns: propertyRuns(500) },
     );
   });
 
@@ -195,7 +196,7 @@ describe('against an independent calendar', () => {
           expect([startS, endS]).toEqual([boundary(guess), boundary(guess + 1)]);
         },
       ),
-      { numRuns: 1_000 },
+      { numRuns: propertyRuns(250) },
     );
   });
 
@@ -215,7 +216,7 @@ describe('against an independent calendar', () => {
         )
           expect(endS).toBe(startS + 3_600);
       }),
-      { numRuns: 2_000 },
+      { numRuns: propertyRuns(500) },
     );
   });
 });

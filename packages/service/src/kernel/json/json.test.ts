@@ -1,6 +1,7 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { propertyRuns } from '../../testing/property-runs.js';
 import { Decimal, toText } from '../decimal.js';
 import {
   decimalFromJson,
@@ -114,7 +115,7 @@ describe('parseLossless', () => {
         deepStrictEqual(parsed, expected);
         expect(JSON.stringify(parsed)).toBe(JSON.stringify(expected));
       }),
-      { numRuns: 2_000 },
+      { numRuns: propertyRuns(500) },
     );
   });
 
@@ -132,7 +133,7 @@ describe('parseLossless', () => {
         }
         deepStrictEqual(withDoubles(parseLossless(text)), expected);
       }),
-      { numRuns: 5_000 },
+      { numRuns: propertyRuns(1_250) },
     );
   });
 

@@ -1,6 +1,7 @@
 import { JSON_DEPTH_MAX } from '@tollgate/contract';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { propertyRuns } from '../../testing/property-runs.js';
 import { scanJson } from './scan.js';
 import { skimJson } from './skim.js';
 
@@ -61,7 +62,7 @@ describe('skimming JSON', () => {
         const text = JSON.stringify(body, undefined, space);
         expect(skim(text)).toEqual(expected(text));
       }),
-      { numRuns: 2_000 },
+      { numRuns: propertyRuns(500) },
     );
   });
 
@@ -84,7 +85,7 @@ describe('skimming JSON', () => {
           if (skimmed !== undefined) expect(skimmed).toEqual(expected(sent.toString('utf8')));
         },
       ),
-      { numRuns: 3_000 },
+      { numRuns: propertyRuns(750) },
     );
   });
 

@@ -2,6 +2,7 @@ import type { ExtractorConfig } from '@tollgate/contract';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseLossless } from '../../kernel/json/json.js';
+import { propertyRuns } from '../../testing/property-runs.js';
 import { compileExtractor } from './extract/index.js';
 import { NO_PRICE_LISTS } from './pricing/index.js';
 import { rateEvent } from './rate.js';
@@ -242,6 +243,6 @@ it('rates or fails whatever JSON it is given, and never throws', () => {
       const rated = rateEvent(rules, input);
       expect(rateEvent(rules, input)).toEqual(rated);
     }),
-    { numRuns: 3_000 },
+    { numRuns: propertyRuns(750) },
   );
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { TimeWindow } from '../../../kernel/period.js';
+import { propertyRuns } from '../../../testing/property-runs.js';
 import { type AmountChange, AmountTimeline } from './amounts.js';
 
 const change = (atS: number, amount: bigint | undefined, opensNow = false): AmountChange => ({
@@ -86,6 +87,6 @@ it('is what somebody would note who watches the window', () => {
     fc.property(changes, windows, fc.integer({ min: 0, max: 31_000 }), (list, of, appliesFromMs) => {
       expect(new AmountTimeline(list).amountOf(of, appliesFromMs)).toBe(watched(list, of, appliesFromMs));
     }),
-    { numRuns: 2_000 },
+    { numRuns: propertyRuns(500) },
   );
 });

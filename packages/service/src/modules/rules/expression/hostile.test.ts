@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Decimal } from '../../../kernel/decimal.js';
+import { propertyRuns } from '../../../testing/property-runs.js';
 import { compileExpression, ExpressionError, type ExpressionKind, FUNCTIONS } from './index.js';
 import { amountOf, decimal, envWith, matchOf, refusalOf } from './testing.js';
 
@@ -215,6 +216,6 @@ it('refuses or computes whatever is written, and throws nothing but its own erro
         expect(error).toBeInstanceOf(ExpressionError);
       }
     }),
-    { numRuns: 5_000 },
+    { numRuns: propertyRuns(1_250) },
   );
 });

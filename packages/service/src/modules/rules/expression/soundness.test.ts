@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { propertyRuns } from '../../../testing/property-runs.js';
 import { compileExpression, ExpressionError } from './index.js';
 import { envWith } from './testing.js';
 
@@ -112,7 +113,7 @@ it('yields a value of the type that was checked, or fails as an expression', () 
       check(decimal, 'amount');
       check(bool, 'match');
     }),
-    { numRuns: 5_000 },
+    { numRuns: propertyRuns(1_250) },
   );
   expect(evaluated).toBeGreaterThan(100);
 });

@@ -2,6 +2,7 @@ import type { PricingConfig, PricingRule } from '@tollgate/contract';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decimalFromBigInt, parseDecimal } from '../../../kernel/decimal.js';
+import { propertyRuns } from '../../../testing/property-runs.js';
 import {
   compileExpression,
   type DimensionValue,
@@ -140,7 +141,7 @@ describe('the rule that prices a charge item', () => {
           }
         }
       }),
-      { numRuns: 1_000 },
+      { numRuns: propertyRuns(250) },
     );
   });
 

@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Wire, type WireAnswer } from '../../../testing/both-ways.js';
 import { ExpressFixture } from '../../../testing/express-fixture.js';
+import { propertyRuns } from '../../../testing/property-runs.js';
 
 const { PATH, GOOD, BODY_LIMIT } = ExpressFixture;
 const ANSWER = '{"taken":true}';
@@ -266,6 +267,6 @@ const sent: fc.Arbitrary<Sent> = fc
 test('chunks, targets, long heads, doubles and pipelines get the same responses with the lane and without', async () => {
   await fc.assert(
     fc.asyncProperty(sent, async (one) => void (await expectSame(one))),
-    { numRuns: 1_500 },
+    { numRuns: propertyRuns(400) },
   );
 });

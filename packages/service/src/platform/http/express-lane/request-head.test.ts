@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { propertyRuns } from '../../../testing/property-runs.js';
 import { PlainHeadReader } from './request-head.js';
 
 const END = '\r\n\r\n';
@@ -127,7 +128,7 @@ describe('heads of one connection', () => {
           }
         },
       ),
-      { numRuns: 2_000 },
+      { numRuns: propertyRuns(500) },
     );
   });
 });
