@@ -99,6 +99,7 @@ describe('kill -9 of processes that use a bucket', () => {
     expect(refused).toMatchObject({ status: 503, body: { code: 'store_unavailable' } });
     const away = { status: 503, objectStore: 'failed' };
     for (const role of ['api', 'worker', 'projector'] as const) {
+      await waitFor(async () => (await installation.readiness(role)).status === 503);
       expect(await installation.readiness(role)).toEqual(away);
     }
     expect((await call(installation.roles.api, 'GET', '/metrics')).text).toMatch(
@@ -190,7 +191,9 @@ describe('roles in processes of their own, with a shared folder', () => {
     await cp(folder, other, { recursive: true });
     for (const service of Object.values(installation.roles)) await service.start(elsewhere);
     await installation.accept('f');
-    await installation.expectAllOnce(elsewhere);
+    await installation.expectAllOnce();
+    const verified = await api.runCommand(['verify'], elsewhere);
+    expect([verified.exitCode, verified.output]).toEqual([0, expect.stringContaining('Everything is equal')]);
     await api.terminate();
     await writeFile(join(folder, 'marks/store'), 'of another installation');
     await expect(api.start()).rejects.toThrow(`belongs to another store. This installation uses ${other}`);
