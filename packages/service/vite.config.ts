@@ -18,7 +18,7 @@ const OWN_MODULES = /packages.(contract|sdk|service|timezone).dist/;
  */
 export default defineConfig({
   ssr: { noExternal: true, external: UNBUNDLED },
-  // What Node.js has since version 21. Where it is missing, pg makes a Response to find out where it runs, and so each
+  // Node.js has it since version 21. Where it is missing, pg makes a Response to find out where it runs, and so each
   // process and thread compiles all of fetch: a tenth of a second of processor time.
   define: { navigator: JSON.stringify({ userAgent: 'Node.js' }) },
   build: {
