@@ -48,12 +48,12 @@ export const MARGIN_BOARD: CreateBoardBody = {
   default_time_range_seconds: 86_400,
 };
 
-/** In their order on the board. */
+/** In their order on the board. Lines, because margins can be negative, and stacks hide that. */
 export const MARGIN_CHARTS: readonly Omit<ChartInput, 'board_id'>[] = [
   {
     title: 'Margin by model',
     description: 'Charges less costs. A model below zero is sold for less than it costs.',
-    chart_type: 'bar',
+    chart_type: 'line',
     size: 'full',
     group_by: ['model'],
     measures: ['margin', 'amount', 'cost'],
@@ -61,7 +61,7 @@ export const MARGIN_CHARTS: readonly Omit<ChartInput, 'board_id'>[] = [
   },
   {
     title: 'Margin by customer',
-    chart_type: 'bar',
+    chart_type: 'line',
     group_by: ['@subject_id'],
     limit: 10,
     measures: ['margin', 'amount', 'cost'],
