@@ -6,6 +6,7 @@ export * from './catalog.js';
 export * from './cells.js';
 export * from './checkout.js';
 export * from './common.js';
+export * from './correction-apply.js';
 export * from './corrections.js';
 export * from './counter-recount.js';
 export * from './counters.js';

@@ -9,9 +9,14 @@ export const PRICED_METRICS_MAX = 5;
 const Text = Type.String();
 const NullableText = Nullable(Text);
 
-export const ItemSourceSchema = Type.Union([Type.Literal('extractor'), Type.Literal('x_billing')], {
-  description: 'Source of the quantity: an extractor, or `x-billing` of the event.',
-});
+export const ItemSourceSchema = Type.Union(
+  [Type.Literal('extractor'), Type.Literal('x_billing'), Type.Literal('correction')],
+  {
+    description:
+      'Source of the quantity: an extractor, or `x-billing` of the event. `correction`: the item is what a correction ' +
+      'left of the amount of a former charge item, whose total has changed since; its quantity is 0, and it is not counted.',
+  },
+);
 export const PricingSourceSchema = Type.Union(
   [
     Type.Literal('hint'),

@@ -39,6 +39,11 @@ describe('corrections', () => {
     ],
     ['GET /usage/corrections/cor_1', '', (c) => c.get('cor_1')],
     ['POST /usage/corrections/cor_1/apply', '', (c) => c.apply('cor_1')],
+    [
+      'POST /usage/corrections/cor_1/apply',
+      '{"counters":"current"}',
+      (c) => c.apply('cor_1', { counters: 'current' }),
+    ],
     ['POST /usage/corrections/cor_1/revert', '', (c) => c.revert('cor_1')],
     ['DELETE /usage/corrections/cor_1', '', (c) => c.delete('cor_1')],
   ];

@@ -866,6 +866,57 @@ create table usage_batches (
 alter table usage_batches alter column bytes set storage external;
 CREATE INDEX usage_batches_by_group ON public.usage_batches USING btree (insert_group, dedicated_to, id);
 
+create table usage_correction_counters (
+  tenant_id text not null,
+  project_id text not null,
+  correction_id text not null,
+  key bytea not null,
+  period_start bigint not null,
+  period_end bigint,
+  counter json not null,
+  first_part integer,
+  last_part integer,
+  is_counted boolean not null default false,
+  failure_code text,
+  failure_message text,
+  quantity numeric not null default 0,
+  amount numeric not null default 0,
+  item_count bigint not null default 0,
+  is_moved boolean not null default false,
+  closing_amount numeric not null default 0,
+  constraint usage_correction_counters_pkey PRIMARY KEY (project_id, correction_id, key, period_start),
+  constraint usage_correction_counters_project_id_correction_id_fkey FOREIGN KEY (project_id, correction_id) REFERENCES usage_corrections(project_id, id) ON DELETE CASCADE
+);
+
+create table usage_correction_counts (
+  tenant_id text not null,
+  project_id text not null,
+  correction_id text not null,
+  key bytea not null,
+  period_start bigint not null,
+  side text not null,
+  raw_event_id uuid not null,
+  item integer not null,
+  part_no integer not null,
+  position integer not null default 0,
+  quantity numeric not null,
+  value text,
+  rule json not null,
+  rated_at_ms bigint not null,
+  total_before numeric,
+  total_after numeric,
+  amount numeric not null,
+  given numeric not null default 0,
+  is_failed boolean not null default false,
+  is_kept boolean not null default false,
+  constraint usage_correction_counts_pkey PRIMARY KEY (project_id, correction_id, key, period_start, side, raw_event_id, item),
+  constraint usage_correction_counts_project_id_correction_id_fkey FOREIGN KEY (project_id, correction_id) REFERENCES usage_corrections(project_id, id) ON DELETE CASCADE,
+  constraint usage_correction_counts_side_check CHECK ((side = ANY (ARRAY['out'::text, 'in'::text])))
+);
+CREATE INDEX usage_correction_counts_by_event ON public.usage_correction_counts USING btree (project_id, raw_event_id);
+CREATE INDEX usage_correction_counts_in_order ON public.usage_correction_counts USING btree (project_id, correction_id, key, period_start, side, "position");
+CREATE INDEX usage_correction_counts_of_part ON public.usage_correction_counts USING btree (project_id, correction_id, part_no);
+
 create table usage_correction_parts (
   tenant_id text not null,
   project_id text not null,
@@ -930,7 +981,11 @@ create table usage_corrections (
   failure_code text,
   failure_message text,
   busy_until_ms bigint not null default 0,
+  counters text not null default 'exact'::text,
+  phase text not null default 'events'::text,
   constraint usage_corrections_action_check CHECK ((action = ANY (ARRAY['void'::text, 'replace'::text, 'rerate'::text]))),
+  constraint usage_corrections_counters_check CHECK ((counters = ANY (ARRAY['exact'::text, 'current'::text]))),
+  constraint usage_corrections_phase_check CHECK ((phase = ANY (ARRAY['events'::text, 'counters'::text, 'parts'::text]))),
   constraint usage_corrections_pkey PRIMARY KEY (project_id, id),
   constraint usage_corrections_status_check CHECK ((status = ANY (ARRAY['planning'::text, 'planned'::text, 'applying'::text, 'applied'::text, 'reverting'::text, 'reverted'::text, 'stale'::text, 'failed'::text, 'expired'::text]))),
   constraint usage_corrections_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES projects(tenant_id, id)

@@ -1,4 +1,5 @@
 import type {
+  ApplyCorrectionRequest,
   Correction,
   CorrectionAccepted,
   CorrectionPage,
@@ -87,9 +88,16 @@ export class Corrections {
     return this.#transport.get(path`/usage/corrections/${correctionId}`, {}, options);
   }
 
-  /** Applies a plan, exactly as it is. Throws an ApiError `correction_not_planned` if there is no plan to apply. */
-  apply(correctionId: string, options?: WriteOptions): Promise<Correction> {
-    return this.#transport.post(path`/usage/corrections/${correctionId}/apply`, undefined, options);
+  /**
+   * Applies a plan, exactly as it is; with `counters: 'current'`, amounts that depend on totals are computed again.
+   * Throws an ApiError `correction_not_planned` if there is no plan to apply.
+   */
+  apply(
+    correctionId: string,
+    { counters, ...options }: WriteOptions & ApplyCorrectionRequest = {},
+  ): Promise<Correction> {
+    const body = counters === undefined ? undefined : { counters };
+    return this.#transport.post(path`/usage/corrections/${correctionId}/apply`, body, options);
   }
 
   /**

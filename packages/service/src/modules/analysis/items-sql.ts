@@ -14,7 +14,7 @@ const ROLLUP_PARTS = {
 } as const satisfies Record<Exclude<Part, 'value'>, string>;
 
 const EVENT_PARTS = {
-  count: `toUInt64(${SIGN}) AS part_count`,
+  count: `toUInt64(if(item_source = 'correction', 0, ${SIGN})) AS part_count`,
   quantity: 'toDecimal256(quantity, 18) AS part_quantity',
   amount: 'toDecimal256(amount, 18) AS part_amount',
   value: 'quantity AS part_value',
@@ -126,7 +126,9 @@ function eventsSql(shared: SharedSql, within: readonly string[]): string[] {
     ...(parts.includes('amount') ? ['amount'] : []),
   ];
   const inForce = parts.includes('value') ? [inForceSql(shared.tables, within)] : [];
-  const charges = joinedItemsSql(shared, within, new Map(joined.map((name) => [name, name])), [
+  // The source of an item has another name than that of its event.
+  const ofCharge = new Map([...joined.map((name) => [name, name] as const), ['item_source', 'source']]);
+  const charges = joinedItemsSql(shared, within, ofCharge, [
     ...parts.map((part) => EVENT_PARTS[part]),
     ...inForce,
   ]);
@@ -164,7 +166,7 @@ function joinedItemsSql(
  * their event, so they are in the same spans.
  */
 function inForceSql({ events }: StorageTables, within: readonly string[]): string {
-  return `NOT is_counter AND (raw_event_id, corrections) NOT IN (
+  return `item_source != 'correction' AND NOT is_counter AND (raw_event_id, corrections) NOT IN (
       SELECT raw_event_id, corrections FROM ${events}
       WHERE ${[OWN_ROWS, 'is_counter', ...within].join(' AND ')}) AS in_force`;
 }

@@ -33,8 +33,15 @@ const PERCENTS = { p50: 50, p90: 90, p95: 95, p99: 99 } as const satisfies Recor
  * corrected events had never been sent. Sums of UInt64 wrap around, which is exact.
  */
 const COUNT = 'sum(part_count)';
-const isLeft = ({ keepsCosts }: Pick<Grouping, 'keepsCosts'>) =>
-  keepsCosts ? `(${COUNT} != 0 OR sum(part_cost_count) != 0)` : `${COUNT} != 0`;
+const isLeft = ({ keepsCosts, measures }: Pick<Grouping, 'keepsCosts' | 'measures'>) => {
+  const sums = [
+    COUNT,
+    ...(keepsCosts ? ['sum(part_cost_count)'] : []),
+    // A remainder of a correction counts 0, and has an amount.
+    ...(partsOf(measures).includes('amount') ? ['sum(part_amount)'] : []),
+  ];
+  return `(${sums.map((sum) => `${sum} != 0`).join(' OR ')})`;
+};
 const COEFFICIENT = "toDecimal256('1000000000000000000', 0)";
 const LAST_DIGIT = "toDecimal256('0.000000000000000001', 18)";
 

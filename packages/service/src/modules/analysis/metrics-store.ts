@@ -1,6 +1,6 @@
 import { METRICS_LISTED_MAX, type MetricsResponse, SAMPLE_VALUES_MAX } from '@tollgate/contract';
 import { isKept, OWN_ROWS, type ProjectHistory } from '../storage/index.js';
-import { SIGN } from '../usage/index.js';
+import { ITEM_SIGN } from '../usage/index.js';
 import { RESOLUTIONS_S } from './source.js';
 
 type Metric = MetricsResponse['metrics'][number];
@@ -120,7 +120,7 @@ async function presentSummaries(
        FROM ${history.tables.events} ARRAY JOIN item
        WHERE ${OWN_ROWS} AND ${isKept('occurred_at')} AND item.metric IN {metrics:Array(String)}
          AND toStartOfHour(occurred_at) IN (SELECT toDateTime(arrayJoin({hours:Array(UInt32)}), 'UTC'))
-       GROUP BY metric, unit, time HAVING sum(${SIGN}) > 0
+       GROUP BY metric, unit, time HAVING sum(${ITEM_SIGN}) > 0
      ) GROUP BY metric, unit`,
     { metrics, hours: [...hours] },
   );
@@ -150,7 +150,7 @@ function dimensionSamples(
      WHERE resolution = {resolution:UInt16} AND ${isSampled('bucket', 'metric')}`;
   const ofEvents = `SELECT metric, unit, toString(name) AS name, value, toInt64(sign) AS items
      FROM (
-       SELECT item.metric AS metric, item.unit AS unit, dimensions, raw_only, ${SIGN} AS sign FROM ${tables.events} ARRAY JOIN item
+       SELECT item.metric AS metric, item.unit AS unit, dimensions, raw_only, ${ITEM_SIGN} AS sign FROM ${tables.events} ARRAY JOIN item
        WHERE notEmpty(raw_only) AND ${isSampled('occurred_at', 'item.metric')}
        ORDER BY occurred_at DESC LIMIT {items:UInt32} WITH TIES
      ) ARRAY JOIN mapKeys(dimensions) AS name, mapValues(dimensions) AS value

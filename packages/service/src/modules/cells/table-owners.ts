@@ -93,6 +93,8 @@ export const TABLE_OWNERS: Readonly<Record<keyof Database | 'schema_migrations',
   usage_corrections: TENANT,
   usage_correction_parts: TENANT,
   usage_correction_totals: TENANT,
+  usage_correction_counters: TENANT,
+  usage_correction_counts: TENANT,
   usage_event_revisions: TENANT,
 
   archived_blocks: CELL,

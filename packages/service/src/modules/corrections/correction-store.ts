@@ -8,7 +8,7 @@ import type { CorrectionInput, StoredCorrection } from './correction.js';
 
 /** The columns of `c`, as the fields of a `StoredCorrection`. */
 export const CORRECTION_COLUMNS = sql`c.id, c.action, c.status, encode(uuid_send(c.raw_event_id), 'hex') as "eventId", c.request,
-  c.backtest_id as "backtestId", c.reason, c.is_applied_at_once as "isAppliedAtOnce", c.created_by as "createdBy",
+  c.backtest_id as "backtestId", c.reason, c.is_applied_at_once as "isAppliedAtOnce", c.counters, c.phase, c.created_by as "createdBy",
   c.created_at_ms as "createdAtMs", c.planned_at_ms as "plannedAtMs", c.applied_at_ms as "appliedAtMs",
   c.applied_by as "appliedBy", c.reverted_at_ms as "revertedAtMs", c.reverted_by as "revertedBy", encode(uuid_send(c.planned_up_to), 'hex') as "plannedUpTo",
   c.events_total as "eventsTotal", c.events_matched as "eventsMatched", c.events_changed as "eventsChanged",
@@ -26,6 +26,7 @@ export interface NewCorrection {
   readonly backtestId: string | null;
   readonly reason: string;
   readonly isAppliedAtOnce: boolean;
+  readonly counters: StoredCorrection['counters'];
   readonly createdBy: string;
   readonly createdAtMs: number;
 }
@@ -33,10 +34,10 @@ export interface NewCorrection {
 export async function insertCorrection(db: ProjectDb, correction: NewCorrection): Promise<void> {
   await db.change`
     insert into usage_corrections (tenant_id, project_id, id, action, status, raw_event_id, request, backtest_id, reason,
-      is_applied_at_once, applied_by, created_by, created_at_ms)
+      is_applied_at_once, counters, applied_by, created_by, created_at_ms)
     values (${db.ownValues()}, ${correction.id}, ${correction.action}, 'planning', ${correction.eventId}::uuid,
       ${JSON.stringify(correction.request)}, ${correction.backtestId}, ${correction.reason},
-      ${correction.isAppliedAtOnce}, ${correction.isAppliedAtOnce ? correction.createdBy : null}, ${correction.createdBy},
+      ${correction.isAppliedAtOnce}, ${correction.counters}, ${correction.isAppliedAtOnce ? correction.createdBy : null}, ${correction.createdBy},
       ${correction.createdAtMs})`;
 }
 
@@ -101,6 +102,8 @@ export function latestOpenOf(
 /** Fields of a correction that change. */
 export interface CorrectionChange {
   readonly status?: CorrectionStatus;
+  readonly counters?: StoredCorrection['counters'];
+  readonly phase?: StoredCorrection['phase'];
   readonly plannedUpTo?: string;
   readonly eventsTotal?: number;
   readonly eventsMatched?: number;
@@ -123,6 +126,8 @@ export interface CorrectionChange {
 
 const CHANGED = {
   status: 'status',
+  counters: 'counters',
+  phase: 'phase',
   plannedUpTo: 'planned_up_to',
   eventsTotal: 'events_total',
   eventsMatched: 'events_matched',

@@ -28,6 +28,9 @@ export interface CorrectionInput {
 
 export type CorrectionAction = 'void' | 'replace' | 'rerate';
 
+/** The work of planning and applying: to read events, to count their charge items, to go through the parts. */
+export type CorrectionPhase = 'events' | 'counters' | 'parts';
+
 /** A row of `usage_corrections`. */
 export interface StoredCorrection {
   readonly id: string;
@@ -39,6 +42,9 @@ export interface StoredCorrection {
   readonly backtestId: string | null;
   readonly reason: string;
   readonly isAppliedAtOnce: boolean;
+  /** Whether amounts by totals are posted as planned, or as the counters are when the correction is applied. */
+  readonly counters: 'exact' | 'current';
+  readonly phase: CorrectionPhase;
   readonly createdBy: string;
   readonly createdAtMs: number;
   readonly plannedAtMs: number | null;

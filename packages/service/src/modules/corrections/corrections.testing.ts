@@ -166,7 +166,8 @@ export class CorrectionsFixture {
       if (row?.open === 0) return;
       this.clock.advanceMs(PAUSE_MS);
     }
-    throw new Error(`corrections are still in progress: ${JSON.stringify(this.warnings)}`);
+    const errors = this.warnings.map((logged) => (logged as [{ err?: Error }])[0].err?.stack);
+    throw new Error(`corrections are still in progress: ${errors.join('\n')}`);
   }
 
   /** Rates and projects everything, and ends all corrections. */

@@ -37,7 +37,7 @@ export interface PartInStep {
 /** Runs `work` with the correction locked, unless another process has done the step meanwhile. */
 export function inStep<T>(
   { postgres }: Pick<EngineDeps, 'postgres'>,
-  { id, status, nextPart, plannedUpTo, partCount, project }: OpenCorrection,
+  { id, status, phase, nextPart, plannedUpTo, partCount, project }: OpenCorrection,
   work: (tx: Tx, db: ProjectDb, correction: StoredCorrection) => Promise<T>,
 ): Promise<T> {
   return transaction(postgres, async (tx) => {
@@ -46,6 +46,7 @@ export function inStep<T>(
     if (
       now === undefined ||
       now.status !== status ||
+      now.phase !== phase ||
       now.nextPart !== nextPart ||
       now.plannedUpTo !== plannedUpTo ||
       now.partCount !== partCount

@@ -10,9 +10,11 @@ import { firstKeptDays } from '../storage/index.js';
 import { applyStep } from './apply.js';
 import { type OpenCorrection, PLAN_MS, type StepResult, StepTakenError } from './correction.js';
 import { changeCorrection } from './correction-store.js';
+import { countStep } from './count-step.js';
 import { type EngineDeps, inStep } from './engine.js';
 import { deleteParts } from './part-store.js';
 import { planStep } from './plan.js';
+import { finishStep } from './plan-end.js';
 import { revertStep } from './revert.js';
 import { expirePlans, forgetExpired, isStepDue, nextStepMs, takeTurn } from './turn-store.js';
 
@@ -111,8 +113,11 @@ async function takeStep(deps: StepDeps, correction: OpenCorrection): Promise<voi
 }
 
 function stepOf(deps: StepDeps, correction: OpenCorrection): Promise<StepResult> {
-  if (correction.status === 'planning') return planStep(deps, correction);
-  if (correction.status === 'applying') return applyStep(deps, correction);
+  const { status, phase } = correction;
+  if (status === 'planning' && phase === 'events') return planStep(deps, correction);
+  if (status === 'planning' && phase === 'parts') return finishStep(deps, correction);
+  if (status !== 'reverting' && phase === 'counters') return countStep(deps, correction);
+  if (status === 'applying') return applyStep(deps, correction);
   return revertStep(deps, correction);
 }
 

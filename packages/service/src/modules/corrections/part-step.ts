@@ -2,26 +2,14 @@ import { present } from '../../kernel/present.js';
 import { ProjectDb } from '../../platform/postgres/index.js';
 import { type CorrectedEvent, mayWriteCorrections, writeCorrectedRows } from '../pipeline/index.js';
 import { auditEnd } from './audit.js';
+import { ChangedEventError } from './changed-event.js';
 import { EventChanges } from './changes.js';
 import type { OpenCorrection, StepResult } from './correction.js';
 import { type CorrectionChange, changeCorrection } from './correction-store.js';
+import { dropCounts } from './counted-periods-store.js';
 import { type EngineDeps, inStep, type PartInStep } from './engine.js';
+import { countPart } from './part-counters.js';
 import * as parts from './part-store.js';
-
-/**
- * An event is not as the step expects it. The transaction of its part is rolled back, and the correction ends as
- * `stale`.
- */
-export class ChangedEventError extends Error {
-  override readonly name = 'ChangedEventError';
-
-  constructor(
-    readonly code: 'correction_stale' | 'correction_superseded',
-    message: string,
-  ) {
-    super(message);
-  }
-}
 
 /** The differences between applying a part and reverting it. */
 export interface PartChange {
@@ -65,6 +53,8 @@ export async function partStep(
         failureCode: error.code,
         failureMessage: `${error.message} Events in force: ${eventsApplied}.`,
       });
+      // The other parts are never applied: a revert takes back those in force, and nothing else.
+      if (change.verb === 'apply') await dropCounts(db, id, nextPart);
       const nowMs = deps.clock.nowMs();
       await auditEnd(tx, db, correction, { verb: change.verb, status: 'stale', eventsApplied, nowMs });
     });
@@ -83,10 +73,12 @@ async function changePart(
   const isApply = change.verb === 'apply';
   const nowMs = deps.clock.nowMs();
   if (events.length > 0) {
-    await change.record({ tx, db, part: present(part, 'the part of events that change'), events });
-    await writeCorrectedRows(tx, deps, { project, correctionId: id, isRevert: !isApply, nowMs }, events);
+    const step = { tx, db, part: present(part, 'the part of events that change'), events };
+    await change.record(step);
+    const counted = await countPart(deps, correction, change.verb, step);
+    await writeCorrectedRows(tx, deps, { project, correctionId: id, isRevert: !isApply, nowMs }, counted);
     const changes = new EventChanges();
-    for (const { former, next } of events) {
+    for (const { former, next } of counted) {
       changes.add(former, isApply ? former : next, isApply ? next : former);
     }
     await parts.addChangedTotals(db, id, isApply ? 'applied' : 'reverted', changes.totals());

@@ -3,6 +3,7 @@ import type { ProjectDb } from '../../platform/postgres/index.js';
 import { amountFromText, amountText } from '../ledger/index.js';
 import type { FailedEvent } from '../pipeline/index.js';
 import type { ChangedTotal } from './changes.js';
+import { deleteCounts } from './counted-periods-store.js';
 
 /** Events of a correction that are applied, and reverted, in one transaction. */
 export interface CorrectionPart {
@@ -54,6 +55,24 @@ export function readPart(
     where ${db.isOwn('p')} and p.correction_id = ${correctionId} and p.no = ${no}`;
 }
 
+/** Leaves out of a part the events that stay as they are. */
+export async function narrowPart(
+  db: ProjectDb,
+  correctionId: string,
+  {
+    no,
+    ids,
+    formerRevisions,
+    formerAttempts,
+    outcomes,
+  }: Pick<CorrectionPart, 'no' | 'ids' | 'formerRevisions' | 'formerAttempts' | 'outcomes'>,
+): Promise<void> {
+  await db.change`
+    update usage_correction_parts p set raw_event_ids = ${ids}::uuid[], former_revisions = ${formerRevisions}::integer[],
+      former_attempts = ${formerAttempts}::integer[], outcomes = ${outcomes}
+    where ${db.isOwn('p')} and p.correction_id = ${correctionId} and p.no = ${no}`;
+}
+
 /** Marks a part as applied, and keeps what its revert needs. */
 export async function markApplied(
   db: ProjectDb,
@@ -74,6 +93,7 @@ export async function markReverted(db: ProjectDb, correctionId: string, no: numb
 }
 
 export async function deleteParts(db: ProjectDb, correctionId: string): Promise<void> {
+  await deleteCounts(db, correctionId);
   await db.change`
     delete from usage_correction_parts p where ${db.isOwn('p')} and p.correction_id = ${correctionId}`;
 }

@@ -1,23 +1,23 @@
-import { CORRECTION_EVENTS_MAX, ERRORS } from '@tollgate/contract';
 import { DomainError } from '../../kernel/errors.js';
 import { present } from '../../kernel/present.js';
-import { ProjectDb, type Tx, transaction } from '../../platform/postgres/index.js';
-import { BatchPosting, type RatedUsage } from '../limits/index.js';
+import { ProjectDb, transaction } from '../../platform/postgres/index.js';
+import { TotalPrices } from '../rules/index.js';
 import type { UsageEventRow } from '../usage/index.js';
-import { backtestOf, differsFromBacktest } from './backtest.js';
+import { backtestOf } from './backtest.js';
 import { EventChanges } from './changes.js';
 import { idOf, type OpenCorrection, type Replacement, type StepResult } from './correction.js';
-import { type CorrectionChange, changeCorrection, readExamples } from './correction-store.js';
+import { readExamples } from './correction-store.js';
+import { countsInForce, type PeriodCount } from './count.js';
+import { hasCounts } from './counted-periods-store.js';
+import { countedRow } from './counted-row.js';
+import { insertCounts } from './counts-store.js';
 import { type EngineDeps, historyOf, inStep, latest, revisionOf, revisionsOf } from './engine.js';
 import { encodeOutcomes, isChanged, type Outcome, voided, withOutcome } from './outcome.js';
-import { addChangedTotals, deleteParts, insertPart, latestRevisions } from './part-store.js';
-import {
-  backtestRating,
-  type CorrectionRating,
-  CUMULATIVE,
-  correctionRating,
-  type Rerated,
-} from './rating.js';
+import { addChangedTotals, insertPart, latestRevisions } from './part-store.js';
+import { type RatedAgain, withAccounts } from './plan-accounts.js';
+import { endPlanStep, withFailures } from './plan-end.js';
+import { backtestRating, type CorrectionRating, correctionRating, type Rerated } from './rating.js';
+import { remaindersOf } from './remainder.js';
 import { countMatching, failedAmong, isHidden, type MatchingEvents, matchingPage } from './selection.js';
 
 /** Events of one part, which is applied in one transaction. */
@@ -28,24 +28,22 @@ const PART_EVENTS = 2_000;
  */
 const PARTS_PER_STEP = 5;
 
-const BACKTEST_STALE = {
-  status: 'failed',
-  failureCode: 'backtest_stale',
-  failureMessage: ERRORS.backtest_stale.message,
-} as const satisfies CorrectionChange;
-
 /** An event with the revision that a plan gives it. */
 interface PlannedEvent {
   readonly id: string;
   readonly former: UsageEventRow;
   readonly outcome: Outcome;
+  /** Its charge items in counters: those in force, and the next ones. */
+  readonly counts: readonly PeriodCount[];
 }
+
+type Failure = Extract<Rerated, { ok: false }>['failure'];
 
 /** The events that a step has found. */
 interface PlannedEvents {
   readonly matched: number;
   readonly planned: readonly PlannedEvent[];
-  readonly failed: readonly Extract<Rerated, { ok: false }>['failure'][];
+  readonly failed: readonly Failure[];
 }
 
 /**
@@ -101,34 +99,46 @@ async function decide(
   correction: OpenCorrection,
   rows: readonly UsageEventRow[],
 ): Promise<PlannedEvents> {
+  const { project } = correction;
+  const prices = new TotalPrices(deps.ruleSets, project);
+  const inForce = (row: UsageEventRow) => countsInForce(project, prices, row, idOf(row));
   if (correction.action === 'void') {
-    const counted = rows.filter(isCounted);
-    const planned = rows
-      .filter((former) => !isCounted(former))
-      .filter(({ status }) => status !== 'voided')
-      .map((former) => ({ id: idOf(former), former, outcome: voided(former) }));
-    return { matched: rows.length, planned, failed: counted.map(() => CUMULATIVE) };
+    const planned: PlannedEvent[] = [];
+    for (const former of rows) {
+      if (former.status === 'voided') continue;
+      planned.push({ id: idOf(former), former, outcome: voided(former), counts: await inForce(former) });
+    }
+    return { matched: rows.length, planned, failed: [] };
   }
   const rating = await ratingOf(deps, correction);
   const replacement = correction.request.replacement;
-  const failed: PlannedEvents['failed'][number][] = [];
-  const rerated: { former: UsageEventRow; outcome: Omit<Outcome, 'posting' | 'accountId'> }[] = [];
+  const failed: Failure[] = [];
+  const rerated: RatedAgain[] = [];
   for (const former of rows) {
     const event = replacement === null ? former : replaced(former, replacement);
-    const result = isCounted(former)
-      ? ({ ok: false, failure: CUMULATIVE } as const)
-      : await rating.rate(event);
+    const result = await rating.rate(event);
     if (!result.ok) failed.push(result.failure);
-    else
-      rerated.push({ former, outcome: replacement === null ? result.outcome : sent(event, result.outcome) });
+    else rerated.push({ former, event, result });
   }
-  const routed = await transaction(deps.postgres, (tx) => withAccounts(tx, deps, correction, rerated));
-  const planned = routed.filter(({ former, outcome }) => isChanged(former, outcome));
+  const completed = await transaction(deps.postgres, (tx) => withAccounts(tx, deps, project, rerated));
+  const planned: PlannedEvent[] = [];
+  for (const { former, event, result } of completed) {
+    if (!result.ok) {
+      failed.push(result.failure);
+      continue;
+    }
+    const outcome = replacement === null ? result.outcome : sent(event, result.outcome);
+    const counts = [...(await inForce(former)), ...result.counts];
+    // The amounts of counted items are not known before all are counted.
+    if (counts.length > 0 || isChanged(former, withRemaining(former, outcome)))
+      planned.push({ id: idOf(former), former, outcome, counts });
+  }
   return { matched: rows.length, planned, failed };
 }
 
-function isCounted({ items }: UsageEventRow): boolean {
-  return items.some(({ cumulative }) => cumulative !== '');
+/** Remainders of earlier corrections stay on their event. */
+function withRemaining(former: UsageEventRow, outcome: Outcome): Outcome {
+  return { ...outcome, items: [...outcome.items, ...remaindersOf(former)] };
 }
 
 async function ratingOf(deps: EngineDeps, correction: OpenCorrection): Promise<CorrectionRating> {
@@ -150,41 +160,8 @@ function replaced(
   };
 }
 
-function sent(
-  { rawJson, metadata, xBilling }: UsageEventRow,
-  outcome: Omit<Outcome, 'posting' | 'accountId'>,
-) {
+function sent({ rawJson, metadata, xBilling }: UsageEventRow, outcome: Outcome): Outcome {
   return { ...outcome, sent: { rawJson, metadata, xBilling } };
-}
-
-/**
- * Adds the account of each event: that which was debited, if the subject is still the same; otherwise that of the
- * subject's route now.
- */
-async function withAccounts(
-  tx: Tx,
-  { limits, clock }: EngineDeps,
-  { project }: OpenCorrection,
-  events: readonly { former: UsageEventRow; outcome: Omit<Outcome, 'posting' | 'accountId'> }[],
-): Promise<PlannedEvent[]> {
-  const posting = new BatchPosting(tx, limits, clock.nowMs());
-  const usage = events.map(({ former, outcome }) => usageOf(former, outcome));
-  const prepared = await posting.prepare([{ scope: project, events: usage }]);
-  return events.map(({ former, outcome }, index) => {
-    const routed = prepared.of(project, present(usage[index], 'the usage of an event'));
-    const isKept =
-      former.posting === 'posted' &&
-      former.subjectType === outcome.subjectType &&
-      former.subjectId === outcome.subjectId;
-    const accountId = isKept ? former.accountId : routed.accountId;
-    const posted = routed.posting === 'unpriced' ? 'unpriced' : accountId === '' ? 'unrouted' : 'posted';
-    return { id: idOf(former), former, outcome: { ...outcome, posting: posted, accountId } };
-  });
-}
-
-function usageOf({ occurredAt }: UsageEventRow, outcome: Omit<Outcome, 'posting' | 'accountId'>): RatedUsage {
-  const { subjectType: type, subjectId: id, dimensions, items } = outcome;
-  return { occurredAt, subject: id === '' ? undefined : { type, id }, dimensions, items, budgetLeaseId: '' };
 }
 
 interface PlannedPage {
@@ -199,37 +176,39 @@ async function store(
   { found: { matched, planned, failed }, page, eventsTotal }: PlannedPage,
 ): Promise<void> {
   const { id } = correction;
-  const nowMs = deps.clock.nowMs();
   const changes = new EventChanges();
-  for (const { former, outcome } of planned) changes.add(former, former, withOutcome(former, outcome));
+  const known = planned.filter(({ counts }) => counts.length === 0);
+  for (const { former, outcome } of known) changes.add(former, former, nextOf(former, outcome));
   const parts = await partsOf(deps, correction, planned);
   await inStep(deps, correction, async (_tx, db, now) => {
-    for (const [index, part] of parts.entries())
-      await insertPart(db, id, { ...part, no: now.partCount + index });
+    for (const [index, { counts, ...part }] of parts.entries()) {
+      const no = now.partCount + index;
+      await insertPart(db, id, { ...part, no });
+      await insertCounts(db, id, no, counts);
+    }
     await addChangedTotals(db, id, 'planned', changes.totals());
-    const eventsFailed = { ...now.eventsFailed };
-    for (const { code } of failed) eventsFailed[code] = (eventsFailed[code] ?? 0) + 1;
-    const counts = {
+    const numbers = {
       eventsTotal: Math.max(eventsTotal, now.eventsMatched + matched),
       eventsMatched: now.eventsMatched + matched,
-      eventsChanged: now.eventsChanged + planned.length,
-      eventsFailed,
+      eventsChanged: now.eventsChanged + known.length,
+      eventsFailed: withFailures(now.eventsFailed, failed),
       partCount: now.partCount + parts.length,
     };
     const lastId = page.ids.at(-1);
-    const isOther = page.isEnd && (await differsFromBacktest(db, { ...correction, ...counts }));
-    const end = isOther
-      ? BACKTEST_STALE
-      : endOfPlan(deps, correction, { ...counts, failed, isEnd: page.isEnd, nowMs });
-    await changeCorrection(db, id, {
-      ...counts,
+    const isCounting = page.isEnd && (await hasCounts(db, id));
+    const progress = { ...numbers, failure: failed[0], isEnd: page.isEnd && !isCounting };
+    await endPlanStep(deps, correction, db, progress, {
+      ...numbers,
       ...(lastId === undefined ? {} : { plannedUpTo: lastId }),
+      ...(isCounting ? { phase: 'counters' } : {}),
       examples: changes.examplesWith(await readExamples(db, id)),
-      ...end,
     });
-    // A plan that has failed is never applied, and may have many parts.
-    if (end.status === 'failed') await deleteParts(db, id);
   });
+}
+
+function nextOf(former: UsageEventRow, outcome: Outcome): UsageEventRow {
+  const content = withOutcome(former, outcome);
+  return countedRow({ current: former, content, taken: [], put: [], isCounted: () => true });
 }
 
 /** Returns the parts of planned events, without their numbers. */
@@ -242,35 +221,8 @@ function partsOf(deps: EngineDeps, { action }: OpenCorrection, planned: readonly
       ids: events.map(({ id }) => id),
       formerRevisions: events.map(({ former }) => revisionOf(former)),
       formerAttempts: events.map(({ former }) => former.attempt),
+      counts: events.flatMap(({ counts }) => counts),
       outcomes: await encodeOutcomes(action === 'void' ? [] : events.map(({ outcome }) => outcome)),
     })),
   );
-}
-
-/** Returns the changes of status after a step. */
-function endOfPlan(
-  { eventsMax = CORRECTION_EVENTS_MAX }: EngineDeps,
-  { action, isAppliedAtOnce }: OpenCorrection,
-  found: {
-    readonly eventsTotal: number;
-    readonly eventsMatched: number;
-    readonly eventsChanged: number;
-    readonly failed: PlannedEvents['failed'];
-    readonly isEnd: boolean;
-    readonly nowMs: number;
-  },
-): CorrectionChange {
-  const { eventsMatched, eventsChanged, failed, isEnd, nowMs } = found;
-  if (eventsMatched > eventsMax) {
-    const failureMessage = `More than ${eventsMax} events match (CORRECTION_EVENTS_MAX). Narrow the filter.`;
-    return { status: 'failed', failureCode: 'correction_too_large', failureMessage };
-  }
-  const [failure] = failed;
-  if (action === 'replace' && failure !== undefined) {
-    return { status: 'failed', failureCode: failure.code, failureMessage: failure.message };
-  }
-  if (!isEnd) return {};
-  if (!isAppliedAtOnce) return { status: 'planned', plannedAtMs: nowMs };
-  if (eventsChanged > 0) return { status: 'applying', plannedAtMs: nowMs };
-  return { status: 'applied', plannedAtMs: nowMs, appliedAtMs: nowMs };
 }

@@ -3,6 +3,7 @@ import { BoundedMemory } from '../../kernel/bounded-memory.js';
 import type { ProjectRef } from '../../kernel/scope.js';
 import { BatchRules, NOT_PUBLISHED, type RuleVersionSource } from '../pipeline/index.js';
 import {
+  type CountingEvent,
   compilePricing,
   dimensionTexts,
   type PriceLists,
@@ -20,7 +21,12 @@ import { type Outcome, withOutcome } from './outcome.js';
 
 /** The result of rating an event again, without its account; or why it cannot be rated. */
 export type Rerated =
-  | { readonly ok: true; readonly outcome: Omit<Outcome, 'posting' | 'accountId'> }
+  | {
+      readonly ok: true;
+      readonly outcome: Omit<Outcome, 'posting' | 'accountId'>;
+      /** The rest of the rating, for an event whose price depends on counters; then there are no charge items yet. */
+      readonly counting: CountingEvent | undefined;
+    }
   | {
       readonly ok: false;
       readonly failure: { readonly code: string; readonly message: string; readonly path: string };
@@ -43,12 +49,6 @@ type RulesFor = (event: UsageEventRow) => Promise<ActiveRules | undefined>;
 
 type ActiveRules = Pick<RuleVersion, 'version' | 'rate'>;
 
-/** Corrections do not move counters yet. */
-export const CUMULATIVE = {
-  code: 'cumulative_price',
-  message: 'The price of the event depends on the total of a counter, which a correction cannot change.',
-  path: '',
-} as const;
 const DEFECT = {
   code: 'processing_failed',
   message: 'The event could not be processed.',
@@ -188,10 +188,13 @@ function ratingBy(rulesOf: RulesFor, onDefect: (error: unknown) => void): Correc
   };
 }
 
+const NOT_COUNTED = { items: [], notes: [] } as const;
+
 function rerated(event: UsageEventRow, { version, rate }: ActiveRules): Rerated {
   const rated = rate(ratingInputOf(fieldsOf(event)));
-  if (rated.ok === undefined) return { ok: false, failure: CUMULATIVE };
-  if (!rated.ok) return { ok: false, failure: rated.failure };
+  if (rated.ok === false) return { ok: false, failure: rated.failure };
+  const counting = rated.ok === undefined ? rated : undefined;
+  const { items, notes } = rated.ok === undefined ? NOT_COUNTED : rated;
   const outcome = {
     status: 'processed',
     subjectType: rated.subject?.type ?? '',
@@ -200,11 +203,11 @@ function rerated(event: UsageEventRow, { version, rate }: ActiveRules): Rerated 
     extractorRuleSetId: event.extractorRuleSetId,
     extractorVersion: version,
     dimensions: dimensionTexts(rated.dimensions),
-    notes: rated.notes.length === 0 ? '' : JSON.stringify(rated.notes),
-    items: rated.items,
+    notes: notes.length === 0 ? '' : JSON.stringify(notes),
+    items,
   } as const;
   assertStorable(withOutcome(event, { ...outcome, posting: 'none', accountId: '' }));
-  return { ok: true, outcome };
+  return { ok: true, outcome, counting };
 }
 
 function fieldsOf({ rawJson, xBilling, occurredAt, subjectIsSent, ...row }: UsageEventRow) {

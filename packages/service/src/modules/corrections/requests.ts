@@ -16,6 +16,7 @@ import { earlierAnswer, once } from '../ledger/index.js';
 import { auditRequest, type CorrectionRequester } from './audit.js';
 import { type CorrectionInput, PLAN_MS, type Replacement, type StoredCorrection } from './correction.js';
 import * as store from './correction-store.js';
+import { forgetMoves, hasCounts, uncountPeriods } from './counted-periods-store.js';
 import { deleteParts, isSuperseded } from './part-store.js';
 import {
   checkBacktest,
@@ -102,28 +103,44 @@ export class Corrections {
     return this.#correctOne(caller, eventId, { action: 'replace', request, reason });
   }
 
-  /** @throws DomainError `not_found`, `correction_not_planned` */
-  apply(caller: CorrectionCaller, id: string): Promise<Correction> {
-    return this.#change(caller, id, 'apply', async (_db, { status, eventsChanged, plannedAtMs }) => {
-      if (status === 'applying' || status === 'applied') return {};
-      if (status !== 'planned') throw wrongStatus('correction_not_planned', status);
-      // The job that ends old plans may be late.
-      if (plannedAtMs !== null && plannedAtMs < this.#deps.clock.nowMs() - PLAN_MS) {
-        throw wrongStatus('correction_not_planned', 'expired');
-      }
-      const appliedBy = actorOf(caller.principal);
-      if (eventsChanged > 0) return { status: 'applying', nextPart: 0, appliedBy, busyUntilMs: 0 };
-      return { status: 'applied', appliedBy, appliedAtMs: this.#deps.clock.nowMs() };
-    });
+  /**
+   * @param counters whether amounts by totals are posted as planned, or as the counters are now
+   * @throws DomainError `not_found`, `correction_not_planned`
+   */
+  apply(
+    caller: CorrectionCaller,
+    id: string,
+    counters: StoredCorrection['counters'] = 'exact',
+  ): Promise<Correction> {
+    return this.#change(
+      caller,
+      counters === 'exact' ? [id] : [id, counters],
+      'apply',
+      async (db, { status, eventsChanged, plannedAtMs }) => {
+        if (status === 'applying' || status === 'applied') return {};
+        if (status !== 'planned') throw wrongStatus('correction_not_planned', status);
+        // The job that ends old plans may be late.
+        if (plannedAtMs !== null && plannedAtMs < this.#deps.clock.nowMs() - PLAN_MS) {
+          throw wrongStatus('correction_not_planned', 'expired');
+        }
+        const appliedBy = actorOf(caller.principal);
+        const isRecounted = counters === 'current' && (await hasCounts(db, id));
+        if (isRecounted) await uncountPeriods(db, id);
+        const how = { counters, phase: isRecounted ? 'counters' : 'parts', appliedBy } as const;
+        if (eventsChanged > 0) return { status: 'applying', nextPart: 0, ...how, busyUntilMs: 0 };
+        return { status: 'applied', appliedBy, appliedAtMs: this.#deps.clock.nowMs() };
+      },
+    );
   }
 
   /** @throws DomainError `not_found`, `correction_not_applied`, `correction_superseded` */
   revert(caller: CorrectionCaller, id: string): Promise<Correction> {
-    return this.#change(caller, id, 'revert', async (db, { status, eventsApplied }) => {
+    return this.#change(caller, [id], 'revert', async (db, { status, eventsApplied }) => {
       if (status === 'reverting' || status === 'reverted') return {};
       if (status !== 'applied' && status !== 'stale') throw wrongStatus('correction_not_applied', status);
       if (await isSuperseded(db, id)) throw new DomainError('correction_superseded');
       const by = { revertedBy: actorOf(caller.principal), failureCode: null, failureMessage: null };
+      await forgetMoves(db, id);
       if (eventsApplied > 0) return { ...by, status: 'reverting', nextPart: 0, busyUntilMs: 0 };
       return { ...by, status: 'reverted', revertedAtMs: this.#deps.clock.nowMs() };
     });
@@ -131,7 +148,7 @@ export class Corrections {
 
   /** Ends a plan that is not applied. @throws DomainError `not_found`, `correction_not_planned` */
   discard(caller: CorrectionCaller, id: string): Promise<Correction> {
-    return this.#change(caller, id, 'discard', async (db, { status }) => {
+    return this.#change(caller, [id], 'discard', async (db, { status }) => {
       if (status === 'expired') return {};
       if (status !== 'planning' && status !== 'planned') throw wrongStatus('correction_not_planned', status);
       await deleteParts(db, id);
@@ -189,7 +206,7 @@ export class Corrections {
   async #insert(
     tx: Tx,
     caller: CorrectionCaller,
-    asked: Omit<store.NewCorrection, 'id' | 'createdBy' | 'createdAtMs'>,
+    asked: Omit<store.NewCorrection, 'id' | 'counters' | 'createdBy' | 'createdAtMs'>,
   ): Promise<string> {
     const { project, principal } = caller;
     const { clock } = this.#deps;
@@ -198,8 +215,10 @@ export class Corrections {
       throw new DomainError('correction_limit_reached');
     const id = newId('cor', clock);
     const createdAtMs = clock.nowMs();
-    await store.insertCorrection(db, { ...asked, id, createdBy: actorOf(principal), createdAtMs });
     const { action, eventId, backtestId, reason, isAppliedAtOnce, request } = asked;
+    // Nobody has looked at a plan that is applied at once.
+    const counters = isAppliedAtOnce ? 'current' : 'exact';
+    await store.insertCorrection(db, { ...asked, id, counters, createdBy: actorOf(principal), createdAtMs });
     await auditRequest(tx, caller, {
       verb: 'create',
       id,
@@ -215,12 +234,13 @@ export class Corrections {
 
   #change(
     caller: CorrectionCaller,
-    id: string,
+    asked: readonly [id: string, counters?: StoredCorrection['counters']],
     verb: 'apply' | 'revert' | 'discard',
     change: (db: ProjectDb, correction: StoredCorrection) => Promise<store.CorrectionChange>,
   ): Promise<Correction> {
     const noCheck = async () => {};
-    return this.#once(caller, [verb, id], noCheck, async (tx) => {
+    const [id] = asked;
+    return this.#once(caller, [verb, ...asked.flatMap((each) => each ?? [])], noCheck, async (tx) => {
       const db = new ProjectDb(tx, caller.project);
       const found = await store.lockCorrection(db, id);
       if (found === undefined) throw new DomainError('not_found');

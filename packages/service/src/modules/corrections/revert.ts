@@ -1,9 +1,10 @@
 import { present } from '../../kernel/present.js';
 import { ProjectDb } from '../../platform/postgres/index.js';
 import { type CorrectedEvent, insertFailedEvents } from '../pipeline/index.js';
+import { ChangedEventError } from './changed-event.js';
 import { idOf, type OpenCorrection, type StepResult } from './correction.js';
 import { type EngineDeps, historyOf, latest, type PartInStep, revisionOf, revisionsOf } from './engine.js';
-import { ChangedEventError, partStep } from './part-step.js';
+import { partStep } from './part-step.js';
 import * as parts from './part-store.js';
 
 /** Gives the events of the next part their former revisions again, by counter-entries. */

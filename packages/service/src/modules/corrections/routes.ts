@@ -1,4 +1,5 @@
 import {
+  ApplyCorrectionRequest,
   Correction,
   CorrectionAccepted,
   CorrectionPage,
@@ -8,6 +9,7 @@ import {
   closed,
   ErrorBodySchema,
   type IngestEvent,
+  Nullable,
   OptionalIdempotencyKeyHeaders,
   ProjectParams,
   ReplaceEventRequest,
@@ -180,14 +182,18 @@ function registerChangeRoutes(app: App, { corrections }: CorrectionRouteDeps): v
       summary: 'Apply a planned correction',
       description:
         'Posts exactly what was planned. If an event was changed since the plan, the correction ends as `stale`; ' +
-        '`applied` says what is in force. To apply it again changes nothing.',
+        '`applied` says what is in force. Charge items by the total of a counter are posted as planned, too, unless ' +
+        '`counters` is `current`. To apply it again changes nothing.',
       operationId: 'applyCorrection',
       params: OneParams,
       headers,
+      body: Nullable(ApplyCorrectionRequest),
       response: { 202: Correction, 409: ErrorBodySchema },
     },
-    handler: async (request, reply) =>
-      reply.code(202).send(await corrections.apply(callerOf(request), request.params.id)),
+    handler: async (request, reply) => {
+      const { id } = request.params;
+      return reply.code(202).send(await corrections.apply(callerOf(request), id, request.body?.counters));
+    },
   });
   app.route({
     method: 'POST',

@@ -61,6 +61,12 @@ export async function forgetExpired(
       select * from unnest(
         ${keptFrom.map(({ projectId }) => projectId)}::text[], ${keptFrom.map(({ firstId }) => firstId)}::uuid[]
       ) as k (project_id, first_id)
+    ), uncounted as (
+      delete from usage_correction_counts where (project_id, correction_id, key, period_start, side, raw_event_id, item) in (
+        select e.project_id, e.correction_id, e.key, e.period_start, e.side, e.raw_event_id, e.item from kept
+        join usage_correction_counts e on e.project_id = kept.project_id and e.raw_event_id < kept.first_id
+        where ${isNotMoving('e.tenant_id')} limit ${max}
+      )
     ), forgotten as (
       delete from usage_correction_parts where (project_id, correction_id, no) in (
         select p.project_id, p.correction_id, p.no from kept
@@ -91,6 +97,9 @@ export async function expirePlans(
         where status = 'planned' and planned_at_ms < ${plannedBeforeMs} and ${isNotMoving('tenant_id')}
         order by planned_at_ms limit ${max} for update skip locked
       ) returning project_id, id
+    ), uncounted as (
+      delete from usage_correction_counts e using expired
+      where e.project_id = expired.project_id and e.correction_id = expired.id
     )
     delete from usage_correction_parts part using expired
     where part.project_id = expired.project_id and part.correction_id = expired.id

@@ -1,20 +1,18 @@
-import { COUNTER_VALUES_MAX } from '@tollgate/contract';
-import { INTEGER_DIGITS_MAX } from '../../kernel/decimal.js';
 import { groupBy, memoized } from '../../kernel/maps.js';
 import { type WindowSettings, windowAt } from '../../kernel/period.js';
 import { present } from '../../kernel/present.js';
 import type { ProjectScope } from '../../kernel/scope.js';
 import type { Tx } from '../../platform/postgres/index.js';
-import {
-  type ChargeItem,
-  type CountedItem,
-  type CounterTotals,
-  type CountingEvent,
-  type RatedEvent,
+import type {
+  ChargeItem,
+  CountedItem,
+  CounterTotals,
+  CountingEvent,
+  RatedEvent,
   RatingFailure,
 } from '../rules/index.js';
 import { type CountedOwner, type Counter, counterKey, counterKeyText, counterOf } from './counter.js';
-import { CounterPeriod, countedValue } from './counter-period.js';
+import { CounterPeriod, countedValue, tooLarge } from './counter-period.js';
 import * as store from './counter-store.js';
 
 /** An event whose charge items are to be counted. */
@@ -83,6 +81,11 @@ export class BatchCounters {
     await this.#readValues(events);
   }
 
+  /** Returns the periods of the items of a prepared event; undefined for an item without a counter. */
+  periodsOf(event: EventToCount): readonly (CounterPeriod | undefined)[] {
+    return present(this.#periods.get(event), 'the counters of an event');
+  }
+
   /** Counts the items of a prepared event, and ends its rating. An event that fails counts nothing. */
   price(event: EventToCount): RatedEvent {
     this.#undo = [];
@@ -93,7 +96,8 @@ export class BatchCounters {
     for (const [index, item] of event.counting.counted.entries()) {
       const period = periods[index];
       const counted = period?.count(item);
-      if (period !== undefined && counted === undefined) return this.#failed(event, tooLarge(item));
+      if (period !== undefined && counted === undefined)
+        return this.#failed(event, tooLarge(item.counter, item.path));
       totals.push(counted?.totals);
       if (period === undefined || counted === undefined) continue;
       moved.push(period);
@@ -119,15 +123,7 @@ export class BatchCounters {
       .filter(({ isChanged }) => isChanged);
     // A period whose only events were taken back again was never opened.
     const counted = periods.filter(({ state, isStored }) => isStored || state.itemCount > 0);
-    await store.writePeriods(this.#tx, counted);
-    const values = counted.flatMap((period) =>
-      Array.from(period.changedValues, (value) => ({
-        period,
-        value,
-        itemCount: period.values.get(value) ?? 0,
-      })),
-    );
-    await store.writeValues(this.#tx, values);
+    await store.writeCounters(this.#tx, counted);
   }
 
   #failed({ counting: { subject, dimensions } }: EventToCount, failure: RatingFailure): RatedEvent {
@@ -247,13 +243,4 @@ function charge(periods: readonly CounterPeriod[], items: readonly ChargeItem[])
   for (const [index, item] of counted.entries()) {
     present(periods[index], 'the period of a charge item').charge(item.amount + item.discount, item);
   }
-}
-
-function tooLarge({ counter: { name, aggregate }, path }: CountedItem): RatingFailure {
-  if (aggregate === 'sum' || aggregate === 'count') {
-    const message = `The total of the counter ${name} does not fit ${INTEGER_DIGITS_MAX} integer digits.`;
-    return new RatingFailure('decimal_out_of_range', message, path);
-  }
-  const message = `The counter ${name} keeps at most ${COUNTER_VALUES_MAX} values in a period (COUNTER_VALUES_MAX).`;
-  return new RatingFailure('counter_full', message, path);
 }

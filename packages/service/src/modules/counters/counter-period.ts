@@ -1,6 +1,13 @@
 import { COUNTER_VALUES_MAX } from '@tollgate/contract';
-import { fromStored, toStored, toText } from '../../kernel/decimal.js';
-import { type CountedItem, type CounterTotals, totalAfter } from '../rules/index.js';
+import { fromStored, INTEGER_DIGITS_MAX, parseDecimal, toStored, toText } from '../../kernel/decimal.js';
+import { present } from '../../kernel/present.js';
+import {
+  type CountedItem,
+  type CounterDefinition,
+  type CounterTotals,
+  RatingFailure,
+  totalAfter,
+} from '../rules/index.js';
 import type { Counter } from './counter.js';
 
 /** The rule of the charge item that was counted last. */
@@ -8,6 +15,20 @@ export interface LastRule {
   readonly ruleSetVersion: number;
   readonly ruleName: string;
 }
+
+/** A charge item as a counter sees it: a quantity × 10^18, and a value where distinct ones are counted. */
+export type CountableItem = Pick<CountedItem, 'quantity' | 'value'>;
+
+/** Returns the price of a total. */
+export type PriceOfTotal = (total: bigint) => bigint | RatingFailure;
+
+/** A charge item that was put in. */
+export interface PutIn {
+  readonly totals: CounterTotals;
+  readonly amount: bigint;
+}
+
+const ONE = 10n ** 18n;
 
 /** The content of a period that charge items change. Decimals × 10^18. */
 export interface PeriodState extends LastRule {
@@ -28,6 +49,8 @@ export class CounterPeriod {
   isChanged = false;
   readonly isStored: boolean;
   #state: PeriodState;
+  /** The values of a maximum that may be kept, once the greatest one is wanted. */
+  #ascending: bigint[] | undefined;
 
   /**
    * @param startS Unix seconds
@@ -58,7 +81,7 @@ export class CounterPeriod {
    * Counts a charge item and returns the totals around it; undefined if a bound is met, and nothing was counted. The
    * returned function takes it back.
    */
-  count(item: CountedItem): { readonly totals: CounterTotals; readonly undo: () => void } | undefined {
+  count(item: CountableItem): { readonly totals: CounterTotals; readonly undo: () => void } | undefined {
     const former = this.#state;
     const before = former.itemCount === 0 ? undefined : former.quantity;
     const value = countedValue(this.counter, item);
@@ -76,9 +99,100 @@ export class CounterPeriod {
     return { totals: { periodStart: this.startS, before, after }, undo };
   }
 
+  /**
+   * Takes a charge item out. It gives back the price of the total before, less the price of the total after; the last
+   * one gives back what is left of the amount. Returns what it gives back.
+   *
+   * @param amount what was charged for it: that is given back if a price cannot be computed
+   */
+  takeOut(item: CountableItem, amount: bigint, price: PriceOfTotal): bigint {
+    const before = this.#state.quantity;
+    this.remove(item);
+    const given = this.#state.itemCount === 0 ? this.#state.amount : this.#givenBack(before, amount, price);
+    this.#state = { ...this.#state, amount: this.#state.amount - given };
+    return given;
+  }
+
+  /** Puts a charge item in. Returns its totals and its amount; nothing is changed if it cannot be priced. */
+  putIn(item: CountableItem, rule: LastRule, price: PriceOfTotal): PutIn | RatingFailure {
+    const counted = this.count(item);
+    if (counted === undefined) return tooLarge(this.counter.definition, '');
+    const { totals, undo } = counted;
+    const amount = amountBetween(totals, price);
+    if (amount instanceof RatingFailure) undo();
+    else this.charge(amount, rule);
+    return amount instanceof RatingFailure ? amount : { totals, amount };
+  }
+
+  /**
+   * Takes a charge item out of the total alone.
+   *
+   * @throws Error if the period does not have it: then the counter is not the sum of its charge items
+   */
+  remove(item: CountableItem): void {
+    const { quantity, itemCount } = this.#state;
+    if (itemCount < 1) throw new Error(`the period of ${this.counter.definition.name} has no charge items`);
+    const value = countedValue(this.counter, item);
+    if (value !== undefined && !this.values.has(value)) {
+      throw new Error(`the period of ${this.counter.definition.name} has no value ${value}`);
+    }
+    if (value !== undefined) this.#addValue(value, -1);
+    const isGone = value !== undefined && !this.values.has(value);
+    this.#state = { ...this.#state, itemCount: itemCount - 1 };
+    const after = itemCount === 1 ? 0n : this.#totalWithout(quantity, item, isGone);
+    this.#state = { ...this.#state, quantity: after };
+    this.isChanged = true;
+  }
+
+  #totalWithout(quantity: bigint, item: CountableItem, isGone: boolean): bigint {
+    switch (this.counter.definition.aggregate) {
+      case 'sum':
+        return quantity - item.quantity;
+      case 'count':
+        return quantity - ONE;
+      case 'unique':
+        return isGone ? quantity - ONE : quantity;
+      case 'max':
+        return isGone && item.quantity === quantity ? this.#greatest() : quantity;
+    }
+  }
+
+  /** Returns the greatest value that is kept. */
+  #greatest(): bigint {
+    this.#ascending ??= Array.from(this.values.keys(), storedValue).sort(ascending);
+    for (;;) {
+      const last = this.#ascending.at(-1);
+      if (last === undefined)
+        throw new Error(`the greatest value of ${this.counter.definition.name} was not read`);
+      if (this.values.has(toText(fromStored(last)))) return last;
+      this.#ascending.pop();
+    }
+  }
+
+  #givenBack(before: bigint, amount: bigint, price: PriceOfTotal): bigint {
+    const former = price(before);
+    if (former instanceof RatingFailure) return amount;
+    const next = price(this.#state.quantity);
+    return next instanceof RatingFailure ? amount : former - next;
+  }
+
   /** Adds the amount of a counted charge item. */
   charge(amount: bigint, { ruleSetVersion, ruleName }: LastRule): void {
     this.#state = { ...this.#state, amount: this.#state.amount + amount, ruleSetVersion, ruleName };
+  }
+
+  /** Adds to the amount, without a charge item. */
+  addAmount(amount: bigint): void {
+    this.#state = { ...this.#state, amount: this.#state.amount + amount };
+    this.isChanged = true;
+  }
+
+  /** Returns a copy that changes by itself. */
+  copy(): CounterPeriod {
+    const { counter, key, startS, endS, valueCount } = this;
+    const copied = new CounterPeriod(counter, key, startS, endS, this.#state, valueCount);
+    for (const [value, count] of this.values) copied.values.set(value, count);
+    return copied;
   }
 
   #addValue(value: string, change: number): void {
@@ -87,18 +201,50 @@ export class CounterPeriod {
       this.values.delete(value);
       this.valueCount -= 1;
     } else {
-      if (!this.values.has(value)) this.valueCount += 1;
+      if (!this.values.has(value)) {
+        this.valueCount += 1;
+        this.#ascending = undefined;
+      }
       this.values.set(value, count);
     }
     this.changedValues.add(value);
   }
 }
 
+function amountBetween({ before, after }: CounterTotals, price: PriceOfTotal): bigint | RatingFailure {
+  const former = before === undefined ? 0n : price(before);
+  if (former instanceof RatingFailure) return former;
+  const next = price(after);
+  return next instanceof RatingFailure ? next : next - former;
+}
+
+/** @param path the entry of the rule set with the price of the total */
+export function tooLarge({ name, aggregate }: CounterDefinition, path: string): RatingFailure {
+  if (aggregate === 'sum' || aggregate === 'count') {
+    const message = `The total of the counter ${name} does not fit ${INTEGER_DIGITS_MAX} integer digits.`;
+    return new RatingFailure('decimal_out_of_range', message, path);
+  }
+  const message = `The counter ${name} keeps at most ${COUNTER_VALUES_MAX} values in a period (COUNTER_VALUES_MAX).`;
+  return new RatingFailure('counter_full', message, path);
+}
+
 /**
  * Returns the value of a charge item that its counter keeps: a dimension value, or a quantity whose greatest is wanted.
  * Undefined where nothing is kept.
  */
-export function countedValue({ definition }: Counter, { value, quantity }: CountedItem): string | undefined {
+export function countedValue(
+  { definition }: Counter,
+  { value, quantity }: CountableItem,
+): string | undefined {
   if (definition.aggregate === 'unique') return value;
   return definition.aggregate === 'max' ? toText(fromStored(quantity)) : undefined;
+}
+
+function ascending(a: bigint, b: bigint): number {
+  return Number(a - b > 0n) - Number(a - b < 0n);
+}
+
+function storedValue(text: string): bigint {
+  const decimal = present(parseDecimal(text), `a quantity in place of ${text}`);
+  return present(toStored(decimal), `a quantity in place of ${text}`);
 }

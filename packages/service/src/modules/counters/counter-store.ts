@@ -71,8 +71,20 @@ export async function readPeriods(tx: Tx, spans: readonly CounterSpan[]): Promis
   });
 }
 
-/** Writes the changed periods. */
-export async function writePeriods(tx: Tx, periods: readonly CounterPeriod[]): Promise<void> {
+/** Writes changed periods, and their changed values. */
+export async function writeCounters(tx: Tx, periods: readonly CounterPeriod[]): Promise<void> {
+  await writePeriods(tx, periods);
+  const values = periods.flatMap((period) =>
+    Array.from(period.changedValues, (value) => ({
+      period,
+      value,
+      itemCount: period.values.get(value) ?? 0,
+    })),
+  );
+  await writeValues(tx, values);
+}
+
+async function writePeriods(tx: Tx, periods: readonly CounterPeriod[]): Promise<void> {
   if (periods.length === 0) return;
   const column = <T>(value: (period: CounterPeriod) => T) => periods.map(value);
   await sql`
@@ -122,8 +134,23 @@ export async function readValues(
   });
 }
 
+/**
+ * Reads the greatest values of a period of a maximum.
+ *
+ * @param max the number of them
+ */
+export async function readGreatest(tx: Tx, period: CounterPeriod, max: number): Promise<void> {
+  const { counter, key, startS, values } = period;
+  const { rows } = await sql<{ readonly value: string; readonly itemCount: number }>`
+    select c.value, c.item_count as "itemCount" from usage_counter_values c
+    where c.project_id = ${counter.scope.projectId} and c.key = ${key} and c.period_start = ${startS}
+    order by c.value::numeric desc limit ${max}
+  `.execute(tx);
+  for (const { value, itemCount } of rows) values.set(value, itemCount);
+}
+
 /** Writes how many charge items had each of these values; a value of 0 charge items is deleted. */
-export async function writeValues(
+async function writeValues(
   tx: Tx,
   values: readonly (PeriodValue & { readonly itemCount: number })[],
 ): Promise<void> {

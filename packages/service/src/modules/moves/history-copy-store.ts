@@ -7,7 +7,7 @@ import {
   literal,
 } from '../../platform/clickhouse/index.js';
 import { OWN_ROWS, ROLLUP_VIEWS, type StorageScope, storageTables } from '../storage/index.js';
-import { SIGN, USAGE_EVENT_COLUMNS } from '../usage/index.js';
+import { ITEM_SIGN, SIGN, USAGE_EVENT_COLUMNS } from '../usage/index.js';
 
 /** Upper bounds of one unit; a unit contains at least the events of one batch, even if they exceed the bounds. */
 const UNIT_EVENTS_MAX = 20_000;
@@ -119,7 +119,7 @@ export async function digestHistory(clickhouse: ClickHouse, scope: StorageScope)
      toString(${count}) AS item_sum, '0' AS quantity_sum, toString(sum(toDecimal256(${cost}, 18))) AS amount_sum`;
   const items = await reader.query<Record<string, unknown>>(
     `SELECT * FROM (
-       SELECT ${sums("'0'", `sum(${SIGN})`, 'item.')} FROM ${events} ARRAY JOIN item WHERE ${OWN_ROWS}
+       SELECT ${sums("'0'", `sum(${ITEM_SIGN})`, 'item.')} FROM ${events} ARRAY JOIN item WHERE ${OWN_ROWS}
        GROUP BY metric, unit, currency
        UNION ALL
        SELECT ${sums('toString(part.resolution)', 'sum(part.item_count)', 'part.')} FROM ${rollup} AS part

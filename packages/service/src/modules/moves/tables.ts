@@ -48,6 +48,8 @@ export const UNCHECKED_TABLES: Readonly<Partial<Record<TableName, string>>> = {
   payment_reversals: 'the provider reports it again until it is taken',
   tenants: 'never changes',
   usage_alerts: 'written by rating',
+  usage_correction_counters: 'written together with corrections',
+  usage_correction_counts: 'written together with corrections',
   usage_correction_parts: 'written together with corrections',
   usage_correction_totals: 'written together with corrections',
   usage_counter_values: 'written by rating',

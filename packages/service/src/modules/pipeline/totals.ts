@@ -90,7 +90,7 @@ export class BatchTotals {
       day.events.failed--;
       project.ingest.failed--;
     }
-    for (const item of row.items) addItem(day, item, count);
+    for (const item of row.items) addItem(day, item, item.source === 'correction' ? 0 : count);
     if (row.items.some(isUnpriced)) day.events.unpriced += count;
     if (row.items.length > 0) project.changed.add(row.occurredAt);
   }

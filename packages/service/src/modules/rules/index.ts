@@ -59,9 +59,10 @@ export {
   type RatedEvent,
   type RatingRules,
   rateEvent,
+  withDiscounts,
 } from './rate.js';
 export { rateAlone } from './rate-alone.js';
-export { type ChargeItem, type CountedItem, totalAfter } from './rated-item.js';
+export { type ChargeItem, type CountedItem, cumulativeText, totalAfter, totalsOfItem } from './rated-item.js';
 export {
   type RatingFacts,
   type RatingInput,
@@ -72,6 +73,7 @@ export {
 export { registerRuleSetRoutes } from './routes.js';
 export { type RuleVersion, refuseToCompile } from './rule-version.js';
 export { PROMPT_SIZE, PROMPT_SIZES } from './templates/prompt-size.js';
+export { type TotalPrice, TotalPrices, type TotalRule } from './total-prices.js';
 
 /** Rule sets of one process. */
 export interface RuleSets {

@@ -156,21 +156,33 @@ function ruledPrice(
  * @param env of the charge item; its quantity is replaced
  */
 export function priceBetween(
-  { total, ruleSetId, ruleSetVersion, pricingSource }: PendingPrice,
+  { total, ruleSetId, ruleSetVersion: version, pricingSource }: PendingPrice,
   { before, after }: CounterTotals,
   env: ItemEnv,
 ): bigint | RatingFailure {
   const priceAt = (quantity: bigint): bigint | RatingFailure => {
     env.quantity = fromStored(quantity);
-    const found = evaluate(total.price, env);
-    if (!(found instanceof RatingFailure)) return found.stored;
-    if (pricingSource === 'extractor') return found;
-    return namingRuleSet({ ruleSetId, version: ruleSetVersion }, found);
+    return priceOfTotal(total, { ruleSetId, version, pricingSource }, env);
   };
   const former = before === undefined ? 0n : priceAt(before);
   if (former instanceof RatingFailure) return former;
   const next = priceAt(after);
   return next instanceof RatingFailure ? next : next - former;
+}
+
+/**
+ * Returns the price of a total × 10^18, rounded once.
+ *
+ * @param env its quantity is the total
+ */
+export function priceOfTotal(
+  { price }: TotalPricing,
+  { pricingSource, ...origin }: RuleOrigin & Pick<Price, 'pricingSource'>,
+  env: ExpressionEnv,
+): bigint | RatingFailure {
+  const found = evaluate(price, env);
+  if (!(found instanceof RatingFailure)) return found.stored;
+  return pricingSource === 'extractor' ? found : namingRuleSet(origin, found);
 }
 
 /**

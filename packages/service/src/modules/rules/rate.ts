@@ -10,11 +10,12 @@ import {
   type ChargeItem,
   type CountedItem,
   countedItem,
+  draftItem,
   type PendingItem,
   pricedItem,
   unpricedFailure,
 } from './rated-item.js';
-import { type BilledItem, hintFor, type RatingInput } from './rating-input.js';
+import { type BilledItem, type Billing, hintFor, type RatingInput } from './rating-input.js';
 
 /** The rules that are active at one time. */
 export interface RatingRules extends PriceLists {
@@ -52,6 +53,12 @@ export interface CountingEvent extends Resolved {
    * has no account: it stays without a price
    */
   price(totals: readonly (CounterTotals | undefined)[]): RatedEvent;
+  /**
+   * Returns the event before its totals are known: the amounts of counted items are 0, and no item has its discount.
+   *
+   * @param hasCounter whether each counted item has a counter
+   */
+  draft(hasCounter: readonly boolean[]): RatedEvent;
 }
 
 /**
@@ -117,7 +124,34 @@ function countingEvent(end: EndOfRating, items: readonly (ChargeItem | PendingIt
   const { subject, dimensions } = end.rating.resolved;
   const texts = dimensionTexts(dimensions);
   const counted = items.flatMap((item) => ('total' in item ? countedItem(item, texts) : []));
-  return { ok: undefined, subject, dimensions, counted, price: (totals) => priced(end, items, totals) };
+  return {
+    ok: undefined,
+    subject,
+    dimensions,
+    counted,
+    price: (totals) => priced(end, items, totals),
+    draft: (hasCounter) => draftOf(end, items, hasCounter),
+  };
+}
+
+function draftOf(
+  end: EndOfRating,
+  items: readonly (ChargeItem | PendingItem)[],
+  hasCounter: readonly boolean[],
+): RatedEvent {
+  const { resolved, rules } = end.rating;
+  const complete: ChargeItem[] = [];
+  let next = 0;
+  const drafted = (item: PendingItem) =>
+    hasCounter[next++] === true
+      ? draftItem(item)
+      : pricedItem(item, undefined, rules.extractor.failsUnpriced);
+  for (const item of items) {
+    const found = 'total' in item ? drafted(item) : item;
+    if (found instanceof RatingFailure) return { ok: false, failure: found, ...resolved };
+    complete.push(found);
+  }
+  return costedEvent(end, complete);
 }
 
 function priced(
@@ -138,11 +172,15 @@ function priced(
 }
 
 /** Ends the rating of an event whose charge items all have their amounts, with its discounts and costs. */
-function ratedEvent({ rating, notes }: EndOfRating, items: readonly ChargeItem[]): RatedEvent {
-  const { resolved, input } = rating;
-  const hints = input.billing?.discount_hints;
-  const charged = hints === undefined ? items : discounted(items, new Discounts(hints));
+function ratedEvent(end: EndOfRating, items: readonly ChargeItem[]): RatedEvent {
+  const { resolved, input } = end.rating;
+  const charged = withDiscounts(items, input.billing);
   if (charged instanceof RatingFailure) return { ok: false, failure: charged, ...resolved };
+  return costedEvent(end, charged);
+}
+
+function costedEvent({ rating, notes }: EndOfRating, charged: readonly ChargeItem[]): RatedEvent {
+  const { resolved, input } = rating;
   const { subject, dimensions } = resolved;
   const env = { subject, dimensions, occurredAt: input.occurredAt, steps: rating.steps };
   const { items: costed, failures } = withCosts(charged, rating.rules.costs, env);
@@ -150,7 +188,13 @@ function ratedEvent({ rating, notes }: EndOfRating, items: readonly ChargeItem[]
   return { ok: true, items: costed, notes: all, subject, dimensions };
 }
 
-function discounted(items: readonly ChargeItem[], discounts: Discounts): ChargeItem[] | RatingFailure {
+/** Returns charge items with the discounts of their event; they must have none yet. */
+export function withDiscounts(
+  items: readonly ChargeItem[],
+  billing: Billing | undefined,
+): readonly ChargeItem[] | RatingFailure {
+  if (billing?.discount_hints === undefined) return items;
+  const discounts = new Discounts(billing.discount_hints);
   const charged: ChargeItem[] = [];
   for (const item of items) {
     const discount = discounts.take(item.metric, item);

@@ -1,5 +1,6 @@
 import type { CumulativeTotals } from '@tollgate/contract';
-import { fromStored, toText } from '../../kernel/decimal.js';
+import { fromStored, parseDecimal, toStored, toText } from '../../kernel/decimal.js';
+import { present } from '../../kernel/present.js';
 import type { ItemCost } from './cost.js';
 import { type CounterDefinition, RatingFailure } from './extract/index.js';
 import {
@@ -21,7 +22,8 @@ export interface ChargeItem extends Price {
   readonly quantity: bigint;
   /** The part of the amount that a discount hint subtracted; not negative. */
   readonly discount: bigint;
-  readonly source: 'extractor' | 'x_billing';
+  /** `correction`: a remainder of an amount, which a correction has left. Its quantity is 0, and it is not counted. */
+  readonly source: 'extractor' | 'x_billing' | 'correction';
   /** JSON text of the `CumulativeTotals` that set the amount; empty for a price of the charge item alone. */
   readonly cumulative: string;
   /** Null when no cost rule matched, or the one that did could not be computed. */
@@ -107,14 +109,51 @@ export function pricedItem(
   }
   const amount = priceBetween(item, totals, env);
   if (amount instanceof RatingFailure) return amount;
-  const { periodStart, before = 0n, after } = totals;
+  return {
+    ...rest,
+    amount,
+    discount: 0n,
+    cumulative: cumulativeText(total.counter.name, totals),
+    cost: null,
+  };
+}
+
+/** Returns a charge item as it is before its totals are known: with an amount of 0. */
+export function draftItem({ total, path: _path, env: _env, ...rest }: PendingItem): ChargeItem {
+  const totals = { periodStart: 0, before: undefined, after: 0n };
+  const cumulative = cumulativeText(total.counter.name, totals);
+  return { ...rest, amount: 0n, discount: 0n, cumulative, cost: null };
+}
+
+/** Returns the totals of a charge item as they are recorded. */
+export function cumulativeText(counter: string, { periodStart, before = 0n, after }: CounterTotals): string {
   const cumulative: CumulativeTotals = {
-    counter: total.counter.name,
+    counter,
     period_start: periodStart,
     before: toText(fromStored(before)),
     after: toText(fromStored(after)),
   };
-  return { ...rest, amount, discount: 0n, cumulative: JSON.stringify(cumulative), cost: null };
+  return JSON.stringify(cumulative);
+}
+
+/** The totals that a charge item records. Decimals × 10^18. */
+export interface RecordedTotals {
+  readonly counter: string;
+  /** Unix seconds. */
+  readonly periodStart: number;
+  readonly before: bigint;
+  readonly after: bigint;
+}
+
+/** Parses what `cumulativeText` has written. @throws Error for other text */
+export function totalsOfItem(text: string): RecordedTotals {
+  const { counter, period_start: periodStart, before, after } = JSON.parse(text) as CumulativeTotals;
+  return { counter, periodStart, before: storedTotal(before), after: storedTotal(after) };
+}
+
+function storedTotal(text: string): bigint {
+  const decimal = present(parseDecimal(text), `a total in place of ${text}`);
+  return present(toStored(decimal), `a total in place of ${text}`);
 }
 
 export function unpricedFailure({ metric, path }: Pick<ItemRules, 'metric' | 'path'>): RatingFailure {

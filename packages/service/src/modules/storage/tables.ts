@@ -12,7 +12,12 @@ export interface StorageTables {
 export const SHARED_TABLES: StorageTables = { events: 'usage_events', rollup: 'usage_rollup' };
 
 /** The views that fill the rollup with the rows of events; those of a project's own tables end in its suffix. */
-export const ROLLUP_VIEWS = ['usage_rollup_view', 'usage_counter_view', 'usage_cost_view'] as const;
+export const ROLLUP_VIEWS = [
+  'usage_rollup_view',
+  'usage_counter_view',
+  'usage_cost_view',
+  'usage_correction_view',
+] as const;
 
 /** Stands for the last day of rows whose days are not known: later than every day that a row can have. */
 export const LAST_DAY_UNKNOWN = 50_000;

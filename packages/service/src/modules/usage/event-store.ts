@@ -96,6 +96,8 @@ export const IN_SCOPE = `${OWN_ROWS} AND ${isKept('occurred_at')}`;
  * items of counter rows are negative.
  */
 export const SIGN = 'if(is_counter, -1, 1)';
+/** The same for a charge item, where items are joined. A remainder of a correction is an amount, and not counted. */
+export const ITEM_SIGN = `if(item.source = 'correction', 0, ${SIGN})`;
 
 const CONDITIONS = {
   from: "occurred_at >= toDateTime({from:UInt32}, 'UTC')",

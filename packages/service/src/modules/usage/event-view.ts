@@ -100,7 +100,10 @@ function chargeItems(event: StoredEvent): PostedChargeItem[] {
 
 /** Parses the column `item.cumulative`. */
 export function totalsOf(text: string): UsageChargeItem['cumulative'] {
-  return text === '' ? null : JSON.parse(text);
+  if (text === '') return null;
+  // A remainder of a correction has more fields, which name its counter.
+  const { counter, period_start, before, after } = JSON.parse(text);
+  return { counter, period_start, before, after };
 }
 
 function storedCost(event: StoredEvent, index: number): ChargeItemCost | null {

@@ -203,13 +203,13 @@ function explainedTotal(
   };
 }
 
-/** Returns the config entry of an item: the one that read it or, for an item in `x-billing`, the one that priced it. */
+/** Returns the config entry of an item: the one that read it or, for others, the one that priced it. */
 function extractorOf(
   item: UsageChargeItem,
   config: ExtractorConfig | undefined,
 ): ChargeItemExtractor | undefined {
   const sameMetric = (config?.charge_item_extractors ?? []).filter((entry) => entry.metric === item.metric);
-  const name = item.source === 'x_billing' ? item.rule_name : item.extractor_name;
+  const name = item.source === 'extractor' ? item.extractor_name : item.rule_name;
   const named = sameMetric.find((entry) => (entry.name ?? entry.metric) === name);
   return named ?? (sameMetric.length === 1 ? sameMetric[0] : undefined);
 }

@@ -10,6 +10,7 @@ export {
 export type { EventFilter } from './event-filter.js';
 export { EventParams } from './event-routes.js';
 export {
+  ITEM_SIGN,
   matchingIds,
   rowSelection,
   SIGN,

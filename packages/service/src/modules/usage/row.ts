@@ -90,7 +90,7 @@ export interface UsageEventRow {
 export const EVENT_STATUSES = { processed: 1, failed: 2, voided: 3 } as const;
 export const POSTINGS = { none: 0, posted: 1, unpriced: 2, unrouted: 3 } as const;
 export const LEASE_STATUSES = { none: 0, applied: 1, closed: 2, expired: 3, unknown: 4 } as const;
-export const ITEM_SOURCES = { extractor: 1, x_billing: 2 } as const;
+export const ITEM_SOURCES = { extractor: 1, x_billing: 2, correction: 3 } as const;
 export const PRICING_SOURCES = { hint: 1, extractor: 2, pricing_rule_set: 3, unpriced: 4 } as const;
 
 const RAW_EVENT_ID_BYTES = 16;

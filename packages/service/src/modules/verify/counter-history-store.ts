@@ -1,6 +1,6 @@
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import { type OwnTables, SHARED_TABLES } from '../storage/index.js';
-import { SIGN } from '../usage/index.js';
+import { ITEM_SIGN } from '../usage/index.js';
 import type { CounterSums, DefinedCounterRow } from './counter-store.js';
 
 interface CountedRow extends Omit<CounterSums, 'by' | 'periodStart'> {
@@ -9,8 +9,9 @@ interface CountedRow extends Omit<CounterSums, 'by' | 'periodStart'> {
   readonly periodStart: string;
 }
 
-/** A charge item that only carries an amount is not counted. */
-const COUNT = `if(toString(item.source) = 'correction', 0, ${SIGN})`;
+/** A remainder of a correction names its counter, because its event may have another subject since. */
+const IS_LEFT = `item.source = 'correction'`;
+const named = (field: string) => `JSONExtractString(item.cumulative, '${field}')`;
 
 /**
  * Adds up the charge items that name a counter, by period: their amounts before discounts, how many are in force, and
@@ -27,10 +28,13 @@ export async function sumCountedItems(
 ): Promise<CounterSums[]> {
   const { events } = own.find((tables) => tables.projectId === projectId) ?? SHARED_TABLES;
   const { per, by, aggregate, of } = definition;
-  const ofSubject = (column: string) => (per === 'subject' ? column : `''`);
+  const ownerOf = (column: string) => `if(${IS_LEFT}, ${named(column)}, ${column})`;
+  const ofSubject = (column: string) => (per === 'subject' ? ownerOf(column) : `''`);
   const values = by.map((_, index) => {
     const name = `{by_${index}:String}`;
-    return `(dimensions[${name}], toUInt8(mapContains(dimensions, ${name})))`;
+    const left = `JSONExtract(item.cumulative, 'by', 'Array(Nullable(String))')[${index + 1}]`;
+    return `if(${IS_LEFT}, (ifNull(${left}, ''), toUInt8(isNotNull(${left}))),
+      (dimensions[${name}], toUInt8(mapContains(dimensions, ${name}))))`;
   });
   const value = {
     sum: `''`,
@@ -50,8 +54,8 @@ export async function sumCountedItems(
        toString(sum(charged)) AS amount, toString(sum(items)) AS itemCount
      FROM (
        SELECT ${ofSubject('subject_type')} AS subjectType, ${ofSubject('subject_id')} AS subjectId,
-         ${per === 'account' ? 'account_id' : `''`} AS accountId, ${values.length === 0 ? '[]' : `[${values}]`} AS by,
-         JSONExtractInt(item.cumulative, 'period_start') AS start, ${value} AS value, sum(${COUNT}) AS items,
+         ${per === 'account' ? ownerOf('account_id') : `''`} AS accountId, ${values.length === 0 ? '[]' : `[${values}]`} AS by,
+         JSONExtractInt(item.cumulative, 'period_start') AS start, ${value} AS value, sum(${ITEM_SIGN}) AS items,
          sum(toDecimal256(item.quantity, 18)) AS quantity,
          sum(toDecimal256(item.amount, 18) + toDecimal256(item.discount, 18)) AS charged
        FROM ${events} ARRAY JOIN item

@@ -1,7 +1,7 @@
 import { DAY_S } from '@tollgate/timezone';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import { type EveryHistory, everyHistory, type OwnTables } from '../storage/index.js';
-import { SIGN } from '../usage/index.js';
+import { ITEM_SIGN, SIGN } from '../usage/index.js';
 import type { DaySpan, Measurement } from './compare.js';
 import { type ItemTotals, itemMeasurements } from './item-totals.js';
 
@@ -39,7 +39,7 @@ function eventsQuery({ events }: EveryHistory): string {
       item.metric AS metric, item.unit AS unit, ${currency} AS currency, ${sums}
     FROM ${events.from} ARRAY JOIN item
     WHERE ${events.inPlace} AND ${WITHIN('occurred_at')} AND ${condition} GROUP BY ${KEYS}`;
-  const charges = `sum(${SIGN}) AS itemCount, sum(toDecimal256(item.quantity, 18)) AS quantity,
+  const charges = `sum(${ITEM_SIGN}) AS itemCount, sum(toDecimal256(item.quantity, 18)) AS quantity,
       sum(toDecimal256(item.amount, 18)) AS amount, toDecimal256(0, 18) AS cost, toInt64(0) AS costCount`;
   const costs = `toInt64(0) AS itemCount, toDecimal256(0, 18) AS quantity, toDecimal256(0, 18) AS amount,
       sum(toDecimal256(item.cost_amount, 18)) AS cost, sum(${SIGN}) AS costCount`;

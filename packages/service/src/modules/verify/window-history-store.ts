@@ -2,7 +2,7 @@ import type { LimitMeasure } from '@tollgate/contract';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import { type ActiveLimitRule, parseValuePatterns } from '../limits/index.js';
 import { everyHistory, type OwnTables, SHARED_TABLES } from '../storage/index.js';
-import { SIGN } from '../usage/index.js';
+import { ITEM_SIGN } from '../usage/index.js';
 
 type Reader = Pick<ClickHouse, 'query'>;
 
@@ -118,9 +118,9 @@ function roundedDown(number: string, list: string): string {
 const SUMMED: Readonly<Record<LimitMeasure, string>> = {
   amount: 'item.amount',
   quantity: 'item.quantity',
-  count: SIGN,
-  unique: `if(mapContains(dimensions, {of:String}), ${SIGN}, 0)`,
-  max: `if(item.quantity * ${SIGN} > 0, ${SIGN}, 0)`,
+  count: ITEM_SIGN,
+  unique: `if(mapContains(dimensions, {of:String}), ${ITEM_SIGN}, 0)`,
+  max: `if(item.quantity * ${ITEM_SIGN} > 0, ${ITEM_SIGN}, 0)`,
 };
 
 /** Returns the parts that queries of windows share. */

@@ -1,6 +1,6 @@
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import type { OwnTables } from '../storage/index.js';
-import { SIGN } from '../usage/index.js';
+import { ITEM_SIGN } from '../usage/index.js';
 import { decimalOf } from './compare.js';
 import type { WindowBounds } from './posting-tally.js';
 import { type WindowUsageScope, windowQueryParts } from './window-history-store.js';
@@ -44,15 +44,15 @@ export async function readValueBounds(
   if (first === undefined) return new Map();
   const { from, conditions, params, isSelected } = windowQueryParts(own, scope);
   const isMaximum = scope.selection.measure === 'max';
-  const value = isMaximum ? `toDecimal256(item.quantity, 18) * ${SIGN}` : 'dimensions[{of:String}]';
-  const hasValue = isMaximum ? `item.quantity * ${SIGN} > 0` : 'mapContains(dimensions, {of:String})';
+  const value = isMaximum ? `toDecimal256(item.quantity, 18) * ${ITEM_SIGN}` : 'dimensions[{of:String}]';
+  const hasValue = isMaximum ? `item.quantity * ${ITEM_SIGN} > 0` : 'mapContains(dimensions, {of:String})';
   const isBefore = first.endS === null ? '' : 'AND toUnixTimestamp(occurred_at) < {end:Int64}';
   const isCertain = `${PROCESSED_MS} >= ${timeOf('certain_ms')}`;
   const rows = await clickhouse.query<BoundsRow>(
     `SELECT subjectId, ${isMaximum ? MAXIMUM : DIFFERENT}
      FROM (
-       SELECT subject_id AS subjectId, ${value} AS value, sumIf(${SIGN}, ${isCertain} AND ${isSelected}) AS times,
-         countIf(NOT ${isCertain} AND ${SIGN} > 0) AS gains, countIf(NOT ${isCertain} AND ${SIGN} < 0) AS losses
+       SELECT subject_id AS subjectId, ${value} AS value, sumIf(${ITEM_SIGN}, ${isCertain} AND ${isSelected}) AS times,
+         countIf(NOT ${isCertain} AND ${ITEM_SIGN} > 0) AS gains, countIf(NOT ${isCertain} AND ${ITEM_SIGN} < 0) AS losses
        FROM ${from}
        WHERE ${conditions} AND subject_id IN {ids:Array(String)} AND ${PROCESSED_MS} >= ${timeOf('from_ms')}
          AND toUnixTimestamp(occurred_at) >= {start:Int64} ${isBefore} AND ${hasValue}

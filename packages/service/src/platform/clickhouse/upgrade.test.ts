@@ -21,7 +21,12 @@ function insert(table: string, id: number, columns: readonly string[]): Promise<
 /** Takes the tables back to the schema after the first migrations, and the record with them. */
 async function downgrade({ clickhouse }: TestClickHouse, versions: number): Promise<void> {
   for (const suffix of ['', '_7']) {
-    for (const view of ['usage_rollup_view', 'usage_counter_view', 'usage_cost_view'])
+    for (const view of [
+      'usage_rollup_view',
+      'usage_counter_view',
+      'usage_cost_view',
+      'usage_correction_view',
+    ])
       await clickhouse.command(`DROP VIEW IF EXISTS ${view}${suffix} SYNC`);
     for (const table of ['usage_events', 'usage_rollup'])
       await clickhouse.command(`DROP TABLE IF EXISTS ${table}${suffix} SYNC`);

@@ -62,6 +62,8 @@ export interface Database {
   unserved_tenants: UnservedTenantsTable;
   usage_alerts: UsageAlertsTable;
   usage_batches: UsageBatchesTable;
+  usage_correction_counters: UsageCorrectionCountersTable;
+  usage_correction_counts: UsageCorrectionCountsTable;
   usage_correction_parts: UsageCorrectionPartsTable;
   usage_correction_totals: UsageCorrectionTotalsTable;
   usage_corrections: UsageCorrectionsTable;
@@ -734,6 +736,49 @@ export interface UsageBatchesTable {
   group_no: number | null;
 }
 
+export interface UsageCorrectionCountersTable {
+  tenant_id: string;
+  project_id: string;
+  correction_id: string;
+  key: Buffer;
+  period_start: number;
+  period_end: number | null;
+  counter: ColumnType<unknown, string, string>;
+  first_part: number | null;
+  last_part: number | null;
+  is_counted: Generated<boolean>;
+  failure_code: string | null;
+  failure_message: string | null;
+  quantity: Generated<string>;
+  amount: Generated<string>;
+  item_count: Generated<number>;
+  is_moved: Generated<boolean>;
+  closing_amount: Generated<string>;
+}
+
+export interface UsageCorrectionCountsTable {
+  tenant_id: string;
+  project_id: string;
+  correction_id: string;
+  key: Buffer;
+  period_start: number;
+  side: string;
+  raw_event_id: string;
+  item: number;
+  part_no: number;
+  position: Generated<number>;
+  quantity: string;
+  value: string | null;
+  rule: ColumnType<unknown, string, string>;
+  rated_at_ms: number;
+  total_before: string | null;
+  total_after: string | null;
+  amount: string;
+  given: Generated<string>;
+  is_failed: Generated<boolean>;
+  is_kept: Generated<boolean>;
+}
+
 export interface UsageCorrectionPartsTable {
   tenant_id: string;
   project_id: string;
@@ -793,6 +838,8 @@ export interface UsageCorrectionsTable {
   failure_code: string | null;
   failure_message: string | null;
   busy_until_ms: Generated<number>;
+  counters: Generated<string>;
+  phase: Generated<string>;
 }
 
 export interface UsageCounterValuesTable {

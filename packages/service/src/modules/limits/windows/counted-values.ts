@@ -27,8 +27,10 @@ export function countsValues({ measure }: Pick<Measured, 'measure'>): boolean {
 export function countedValueOf(
   { measure, of }: Measured,
   { dimensions, isCounter }: RatedUsage,
-  { quantity }: UsageItemRow,
+  { quantity, source }: UsageItemRow,
 ): CountedValue | undefined {
+  // A remainder of a correction is an amount, and not counted.
+  if (source === 'correction') return undefined;
   if (measure === 'unique') return of === undefined ? undefined : dimensions.get(of);
   const counted = isCounter === true ? -quantity : quantity;
   return counted > 0n ? counted : undefined;

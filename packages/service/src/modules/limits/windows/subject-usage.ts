@@ -145,6 +145,8 @@ export class UsageCounter {
 function usedOf({ measure }: CompiledRule, { isCounter }: RatedUsage, item: UsageItemRow): bigint {
   if (measure === 'amount') return item.amount;
   if (measure === 'quantity') return item.quantity;
+  // A remainder of a correction is an amount, and not counted.
+  if (item.source === 'correction') return 0n;
   return isCounter === true ? -ONE_COUNTED : ONE_COUNTED;
 }
 

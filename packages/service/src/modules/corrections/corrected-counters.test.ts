@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CorrectionsFixture } from './corrections.testing.js';
+import {
+  type CountedItemView,
+  countedItems,
+  countedProject,
+  countedRules,
+  steps,
+} from './counted.testing.js';
+import type { CorrectionsProject } from './project.testing.js';
+
+const GRADUATED = 'tier_graduated(total.quantity, [[10, "2"], [null, "1"]])';
+
+let fixture: CorrectionsFixture;
+beforeAll(async () => {
+  fixture = await CorrectionsFixture.open();
+});
+afterAll(() => fixture.close());
+
+async function itemsOf(
+  project: CorrectionsProject,
+  id: string,
+): Promise<(CountedItemView & { source: string })[]> {
+  return (await project.event(id)).charge_items;
+}
+
+/** Returns the counters of the project: quantity, amount and number of charge items. */
+async function counters(project: CorrectionsProject): Promise<string[]> {
+  const rows = await fixture.rows<{ text: string }>(
+    `select concat_ws(' ', trim_scale(quantity), trim_scale(amount), item_count) as text from usage_counters
+     where project_id = $1 order by subject_id, period_start`,
+    [project.projectId],
+  );
+  return rows.map(({ text }) => text);
+}
+
+async function reprice(project: CorrectionsProject, total: string): Promise<void> {
+  await project.must(200, 'PUT', `/extractor-rule-sets/${project.ruleSetId}`, countedRules({ total }));
+  await project.must(200, 'POST', `/extractor-rule-sets/${project.ruleSetId}/publish`);
+}
+
+describe('a void', () => {
+  it('gives back what the total then costs less, and leaves the rest on its event', async () => {
+    const project = await countedProject(fixture, { total: GRADUATED });
+    const { accountId } = await project.route('a');
+    const [first = '', second = ''] = await project.sendAndRate([
+      { customer: 'a', n: 8 },
+      { customer: 'a', n: 8 },
+    ]);
+    expect(await project.void(first)).toMatchObject({ status: 'applied', events_changed: 1 });
+    expect(await itemsOf(project, first)).toMatchObject([
+      { amount: '6', quantity: '0', source: 'correction', unit_price: null },
+    ]);
+    expect(steps(await itemsOf(project, second))).toEqual([['10', '8', '16']]);
+    expect(await counters(project)).toEqual(['8 16 1']);
+    expect(await project.balance(accountId)).toBe('-16');
+    await project.void(second);
+    expect(await itemsOf(project, second)).toMatchObject([{ amount: '-6', source: 'correction' }]);
+    expect(await counters(project)).toEqual(['0 0 0']);
+    expect(await project.balance(accountId)).toBe('0');
+    expect(await fixture.verify()).toMatchObject({ status: 'equal' });
+  });
+
+  it('of all events takes out what was rated last first, and leaves nothing', async () => {
+    const project = await countedProject(fixture, { total: GRADUATED });
+    const ids = await project.sendAndRate([8, 8, 1, 5].map((n) => ({ customer: 'a', n })));
+    expect(await project.correct({ action: 'void' })).toMatchObject({ status: 'applied', events_changed: 4 });
+    for (const id of ids) expect(await itemsOf(project, id)).toEqual([]);
+    expect(await counters(project)).toEqual(['0 0 0']);
+  });
+});
+
+describe('a re-rate', () => {
+  it('of a whole period costs the price of its total under the new rules', async () => {
+    const project = await countedProject(fixture, { total: GRADUATED });
+    const ids = await project.sendAndRate([8, 8, 1, 5].map((n) => ({ customer: 'a', n })));
+    await reprice(project, 'tier_volume(total.quantity, [[10, "3"], [null, "2"]])');
+    expect(await project.correct({})).toMatchObject({ status: 'applied', events_changed: 4 });
+    expect(await counters(project)).toEqual(['22 44 4']);
+    const items = (await Promise.all(ids.map((id) => itemsOf(project, id)))).flat();
+    expect(items.map(({ source }) => source)).toEqual(Array(4).fill('extractor'));
+    expect(items.reduce((sum, { amount }) => sum + Number(amount), 0)).toBe(44);
+    expect(await fixture.verify()).toMatchObject({ status: 'equal' });
+  });
+
+  it('by the same rules changes nothing', async () => {
+    const project = await countedProject(fixture, { total: GRADUATED });
+    await project.sendAndRate([{ customer: 'a', n: 8 }]);
+    expect(await project.correct({})).toMatchObject({ status: 'applied', events_changed: 0 });
+    expect(await counters(project)).toEqual(['8 16 1']);
+  });
+
+  it('changes no event of a counter that it cannot price', async () => {
+    const project = await countedProject(fixture, { total: GRADUATED });
+    await project.sendAndRate([
+      { customer: 'a', n: 8 },
+      { customer: 'a', n: 8 },
+      { customer: 'b', n: 4 },
+    ]);
+    await reprice(project, 'tier_graduated(total.quantity, [[10, "3"]])');
+    expect(await project.correct({})).toMatchObject({
+      ...{ status: 'applied', events_changed: 1, events_failed: [{ code: 'pricing_failed', count: 2 }] },
+    });
+    expect(await counters(project)).toEqual(['16 26 2', '4 12 1']);
+  });
+});
+
+it('a replacement moves an event between counters', async () => {
+  const project = await countedProject(fixture, { total: GRADUATED });
+  const [, second = ''] = await project.sendAndRate([
+    { customer: 'a', n: 8 },
+    { customer: 'a', n: 8 },
+  ]);
+  expect(await project.replace(second, { customer: 'b', n: 3 })).toMatchObject({ status: 'applied' });
+  expect(await counters(project)).toEqual(['8 16 1', '3 6 1']);
+  expect(await itemsOf(project, second)).toMatchObject([{ amount: '6', source: 'extractor' }]);
+});
+
+it('a revert puts back what was, also where other usage came meanwhile', async () => {
+  const project = await countedProject(fixture, { total: GRADUATED });
+  const [first = ''] = await project.sendAndRate([8, 8].map((n) => ({ customer: 'a', n })));
+  const { id } = await project.void(first);
+  await project.change(id, 'revert');
+  expect(steps(await itemsOf(project, first))).toEqual([['16', '0', '8']]);
+  expect(await counters(project)).toEqual(['16 26 2']);
+  const again = await project.void(first);
+  await countedItems(project, [{ customer: 'a', n: 10 }]);
+  expect(await counters(project)).toEqual(['18 28 2']);
+  await project.change(again.id, 'revert');
+  expect(await counters(project)).toEqual(['26 36 3']);
+  expect(await itemsOf(project, first)).toMatchObject([
+    { amount: '8', cumulative: { before: '18', after: '26' } },
+    { amount: '6', source: 'correction' },
+  ]);
+});
+
+it.each(['exact', 'current'] as const)('a plan whose counter has moved is applied: %s', async (how) => {
+  const project = await countedProject(fixture, { total: GRADUATED });
+  const ids = await project.sendAndRate([8, 8].map((n) => ({ customer: 'a', n })));
+  const plan = await project.correct({ action: 'void', dry_run: true });
+  await countedItems(project, [{ customer: 'a', n: 10 }]);
+  await project.must(202, 'POST', `/usage/corrections/${plan.id}/apply`, { counters: how });
+  const ended = await project.ended(plan.id);
+  if (how === 'exact') {
+    expect(ended).toMatchObject({ status: 'stale', applied: { events: 0 } });
+    expect(await counters(project)).toEqual(['26 36 3']);
+    return;
+  }
+  expect(ended).toMatchObject({
+    status: 'applied',
+    totals: [{ amount: { before: '26', after: '0' } }],
+    applied: { events: 2, totals: [{ amount: { before: '26', after: '10' } }] },
+  });
+  expect(await counters(project)).toEqual(['10 20 1']);
+  expect((await Promise.all(ids.map((id) => itemsOf(project, id)))).flat()).toMatchObject([
+    { amount: '8' },
+    { amount: '2' },
+  ]);
+});

@@ -1,0 +1,79 @@
+import { ProjectDb, transaction } from '../../platform/postgres/index.js';
+import {
+  type CountableItem,
+  type CounterPeriod,
+  counterSlot,
+  lockCounters,
+  storedPeriods,
+} from '../counters/index.js';
+import { TotalPrices } from '../rules/index.js';
+import { auditEnd } from './audit.js';
+import type { OpenCorrection, StepResult } from './correction.js';
+import { changeCorrection } from './correction-store.js';
+import { type CountRun, pagesOf, runCounts } from './count-run.js';
+import {
+  dropCounts,
+  failPeriod,
+  markCounted,
+  nextUncounted,
+  type StoredPeriod,
+} from './counted-periods-store.js';
+import { orderCounts, writeResults } from './counts-store.js';
+import { type EngineDeps, inStep } from './engine.js';
+
+/**
+ * Counts the items of the next period: takes out all that the correction takes out of it, puts in all that it puts in,
+ * and keeps the amounts. Writes nothing but the plan. A period is one step, and takes bounded memory: without locks on
+ * the counter, because a part notices if it has moved.
+ */
+export async function countStep(deps: EngineDeps, correction: OpenCorrection): Promise<StepResult> {
+  const { id, project, status } = correction;
+  const period = await nextUncounted(new ProjectDb(deps.postgres.db, project), project, id);
+  if (period === undefined) {
+    await inStep(deps, correction, (_tx, db) => changeCorrection(db, id, { phase: 'parts' }));
+    return 'done';
+  }
+  const prices = new TotalPrices(deps.ruleSets, project);
+  await inStep(deps, correction, async (tx, db) => {
+    const run: CountRun = { db, correctionId: id, prices, verb: 'apply' };
+    await orderCounts(db, id, period);
+    const found = await readPeriod(deps, run, correction, period);
+    const state = found?.state;
+    const failure =
+      found === undefined
+        ? undefined
+        : await runCounts(run, period, found, (results) => writeResults(db, id, period, results));
+    if (state === undefined || (failure !== undefined && status === 'applying')) {
+      const { name } = period.counter.definition;
+      const problem = failure?.message ?? `Another period of the counter ${name} has begun since the plan.`;
+      const failureMessage = `${problem} Plan the correction again. Events in force: 0.`;
+      await changeCorrection(db, id, { status: 'stale', failureCode: 'correction_stale', failureMessage });
+      await dropCounts(db, id, 0);
+      const end = { verb: 'apply', status: 'stale', eventsApplied: 0, nowMs: deps.clock.nowMs() } as const;
+      await auditEnd(tx, db, correction, end);
+    } else if (failure !== undefined) await failPeriod(db, id, period, failure);
+    else await markCounted(db, id, period, state);
+  });
+  return 'done';
+}
+
+/** Reads a period under the lock of its counter, as it is between two transactions that count. */
+async function readPeriod(
+  { postgres }: EngineDeps,
+  run: CountRun,
+  { project: { projectNo } }: OpenCorrection,
+  wanted: StoredPeriod,
+): Promise<CounterPeriod | undefined> {
+  const { counter } = wanted;
+  const { aggregate } = counter.definition;
+  const items: CountableItem[] = [];
+  if (aggregate === 'max' || aggregate === 'unique') {
+    for (const side of ['out', 'in'] as const)
+      for await (const page of pagesOf(run, wanted, side)) items.push(...page);
+  }
+  return transaction(postgres, async (tx) => {
+    await lockCounters(tx, [counterSlot(projectNo)]);
+    const [found] = await storedPeriods(tx, [{ ...wanted, items }]);
+    return found;
+  });
+}

@@ -1,0 +1,217 @@
+import { sql } from 'kysely';
+import type { ProjectScope } from '../../kernel/scope.js';
+import type { ProjectDb } from '../../platform/postgres/index.js';
+import type { Counter } from '../counters/index.js';
+import { amountFromText, numericText } from '../ledger/index.js';
+import type { ChangedPeriod } from './count.js';
+
+/** The state that a part expects of a period. Decimals × 10^18. */
+export interface ExpectedState {
+  readonly quantity: bigint;
+  readonly amount: bigint;
+  readonly itemCount: number;
+}
+
+/** A period of a correction, as it is stored. */
+export interface StoredPeriod extends ChangedPeriod {
+  readonly firstPart: number | null;
+  readonly lastPart: number | null;
+  readonly expected: ExpectedState;
+  readonly isMoved: boolean;
+  readonly closingAmount: bigint;
+}
+
+type StoredCounter = Omit<Counter, 'scope'>;
+
+interface PeriodRow {
+  readonly key: Buffer;
+  readonly startS: number;
+  readonly endS: number | null;
+  readonly counter: StoredCounter;
+  readonly firstPart: number | null;
+  readonly lastPart: number | null;
+  readonly quantity: string;
+  readonly amount: string;
+  readonly itemCount: number;
+  readonly isMoved: boolean;
+  readonly closingAmount: string;
+}
+
+const PERIOD_COLUMNS = sql`c.key, c.period_start as "startS", coalesce(c.period_end, u.period_end) as "endS", c.counter,
+  c.first_part as "firstPart", c.last_part as "lastPart", c.quantity::text, c.amount::text, c.item_count as "itemCount",
+  c.is_moved as "isMoved", c.closing_amount::text as "closingAmount"`;
+const PERIODS = sql`usage_correction_counters c left join usage_counters u on u.project_id = c.project_id and u.key = c.key
+  and u.period_start = c.period_start`;
+
+function periodOf(scope: ProjectScope, { quantity, amount, itemCount, ...row }: PeriodRow): StoredPeriod {
+  const expected = { quantity: amountFromText(quantity), amount: amountFromText(amount), itemCount };
+  const closingAmount = amountFromText(row.closingAmount);
+  return { ...row, endS: row.endS ?? undefined, counter: { ...row.counter, scope }, expected, closingAmount };
+}
+
+/** Returns the next period whose items are not counted yet. */
+export async function nextUncounted(
+  db: ProjectDb,
+  scope: ProjectScope,
+  correctionId: string,
+): Promise<StoredPeriod | undefined> {
+  const row = await db.row<PeriodRow>`
+    select ${PERIOD_COLUMNS} from ${PERIODS}
+    where ${db.isOwn('c')} and c.correction_id = ${correctionId} and not c.is_counted
+    order by c.key, c.period_start limit 1`;
+  return row === undefined ? undefined : periodOf(scope, row);
+}
+
+/** Returns the periods that a part changes. */
+export async function periodsOfPart(
+  db: ProjectDb,
+  scope: ProjectScope,
+  correctionId: string,
+  partNo: number,
+): Promise<StoredPeriod[]> {
+  const rows = await db.rows<PeriodRow>`
+    select ${PERIOD_COLUMNS} from ${PERIODS}
+    where ${db.isOwn('c')} and c.correction_id = ${correctionId} and c.failure_code is null and exists (
+      select from usage_correction_counts e where e.project_id = c.project_id and e.correction_id = c.correction_id
+        and e.part_no = ${partNo} and e.key = c.key and e.period_start = c.period_start and not e.is_failed and not e.is_kept)
+    order by c.key, c.period_start`;
+  return rows.map((row) => periodOf(scope, row));
+}
+
+/** Whether a correction changes counters. */
+export async function hasCounts(db: ProjectDb, correctionId: string): Promise<boolean> {
+  const row = await db.row<{ found: boolean }>`
+    select exists (select from usage_correction_counters c
+      where ${db.isOwn('c')} and c.correction_id = ${correctionId}) as found`;
+  return row?.found === true;
+}
+
+/** Records that the items of a period are counted, and the state for which they are. */
+export function markCounted(
+  db: ProjectDb,
+  correctionId: string,
+  { key, startS }: ChangedPeriod,
+  { quantity, amount, itemCount }: ExpectedState,
+): Promise<number> {
+  return db.change`
+    update usage_correction_counters c set is_counted = true, quantity = ${numericText(quantity)}::numeric,
+      amount = ${numericText(amount)}::numeric, item_count = ${itemCount}
+    where ${db.isOwn('c')} and c.correction_id = ${correctionId} and c.key = ${key} and c.period_start = ${startS}`;
+}
+
+/**
+ * Records that the items of a period cannot be priced. Their events fail, and other periods that these events would
+ * change are counted again without them.
+ */
+export async function failPeriod(
+  db: ProjectDb,
+  correctionId: string,
+  { key, startS }: ChangedPeriod,
+  { code, message }: { readonly code: string; readonly message: string },
+): Promise<void> {
+  await db.change`
+    update usage_correction_counters c set is_counted = true, failure_code = ${code}, failure_message = ${message}
+    where ${db.isOwn('c')} and c.correction_id = ${correctionId} and c.key = ${key} and c.period_start = ${startS}`;
+  await db.change`
+    with failed as (
+      update usage_correction_counts e set is_failed = true
+      where ${db.isOwn('e')} and e.correction_id = ${correctionId} and not e.is_failed and e.raw_event_id in (
+        select f.raw_event_id from usage_correction_counts f
+        where ${db.isOwn('f')} and f.correction_id = ${correctionId} and f.key = ${key} and f.period_start = ${startS})
+      returning e.key, e.period_start
+    )
+    update usage_correction_counters c set is_counted = false
+    from (select distinct key, period_start from failed) f
+    where ${db.isOwn('c')} and c.correction_id = ${correctionId} and c.key = f.key and c.period_start = f.period_start
+      and c.failure_code is null`;
+}
+
+/** An event that fails because one of its counters does. */
+export interface FailedCount {
+  /** 32 hex digits. */
+  readonly eventId: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** Returns the events of a part that fail. */
+export function failedCounts(db: ProjectDb, correctionId: string, partNo: number): Promise<FailedCount[]> {
+  return db.rows<FailedCount>`
+    select distinct on (e.raw_event_id) encode(uuid_send(e.raw_event_id), 'hex') as "eventId", c.failure_code as code,
+      c.failure_message as message
+    from usage_correction_counts e
+    join usage_correction_counters c on c.project_id = e.project_id and c.correction_id = e.correction_id
+      and c.key = e.key and c.period_start = e.period_start and c.failure_code is not null
+    where ${db.isOwn('e')} and e.correction_id = ${correctionId} and e.part_no = ${partNo}
+    order by e.raw_event_id, c.key, c.period_start`;
+}
+
+/** Marks counts of events that stay as they are. */
+export async function keepEvents(
+  db: ProjectDb,
+  correctionId: string,
+  partNo: number,
+  eventIds: readonly string[],
+): Promise<void> {
+  await db.change`
+    update usage_correction_counts e set is_kept = true
+    where ${db.isOwn('e')} and e.correction_id = ${correctionId} and e.part_no = ${partNo}
+      and e.raw_event_id = any(${eventIds}::uuid[])`;
+}
+
+/** Finds the first and the last part of each period, when it is known which events change. */
+export async function findParts(db: ProjectDb, correctionId: string): Promise<void> {
+  await db.change`
+    update usage_correction_counters c set first_part = f.first_part, last_part = f.last_part
+    from (
+      select p.key, p.period_start, min(e.part_no) as first_part, max(e.part_no) as last_part
+      from usage_correction_counters p left join usage_correction_counts e on e.project_id = p.project_id
+        and e.correction_id = p.correction_id and e.key = p.key and e.period_start = p.period_start
+        and not e.is_failed and not e.is_kept
+      where ${db.isOwn('p')} and p.correction_id = ${correctionId} group by p.key, p.period_start
+    ) f
+    where ${db.isOwn('c')} and c.correction_id = ${correctionId} and c.key = f.key and c.period_start = f.period_start`;
+}
+
+/** Records the state of a period that the next part expects. */
+export async function expectState(
+  db: ProjectDb,
+  correctionId: string,
+  { key, startS, expected, isMoved, closingAmount }: StoredPeriod,
+): Promise<void> {
+  const { quantity, amount, itemCount } = expected;
+  await db.change`
+    update usage_correction_counters c set quantity = ${numericText(quantity)}::numeric, amount = ${numericText(amount)}::numeric,
+      item_count = ${itemCount}, is_moved = ${isMoved}, closing_amount = ${numericText(closingAmount)}::numeric
+    where ${db.isOwn('c')} and c.correction_id = ${correctionId} and c.key = ${key} and c.period_start = ${startS}`;
+}
+
+/** Has all periods counted again. */
+export async function uncountPeriods(db: ProjectDb, correctionId: string): Promise<void> {
+  await db.change`
+    update usage_correction_counters c set is_counted = false
+    where ${db.isOwn('c')} and c.correction_id = ${correctionId} and c.failure_code is null`;
+}
+
+/** Begins a revert: what has moved before it does not matter. */
+export async function forgetMoves(db: ProjectDb, correctionId: string): Promise<void> {
+  await db.change`
+    update usage_correction_counters c set is_moved = false
+    where ${db.isOwn('c')} and c.correction_id = ${correctionId}`;
+}
+
+/** Deletes the counts of parts that will never be applied. */
+export async function dropCounts(db: ProjectDb, correctionId: string, fromPart: number): Promise<void> {
+  await db.change`
+    delete from usage_correction_counts e
+    where ${db.isOwn('e')} and e.correction_id = ${correctionId} and e.part_no >= ${fromPart}`;
+  await findParts(db, correctionId);
+}
+
+/** Deletes what a correction would count. */
+export async function deleteCounts(db: ProjectDb, correctionId: string): Promise<void> {
+  await db.change`
+    delete from usage_correction_counts e where ${db.isOwn('e')} and e.correction_id = ${correctionId}`;
+  await db.change`
+    delete from usage_correction_counters c where ${db.isOwn('c')} and c.correction_id = ${correctionId}`;
+}
