@@ -1,7 +1,7 @@
 import type { ExtractorRuleSet, PricingRuleSet } from '@tollgate/contract';
 import { useMemo } from 'react';
-import { Link } from 'wouter';
 import { useProject } from '../../project.js';
+import { InlineLink } from '../../ui/inline-link.js';
 import { type RuleSet, type RuleSetKind, useExtractorRuleSets, usePricingRuleSets } from './api.js';
 import { hasPrice } from './price-model/model.js';
 import { titleOf } from './rule-set-list.js';
@@ -23,9 +23,7 @@ function BoundTo({ pricing }: { readonly pricing: PricingRuleSet }) {
   return (
     <span className="wrap-anywhere">
       {pricing.purpose === 'cost' ? 'gives costs to' : 'prices'}{' '}
-      <Link href={`/p/${projectId}/rules/extractor/${extractor.id}`} className="text-accent hover:underline">
-        {titleOf(extractor)}
-      </Link>
+      <InlineLink href={`/p/${projectId}/rules/extractor/${extractor.id}`}>{titleOf(extractor)}</InlineLink>
     </span>
   );
 }
@@ -63,9 +61,7 @@ function PricingLinks({
       {pricings.map((pricing, index) => (
         <span key={pricing.id}>
           {index > 0 && ', '}
-          <Link href={`/p/${projectId}/rules/pricing/${pricing.id}`} className="text-accent hover:underline">
-            {titleOf(pricing)}
-          </Link>
+          <InlineLink href={`/p/${projectId}/rules/pricing/${pricing.id}`}>{titleOf(pricing)}</InlineLink>
         </span>
       ))}
     </span>
