@@ -102,6 +102,31 @@ describe.runIf(hasBrowser)('every page of the console', () => {
     expect(await look(what, uppermost)).toEqual([]);
   });
 
+  it('is so with the price of a rule, its curve, and the grid of model prices', async () => {
+    await open(`${project}/rules`);
+    await page.getByRole('link', { name: 'Model prices' }).click();
+    await page
+      .getByRole('listitem')
+      .getByRole('button', { name: /^gpt-5/ })
+      .first()
+      .click();
+    const price = page.getByRole('region', { name: 'Price', exact: true });
+    await price.getByRole('slider').waitFor();
+    await price.getByLabel('Price model').selectOption('Volume tiers');
+    await price.getByLabel('Price of').selectOption('Total over a period');
+    await price.getByLabel('Tier 1: up to').fill('x');
+    await price.getByText('Enter a number such as 0.25.').first().waitFor();
+    expect(await look('the price of a rule')).toEqual([]);
+    await page.setViewportSize(WIDE);
+    await page.getByRole('button', { name: 'Model prices', exact: true }).click();
+    await page.getByRole('region', { name: 'Prices by model' }).waitFor();
+    expect(await look('the grid of model prices')).toEqual([]);
+    await page.getByRole('button', { name: 'Discard' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Discard' }).click();
+    // The browser logs the refusals of rules that are being written.
+    opened.problems.splice(0);
+  });
+
   it('shows where the focus is', async () => {
     await open(`${project}/boards`);
     const unseen: string[] = [];

@@ -37,7 +37,8 @@ const FIELDS = new Set(['name', 'priority', 'metric', 'match_expr', 'unit_price_
 const CONDITION = /^\s*dimensions(?:\.([A-Za-z_]\w*)|\[("(?:[^"\\]|\\.)*")\])\s*==\s*("(?:[^"\\]|\\.)*")\s*$/;
 
 /**
- * Reads the rules that the grid can show: a unit price, for one value of the dimension or for all others. Of two rules for the same cell, the first applies and is shown.
+ * Reads the rules that the grid can show: a unit price, for one value of the dimension or for all others. If two rules
+ * are for the same cell, the first one applies and is shown.
  *
  * @param metrics columns to show even without a price
  * @param dimensions names of the dimensions; the first of them, or `model`, if no rule has one

@@ -103,7 +103,7 @@ export function CurveLines({
   );
 }
 
-/** Where the customer is, with a label on the side that has room. */
+/** Where the customer is, with a label on the side that the curve leaves free. */
 export function PointMark({
   left,
   top,
@@ -115,13 +115,19 @@ export function PointMark({
 }) {
   return (
     <>
+      <span
+        aria-hidden
+        style={{ left: `${left}%` }}
+        className="pointer-events-none absolute inset-y-0 border-l border-dashed border-warn"
+      />
       <Dot left={left} top={top} className="size-3.5 border-panel bg-warn" />
       <span
+        style={{ left: `${left}%` }}
         className={classes(
-          'pointer-events-none absolute max-w-40 -translate-y-[calc(100%+0.6rem)] truncate rounded border border-line bg-panel px-1.5 py-0.5 text-[11px] font-medium text-warn',
-          left > PERCENT / 2 ? '-translate-x-full' : '',
+          'pointer-events-none absolute max-w-40 truncate rounded border border-line bg-panel px-1.5 py-0.5 text-[11px] font-medium text-warn',
+          left > PERCENT / 2 ? '-translate-x-full -ml-1.5' : 'ml-1.5',
+          top > PERCENT / 2 ? 'top-1' : 'bottom-1',
         )}
-        style={{ left: `${left}%`, top: `${top}%` }}
       >
         {label}
       </span>

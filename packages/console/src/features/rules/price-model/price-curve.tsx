@@ -46,7 +46,7 @@ export function PriceCurve({
     <figure aria-labelledby={id} className="flex min-w-0 flex-col gap-2">
       <figcaption className="flex flex-wrap items-baseline justify-between gap-x-4 gap-y-1">
         <span id={id} className="text-[13px] font-medium">
-          {isTotal ? 'Price of a total' : 'Price of a charge item'}
+          {isTotal ? 'Price of a total' : 'Price of a charge item'}, in {currency}
         </span>
         <Readout curve={curve} quantity={quantity} currency={currency} />
       </figcaption>
