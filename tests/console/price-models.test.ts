@@ -173,11 +173,11 @@ describe.runIf(hasBrowser)('price models in the console', () => {
   });
 
   it('tests the rules with a total before the event', async () => {
-    await page.getByRole('navigation', { name: 'Rule set' }).getByRole('link', { name: 'Test' }).click();
-    await page.getByRole('textbox', { name: 'Event as JSON' }).fill('{}');
-    await page.getByText('Subject and x-billing (optional)').click();
-    const billing = JSON.stringify({ items: [{ metric: MINUTES, quantity: '12', unit: 'min' }] });
-    await page.getByRole('textbox', { name: 'x-billing as JSON' }).fill(billing);
+    await page
+      .getByRole('navigation', { name: 'Rule set' })
+      .getByRole('link', { name: 'Test', exact: true })
+      .click();
+    await page.getByLabel('Received events').selectOption(lastEvent);
     const items = page.getByRole('region', { name: 'Charge items' });
     await items.getByText(/^0 min before, 12 after. The total costs 0 USD before and 24 USD after/).waitFor();
     await page.getByRole('region', { name: 'Totals before the event' }).getByLabel('minutes').fill('40');

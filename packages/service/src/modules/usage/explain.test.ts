@@ -206,39 +206,6 @@ describe('a pricing rule', () => {
     await explainEventWith(event, { ...ratedBy, pricing: () => ({ rules }) }, () => expect.unreachable());
   });
 
-  it('is shown with the total before and after, and their prices', async () => {
-    const cumulative = { counter: 'tokens', period: 'month', per: 'subject', by: ['model'] } as const;
-    const totals = { counter: 'tokens', period_start: 1_789_000_000, before: '40', after: '52' };
-    const total = rule({ name: 'a', total_expr: 'P', cumulative: { ...cumulative, by: ['model'] } });
-    delete total.unit_price_expr;
-    const counted = {
-      ...{ amount: '-20', discount: '-8', unit_price: null, cumulative: totals },
-      pricing_source: 'pricing_rule_set' as const,
-      ...{ rule_set_id: 'prs_1', rule_set_version: 2, rule_name: 'a' },
-    };
-    const asked: unknown[] = [];
-    const explained = explain(counted, {
-      pricing: () => ({ rules: [total] }),
-      answerRule: (question) => {
-        asked.push(question.total);
-        return { aliases: [], totalPrice: '52' };
-      },
-    }).charge_items[0];
-    expect(asked).toEqual([{ expression: 'P', by: ['model'], quantity: '52' }]);
-    expect(explained?.total).toEqual({
-      ...totals,
-      ...{ period: 'month', per: 'subject', by: ['model'], aggregate: 'sum', expression: 'P' },
-      ...{ price_before: '80', price_after: '52' },
-    });
-    expect(explained?.amount).toMatchObject({ expression: null, before_discount: '-28' });
-    // Without the rule, only the record is known.
-    expect(explain(counted).charge_items[0]?.total).toEqual({
-      ...totals,
-      ...{ period: null, per: null, by: [], aggregate: null, expression: null },
-      ...{ price_before: null, price_after: null },
-    });
-  });
-
   it('is shown with the units of its price, which the amount is divided by', () => {
     expect(byRule('llm.tokens', [rule({ pricing_unit: '1000000' })])).toMatchObject({
       unit_price: { expression: 'dec("1")', pricing_unit: '1000000' },

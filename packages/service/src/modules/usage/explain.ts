@@ -33,7 +33,9 @@ export interface ExtractorText {
   readonly config: ExtractorConfig;
 }
 
-/** Answers the questions about one event, in their order. May run on another thread, because it compiles expressions. */
+/**
+ * Answers the questions about one event, in their order. May run on another thread, because it compiles expressions.
+ */
 export type AnswerRules = (
   project: { readonly tenantId: string; readonly projectId: string },
   questions: readonly RuleQuestion[],
