@@ -2,10 +2,10 @@
 //
 //     node bench/counters.mjs [events=100000] [rounds=3]
 //
-// Two projects get the same events of 600 bytes with two charge items, of 10,000 subjects, in turns. One has a price per
-// unit; the other has graduated tiers of the month for each subject, so each batch moves thousands of counters. Prints
-// the processor time per event, from the first request until all events can be queried, and the ratio of both. Then the
-// stores are compared. Needs a build.
+// Two projects get the same events of 600 bytes with two charge items, of 10,000 subjects, in turns. One has a price
+// per unit; the other has graduated tiers of the month for each subject, so each batch moves thousands of counters.
+// Prints the processor time per event, from the first request until all events can be queried, and the ratio of both.
+// Then the stores are compared. Needs a build.
 import { RULE_SET } from './events.mjs';
 import { readOptions } from './options.mjs';
 import { usageOf } from './processes.mjs';
