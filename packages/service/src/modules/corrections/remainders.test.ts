@@ -61,7 +61,7 @@ it.each(['shared', 'dedicated'] as const)(
         ['8', 1],
       ]);
     }
-    expect(await windowsOf(project)).toEqual(['count 1', 'day 12', 'month 6']);
+    expect(await windowsOf(project)).toEqual(['count 1', 'day 12', 'max 6', 'month 6', 'unique 1']);
     const totals = await fixture.rows(
       'select item_count, trim_scale(amount) as amount from usage_totals where project_id = $1',
       [project.projectId],
