@@ -85,7 +85,7 @@ describe('verifyUsage', () => {
     await addHistory(0);
     const { rollup } = storageTables(own);
     await house.clickhouse.command(
-      `ALTER TABLE ${rollup} UPDATE amount = amount + 1 WHERE resolution = 900 SETTINGS mutations_sync = 2`,
+      `ALTER TABLE ${rollup} UPDATE amount = amount + 1 WHERE resolution = 900 AND item_count > 0 SETTINGS mutations_sync = 2`,
     );
     expect(await verify()).toMatchObject({
       status: 'different',
