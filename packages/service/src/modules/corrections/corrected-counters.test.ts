@@ -51,6 +51,7 @@ describe('a void', () => {
     expect(await itemsOf(project, first)).toMatchObject([
       { amount: '6', quantity: '0', source: 'correction', unit_price: null },
     ]);
+    expect((await project.event(first)).explanation.charge_items).toMatchObject([{ total: null }]);
     expect(steps(await itemsOf(project, second))).toEqual([['10', '8', '16']]);
     expect(await counters(project)).toEqual(['8 16 1']);
     expect(await project.balance(accountId)).toBe('-16');

@@ -176,10 +176,11 @@ function answerOn(
 }
 
 function totalQuestion(
-  { cumulative: totals }: UsageChargeItem,
+  { cumulative: totals, source }: UsageChargeItem,
   { cumulative, total_expr: expression }: PriceOfTotal,
 ): RuleQuestion['total'] {
-  if (totals === null || cumulative === undefined || expression === undefined) return undefined;
+  if (totals === null || source === 'correction' || cumulative === undefined || expression === undefined)
+    return undefined;
   return { expression, by: cumulative.by ?? [], quantity: totals.after };
 }
 
@@ -187,12 +188,13 @@ type PriceOfTotal = Pick<PricingRule, 'cumulative' | 'total_expr'>;
 
 /** The amount is a difference of two prices, of which the second one is computed again. */
 function explainedTotal(
-  { cumulative: totals }: UsageChargeItem,
+  { cumulative: totals, source }: UsageChargeItem,
   beforeDiscount: Decimal,
   { cumulative, total_expr: expression }: PriceOfTotal = {},
   priceAfter: string | null,
 ): UsageItemExplanation['total'] {
-  if (totals === null) return null;
+  // A remainder of a correction is no difference of two prices.
+  if (totals === null || source === 'correction') return null;
   return {
     ...totals,
     period: cumulative?.period ?? null,
