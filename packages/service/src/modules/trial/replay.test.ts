@@ -1,3 +1,4 @@
+import type { ChargeItemExtractor } from '@tollgate/contract';
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../kernel/clock.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
@@ -40,10 +41,11 @@ function replayed(
     signal = new AbortController().signal,
     onProgress = async (_done: number) => {},
     clickhouse = history(),
+    price = {} as Partial<ChargeItemExtractor>,
   } = {},
 ) {
   const compiled = compileExtractor({
-    charge_item_extractors: [{ metric: 'm', path: 'n', type: 'number' }],
+    charge_item_extractors: [{ metric: 'm', path: 'n', type: 'number', ...price }],
   });
   if (!compiled.ok) throw new Error('the extractor compiles');
   const rules = { extractor: compiled.extractor, prices: NO_PRICES };
@@ -63,6 +65,12 @@ describe('a replay', () => {
     expect([cut.event_count, quantityOf(cut), cut.cut_by]).toEqual([4, '6', ['events']]);
     const whole = await replayed({ eventsMax: EVENTS, pageEventsMax: 3 });
     expect([whole.event_count, whole.cut_by]).toEqual([EVENTS, []]);
+  });
+
+  it('fails events whose price depends on the total of a counter, which it does not have', async () => {
+    const cumulative = { counter: 'm', period: 'month', per: 'subject' } as const;
+    const result = await replayed({}, { price: { cumulative, total_expr: 'total.quantity' } });
+    expect(result.newly_failed).toMatchObject([{ code: 'price_by_total', count: EVENTS }]);
   });
 
   it('ends when its time is up, and says so', async () => {

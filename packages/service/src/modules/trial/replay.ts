@@ -1,7 +1,7 @@
 import { BACKTEST_EVENTS_MAX, BACKTEST_SECONDS_MAX, type BacktestResult } from '@tollgate/contract';
 import type { Clock } from '../../kernel/clock.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
-import { type RatingRules, rateAlone, ratingInputOf } from '../rules/index.js';
+import { type RatingRules, rateEvent, ratingInputOf } from '../rules/index.js';
 import { ProjectHistory } from '../storage/index.js';
 import {
   type ReplaySelection,
@@ -51,6 +51,16 @@ const DEFAULT_BOUNDS: ReplayBounds = {
 const DEFECT: RatingOutcome = {
   items: [],
   failure: { code: 'processing_failed', message: 'The event could not be processed.', path: null },
+};
+
+/** A replay has no counters: an amount that depends on one would be wrong. */
+const BY_TOTAL: RatingOutcome = {
+  items: [],
+  failure: {
+    code: 'price_by_total',
+    message: 'A backtest cannot compute a price by the total of a counter. Plan a correction instead.',
+    path: null,
+  },
 };
 
 /**
@@ -105,7 +115,8 @@ export async function replay(
 
 function rateStored(event: StoredInput, rules: RatingRules): RatingOutcome {
   try {
-    return outcomeOf(rateAlone(rules, ratingInputOf(fieldsOf(event))));
+    const rated = rateEvent(rules, ratingInputOf(fieldsOf(event)));
+    return rated.ok === undefined ? BY_TOTAL : outcomeOf(rated);
   } catch {
     return DEFECT;
   }
