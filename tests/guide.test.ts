@@ -83,9 +83,12 @@ describe.runIf(hasTools)('the guides', () => {
 
   it('costs go on from there', async () => {
     const printed = await printedBy('getting-started.md', 'costs.md');
-    expect(printed.trim().split('\n').slice(-3)).toEqual([
-      'cost published',
-      "[ 'llm.input_tokens 0.0036 costs 0.0024', 'llm.output_tokens 0.0051 costs 0.0034' ]",
+    expect(printed.trim().split('\n').slice(-6)).toEqual([
+      'cost',
+      '[',
+      "  'llm.input_tokens 0.0036 costs 0.0024',",
+      "  'llm.output_tokens 0.0051 costs 0.0034'",
+      ']',
       "[ 'large 0.0174 - 0.0058 = 0.0116 USD' ]",
     ]);
   });

@@ -18,7 +18,7 @@ describe.runIf(hasBrowser)('corrections in the console', () => {
     ({ page } = opened);
     // A draft by which everything costs ten times as much as one token of the cheapest model.
     const { pricingRuleSets } = project();
-    const [prices] = (await pricingRuleSets.list()).pricing_rule_sets;
+    const [prices] = (await pricingRuleSets.list({ purpose: 'price' })).pricing_rule_sets;
     pricingId = prices?.id ?? '';
     const rules = (SAMPLE_PRICES.rules ?? []).map((rule) => ({
       ...rule,

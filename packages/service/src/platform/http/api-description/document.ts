@@ -3,7 +3,7 @@ import type { RouteOptions } from 'fastify';
 import type { Documented, MediaResponse } from '../route-schema.js';
 import { ErrorResponses } from './error-responses.js';
 import { NamedSchemas } from './named-schemas.js';
-import type { JsonSchema } from './schema.js';
+import { type JsonSchema, nonNullType } from './schema.js';
 
 /** The input of an API description. */
 export interface DescriptionParts {
@@ -77,7 +77,7 @@ class OperationWriter {
       security,
       ...(parameters.length > 0 && { parameters }),
       ...(body !== undefined && {
-        requestBody: { required: true, content: { [JSON_MEDIA]: this.#media(body) } },
+        requestBody: this.#requestBody(body),
       }),
       responses: Object.fromEntries(
         Object.entries(documented.response ?? {}).map(([status, response]) => [
@@ -127,6 +127,12 @@ class OperationWriter {
     const { description, type } = response;
     if (type === 'null') return { description };
     return { description, content: { [JSON_MEDIA]: this.#media(response) } };
+  }
+
+  /** A body that may be null may also be left out. */
+  #requestBody(body: JsonSchema): object {
+    const value = nonNullType(body);
+    return { required: value === undefined, content: { [JSON_MEDIA]: this.#media(value ?? body) } };
   }
 
   /** The description is omitted: a body already has it next to it. */

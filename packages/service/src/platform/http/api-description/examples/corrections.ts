@@ -40,6 +40,7 @@ const summary = {
 /** Examples about corrections. */
 export const CORRECTION_EXAMPLES = {
   CorrectionRequest: { action: 'void', filter, reason, dry_run: true },
+  ApplyCorrectionRequest: { counters: 'exact' },
   VoidEventRequest: { reason },
   ReplaceEventRequest: { raw_json: RAW_JSON, reason: 'The gateway counted the prompt twice.' },
   CorrectionAccepted: { correction_id: CORRECTION },
