@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { CorrectionsFixture } from './corrections.testing.js';
+import { countedItems, countedProject, steps } from './counted.testing.js';
+
+const HOUR_S = 3_600;
+const DAY_S = 24 * HOUR_S;
+/** The sun rises in Tokyo nine hours earlier than in Greenwich. */
+const TOKYO_S = 9 * HOUR_S;
+
+let fixture: CorrectionsFixture;
+
+beforeAll(async () => {
+  fixture = await CorrectionsFixture.open();
+});
+afterAll(() => fixture.close());
+
+it.each([
+  ['an account', 'account'],
+  ['a route', 'subject'],
+] as const)('a changed timezone of %s applies from the next period on', async (_, per) => {
+  const project = await countedProject(fixture, {
+    total: 'total.quantity',
+    cumulative: { period: 'day', per },
+  });
+  const { id, accountId } = await project.route('a');
+  const dayS = Math.floor((fixture.nowS - 100) / DAY_S) * DAY_S;
+  const send = (n: number, atS: number) => countedItems(project, [{ customer: 'a', n }], fixture.nowS - atS);
+  const before = await send(1, dayS + HOUR_S);
+  const changed = per === 'account' ? `/accounts/${accountId}` : `/subject-routes/${id}`;
+  await project.must(200, 'PUT', changed, { timezone: 'Asia/Tokyo' });
+  fixture.clock.advanceMs(3 * DAY_S * 1_000);
+  const sameDay = await send(2, dayS + DAY_S - 1);
+  const rest = await send(4, dayS + DAY_S);
+  const nextDay = await send(8, dayS + 2 * DAY_S - TOKYO_S);
+  expect(steps([...before, ...sameDay, ...rest, ...nextDay])).toEqual([
+    ['1', '0', '1'],
+    ['2', '1', '3'],
+    ['4', '0', '4'],
+    ['8', '0', '8'],
+  ]);
+  const periodsAt = async (atS: number) => (await project.get(`/counters?at=${atS}`)).counters;
+  expect(await periodsAt(dayS)).toMatchObject([{ period_start: dayS, period_end: dayS + DAY_S }]);
+  expect(await periodsAt(dayS + DAY_S)).toMatchObject([
+    { period_start: dayS + DAY_S, period_end: dayS + 2 * DAY_S - TOKYO_S },
+  ]);
+  expect(await fixture.verify()).toMatchObject({ status: 'equal' });
+});
+
+it('a period of an account is counted from its anchor', async () => {
+  const project = await countedProject(fixture, {
+    total: 'total.quantity',
+    cumulative: { period: '7d', per: 'account' },
+  });
+  const { accountId } = await project.route('a');
+  const anchorS = fixture.nowS - 100 * DAY_S - 5;
+  await project.must(200, 'PUT', `/accounts/${accountId}`, { anchor: anchorS });
+  const [item] = await countedItems(project, [{ customer: 'a', n: 1 }]);
+  const periods = Math.floor((fixture.nowS - 100 - anchorS) / (7 * DAY_S));
+  expect(item?.cumulative?.period_start).toBe(anchorS + periods * 7 * DAY_S);
+});
+
+it('a year is a year of the calendar', async () => {
+  const project = await countedProject(fixture, {
+    total: 'total.quantity',
+    cumulative: { period: 'year', per: 'project' },
+  });
+  const [item] = await countedItems(project, [{ customer: 'a', n: 1 }]);
+  const year = new Date((fixture.nowS - 100) * 1_000).getUTCFullYear();
+  expect(item?.cumulative?.period_start).toBe(Date.UTC(year) / 1_000);
+});
