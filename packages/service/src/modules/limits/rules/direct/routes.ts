@@ -6,22 +6,17 @@ import {
   LimitRuleInput,
   noContent,
   PageQuery,
-  ProjectParams,
   UpdateDirectLimitBody,
 } from '@tollgate/contract';
 import { Type } from 'typebox';
 import { type App, contextOf, pageOf } from '../../../../platform/http/index.js';
-import { exactBody, LIMIT_ACCESS, LIMIT_TAG } from '../request-routes.js';
+import { exactBody, LIMIT_ACCESS, LIMIT_TAG, RouteParams } from '../request-routes.js';
 import { ruleView } from '../rule-view.js';
 import type { DirectLimitService } from './service.js';
 import type { DirectLimitRow } from './store.js';
 
 const tags = [LIMIT_TAG];
 const url = '/v1/projects/:project_id/subject-routes/:id/limits';
-const RouteParams = Type.Object(
-  { ...ProjectParams.properties, id: Type.String({ description: 'Route id, `ra_…`.' }) },
-  closed,
-);
 const LimitParams = Type.Object(
   { ...RouteParams.properties, limit_id: Type.String({ description: 'Limit id, `racl_…`.' }) },
   closed,

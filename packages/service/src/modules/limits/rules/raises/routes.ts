@@ -5,21 +5,16 @@ import {
   LimitRaisePage,
   noContent,
   PageQuery,
-  ProjectParams,
 } from '@tollgate/contract';
 import { Type } from 'typebox';
 import type { Clock } from '../../../../kernel/clock.js';
 import { type App, contextOf, pageOf } from '../../../../platform/http/index.js';
-import { exactBody, LIMIT_ACCESS, LIMIT_TAG } from '../request-routes.js';
+import { exactBody, LIMIT_ACCESS, LIMIT_TAG, RouteParams } from '../request-routes.js';
 import { isActiveRaise, type RaiseService, raiseAmount } from './service.js';
 import type { RaiseRow } from './store.js';
 
 const tags = [LIMIT_TAG];
 const url = '/v1/projects/:project_id/subject-routes/:id/raises';
-const RouteParams = Type.Object(
-  { ...ProjectParams.properties, id: Type.String({ description: 'Route id, `ra_…`.' }) },
-  closed,
-);
 const RaiseParams = Type.Object(
   { ...RouteParams.properties, raise_id: Type.String({ description: 'Raise id, `lra_…`.' }) },
   closed,

@@ -1,6 +1,5 @@
 import {
   CreateSubjectRouteBody,
-  closed,
   ErrorBodySchema,
   noContent,
   ProjectParams,
@@ -11,20 +10,15 @@ import {
   UpdateSubjectRouteBody,
   warningsOf,
 } from '@tollgate/contract';
-import { Type } from 'typebox';
 import type { ProjectRef } from '../../../../kernel/scope.js';
 import { type App, contextOf, pageOf } from '../../../../platform/http/index.js';
 import type { IsSubjectTypeKnown } from '../change.js';
-import { LIMIT_ACCESS, LIMIT_TAG } from '../request-routes.js';
+import { LIMIT_ACCESS, LIMIT_TAG, RouteParams } from '../request-routes.js';
 import type { SubjectRouteService } from './service.js';
 import type { RouteRow } from './store.js';
 
 const tags = [LIMIT_TAG];
 const url = '/v1/projects/:project_id/subject-routes';
-const RouteParams = Type.Object(
-  { ...ProjectParams.properties, id: Type.String({ description: 'Route id, `ra_…`.' }) },
-  closed,
-);
 
 export interface SubjectRouteRoutesDeps {
   readonly subjectRoutes: SubjectRouteService;
