@@ -1,6 +1,7 @@
 import type { CounterStep, ExtractorConfig, PricingConfig } from '@tollgate/contract';
-import { add, compare, type Decimal, decimalFromBigInt, divide, mul, toText } from '../../kernel/decimal.js';
+import { compare, type Decimal, mul, toText } from '../../kernel/decimal.js';
 import { decimalFromJson, parseLossless } from '../../kernel/json/json.js';
+import { startedPackages } from './expression/index.js';
 import { pricingRuleNames } from './pricing/index.js';
 
 /** A price by tiers that stand in the expression itself. */
@@ -36,16 +37,13 @@ function nextTier(tiers: unknown, quantity: Decimal): CounterStep | undefined {
   return { at_quantity: toText(upTo), unit_price: toText(unitPrice) };
 }
 
-const ONE = decimalFromBigInt(1n);
-
 /** The next package begins where the packages that were started are full. */
 function nextPackage([size, price]: readonly unknown[], quantity: Decimal): CounterStep | undefined {
   const each = numberOf(size);
   const unitPrice = numberOf(price);
   if (each === undefined || unitPrice === undefined) return undefined;
-  const nearest = divide(quantity, each, 0);
-  const started = compare(mul(nearest, each), quantity) < 0 ? add(nearest, ONE) : nearest;
-  return { at_quantity: toText(mul(started, each)), unit_price: toText(unitPrice) };
+  const full = mul(startedPackages(quantity, each), each);
+  return { at_quantity: toText(full), unit_price: toText(unitPrice) };
 }
 
 function numberAt(tier: unknown, index: number): Decimal | undefined {

@@ -1,5 +1,5 @@
 export { compileExpression, type ExpressionKind, type ExpressionOptions } from './compile-expression.js';
-export { FUNCTIONS } from './functions/index.js';
+export { FUNCTIONS, startedPackages } from './functions/index.js';
 export { EVENT_STEPS_MAX } from './limits.js';
 export { EventSteps, EventStepsError } from './steps.js';
 export { readsDimension, type TextCondition, textConditions } from './text-conditions.js';

@@ -20,6 +20,7 @@ import { tierPackage } from './tier-package.js';
 import { tierGraduated, tierVolume } from './tiers.js';
 
 export { decimalOperation } from './decimals.js';
+export { startedPackages } from './tier-package.js';
 
 /** All functions: a function of CEL that is not listed here cannot be used. */
 export const FUNCTIONS: readonly FunctionDefinition[] = [

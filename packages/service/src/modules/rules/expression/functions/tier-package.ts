@@ -5,10 +5,9 @@ import { TIER_NUMBER, tierNumberOf, tierQuantityOf } from './tier-number.js';
 const ONE = new Decimal(1n, 0);
 
 /** Returns the number of packages that contain the quantity; a started package counts as a whole one. */
-function packages(quantity: Decimal, size: Decimal, price: Decimal): Decimal {
+export function startedPackages(quantity: Decimal, size: Decimal): Decimal {
   const nearest = divide(quantity, size, 0);
-  const count = compare(mul(nearest, size), quantity) < 0 ? add(nearest, ONE) : nearest;
-  return mul(count, price);
+  return compare(mul(nearest, size), quantity) < 0 ? add(nearest, ONE) : nearest;
 }
 
 export const tierPackage: FunctionDefinition = {
@@ -28,7 +27,7 @@ export const tierPackage: FunctionDefinition = {
       const each = size(env);
       const packagePrice = price(env);
       try {
-        return packages(asked, each, packagePrice);
+        return mul(startedPackages(asked, each), packagePrice);
       } catch (error) {
         return site.failDecimal(error);
       }
