@@ -23,16 +23,13 @@ export interface CorrectionPart {
   readonly isApplied: boolean;
 }
 
+/** The fields of a part that its plan decides. */
+type PlannedPart = Pick<CorrectionPart, 'no' | 'ids' | 'formerRevisions' | 'formerAttempts' | 'outcomes'>;
+
 export async function insertPart(
   db: ProjectDb,
   correctionId: string,
-  {
-    no,
-    ids,
-    formerRevisions,
-    formerAttempts,
-    outcomes,
-  }: Pick<CorrectionPart, 'no' | 'ids' | 'formerRevisions' | 'formerAttempts' | 'outcomes'>,
+  { no, ids, formerRevisions, formerAttempts, outcomes }: PlannedPart,
 ): Promise<void> {
   await db.change`
     insert into usage_correction_parts
@@ -59,13 +56,7 @@ export function readPart(
 export async function narrowPart(
   db: ProjectDb,
   correctionId: string,
-  {
-    no,
-    ids,
-    formerRevisions,
-    formerAttempts,
-    outcomes,
-  }: Pick<CorrectionPart, 'no' | 'ids' | 'formerRevisions' | 'formerAttempts' | 'outcomes'>,
+  { no, ids, formerRevisions, formerAttempts, outcomes }: PlannedPart,
 ): Promise<void> {
   await db.change`
     update usage_correction_parts p set raw_event_ids = ${ids}::uuid[], former_revisions = ${formerRevisions}::integer[],
