@@ -16,7 +16,7 @@ export function isQuick(questions: readonly RuleQuestion[]): boolean {
   return chars <= QUICK_CHARS_MAX;
 }
 
-/** Answers the questions on the calling thread. */
+/** Returns the answers to questions about rules, on the calling thread. */
 export function answersOf(questions: readonly RuleQuestion[]): Awaited<ReturnType<AnswerRules>> {
   return questions.map(explainedRule);
 }

@@ -43,7 +43,7 @@ export interface RuleAnswer {
   readonly totalPrice: string | null;
 }
 
-/** Answers a question about a rule; implemented by the rules module. */
+/** Returns the answer to a question about a rule. The rules module implements it. */
 export type AnswerRule = (question: RuleQuestion) => RuleAnswer;
 
 /** The values of an event that rules see, except its charge items. */

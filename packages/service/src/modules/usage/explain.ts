@@ -34,7 +34,8 @@ export interface ExtractorText {
 }
 
 /**
- * Answers the questions about one event, in their order. May run on another thread, because it compiles expressions.
+ * Returns the answers to questions about one event, in the order of the questions. It compiles expressions, so it may
+ * use another thread.
  */
 export type AnswerRules = (
   project: { readonly tenantId: string; readonly projectId: string },
