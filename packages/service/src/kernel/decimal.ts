@@ -15,6 +15,9 @@ export * from './decimal-value.js';
 const STORED_BOUND = 10n ** BigInt(INTEGER_DIGITS_MAX + FRACTION_DIGITS_MAX);
 const NEGATIVE_STORED_BOUND = -STORED_BOUND;
 
+/** 1 in its stored form. */
+export const ONE_STORED = 10n ** BigInt(FRACTION_DIGITS_MAX);
+
 export type Sign = -1 | 0 | 1;
 
 function assertScale(scale: number): void {

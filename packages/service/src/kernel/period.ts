@@ -21,6 +21,9 @@ export interface WindowSettings {
   readonly anchorS: number;
 }
 
+/** The periods of those who have no timezone and no anchor of their own. */
+export const UTC_CALENDAR: WindowSettings = { timezone: 'UTC', weekStart: 'monday', anchorS: 0 };
+
 /** Unix seconds; `endS` is exclusive, and undefined for a lifetime. */
 export interface TimeWindow {
   readonly startS: number;

@@ -1,5 +1,5 @@
 import type { ProjectDb } from '../../platform/postgres/index.js';
-import type { CounterPeriod } from '../counters/index.js';
+import type { CountableItem, CounterPeriod } from '../counters/index.js';
 import { RatingFailure, type TotalPrice, type TotalPrices } from '../rules/index.js';
 import type { ChangedPeriod, Count, CountSide } from './count.js';
 import { type CountResult, pageOfCounts } from './counts-store.js';
@@ -83,6 +83,16 @@ function putIn(
   if (counted === undefined) throw found;
   period.charge(count.amount, count.rule);
   return { ...count, before: counted.totals.before ?? 0n, after: counted.totals.after };
+}
+
+/** Returns the items of a correction whose values a period must know before it is counted; none where it keeps none. */
+export async function itemsWithValues(run: CountRun, changed: ChangedPeriod): Promise<CountableItem[]> {
+  const { aggregate } = changed.counter.definition;
+  const items: CountableItem[] = [];
+  if (aggregate === 'sum' || aggregate === 'count') return items;
+  for (const side of ['out', 'in'] as const)
+    for await (const page of pagesOf(run, changed, side)) items.push(...page);
+  return items;
 }
 
 /** Goes through the counts of a side in the order of the run. */

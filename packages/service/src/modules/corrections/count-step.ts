@@ -1,16 +1,11 @@
+import { slotOf } from '../../kernel/shard.js';
 import { ProjectDb, transaction } from '../../platform/postgres/index.js';
-import {
-  type CountableItem,
-  type CounterPeriod,
-  counterSlot,
-  lockCounters,
-  storedPeriods,
-} from '../counters/index.js';
+import { type CounterPeriod, lockCounters, storedPeriods } from '../counters/index.js';
 import { TotalPrices } from '../rules/index.js';
 import { auditEnd } from './audit.js';
 import type { OpenCorrection, StepResult } from './correction.js';
 import { changeCorrection } from './correction-store.js';
-import { type CountRun, pagesOf, runCounts } from './count-run.js';
+import { type CountRun, itemsWithValues, runCounts } from './count-run.js';
 import {
   dropCounts,
   failPeriod,
@@ -64,15 +59,9 @@ async function readPeriod(
   { project: { projectNo } }: OpenCorrection,
   wanted: StoredPeriod,
 ): Promise<CounterPeriod | undefined> {
-  const { counter } = wanted;
-  const { aggregate } = counter.definition;
-  const items: CountableItem[] = [];
-  if (aggregate === 'max' || aggregate === 'unique') {
-    for (const side of ['out', 'in'] as const)
-      for await (const page of pagesOf(run, wanted, side)) items.push(...page);
-  }
+  const items = await itemsWithValues(run, wanted);
   return transaction(postgres, async (tx) => {
-    await lockCounters(tx, [counterSlot(projectNo)]);
+    await lockCounters(tx, [slotOf(projectNo)]);
     const [found] = await storedPeriods(tx, [{ ...wanted, items }]);
     return found;
   });

@@ -1,19 +1,13 @@
 import { groupBy } from '../../kernel/maps.js';
-import {
-  type CountableItem,
-  type CounterPeriod,
-  counterSlot,
-  lockCounters,
-  storedPeriods,
-  writeCounters,
-} from '../counters/index.js';
+import { slotOf } from '../../kernel/shard.js';
+import { type CounterPeriod, lockCounters, storedPeriods, writeCounters } from '../counters/index.js';
 import type { CorrectedEvent } from '../pipeline/index.js';
 import { RatingFailure, TotalPrices } from '../rules/index.js';
 import type { UsageEventRow } from '../usage/index.js';
 import { ChangedEventError } from './changed-event.js';
 import { idOf, type OpenCorrection } from './correction.js';
 import { periodKey } from './count.js';
-import { type CountRun, type CountVerb, pagesOf, runCounts, sidesOf } from './count-run.js';
+import { type CountRun, type CountVerb, itemsWithValues, pagesOf, runCounts, sidesOf } from './count-run.js';
 import { expectState, periodsOfPart, type StoredPeriod } from './counted-periods-store.js';
 import { countedRow, type RowToCount, withRemainder } from './counted-row.js';
 import { type CountResult, countsOfPart, type KeyedCount, sumOfCounts } from './counts-store.js';
@@ -56,10 +50,10 @@ export async function countPart(
   const all = await countsOfPart(db, id, part.no);
   const counts = all.filter(({ isFailed, isKept }) => !isFailed && !isKept);
   if (counts.length === 0) return verb === 'revert' ? events : events.map(carried);
-  await lockCounters(tx, [counterSlot(project.projectNo)]);
+  await lockCounters(tx, [slotOf(project.projectNo)]);
   const prices = new TotalPrices(deps.ruleSets, project);
   const run: CountRun = { db, correctionId: id, prices, verb };
-  const periods = await openPeriods(run, correction, step, counts);
+  const periods = await openPeriods(run, correction, step);
   const results = new Map<string, CountResult>();
   for (const each of periods) await recount(run, part.no, each, results);
   const isCounted = (name: string) =>
@@ -93,14 +87,13 @@ async function openPeriods(
   run: CountRun,
   { id, project, counters }: OpenCorrection,
   { tx, db, part }: PartInStep,
-  counts: readonly KeyedCount[],
 ): Promise<PartPeriod[]> {
   const stored = await periodsOfPart(db, project, id, part.no);
-  const ofPart = groupBy(counts, (count) => count.periodKey);
   const wanted = await Promise.all(
     stored.map(async (period) => ({
       ...period,
-      items: await itemsOf(run, period, ofPart.get(periodKey(period)) ?? []),
+      // All of the correction, because the period may be counted again.
+      items: await itemsWithValues(run, period),
     })),
   );
   const found = await storedPeriods(tx, wanted);
@@ -121,20 +114,6 @@ async function openPeriods(
       target: undefined,
     };
   });
-}
-
-/** Returns the items whose values must be read: all of the correction if the period may be counted again. */
-async function itemsOf(
-  run: CountRun,
-  period: StoredPeriod,
-  counts: readonly KeyedCount[],
-): Promise<readonly CountableItem[]> {
-  const { aggregate } = period.counter.definition;
-  if (aggregate === 'sum' || aggregate === 'count') return [];
-  const items: CountableItem[] = [...counts];
-  for (const side of ['out', 'in'] as const)
-    for await (const page of pagesOf(run, period, side)) items.push(...page);
-  return items;
 }
 
 /** Counts a period of this part alone again if it was changed. */

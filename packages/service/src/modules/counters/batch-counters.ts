@@ -1,7 +1,8 @@
 import { groupBy, memoized } from '../../kernel/maps.js';
-import { type WindowSettings, windowAt } from '../../kernel/period.js';
+import { UTC_CALENDAR, type WindowSettings, windowAt } from '../../kernel/period.js';
 import { present } from '../../kernel/present.js';
 import type { ProjectScope } from '../../kernel/scope.js';
+import { slotOf } from '../../kernel/shard.js';
 import type { Tx } from '../../platform/postgres/index.js';
 import type {
   ChargeItem,
@@ -24,9 +25,6 @@ export interface EventToCount extends CountedOwner {
   readonly settings: WindowSettings | undefined;
   readonly counting: CountingEvent;
 }
-
-/** Periods without a timezone and an anchor of their own. */
-const UTC_CALENDAR: WindowSettings = { timezone: 'UTC', weekStart: 'monday', anchorS: 0 };
 
 /** A counter whose periods the transaction has met. */
 interface KnownCounter {
@@ -91,7 +89,7 @@ export class BatchCounters {
     this.#undo = [];
     const totals: (CounterTotals | undefined)[] = [];
     const moved: CounterPeriod[] = [];
-    const periods = present(this.#periods.get(event), 'the counters of an event');
+    const periods = this.periodsOf(event);
     this.#periods.delete(event);
     for (const [index, item] of event.counting.counted.entries()) {
       const period = periods[index];
@@ -132,7 +130,7 @@ export class BatchCounters {
   }
 
   async #lock(events: readonly EventToCount[]): Promise<void> {
-    const slots = new Set(events.map(({ scope }) => store.counterSlot(scope.projectNo)));
+    const slots = new Set(events.map(({ scope }) => slotOf(scope.projectNo)));
     const wanted = [...slots].filter((slot) => slot !== this.#lockedUpTo).sort((a, b) => a - b);
     const [first] = wanted;
     if (first === undefined) return;
@@ -175,9 +173,9 @@ export class BatchCounters {
       spans.set(`${key.toString('hex')} ${window.startS}`, { known, counter, key, ...window });
     }
     const stored = await store.readPeriods(this.#tx, [...spans.values()]);
-    const byKey = groupBy(stored, ({ key }) => key.toString('hex'));
+    const byCounter = groupBy(stored, ({ counter }) => counter);
     for (const { known } of spans.values()) {
-      const found = byKey.get(known.key.toString('hex')) ?? [];
+      const found = byCounter.get(known.counter) ?? [];
       const isNew = ({ startS }: CounterPeriod) => known.periods.every((period) => period.startS !== startS);
       for (const period of found) if (isNew(period)) known.periods.push(period);
     }
@@ -198,9 +196,7 @@ export class BatchCounters {
         if (period.isStored) missing.push({ period, value });
       }
     }
-    for (const { period, value, itemCount } of await store.readValues(this.#tx, missing)) {
-      period.values.set(value, itemCount);
-    }
+    await store.readValues(this.#tx, missing);
   }
 
   #counterOf(event: EventToCount, item: CountedItem): KnownCounter | undefined {

@@ -1,7 +1,8 @@
 import { COUNTER_VALUES_MAX } from '@tollgate/contract';
-import { fromStored, INTEGER_DIGITS_MAX, parseDecimal, toStored, toText } from '../../kernel/decimal.js';
-import { present } from '../../kernel/present.js';
+import { fromStored, INTEGER_DIGITS_MAX, ONE_STORED, toStored, toText } from '../../kernel/decimal.js';
+import { amountFromText } from '../ledger/index.js';
 import {
+  amountBetween,
   type CountedItem,
   type CounterDefinition,
   type CounterTotals,
@@ -27,8 +28,6 @@ export interface PutIn {
   readonly totals: CounterTotals;
   readonly amount: bigint;
 }
-
-const ONE = 10n ** 18n;
 
 /** The content of a period that charge items change. Decimals × 10^18. */
 export interface PeriodState extends LastRule {
@@ -149,9 +148,9 @@ export class CounterPeriod {
       case 'sum':
         return quantity - item.quantity;
       case 'count':
-        return quantity - ONE;
+        return quantity - ONE_STORED;
       case 'unique':
-        return isGone ? quantity - ONE : quantity;
+        return isGone ? quantity - ONE_STORED : quantity;
       case 'max':
         return isGone && item.quantity === quantity ? this.#greatest() : quantity;
     }
@@ -159,7 +158,7 @@ export class CounterPeriod {
 
   /** Returns the greatest value that is kept. */
   #greatest(): bigint {
-    this.#ascending ??= Array.from(this.values.keys(), storedValue).sort(ascending);
+    this.#ascending ??= Array.from(this.values.keys(), amountFromText).sort(ascending);
     for (;;) {
       const last = this.#ascending.at(-1);
       if (last === undefined)
@@ -211,13 +210,6 @@ export class CounterPeriod {
   }
 }
 
-function amountBetween({ before, after }: CounterTotals, price: PriceOfTotal): bigint | RatingFailure {
-  const former = before === undefined ? 0n : price(before);
-  if (former instanceof RatingFailure) return former;
-  const next = price(after);
-  return next instanceof RatingFailure ? next : next - former;
-}
-
 /** @param path the entry of the rule set with the price of the total */
 export function tooLarge({ name, aggregate }: CounterDefinition, path: string): RatingFailure {
   if (aggregate === 'sum' || aggregate === 'count') {
@@ -242,9 +234,4 @@ export function countedValue(
 
 function ascending(a: bigint, b: bigint): number {
   return Number(a - b > 0n) - Number(a - b < 0n);
-}
-
-function storedValue(text: string): bigint {
-  const decimal = present(parseDecimal(text), `a quantity in place of ${text}`);
-  return present(toStored(decimal), `a quantity in place of ${text}`);
 }

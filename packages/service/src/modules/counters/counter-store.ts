@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { WindowSettings } from '../../kernel/period.js';
+import { present } from '../../kernel/present.js';
 import type { ProjectScope } from '../../kernel/scope.js';
-import { slotOf } from '../../kernel/shard.js';
 import { lockKey, type Tx } from '../../platform/postgres/index.js';
 import { amountFromText, numericText } from '../ledger/index.js';
 import type { Counter } from './counter.js';
@@ -13,18 +13,14 @@ const COUNTER_LOCK = 'tollgate-counters';
 /**
  * Waits until no other transaction counts for these slots, and keeps others out until `tx` ends.
  *
- * @param slots in ascending order, and above all slots that `tx` has locked before: so transactions cannot deadlock
+ * @param slots of projects, in ascending order, and above all slots that `tx` has locked before: so transactions cannot
+ * deadlock
  */
 export async function lockCounters(tx: Tx, slots: readonly number[]): Promise<void> {
   await sql`
     select pg_advisory_xact_lock(${lockKey(sql`${COUNTER_LOCK} || '-' || slot`)})
     from unnest(${[...slots]}::integer[]) as locked (slot)
   `.execute(tx);
-}
-
-/** Returns the slot of a project's counters. */
-export function counterSlot(projectNo: number): number {
-  return slotOf(projectNo);
 }
 
 /** A counter, and the time for which its periods are asked for. */
@@ -116,22 +112,19 @@ export interface PeriodValue {
   readonly value: string;
 }
 
-/** Returns how many charge items had each of these values; values that a period has not seen are left out. */
-export async function readValues(
-  tx: Tx,
-  asked: readonly PeriodValue[],
-): Promise<(PeriodValue & { readonly itemCount: number })[]> {
-  if (asked.length === 0) return [];
+/** Reads how many charge items had each of these values into their periods. */
+export async function readValues(tx: Tx, asked: readonly PeriodValue[]): Promise<void> {
+  if (asked.length === 0) return;
   const { rows } = await sql<{ readonly position: number; readonly itemCount: number }>`
     select v.position::integer, c.item_count as "itemCount"
     from unnest(${keysOf(asked)}) with ordinality as v (project_id, key, period_start, value, position)
     join usage_counter_values c on c.project_id = v.project_id and c.key = v.key and c.period_start = v.period_start
       and c.value = v.value
   `.execute(tx);
-  return rows.flatMap(({ position, itemCount }) => {
-    const found = asked[position - 1];
-    return found === undefined ? [] : [{ ...found, itemCount }];
-  });
+  for (const { position, itemCount } of rows) {
+    const { period, value } = present(asked[position - 1], 'the value of a row');
+    period.values.set(value, itemCount);
+  }
 }
 
 /**

@@ -40,8 +40,6 @@ export async function storedPeriods(
     // As many may be taken out, and then the next one is the greatest.
     if (period.counter.definition.aggregate === 'max') await store.readGreatest(tx, period, items.length + 1);
   }
-  for (const { period, value, itemCount } of await store.readValues(tx, asked)) {
-    period.values.set(value, itemCount);
-  }
+  await store.readValues(tx, asked);
   return periods;
 }

@@ -151,19 +151,27 @@ function ruledPrice(
 
 /**
  * Returns the amount of a charge item that moves a counter from one total to the next: the price of the total after it,
- * less the price of the total before it, each rounded once. Nothing was charged before the first charge item.
+ * less the price of the total before it, each rounded once.
  *
  * @param env of the charge item; its quantity is replaced
  */
 export function priceBetween(
   { total, ruleSetId, ruleSetVersion: version, pricingSource }: PendingPrice,
-  { before, after }: CounterTotals,
+  totals: CounterTotals,
   env: ItemEnv,
 ): bigint | RatingFailure {
   const priceAt = (quantity: bigint): bigint | RatingFailure => {
     env.quantity = fromStored(quantity);
     return priceOfTotal(total, { ruleSetId, version, pricingSource }, env);
   };
+  return amountBetween(totals, priceAt);
+}
+
+/** Returns the price of one total less the price of the other; nothing was charged before the first charge item. */
+export function amountBetween(
+  { before, after }: CounterTotals,
+  priceAt: (total: bigint) => bigint | RatingFailure,
+): bigint | RatingFailure {
   const former = before === undefined ? 0n : priceAt(before);
   if (former instanceof RatingFailure) return former;
   const next = priceAt(after);

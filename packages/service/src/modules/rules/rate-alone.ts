@@ -1,15 +1,13 @@
-import { type WindowSettings, windowAt } from '../../kernel/period.js';
+import { UTC_CALENDAR, windowAt } from '../../kernel/period.js';
 import type { CounterTotals } from './price.js';
 import { type RatedEvent, type RatingRules, rateEvent } from './rate.js';
 import { type CountedItem, totalAfter } from './rated-item.js';
 import type { RatingInput } from './rating-input.js';
 
-/** The periods of an event whose route is not known. */
-const UTC_CALENDAR: WindowSettings = { timezone: 'UTC', weekStart: 'monday', anchorS: 0 };
 const NO_TOTALS: ReadonlyMap<string, bigint> = new Map();
 
 /**
- * Rates one event without stored counters.
+ * Rates one event without stored counters, and without a route: periods are those of the calendar in UTC.
  *
  * @param totals by counter, × 10^18; without one, the charge item is the first of its period
  */

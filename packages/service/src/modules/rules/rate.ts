@@ -9,6 +9,7 @@ import type { PriceLists } from './pricing/index.js';
 import {
   type ChargeItem,
   type CountedItem,
+  completed,
   countedItem,
   draftItem,
   type PendingItem,
@@ -139,19 +140,11 @@ function draftOf(
   items: readonly (ChargeItem | PendingItem)[],
   hasCounter: readonly boolean[],
 ): RatedEvent {
-  const { resolved, rules } = end.rating;
-  const complete: ChargeItem[] = [];
-  let next = 0;
-  const drafted = (item: PendingItem) =>
-    hasCounter[next++] === true
-      ? draftItem(item)
-      : pricedItem(item, undefined, rules.extractor.failsUnpriced);
-  for (const item of items) {
-    const found = 'total' in item ? drafted(item) : item;
-    if (found instanceof RatingFailure) return { ok: false, failure: found, ...resolved };
-    complete.push(found);
-  }
-  return costedEvent(end, complete);
+  const { failsUnpriced } = end.rating.rules.extractor;
+  const complete = completed(items, hasCounter, (item, isCounted) =>
+    isCounted ? draftItem(item) : pricedItem(item, undefined, failsUnpriced),
+  );
+  return complete instanceof RatingFailure ? failed(end, complete) : costedEvent(end, complete);
 }
 
 function priced(
@@ -159,24 +152,19 @@ function priced(
   items: readonly (ChargeItem | PendingItem)[],
   totals: readonly (CounterTotals | undefined)[],
 ): RatedEvent {
-  const { resolved, rules } = end.rating;
-  const complete: ChargeItem[] = [];
-  let next = 0;
-  for (const item of items) {
-    const found = 'total' in item ? pricedItem(item, totals[next++], rules.extractor.failsUnpriced) : item;
-    if (found instanceof RatingFailure) return { ok: false, failure: found, ...resolved };
-    complete.push(found);
-  }
-  if (next !== totals.length) throw new Error(`${next} counted items have ${totals.length} totals`);
-  return ratedEvent(end, complete);
+  const { failsUnpriced } = end.rating.rules.extractor;
+  const complete = completed(items, totals, (item, known) => pricedItem(item, known, failsUnpriced));
+  return complete instanceof RatingFailure ? failed(end, complete) : ratedEvent(end, complete);
+}
+
+function failed({ rating: { resolved } }: EndOfRating, failure: RatingFailure): RatedEvent {
+  return { ok: false, failure, ...resolved };
 }
 
 /** Ends the rating of an event whose charge items all have their amounts, with its discounts and costs. */
 function ratedEvent(end: EndOfRating, items: readonly ChargeItem[]): RatedEvent {
-  const { resolved, input } = end.rating;
-  const charged = withDiscounts(items, input.billing);
-  if (charged instanceof RatingFailure) return { ok: false, failure: charged, ...resolved };
-  return costedEvent(end, charged);
+  const charged = withDiscounts(items, end.rating.input.billing);
+  return charged instanceof RatingFailure ? failed(end, charged) : costedEvent(end, charged);
 }
 
 function costedEvent({ rating, notes }: EndOfRating, charged: readonly ChargeItem[]): RatedEvent {

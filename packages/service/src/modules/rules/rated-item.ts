@@ -1,5 +1,5 @@
 import type { CumulativeTotals } from '@tollgate/contract';
-import { fromStored, parseDecimal, toStored, toText } from '../../kernel/decimal.js';
+import { fromStored, ONE_STORED, parseDecimal, toStored, toText } from '../../kernel/decimal.js';
 import { present } from '../../kernel/present.js';
 import type { ItemCost } from './cost.js';
 import { type CounterDefinition, RatingFailure } from './extract/index.js';
@@ -65,8 +65,6 @@ export function countedItem(
   return { counter, ruleSetId, quantity, by, value, path: price.path };
 }
 
-const ONE = 10n ** 18n;
-
 /**
  * Returns the total of a counter after a charge item. × 10^18.
  *
@@ -83,11 +81,11 @@ export function totalAfter(
     case 'sum':
       return (before ?? 0n) + quantity;
     case 'count':
-      return (before ?? 0n) + ONE;
+      return (before ?? 0n) + ONE_STORED;
     case 'max':
       return before === undefined || quantity > before ? quantity : before;
     case 'unique':
-      return (before ?? 0n) + (isNewValue ? ONE : 0n);
+      return (before ?? 0n) + (isNewValue ? ONE_STORED : 0n);
   }
 }
 
@@ -116,6 +114,27 @@ export function pricedItem(
     cumulative: cumulativeText(total.counter.name, totals),
     cost: null,
   };
+}
+
+/**
+ * Completes the pending items of an event, each by its known value.
+ *
+ * @throws Error if there are not as many values as pending items
+ */
+export function completed<Known>(
+  items: readonly (ChargeItem | PendingItem)[],
+  known: readonly Known[],
+  complete: (item: PendingItem, known: Known) => ChargeItem | RatingFailure,
+): ChargeItem[] | RatingFailure {
+  const all: ChargeItem[] = [];
+  let next = 0;
+  for (const item of items) {
+    const found = 'total' in item ? complete(item, known[next++] as Known) : item;
+    if (found instanceof RatingFailure) return found;
+    all.push(found);
+  }
+  if (next !== known.length) throw new Error(`${next} counted items have ${known.length} totals`);
+  return all;
 }
 
 /** Returns a charge item as it is before its totals are known: with an amount of 0. */

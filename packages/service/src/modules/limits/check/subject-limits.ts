@@ -1,12 +1,13 @@
 import type { RealtimeCheck, RealtimeLimits } from '@tollgate/contract';
 import type { Clock } from '../../../kernel/clock.js';
+import { ONE_STORED } from '../../../kernel/decimal.js';
 import { windowContains } from '../../../kernel/period.js';
 import type { ProjectRef } from '../../../kernel/scope.js';
 import type { Postgres } from '../../../platform/postgres/index.js';
 import { type Amount, amountText, prepaidAvailable, type WalletKey } from '../../ledger/index.js';
 import type { LimitCatalog } from '../rules/catalog.js';
 import type { CompiledRoute } from '../rules/route-rules.js';
-import { type CompiledRule, ONE_COUNTED } from '../rules/rule.js';
+import type { CompiledRule } from '../rules/rule.js';
 import { readDenials } from '../settings/store.js';
 import type { MeasuredQueue } from './group-metrics.js';
 import { type GroupResult, Groups } from './groups.js';
@@ -193,8 +194,8 @@ function isAsked({ measure, currency, of }: CompiledRule, asked: ProposedUsage):
 /** Returns what usage adds to a limit. It is at least one charge item, and as many as its quantity says. */
 function askedOf({ measure }: CompiledRule, { amount, quantity }: ProposedUsage): Amount {
   if (measure === 'amount') return amount;
-  if (measure === 'unique') return ONE_COUNTED;
-  return measure === 'count' && quantity < ONE_COUNTED ? ONE_COUNTED : quantity;
+  if (measure === 'unique') return ONE_STORED;
+  return measure === 'count' && quantity < ONE_STORED ? ONE_STORED : quantity;
 }
 
 function toOutcome<Answer>(answer: Answer): GroupResult<Answer> {

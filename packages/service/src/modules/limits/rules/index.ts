@@ -3,7 +3,7 @@ import { catalogSource } from './catalog-store.js';
 
 export type { AmountChange, AmountTimeline } from './amounts.js';
 export { CompiledRoute, EVERY_SUBJECT, LimitRuleIndex, RouteIndex, type SubjectRef } from './route-rules.js';
-export { type CompiledRule, ONE_COUNTED } from './rule.js';
+export type { CompiledRule } from './rule.js';
 export { LimitCatalog };
 
 /** After this time at the latest, changes of other processes are effective here. */

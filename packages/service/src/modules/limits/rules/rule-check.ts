@@ -4,10 +4,10 @@ import {
   UNIQUE_VALUES_MAX,
   USAGE_RECOVERED_EVENT,
 } from '@tollgate/contract';
+import { ONE_STORED } from '../../../kernel/decimal.js';
 import { DomainError } from '../../../kernel/errors.js';
 import { parsePeriod } from '../../../kernel/period.js';
 import { amountText, exactAmount } from '../../ledger/index.js';
-import { ONE_COUNTED } from './rule.js';
 import type { RuleValues } from './rule-row.js';
 
 /**
@@ -138,7 +138,7 @@ function limitText({ measure, limit_amount }: LimitRuleInput, report: Report): s
     );
     return '';
   }
-  if (measure === 'unique' && amount > BigInt(UNIQUE_VALUES_MAX) * ONE_COUNTED) {
+  if (measure === 'unique' && amount > BigInt(UNIQUE_VALUES_MAX) * ONE_STORED) {
     report(
       'limit_amount',
       `expected at most ${UNIQUE_VALUES_MAX}: a window counts no more values (UNIQUE_VALUES_MAX)`,

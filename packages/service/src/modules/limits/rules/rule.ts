@@ -2,9 +2,6 @@ import type { LimitAction, LimitMeasure, LimitSelectorType } from '@tollgate/con
 import type { Period } from '../../../kernel/period.js';
 import type { AmountTimeline } from './amounts.js';
 
-/** One charge item, or one value, of a rule that counts them: values of limits are × 10^18. */
-export const ONE_COUNTED = 10n ** 18n;
-
 /** A dimension, and its values that a rule selects: either exactly one, or a list of values and prefixes. */
 export interface SelectedDimension {
   readonly key: string;

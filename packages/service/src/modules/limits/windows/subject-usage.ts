@@ -1,3 +1,4 @@
+import { ONE_STORED } from '../../../kernel/decimal.js';
 import { memoized } from '../../../kernel/maps.js';
 import {
   type Period,
@@ -10,13 +11,7 @@ import type { UsageItemRow } from '../../usage/index.js';
 import type { LimitedSubject, OpenRule } from '../check/limit-status.js';
 import type { AccountDebits } from '../posting/debits.js';
 import type { PostingScope, RatedUsage } from '../posting/rated-usage.js';
-import {
-  type CompiledRoute,
-  type CompiledRule,
-  type LimitRuleIndex,
-  ONE_COUNTED,
-  type SubjectRef,
-} from '../rules/index.js';
+import type { CompiledRoute, CompiledRule, LimitRuleIndex, SubjectRef } from '../rules/index.js';
 import { addValue, type CountedValues, countedValueOf, countsValues } from './counted-values.js';
 
 /** The sum that one batch adds to one window of a subject. */
@@ -147,7 +142,7 @@ function usedOf({ measure }: CompiledRule, { isCounter }: RatedUsage, item: Usag
   if (measure === 'quantity') return item.quantity;
   // A remainder of a correction is an amount, and not counted.
   if (item.source === 'correction') return 0n;
-  return isCounter === true ? -ONE_COUNTED : ONE_COUNTED;
+  return isCounter === true ? -ONE_STORED : ONE_STORED;
 }
 
 /** The event and subject that are being counted. */

@@ -1,7 +1,7 @@
 import { UNIQUE_VALUES_MAX } from '@tollgate/contract';
+import { ONE_STORED } from '../../../kernel/decimal.js';
 import { countOrNone, present, sumOrNone } from '../../../kernel/present.js';
 import type { Tx } from '../../../platform/postgres/index.js';
-import { ONE_COUNTED } from '../rules/index.js';
 import { storedQuantity, storedValue } from './counted-values.js';
 import { type SubjectUsage, valueSums, type WindowSum } from './subject-usage.js';
 import {
@@ -80,7 +80,7 @@ function gainedValues(before: ReadonlyMap<string, number>, after: ReadonlyMap<st
   for (const [value, occurrences] of after) {
     gained += Number(occurrences > 0) - Number(countOrNone(before.get(value)) > 0);
   }
-  return BigInt(gained) * ONE_COUNTED;
+  return BigInt(gained) * ONE_STORED;
 }
 
 /**
