@@ -30,9 +30,11 @@ interface FixtureOptions {
   readonly keyRates?: KeyRates;
 }
 
-/** An application with one route that the express lane serves, without any store; it listens both ways. */
+/** An application with a POST and a GET that the express lane serves, without any store; it listens both ways. */
 export class ExpressFixture {
   static readonly PATH = '/v1/projects/prj_1/meters/m-1/readings';
+  /** The path of the GET. */
+  static readonly READ_PATH = '/v1/projects/prj_1/meters/m-1';
   static readonly BODY_LIMIT = 20_000;
   static readonly BODIES_BYTES_MAX = 50_000;
   static readonly GOOD = '{"reading":1}';
@@ -49,6 +51,8 @@ export class ExpressFixture {
   precheck: () => void = () => {};
   /** The operation under test. */
   answer: () => Promise<string> = async () => '{"taken":true}';
+  /** The operation of the GET; returns its query. */
+  read: (request: ExpressRequest) => Promise<object> = async ({ input }) => ({ asked: input });
   /** Returns the principal of the key `service`. */
   authenticate: () => ReturnType<Authenticator['authenticate']> = () => ({ kind: 'service' });
 
@@ -77,6 +81,8 @@ export class ExpressFixture {
       done();
     });
     registerExpressRoute(app, {
+      method: 'POST',
+      status: 202,
       url: '/v1/projects/:project_id/meters/:id/readings',
       config: { access: { kind: 'project', permission: 'usage:ingest' }, arbitraryText: true },
       bodyLimit: ExpressFixture.BODY_LIMIT,
@@ -89,6 +95,24 @@ export class ExpressFixture {
       answer(request) {
         fixture.answered.push(request);
         return fixture.answer();
+      },
+    });
+    registerExpressRoute(app, {
+      method: 'GET',
+      url: '/v1/projects/:project_id/meters/:id',
+      config: { access: { kind: 'project', permission: 'usage:read' } },
+      schema: {
+        hide: true,
+        params: Type.Object({ project_id: Type.String(), id: Type.String() }),
+        querystring: Type.Object(
+          { unit: Type.String({ minLength: 1 }), at: Type.Optional(Type.Integer()) },
+          { additionalProperties: false },
+        ),
+      },
+      status: 200,
+      answer(request) {
+        fixture.answered.push(request);
+        return fixture.read(request);
       },
     });
     if (keepAliveMs !== undefined) app.server.keepAliveTimeout = keepAliveMs;

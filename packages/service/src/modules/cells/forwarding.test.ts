@@ -31,6 +31,8 @@ function addExpressRoute(app: App): void {
     done();
   });
   registerExpressRoute(app, {
+    method: 'POST',
+    status: 202,
     url: '/v1/projects/:project_id/test/express',
     config: { access: { kind: 'project', permission: 'usage:read' } },
     bodyLimit: 1_000,

@@ -26,6 +26,7 @@ const config = {
 /** Registers the ingest operations. Their responses are written by hand, because ids need no escaping. */
 export function registerIngestRoutes(app: App, { service }: IngestRoutesDeps): void {
   registerExpressRoute(app, {
+    method: 'POST',
     url: '/v1/projects/:project_id/extractor-rule-sets/:id/events/ingest',
     config,
     bodyLimit: SINGLE_BODY_BYTES_MAX,
@@ -43,14 +44,16 @@ export function registerIngestRoutes(app: App, { service }: IngestRoutesDeps): v
       body: IngestEvent,
       response: { 202: IngestAccepted, 409: ErrorBodySchema },
     },
+    status: 202,
     precheck: (project) => service.checkRoom(project),
-    async answer({ project, params, body, rawBody, span }) {
+    async answer({ project, params, input: body, rawBody, span }) {
       const id = await service.acceptSingle(project, params.id, body, rawBody, span);
       return `{"raw_event_id":"evt_${id}","status":"received"}`;
     },
   });
 
   registerExpressRoute(app, {
+    method: 'POST',
     url: '/v1/projects/:project_id/events/batch-ingest',
     config,
     bodyLimit: BATCH_BODY_BYTES_MAX,
@@ -65,8 +68,9 @@ export function registerIngestRoutes(app: App, { service }: IngestRoutesDeps): v
       body: BatchIngest,
       response: { 202: BatchIngestAccepted },
     },
+    status: 202,
     precheck: (project) => service.checkRoom(project),
-    async answer({ project, body, rawBody, span }) {
+    async answer({ project, input: body, rawBody, span }) {
       const ids = await service.acceptBatch(project, body, rawBody, span);
       const list = `"evt_${ids.join('","evt_')}"`;
       return `{"status":"received","count":${ids.length},"raw_event_ids":[${list}]}`;

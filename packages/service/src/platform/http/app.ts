@@ -1,9 +1,7 @@
 import { SINGLE_BODY_BYTES_MAX } from '@tollgate/contract';
-import { Ajv, type ValidateFunction } from 'ajv';
 import {
   type FastifyReply,
   type FastifyRequest,
-  type FastifySerializerCompiler,
   fastify,
   LogController,
   type onRequestHookHandler,
@@ -26,12 +24,14 @@ import { answerUnparsable, NO_SNIFFING, refuseExpectation, sendError } from './f
 import { refusalOfHead } from './head-check.js';
 import { installOpenApi } from './openapi.js';
 import { registerOperationRoutes } from './operation-routes.js';
+import { parseQuery } from './query-text.js';
 import { Readiness } from './readiness.js';
 import { type ObserveRequest, RequestObserver, requestIds, traceRoute } from './requests.js';
+import { responseChecker, serializeResponse } from './response.js';
 import { completeSchema } from './route-schema.js';
 import { PATH_PARAMETER_CHARS_MAX, RouteTable } from './routing.js';
 import type { App } from './types.js';
-import { OWN_SCHEMAS, validatorCompiler } from './validation.js';
+import { validatorCompiler } from './validation.js';
 
 /** Timeout of a request's head and body together. */
 const REQUEST_MS_MAX = 60_000;
@@ -136,7 +136,7 @@ function bareApp({ log }: AppOptions, failures: FailureLog, requestId: ReturnTyp
     forceCloseConnections: 'idle',
     // A hook of this service responds to requests that arrive during shutdown.
     return503OnClosing: false,
-    routerOptions: { maxParamLength: PATH_PARAMETER_CHARS_MAX },
+    routerOptions: { maxParamLength: PATH_PARAMETER_CHARS_MAX, querystringParser: parseQuery },
     // A missing Host is refused by a check of this service, in the form of every other error.
     http: { maxHeaderSize: HEADER_BYTES_MAX, headersTimeout: HEADERS_MS_MAX, requireHostHeader: false },
     clientErrorHandler: answerUnparsable,
@@ -195,7 +195,7 @@ function guardRoutes(app: App, options: AppOptions, guards: Guards): void {
       route.onResponse = [observingHook(observe), ...[route.onResponse ?? []].flat()];
       if (options.tracing !== undefined) traceRoute(route, options.tracing);
     }
-    if (route.config?.express !== undefined) lane.add(route, observe);
+    if (route.config?.express !== undefined && route.method !== 'HEAD') lane.add(route, observe);
   });
   const observeUnrouted = observingHook(observer.ofRoute('any', 'none'));
   app.addHook('onResponse', (request, reply, done) => {
@@ -221,28 +221,3 @@ declare module 'fastify' {
     isStillAllowed: (request: FastifyRequest) => Promise<boolean>;
   }
 }
-
-/**
- * Responses are written by JSON.stringify: they contain exactly what a handler returns, with no field dropped or
- * converted.
- */
-export function serializeResponse(data: unknown): string {
-  return JSON.stringify(data);
-}
-
-const responses = new Ajv(OWN_SCHEMAS);
-
-/**
- * As `serializeResponse`, but a response that its route's schema does not describe is an error. A schema is compiled
- * with its first response, because a test needs few of an application's schemas.
- */
-export const responseChecker: FastifySerializerCompiler<object> = ({ schema, method, url, httpStatus }) => {
-  let validate: ValidateFunction | undefined;
-  return (data) => {
-    validate ??= responses.compile(schema);
-    const text = JSON.stringify(data);
-    if (validate(JSON.parse(text))) return text;
-    const findings = JSON.stringify(validate.errors);
-    throw new Error(`The ${httpStatus} response of ${method} ${url} does not match its schema: ${findings}`);
-  };
-};

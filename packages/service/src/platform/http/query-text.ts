@@ -1,3 +1,4 @@
+import { parse } from 'node:querystring';
 import { type DomainError, invalidRequest } from '../../kernel/errors.js';
 import { childPath } from '../../kernel/field-path.js';
 import { isUsableText } from '../../kernel/usable-text.js';
@@ -8,6 +9,11 @@ interface PropertySchema {
 
 const INTEGER = /^-?(?:0|[1-9]\d{0,15})$/;
 const NUMBER = /^-?(?:0|[1-9]\d{0,15})(?:\.\d{1,18})?$/;
+
+/** Returns the parameters of a query string, however many; a list for a name that is there more than once. */
+export function parseQuery(text: string): Record<string, unknown> {
+  return parse(text, '&', '=', { maxKeys: 0 });
+}
 
 /**
  * Returns the query string with the numbers and booleans of its schema; text in any other form stays text, so that the

@@ -70,9 +70,10 @@ export function bodyCheck(schema: object): (body: unknown) => boolean {
   return (body) => validate(body) === true;
 }
 
-function queryValidator(schema: object) {
+/** Returns the check of a route's queries, which returns the query with its numbers, booleans and defaults. */
+export function queryValidator(schema: object) {
   let validate: ValidateFunction | undefined;
-  return (data: unknown) => {
+  return (data: unknown): { readonly value: unknown } | { readonly error: DomainError } => {
     const value = readQueryText(schema, data as Record<string, unknown>);
     if (value instanceof DomainError) return { error: value };
     validate ??= queryFindings.compile(schema);

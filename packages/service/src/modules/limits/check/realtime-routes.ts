@@ -6,12 +6,13 @@ import {
   RealtimeCheckBody,
   RealtimeLimits,
   RealtimeLimitsQuery,
+  SINGLE_BODY_BYTES_MAX,
 } from '@tollgate/contract';
 import { toText } from '../../../kernel/decimal.js';
 import { invalidRequest } from '../../../kernel/errors.js';
 import { decimalFromJson, NumericText, parseJson } from '../../../kernel/json/json.js';
 import { sumOrNone } from '../../../kernel/present.js';
-import { type App, pageOf } from '../../../platform/http/index.js';
+import { type App, pageOf, registerExpressRoute } from '../../../platform/http/index.js';
 import { type Amount, amountField } from '../../ledger/index.js';
 import { registerLeaseRoutes } from '../leases/routes.js';
 import type { RealtimeLimitParts } from './realtime.js';
@@ -28,7 +29,7 @@ export function registerRealtimeLimitRoutes(app: App, parts: RealtimeLimitParts)
 }
 
 function registerReads(app: App, { subjectLimits, crossings }: RealtimeLimitParts): void {
-  app.route({
+  registerExpressRoute(app, {
     method: 'GET',
     url: '/v1/projects/:project_id/subject/realtime/limits',
     config,
@@ -45,7 +46,8 @@ function registerReads(app: App, { subjectLimits, crossings }: RealtimeLimitPart
       querystring: RealtimeLimitsQuery,
       response: { 200: RealtimeLimits },
     },
-    handler: ({ project, query }) =>
+    status: 200,
+    answer: ({ project, input: query }) =>
       subjectLimits.snapshot(project, { type: query.subject_type, id: query.subject_id }, query.at),
   });
   app.route({
@@ -73,10 +75,11 @@ function registerReads(app: App, { subjectLimits, crossings }: RealtimeLimitPart
 }
 
 function registerCheck(app: App, { subjectLimits }: RealtimeLimitParts): void {
-  app.route({
+  registerExpressRoute(app, {
     method: 'POST',
     url: '/v1/projects/:project_id/subject/realtime/check',
     config,
+    bodyLimit: SINGLE_BODY_BYTES_MAX,
     schema: {
       tags,
       summary: 'Check usage before it happens',
@@ -91,7 +94,8 @@ function registerCheck(app: App, { subjectLimits }: RealtimeLimitParts): void {
       body: RealtimeCheckBody,
       response: { 200: RealtimeCheck },
     },
-    handler: ({ project, body, rawBody }) =>
+    status: 200,
+    answer: ({ project, input: body, rawBody }) =>
       subjectLimits.check(
         project,
         { type: body.subject_type, id: body.subject_id },
@@ -101,7 +105,7 @@ function registerCheck(app: App, { subjectLimits }: RealtimeLimitParts): void {
 }
 
 /** @throws DomainError `invalid_request` */
-function askedUsage(body: RealtimeCheckBody, rawBody: Buffer | undefined): ProposedUsage {
+function askedUsage(body: RealtimeCheckBody, rawBody: Buffer): ProposedUsage {
   if (body.amount !== undefined && body.currency === undefined) {
     throw invalidRequest('currency', 'is required together with amount');
   }
@@ -114,15 +118,15 @@ function askedUsage(body: RealtimeCheckBody, rawBody: Buffer | undefined): Propo
   };
 }
 
-function notNegative(rawBody: Buffer | undefined, field: string): Amount {
+function notNegative(rawBody: Buffer, field: string): Amount {
   const amount = amountField(rawBody, field);
   if (amount < 0n) throw invalidRequest(field, 'expected 0 or more');
   return amount;
 }
 
 /** Dimension values as rules compare them. All digits of a number that was sent count, and 1.0 equals 1. */
-function dimensionTexts(rawBody: Buffer | undefined): ReadonlyMap<string, string> {
-  const { dimensions } = parseJson(rawBody ?? Buffer.of()) as {
+function dimensionTexts(rawBody: Buffer): ReadonlyMap<string, string> {
+  const { dimensions } = parseJson(rawBody) as {
     dimensions: Readonly<Record<string, unknown>>;
   };
   return new Map(Object.entries(dimensions).map(([name, value]) => [name, dimensionText(name, value)]));

@@ -1,13 +1,13 @@
 import type { Socket } from 'node:net';
 import type { MaybePromise } from '../../../kernel/maybe-promise.js';
-import type { RequestSpan, Tracing } from '../../tracing/index.js';
+import type { Tracing } from '../../tracing/index.js';
 import type { BodyBudget } from '../body-budget.js';
 import { endConnection } from '../connection-end.js';
 import type { FailureLog } from '../failure-log.js';
 import { answerTo, answerUnparsable, type ErrorAnswer, JSON_TYPE, NO_SNIFFING } from '../failures.js';
 import { answerText } from './answer.js';
 import { type PlainHead, PlainHeadReader } from './request-head.js';
-import { type Admission, type LaneRoute, workOf } from './work.js';
+import { type Admission, type LaneRoute, type LaneWork, workOf } from './work.js';
 
 export interface LanePorts {
   readonly budget: BodyBudget;
@@ -181,14 +181,10 @@ export class LaneConnection {
     this.#orCut(this.#answer(route, work, head));
   }
 
-  async #answer(
-    route: LaneRoute,
-    work: (span: RequestSpan | undefined) => Promise<string>,
-    head: PlainHead,
-  ): Promise<void> {
+  async #answer(route: LaneRoute, work: LaneWork, head: PlainHead): Promise<void> {
     const requestId = this.#ports.requestId(head.requestId);
     const span = this.#ports.tracing?.beginRequest({
-      method: 'POST',
+      method: route.method,
       route: route.url,
       requestId,
       fields: head,
@@ -197,12 +193,17 @@ export class LaneConnection {
     try {
       const body = await work(span);
       answer = {
-        status: 202,
+        status: route.operation.status,
         headers: [['x-request-id', requestId], NO_SNIFFING, ['content-type', JSON_TYPE]],
         body,
       };
     } catch (error) {
-      const failed = { id: requestId, method: 'POST', routeOptions: route, raw: { readableAborted: false } };
+      const failed = {
+        id: requestId,
+        method: route.method,
+        routeOptions: route,
+        raw: { readableAborted: false },
+      };
       answer = answerTo(error, failed, this.#ports.failures);
     }
     span?.end(answer.status);

@@ -9,10 +9,9 @@ import type { FailureLog } from '../failure-log.js';
 import type { Readiness } from '../readiness.js';
 import type { ObserveRequest } from '../requests.js';
 import { PATH_PARAMETER_CHARS_MAX } from '../routing.js';
-import { bodyCheck } from '../validation.js';
 import { LaneConnection, type LanePorts } from './connection.js';
-import type { PlainHead } from './request-head.js';
-import type { LaneRoute } from './work.js';
+import type { PlainHead, PlainMethod } from './request-head.js';
+import { bodyReader, type LaneRoute, queryReader } from './work.js';
 
 const PATIENCE_MS = 5_000;
 
@@ -55,20 +54,19 @@ export class ExpressLane {
    * @throws Error for a route that it cannot serve
    */
   add(route: RouteOptions, observe: ObserveRequest): void {
-    const { url, bodyLimit, config, schema } = route;
+    const { method, url, bodyLimit, config } = route;
     const access = accessOf(route);
-    const isServed = route.method === 'POST' && access.kind === 'project' && bodyLimit !== undefined;
-    if (!isServed || config?.express === undefined || schema?.body === undefined) {
-      throw new Error(`Route ${String(route.method)} ${url} cannot use the express lane`);
+    const readInput = inputReader(route);
+    if (access.kind !== 'project' || config?.express === undefined || readInput === undefined) {
+      throw new Error(`Route ${String(method)} ${url} cannot use the express lane`);
     }
     this.#routes.push({
+      method: method as PlainMethod,
       url,
       ...plainPath(url),
       permission: access.permission,
-      bodyLimit,
-      arbitraryText: config.arbitraryText === true,
-      unread: config.arbitraryText === true ? config.unread : undefined,
-      isValid: bodyCheck(schema.body as object),
+      bodyLimit: method === 'GET' ? 0 : (bodyLimit ?? 0),
+      readInput,
       operation: config.express,
       observe,
     });
@@ -110,8 +108,9 @@ export class ExpressLane {
   }
 
   /** Returns the route and the project of a request, if its caller has access. */
-  #admit({ path, authorization, bodyBytes }: PlainHead): ReturnType<LanePorts['admit']> {
+  #admit({ method, path, authorization, bodyBytes }: PlainHead): ReturnType<LanePorts['admit']> {
     for (const route of this.#routes) {
+      if (route.method !== method) continue;
       const ids = route.path.exec(path);
       if (ids === null) continue;
       if (bodyBytes > route.bodyLimit) return undefined;
@@ -121,6 +120,13 @@ export class ExpressLane {
     }
     return undefined;
   }
+}
+
+/** Returns how the input of a route is read; undefined for a route that the lane cannot serve. */
+function inputReader({ method, config, schema }: RouteOptions): LaneRoute['readInput'] | undefined {
+  if (method === 'POST' && schema?.body !== undefined) return bodyReader(schema.body as object, config);
+  if (method === 'GET' && schema?.querystring !== undefined) return queryReader(schema.querystring as object);
+  return undefined;
 }
 
 /** Matches the paths of a route: ids that need no decoding, and no query string. */

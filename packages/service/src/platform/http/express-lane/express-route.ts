@@ -6,66 +6,77 @@ import { JSON_TYPE } from '../failures.js';
 import type { Access, App } from '../types.js';
 
 /** An admitted request that has arrived completely and is valid by its route's schema. */
-export interface ExpressRequest<Params = Readonly<Record<string, string>>, Body = unknown> {
+export interface ExpressRequest<Params = Readonly<Record<string, string>>, Input = unknown> {
   readonly project: ProjectRef;
   readonly params: Params;
-  readonly body: Body;
-  /** The bytes that `body` was parsed from. */
+  /** The body of a POST, the query of a GET. */
+  readonly input: Input;
+  /** The bytes that `input` was parsed from; those of a GET are empty. */
   readonly rawBody: Buffer;
   /** Undefined if the request is not in a trace. */
   readonly span: RequestSpan | undefined;
 }
 
 /** An operation, the same on the lane and on Fastify. */
-export interface ExpressOperation<Params = Readonly<Record<string, string>>, Body = unknown> {
+export interface ExpressOperation<Params = Readonly<Record<string, string>>, Input = unknown> {
+  /** Status of the response when the operation succeeds. */
+  readonly status: 200 | 202;
   /**
    * Throws when a request is refused regardless of its body. Runs before the body is parsed: refusing a client that
    * retries at once must cost less than serving it.
    */
-  precheck(project: ProjectRef): void;
-  /** Resolves to the JSON of the response. */
-  answer(request: ExpressRequest<Params, Body>): Promise<string>;
+  precheck?(project: ProjectRef): void;
+  /** Resolves to the response: its JSON as text, or an object that is written as JSON. */
+  answer(request: ExpressRequest<Params, Input>): Promise<string | object>;
 }
 
-/** A POST with the status 202. */
-export interface ExpressRoute<Params extends TSchema, Body extends TSchema>
-  extends ExpressOperation<Static<Params>, Static<Body>> {
+interface ExpressRouteBase<Params extends TSchema, Input extends TSchema>
+  extends ExpressOperation<Static<Params>, Static<Input>> {
   readonly url: string;
   readonly config: {
     readonly access: Extract<Access, { kind: 'project' }>;
     readonly arbitraryText?: boolean;
     readonly unread?: string;
   };
+}
+
+/** A POST with a JSON body. */
+interface ExpressPost<Params extends TSchema, Body extends TSchema> extends ExpressRouteBase<Params, Body> {
+  readonly method: 'POST';
   readonly bodyLimit: number;
   readonly schema: FastifySchema & { readonly params: Params; readonly body: Body };
+}
+
+/** A GET with a query. */
+interface ExpressGet<Params extends TSchema, Query extends TSchema> extends ExpressRouteBase<Params, Query> {
+  readonly method: 'GET';
+  readonly schema: FastifySchema & { readonly params: Params; readonly querystring: Query };
 }
 
 /**
  * Registers an operation that is called far more often than any other. The express lane serves its plain requests,
  * Fastify the rest; clients see no difference. The lane does not run hooks that only some routes have.
  */
-export function registerExpressRoute<Params extends TSchema, Body extends TSchema>(
+export function registerExpressRoute<Params extends TSchema, Input extends TSchema>(
   app: App,
-  { url, config, bodyLimit, schema, precheck, answer }: ExpressRoute<Params, Body>,
+  route: ExpressPost<Params, Input> | ExpressGet<Params, Input>,
 ): void {
-  const express: ExpressOperation<Static<Params>, Static<Body>> = { precheck, answer };
+  const { method, url, config, schema, status, precheck, answer } = route;
+  const express = { status, precheck, answer } as ExpressOperation;
   app.route({
-    method: 'POST',
+    method,
     url,
-    bodyLimit,
+    ...(route.method === 'POST' ? { bodyLimit: route.bodyLimit } : {}),
     schema: schema as FastifySchema,
-    config: { ...config, express: express as ExpressOperation },
-    onRequest: async ({ project }) => precheck(project),
-    handler: async ({ project, params, body, rawBody, span }, reply) => {
-      if (rawBody === undefined) throw new Error('a validated body without its bytes');
-      const text = await answer({
-        project,
-        params: params as Static<Params>,
-        body: body as Static<Body>,
-        rawBody,
-        span,
-      });
-      return reply.code(202).header('content-type', JSON_TYPE).send(text);
+    config: { ...config, express },
+    ...(precheck === undefined ? {} : { onRequest: async ({ project }) => precheck(project) }),
+    handler: async (request, reply) => {
+      const { project, span, rawBody = Buffer.of() } = request;
+      const params = request.params as Readonly<Record<string, string>>;
+      const input = method === 'POST' ? request.body : request.query;
+      const response = await express.answer({ project, params, input, rawBody, span });
+      if (typeof response === 'string') reply.header('content-type', JSON_TYPE);
+      return reply.code(status).send(response);
     },
   });
 }

@@ -4,7 +4,7 @@ import { Wire, type WireAnswer } from '../../../testing/both-ways.js';
 import { ExpressFixture } from '../../../testing/express-fixture.js';
 import { propertyRuns } from '../../../testing/property-runs.js';
 
-const { PATH, GOOD } = ExpressFixture;
+const { PATH, READ_PATH, GOOD } = ExpressFixture;
 const ANSWER = '{"taken":true}';
 
 let fixture: ExpressFixture;
@@ -27,6 +27,7 @@ const line = mostly(
   `post ${PATH} HTTP/1.1\r\n`,
   `POST ${PATH} HTTP/1.1\n`,
   `\r\nPOST ${PATH} HTTP/1.1\r\n`,
+  `GET ${READ_PATH}?unit=a HTTP/1.1\r\n`,
 );
 const length = mostly(
   'Content-Length: 13\r\n',
@@ -60,7 +61,32 @@ const other = fc.constantFrom(
   'Upgrade: websocket\r\n',
   'Authorization: Bearer x\r\n',
 );
-const request = fc
+/**
+ * Node's parser begins to serve a GET with a transfer encoding before it refuses it, and whether the response of a
+ * request before it is written by then differs.
+ */
+const otherOfGet = other.filter((field) => !/^Transfer.Encoding/.test(field));
+const readLine = mostly(
+  `GET ${READ_PATH}?unit=a%20b&at=1 HTTP/1.1\r\n`,
+  `GET ${READ_PATH} HTTP/1.1\r\n`,
+  `GET ${READ_PATH}?unit=a#b HTTP/1.1\r\n`,
+  `GET ${READ_PATH}?unit=%ff HTTP/1.1\r\n`,
+  `GET ${READ_PATH}?unit=a HTTP/1.0\r\n`,
+  `GET ${READ_PATH}?unit=a\r\n`,
+  `get ${READ_PATH}?unit=a HTTP/1.1\r\n`,
+  `GET  ${READ_PATH}?unit=a HTTP/1.1\r\n`,
+);
+const reading = fc
+  .tuple(
+    readLine,
+    mostly('Host: x\r\n', ''),
+    mostly('Authorization: Bearer service\r\n', ''),
+    mostly('', 'Content-Length: 0\r\n', 'Content-Length: 2\r\n', 'Content-Type: application/json\r\n'),
+    fc.oneof({ weight: 3, arbitrary: fc.constant('') }, { weight: 1, arbitrary: otherOfGet }),
+    mostly('\r\n', '\n', '\n\r\n'),
+  )
+  .map((parts) => parts.join(''));
+const writing = fc
   .tuple(
     line,
     mostly('Host: x\r\n', 'Host:\r\n', ''),
@@ -72,6 +98,8 @@ const request = fc
     mostly(GOOD, `${GOOD} `, GOOD.slice(1), GOOD.slice(0, -1), `${GOOD}\r\n`),
   )
   .map((parts) => parts.join(''));
+
+const request = fc.oneof({ weight: 2, arbitrary: writing }, { weight: 1, arbitrary: reading });
 
 /** The plain request from which most others are made by changes. */
 const USUAL = `POST ${PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer service\r\nContent-Type: application/json\r\nContent-Length: 13\r\n\r\n${GOOD}`;

@@ -16,12 +16,66 @@ const headOf = (length: string, others = ['Authorization: Bearer key', 'x-reques
 const readIn = (reader: PlainHeadReader, text: string): unknown => reader.read(Buffer.from(text, 'latin1'));
 const readAlone = (text: string): unknown => readIn(new PlainHeadReader(), text);
 
+const getOf = (target: string, others: readonly string[] = []): string =>
+  [`GET ${target} HTTP/1.1`, 'Host: here', 'Authorization: Bearer key', ...others].join('\r\n') + END;
+
+describe('heads of requests without a body', () => {
+  it.each<[string, string, string | undefined]>([
+    ['/v1/things', '/v1/things', undefined],
+    ['/v1/things?', '/v1/things', ''],
+    ['/v1/things?a=b&c=%C3%BC+x', '/v1/things', 'a=b&c=%C3%BC+x'],
+  ])('have a path and a query: %s', (target, path, query) => {
+    expect(readAlone(getOf(target))).toEqual({
+      method: 'GET',
+      path,
+      query,
+      headBytes: getOf(target).length,
+      bodyBytes: 0,
+      authorization: 'Bearer key',
+    });
+  });
+
+  it.each([
+    'Content-Length: 0',
+    'Content-Length: 2',
+    'Content-Type: application/json',
+    'Transfer-Encoding: chunked',
+  ])('are not plain with a field of a body: %s', (field) =>
+    expect(readAlone(getOf('/v1/things', [field]))).toBeUndefined(),
+  );
+
+  it.each([
+    '/v1/things#a',
+    '/v1/things?a="b"',
+    '/v1/things?a=é',
+    '/v1/%74hings',
+    'http://here/v1/things',
+    '*',
+  ])('are not plain with the target %s', (target) => expect(readAlone(getOf(target))).toBeUndefined());
+
+  it('are awaited to their end, and read again when they are the same or others', () => {
+    const reader = new PlainHeadReader();
+    const first = getOf('/v1/things?a=1');
+    for (let end = 'G'.length; end < first.length; end += 1)
+      expect(readIn(reader, first.slice(0, end))).toBe('incomplete');
+    for (const [text, query] of [
+      [first, 'a=1'],
+      [first, 'a=1'],
+      [getOf('/v1/things?a=2'), 'a=2'],
+      [first + first, 'a=1'],
+    ] as const)
+      expect(readIn(reader, text)).toMatchObject({ query, headBytes: first.length });
+    expect(readIn(reader, headOf('17'))).toMatchObject({ method: 'POST', bodyBytes: 17 });
+  });
+});
+
 describe('heads of one connection', () => {
   it.each(['1', '42', '99', '1048576', '999999999'])('differ in their length: %s', (length) => {
     const reader = new PlainHeadReader();
     readIn(reader, `${headOf('17')}{"a":1}`);
     const text = `${headOf(length)}{"a":1}${' '.repeat(20)}`;
     expect(readIn(reader, text)).toEqual({
+      method: 'POST',
       path: '/v1/things',
       headBytes: headOf(length).length,
       bodyBytes: Number(length),
@@ -97,11 +151,14 @@ describe('heads of one connection', () => {
       'Connection: close',
     );
     const head = fc
-      .tuple(fc.constantFrom('/v1/a', '/v1/b'), fc.array(part, { maxLength: 6 }))
-      .map(
-        ([path, parts]) =>
-          [`POST ${path} HTTP/1.1`, 'Host: h', 'Content-Type: application/json', ...parts].join('\r\n') + END,
-      );
+      .tuple(
+        fc.constantFrom('POST /v1/a', 'POST /v1/b', 'GET /v1/a?b=1', 'GET /v1/a?b=2'),
+        fc.array(part, { maxLength: 6 }),
+      )
+      .map(([line, parts]) => {
+        const type = line.startsWith('POST') ? ['Content-Type: application/json'] : [];
+        return [`${line} HTTP/1.1`, 'Host: h', ...type, ...parts].join('\r\n') + END;
+      });
     const edit = fc.record({
       at: fc.nat(),
       remove: fc.nat(3),

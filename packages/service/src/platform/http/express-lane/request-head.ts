@@ -1,9 +1,15 @@
+/** POST with a body, GET without one. */
+export type PlainMethod = 'GET' | 'POST';
+
 /** The fields of a plain head that matter; nothing else in it makes a difference. */
 export interface PlainHead {
+  readonly method: PlainMethod;
   readonly path: string;
+  /** The query string after the `?`, not decoded; undefined without one. A POST has none. */
+  readonly query: string | undefined;
   /** Length of the head, including the empty line after it. */
   readonly headBytes: number;
-  /** The stated length of the body. */
+  /** The stated length of the body; 0 for a GET. */
   readonly bodyBytes: number;
   readonly authorization: string | undefined;
   readonly requestId: string | undefined;
@@ -16,8 +22,10 @@ const PLAIN_HEAD_BYTES_MAX = 4_096;
 /** A longer head is not remembered, because each connection may remember one. */
 const KNOWN_HEAD_BYTES_MAX = 1_024;
 
-const METHOD = 'POST /';
-const REQUEST_LINE = /^POST (\/[A-Za-z0-9/_-]*) HTTP\/1\.1\r\n/;
+const METHODS = ['POST /', 'GET /'];
+/** A query string has characters that need no decoding, and `%` and `+`, which the parser of queries decodes. */
+const REQUEST_LINE =
+  /^(?:POST (\/[A-Za-z0-9/_-]*)|GET (\/[A-Za-z0-9/_-]*)(?:\?([A-Za-z0-9._~%+=&:@,-]*))?) HTTP\/1\.1\r\n/;
 /**
  * A field that every parser reads alike: at most one space after the colon, other spaces within the value only, no
  * folding, ASCII only.
@@ -40,6 +48,7 @@ type UsedField =
   | 'x-request-id'
   | 'traceparent'
   | 'tracestate';
+type UsedFields = { [name in UsedField]?: string };
 const USED: ReadonlySet<string> = new Set<UsedField>([
   'host',
   'content-type',
@@ -60,7 +69,7 @@ const DISPUTED: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** A head that was read, and the place of its content-length. */
+/** A head that was read, and the place of its content-length: its end, if it has none. */
 interface KnownHead {
   readonly head: PlainHead;
   readonly bytes: Buffer;
@@ -69,8 +78,9 @@ interface KnownHead {
 }
 
 /**
- * Reads the heads of one connection: POSTs with a JSON body of a stated length, as HTTP/1.1 defines them, that no
- * parser could read in another way. There is no leniency: Node's own parser reads or refuses anything unusual.
+ * Reads the heads of one connection: POSTs with a JSON body of a stated length, and GETs without a body, as HTTP/1.1
+ * defines them, that no parser could read in another way. There is no leniency: Node's own parser reads or refuses
+ * anything unusual.
  */
 export class PlainHeadReader {
   /** Clients usually send the same head again with another content-length: then only that is read. */
@@ -95,27 +105,34 @@ function sameButForLength(known: KnownHead, bytes: Buffer): PlainHead | undefine
   const { lengthStart, lengthEnd } = known;
   if (bytes.length < known.bytes.length || known.bytes.compare(bytes, 0, lengthStart, 0, lengthStart) !== 0)
     return undefined;
+  if (known.head.method === 'GET') return known.head;
   const length = LENGTH.exec(bytes.toString('latin1', lengthStart, lengthStart + LENGTH_BYTES_MAX))?.[0];
   if (length === undefined) return undefined;
   const at = lengthStart + length.length;
   const headBytes = at + known.bytes.length - lengthEnd;
   if (headBytes > bytes.length || known.bytes.compare(bytes, at, headBytes, lengthEnd) !== 0)
     return undefined;
-  const { path, authorization, requestId, traceparent, tracestate } = known.head;
-  return { path, headBytes, bodyBytes: Number(length), authorization, requestId, traceparent, tracestate };
+  return withLength(known.head, headBytes, Number(length));
+}
+
+/** Returns a copy. Spreading the head would cost more than everything else that is done for a known one. */
+function withLength(head: PlainHead, headBytes: number, bodyBytes: number): PlainHead {
+  const { method, path, query, authorization, requestId, traceparent, tracestate } = head;
+  return { method, path, query, headBytes, bodyBytes, authorization, requestId, traceparent, tracestate };
 }
 
 /** Whether more bytes can turn the text into a plain head. If not, it must not wait: it may not be HTTP at all. */
 function mayBecomePlain(text: string): boolean {
   if (text.length === PLAIN_HEAD_BYTES_MAX) return false;
-  return text.includes('\n') ? REQUEST_LINE.test(text) : text.startsWith(METHOD) || METHOD.startsWith(text);
+  if (text.includes('\n')) return REQUEST_LINE.test(text);
+  return METHODS.some((method) => text.startsWith(method) || method.startsWith(text));
 }
 
 function plainHead(head: string): KnownHead | undefined {
   const line = REQUEST_LINE.exec(head);
   if (line === null) return undefined;
   const fieldsEnd = head.length - LINE_END_BYTES;
-  const values: { [name in UsedField]?: string } = {};
+  const values: UsedFields = {};
   let lengthEnd = 0;
   for (let at = line[0].length; at < fieldsEnd; at = FIELD.lastIndex) {
     FIELD.lastIndex = at;
@@ -130,22 +147,32 @@ function plainHead(head: string): KnownHead | undefined {
     values[name as UsedField] = value;
     if (name === 'content-length') lengthEnd = FIELD.lastIndex - LINE_END_BYTES;
   }
-  const length = values['content-length'] ?? '';
-  if (values.host === undefined || !JSON_IN_UTF8.test(values['content-type'] ?? '') || !LENGTH.test(length)) {
-    return undefined;
-  }
+  const [, posted, asked, query] = line;
+  const length = values['content-length'];
+  const isPlain = posted === undefined ? hasNoBody(values) : hasPlainBody(values);
+  if (values.host === undefined || !isPlain) return undefined;
   return {
     head: {
-      path: line[1] as string,
+      method: posted === undefined ? 'GET' : 'POST',
+      path: (posted ?? asked) as string,
+      query,
       headBytes: head.length,
-      bodyBytes: Number(length),
+      bodyBytes: Number(length ?? 0),
       authorization: values.authorization,
       requestId: values['x-request-id'],
       traceparent: values.traceparent,
       tracestate: values.tracestate,
     },
     bytes: Buffer.from(head, 'latin1'),
-    lengthStart: lengthEnd - length.length,
-    lengthEnd,
+    lengthStart: length === undefined ? head.length : lengthEnd - length.length,
+    lengthEnd: length === undefined ? head.length : lengthEnd,
   };
+}
+
+function hasPlainBody(values: UsedFields): boolean {
+  return JSON_IN_UTF8.test(values['content-type'] ?? '') && LENGTH.test(values['content-length'] ?? '');
+}
+
+function hasNoBody(values: UsedFields): boolean {
+  return values['content-type'] === undefined && values['content-length'] === undefined;
 }

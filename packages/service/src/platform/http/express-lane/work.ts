@@ -1,55 +1,84 @@
+import type { FastifyContextConfig } from 'fastify';
 import type { ProjectRef } from '../../../kernel/scope.js';
 import type { RequestSpan } from '../../tracing/index.js';
 import { readJson, skimBody } from '../body.js';
+import { parseQuery } from '../query-text.js';
 import type { ObserveRequest } from '../requests.js';
+import { serializeResponse } from '../response.js';
+import { bodyCheck, queryValidator } from '../validation.js';
 import type { ExpressOperation } from './express-route.js';
+import type { PlainHead, PlainMethod } from './request-head.js';
 
-/** The input of a route's operation, after the request was authorized. */
+/** A route of the lane. */
 export interface LaneRoute {
+  readonly method: PlainMethod;
   readonly url: string;
+  /** 0 for a GET. */
   readonly bodyLimit: number;
-  readonly arbitraryText: boolean;
-  readonly unread: string | undefined;
-  readonly isValid: (body: unknown) => boolean;
+  /** Returns the input of the operation; undefined for one that Fastify refuses. */
+  readonly readInput: (head: PlainHead, rawBody: Buffer) => unknown;
   readonly operation: ExpressOperation;
   readonly observe: ObserveRequest;
 }
 
-/** A request that the lane serves if its body is valid. */
+/** A request that the lane serves if its input is valid. */
 export interface Admission {
   readonly route: LaneRoute;
   readonly project: ProjectRef;
   readonly params: Readonly<Record<string, string>>;
 }
 
+/** Serves a request that has arrived completely; resolves to the JSON of its response. */
+export type LaneWork = (span: RequestSpan | undefined) => Promise<string>;
+
 /**
- * Returns the function that serves a request that has arrived completely; undefined when its body is not valid.
+ * Returns the function that serves a request that has arrived completely; undefined when its input is not valid.
  *
  * @param readBody joins the pieces of the body; called once the precheck has passed
  */
 export function workOf(
-  { route, project, params }: Admission,
+  { route, project, params, head }: Admission & { readonly head: PlainHead },
   readBody: () => Buffer,
-): ((span: RequestSpan | undefined) => Promise<string>) | undefined {
+): LaneWork | undefined {
   const { operation } = route;
   try {
-    operation.precheck(project);
+    operation.precheck?.(project);
   } catch (error) {
     return () => Promise.reject(error);
   }
   const rawBody = readBody();
-  const body = validBody(route, rawBody);
-  return body === undefined
-    ? undefined
-    : (span) => operation.answer({ project, params, body, rawBody, span });
+  const input = route.readInput(head, rawBody);
+  if (input === undefined) return undefined;
+  return async (span) => {
+    const response = await operation.answer({ project, params, input, rawBody, span });
+    return typeof response === 'string' ? response : serializeResponse(response);
+  };
 }
 
-/** Returns undefined for a body that Fastify refuses; JSON values are never undefined. */
-function validBody({ unread, arbitraryText, isValid }: LaneRoute, rawBody: Buffer): unknown {
-  try {
-    const body = unread === undefined ? readJson(rawBody, arbitraryText) : skimBody(rawBody, unread);
-    return isValid(body) ? body : undefined;
-  } catch {
-    return undefined;
-  }
+/** Returns how the bodies of a route are read. JSON values are never undefined. */
+export function bodyReader(
+  schema: object,
+  { arbitraryText, unread }: Partial<FastifyContextConfig> = {},
+): LaneRoute['readInput'] {
+  const isValid = bodyCheck(schema);
+  return (_head, rawBody) => {
+    try {
+      const body =
+        arbitraryText === true && unread !== undefined
+          ? skimBody(rawBody, unread)
+          : readJson(rawBody, arbitraryText === true);
+      return isValid(body) ? body : undefined;
+    } catch {
+      return undefined;
+    }
+  };
+}
+
+/** Returns how the queries of a route are read, by the parser and the validator that Fastify uses. */
+export function queryReader(schema: object): LaneRoute['readInput'] {
+  const validate = queryValidator(schema);
+  return ({ query = '' }) => {
+    const outcome = validate(parseQuery(query));
+    return 'value' in outcome ? outcome.value : undefined;
+  };
 }
