@@ -1,5 +1,12 @@
 import { groupBy, memoized } from '../../kernel/maps.js';
-import { UTC_CALENDAR, type WindowSettings, windowAt } from '../../kernel/period.js';
+import {
+  type Period,
+  type TimeWindow,
+  UTC_CALENDAR,
+  type WindowSettings,
+  windowAt,
+  windowContains,
+} from '../../kernel/period.js';
 import { present } from '../../kernel/present.js';
 import type { ProjectScope } from '../../kernel/scope.js';
 import { slotOf } from '../../kernel/shard.js';
@@ -120,7 +127,7 @@ export class BatchCounters {
       .flatMap((known) => known.periods)
       .filter(({ isChanged }) => isChanged);
     // A period whose only events were taken back again was never opened.
-    const counted = periods.filter(({ state, isStored }) => isStored || state.itemCount > 0);
+    const counted = periods.filter(({ itemCount, isStored }) => isStored || itemCount > 0);
     await store.writeCounters(this.#tx, counted);
   }
 
@@ -166,20 +173,25 @@ export class BatchCounters {
 
   /** Reads stored periods, and opens those that are not stored. */
   async #readPeriods(missing: readonly MissingPeriod[]): Promise<void> {
-    const spans = new Map<string, store.CounterSpan & { readonly known: KnownCounter }>();
+    const windowOf = rememberedWindows();
+    const asked = new Map<KnownCounter, Set<number>>();
+    const spans: store.CounterSpan[] = [];
     for (const { known, occurredAt, settings } of missing) {
       const { counter, key } = known;
-      const window = windowAt(counter.definition.period, settings, occurredAt);
-      spans.set(`${key.toString('hex')} ${window.startS}`, { known, counter, key, ...window });
+      const { startS, endS } = windowOf(counter.definition.period, settings, occurredAt);
+      const starts = memoized(asked, known, () => new Set());
+      if (starts.has(startS)) continue;
+      starts.add(startS);
+      spans.push({ counter, key, startS, endS });
     }
-    const stored = await store.readPeriods(this.#tx, [...spans.values()]);
+    const stored = await store.readPeriods(this.#tx, spans);
     const byCounter = groupBy(stored, ({ counter }) => counter);
-    for (const { known } of spans.values()) {
+    for (const known of asked.keys()) {
       const found = byCounter.get(known.counter) ?? [];
       const isNew = ({ startS }: CounterPeriod) => known.periods.every((period) => period.startS !== startS);
       for (const period of found) if (isNew(period)) known.periods.push(period);
     }
-    for (const { known, occurredAt, settings } of missing) openPeriod(known, occurredAt, settings);
+    for (const { known, occurredAt, settings } of missing) openPeriod(known, occurredAt, settings, windowOf);
   }
 
   async #readValues(events: readonly EventToCount[]): Promise<void> {
@@ -207,6 +219,19 @@ export class BatchCounters {
   }
 }
 
+/** Returns `windowAt` with a memory: most events of a batch lie in the same window of their period and settings. */
+function rememberedWindows(): typeof windowAt {
+  const last = new Map<Period, Map<WindowSettings, TimeWindow>>();
+  return (period, settings, atS) => {
+    const bySettings = memoized(last, period, () => new Map<WindowSettings, TimeWindow>());
+    const known = bySettings.get(settings);
+    if (known !== undefined && windowContains(known, atS)) return known;
+    const window = windowAt(period, settings, atS);
+    bySettings.set(settings, window);
+    return window;
+  };
+}
+
 function periodAt({ counter, periods }: KnownCounter, occurredAt: number): CounterPeriod {
   const period = periods.find((each) => each.contains(occurredAt));
   return present(period, `the period of the counter ${counter.definition.name}`);
@@ -220,9 +245,10 @@ function openPeriod(
   { counter, key, periods }: KnownCounter,
   occurredAt: number,
   settings: WindowSettings,
+  windowOf: typeof windowAt,
 ): void {
   if (periods.some((period) => period.contains(occurredAt))) return;
-  let { startS, endS } = windowAt(counter.definition.period, settings, occurredAt);
+  let { startS, endS } = windowOf(counter.definition.period, settings, occurredAt);
   for (const other of periods) {
     if (other.endS !== undefined && other.endS <= occurredAt && other.endS > startS) startS = other.endS;
     if (other.startS > occurredAt && (endS === undefined || other.startS < endS)) endS = other.startS;

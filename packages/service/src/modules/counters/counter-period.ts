@@ -47,7 +47,10 @@ export class CounterPeriod {
   readonly changedValues = new Set<string>();
   isChanged = false;
   readonly isStored: boolean;
-  #state: PeriodState;
+  #quantity: bigint;
+  #amount: bigint;
+  #itemCount: number;
+  #lastRule: LastRule;
   /** The values of a maximum that may be kept, once the greatest one is wanted. */
   #ascending: bigint[] | undefined;
 
@@ -65,11 +68,27 @@ export class CounterPeriod {
     public valueCount = 0,
   ) {
     this.isStored = stored !== undefined;
-    this.#state = stored ?? EMPTY;
+    const { quantity, amount, itemCount, ...lastRule } = stored ?? EMPTY;
+    this.#quantity = quantity;
+    this.#amount = amount;
+    this.#itemCount = itemCount;
+    this.#lastRule = lastRule;
   }
 
+  /** A copy of the content. */
   get state(): PeriodState {
-    return this.#state;
+    const { ruleSetVersion, ruleName } = this.#lastRule;
+    return {
+      quantity: this.#quantity,
+      amount: this.#amount,
+      itemCount: this.#itemCount,
+      ruleSetVersion,
+      ruleName,
+    };
+  }
+
+  get itemCount(): number {
+    return this.#itemCount;
   }
 
   contains(atS: number): boolean {
@@ -81,18 +100,24 @@ export class CounterPeriod {
    * returned function takes it back.
    */
   count(item: CountableItem): { readonly totals: CounterTotals; readonly undo: () => void } | undefined {
-    const former = this.#state;
-    const before = former.itemCount === 0 ? undefined : former.quantity;
+    const quantity = this.#quantity;
+    const amount = this.#amount;
+    const lastRule = this.#lastRule;
+    const before = this.#itemCount === 0 ? undefined : quantity;
     const value = countedValue(this.counter, item);
     const isNew = value !== undefined && !this.values.has(value);
     const after = totalAfter(this.counter.definition, before, item, isNew);
     if (toStored(fromStored(after)) === undefined) return undefined;
     if (isNew && this.valueCount >= COUNTER_VALUES_MAX) return undefined;
-    this.#state = { ...former, quantity: after, itemCount: former.itemCount + 1 };
+    this.#quantity = after;
+    this.#itemCount += 1;
     if (value !== undefined) this.#addValue(value, 1);
     this.isChanged = true;
     const undo = () => {
-      this.#state = former;
+      this.#quantity = quantity;
+      this.#amount = amount;
+      this.#lastRule = lastRule;
+      this.#itemCount -= 1;
       if (value !== undefined) this.#addValue(value, -1);
     };
     return { totals: { periodStart: this.startS, before, after }, undo };
@@ -105,10 +130,10 @@ export class CounterPeriod {
    * @param amount what was charged for it: that is given back if a price cannot be computed
    */
   takeOut(item: CountableItem, amount: bigint, price: PriceOfTotal): bigint {
-    const before = this.#state.quantity;
+    const before = this.#quantity;
     this.remove(item);
-    const given = this.#state.itemCount === 0 ? this.#state.amount : this.#givenBack(before, amount, price);
-    this.#state = { ...this.#state, amount: this.#state.amount - given };
+    const given = this.#itemCount === 0 ? this.#amount : this.#givenBack(before, amount, price);
+    this.#amount -= given;
     return given;
   }
 
@@ -129,7 +154,7 @@ export class CounterPeriod {
    * @throws Error if the period does not have it: then the counter is not the sum of its charge items
    */
   remove(item: CountableItem): void {
-    const { quantity, itemCount } = this.#state;
+    const itemCount = this.#itemCount;
     if (itemCount < 1) throw new Error(`the period of ${this.counter.definition.name} has no charge items`);
     const value = countedValue(this.counter, item);
     if (value !== undefined && !this.values.has(value)) {
@@ -137,9 +162,8 @@ export class CounterPeriod {
     }
     if (value !== undefined) this.#addValue(value, -1);
     const isGone = value !== undefined && !this.values.has(value);
-    this.#state = { ...this.#state, itemCount: itemCount - 1 };
-    const after = itemCount === 1 ? 0n : this.#totalWithout(quantity, item, isGone);
-    this.#state = { ...this.#state, quantity: after };
+    this.#itemCount = itemCount - 1;
+    this.#quantity = itemCount === 1 ? 0n : this.#totalWithout(this.#quantity, item, isGone);
     this.isChanged = true;
   }
 
@@ -171,25 +195,26 @@ export class CounterPeriod {
   #givenBack(before: bigint, amount: bigint, price: PriceOfTotal): bigint {
     const former = price(before);
     if (former instanceof RatingFailure) return amount;
-    const next = price(this.#state.quantity);
+    const next = price(this.#quantity);
     return next instanceof RatingFailure ? amount : former - next;
   }
 
   /** Adds the amount of a counted charge item. */
-  charge(amount: bigint, { ruleSetVersion, ruleName }: LastRule): void {
-    this.#state = { ...this.#state, amount: this.#state.amount + amount, ruleSetVersion, ruleName };
+  charge(amount: bigint, rule: LastRule): void {
+    this.#amount += amount;
+    this.#lastRule = rule;
   }
 
   /** Adds to the amount, without a charge item. */
   addAmount(amount: bigint): void {
-    this.#state = { ...this.#state, amount: this.#state.amount + amount };
+    this.#amount += amount;
     this.isChanged = true;
   }
 
   /** Returns a copy that changes by itself. */
   copy(): CounterPeriod {
     const { counter, key, startS, endS, valueCount } = this;
-    const copied = new CounterPeriod(counter, key, startS, endS, this.#state, valueCount);
+    const copied = new CounterPeriod(counter, key, startS, endS, this.state, valueCount);
     for (const [value, count] of this.values) copied.values.set(value, count);
     return copied;
   }

@@ -81,25 +81,52 @@ export async function writeCounters(tx: Tx, periods: readonly CounterPeriod[]): 
 }
 
 async function writePeriods(tx: Tx, periods: readonly CounterPeriod[]): Promise<void> {
+  await insertPeriods(
+    tx,
+    periods.filter(({ isStored }) => !isStored),
+  );
+  await updatePeriods(
+    tx,
+    periods.filter(({ isStored }) => isStored),
+  );
+}
+
+async function insertPeriods(tx: Tx, periods: readonly CounterPeriod[]): Promise<void> {
   if (periods.length === 0) return;
   const column = <T>(value: (period: CounterPeriod) => T) => periods.map(value);
+  const counters = column(({ counter }) => counter);
   await sql`
     insert into usage_counters (tenant_id, project_id, key, period_start, period_end, rule_set_id, counter, subject_type,
       subject_id, account_id, by_dimensions, currency, quantity, amount, item_count, value_count, rule_set_version, rule_name)
     select * from unnest(
-      ${column(({ counter }) => counter.scope.tenantId)}::text[], ${column(({ counter }) => counter.scope.projectId)}::text[],
+      ${counters.map(({ scope }) => scope.tenantId)}::text[], ${counters.map(({ scope }) => scope.projectId)}::text[],
       ${column(({ key }) => key)}::bytea[], ${column(({ startS }) => startS)}::bigint[],
-      ${column(({ endS }) => endS ?? null)}::bigint[], ${column(({ counter }) => counter.ruleSetId)}::text[],
-      ${column(({ counter }) => counter.definition.name)}::text[], ${column(({ counter }) => counter.subjectType)}::text[],
-      ${column(({ counter }) => counter.subjectId)}::text[], ${column(({ counter }) => counter.accountId)}::text[],
-      ${column(({ counter }) => byText(counter))}::jsonb[], ${column(({ counter }) => counter.definition.currency)}::text[],
-      ${column(({ state }) => numericText(state.quantity))}::numeric[], ${column(({ state }) => numericText(state.amount))}::numeric[],
-      ${column(({ state }) => state.itemCount)}::bigint[], ${column(({ valueCount }) => valueCount)}::integer[],
-      ${column(({ state }) => state.ruleSetVersion)}::integer[], ${column(({ state }) => state.ruleName)}::text[])
-    on conflict (project_id, key, period_start) do update set quantity = excluded.quantity, amount = excluded.amount,
-      item_count = excluded.item_count, value_count = excluded.value_count, rule_set_version = excluded.rule_set_version,
-      rule_name = excluded.rule_name
+      ${column(({ endS }) => endS ?? null)}::bigint[], ${counters.map(({ ruleSetId }) => ruleSetId)}::text[],
+      ${counters.map(({ definition }) => definition.name)}::text[], ${counters.map(({ subjectType }) => subjectType)}::text[],
+      ${counters.map(({ subjectId }) => subjectId)}::text[], ${counters.map(({ accountId }) => accountId)}::text[],
+      ${counters.map(byText)}::jsonb[], ${counters.map(({ definition }) => definition.currency)}::text[], ${contentOf(periods)})
   `.execute(tx);
+}
+
+async function updatePeriods(tx: Tx, periods: readonly CounterPeriod[]): Promise<void> {
+  if (periods.length === 0) return;
+  await sql`
+    update usage_counters c set quantity = v.quantity, amount = v.amount, item_count = v.item_count,
+      value_count = v.value_count, rule_set_version = v.rule_set_version, rule_name = v.rule_name
+    from unnest(${periods.map(({ counter }) => counter.scope.projectId)}::text[], ${periods.map(({ key }) => key)}::bytea[],
+      ${periods.map(({ startS }) => startS)}::bigint[], ${contentOf(periods)}
+    ) as v (project_id, key, period_start, quantity, amount, item_count, value_count, rule_set_version, rule_name)
+    where c.project_id = v.project_id and c.key = v.key and c.period_start = v.period_start
+  `.execute(tx);
+}
+
+/** The columns that charge items change, as parameters of `unnest`. */
+function contentOf(periods: readonly CounterPeriod[]) {
+  const states = periods.map(({ state }) => state);
+  return sql`${states.map(({ quantity }) => numericText(quantity))}::numeric[],
+    ${states.map(({ amount }) => numericText(amount))}::numeric[], ${states.map(({ itemCount }) => itemCount)}::bigint[],
+    ${periods.map(({ valueCount }) => valueCount)}::integer[], ${states.map(({ ruleSetVersion }) => ruleSetVersion)}::integer[],
+    ${states.map(({ ruleName }) => ruleName)}::text[]`;
 }
 
 function byText({ definition, by }: Counter): string {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { ProjectScope } from '../../kernel/scope.js';
 import type { CountedItem, CounterDefinition } from '../rules/index.js';
 
@@ -53,5 +53,5 @@ const KEY_BYTES = 16;
 
 /** Returns the key under which a counter is stored. */
 export function counterKey(text: string): Buffer {
-  return createHash('sha256').update(text).digest().subarray(0, KEY_BYTES);
+  return hash('sha256', text, 'buffer').subarray(0, KEY_BYTES);
 }

@@ -9,6 +9,7 @@ import type { PriceLists } from './pricing/index.js';
 import {
   type ChargeItem,
   type CountedItem,
+  chargeItem,
   completed,
   countedItem,
   draftItem,
@@ -95,13 +96,13 @@ export function rateEvent(rules: RatingRules, input: RatingInput): RatedEvent | 
     const item =
       quantity instanceof RatingFailure ? quantity : rateItem(rating, chargeItem, quantity, 'extractor');
     if (item instanceof RatingFailure) return { ok: false, failure: item, ...resolved };
-    if ('total' in item) isCounting = true;
+    if ('read' in item) isCounting = true;
     items.push(item);
   }
   for (let index = 0; index < billedItems.length; index += 1) {
     const item = rateBilledItem(rating, billedItems[index] as BilledItem, `x-billing.items[${index}]`);
     if (item instanceof RatingFailure) return { ok: false, failure: item, ...resolved };
-    if ('total' in item) isCounting = true;
+    if ('read' in item) isCounting = true;
     items.push(item);
   }
   const end = { rating, notes: notes ?? NO_NOTES };
@@ -124,7 +125,7 @@ interface EndOfRating {
 function countingEvent(end: EndOfRating, items: readonly (ChargeItem | PendingItem)[]): CountingEvent {
   const { subject, dimensions } = end.rating.resolved;
   const texts = dimensionTexts(dimensions);
-  const counted = items.flatMap((item) => ('total' in item ? countedItem(item, texts) : []));
+  const counted = items.flatMap((item) => ('read' in item ? countedItem(item, texts) : []));
   return {
     ok: undefined,
     subject,
@@ -250,25 +251,11 @@ function rateItem(
   if (rules.extractor.failsUnpriced && price.pricingSource === 'unpriced')
     return unpricedFailure({ metric, path: item.path });
   const extractorName = source === 'extractor' ? name : '';
-  const read = { extractorName, metric, unit, quantity: storedQuantity };
-  if ('total' in price) {
-    // Aliases decide which rule applies. The counter has the values of the event, and so does its price.
-    return { ...read, ...price, source, path: item.path, env: { ...env, dimensions } };
-  }
-  return {
-    ...read,
-    unitPrice: price.unitPrice,
-    amount: price.amount,
-    discount: 0n,
-    currency: price.currency,
-    source,
-    pricingSource: price.pricingSource,
-    ruleSetId: price.ruleSetId,
-    ruleSetVersion: price.ruleSetVersion,
-    ruleName: price.ruleName,
-    cumulative: '',
-    cost: null,
-  };
+  const read = { extractorName, metric, unit, quantity: storedQuantity, source };
+  if (!('total' in price)) return chargeItem(read, price, price.amount, '');
+  // Aliases decide which rule applies. The counter has the values of the event, and so does its price.
+  env.dimensions = dimensions;
+  return { read, price, path: item.path, env };
 }
 
 /** Returns dimensions as they are recorded and shown: numbers as plain decimals, booleans as `true` and `false`. */

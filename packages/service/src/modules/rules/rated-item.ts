@@ -44,22 +44,25 @@ export interface CountedItem {
   readonly path: string;
 }
 
-/** A charge item whose amount is not known yet. */
-export type PendingItem = Omit<ChargeItem, 'amount' | 'discount' | 'cumulative' | 'cost'> &
-  PendingPrice &
-  PricedPlace;
+/** The part of a charge item that is known without its price. */
+type ReadItem = Pick<ChargeItem, 'extractorName' | 'metric' | 'unit' | 'quantity' | 'source'>;
 
-/** Where the price of a charge item stands, and the variables of its expression. */
-interface PricedPlace {
+/** A charge item whose amount is not known yet. */
+export interface PendingItem {
+  readonly read: ReadItem;
+  readonly price: PendingPrice;
+  /** Where the price stands. */
   readonly path: string;
+  /** The variables of its expression. */
   readonly env: ItemEnv;
 }
 
 /** @param dimensions of the event, as they are recorded */
 export function countedItem(
-  { total: { counter, price }, ruleSetId, quantity }: PendingItem,
+  { read: { quantity }, price: { total, ruleSetId } }: PendingItem,
   dimensions: ReadonlyMap<string, string>,
 ): CountedItem {
+  const { counter, price } = total;
   const by = counter.by.map((name) => dimensions.get(name) ?? null);
   const value = counter.of === undefined ? undefined : dimensions.get(counter.of);
   return { counter, ruleSetId, quantity, by, value, path: price.path };
@@ -95,23 +98,42 @@ export function totalAfter(
  * @param totals undefined without a counter: then the item has no price
  */
 export function pricedItem(
-  item: PendingItem,
+  { read, price, path, env }: PendingItem,
   totals: CounterTotals | undefined,
   failsUnpriced: boolean,
 ): ChargeItem | RatingFailure {
-  const { total, path, env, ...rest } = item;
   if (totals === undefined) {
     return failsUnpriced
-      ? unpricedFailure(item)
-      : { ...rest, ...UNPRICED, discount: 0n, cumulative: '', cost: null };
+      ? unpricedFailure({ metric: read.metric, path })
+      : chargeItem(read, UNPRICED, UNPRICED.amount, '');
   }
-  const amount = priceBetween(item, totals, env);
+  const amount = priceBetween(price, totals, env);
   if (amount instanceof RatingFailure) return amount;
+  return chargeItem(read, price, amount, cumulativeText(price.total.counter.name, totals));
+}
+
+/** Returns a complete charge item. It names each field: spreading objects would double the cost of rating an event. */
+export function chargeItem(
+  { extractorName, metric, unit, quantity, source }: ReadItem,
+  { unitPrice, currency, pricingSource, ruleSetId, ruleSetVersion, ruleName }: Omit<Price, 'amount'>,
+  amount: bigint,
+  cumulative: string,
+): ChargeItem {
   return {
-    ...rest,
+    extractorName,
+    metric,
+    unit,
+    quantity,
+    unitPrice,
     amount,
     discount: 0n,
-    cumulative: cumulativeText(total.counter.name, totals),
+    currency,
+    source,
+    pricingSource,
+    ruleSetId,
+    ruleSetVersion,
+    ruleName,
+    cumulative,
     cost: null,
   };
 }
@@ -129,7 +151,7 @@ export function completed<Known>(
   const all: ChargeItem[] = [];
   let next = 0;
   for (const item of items) {
-    const found = 'total' in item ? complete(item, known[next++] as Known) : item;
+    const found = 'read' in item ? complete(item, known[next++] as Known) : item;
     if (found instanceof RatingFailure) return found;
     all.push(found);
   }
@@ -138,21 +160,15 @@ export function completed<Known>(
 }
 
 /** Returns a charge item as it is before its totals are known: with an amount of 0. */
-export function draftItem({ total, path: _path, env: _env, ...rest }: PendingItem): ChargeItem {
+export function draftItem({ read, price }: PendingItem): ChargeItem {
   const totals = { periodStart: 0, before: undefined, after: 0n };
-  const cumulative = cumulativeText(total.counter.name, totals);
-  return { ...rest, amount: 0n, discount: 0n, cumulative, cost: null };
+  return chargeItem(read, price, 0n, cumulativeText(price.total.counter.name, totals));
 }
 
 /** Returns the totals of a charge item as they are recorded. */
 export function cumulativeText(counter: string, { periodStart, before = 0n, after }: CounterTotals): string {
-  const cumulative: CumulativeTotals = {
-    counter,
-    period_start: periodStart,
-    before: toText(fromStored(before)),
-    after: toText(fromStored(after)),
-  };
-  return JSON.stringify(cumulative);
+  const [from, to] = [toText(fromStored(before)), toText(fromStored(after))];
+  return `{"counter":${JSON.stringify(counter)},"period_start":${periodStart},"before":"${from}","after":"${to}"}`;
 }
 
 /** The totals that a charge item records. Decimals × 10^18. */
