@@ -29,7 +29,7 @@ import {
   type Projector,
 } from '../pipeline/index.js';
 import { EventQuotas } from '../quotas/index.js';
-import { createRuleSets, createRuleVersions, registerRuleSetRoutes } from '../rules/index.js';
+import { createRuleSets, createRuleVersions, explainedRule, registerRuleSetRoutes } from '../rules/index.js';
 import { createUsageHistory, provisionStorage, type UsageHistory } from '../storage/index.js';
 import { registerExportRoutes, registerUsageRoutes } from '../usage/index.js';
 import { verifyUsage } from '../verify/index.js';
@@ -237,7 +237,7 @@ function registerAll(
   registerUsageRoutes(app, {
     ...{ clickhouse, history, postgres, queue, clock },
     correctionAuthors: (owner, ids) => readAuthors(new ProjectDb(postgres.db, owner), ids),
-    answerRules: async (_project, questions) => questions.map(() => ({ aliases: [], totalPrice: null })),
+    answerRules: async (_project, questions) => questions.map(explainedRule),
     findUnpriced: async () => [],
     extractorVersions: ruleSets.extractors,
     pricingVersions: ruleSets.pricings,

@@ -34,13 +34,12 @@ it('rounds it as it was rounded for the charge item', () => {
   expect(ask('dec_div(total.quantity, dec("3"), 30)').totalPrice).toBe('17.333333333333333333');
 });
 
-it('sees the values by which the rule matched', () => {
+it('sees the values of the event, whatever aliases made the rule match', () => {
   const expression = 'dimensions.model == "gpt-5" ? dec("1") : dec("2")';
   const aliases = [{ dimension: 'model', pattern: 'gpt-5-*', value: 'gpt-5' }];
   const rule = { metric: 'llm.tokens', match_expr: 'dimensions.model == "gpt-5"' };
   const answer = ask(expression, ['model'], { config: { aliases }, rule });
-  expect(answer).toMatchObject({ aliases: [{ from: 'gpt-5-2026' }], totalPrice: '1' });
-  expect(ask(expression, ['model']).totalPrice).toBe('2');
+  expect(answer).toMatchObject({ aliases: [{ from: 'gpt-5-2026' }], totalPrice: '2' });
 });
 
 it.each(['tier_volume(total.quantity, [[10, 1]])', 'item.quantity', 'dec("1e30")', 'dec(dimensions.none)'])(

@@ -14,7 +14,10 @@ export interface TotalToPrice {
   readonly quantity: string;
 }
 
-/** Returns the aliases by which a rule matched a charge item, and the price of its total. */
+/**
+ * Returns the aliases by which a rule matched a charge item, and the price of its total. Aliases only decide which rule
+ * applies: the expression sees the values of the event, as the counter does.
+ */
 export function explainedRule({
   config: { aliases = [] },
   rule,
@@ -26,12 +29,9 @@ export function explainedRule({
   readonly item: RecordedItem;
   readonly total?: TotalToPrice;
 }) {
-  const applied = appliedAliases({ aliases }, rule, item);
-  const dimensions = { ...item.dimensions };
-  for (const { dimension, value } of applied) dimensions[dimension] = value;
   return {
-    aliases: applied,
-    totalPrice: total === undefined ? null : totalPrice(total, { ...item, dimensions }),
+    aliases: appliedAliases({ aliases }, rule, item),
+    totalPrice: total === undefined ? null : totalPrice(total, item),
   };
 }
 
