@@ -40,5 +40,5 @@ export async function openEmbeddedStores({ poolMax, withClickHouse }) {
     await close();
     throw error;
   }
-  return { dataDir, connection, postgres, clickhouse, close };
+  return { dataDir, connection, serverPid: server.pid, postgres, clickhouse, close };
 }

@@ -41,6 +41,14 @@ export async function generateLoad(plan, onProgress = () => {}) {
   return message(child, 'load.mjs', (sent) => sent.result);
 }
 
+/** Runs the generator of requests, `realtime-load.mjs`, with its plan. */
+export function generateRequests(plan) {
+  const child = fork(fileURLToPath(new URL('realtime-load.mjs', import.meta.url)));
+  const result = message(child, 'realtime-load.mjs', (sent) => sent.result);
+  child.send(plan);
+  return result;
+}
+
 function message(child, name, pick) {
   return new Promise((resolve, reject) => {
     child.on('message', (sent) => {

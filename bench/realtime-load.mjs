@@ -1,6 +1,6 @@
-// The generator of realtime.mjs, in a process of its own: an open loop of requests over keep-alive
+// The generator of requests, in a process of its own: an open loop of requests over keep-alive
 // connections, so that a slow response does not hold back the next request, or, without a rate, as many at once
-// as there are connections. Started by fork(); takes one plan {address, apiKey, requests: [{method, path,
+// as there are connections. Started by fork(); takes one plan {address, apiKey?, requests: [{method, path,
 // body}], perSecond?, seconds, connections}, sends {result: {latencies, statuses}}.
 import { Agent, request } from 'node:http';
 import { performance } from 'node:perf_hooks';
@@ -45,7 +45,7 @@ function send({ address, apiKey, requests }, agent, seen, sequence) {
   const { method, path, body } = requests[sequence % requests.length];
   const text = body === undefined ? undefined : JSON.stringify(body);
   const headers = {
-    authorization: `Bearer ${apiKey}`,
+    ...(apiKey && { authorization: `Bearer ${apiKey}` }),
     ...(text && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }),
   };
   const startMs = performance.now();

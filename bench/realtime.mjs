@@ -7,12 +7,10 @@
 // `events` is the load of the running pipeline, in events per second. Prints p50 and p99 in milliseconds: of
 // the server, from its own histogram (the share of requests in a bucket, spread evenly over it), and of the
 // client, which shares the machine. Needs a build.
-import { fork } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { SUBJECTS } from './events.mjs';
 import { PLAN_RULES } from './limits.mjs';
 import { readOptions } from './options.mjs';
-import { generateLoad, usageOf } from './processes.mjs';
+import { generateLoad, generateRequests, usageOf } from './processes.mjs';
 import { BenchService } from './service.mjs';
 
 const options = readOptions({ rate: 500, seconds: 20, events: 10_000, connections: 64 });
@@ -161,16 +159,6 @@ function quantile(counts, share) {
 }
 
 function generate(plan) {
-  const child = fork(fileURLToPath(new URL('realtime-load.mjs', import.meta.url)));
-  const result = new Promise((resolve, reject) => {
-    child.once('message', (message) => resolve(message.result));
-    child.once('exit', (code) => reject(new Error(`the generator ended (${code})`)));
-  });
-  child.send({
-    address: service.address,
-    apiKey: service.serviceKey,
-    connections: options.connections,
-    ...plan,
-  });
-  return result;
+  const { address, serviceKey: apiKey } = service;
+  return generateRequests({ address, apiKey, connections: options.connections, ...plan });
 }
