@@ -3,10 +3,11 @@
 //
 //     node bench/alternatives.mjs [rate=500] [seconds=10] [rounds=2] [connections=32] [subjects=1000] [events=10000]
 //
-// All take the same requests in turns, from a generator in another process. Prints, for each: at `rate` checks a second
-// p50, p99 and the processor time of all its processes for each check; the checks a second with all connections busy;
-// the leases a second on one hot budget; and the same latencies and leases while the pipeline of Tollgate rates `events`
-// a second on the same machine. The home-made ones have one budget for each subject and nothing else. Needs a build.
+// All take the same requests in turns, from a generator in another process. Prints, for each: at `rate` checks a
+// second p50, p99 and the processor time of all its processes for each check; the checks a second with all connections
+// busy; the leases a second on one hot budget; and the same latencies and leases while the pipeline of Tollgate rates
+// `events` a second on the same machine. The home-made ones have one budget for each subject and nothing else. Needs a
+// build.
 import { homeMade, tollgate } from './alternatives/services.mjs';
 import { readOptions } from './options.mjs';
 import { generateLoad, generateRequests } from './processes.mjs';

@@ -1,5 +1,6 @@
-// What a team would write itself: checks and leases of one budget for each subject, behind Fastify, in PostgreSQL alone
-// or with the budgets in Redis. Nothing else of Tollgate is in it: no windows, rules, wallets, tenants or expiry.
+// A service that a team would write itself: checks and leases of one budget for each subject, behind Fastify, in
+// PostgreSQL alone or with the budgets in Redis. Nothing else of Tollgate is in it: no windows, rules, wallets, tenants
+// or expiry.
 import { randomUUID } from 'node:crypto';
 import fastify from 'fastify';
 import { Redis } from 'ioredis';
