@@ -47,7 +47,7 @@ export async function openConsole({ events = 30, env }: ConsoleOptions = {}): Pr
   await service.start(env?.(service.url));
   const { tenant } = await ensureDemoTenant(service.url, service.serviceKey, folder);
   const client = new TollgateClient({ baseUrl: service.url, apiKey: tenant.key });
-  await sendSampleEvents(client, tenant, events);
+  if (events > 0) await sendSampleEvents(client, tenant, events);
   const browser = await launchBrowser();
   const problems: string[] = [];
   const newPage = async () => {

@@ -28,8 +28,20 @@ export const BOARD_TIME_RANGES_S = [300, 900, 3_600, 86_400, 604_800, 2_592_000]
 export type BoardTimeRange = (typeof BOARD_TIME_RANGES_S)[number];
 export const BOARD_TIME_RANGE_DEFAULT_S = 86_400 satisfies BoardTimeRange;
 
-export const CHART_TYPES = ['line', 'area', 'bar'] as const;
+/** Types that draw values over time. */
+export const PLOT_TYPES = ['line', 'area', 'bar'] as const;
+export type PlotType = (typeof PLOT_TYPES)[number];
+/** Types that show the totals of the range. */
+export const TOTALS_TYPES = ['big_number', 'top_n', 'table'] as const;
+export type TotalsType = (typeof TOTALS_TYPES)[number];
+export const CHART_TYPES = [...PLOT_TYPES, ...TOTALS_TYPES] as const;
 export type ChartType = (typeof CHART_TYPES)[number];
+export const CHART_COMPARISONS = ['previous_period'] as const;
+export type ChartComparison = (typeof CHART_COMPARISONS)[number];
+
+export function isOfTotals(type: ChartType): type is TotalsType {
+  return TOTALS_TYPES.some((each) => each === type);
+}
 export const CHART_SIZES = ['half', 'full'] as const;
 export type ChartSize = (typeof CHART_SIZES)[number];
 
@@ -101,7 +113,15 @@ const ChartDescription = Type.String({
 export const ChartTypeSchema = Type.Unsafe<ChartType>({
   type: 'string',
   enum: [...CHART_TYPES],
-  description: 'How the chart is drawn.',
+  description:
+    'How the chart is drawn: `line`, `area` and `bar` over time; `big_number`, `top_n` and `table` as totals of the ' +
+    'range that the board shows. A `top_n` shows the groups of its `limit` (default 10), largest first.',
+});
+export const ChartComparisonSchema = Type.Unsafe<ChartComparison>({
+  type: 'string',
+  enum: [...CHART_COMPARISONS],
+  description:
+    'Totals are shown beside those of the period of the same length before. Only for `big_number`, `top_n` and `table`.',
 });
 const Position = Type.Integer({
   minimum: 0,
@@ -121,7 +141,8 @@ const BucketSize = Type.String({
   minLength: 1,
   maxLength: 16,
   description:
-    '`auto` (default, depends on the range shown), a positive duration such as `1m`, `2h`, `3d`, or calendar months: `1mo`.',
+    '`auto` (default, depends on the range shown), a positive duration such as `1m`, `2h`, `3d`, or calendar months: ' +
+    '`1mo`. Always `none` for a chart of totals.',
 });
 const GroupLimit = Type.Integer({
   minimum: 1,
@@ -145,6 +166,7 @@ export const ChartInput = Type.Object(
     position: Type.Optional(Position),
     size: Type.Optional(ChartSizeSchema),
     subject_type: Type.Optional(SubjectType),
+    comparison: Type.Optional(ChartComparisonSchema),
     bucket_size: Type.Optional(BucketSize),
     filters: Type.Optional(Filters),
     group_by: groupBy,
@@ -176,6 +198,7 @@ export const Chart = Type.Object(
     position: Position,
     size: ChartSizeSchema,
     subject_type: Nullable(SubjectType),
+    comparison: Nullable(ChartComparisonSchema),
     bucket_size: BucketSize,
     filters: Filters,
     group_by: Type.Array(Type.String(), { description: 'Starts with `bucket`.' }),

@@ -185,7 +185,9 @@ create table charts (
   created_at bigint not null,
   updated_at bigint not null,
   split_by text[] not null,
-  constraint charts_chart_type_check CHECK ((chart_type = ANY (ARRAY['line'::text, 'area'::text, 'bar'::text]))),
+  comparison text,
+  constraint charts_chart_type_check CHECK ((chart_type = ANY (ARRAY['line'::text, 'area'::text, 'bar'::text, 'big_number'::text, 'top_n'::text, 'table'::text]))),
+  constraint charts_comparison_check CHECK ((comparison = 'previous_period'::text)),
   constraint charts_pkey PRIMARY KEY (project_id, id),
   constraint charts_project_id_board_id_fkey FOREIGN KEY (project_id, board_id) REFERENCES boards(project_id, id) ON DELETE CASCADE,
   constraint charts_size_check CHECK ((size = ANY (ARRAY['half'::text, 'full'::text])))

@@ -1,4 +1,4 @@
-import type { Board, BoardWithCharts } from '@tollgate/contract';
+import type { Board, BoardWithCharts, Chart } from '@tollgate/contract';
 import { ChartColumn, Ellipsis, Pencil, Plus, Trash2 } from 'lucide-react';
 import { lazy, Suspense, useMemo, useState } from 'react';
 import { useSearchParams } from 'wouter';
@@ -15,6 +15,8 @@ import { useNowS } from '../../use-now.js';
 import { UnpricedBanner } from '../usage/unpriced-banner.js';
 import { useBoards } from './api.js';
 import type { BoardAction } from './board-dialogs.js';
+import { BoardFilterBar } from './board-filter-bar.js';
+import { type BoardFilters, boardFiltersAddress, boardFiltersOf, filteredChart } from './board-filters.js';
 import { useBoardStream } from './board-stream.js';
 import { ChartGrid } from './chart-grid.js';
 import { LiveMark } from './live-mark.js';
@@ -37,11 +39,13 @@ export function BoardPage({ boardId }: { readonly boardId: string }) {
 }
 
 function OpenBoard({ board, charts }: BoardWithCharts) {
-  const { choice, range, setChoice } = useRange(board);
+  const { choice, range, setChoice, filters, setFilters } = useAddress(board);
   const [action, setAction] = useState<BoardAction>();
   const [updates] = useState(() => new UpdateBuffer());
   const mayChange = useMay('analytics:write');
-  const stream = useBoardStream(charts, board.timezone, range, updates);
+  const shown = useMemo(() => charts.map((chart) => filteredChart(chart, filters)), [charts, filters]);
+  const isFiltered = Object.keys(filters).length > 0;
+  const stream = useBoardStream(isFiltered ? NOT_FOLLOWED : charts, board.timezone, range, updates);
   const usage = useMemo(() => rangeBounds(range, nowS()), [range]);
   const { id } = useProject();
   const newChart = mayChange && (
@@ -67,6 +71,7 @@ function OpenBoard({ board, charts }: BoardWithCharts) {
       <div className="px-4 pb-3 empty:hidden sm:px-6">
         <UnpricedBanner eventQuery={usage} />
       </div>
+      {charts.length > 0 && <BoardFilterBar filters={filters} onChange={setFilters} />}
       {charts.length === 0 ? (
         <EmptyState icon={<ChartColumn size={20} />} title="No charts yet" action={newChart}>
           {mayChange
@@ -75,7 +80,8 @@ function OpenBoard({ board, charts }: BoardWithCharts) {
         </EmptyState>
       ) : (
         <ChartGrid
-          {...{ board, charts, range, stream, updates }}
+          {...{ board, range, stream, updates }}
+          charts={shown}
           onRange={setChoice}
           onDo={mayChange ? (what, chart) => setAction({ what, chart }) : undefined}
         />
@@ -89,14 +95,19 @@ function OpenBoard({ board, charts }: BoardWithCharts) {
   );
 }
 
+/** A board whose filters are not those of its saved charts. */
+const NOT_FOLLOWED: readonly Chart[] = [];
+
 /** Interval at which the current month is computed again, because a new one may have begun. */
 const MONTH_CHECK_MS = 60_000;
 
-/** The range shown. It is part of the address, so that the back button and shared links work. */
-function useRange(board: Board): {
+/** The range and the filters. They are part of the address, so that the back button and shared links work. */
+function useAddress(board: Board): {
   readonly choice: RangeChoice;
   readonly range: TimeRange;
   readonly setChoice: (choice: RangeChoice) => void;
+  readonly filters: BoardFilters;
+  readonly setFilters: (filters: BoardFilters) => void;
 } {
   const [address, setAddress] = useSearchParams();
   const choice = rangeOf(address) ?? { last_seconds: board.default_time_range_seconds };
@@ -104,7 +115,17 @@ function useRange(board: Board): {
   const meant = JSON.stringify(rangeAt(choice, atS, board.timezone));
   // The same range must be the same object, because charts are queried again for a new one.
   const range = useMemo(() => JSON.parse(meant) as TimeRange, [meant]);
-  return { choice, range, setChoice: (chosen) => setAddress(addressOf(chosen)) };
+  const filtersText = JSON.stringify(boardFiltersOf(address));
+  const filters = useMemo(() => JSON.parse(filtersText) as BoardFilters, [filtersText]);
+  const given = rangeOf(address);
+  return {
+    choice,
+    range,
+    setChoice: (chosen) => setAddress({ ...addressOf(chosen), ...boardFiltersAddress(filters) }),
+    filters,
+    setFilters: (changed) =>
+      setAddress({ ...(given === undefined ? {} : addressOf(given)), ...boardFiltersAddress(changed) }),
+  };
 }
 
 function BoardMenu({ onDo }: { readonly onDo: (action: BoardAction) => void }) {

@@ -34,7 +34,10 @@ export interface BoardStream {
 
 const NONE_FOLLOWED: ReadonlySet<string> = new Set();
 
-/** Follows the charts of a board while its page is visible, and applies updates to their data. */
+/**
+ * Follows the charts of a board while its page is visible, and applies updates to their data. Charts with filters of
+ * the board poll instead, because a stream has the saved queries.
+ */
 export function useBoardStream(
   charts: readonly Chart[],
   timezone: string,
@@ -63,7 +66,7 @@ export function useBoardStream(
     return () => controller.abort();
   }, [client, project, chartsText, timezone, seconds, isVisible, updates]);
 
-  if (seconds === undefined)
+  if (seconds === undefined || charts.length === 0)
     return { liveStatus: isOver(range) ? 'none' : 'polling', followed: NONE_FOLLOWED };
   const isLive = liveStatus === 'live';
   return { liveStatus, followed: isLive ? new Set(followed.map(({ chart_id }) => chart_id)) : NONE_FOLLOWED };

@@ -1,4 +1,4 @@
-import type { Chart, Measure } from '@tollgate/contract';
+import { type Chart, isOfTotals, type Measure } from '@tollgate/contract';
 import { type ReactNode, useRef, useState } from 'react';
 import { nowS } from '../../clock.js';
 import { dateMinute } from '../../format.js';
@@ -17,13 +17,18 @@ import { MeasureChoice } from './measure-choice.js';
 import { preferredMeasure } from './measures.js';
 import type { SeriesSet } from './series.js';
 import type { TimeRange } from './time-range.js';
+import type { PreviousTotals } from './totals.js';
+import { TotalsView } from './totals-view.js';
 import type { UpdateBuffer } from './update-buffer.js';
+import { usePrevious } from './use-previous.js';
 import { useSeries } from './use-series.js';
 
 const PLOT_HEIGHT_PX = 208;
 
 export interface ChartCardProps {
   readonly chart: Chart;
+  /** The dimension on which its filter and that of the board exclude each other. */
+  readonly conflict: string | undefined;
   readonly timezone: string;
   readonly range: TimeRange;
   readonly isFollowed: boolean;
@@ -36,15 +41,17 @@ export interface ChartCardProps {
 }
 
 export function ChartCard(props: ChartCardProps) {
-  const { chart, timezone, range, isFollowed, updates, handle, onDo, onRange } = props;
+  const { chart, conflict, timezone, range, isFollowed, updates, handle, onDo, onRange } = props;
   const card = useRef<HTMLElement>(null);
   const isSeen = useSeen(card);
-  const query = isSeen ? chart.query : undefined;
+  const query = isSeen && conflict === undefined ? chart.query : undefined;
   const data = useChartData({ query, timezone, range, isFollowed, updates });
   const [measure, setMeasure] = useState<Measure>(preferredMeasure(chart.measures));
   const [isTable, setTable] = useState(false);
   const [hover] = useState(() => new Hover());
   const set = useSeries(data.data, measure, range);
+  const compared = chart.comparison === null ? undefined : query;
+  const previous = usePrevious({ query: compared, timezone, range, updates, measure });
   const links = useEventLinks({ query: chart.query, data: data.data, measure }, set);
   return (
     <section
@@ -62,7 +69,7 @@ export function ChartCard(props: ChartCardProps) {
             <HoverText
               hover={hover}
               textOf={(index, series) =>
-                momentNote(data.data, set, index) + eventsNote(set, links, index, series)
+                momentNote(chart, data.data, set, index) + eventsNote(set, links, index, series)
               }
             />
           </p>
@@ -70,16 +77,18 @@ export function ChartCard(props: ChartCardProps) {
         <MeasureChoice measures={chart.measures} chosen={measure} onChoose={setMeasure} />
         <ChartMenu
           {...{ chart, timezone, range, card, set, isTable, onDo }}
-          note={momentNote(data.data, set, undefined)}
+          note={momentNote(chart, data.data, set, undefined)}
           onTable={() => setTable(!isTable)}
         />
       </header>
-      {data.isError ? (
+      {conflict !== undefined ? (
+        <FilterConflict name={conflict} />
+      ) : data.isError ? (
         <ChartFailure of={data} />
       ) : (
         <Body
-          {...{ chart, set, measure, isTable, timezone, range, hover, links, onRange }}
-          hasRows={(data.data?.rows.size ?? 0) > 0}
+          {...{ chart, set, previous, measure, isTable, timezone, range, hover, links, onRange }}
+          data={data.data}
         />
       )}
       {data.data !== undefined && <ChartWarnings warnings={data.data.warnings} />}
@@ -92,25 +101,35 @@ export function ChartCard(props: ChartCardProps) {
   );
 }
 
+function FilterConflict({ name }: { readonly name: string }) {
+  return (
+    <p className="flex h-72 items-center justify-center px-6 pb-4 text-center text-[13px] text-ink-soft">
+      This chart has a filter on {name} that cannot be combined with the filter of the board.
+    </p>
+  );
+}
+
 interface BodyProps extends Pick<ChartCardProps, 'chart' | 'timezone' | 'range' | 'onRange'> {
+  readonly data: ChartData | undefined;
   readonly set: SeriesSet | undefined;
-  readonly hasRows: boolean;
+  readonly previous: PreviousTotals | undefined;
   readonly measure: Measure;
   readonly isTable: boolean;
   readonly hover: Hover;
   readonly links: EventLinks | undefined;
 }
 
-function Body({ chart, set, hasRows, isTable, range, onRange, ...shown }: BodyProps) {
+function Body({ chart, data, set, previous, isTable, range, onRange, ...shown }: BodyProps) {
   const { measure, timezone, hover, links } = shown;
-  if (set === undefined) return <Skeleton className="mx-4 mb-4 h-72" />;
+  if (data === undefined || set === undefined) return <Skeleton className="mx-4 mb-4 h-72" />;
   if (set.series.length === 0)
-    return <NoUsage metrics={chart.metrics ?? undefined} isUnpriced={hasRows} onWiden={onRange} />;
-  if (isTable) return <ChartTable title={chart.title} {...{ set, timezone, links }} />;
+    return <NoUsage metrics={chart.metrics ?? undefined} isUnpriced={data.rows.size > 0} onWiden={onRange} />;
+  const { chart_type: type, title } = chart;
+  if (isOfTotals(type)) return <TotalsView {...{ type, title, data, set, measure, previous, links }} />;
+  if (isTable) return <ChartTable {...{ title, set, timezone, links }} />;
   return (
     <ChartView
-      {...{ set, measure, timezone, hover, links }}
-      type={chart.chart_type}
+      {...{ type, set, measure, timezone, hover, links }}
       untilS={'to' in range && range.to > nowS() ? range.to : undefined}
       syncKey={chart.board_id}
       height={PLOT_HEIGHT_PX}
@@ -132,11 +151,13 @@ function eventsNote(
 
 /** The bucket at the pointer or, without one, the length of the buckets. */
 function momentNote(
+  { chart_type: type, comparison }: Chart,
   data: ChartData | undefined,
   set: SeriesSet | undefined,
   index: number | undefined,
 ): string {
   if (data === undefined || set === undefined) return '';
+  if (isOfTotals(type)) return comparison === null ? 'Totals' : 'Totals, compared with the period before';
   const { timezone, bucketSize } = data;
   const time = index === undefined ? undefined : set.times[index];
   if (time === undefined) return `${bucketLabel(bucketSize)} intervals, ${timezone}`;

@@ -1,11 +1,13 @@
 import {
   CHART_TITLE_CHARS_MAX,
   type Chart,
+  type ChartComparison,
   type ChartInput,
   type ChartQuery,
   type ChartSize,
   type ChartType,
   type DimensionFilter,
+  isOfTotals,
   type Measure,
 } from '@tollgate/contract';
 
@@ -20,6 +22,8 @@ export interface ChartDraft {
   readonly title: string;
   readonly chartType: ChartType;
   readonly size: ChartSize;
+  /** Kept while the chart is drawn over time, in case the user switches back. */
+  readonly comparison: ChartComparison | undefined;
   /** Selects the metrics, and whether they are summed. */
   readonly metricsMode: MetricsMode;
   /** The chosen metrics, which are kept while all metrics are drawn, in case the user switches back. */
@@ -37,6 +41,7 @@ export const EMPTY_DRAFT: ChartDraft = {
   title: '',
   chartType: 'area',
   size: 'half',
+  comparison: undefined,
   metricsMode: 'all-added',
   metrics: [],
   measures: ['amount'],
@@ -51,11 +56,12 @@ export function chartDraft(chart: Chart): ChartDraft {
     title: chart.title,
     chartType: chart.chart_type,
     size: chart.size,
+    comparison: chart.comparison ?? undefined,
     metricsMode: modeOf(chart),
     metrics: chart.metrics ?? [],
     measures: chart.measures,
     groupBy: chart.group_by.filter((name) => name !== 'bucket'),
-    bucketSize: chart.bucket_size,
+    bucketSize: isOfTotals(chart.chart_type) ? 'auto' : chart.bucket_size,
     filters: chart.filters,
     limit: chart.limit ?? undefined,
   };
@@ -73,7 +79,17 @@ export function hasChosenMetrics({ metricsMode }: Pick<ChartDraft, 'metricsMode'
 
 /** Whether the draft is complete enough for a query. */
 export function canQuery(draft: ChartDraft): boolean {
+  if (draft.chartType === 'top_n' && draft.groupBy.length === 0) return false;
   return draft.measures.length > 0 && (!hasChosenMetrics(draft) || draft.metrics.length > 0);
+}
+
+/** Whether the draft shows totals beside those of the period before. */
+export function isCompared(draft: ChartDraft): boolean {
+  return comparisonOf(draft).comparison !== undefined;
+}
+
+function comparisonOf({ chartType, comparison }: ChartDraft): Pick<ChartInput, 'comparison'> {
+  return comparison !== undefined && isOfTotals(chartType) ? { comparison } : {};
 }
 
 /** A copy of a chart with another title. */
@@ -87,8 +103,18 @@ export function copyChart(chart: Chart): ChartDraft {
 const COPY = ' (copy)';
 
 /** The limit, if the chart has groups. */
-function limitOf({ limit, groupBy }: ChartDraft): { limit?: number } {
-  return limit === undefined || groupBy.length === 0 ? {} : { limit };
+function limitOf(draft: ChartDraft): { limit?: number } {
+  return draft.limit === undefined || groupsOf(draft).length === 0 ? {} : { limit: draft.limit };
+}
+
+/** A big number has no groups; those that were chosen are kept for other types. */
+function groupsOf({ chartType, groupBy }: ChartDraft): string[] {
+  return chartType === 'big_number' ? [] : [...groupBy];
+}
+
+/** The interval of a chart over time; totals have none. */
+function bucketsOf({ chartType, bucketSize }: ChartDraft): { bucket_size?: string } {
+  return isOfTotals(chartType) ? {} : { bucket_size: bucketSize };
 }
 
 function metricsOf(draft: ChartDraft): Pick<ChartQuery, 'metrics' | 'split_by'> {
@@ -114,8 +140,9 @@ export function chartInput(draft: ChartDraft, boardId: string, chart?: Chart, is
     size: draft.size,
     ...metricsOf(draft),
     measures: [...draft.measures],
-    group_by: [...draft.groupBy],
-    bucket_size: draft.bucketSize,
+    group_by: groupsOf(draft),
+    ...bucketsOf(draft),
+    ...comparisonOf(draft),
     filters: filtersOf(draft),
     ...limitOf(draft),
     ...(chart === undefined ? {} : { description: chart.description ?? '' }),
@@ -130,8 +157,8 @@ export function queryOf(draft: ChartDraft, chart?: Chart): ChartQuery {
   return {
     ...metricsOf(draft),
     measures: [...draft.measures],
-    group_by: ['bucket', ...draft.groupBy],
-    bucket_size: draft.bucketSize,
+    group_by: ['bucket', ...groupsOf(draft)],
+    bucket_size: bucketsOf(draft).bucket_size ?? 'none',
     filters: filtersOf(draft),
     ...limitOf(draft),
     ...(chart?.subject_type == null ? {} : { subject_type: chart.subject_type }),

@@ -3,8 +3,10 @@ import {
   CHART_GROUPS_MAX,
   CHART_TITLE_CHARS_MAX,
   type Chart,
+  type ChartComparison,
   type ChartSize,
   type ChartType,
+  isOfTotals,
 } from '@tollgate/contract';
 import { type FormEvent, useMemo, useState } from 'react';
 import { Button } from '../../ui/button.js';
@@ -22,6 +24,7 @@ import {
   chartInput,
   copyChart,
   EMPTY_DRAFT,
+  isCompared,
   queryOf,
 } from './chart-draft.js';
 import { ChartPreview } from './chart-preview.js';
@@ -33,6 +36,13 @@ const TYPES: readonly { readonly value: ChartType; readonly label: string }[] = 
   { value: 'area', label: 'Stacked area' },
   { value: 'line', label: 'Lines' },
   { value: 'bar', label: 'Stacked bars' },
+  { value: 'big_number', label: 'Big number' },
+  { value: 'top_n', label: 'Top groups' },
+  { value: 'table', label: 'Table' },
+];
+const COMPARISONS: readonly { readonly value: ChartComparison | 'none'; readonly label: string }[] = [
+  { value: 'none', label: 'None' },
+  { value: 'previous_period', label: 'Period before' },
 ];
 const SIZES: readonly { readonly value: ChartSize; readonly label: string }[] = [
   { value: 'half', label: 'Half width' },
@@ -88,12 +98,14 @@ export function ChartEditor({ board, chart, isCopy = false, range, onClose }: Ch
         </div>
         <div className="min-w-0">
           {metrics.isError && <ReadFailure of={metrics} />}
-          {metrics.data?.length === 0 && (
-            <p className="mb-3 text-[13px] text-ink-soft">
-              No metrics yet. They appear after the first event.
-            </p>
-          )}
-          <ChartPreview query={query} type={draft.chartType} timezone={board.timezone} range={range} />
+          {metrics.data?.length === 0 && <NoMetrics />}
+          <ChartPreview
+            query={query}
+            type={draft.chartType}
+            isCompared={isCompared(draft)}
+            timezone={board.timezone}
+            range={range}
+          />
           {errors.rest !== undefined && (
             <div className="mt-4">
               <FailureNote error={errors.rest} />
@@ -114,6 +126,10 @@ export function ChartEditor({ board, chart, isCopy = false, range, onClose }: Ch
       </form>
     </Dialog>
   );
+}
+
+function NoMetrics() {
+  return <p className="mb-3 text-[13px] text-ink-soft">No metrics yet. They appear after the first event.</p>;
 }
 
 function TitleField({ draft, error, onEdit }: FieldsProps & { readonly error: string | undefined }) {
@@ -153,7 +169,7 @@ function LookFields({ draft, onEdit }: FieldsProps) {
   const groups = draft.limit === undefined ? 'all' : String(draft.limit);
   return (
     <div className="grid grid-cols-2 gap-3">
-      {draft.groupBy.length > 0 && (
+      {draft.groupBy.length > 0 && draft.chartType !== 'big_number' && (
         <Field label="Groups" hint="All other groups are summed as one." className="col-span-2">
           {(control) => (
             <Select
@@ -188,17 +204,43 @@ function LookFields({ draft, onEdit }: FieldsProps) {
           />
         )}
       </Field>
-      <Field label="Interval">
-        {(control) => (
-          <Select
-            {...control}
-            className="w-full"
-            options={optionsOf(BUCKETS, draft.bucketSize, bucketOption)}
-            value={draft.bucketSize}
-            onChange={(bucketSize) => onEdit({ bucketSize })}
-          />
-        )}
-      </Field>
+      {isOfTotals(draft.chartType) ? (
+        <ComparisonField {...{ draft, onEdit }} />
+      ) : (
+        <IntervalField {...{ draft, onEdit }} />
+      )}
     </div>
+  );
+}
+
+function IntervalField({ draft, onEdit }: FieldsProps) {
+  return (
+    <Field label="Interval">
+      {(control) => (
+        <Select
+          {...control}
+          className="w-full"
+          options={optionsOf(BUCKETS, draft.bucketSize, bucketOption)}
+          value={draft.bucketSize}
+          onChange={(bucketSize) => onEdit({ bucketSize })}
+        />
+      )}
+    </Field>
+  );
+}
+
+function ComparisonField({ draft, onEdit }: FieldsProps) {
+  return (
+    <Field label="Comparison">
+      {(control) => (
+        <Select
+          {...control}
+          className="w-full"
+          options={COMPARISONS}
+          value={draft.comparison ?? 'none'}
+          onChange={(comparison) => onEdit({ comparison: comparison === 'none' ? undefined : comparison })}
+        />
+      )}
+    </Field>
   );
 }

@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { classes } from '../../ui/classes.js';
 import { SortableArea, useSortableItem } from '../../ui/sortable.js';
 import { useBoardChanges } from './api.js';
+import type { FilteredChart } from './board-filters.js';
 import type { BoardStream } from './board-stream.js';
 import { ChartCard } from './chart-card.js';
 import type { ChartAction } from './chart-menu.js';
@@ -12,7 +13,7 @@ import type { UpdateBuffer } from './update-buffer.js';
 
 export interface ChartGridProps {
   readonly board: Board;
-  readonly charts: readonly Chart[];
+  readonly charts: readonly FilteredChart[];
   readonly range: TimeRange;
   readonly onRange: (range: TimeRange) => void;
   readonly stream: BoardStream;
@@ -28,7 +29,7 @@ export function ChartGrid({ charts, ...rest }: ChartGridProps) {
   // Keeps the new order until the service has saved it.
   const [moved, setMoved] = useState<readonly string[]>();
   const shown = inOrder(charts, moved);
-  const items = shown.map(({ chart_id, title }) => ({ id: chart_id, name: title }));
+  const items = shown.map(({ chart: { chart_id, title } }) => ({ id: chart_id, name: title }));
   const onMove = (from: number, to: number) => {
     const order = arrayMove(
       items.map(({ id }) => id),
@@ -44,8 +45,8 @@ export function ChartGrid({ charts, ...rest }: ChartGridProps) {
   return (
     <SortableArea items={items} strategy={rectSortingStrategy} onMove={onMove}>
       <div className="grid gap-4 px-4 pb-10 sm:px-6 xl:grid-cols-2">
-        {shown.map((chart) => (
-          <SortableChart key={chart.chart_id} chart={chart} {...rest} />
+        {shown.map(({ chart, conflict }) => (
+          <SortableChart key={chart.chart_id} {...{ chart, conflict }} {...rest} />
         ))}
       </div>
     </SortableArea>
@@ -55,12 +56,13 @@ export function ChartGrid({ charts, ...rest }: ChartGridProps) {
 function SortableChart({
   board,
   chart,
+  conflict,
   range,
   onRange,
   stream,
   updates,
   onDo,
-}: Omit<ChartGridProps, 'charts'> & { readonly chart: Chart }) {
+}: Omit<ChartGridProps, 'charts'> & FilteredChart) {
   const { ref, style, isDragging, handle } = useSortableItem({ id: chart.chart_id, name: chart.title });
   return (
     <div
@@ -74,6 +76,7 @@ function SortableChart({
     >
       <ChartCard
         chart={chart}
+        conflict={conflict}
         timezone={board.timezone}
         range={range}
         isFollowed={stream.followed.has(chart.chart_id)}
@@ -86,7 +89,10 @@ function SortableChart({
   );
 }
 
-function inOrder(charts: readonly Chart[], order: readonly string[] | undefined): readonly Chart[] {
+function inOrder(
+  charts: readonly FilteredChart[],
+  order: readonly string[] | undefined,
+): readonly FilteredChart[] {
   if (order === undefined) return charts;
-  return [...charts].sort((a, b) => order.indexOf(a.chart_id) - order.indexOf(b.chart_id));
+  return charts.toSorted((a, b) => order.indexOf(a.chart.chart_id) - order.indexOf(b.chart.chart_id));
 }

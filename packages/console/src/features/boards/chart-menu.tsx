@@ -1,4 +1,4 @@
-import type { Chart } from '@tollgate/contract';
+import { type Chart, isOfTotals } from '@tollgate/contract';
 import { Copy, Ellipsis, FileDown, ImageDown, Pencil, Table2, Trash2 } from 'lucide-react';
 import { type RefObject, useState } from 'react';
 import { decimalSignificant } from '../../format.js';
@@ -64,17 +64,18 @@ export function ChartMenu({
     }));
     return pictureOf({ title: chart.title, note: `${rangeLabel(range, timezone)} · ${note}`, plot, legend });
   };
-  const reading: MenuItem[] = [
+  const csv: MenuItem = {
+    label: 'Download CSV',
+    icon: <FileDown size={ICON_PX} />,
+    onSelect: () => void save('csv', () => chartCsv(project, chart.query, timezone, range)),
+  };
+  const ofPlot: MenuItem[] = [
     {
       label: isTable ? 'View as chart' : 'View as table',
       icon: <Table2 size={ICON_PX} />,
       onSelect: onTable,
     },
-    {
-      label: 'Download CSV',
-      icon: <FileDown size={ICON_PX} />,
-      onSelect: () => void save('csv', () => chartCsv(project, chart.query, timezone, range)),
-    },
+    csv,
     {
       label: 'Download PNG',
       icon: <ImageDown size={ICON_PX} />,
@@ -82,6 +83,7 @@ export function ChartMenu({
       onSelect: () => void save('png', async () => picture()),
     },
   ];
+  const reading = isOfTotals(chart.chart_type) ? [csv] : ofPlot;
   return (
     <>
       {problem !== undefined && (

@@ -1,4 +1,4 @@
-import { isOfMoney, isSum, type Measure } from '@tollgate/contract';
+import { isOfMoney, isSum, type Measure, type PlotType } from '@tollgate/contract';
 import { useMemo, useState } from 'react';
 import { exactSum } from '../../exact-sum.js';
 import { dateMinute, decimalSignificant } from '../../format.js';
@@ -8,7 +8,7 @@ import type { EventLinks } from './event-links.js';
 import type { Hover } from './hover.js';
 import { Legend } from './legend.js';
 import { type ColoredSeries, colored } from './palette.js';
-import { Plot, type PlotType } from './plot.js';
+import { Plot } from './plot.js';
 import type { SeriesSet } from './series.js';
 
 export interface ChartViewProps {

@@ -1,4 +1,4 @@
-import type { PlotType } from './plot-paths.js';
+import type { PlotType } from '@tollgate/contract';
 
 /** Largest distance in pixels between the pointer and a series that it selects. */
 const REACH_PX = 14;

@@ -1,6 +1,5 @@
+import type { PlotType } from '@tollgate/contract';
 import type uPlot from 'uplot';
-
-export type PlotType = 'line' | 'area' | 'bar';
 
 /** Width of a bar as a share of its bucket. */
 const BAR_SHARE = 0.7;

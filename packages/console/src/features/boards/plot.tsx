@@ -1,3 +1,4 @@
+import type { PlotType } from '@tollgate/contract';
 import { useEffect, useEffectEvent, useRef } from 'react';
 // This import must come first, because the next one reads the browser's language while it loads.
 import '../../browser-language.js';
@@ -8,10 +9,8 @@ import { type Theme, useTheme } from '../../theme.js';
 import type { Hover } from './hover.js';
 import type { ColoredSeries } from './palette.js';
 import { seriesAt } from './plot-hit.js';
-import { areaPaths, barPaths, hatchPartial, linePaths, type PlotType } from './plot-paths.js';
+import { areaPaths, barPaths, hatchPartial, linePaths } from './plot-paths.js';
 import type { Series, SeriesSet } from './series.js';
-
-export type { PlotType } from './plot-paths.js';
 
 export interface PlotProps {
   readonly type: PlotType;

@@ -202,7 +202,8 @@ function measureOf(row: AnalysisRow, measure: Measure): string {
   return String(row[measure] ?? 0);
 }
 
-function unitOf({ unit, currency }: AnalysisRow, measure: Measure): string {
+/** Returns the currency or the unit of a measure of a row; empty for none. */
+export function unitOf({ unit, currency }: AnalysisRow, measure: Measure): string {
   if (isOfMoney(measure)) return currency ?? '';
   return measure === 'quantity' || isOfQuantities(measure) ? (unit ?? '') : '';
 }

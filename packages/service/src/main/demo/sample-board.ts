@@ -51,12 +51,39 @@ export const MARGIN_BOARD: CreateBoardBody = {
 /** In their order on the board. Lines, because margins can be negative, and stacks hide that. */
 export const MARGIN_CHARTS: readonly Omit<ChartInput, 'board_id'>[] = [
   {
+    title: 'Margin',
+    description: 'Charges less costs, and how they have changed.',
+    chart_type: 'big_number',
+    measures: ['margin', 'amount', 'cost'],
+    comparison: 'previous_period',
+    ...ALL_METRICS,
+  },
+  {
+    title: 'Top customers',
+    description: 'By charges.',
+    chart_type: 'top_n',
+    group_by: ['@subject_id'],
+    limit: 5,
+    measures: ['amount', 'margin'],
+    comparison: 'previous_period',
+    ...ALL_METRICS,
+  },
+  {
     title: 'Margin by model',
     description: 'Charges less costs. A model below zero is sold for less than it costs.',
     chart_type: 'line',
     size: 'full',
     group_by: ['model'],
     measures: ['margin', 'amount', 'cost'],
+    ...ALL_METRICS,
+  },
+  {
+    title: 'Models',
+    chart_type: 'table',
+    size: 'full',
+    group_by: ['model'],
+    measures: ['margin', 'amount', 'cost', 'item_count'],
+    comparison: 'previous_period',
     ...ALL_METRICS,
   },
   {

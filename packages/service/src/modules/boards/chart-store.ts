@@ -1,4 +1,12 @@
-import type { ChartPlace, ChartSize, ChartType, DimensionFilter, Measure, Split } from '@tollgate/contract';
+import type {
+  ChartComparison,
+  ChartPlace,
+  ChartSize,
+  ChartType,
+  DimensionFilter,
+  Measure,
+  Split,
+} from '@tollgate/contract';
 import type { ProjectDb, ProjectTx } from '../../platform/postgres/index.js';
 
 /** Times are Unix seconds. */
@@ -13,6 +21,8 @@ export interface ChartRow {
   readonly position: number;
   readonly size: ChartSize;
   readonly subject_type: string | null;
+  /** Null for none; otherwise the chart shows totals. */
+  readonly comparison: ChartComparison | null;
   readonly bucket_size: string;
   readonly filters: Readonly<Record<string, DimensionFilter>>;
   readonly group_by: string[];

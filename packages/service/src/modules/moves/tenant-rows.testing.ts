@@ -25,6 +25,7 @@ const BY_NAME: Readonly<Record<string, string>> = {
   unknown_subjects: `'deny'`,
   size: `'half'`,
   chart_type: `'line'`,
+  comparison: `'previous_period'`,
   provider: `'stripe'`,
   payment_id: `format('pay_%s_%s', :tenant, n)`,
   paid_at: `n`,

@@ -230,6 +230,7 @@ export interface ChartsTable {
   created_at: number;
   updated_at: number;
   split_by: string[];
+  comparison: string | null;
 }
 
 export interface ConsoleSessionsTable {

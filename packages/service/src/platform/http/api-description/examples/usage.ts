@@ -162,6 +162,7 @@ const chart = {
   position: 0,
   size: 'full',
   subject_type: null,
+  comparison: null,
   bucket_size: '1d',
   filters: {},
   group_by: query.group_by,
