@@ -43,6 +43,8 @@ export const ANALYSIS_POINTS_MAX = 1_500;
 export const NAME_CHARS_MAX = 200;
 /** Rules of one usage limit plan; direct limits of one subject route. */
 export const LIMIT_RULES_MAX = 100;
+/** Upper bound of the levels of a subject, its own included. */
+export const SUBJECT_LEVELS_MAX = 8;
 export const NOTIFY_AT_MAX = 10;
 /** Upper bound of the raises of one route that have not ended. */
 export const LIMIT_RAISES_MAX = 100;

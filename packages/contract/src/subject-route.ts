@@ -24,6 +24,15 @@ const SubjectId = Type.String({
 });
 const Id = Type.String({ minLength: 1, maxLength: 64 });
 const AccountId = { ...Id, description: 'Billing account of the subject.' };
+const ParentSubject = Type.Object(
+  { subject_type: SubjectType, subject_id: Type.String({ ...SubjectId, description: 'Id of the subject.' }) },
+  { ...closed, description: 'A subject by its type and id.' },
+);
+const Parent = Nullable({
+  ...ParentSubject,
+  description:
+    'The subject above, which must have a route, its own or a `*` route. Usage counts in the windows of both. Null for none.',
+});
 const PlanId = Nullable({
   ...Id,
   description:
@@ -49,8 +58,10 @@ export const WeekStartSchema = Type.Unsafe<WeekStart>({
 const settings = {
   account_id: Type.Optional({
     ...AccountId,
-    description: 'Account of the subject. If left out, a new account is created.',
+    description:
+      'Account of the subject. If left out, a new account is created or, for a subject with a parent, the nearest account above is debited.',
   }),
+  parent: Type.Optional(Parent),
   usage_limit_plan_id: Type.Optional(PlanId),
   usage_limit_anchor: Type.Optional(Anchor),
   timezone: Type.Optional(Timezone),
@@ -67,9 +78,18 @@ export const UpdateSubjectRouteBody = Type.Object(
     subject_type: Type.Optional(SubjectType),
     subject_id: Type.Optional(SubjectId),
     ...settings,
-    account_id: Type.Optional(AccountId),
+    account_id: Type.Optional(
+      Nullable({
+        ...AccountId,
+        description: 'Account of the subject; null leaves it to the parent, where there is one.',
+      }),
+    ),
   },
-  { ...closed, description: 'Fields that are left out keep their values; `null` unbinds the limit plan.' },
+  {
+    ...closed,
+    description:
+      'Fields that are left out keep their values; `null` unbinds the limit plan, or removes the parent.',
+  },
 );
 
 export const SubjectRoute = Type.Object(
@@ -79,7 +99,12 @@ export const SubjectRoute = Type.Object(
     project_id: Type.String(),
     subject_type: SubjectType,
     subject_id: SubjectId,
-    account_id: AccountId,
+    parent: Parent,
+    account_id: Nullable({
+      ...Id,
+      description:
+        'Billing account of the subject; null if it has a parent and no account of its own. Then the nearest account above is debited.',
+    }),
     usage_limit_plan_id: PlanId,
     usage_limit_anchor: UnixSeconds,
     timezone: Timezone,

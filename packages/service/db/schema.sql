@@ -775,7 +775,7 @@ create table subject_routes (
   id text not null,
   subject_type text not null,
   subject_id text not null,
-  account_id text not null,
+  account_id text,
   usage_limit_plan_id text,
   plan_bound_at_ms bigint,
   usage_limit_anchor bigint not null,
@@ -783,12 +783,17 @@ create table subject_routes (
   week_start text not null,
   created_at bigint not null,
   updated_at bigint not null,
+  parent_type text,
+  parent_id text,
+  constraint subject_routes_account_check CHECK (((parent_type IS NOT NULL) OR (account_id IS NOT NULL))),
+  constraint subject_routes_parent_check CHECK (((parent_type IS NULL) = (parent_id IS NULL))),
   constraint subject_routes_pkey PRIMARY KEY (project_id, id),
   constraint subject_routes_project_id_account_id_fkey FOREIGN KEY (project_id, account_id) REFERENCES accounts(project_id, id),
   constraint subject_routes_project_id_subject_type_subject_id_key UNIQUE (project_id, subject_type, subject_id),
   constraint subject_routes_project_id_usage_limit_plan_id_fkey FOREIGN KEY (project_id, usage_limit_plan_id) REFERENCES usage_limit_plans(project_id, id)
 );
 CREATE INDEX subject_routes_by_account ON public.subject_routes USING btree (project_id, account_id);
+CREATE INDEX subject_routes_by_parent ON public.subject_routes USING btree (project_id, parent_type, parent_id) WHERE (parent_type IS NOT NULL);
 CREATE INDEX subject_routes_by_plan ON public.subject_routes USING btree (project_id, usage_limit_plan_id);
 CREATE INDEX subject_routes_by_tenant ON public.subject_routes USING btree (tenant_id);
 

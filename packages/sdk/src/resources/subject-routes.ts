@@ -37,7 +37,7 @@ export class SubjectRoutes {
     return this.#transport.get(path`/subject-routes/${routeId}`, {}, options);
   }
 
-  /** Changes the given fields only; `usage_limit_plan_id: null` removes the limit plan. */
+  /** Changes the given fields only; `usage_limit_plan_id: null` removes the limit plan, `parent: null` the parent. */
   update(routeId: string, change: UpdateSubjectRouteBody, options?: CallOptions): Promise<SavedSubjectRoute> {
     return this.#transport.put(path`/subject-routes/${routeId}`, change, options);
   }

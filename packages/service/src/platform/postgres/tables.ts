@@ -665,7 +665,7 @@ export interface SubjectRoutesTable {
   id: string;
   subject_type: string;
   subject_id: string;
-  account_id: string;
+  account_id: string | null;
   usage_limit_plan_id: string | null;
   plan_bound_at_ms: number | null;
   usage_limit_anchor: number;
@@ -673,6 +673,8 @@ export interface SubjectRoutesTable {
   week_start: string;
   created_at: number;
   updated_at: number;
+  parent_type: string | null;
+  parent_id: string | null;
 }
 
 export interface TenantMoveStepsTable {

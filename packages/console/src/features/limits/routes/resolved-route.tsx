@@ -5,6 +5,7 @@ import { ReadFailure, Skeleton } from '../../../ui/states.js';
 import { EVERY, type Subject, subjectName, subjectOf } from '../subjects/subject.js';
 import { ALL_ROUTES, useRoutes } from './api.js';
 import { PlanName } from './plan-name.js';
+import { RouteAccount } from './route-account.js';
 import { routingOf } from './routing.js';
 
 /** Shows which route applies to a subject, and why. */
@@ -37,12 +38,7 @@ export function ResolvedRoute({ subject }: { readonly subject: Subject }) {
             <PlanName id={route.usage_limit_plan_id} />
           </Fact>
           <Fact name="Account">
-            <Link
-              href={`/p/${projectId}/billing/${route.account_id}`}
-              className="font-mono text-xs break-all hover:underline"
-            >
-              {route.account_id}
-            </Link>
+            <RouteAccount route={route} />
           </Fact>
           <Fact name="Timezone">{route.timezone}</Fact>
         </dl>

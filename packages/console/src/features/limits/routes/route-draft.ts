@@ -40,7 +40,7 @@ export function routeDraftOf(route: SubjectRoute): RouteDraft {
   const isDefault = route.subject_id === EVERY;
   return {
     ...{ isDefault, subject_type: route.subject_type, subject_id: isDefault ? '' : route.subject_id },
-    account_id: route.account_id,
+    account_id: route.account_id ?? '',
     usage_limit_plan_id: route.usage_limit_plan_id ?? '',
     timezone: route.timezone,
     week_start: route.week_start,

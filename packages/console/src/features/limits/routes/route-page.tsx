@@ -1,7 +1,7 @@
 import type { SubjectRoute } from '@tollgate/contract';
 import { Ellipsis, Gauge, Pencil, Trash2 } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
-import { Link, useLocation } from 'wouter';
+import { useLocation } from 'wouter';
 import { useMay } from '../../../api/session.js';
 import { dateTime } from '../../../format.js';
 import { useProject } from '../../../project.js';
@@ -16,6 +16,7 @@ import { useDeleteRoute, useRoute } from './api.js';
 import { DirectLimits } from './direct-limits.js';
 import { PlanName } from './plan-name.js';
 import { Raises } from './raises.js';
+import { RouteAccount } from './route-account.js';
 import { RouteDialog } from './route-dialog.js';
 
 /** One route: its account, limit plan, calendar and direct limits. */
@@ -115,19 +116,9 @@ function DeleteRoute({
 }
 
 function RouteFacts({ route }: { readonly route: SubjectRoute }) {
-  const { id: projectId } = useProject();
   const facts: readonly (readonly [string, ReactNode])[] = [
     ['Limit plan', <PlanName key="plan" id={route.usage_limit_plan_id} />],
-    [
-      'Account',
-      <Link
-        key="account"
-        href={`/p/${projectId}/billing/${route.account_id}`}
-        className="font-mono text-xs break-all hover:underline"
-      >
-        {route.account_id}
-      </Link>,
-    ],
+    ['Account', <RouteAccount key="account" route={route} />],
     ['Timezone', route.timezone],
     [
       'Week starts on',

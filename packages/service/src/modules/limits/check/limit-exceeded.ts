@@ -1,8 +1,8 @@
 import type { ErrorDetail } from '@tollgate/contract';
 import { DomainError } from '../../../kernel/errors.js';
 import { type Amount, amountText } from '../../ledger/index.js';
-import type { CompiledRoute } from '../rules/route-rules.js';
-import { hasRoomFor, type LimitedSubject, type LimitStatus } from './limit-status.js';
+import type { CompiledRoute, LimitedSubject } from '../rules/route-rules.js';
+import { hasRoomFor, type LimitStatus } from './limit-status.js';
 
 /** Upper bound of the limits that the message names; `details` lists all of them. */
 const LIMITS_NAMED_MAX = 3;

@@ -2,8 +2,9 @@ import { CompiledQuery } from 'kysely';
 import { present, sumOrNone } from '../../../kernel/present.js';
 import type { Postgres, Tx } from '../../../platform/postgres/index.js';
 import { type Amount, amountFromText } from '../../ledger/index.js';
+import type { LimitedSubject } from '../rules/route-rules.js';
 import { storedValue } from '../windows/counted-values.js';
-import type { Counted, LimitedSubject, OpenRule } from './limit-status.js';
+import type { Counted, OpenRule } from './limit-status.js';
 
 /** The windows to read for the rules of one subject. */
 export interface CountedQuery {

@@ -1,14 +1,8 @@
 import { type RealtimeLimit, type Warning, warningOf } from '@tollgate/contract';
 import { type TimeWindow, windowAt } from '../../../kernel/period.js';
 import { type Amount, amountText } from '../../ledger/index.js';
-import type { CompiledRoute } from '../rules/route-rules.js';
+import type { CompiledRoute, LimitedSubject } from '../rules/route-rules.js';
 import type { CompiledRule } from '../rules/rule.js';
-
-/** The subject whose usage is limited. */
-export interface LimitedSubject {
-  readonly type: string;
-  readonly id: string;
-}
 
 /** The warning that a subject has no limits and no account. */
 export function noRoute({ type, id }: LimitedSubject): Warning {

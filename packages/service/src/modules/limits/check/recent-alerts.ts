@@ -3,7 +3,7 @@ import type { ListPage, Page } from '../../../kernel/page.js';
 import type { ProjectRef } from '../../../kernel/scope.js';
 import { type Postgres, ProjectDb } from '../../../platform/postgres/index.js';
 import { listMessagesAbout } from '../../webhooks/index.js';
-import type { LimitedSubject } from './limit-status.js';
+import type { LimitedSubject } from '../rules/route-rules.js';
 
 /**
  * Returns the name under which alerts of a subject are stored. A type contains no space, so no two subjects share a

@@ -6,14 +6,13 @@ import type { ProjectRef } from '../../../kernel/scope.js';
 import type { Postgres } from '../../../platform/postgres/index.js';
 import { type Amount, amountText, prepaidAvailable, type WalletKey } from '../../ledger/index.js';
 import type { LimitCatalog } from '../rules/catalog.js';
-import type { CompiledRoute } from '../rules/route-rules.js';
+import type { CompiledRoute, LimitedSubject } from '../rules/route-rules.js';
 import type { CompiledRule } from '../rules/rule.js';
 import { readDenials } from '../settings/store.js';
 import type { MeasuredQueue } from './group-metrics.js';
 import { type GroupResult, Groups } from './groups.js';
 import {
   hasRoomFor,
-  type LimitedSubject,
   type LimitStatus,
   limitStatusesOf,
   noRoute,

@@ -5,10 +5,10 @@ import { type Postgres, ProjectTx, type Tx, transaction } from '../../../platfor
 import { RequestKeys, WalletHolds, type WalletKey } from '../../ledger/index.js';
 import type { GroupResult } from '../check/groups.js';
 import { refuseFull } from '../check/limit-exceeded.js';
-import { type LimitedSubject, type LimitStatus, limitStatusesOf, openRules } from '../check/limit-status.js';
+import { type LimitStatus, limitStatusesOf, openRules } from '../check/limit-status.js';
 import { readCountedIn } from '../check/limit-status-store.js';
 import type { SubjectLimits } from '../check/subject-limits.js';
-import type { CompiledRoute } from '../rules/route-rules.js';
+import type { CompiledRoute, LimitedSubject } from '../rules/route-rules.js';
 import type { CompiledRule } from '../rules/rule.js';
 import { readDenials } from '../settings/store.js';
 import { type CloseRequest, LeaseDecisions, type LeaseState, type OpenLeaseRequest } from './decisions.js';

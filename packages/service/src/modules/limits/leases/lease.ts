@@ -1,7 +1,6 @@
 import type { BudgetLease, LeaseStatus } from '@tollgate/contract';
 import { type Amount, amountText, type WalletKey } from '../../ledger/index.js';
-import type { LimitedSubject } from '../check/limit-status.js';
-import type { CompiledRoute } from '../rules/route-rules.js';
+import type { CompiledRoute, LimitedSubject } from '../rules/route-rules.js';
 import type { CompiledRule } from '../rules/rule.js';
 import type { HeldAmount } from './reserved-store.js';
 

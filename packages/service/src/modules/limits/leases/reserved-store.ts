@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../../platform/postgres/index.js';
 import { type Amount, amountText } from '../../ledger/index.js';
-import type { LimitedSubject } from '../check/limit-status.js';
+import type { LimitedSubject } from '../rules/route-rules.js';
 
 /** The amount that a lease holds of one rule. */
 export interface HeldAmount {

@@ -10,7 +10,7 @@ import {
   type Tx,
 } from '../../../platform/postgres/index.js';
 import { amountFromText, amountText } from '../../ledger/index.js';
-import type { LimitedSubject } from '../check/limit-status.js';
+import type { LimitedSubject } from '../rules/route-rules.js';
 import type { Lease } from './lease.js';
 
 interface LeaseRow {

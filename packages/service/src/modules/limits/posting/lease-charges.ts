@@ -1,8 +1,8 @@
 import type { Tx } from '../../../platform/postgres/index.js';
 import type { Release } from '../../ledger/index.js';
 import type { UsageEventRow } from '../../usage/index.js';
-import type { LimitedSubject } from '../check/limit-status.js';
 import { type HeldAmount, subtractReserved } from '../leases/reserved-store.js';
+import type { LimitedSubject } from '../rules/route-rules.js';
 import type { PostingScope, RatedUsage, UsageGroup } from './rated-usage.js';
 import { type AppliedCharge, chargeLeases, type LeaseCharge, type LeaseRef, readLeases } from './store.js';
 

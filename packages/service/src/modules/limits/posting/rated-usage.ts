@@ -1,5 +1,5 @@
 import type { UsageEventRow, UsageItemRow } from '../../usage/index.js';
-import type { LimitedSubject } from '../check/limit-status.js';
+import type { LimitedSubject } from '../rules/route-rules.js';
 
 /** The tenant and project whose events are posted. */
 export interface PostingScope {

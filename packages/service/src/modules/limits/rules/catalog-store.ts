@@ -2,9 +2,9 @@ import { LIMIT_RAISES_KEPT_MAX, type WeekStart } from '@tollgate/contract';
 import { sql } from 'kysely';
 import type { Db } from '../../../platform/postgres/index.js';
 import { amountFromText } from '../../ledger/index.js';
-import type { LimitCatalogSource, PlanRead, PlanRef, RouteRead } from './catalog.js';
+import type { LimitCatalogSource, PlanRead } from './catalog.js';
 import { compileRule, directAmounts, planAmounts } from './compile.js';
-import type { SubjectRef } from './route-rules.js';
+import { EVERY_SUBJECT, type PlanRef, type RouteRead, type SubjectRef } from './route-rules.js';
 import type { CompiledRule } from './rule.js';
 import type { RuleRow } from './rule-row.js';
 
@@ -25,8 +25,10 @@ interface RouteRow {
   readonly subject_type: string;
   readonly subject_id: string;
   readonly id: string;
-  readonly account_id: string;
+  readonly account_id: string | null;
   readonly account_external_id: string | null;
+  readonly parent_type: string | null;
+  readonly parent_id: string | null;
   readonly usage_limit_anchor: number;
   readonly timezone: string;
   readonly week_start: WeekStart;
@@ -46,7 +48,21 @@ interface RouteRow {
 
 async function readRoutes(db: Db, refs: readonly SubjectRef[]): Promise<RouteRead[]> {
   const { rows } = await sql<RouteRow>`
-    select r.project_id, r.subject_type, r.subject_id, r.id, r.account_id, a.external_id as account_external_id,
+    with recursive asked (project_id, subject_type, subject_id) as (
+      select * from unnest(
+        ${refs.map((ref) => ref.projectId)}::text[],
+        ${refs.map((ref) => ref.subjectType)}::text[],
+        ${refs.map((ref) => ref.subjectId)}::text[]
+      )
+      union
+      select r.project_id, r.parent_type, above.id
+      from asked
+      join subject_routes r on r.project_id = asked.project_id
+        and r.subject_type = asked.subject_type and r.subject_id = asked.subject_id
+      cross join lateral (values (r.parent_id), (${EVERY_SUBJECT})) as above (id)
+      where r.parent_type is not null
+    )
+    select r.project_id, r.subject_type, r.subject_id, r.id, r.account_id, a.external_id as account_external_id, r.parent_type, r.parent_id,
       r.usage_limit_anchor, r.timezone, r.week_start, p.id as plan_id, p.current_revision as plan_revision, r.plan_bound_at_ms,
       exists (select from direct_limits d where d.project_id = r.project_id and d.route_id = r.id) as has_direct_limits,
       (
@@ -57,14 +73,10 @@ async function readRoutes(db: Db, refs: readonly SubjectRef[]): Promise<RouteRea
           order by l.id desc limit ${LIMIT_RAISES_KEPT_MAX}
         ) newest
       ) as raises
-    from unnest(
-      ${refs.map((ref) => ref.projectId)}::text[],
-      ${refs.map((ref) => ref.subjectType)}::text[],
-      ${refs.map((ref) => ref.subjectId)}::text[]
-    ) as asked (project_id, subject_type, subject_id)
+    from asked
     join subject_routes r on r.project_id = asked.project_id
       and r.subject_type = asked.subject_type and r.subject_id = asked.subject_id
-    join accounts a on a.project_id = r.project_id and a.id = r.account_id
+    left join accounts a on a.project_id = r.project_id and a.id = r.account_id
     left join usage_limit_plans p on p.project_id = r.project_id and p.id = r.usage_limit_plan_id
   `.execute(db);
   return rows.map((row) => ({
@@ -72,8 +84,12 @@ async function readRoutes(db: Db, refs: readonly SubjectRef[]): Promise<RouteRea
     subjectType: row.subject_type,
     subjectId: row.subject_id,
     routeId: row.id,
-    accountId: row.account_id,
-    accountExternalId: row.account_external_id,
+    account:
+      row.account_id === null ? undefined : { id: row.account_id, externalId: row.account_external_id },
+    parent:
+      row.parent_type === null || row.parent_id === null
+        ? undefined
+        : { type: row.parent_type, id: row.parent_id },
     settings: { timezone: row.timezone, weekStart: row.week_start, anchorS: row.usage_limit_anchor },
     plan:
       row.plan_id === null

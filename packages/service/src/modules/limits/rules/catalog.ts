@@ -1,33 +1,17 @@
 import { BoundedMap } from '../../../kernel/bounded-map.js';
-import type { WindowSettings } from '../../../kernel/period.js';
 import type { Db } from '../../../platform/postgres/index.js';
-import type { CompiledRaise } from './raise.js';
 import {
-  CompiledRoute,
+  type CompiledRoute,
+  compileRoutes,
   EVERY_SUBJECT,
   LimitRuleIndex,
+  type PlanRef,
   RouteIndex,
+  type RouteRead,
   type SubjectRef,
   subjectKey,
 } from './route-rules.js';
 import type { CompiledRule } from './rule.js';
-
-export interface PlanRef {
-  readonly projectId: string;
-  readonly planId: string;
-  /** The published revision; the plan that is read may be newer. */
-  readonly revision: number;
-}
-
-export interface RouteRead extends SubjectRef {
-  readonly routeId: string;
-  readonly accountId: string;
-  readonly accountExternalId: string | null;
-  readonly settings: WindowSettings;
-  readonly plan: (PlanRef & { readonly boundAtMs: number }) | undefined;
-  readonly hasDirectLimits: boolean;
-  readonly raises: readonly CompiledRaise[];
-}
 
 /** The rules of a plan's newest published revision. */
 export interface PlanRead extends PlanRef {
@@ -38,6 +22,10 @@ export interface PlanRead extends PlanRef {
 export interface LimitCatalogSource {
   /** Returns the revision of each project. A project without any route may be left out. */
   readRevisions(db: Db, projectIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
+  /**
+   * Returns the routes of these subjects and of all subjects above them, as of one moment. Subjects without a route of
+   * their own are left out.
+   */
   readRoutes(db: Db, refs: readonly SubjectRef[]): Promise<readonly RouteRead[]>;
   readPlans(db: Db, refs: readonly PlanRef[]): Promise<readonly PlanRead[]>;
   /** Returns direct limits by route id. */
@@ -194,12 +182,7 @@ export class LimitCatalog {
     const withLimits = read.filter(({ hasDirectLimits }) => hasDirectLimits);
     const direct =
       withLimits.length === 0 ? NO_LIMITS : await this.#options.source.readDirectLimits(db, withLimits);
-    const found = new Map(
-      read.map((route) => [
-        subjectKey(route.projectId, route.subjectType, route.subjectId),
-        compileRoute(route, plans, direct.get(route.routeId)),
-      ]),
-    );
+    const found = compileRoutes(read, (route) => rulesOf(route, plans, direct.get(route.routeId)));
     for (const { projectId, subjectType, subjectId } of refs) {
       const key = subjectKey(projectId, subjectType, subjectId);
       const route = found.get(key);
@@ -243,15 +226,13 @@ const NO_REVISIONS: ReadonlyMap<string, number> = new Map();
 const NO_LIMITS: ReadonlyMap<string, readonly CompiledRule[]> = new Map();
 const NO_RULES = new LimitRuleIndex([]);
 
-function compileRoute(
-  { routeId, accountId, accountExternalId, settings, plan, raises }: RouteRead,
+function rulesOf(
+  { plan }: RouteRead,
   plans: ReadonlyMap<string, LimitRuleIndex>,
   direct: readonly CompiledRule[] | undefined,
-): CompiledRoute {
+): LimitRuleIndex {
   const ofPlan = (plan === undefined ? undefined : plans.get(planKey(plan))) ?? NO_RULES;
-  const rules = direct === undefined ? ofPlan : new LimitRuleIndex([...direct, ...ofPlan.rules]);
-  const account = { id: accountId, externalId: accountExternalId };
-  return new CompiledRoute(routeId, account, settings, rules, plan?.boundAtMs ?? 0, raises);
+  return direct === undefined ? ofPlan : new LimitRuleIndex([...direct, ...ofPlan.rules]);
 }
 
 /** An id contains no line break, so the key is unambiguous. */

@@ -1,6 +1,7 @@
 import { BoundedMap } from '../../../kernel/bounded-map.js';
 import { groupBy } from '../../../kernel/maps.js';
 import type { TimeWindow, WindowSettings } from '../../../kernel/period.js';
+import { present } from '../../../kernel/present.js';
 import { DimensionRules } from './dimension-rules.js';
 import { type CompiledRaise, raisedBy } from './raise.js';
 import type { CompiledRule } from './rule.js';
@@ -104,6 +105,35 @@ export interface RouteAccount {
   readonly externalId: string | null;
 }
 
+/** A subject, as requests and events name it. */
+export interface LimitedSubject {
+  readonly type: string;
+  readonly id: string;
+}
+
+/** A subject and the route that applies to it. */
+export interface RoutedSubject {
+  readonly subject: LimitedSubject;
+  readonly route: CompiledRoute;
+}
+
+/** One level of a subject: the subject itself, its parent, the parent of that, and so on. */
+export interface SubjectLevel extends RoutedSubject {
+  /** 0 for the subject itself. */
+  readonly level: number;
+}
+
+/** Returns the levels of a subject, its own first. */
+export function levelsOf(own: RoutedSubject): SubjectLevel[] {
+  const levels: SubjectLevel[] = [];
+  let next: RoutedSubject | undefined = own;
+  while (next !== undefined) {
+    levels.push({ ...next, level: levels.length });
+    next = next.route.parent;
+  }
+  return levels;
+}
+
 /** The account, settings and rules of the subjects of one route. Routes of one plan share its rules. */
 export class CompiledRoute {
   readonly #planBoundAtMs: number;
@@ -111,11 +141,14 @@ export class CompiledRoute {
 
   constructor(
     readonly routeId: string,
+    /** The account that pays: of the route or, without one, the nearest above. */
     readonly account: RouteAccount,
     readonly settings: WindowSettings,
     readonly rules: LimitRuleIndex,
     planBoundAtMs: number,
     raises: readonly CompiledRaise[] = [],
+    /** The level above. */
+    readonly parent: RoutedSubject | undefined = undefined,
   ) {
     this.#planBoundAtMs = planBoundAtMs;
     this.#raises = raises;
@@ -130,6 +163,62 @@ export class CompiledRoute {
   raiseFor({ limitKey }: CompiledRule, window: TimeWindow, nowMs: number): bigint {
     return this.#raises.length === 0 ? 0n : raisedBy(this.#raises, limitKey, window, nowMs);
   }
+}
+
+export interface PlanRef {
+  readonly projectId: string;
+  readonly planId: string;
+  /** The published revision; the plan that is read may be newer. */
+  readonly revision: number;
+}
+
+export interface RouteRead extends SubjectRef {
+  readonly routeId: string;
+  /** Undefined for a route that leaves the account to its parent. */
+  readonly account: RouteAccount | undefined;
+  readonly parent: LimitedSubject | undefined;
+  readonly settings: WindowSettings;
+  readonly plan: (PlanRef & { readonly boundAtMs: number }) | undefined;
+  readonly hasDirectLimits: boolean;
+  readonly raises: readonly CompiledRaise[];
+}
+
+/**
+ * Compiles routes that were read together with all routes above them.
+ *
+ * @returns the routes by `subjectKey`
+ * @throws Error when a route above is missing, or no account pays: the routes must not be counted with
+ */
+export function compileRoutes(
+  read: readonly RouteRead[],
+  rulesOf: (route: RouteRead) => LimitRuleIndex,
+): ReadonlyMap<string, CompiledRoute> {
+  const unlinked = new Map(
+    read.map((route) => [subjectKey(route.projectId, route.subjectType, route.subjectId), route]),
+  );
+  const compiled = new Map<string, CompiledRoute>();
+  const compile = (key: string, route: RouteRead): CompiledRoute => {
+    const known = compiled.get(key);
+    if (known !== undefined) return known;
+    const parent = parentOf(route);
+    const { routeId, settings, plan, raises } = route;
+    const account = present(route.account ?? parent?.route.account, `the account of route ${routeId}`);
+    const boundAtMs = plan?.boundAtMs ?? 0;
+    const done = new CompiledRoute(routeId, account, settings, rulesOf(route), boundAtMs, raises, parent);
+    compiled.set(key, done);
+    return done;
+  };
+  const parentOf = ({ projectId, parent, routeId }: RouteRead): RoutedSubject | undefined => {
+    if (parent === undefined) return undefined;
+    const keys = [parent.id, EVERY_SUBJECT].map((id) => subjectKey(projectId, parent.type, id));
+    const key = present(
+      keys.find((each) => unlinked.has(each)),
+      `the route above route ${routeId}`,
+    );
+    return { subject: parent, route: compile(key, present(unlinked.get(key), 'a route')) };
+  };
+  for (const [key, route] of unlinked) compile(key, route);
+  return compiled;
 }
 
 /** The routes of some subjects, as of one moment. */

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Tx } from '../../../platform/postgres/index.js';
-import type { LimitedSubject } from '../check/limit-status.js';
+import type { LimitedSubject } from '../rules/route-rules.js';
 
 /** A percentage of the limit of a window. */
 export interface LimitAlertKey {

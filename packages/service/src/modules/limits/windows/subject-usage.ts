@@ -8,10 +8,11 @@ import {
   windowContains,
 } from '../../../kernel/period.js';
 import type { UsageItemRow } from '../../usage/index.js';
-import type { LimitedSubject, OpenRule } from '../check/limit-status.js';
+import type { OpenRule } from '../check/limit-status.js';
 import type { AccountDebits } from '../posting/debits.js';
 import type { PostingScope, RatedUsage } from '../posting/rated-usage.js';
 import type { CompiledRoute, CompiledRule, LimitRuleIndex, SubjectRef } from '../rules/index.js';
+import type { LimitedSubject } from '../rules/route-rules.js';
 import { addValue, type CountedValues, countedValueOf, countsValues } from './counted-values.js';
 
 /** The sum that one batch adds to one window of a subject. */

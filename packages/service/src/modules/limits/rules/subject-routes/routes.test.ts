@@ -34,6 +34,7 @@ describe('create', () => {
       subject_type: 'user',
       subject_id: 'ada',
       account_id: expect.stringMatching(/^acct_[0-9a-f]{32}$/),
+      parent: null,
       usage_limit_plan_id: null,
       usage_limit_anchor: nowS(),
       timezone: 'UTC',

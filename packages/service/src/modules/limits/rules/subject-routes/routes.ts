@@ -14,6 +14,7 @@ import type { ProjectRef } from '../../../../kernel/scope.js';
 import { type App, contextOf, pageOf } from '../../../../platform/http/index.js';
 import type { IsSubjectTypeKnown } from '../change.js';
 import { LIMIT_ACCESS, LIMIT_TAG, RouteParams } from '../request-routes.js';
+import { parentView } from './parents.js';
 import type { SubjectRouteService } from './service.js';
 import type { RouteRow } from './store.js';
 
@@ -89,7 +90,9 @@ function registerWrites(
       summary: 'Create a subject route',
       description:
         'Assigns an account and limits to a subject. Usage counts from then on. With `subject_id` `*`, the route ' +
-        'applies to every subject of the type without a route of its own; each subject has its own windows.',
+        'applies to every subject of the type without a route of its own; each subject has its own windows. With ' +
+        '`parent`, usage counts at every level of the chain, checks and leases ask all of them, and the nearest ' +
+        'account is debited. 409 `subject_cycle` or `subject_too_deep` refuses a wrong chain.',
       operationId: 'createSubjectRoute',
       params: ProjectParams,
       body: CreateSubjectRouteBody,
@@ -111,7 +114,9 @@ function registerWrites(
       description:
         'Fields that are left out keep their values; `usage_limit_plan_id: null` unbinds the plan. The id of an ' +
         'archived plan is accepted if the route is already bound to it. Another anchor, timezone or week start ' +
-        'moves the windows: windows whose start moves restart from zero.',
+        'moves the windows: windows whose start moves restart from zero. Another `parent` applies to usage that is ' +
+        'rated from now on; `parent: null` detaches the subject, and opens an account if it has none. 409 ' +
+        '`route_has_children` refuses another subject as long as the former one is the parent of routes.',
       operationId: 'updateSubjectRoute',
       params: RouteParams,
       body: UpdateSubjectRouteBody,
@@ -134,10 +139,14 @@ function registerDelete(app: App, routes: SubjectRouteService): void {
       summary: 'Delete a subject route',
       description:
         'Deletes the route and its direct limits. The account, its usage and its ledger are kept. From then on ' +
-        'usage of the subject has no route, unless a `*` route applies to it.',
+        'usage of the subject has no route, unless a `*` route applies to it. 409 `route_has_children` refuses to ' +
+        'delete the route of a parent.',
       operationId: 'deleteSubjectRoute',
       params: RouteParams,
-      response: { 204: noContent('The subject route and its direct limits are deleted.') },
+      response: {
+        204: noContent('The subject route and its direct limits are deleted.'),
+        409: ErrorBodySchema,
+      },
     },
     handler: async (request, reply) => {
       await routes.delete(contextOf(request), request.params.id);
@@ -146,6 +155,6 @@ function registerDelete(app: App, routes: SubjectRouteService): void {
   });
 }
 
-function routeView({ plan_bound_at_ms: _, ...route }: RouteRow): SubjectRoute {
-  return route;
+function routeView({ plan_bound_at_ms: _, parent_type, parent_id, ...route }: RouteRow): SubjectRoute {
+  return { ...route, parent: parentView({ parent_type, parent_id }) };
 }

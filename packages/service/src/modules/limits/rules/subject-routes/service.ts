@@ -11,6 +11,7 @@ import { countSubjectRoutes } from '../allowance-store.js';
 import { changeLimits, type LimitChange, type LimitDeps } from '../change.js';
 import { currentPlanIdOf, planIdOf } from '../plans/plan-id.js';
 import { findPlan } from '../plans/store.js';
+import { parentFields, refuseOrphans, refuseWrongChain } from './parents.js';
 import * as store from './store.js';
 
 /** Subject routes: which account and limit plan a subject has. See README.md. */
@@ -22,10 +23,10 @@ export class SubjectRouteService {
   }
 
   /**
-   * Creates a route. Without an account id, an account is opened in the same transaction.
+   * Creates a route. Without an account id and a parent, an account is opened in the same transaction.
    *
-   * @throws DomainError `invalid_request`, also for an unknown account or plan; `plan_not_published`,
-   * `subject_route_exists`, `entitlement_limit_reached`.
+   * @throws DomainError `invalid_request`, also for an unknown account, plan or parent; `plan_not_published`,
+   * `subject_route_exists`, `subject_cycle`, `subject_too_deep`, `entitlement_limit_reached`.
    */
   create(context: ChangeContext, body: CreateSubjectRouteBody): Promise<store.RouteRow> {
     const timezone = checkedTimezone(body.timezone ?? 'UTC');
@@ -45,7 +46,8 @@ export class SubjectRouteService {
         id: newId('ra', this.#deps.clock),
         subject_type: body.subject_type,
         subject_id: body.subject_id,
-        account_id: await this.#accountOf(tx, plainTx, context, body),
+        account_id: body.account_id ?? null,
+        ...parentFields(body.parent ?? null),
         usage_limit_plan_id: planId,
         plan_bound_at_ms: planId === null ? null : atMs,
         usage_limit_anchor: body.usage_limit_anchor ?? now,
@@ -54,36 +56,45 @@ export class SubjectRouteService {
         created_at: now,
         updated_at: now,
       };
-      await store.insertRoute(tx, route);
-      return done('create', route, { ...body, account_id: route.account_id });
+      const complete = await this.#withAccount(tx, plainTx, context, route);
+      await store.insertRoute(tx, complete);
+      await refuseWrongChain(tx, complete);
+      return done('create', complete, { ...body, account_id: complete.account_id });
     });
   }
 
   /**
    * Changes the fields that are sent; all others stay as they are. A plan that is bound already may be archived.
    *
-   * @throws DomainError `not_found`, and as `create`.
+   * @throws DomainError `not_found`, `route_has_children`, and as `create`.
    */
   update(context: ChangeContext, routeId: string, body: UpdateSubjectRouteBody): Promise<store.RouteRow> {
     if (body.timezone !== undefined) checkedTimezone(body.timezone);
-    return changeLimits(this.#deps, context, async (tx, atMs) => {
+    return changeLimits(this.#deps, context, async (tx, atMs, plainTx) => {
+      const { parent, ...others } = body;
       const before = found(await store.findRoute(tx, routeId));
       const planId =
         body.usage_limit_plan_id === undefined
           ? before.usage_limit_plan_id
           : await planToBind(tx, body.usage_limit_plan_id);
       const isRebound = planId !== before.usage_limit_plan_id;
-      if (body.account_id !== undefined) await refuseUnknownAccount(tx, body.account_id);
       if (isRebound && planId !== null) await refuseUnbindable(tx, planId);
-      const route: store.RouteRow = {
+      const changed: store.RouteRow = {
         ...before,
-        ...body,
+        ...others,
+        ...(parent === undefined ? {} : parentFields(parent)),
         usage_limit_plan_id: planId,
         plan_bound_at_ms: isRebound ? (planId === null ? null : atMs) : before.plan_bound_at_ms,
         updated_at: Math.floor(atMs / 1_000),
       };
-      await refuseTaken(tx, route, routeId);
+      if (changed.parent_type === null && body.account_id === null) {
+        throw invalidRequest('account_id', 'expected an account, because the subject has no parent');
+      }
+      await refuseTaken(tx, changed, routeId);
+      if (!isSameSubject(before, changed)) await refuseOrphans(tx, before);
+      const route = await this.#withAccount(tx, plainTx, context, changed);
       await store.updateRoute(tx, route);
+      await refuseWrongChain(tx, route);
       return done('update', route, body);
     });
   }
@@ -91,11 +102,12 @@ export class SubjectRouteService {
   /**
    * Deletes the route and its direct limits. Counted usage stays, for another route of the same plan.
    *
-   * @throws DomainError `not_found`.
+   * @throws DomainError `not_found`, `route_has_children`.
    */
   delete(context: ChangeContext, routeId: string): Promise<store.RouteRow> {
     return changeLimits(this.#deps, context, async (tx) => {
       const route = found(await store.findRoute(tx, routeId));
+      await refuseOrphans(tx, route);
       await store.deleteRoute(tx, routeId);
       return done('delete', route, { subject_type: route.subject_type, subject_id: route.subject_id });
     });
@@ -113,18 +125,18 @@ export class SubjectRouteService {
     return store.listRoutes(db, { ...others, ...plan }, page);
   }
 
-  async #accountOf(
+  /** Checks the account of a route; opens one for a route that has neither an account nor a parent. */
+  async #withAccount(
     tx: ProjectTx,
     plainTx: Tx,
     context: ChangeContext,
-    body: CreateSubjectRouteBody,
-  ): Promise<string> {
-    if (body.account_id !== undefined) {
-      await refuseUnknownAccount(tx, body.account_id);
-      return body.account_id;
-    }
-    const name = nameOfSubject(body.subject_type, body.subject_id);
-    return (await openAccount(plainTx, context, { name }, this.#deps.clock)).id;
+    route: store.RouteRow,
+  ): Promise<store.RouteRow> {
+    if (route.account_id !== null) await refuseUnknownAccount(tx, route.account_id);
+    if (route.account_id !== null || route.parent_type !== null) return route;
+    const name = nameOfSubject(route.subject_type, route.subject_id);
+    const { id } = await openAccount(plainTx, context, { name }, this.#deps.clock);
+    return { ...route, account_id: id };
   }
 }
 
@@ -140,6 +152,10 @@ function done(
   change: object,
 ): LimitChange<store.RouteRow> {
   return { answer: route, done: { resourceType: 'subject_route', verb, resourceId: route.id, change } };
+}
+
+function isSameSubject(a: store.RouteRow, b: store.RouteRow): boolean {
+  return a.subject_type === b.subject_type && a.subject_id === b.subject_id;
 }
 
 function found(route: store.RouteRow | undefined): store.RouteRow {

@@ -10,7 +10,10 @@ export interface RouteRow {
   readonly id: string;
   readonly subject_type: string;
   readonly subject_id: string;
-  readonly account_id: string;
+  /** Null only with a parent: then the account of a level above is debited. */
+  readonly account_id: string | null;
+  readonly parent_type: string | null;
+  readonly parent_id: string | null;
   readonly usage_limit_plan_id: string | null;
   readonly plan_bound_at_ms: number | null;
   readonly usage_limit_anchor: number;

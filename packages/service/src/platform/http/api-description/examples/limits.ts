@@ -47,6 +47,7 @@ const route = {
   id: ROUTE,
   ...OWNER,
   ...CUSTOMER,
+  parent: { subject_type: 'team', subject_id: 'research' },
   account_id: ACCOUNT,
   usage_limit_plan_id: PLAN,
   usage_limit_anchor: MONTH_START,
