@@ -63,6 +63,7 @@ export function usageRow(
     idempotencyKey: '',
     subjectType: '',
     subjectId: '',
+    parents: [],
     subjectIsSent: false,
     accountId: '',
     budgetLeaseId: '',

@@ -45,7 +45,9 @@ export async function mayWriteCorrections(tx: Tx): Promise<boolean> {
 /**
  * Writes everything that follows from the correction of some events of one project, inside its transaction: a counter
  * row and a row of the next revision for each event, and the differences of windows, wallets and totals. The former
- * amounts return to the account that was debited; the next ones are debited from the account that the row names.
+ * amounts return to the account that was debited; the next ones are debited from the account that the row names. Usage
+ * is taken back from the levels at which it counted; it counts there again, unless the subject is another one or had no
+ * route. Then the levels of now count.
  *
  * @throws RangeError if ClickHouse cannot store a row; Error if a sum is wrong: then nothing may be committed
  */
@@ -84,6 +86,8 @@ export async function writeCorrectedRows(
     const revision: UsageEventRow = {
       ...next,
       ...written,
+      parents:
+        isRevert || isRoutedAlike(former, next) ? next.parents : posting.parentsOf(project, usageOf(next)),
       isCounter: false,
       attempt: former.attempt,
       corrections: former.corrections + 1,
@@ -132,8 +136,15 @@ async function storeRows(
 }
 
 function usageOf(row: UsageEventRow): RatedUsage {
-  const { occurredAt, subjectType, subjectId, dimensions, items, isCounter } = row;
+  const { occurredAt, subjectType, subjectId, parents, dimensions, items, isCounter } = row;
   const subject = subjectId === '' ? undefined : { type: subjectType, id: subjectId };
   // A correction changes no lease.
-  return { occurredAt, subject, dimensions, items, isCounter, budgetLeaseId: '' };
+  return { occurredAt, subject, parents, dimensions, items, isCounter, budgetLeaseId: '' };
+}
+
+/** Whether the next revision counts at the same levels: the former one had a route, and the same subject. */
+function isRoutedAlike(former: UsageEventRow, next: UsageEventRow): boolean {
+  return (
+    former.accountId !== '' && former.subjectType === next.subjectType && former.subjectId === next.subjectId
+  );
 }

@@ -35,6 +35,7 @@ export function rowOf(
     idempotencyKey: envelope.idempotencyKey,
     subjectType: subject?.type ?? '',
     subjectId: subject?.id ?? '',
+    parents: posted.parents,
     subjectIsSent: envelope.facts.subject !== undefined,
     accountId: posted.accountId,
     budgetLeaseId: envelope.budgetLeaseId,

@@ -58,6 +58,8 @@ export interface UsageEventRow {
   readonly idempotencyKey: string;
   readonly subjectType: string;
   readonly subjectId: string;
+  /** The subjects above at which the usage counts: the parent, the parent of that, and so on. */
+  readonly parents: readonly { readonly type: string; readonly id: string }[];
   /** Whether the subject came with the event, and not from its extractor. */
   readonly subjectIsSent: boolean;
   readonly accountId: string;

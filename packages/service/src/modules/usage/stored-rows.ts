@@ -7,6 +7,8 @@ import type { ItemCostRow, UsageEventRow, UsageItemRow } from './row.js';
 /** Everything that a row of `usage_events` says, as ClickHouse returns it. */
 interface StoredRow extends StoredEventDetail {
   readonly raw_only: readonly string[];
+  readonly parent_types: readonly string[];
+  readonly parent_ids: readonly string[];
   readonly attempt: number;
   readonly received_ms: string;
   readonly processed_ms: string;
@@ -15,6 +17,7 @@ interface StoredRow extends StoredEventDetail {
 }
 
 const ROW_COLUMNS = `${EVENT_COLUMNS}, raw_json, metadata, x_billing, subject_is_sent, raw_only, attempt,
+  parent.type AS parent_types, parent.id AS parent_ids,
   toUnixTimestamp64Milli(received_at) AS received_ms, toUnixTimestamp64Milli(processed_at) AS processed_ms,
   corrections, correction_id`;
 
@@ -56,6 +59,7 @@ function rowOf(tenantId: string, projectId: string, row: StoredRow): UsageEventR
     idempotencyKey: row.idempotency_key,
     subjectType: row.subject_type,
     subjectId: row.subject_id,
+    parents: row.parent_types.map((type, index) => ({ type, id: nestedValue(row.parent_ids, index) })),
     subjectIsSent: row.subject_is_sent,
     accountId: row.account_id,
     budgetLeaseId: row.budget_lease_id,

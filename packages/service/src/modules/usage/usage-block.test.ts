@@ -99,6 +99,7 @@ const rated: fc.Arbitrary<UsageEventRow> = fc.record({
   idempotencyKey: anyText,
   subjectType: anyText,
   subjectId: anyText,
+  parents: fc.array(fc.record({ type: anyText, id: anyText }), { maxLength: 3 }),
   subjectIsSent: fc.boolean(),
   accountId: anyText,
   budgetLeaseId: anyText,

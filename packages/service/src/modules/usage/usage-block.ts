@@ -120,6 +120,9 @@ export class UsageBlock {
   readonly #subjectType = new DictionaryColumn();
   readonly #subjectId = new PlainColumn('String');
   readonly #subjectIsSent = new PlainColumn('Bool');
+  readonly #parentCounts = new ListLengths();
+  readonly #parentTypes = new DictionaryColumn();
+  readonly #parentIds = new PlainColumn('String');
   readonly #accountId = new PlainColumn('String');
   readonly #budgetLeaseId = new PlainColumn('String');
   readonly #leaseStatus = new PlainColumn(enumOf(LEASE_STATUSES));
@@ -159,6 +162,8 @@ export class UsageBlock {
     ['subject_type', this.#subjectType],
     ['subject_id', this.#subjectId],
     ['subject_is_sent', this.#subjectIsSent],
+    ['parent.type', new ArrayColumn(this.#parentCounts, this.#parentTypes)],
+    ['parent.id', new ArrayColumn(this.#parentCounts, this.#parentIds)],
     ['account_id', this.#accountId],
     ['budget_lease_id', this.#budgetLeaseId],
     ['lease_status', this.#leaseStatus],
@@ -210,6 +215,11 @@ export class UsageBlock {
     this.#subjectType.string(row.subjectType);
     this.#subjectId.string(row.subjectId);
     this.#subjectIsSent.uint8(row.subjectIsSent ? 1 : 0);
+    this.#parentCounts.add(row.parents.length);
+    for (const { type, id } of row.parents) {
+      this.#parentTypes.string(type);
+      this.#parentIds.string(id);
+    }
     this.#accountId.string(row.accountId);
     this.#budgetLeaseId.string(row.budgetLeaseId);
     this.#leaseStatus.uint8(LEASE_STATUSES[row.leaseStatus]);

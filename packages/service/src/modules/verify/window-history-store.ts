@@ -51,7 +51,7 @@ export function readWindowUse(
   const { from, conditions, params, value, isSelected } = windowQueryParts(own, scope);
   const isBefore = window.endS === null ? '' : 'AND toUnixTimestamp(occurred_at) < {end:Int64}';
   return clickhouse.query<SubjectUse>(
-    `SELECT subject_id AS subjectId, ${MARK} AS markMs, toString(sumIf(${value}, ${isSelected})) AS selected,
+    `SELECT ${COUNTED_SUBJECT} AS subjectId, ${MARK} AS markMs, toString(sumIf(${value}, ${isSelected})) AS selected,
        toString(sumIf(${value}, ${value} > 0)) AS gained, toString(sumIf(${value}, ${value} < 0)) AS lost
      FROM ${from} WHERE ${conditions} AND toUnixTimestamp(occurred_at) >= {start:Int64} ${isBefore}
      GROUP BY subjectId, markMs`,
@@ -82,7 +82,7 @@ export function readWindowUses(
 ): Promise<WindowUse[]> {
   const { from, conditions, params, value, isSelected } = windowQueryParts(own, scope);
   return clickhouse.query<WindowUse>(
-    `SELECT subject_id AS subjectId, ${roundedDown('toInt64(toUnixTimestamp(occurred_at))', 'starts')} AS startS,
+    `SELECT ${COUNTED_SUBJECT} AS subjectId, ${roundedDown('toInt64(toUnixTimestamp(occurred_at))', 'starts')} AS startS,
        ${MARK} AS markMs, toString(sum(${value})) AS selected
      FROM ${from} WHERE ${conditions} AND ${isSelected} AND toUnixTimestamp(occurred_at) >= {start:Int64}
      GROUP BY subjectId, startS, markMs HAVING sum(${value}) != 0
@@ -113,6 +113,14 @@ const MARK = roundedDown('toUnixTimestamp64Milli(processed_at)', 'marks');
 function roundedDown(number: string, list: string): string {
   return `roundDown(${number}, {${list}:Array(Int64)})`;
 }
+
+/**
+ * The subjects of one type at which usage counts, one row for each: that of the event, and those above it when the event
+ * was rated.
+ */
+export const COUNTED_SUBJECT = `arrayJoin(arrayConcat(
+  if(subject_type = {subject_type:String}, [subject_id], []),
+  arrayFilter((id, type) -> type = {subject_type:String}, parent.id, parent.type)))`;
 
 /** The amount that a charge item adds to a window; for a measure that counts values, whether it has one. */
 const SUMMED: Readonly<Record<LimitMeasure, string>> = {
@@ -145,7 +153,8 @@ export function windowQueryParts(
   }
   return {
     from: `${events} ARRAY JOIN item`,
-    conditions: `tenant_id = {tenant:String} AND project_id = {project:String} AND subject_type = {subject_type:String}
+    conditions: `tenant_id = {tenant:String} AND project_id = {project:String}
+       AND (subject_type = {subject_type:String} OR has(parent.type, {subject_type:String}))
        AND processed_at >= fromUnixTimestamp64Milli({since:Int64})
        ${measure === 'amount' ? 'AND item.currency = {currency:String}' : ''}`,
     isSelected: `(${selects.join(' AND ')})`,

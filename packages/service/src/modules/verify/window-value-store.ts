@@ -3,7 +3,7 @@ import type { OwnTables } from '../storage/index.js';
 import { ITEM_SIGN } from '../usage/index.js';
 import { decimalOf } from './compare.js';
 import type { WindowBounds } from './posting-tally.js';
-import { type WindowUsageScope, windowQueryParts } from './window-history-store.js';
+import { COUNTED_SUBJECT, type WindowUsageScope, windowQueryParts } from './window-history-store.js';
 
 /** The window of a subject that is read. */
 export interface ValueWindow {
@@ -51,10 +51,10 @@ export async function readValueBounds(
   const rows = await clickhouse.query<BoundsRow>(
     `SELECT subjectId, ${isMaximum ? MAXIMUM : DIFFERENT}
      FROM (
-       SELECT subject_id AS subjectId, ${value} AS value, sumIf(${ITEM_SIGN}, ${isCertain} AND ${isSelected}) AS times,
+       SELECT ${COUNTED_SUBJECT} AS subjectId, ${value} AS value, sumIf(${ITEM_SIGN}, ${isCertain} AND ${isSelected}) AS times,
          countIf(NOT ${isCertain} AND ${ITEM_SIGN} > 0) AS gains, countIf(NOT ${isCertain} AND ${ITEM_SIGN} < 0) AS losses
        FROM ${from}
-       WHERE ${conditions} AND subject_id IN {ids:Array(String)} AND ${PROCESSED_MS} >= ${timeOf('from_ms')}
+       WHERE ${conditions} AND subjectId IN {ids:Array(String)} AND ${PROCESSED_MS} >= ${timeOf('from_ms')}
          AND toUnixTimestamp(occurred_at) >= {start:Int64} ${isBefore} AND ${hasValue}
        GROUP BY subjectId, value
      )
@@ -77,7 +77,7 @@ export async function readValueBounds(
 const PROCESSED_MS = 'toUnixTimestamp64Milli(processed_at)';
 /** The time of a list that belongs to the subject of the row. */
 const timeOf = (list: string) =>
-  `transform(subject_id, {ids:Array(String)}, {${list}:Array(Int64)}, toInt64(0))`;
+  `transform(subjectId, {ids:Array(String)}, {${list}:Array(Int64)}, toInt64(0))`;
 
 const DIFFERENT = `toString(countIf(times > 0)) AS certain, toString(countIf(gains > 0)) AS gained,
   toString(-toInt64(countIf(losses > 0))) AS lost`;

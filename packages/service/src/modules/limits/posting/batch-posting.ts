@@ -3,7 +3,7 @@ import type { Tx } from '../../../platform/postgres/index.js';
 import { postCorrections, postUsage, type UsageDebit } from '../../ledger/index.js';
 import { emit } from '../../webhooks/index.js';
 import type { LimitCatalog } from '../rules/catalog.js';
-import type { CompiledRoute } from '../rules/route-rules.js';
+import type { CompiledRoute, LimitedSubject, RoutedSubject } from '../rules/route-rules.js';
 import { type SubjectUsage, subjectRef } from '../windows/subject-usage.js';
 import { countWindows } from '../windows/windows.js';
 import { AccountDebits, correctionDebit, usageDebits } from './debits.js';
@@ -86,17 +86,24 @@ export class BatchPosting {
 
   /**
    * Returns the posting of an event that a correction takes back or adds. Its amounts go to the named account, whatever
-   * its subject's route says; without an account, they go nowhere.
+   * its subject's route says; without an account, they go nowhere. It counts for its subject and its `parents`.
    */
   ofCorrection(scope: PostingScope, event: RatedUsage, accountId: string): EventPosting {
+    const above = (event.parents ?? []).map((subject) => this.#routed(scope, subject));
     const isPosted = accountId !== '' && event.items.some(isPriced);
     const account = isPosted ? this.#account(scope, accountId) : undefined;
     return {
       ...UNPRICED,
       itemTransactionIds: account === undefined ? NO_TRANSACTIONS : transactionIds(account, event),
       usage: this.#usageOf(scope, event),
+      above: above.filter((usage) => usage !== undefined),
       account,
     };
+  }
+
+  /** Returns the subjects above that of a prepared event now. */
+  parentsOf(scope: PostingScope, event: RatedUsage): EventPosting['parents'] {
+    return this.#usageOf(scope, event)?.parents ?? UNPRICED.parents;
   }
 
   async #write(
@@ -127,10 +134,12 @@ export class BatchPosting {
     const lease = this.#leases.of(scope, event.subject, event.budgetLeaseId);
     return {
       posting: isPosted ? 'posted' : isAnyPriced ? 'unrouted' : 'unpriced',
+      parents: usage?.parents ?? UNPRICED.parents,
       accountId: usage?.account.accountId ?? '',
       leaseStatus: lease.status,
       itemTransactionIds: isPosted ? transactionIds(usage.account, event) : NO_TRANSACTIONS,
       usage,
+      above: usage?.above ?? UNPRICED.above,
       account: usage?.account,
       charge: lease.charge,
     };
@@ -148,12 +157,15 @@ export class BatchPosting {
   #addMissing({ scope, events }: UsageGroup, missing: MissingSubject[]): void {
     const ofProject = this.#projects.get(scope.projectId);
     if (ofProject === undefined) return;
-    for (const { subject } of events) {
-      if (subject === undefined) continue;
+    const add = (subject: LimitedSubject) => {
       const ofType = subjectsOfType(ofProject, subject.type);
-      if (ofType.has(subject.id)) continue;
+      if (ofType.has(subject.id)) return;
       ofType.set(subject.id, undefined);
       missing.push({ scope, subject });
+    };
+    for (const { subject, parents } of events) {
+      if (subject !== undefined) add(subject);
+      if (parents !== undefined) for (const parent of parents) add(parent);
     }
   }
 
@@ -162,16 +174,30 @@ export class BatchPosting {
     for (const { scope, subject } of missing) {
       const route = routes.resolve(scope.projectId, subject.type, subject.id);
       const ofProject = this.#projects.get(scope.projectId);
-      if (route === undefined || ofProject === undefined) continue;
-      const account = this.#account(scope, route.account.id);
-      const usage = { scope, subject, route, account, latest: [], all: undefined };
-      subjectsOfType(ofProject, subject.type).set(subject.id, usage);
+      if (route !== undefined && ofProject !== undefined) this.#meet(scope, ofProject, { subject, route });
     }
   }
 
-  #usageOf({ projectId }: PostingScope, { subject }: RatedUsage): SubjectUsage | undefined {
-    if (subject === undefined) return undefined;
-    return this.#projects.get(projectId)?.get(subject.type)?.get(subject.id);
+  /** Returns the usage of a subject; every subject has one, whether events name it or subjects below it. */
+  #meet(scope: PostingScope, ofProject: ProjectSubjects, { subject, route }: RoutedSubject): SubjectUsage {
+    const ofType = subjectsOfType(ofProject, subject.type);
+    const known = ofType.get(subject.id);
+    if (known !== undefined) return known;
+    const parent = route.parent === undefined ? undefined : this.#meet(scope, ofProject, route.parent);
+    const above = parent === undefined ? UNPRICED.above : [parent, ...parent.above];
+    const parents = parent === undefined ? UNPRICED.parents : [parent.subject, ...parent.parents];
+    const account = this.#account(scope, route.account.id);
+    const usage = { scope, subject, route, account, above, parents, latest: [], all: undefined };
+    ofType.set(subject.id, usage);
+    return usage;
+  }
+
+  #usageOf(scope: PostingScope, { subject }: RatedUsage): SubjectUsage | undefined {
+    return subject === undefined ? undefined : this.#routed(scope, subject);
+  }
+
+  #routed({ projectId }: PostingScope, { type, id }: LimitedSubject): SubjectUsage | undefined {
+    return this.#projects.get(projectId)?.get(type)?.get(id);
   }
 
   #account(scope: PostingScope, accountId: string): AccountDebits {
@@ -183,11 +209,13 @@ const NO_TRANSACTIONS: readonly string[] = [];
 
 /** The posting that all events without route and lease share. */
 const UNROUTED: EventPosting = {
+  parents: [],
   posting: 'unrouted',
   accountId: '',
   leaseStatus: 'none',
   itemTransactionIds: NO_TRANSACTIONS,
   usage: undefined,
+  above: [],
   account: undefined,
   charge: undefined,
 };

@@ -16,7 +16,8 @@ interface KnownRule {
   readonly amounts: { readonly atMs: number; readonly limit: bigint }[];
 }
 
-interface KnownRoute extends Required<Omit<TestRoute, 'planId'>> {
+interface KnownRoute extends Required<Omit<TestRoute, 'planId' | 'accountId'>> {
+  readonly accountId: string | null;
   readonly planId: string | undefined;
   readonly boundAtMs: number;
   readonly direct: KnownRule[];
@@ -68,10 +69,36 @@ export class PostingOracle {
     this.#plans.set(planId, known);
   }
 
-  route({ subjectId = '*', accountId = 'acct_a', planId, timezone = 'UTC', anchorS = 0 }: TestRoute): void {
+  route({ subjectId = '*', accountId = 'acct_a', planId, ...fields }: TestRoute): void {
+    const { timezone = 'UTC', anchorS = 0, parentId = null } = fields;
     const direct = this.#routes.get(subjectId)?.direct ?? [];
     const boundAtMs = this.#clock.nowMs();
-    this.#routes.set(subjectId, { subjectId, accountId, planId, timezone, anchorS, boundAtMs, direct });
+    const route = { subjectId, accountId, parentId, planId, timezone, anchorS, boundAtMs, direct };
+    this.#routes.set(subjectId, route);
+  }
+
+  /** Whether the service would accept this parent: it has a route, and no route would be above itself. */
+  acceptsParent(subjectId: string, parentId: string): boolean {
+    const above = [subjectId];
+    for (let id: string | null = parentId; id !== null; ) {
+      const route = this.#routeOf(id);
+      if (route === undefined || above.includes(route.subjectId)) return false;
+      above.push(route.subjectId);
+      id = route.parentId;
+    }
+    return true;
+  }
+
+  #routeOf(subjectId: string): KnownRoute | undefined {
+    return this.#routes.get(subjectId) ?? this.#routes.get('*');
+  }
+
+  /** Returns a subject and those above it, each with its route. */
+  #levelsOf(subjectId: string): { readonly id: string; readonly route: KnownRoute }[] {
+    const route = this.#routeOf(subjectId);
+    if (route === undefined) return [];
+    const above = route.parentId === null ? [] : this.#levelsOf(route.parentId);
+    return [{ id: subjectId, route }, ...above];
   }
 
   limit(subjectId: string, rule: TestRule, ruleNo: number): void {
@@ -155,14 +182,23 @@ export class PostingOracle {
   }
 
   #count(event: TestUsage, added: Map<string, CountedWindow>): void {
-    const { subject, items, dimensions, occurredAt, isCounter = false } = ratedUsage(event);
-    const route = subject && (this.#routes.get(subject.id) ?? this.#routes.get('*'));
-    if (subject === undefined || route === undefined) return;
+    const { subject, items } = ratedUsage(event);
+    const levels = subject === undefined ? [] : this.#levelsOf(subject.id);
+    const accountId = levels.find(({ route }) => route.accountId !== null)?.route.accountId;
     for (const { currency, amount } of items) {
-      if (currency === '') continue;
-      const key = `${route.accountId} ${currency}`;
+      if (currency === '' || levels.length === 0) continue;
+      const key = `${accountId} ${currency}`;
       this.#wallets.set(key, (this.#wallets.get(key) ?? 0n) + amount);
     }
+    for (const level of levels) this.#countAt(level, event, added);
+  }
+
+  #countAt(
+    { id: subjectId, route }: { readonly id: string; readonly route: KnownRoute },
+    event: TestUsage,
+    added: Map<string, CountedWindow>,
+  ): void {
+    const { items, dimensions, occurredAt, isCounter = false } = ratedUsage(event);
     for (const known of [...route.direct, ...(this.#plans.get(route.planId ?? '') ?? [])]) {
       const { rule, ruleNo } = known;
       const counted = items
@@ -171,9 +207,9 @@ export class PostingOracle {
         .filter(() => hasListedValue(rule, dimensions))
         .filter(({ currency }) => (rule.measure ?? 'amount') !== 'amount' || currency === rule.currency);
       const { startS, endS, limit } = windowOf(known, route, occurredAt);
-      const key = `${subject.id} ${ruleNo} ${startS}`;
+      const key = `${subjectId} ${ruleNo} ${startS}`;
       const window = added.get(key) ?? {
-        ...{ subjectId: subject.id, ruleNo, startS, endS, limit, rule, notifyAt: rule.notifyAt ?? [] },
+        ...{ subjectId, ruleNo, startS, endS, limit, rule, notifyAt: rule.notifyAt ?? [] },
         used: 0n,
         alerts: new Map(),
       };

@@ -9,6 +9,8 @@ import type { LeaseCharge } from './store.js';
 export interface EventPosting extends PostedFields {
   /** The subject, if it has a route. */
   readonly usage: SubjectUsage | undefined;
+  /** The subjects above it that have a route. */
+  readonly above: readonly SubjectUsage[];
   /** The account whose wallets are debited. */
   readonly account: AccountDebits | undefined;
   /** The lease that pays for the event. */
@@ -25,16 +27,14 @@ export class PostingPlan {
   readonly #accounts = new Set<AccountDebits>();
   readonly #charges = new Set<LeaseCharge>();
 
-  /** Adds an event to its lease, to the windows of its subject, and to the debits of its account. */
-  add(event: RatedUsage, { usage, account, charge }: EventPosting): void {
+  /** Adds an event to its lease, to the windows of every level of its subject, and to the debits of its account. */
+  add(event: RatedUsage, { usage, above, account, charge }: EventPosting): void {
     if (charge !== undefined) {
       addToCharge(charge, event);
       this.#charges.add(charge);
     }
-    if (usage !== undefined) {
-      this.#subjects.add(usage);
-      this.#counter.add(usage, event);
-    }
+    if (usage !== undefined) this.#count(event, usage);
+    for (const level of above) this.#count(event, level);
     if (account === undefined) return;
     this.#accounts.add(account);
     for (const item of event.items) {
@@ -43,6 +43,11 @@ export class PostingPlan {
       debit.itemCount++;
       debit.amount += item.amount;
     }
+  }
+
+  #count(event: RatedUsage, usage: SubjectUsage): void {
+    this.#subjects.add(usage);
+    this.#counter.add(usage, event);
   }
 
   /** Returns the debits of all added events: at most one for each wallet. */

@@ -75,15 +75,20 @@ const publish = fc
 const route = fc
   .record({
     subjectId: fc.oneof(fc.constant('*'), subjectId),
-    accountId: fc.constantFrom('acct_a', 'acct_b'),
+    accountId: fc.constantFrom('acct_a', 'acct_b', null),
+    parentId: fc.option(subjectId),
     planId: fc.constantFrom('ulp_1', 'ulp_2', undefined),
     timezone: fc.constantFrom('UTC', 'Europe/Berlin', 'Asia/Kathmandu'),
     anchorS: fc.constantFrom(0, NOW_S - 1, NOW_S - 7 * DAY_S + 5),
   })
-  .map(({ planId, ...fields }) =>
-    stepOf({ planId, ...fields }, async (fixture, oracle) => {
+  .map(({ planId, accountId, ...fields }) =>
+    stepOf({ planId, accountId, ...fields }, async (fixture, oracle) => {
       const isKnown = planId !== undefined && oracle.plans.includes(planId);
-      const bound = isKnown ? { ...fields, planId } : fields;
+      const isBelow = fields.parentId !== null && oracle.acceptsParent(fields.subjectId, fields.parentId);
+      const placed = isBelow
+        ? { ...fields, accountId }
+        : { ...fields, accountId: accountId ?? 'acct_a', parentId: null };
+      const bound = isKnown ? { ...placed, planId } : placed;
       await fixture.route(bound);
       oracle.route(bound);
     }),

@@ -29,6 +29,7 @@ describe('posting a batch', () => {
     const id = posted?.itemTransactionIds[0];
     expect(id).toMatch(/^led_[0-9a-f]{32}$/);
     expect(posted).toEqual({
+      parents: [],
       posting: 'posted',
       accountId: 'acct_a',
       leaseStatus: 'none',

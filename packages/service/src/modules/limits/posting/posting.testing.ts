@@ -20,7 +20,9 @@ import { NOW_S, ratedUsage, type TestUsage } from './usage.testing.js';
 
 export interface TestRoute {
   readonly subjectId?: string;
-  readonly accountId?: string;
+  /** Null for the account of the parent. */
+  readonly accountId?: string | null;
+  readonly parentId?: string | null;
   readonly planId?: string;
   readonly timezone?: string;
   readonly anchorS?: number;
@@ -82,7 +84,9 @@ export class PostingFixture {
       for (const [index, event] of usage.entries()) plan.add(event, postings[index] as EventPosting);
       await posting.write(plan);
       await before();
-      return postings.map(({ usage: _usage, account: _account, charge: _charge, ...fields }) => fields);
+      return postings.map(
+        ({ usage: _usage, above: _above, account: _account, charge: _charge, ...fields }) => fields,
+      );
     });
   }
 
@@ -90,21 +94,24 @@ export class PostingFixture {
   async route({
     subjectId = '*',
     accountId = 'acct_a',
+    parentId = null,
     planId,
     timezone = 'UTC',
     anchorS = 0,
   }: TestRoute = {}) {
     const { tenantId, projectId } = this.project;
     await this.rows(
-      `insert into accounts (tenant_id, project_id, id, name, created_at) values ($1, $2, $3, $3, 0) on conflict do nothing`,
+      `insert into accounts (tenant_id, project_id, id, name, created_at)
+      select $1, $2, $3, $3, 0 where $3::text is not null on conflict do nothing`,
       [tenantId, projectId, accountId],
     );
     await this.rows(
       `insert into subject_routes (tenant_id, project_id, id, subject_type, subject_id, account_id, usage_limit_plan_id,
-        plan_bound_at_ms, usage_limit_anchor, timezone, week_start, created_at, updated_at)
-      values ($1, $2, $3, 'user', $4, $5, $6, $7, $8, $9, 'monday', 0, 0)
+        plan_bound_at_ms, usage_limit_anchor, timezone, week_start, created_at, updated_at, parent_type, parent_id)
+      values ($1, $2, $3, 'user', $4, $5, $6, $7, $8, $9, 'monday', 0, 0, case when $10::text is not null then 'user' end, $10)
       on conflict (project_id, subject_type, subject_id) do update set account_id = $5, usage_limit_plan_id = $6,
-        plan_bound_at_ms = $7, usage_limit_anchor = $8, timezone = $9`,
+        plan_bound_at_ms = $7, usage_limit_anchor = $8, timezone = $9, parent_type = excluded.parent_type,
+        parent_id = $10`,
       [
         tenantId,
         projectId,
@@ -115,6 +122,7 @@ export class PostingFixture {
         this.clock.nowMs(),
         anchorS,
         timezone,
+        parentId,
       ],
     );
     await this.#advanceRevision();

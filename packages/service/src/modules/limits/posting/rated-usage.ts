@@ -13,6 +13,8 @@ export interface RatedUsage {
   /** Unix seconds. */
   readonly occurredAt: number;
   readonly subject: LimitedSubject | undefined;
+  /** For a correction, the subjects above at which the event counts. Otherwise the subject's route decides. */
+  readonly parents?: readonly LimitedSubject[];
   readonly dimensions: ReadonlyMap<string, string>;
   readonly items: readonly UsageItemRow[];
   /** Whether its charge items are taken back. Their amounts and quantities have the opposite sign then. */
@@ -30,11 +32,12 @@ export interface UsageGroup {
 /** The fields that posting adds to the row of an event. */
 export type PostedFields = Pick<
   UsageEventRow,
-  'posting' | 'accountId' | 'leaseStatus' | 'itemTransactionIds'
+  'parents' | 'posting' | 'accountId' | 'leaseStatus' | 'itemTransactionIds'
 >;
 
 /** The posting of a failed event. */
 export const NOT_POSTED: PostedFields = {
+  parents: [],
   posting: 'none',
   accountId: '',
   leaseStatus: 'none',

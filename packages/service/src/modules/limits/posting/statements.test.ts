@@ -47,6 +47,18 @@ describe('the statements of a batch', () => {
     expect(await statementsOf(cost('0.5'), { ...cost('0'), subject: 'u2' })).toEqual(two);
   });
 
+  it('are the same for a subject with levels above, and their windows', async () => {
+    await fixture.route({ subjectId: 'top', planId: 'ulp_1' });
+    await fixture.route({ subjectId: 'middle', planId: 'ulp_1', accountId: null, parentId: 'top' });
+    await fixture.route({ subjectId: 'low', planId: 'ulp_1', accountId: null, parentId: 'middle' });
+    const low = { ...cost('1'), subject: 'low' };
+    expect(await statementsOf(low)).toEqual(['select current_windows', 'insert current_windows']);
+    const two = ['select current_windows', 'update current_windows'];
+    expect(await statementsOf(low, { ...cost('1'), subject: 'middle' })).toEqual(two);
+    const used = (await fixture.windows()).map(({ subject_id, used }) => `${subject_id} ${used}`);
+    expect(used).toEqual(expect.arrayContaining(['low 2', 'middle 3', 'top 3']));
+  });
+
   it('are one more for the past windows that late usage falls into', async () => {
     await statementsOf(cost('1', NOW_S - DAY_S));
     expect(await statementsOf(cost('1', NOW_S - DAY_S), cost('-1', NOW_S))).toEqual([

@@ -22,6 +22,8 @@ const usage: SubjectUsage = {
     0,
   ),
   account: new AccountDebits('acct_1', SCOPE, 0),
+  above: [],
+  parents: [],
   latest: [],
   all: undefined,
 };

@@ -15,6 +15,8 @@ it('stops the batch rather than count usage under another rule', () => {
     subject: { type: 'user', id: 'u1' },
     route: new CompiledRoute('ra_1', { id: 'acct_1', externalId: null }, settings, rules, 0),
     account: new AccountDebits('acct_1', scope, 0),
+    above: [],
+    parents: [],
     latest: [],
     all: undefined,
   };

@@ -33,6 +33,9 @@ export interface SubjectUsage {
   readonly subject: LimitedSubject;
   readonly route: CompiledRoute;
   readonly account: AccountDebits;
+  /** The levels above, the nearest first. Their subjects are in `parents`, as rows have them. */
+  readonly above: readonly SubjectUsage[];
+  readonly parents: readonly LimitedSubject[];
   /** For each rule of the route, at the rule's place: the window that the latest event fell into. */
   readonly latest: (WindowSum | undefined)[];
   /** All windows by rule and start, once a rule has more than one. */
