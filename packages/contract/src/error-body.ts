@@ -30,6 +30,11 @@ const facts = {
     'Billing account of the subject, in `limit_exceeded`, of the wallet, in `insufficient_funds`, or that has the external id, in ' +
       '`external_id_taken`.',
   ),
+  level: Type.Optional(
+    Type.Integer({
+      description: 'Level of the limit, in `limit_exceeded`: 0 for the subject, 1 for its parent.',
+    }),
+  ),
   currency: text('Currency of the amounts, in `limit_exceeded` and `insufficient_funds`.'),
   limit_amount: decimal('The limit in its current window, in `limit_exceeded`.'),
   used_amount: decimal('Usage in the current window, in `limit_exceeded`.'),

@@ -15,6 +15,7 @@ import {
   IDENTIFIER_CHARS_MAX,
   METRIC_PATTERN,
   RULE_SET_DIMENSIONS_MAX,
+  SUBJECT_LEVELS_MAX,
   SUBJECT_TYPE_PATTERN,
 } from './limits.js';
 import { Warnings } from './warnings.js';
@@ -40,12 +41,20 @@ export const RealtimeLimit = Type.Object(
       }),
     ),
     rule_account_id: Type.String({ description: 'The subject route that the rule comes from, `ra_…`.' }),
-    account_id: Type.String({ description: 'Billing account of the subject route, `acct_…`.' }),
+    account_id: Type.String({
+      description: 'Account that pays for the subject, `acct_…`: its own, or the nearest above.',
+    }),
     account_external_id: Nullable(
       Type.String({ description: 'The `external_id` of that account; null when it has none.' }),
     ),
-    subject_type: SubjectType,
-    subject_id: SubjectId,
+    level: Type.Integer({
+      minimum: 0,
+      maximum: SUBJECT_LEVELS_MAX - 1,
+      description:
+        'Level of the limit: 0 for the subject that was asked about or whose usage passed the limit, 1 for its parent, and so on.',
+    }),
+    subject_type: { ...SubjectType, description: 'Type of the subject at this level.' },
+    subject_id: { ...SubjectId, description: 'Id of the subject at this level.' },
     dimension_key: Type.Optional(
       Type.String({ description: 'Only usage with this dimension counts. Absent if all usage counts.' }),
     ),
@@ -103,16 +112,28 @@ export const RealtimeLimit = Type.Object(
   {
     ...closed,
     description:
-      'A limit of a subject, and its usage in a window: the current one, unless another was asked for.',
+      'A limit of a subject or of one above it, and its usage in a window: the current one, unless another was asked for.',
   },
 );
 
 /** Upper bound of `at`, Unix seconds: no event occurs later. */
 export const LIMITS_AT_MAX = 2 ** 32 - 1;
 
+/** Whose limits a snapshot shows. */
+export const SNAPSHOT_LEVELS = ['own', 'all'] as const;
+export type SnapshotLevels = (typeof SNAPSHOT_LEVELS)[number];
+
 export const RealtimeLimitsQuery = Type.Object(
   {
     ...subjectFields,
+    levels: Type.Optional(
+      Type.Unsafe<SnapshotLevels>({
+        type: 'string',
+        enum: [...SNAPSHOT_LEVELS],
+        description:
+          'Whether to show the limits of the subject alone (`own`, default), or those of all subjects above it too.',
+      }),
+    ),
     at: Type.Optional(
       Type.Integer({
         minimum: 0,
@@ -129,7 +150,10 @@ export const RealtimeLimits = Type.Object(
     tenant_id: Type.String(),
     project_id: Type.String(),
     account_id: Nullable(
-      Type.String({ description: 'Billing account of the subject route, `acct_…`; null without a route.' }),
+      Type.String({
+        description:
+          'Account that pays for the subject, `acct_…`: its own, or the nearest above; null without a route.',
+      }),
     ),
     subject_type: SubjectType,
     subject_id: SubjectId,
@@ -144,18 +168,19 @@ export const RealtimeLimits = Type.Object(
 
 export const LimitCrossingsQuery = Type.Object({ ...subjectFields, ...PageQuery.properties }, closed);
 
-const { limit_key, plan_id, account_id, account_external_id, ...firstFields } = RealtimeLimit.properties;
+const { limit_key, plan_id, account_id, account_external_id, level, ...firstFields } =
+  RealtimeLimit.properties;
 /** Messages are stored as they were sent; those of earlier releases lack some fields. */
 export const CrossedLimit = Type.Object(
   {
     ...firstFields,
-    ...Type.Partial(Type.Object({ limit_key, plan_id, account_id, account_external_id })).properties,
+    ...Type.Partial(Type.Object({ limit_key, plan_id, account_id, account_external_id, level })).properties,
   },
   {
     ...closed,
     description:
-      'The limit and its usage at that time. Alerts of earlier releases lack `limit_key`, `plan_id`, `account_id` and ' +
-      '`account_external_id`.',
+      'The limit and its usage at that time. Alerts of earlier releases lack `limit_key`, `plan_id`, `account_id`, ' +
+      '`account_external_id` and `level`.',
   },
 );
 
@@ -260,8 +285,8 @@ export const RealtimeCheck = Type.Object(
   {
     allowed: Type.Boolean({
       description:
-        'Whether the usage fits in every `block` limit that would count it, in addition to used and reserved ' +
-        'amounts, and a prepaid wallet can pay it.',
+        'Whether the usage fits in every `block` limit of every level that would count it, in addition to used and ' +
+        'reserved amounts, and a prepaid wallet can pay it.',
     }),
     blocked_by: Type.Array(RealtimeLimit, { description: 'The limits that block the usage.' }),
     blocked_by_wallet: Type.Optional(BlockingWallet),

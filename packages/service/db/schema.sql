@@ -122,6 +122,8 @@ create table budget_leases (
   expires_at bigint not null,
   created_at bigint not null,
   closed_at bigint,
+  rule_subject_types text[],
+  rule_subject_ids text[],
   constraint budget_leases_amount_check CHECK ((amount > (0)::numeric)),
   constraint budget_leases_held_check CHECK ((held >= (0)::numeric)),
   constraint budget_leases_pkey PRIMARY KEY (project_id, id),

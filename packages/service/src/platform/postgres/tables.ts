@@ -186,6 +186,8 @@ export interface BudgetLeasesTable {
   expires_at: number;
   created_at: number;
   closed_at: number | null;
+  rule_subject_types: string[] | null;
+  rule_subject_ids: string[] | null;
 }
 
 export interface CatalogPlansTable {

@@ -84,7 +84,7 @@ function Amount({ name, value }: { readonly name: string; readonly value: string
  * sum comes first.
  */
 export function limitName(
-  limit: Omit<RealtimeLimit, 'limit_key' | 'plan_id' | 'account_id' | 'account_external_id'>,
+  limit: Omit<RealtimeLimit, 'limit_key' | 'plan_id' | 'account_id' | 'account_external_id' | 'level'>,
 ): string {
   const { measure, of, period } = limit;
   const selected = metricWords(limit);

@@ -1,7 +1,6 @@
 import type { ErrorDetail } from '@tollgate/contract';
 import { DomainError } from '../../../kernel/errors.js';
 import { type Amount, amountText } from '../../ledger/index.js';
-import type { CompiledRoute, LimitedSubject } from '../rules/route-rules.js';
 import { hasRoomFor, type LimitStatus } from './limit-status.js';
 
 /** Upper bound of the limits that the message names; `details` lists all of them. */
@@ -13,19 +12,14 @@ const LIMITS_NAMED_MAX = 3;
  *
  * @throws DomainError `limit_exceeded`, which lists the limits that are too low
  */
-export function refuseFull(
-  route: CompiledRoute,
-  subject: LimitedSubject,
-  statuses: readonly LimitStatus[],
-  asked: Amount,
-): void {
+export function refuseFull(statuses: readonly LimitStatus[], asked: Amount): void {
   const full = statuses.filter(
     (status) => !hasRoomFor({ ...status, used: withoutRefunds(status.used) }, asked),
   );
   if (full.length === 0) return;
   throw new DomainError('limit_exceeded', {
     message: sentenceOf(full),
-    details: full.map((status) => detailOf(route, subject, status, asked)),
+    details: full.map((status) => detailOf(status, asked)),
   });
 }
 
@@ -43,20 +37,17 @@ function sentenceOf(full: readonly LimitStatus[]): string {
   return `Would exceed ${full.length} ${full.length === 1 ? 'limit' : 'limits'}: ${named.join(', ')}${rest}.`;
 }
 
-function detailOf(
-  { account }: CompiledRoute,
-  subject: LimitedSubject,
-  { rule, used, reserved, limit }: LimitStatus,
-  asked: Amount,
-): ErrorDetail {
+function detailOf({ at, rule, used, reserved, limit }: LimitStatus, asked: Amount): ErrorDetail {
+  const { level, subject, route } = at;
   return {
     path: rule.id,
     message: `${amountText(used)} used and ${amountText(reserved)} reserved of ${amountText(limit)} ${rule.currency}`,
     limit_key: rule.limitKey,
     plan_id: rule.planId,
+    level,
     subject_type: subject.type,
     subject_id: subject.id,
-    account_id: account.id,
+    account_id: route.account.id,
     currency: rule.currency,
     limit_amount: amountText(limit),
     used_amount: amountText(used),

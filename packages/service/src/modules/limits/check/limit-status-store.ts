@@ -2,25 +2,23 @@ import { CompiledQuery } from 'kysely';
 import { present, sumOrNone } from '../../../kernel/present.js';
 import type { Postgres, Tx } from '../../../platform/postgres/index.js';
 import { type Amount, amountFromText } from '../../ledger/index.js';
-import type { LimitedSubject } from '../rules/route-rules.js';
 import { storedValue } from '../windows/counted-values.js';
-import type { Counted, OpenRule } from './limit-status.js';
+import type { Counted, OpenRuleAtLevel } from './limit-status.js';
 
-/** The windows to read for the rules of one subject. */
+/** The windows to read for the rules of a subject, of all levels that are asked about. */
 export interface CountedQuery {
   readonly projectNo: number;
-  readonly subject: LimitedSubject;
   readonly rules: readonly AskedRule[];
 }
 
 /** A window to read, and the value that may be new to it. */
-export interface AskedRule extends OpenRule {
+export interface AskedRule extends OpenRuleAtLevel {
   /** The text of the dimension whose values the rule counts; undefined when none is asked for. */
   readonly value: string | undefined;
 }
 
-/** By `ruleNo`; a rule without an entry has counted nothing. */
-export type CountedRules = ReadonlyMap<number, Counted>;
+/** One entry for each rule that was asked about, in their order. */
+export type CountedRules = readonly Counted[];
 
 interface CountedRow {
   /** Position in the list of asks, from 1 on. */
@@ -68,7 +66,7 @@ export async function readCounted(
 
 /** The same inside a transaction, at the moment of this statement. */
 export async function readCountedIn(tx: Tx, ask: CountedQuery): Promise<CountedRules> {
-  if (ask.rules.length === 0) return new Map();
+  if (ask.rules.length === 0) return [];
   const { rows } = await tx.executeQuery<CountedRow>(CompiledQuery.raw(COUNTED, countedValues([ask])));
   return present(byAsk([ask], rows)[0], 'the use of the rules');
 }
@@ -78,8 +76,8 @@ function countedValues(asks: readonly CountedQuery[]): unknown[] {
     asks.flatMap((ask) => ask.rules.map((rule) => value(ask, rule)));
   return [
     column(({ projectNo }) => projectNo),
-    column(({ subject }) => subject.type),
-    column(({ subject }) => subject.id),
+    column((_, { at }) => at.subject.type),
+    column((_, { at }) => at.subject.id),
     column((_, { rule }) => rule.ruleNo),
     column((_, { window }) => window.startS),
     column((_, { value }) => (value === undefined ? null : storedValue(value))),
@@ -87,13 +85,14 @@ function countedValues(asks: readonly CountedQuery[]): unknown[] {
 }
 
 function byAsk(asks: readonly CountedQuery[], rows: readonly CountedRow[]): CountedRules[] {
-  const answers = asks.map(() => new Map<number, Counted>());
-  const asked = asks.flatMap(({ rules }, at) => rules.map(({ rule }) => ({ at, ruleNo: rule.ruleNo })));
-  for (const row of rows) {
-    const to = asked[row.position - 1];
-    if (to !== undefined) answers[to.at]?.set(to.ruleNo, toCounted(row));
-  }
-  return answers;
+  const counted: Counted[] = [];
+  for (const row of rows) counted[row.position - 1] = toCounted(row);
+  let from = 0;
+  return asks.map(({ rules }) => {
+    const ofAsk = counted.slice(from, from + rules.length);
+    from += rules.length;
+    return ofAsk;
+  });
 }
 
 function toCounted({ used, limit_amount: limit, reserved, seen }: CountedRow): Counted {

@@ -16,9 +16,17 @@ function shown(change: Partial<CompiledRule>) {
     new LimitRuleIndex([rule]),
     0,
   );
-  const status = { rule, window: { startS: 0, endS: 60 }, used: stored('10'), reserved: 0n, isSeen: false };
+  const subject = { type: 'user', id: 'u1' };
+  const status = {
+    at: { level: 0, subject, route },
+    rule,
+    window: { startS: 0, endS: 60 },
+    used: stored('10'),
+    reserved: 0n,
+    isSeen: false,
+  };
   const raised = 0n;
-  return toRealtimeLimit(route, { type: 'user', id: 'u1' }, { ...status, raised, limit: stored('10') });
+  return toRealtimeLimit({ ...status, raised, limit: stored('10') });
 }
 
 it('shows the lists of a rule', () => {

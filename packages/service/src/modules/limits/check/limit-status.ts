@@ -1,7 +1,8 @@
 import { type RealtimeLimit, type Warning, warningOf } from '@tollgate/contract';
 import { type TimeWindow, windowAt } from '../../../kernel/period.js';
+import { present } from '../../../kernel/present.js';
 import { type Amount, amountText } from '../../ledger/index.js';
-import type { CompiledRoute, LimitedSubject } from '../rules/route-rules.js';
+import type { LimitedSubject, SubjectLevel } from '../rules/route-rules.js';
 import type { CompiledRule } from '../rules/rule.js';
 
 /** The warning that a subject has no limits and no account. */
@@ -15,8 +16,17 @@ export interface OpenRule {
   readonly window: TimeWindow;
 }
 
+/** A rule, and the level of a subject at which it limits usage. */
+export interface RuleAtLevel {
+  readonly at: SubjectLevel;
+  readonly rule: CompiledRule;
+}
+
+/** The same with the window that an instant lies in. */
+export type OpenRuleAtLevel = RuleAtLevel & OpenRule;
+
 /** The use of one window, and what leases hold of its rule. */
-export interface LimitStatus extends OpenRule {
+export interface LimitStatus extends OpenRuleAtLevel {
   /** Whether the window has counted the value that was asked for. */
   readonly isSeen: boolean;
   readonly used: Amount;
@@ -37,24 +47,27 @@ export interface Counted {
   readonly isSeen: boolean;
 }
 
-const NOTHING: Counted = { used: 0n, limit: undefined, reserved: 0n, isSeen: false };
-
-/** Returns for each rule of a route the window that contains an instant (Unix seconds). */
-export function openRules(route: CompiledRoute, rules: readonly CompiledRule[], atS: number): OpenRule[] {
-  return rules.map((rule) => ({ rule, window: windowAt(rule.period, route.settings, atS) }));
+/** Returns for each rule the window that contains an instant (Unix seconds). */
+export function openRules(rules: readonly RuleAtLevel[], atS: number): OpenRuleAtLevel[] {
+  return rules.map(({ at, rule }) => ({
+    at,
+    rule,
+    window: windowAt(rule.period, at.route.settings, atS),
+  }));
 }
 
-/** @param counted by `ruleNo` */
+/** @param counted one entry for each rule, in their order */
 export function limitStatusesOf(
-  route: CompiledRoute,
-  rules: readonly OpenRule[],
-  counted: ReadonlyMap<number, Counted>,
+  rules: readonly OpenRuleAtLevel[],
+  counted: readonly Counted[],
   nowMs: number,
 ): LimitStatus[] {
-  return rules.map(({ rule, window }) => {
-    const { used, limit, reserved, isSeen } = counted.get(rule.ruleNo) ?? NOTHING;
+  return rules.map(({ at, rule, window }, index) => {
+    const { used, limit, reserved, isSeen } = present(counted[index], `the use of rule ${rule.ruleNo}`);
+    const { route } = at;
     const raised = route.raiseFor(rule, window, nowMs);
     return {
+      at,
       rule,
       window,
       used,
@@ -78,12 +91,9 @@ export function hasRoomFor({ rule, isSeen, used, reserved, limit }: LimitStatus,
 }
 
 /** The limit status as the API shows it. */
-export function toRealtimeLimit(
-  route: CompiledRoute,
-  subject: LimitedSubject,
-  status: LimitStatus,
-): RealtimeLimit {
-  const { rule, window, used, reserved, limit, raised } = status;
+export function toRealtimeLimit(status: LimitStatus): RealtimeLimit {
+  const { at, rule, window, used, reserved, limit, raised } = status;
+  const { level, subject, route } = at;
   return {
     id: rule.id,
     limit_key: rule.limitKey,
@@ -91,6 +101,7 @@ export function toRealtimeLimit(
     rule_account_id: route.routeId,
     account_id: route.account.id,
     account_external_id: route.account.externalId,
+    level,
     subject_type: subject.type,
     subject_id: subject.id,
     ...dimensionFields(rule),

@@ -40,7 +40,8 @@ function registerReads(app: App, { subjectLimits, crossings }: RealtimeLimitPart
         'Returns every limit of the subject, direct or from its limit plan, with the current window, or with the ' +
         'window that contains the time `at`. A window without usage shows the limit with which it would open. Under ' +
         'normal load, usage is included within a second of the 202 response that accepted it. A subject without a ' +
-        'route has no limits.',
+        'route has no limits. With `levels=all`, the limits of all subjects above are included; `level` says whose ' +
+        'limit each is.',
       operationId: 'getRealtimeLimits',
       params: ProjectParams,
       querystring: RealtimeLimitsQuery,
@@ -48,7 +49,11 @@ function registerReads(app: App, { subjectLimits, crossings }: RealtimeLimitPart
     },
     status: 200,
     answer: ({ project, input: query }) =>
-      subjectLimits.snapshot(project, { type: query.subject_type, id: query.subject_id }, query.at),
+      subjectLimits.snapshot(
+        project,
+        { type: query.subject_type, id: query.subject_id },
+        { atS: query.at, levels: query.levels ?? 'own' },
+      ),
   });
   app.route({
     method: 'GET',
@@ -84,7 +89,7 @@ function registerCheck(app: App, { subjectLimits }: RealtimeLimitParts): void {
       tags,
       summary: 'Check usage before it happens',
       description:
-        'Checks every `block` limit that would count the usage. The usage is allowed if used and reserved amounts ' +
+        'Checks every `block` limit of every level that would count the usage. The usage is allowed if used and reserved amounts ' +
         'together are below the limit and, with the requested usage added, do not exceed it. With `currency`, a ' +
         'prepaid wallet also needs an available balance above 0 and at least the requested amount. Without ' +
         '`quantity` and `amount`, the response says whether any more usage is allowed. A check reserves nothing: ' +

@@ -54,6 +54,7 @@ const direct = (key: string) => ({
   ...own,
   account_id: accountId,
   account_external_id: 'crm-7',
+  level: 0,
 });
 
 describe('the snapshot', () => {

@@ -41,12 +41,15 @@ export async function makeRoute(
     timezone = 'UTC',
     anchorS = 0,
     externalId = null,
+    parentId = null,
   }: {
     readonly id: string;
     readonly subjectId?: string;
     readonly timezone?: string;
     readonly anchorS?: number;
     readonly externalId?: string | null;
+    /** A parent of the same type; its account pays. */
+    readonly parentId?: string | null;
   },
 ): Promise<{ readonly id: string; readonly accountId: string }> {
   const accountId = `acct_${id}`;
@@ -56,12 +59,26 @@ export async function makeRoute(
   );
   await postgres.pool.query(
     `insert into subject_routes (tenant_id, project_id, id, subject_type, subject_id, account_id, usage_limit_anchor,
-      timezone, week_start, created_at, updated_at)
-    values ($1, $2, $3, 'user', $4, $5, $6, $7, 'monday', 0, 0)`,
-    [tenantId, projectId, id, subjectId, accountId, anchorS, timezone],
+      timezone, week_start, created_at, updated_at, parent_type, parent_id)
+    values ($1, $2, $3, 'user', $4, case when $8::text is null then $5 end, $6, $7, 'monday', 0, 0,
+      case when $8::text is not null then 'user' end, $8)`,
+    [tenantId, projectId, id, subjectId, accountId, anchorS, timezone, parentId],
   );
   await advanceRevision(postgres, tenantId, projectId);
   return { id, accountId };
+}
+
+/** Gives a route another parent. */
+export async function moveRoute(
+  { postgres, tenantId, projectId }: TestLimits,
+  { id }: { readonly id: string },
+  parentId: string,
+): Promise<void> {
+  await postgres.pool.query(
+    `update subject_routes set parent_type = 'user', parent_id = $1 where project_id = $2 and id = $3`,
+    [parentId, projectId, id],
+  );
+  await advanceRevision(postgres, tenantId, projectId);
 }
 
 export interface TestLimit {

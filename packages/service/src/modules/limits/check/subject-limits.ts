@@ -1,4 +1,4 @@
-import type { RealtimeCheck, RealtimeLimits } from '@tollgate/contract';
+import type { RealtimeCheck, RealtimeLimits, SnapshotLevels } from '@tollgate/contract';
 import type { Clock } from '../../../kernel/clock.js';
 import { ONE_STORED } from '../../../kernel/decimal.js';
 import { windowContains } from '../../../kernel/period.js';
@@ -6,7 +6,12 @@ import type { ProjectRef } from '../../../kernel/scope.js';
 import type { Postgres } from '../../../platform/postgres/index.js';
 import { type Amount, amountText, prepaidAvailable, type WalletKey } from '../../ledger/index.js';
 import type { LimitCatalog } from '../rules/catalog.js';
-import type { CompiledRoute, LimitedSubject } from '../rules/route-rules.js';
+import {
+  type CompiledRoute,
+  type LimitedSubject,
+  levelsOf,
+  type SubjectLevel,
+} from '../rules/route-rules.js';
 import type { CompiledRule } from '../rules/rule.js';
 import { readDenials } from '../settings/store.js';
 import type { MeasuredQueue } from './group-metrics.js';
@@ -17,6 +22,7 @@ import {
   limitStatusesOf,
   noRoute,
   openRules,
+  type RuleAtLevel,
   toRealtimeLimit,
 } from './limit-status.js';
 import { type CountedQuery, type CountedRules, readCounted } from './limit-status-store.js';
@@ -66,26 +72,32 @@ export class SubjectLimits {
     return { limits: this.#counted, wallets: this.#available, settings: this.#denials };
   }
 
-  /** Returns the route of a subject; undefined without one. At most as old as the catalog's cache. */
-  async routeOf(projectId: string, subject: LimitedSubject): Promise<CompiledRoute | undefined> {
+  /** Returns the levels of each subject; none without a route. At most as old as the catalog's cache. */
+  async levelsOf(projectId: string, subjects: readonly LimitedSubject[]): Promise<SubjectLevel[][]> {
     const { postgres, catalog } = this.#deps;
-    const ref = { projectId, subjectType: subject.type, subjectId: subject.id };
-    return (await catalog.read(postgres.db, [ref])).resolve(projectId, subject.type, subject.id);
+    const refs = subjects.map(({ type, id }) => ({ projectId, subjectType: type, subjectId: id }));
+    const routes = await catalog.read(postgres.db, refs);
+    return subjects.map((subject) => {
+      const route = routes.resolve(projectId, subject.type, subject.id);
+      return route === undefined ? [] : levelsOf({ subject, route });
+    });
   }
 
   /**
-   * Returns every limit of the subject; an empty list for a subject without a route.
+   * Returns every limit of the subject and, if asked, of all levels above; an empty list for a subject without a route.
    *
    * @param atS shows the windows that contain this time, Unix seconds; undefined for now
    */
   async snapshot(
     project: ProjectRef,
     subject: LimitedSubject,
-    atS: number | undefined,
+    { atS, levels }: { readonly atS: number | undefined; readonly levels: SnapshotLevels },
   ): Promise<RealtimeLimits> {
-    const route = await this.routeOf(project.projectId, subject);
-    const statuses =
-      route === undefined ? [] : await this.statuses(project, subject, route, route.rules.rules, { atS });
+    const [chain = []] = await this.levelsOf(project.projectId, [subject]);
+    const shown = levels === 'all' ? chain : chain.slice(0, 1);
+    const rules = shown.flatMap((at) => at.route.rules.rules.map((rule) => ({ at, rule })));
+    const statuses = await this.statuses(project, rules, { atS });
+    const route = chain[0]?.route;
     return {
       tenant_id: project.tenantId,
       project_id: project.projectId,
@@ -93,26 +105,28 @@ export class SubjectLimits {
       subject_type: subject.type,
       subject_id: subject.id,
       rule_account_id: route?.routeId ?? null,
-      limits: route === undefined ? [] : statuses.map((status) => toRealtimeLimit(route, subject, status)),
+      limits: statuses.map(toRealtimeLimit),
       warnings: route === undefined ? [noRoute(subject)] : [],
     };
   }
 
   /**
-   * Checks whether all `block` limits and the prepaid wallet have room for the usage. A subject without a route may use
-   * anything, or nothing, as the project has set.
+   * Checks whether all `block` limits of all levels and the prepaid wallet have room for the usage. A subject without a
+   * route may use anything, or nothing, as the project has set.
    */
   async check(project: ProjectRef, subject: LimitedSubject, asked: ProposedUsage): Promise<RealtimeCheck> {
-    const route = await this.routeOf(project.projectId, subject);
-    if (route === undefined) return this.#checkUnknown(project, subject);
+    const [levels = []] = await this.levelsOf(project.projectId, [subject]);
+    const [own] = levels;
+    if (own === undefined) return this.#checkUnknown(project, subject);
+    const rules = levels.flatMap((at) => rulesThatBlock(at.route, asked).map((rule) => ({ at, rule })));
     const [statuses, wallet] = await Promise.all([
-      this.statuses(project, subject, route, rulesThatBlock(route, asked), { values: asked.dimensions }),
-      this.#shortWallet(project, route, asked),
+      this.statuses(project, rules, { values: asked.dimensions }),
+      this.#shortWallet(project, own.route, asked),
     ]);
     const full = statuses.filter((status) => !hasRoomFor(status, askedOf(status.rule, asked)));
     return {
       allowed: full.length === 0 && wallet === undefined,
-      blocked_by: full.map((status) => toRealtimeLimit(route, subject, status)),
+      blocked_by: full.map(toRealtimeLimit),
       ...(wallet === undefined ? {} : { blocked_by_wallet: wallet }),
       warnings: [],
     };
@@ -129,16 +143,14 @@ export class SubjectLimits {
   }
 
   /**
-   * Returns the status of these rules of a route: of the current windows, or of those that contain another time. Leases
-   * hold their amounts now, so windows that do not contain the present have none.
+   * Returns the status of these rules, of whatever levels, as of one moment: of the current windows, or of those that
+   * contain another time. Leases hold their amounts now, so windows that do not contain the present have none.
    *
    * @param asked the time, Unix seconds; and the values, by dimension, of which rules say whether they have seen them
    */
   async statuses(
     { projectNo }: ProjectRef,
-    subject: LimitedSubject,
-    route: CompiledRoute,
-    rules: readonly CompiledRule[],
+    rules: readonly RuleAtLevel[],
     {
       atS,
       values,
@@ -147,10 +159,10 @@ export class SubjectLimits {
     if (rules.length === 0) return [];
     const nowMs = this.#deps.clock.nowMs();
     const nowS = Math.floor(nowMs / 1_000);
-    const open = openRules(route, rules, atS ?? nowS);
-    const asked = open.map(({ rule, window }) => ({ rule, window, value: values?.get(rule.of ?? '') }));
-    const counted = await this.#counted.run(TOGETHER, { projectNo, subject, rules: asked });
-    const statuses = limitStatusesOf(route, open, counted, nowMs);
+    const open = openRules(rules, atS ?? nowS);
+    const asked = open.map((each) => ({ ...each, value: values?.get(each.rule.of ?? '') }));
+    const counted = await this.#counted.run(TOGETHER, { projectNo, rules: asked });
+    const statuses = limitStatusesOf(open, counted, nowMs);
     if (atS === undefined) return statuses;
     return statuses.map((status) =>
       windowContains(status.window, nowS) ? status : { ...status, reserved: 0n },

@@ -2,7 +2,7 @@ import type { BudgetLease } from '@tollgate/contract';
 import { type Clock, unixSeconds } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/errors.js';
 import { newId } from '../../../kernel/id.js';
-import { addTo } from '../../../kernel/present.js';
+import { addTo, present } from '../../../kernel/present.js';
 import type { ProjectRef } from '../../../kernel/scope.js';
 import {
   type Amount,
@@ -12,17 +12,19 @@ import {
   type WalletHolds,
 } from '../../ledger/index.js';
 import { refuseFull } from '../check/limit-exceeded.js';
-import type { LimitStatus } from '../check/limit-status.js';
-import type { CompiledRoute } from '../rules/route-rules.js';
-import type { CompiledRule } from '../rules/rule.js';
-import { ended, type Lease, type LeaseInput, toBudgetLease, walletOf } from './lease.js';
+import type { LimitStatus, RuleAtLevel } from '../check/limit-status.js';
+import type { SubjectLevel } from '../rules/route-rules.js';
+import { ended, type Lease, type LeaseInput, rulesHolding, toBudgetLease, walletOf } from './lease.js';
+import type { HeldRule } from './reserved-store.js';
 
 /** A request for a new lease. */
 export interface OpenLeaseRequest extends KeyedRequest {
   readonly do: 'grant';
   readonly input: LeaseInput;
-  /** The rules to reserve the amount of. */
-  readonly rules: readonly CompiledRule[];
+  /** Of the subject; none without a route. */
+  readonly levels: readonly SubjectLevel[];
+  /** The rules of all levels to reserve the amount of. */
+  readonly rules: readonly RuleAtLevel[];
 }
 
 /** A request to close a lease. */
@@ -31,16 +33,15 @@ export interface CloseRequest {
   readonly id: string;
 }
 
-/** The data by which the lease requests of one subject are decided. The transaction that reads it locks it. */
+/** The data by which a group of lease requests is decided. The transaction that reads it locks it. */
 export interface LeaseState {
   readonly project: ProjectRef;
-  readonly route: CompiledRoute | undefined;
-  /** Whether the project denies leases of the subject, because it has no route. */
+  /** Whether the project denies leases of subjects without a route. */
   readonly isDenied: boolean;
   /** The idempotency keys of the requests. */
   readonly keys: RequestKeys<BudgetLease>;
-  /** The status of every rule that a lease may be reserved of, by `ruleNo`. */
-  readonly statuses: ReadonlyMap<number, LimitStatus>;
+  /** The status of every rule that a lease may be reserved of, by `heldRuleKey`. */
+  readonly statuses: ReadonlyMap<string, LimitStatus>;
   readonly wallets: WalletHolds;
   /** The leases to close, by id. */
   readonly leases: ReadonlyMap<string, Lease>;
@@ -48,7 +49,7 @@ export interface LeaseState {
 }
 
 /**
- * Decides lease requests of one subject one after the other, each by what those before it have left. The decisions are
+ * Decides lease requests one after the other, each by what those before it have left. The decisions are
  * written afterwards.
  */
 export class LeaseDecisions {
@@ -56,8 +57,8 @@ export class LeaseDecisions {
   readonly granted: Lease[] = [];
   /** The closed leases as they were before, by id. */
   readonly closed = new Map<string, Lease>();
-  /** The amounts that the decisions reserve and release, by `ruleNo`. */
-  readonly #added = new Map<number, Amount>();
+  /** The amounts that the decisions reserve and release, by `heldRuleKey`. */
+  readonly #added = new Map<string, Amount>();
   readonly nowS: number;
 
   constructor(state: LeaseState) {
@@ -79,18 +80,20 @@ export class LeaseDecisions {
     return answer;
   }
 
-  /** Reserves the amount of all rules and of the wallet, or of none of them. */
-  #grant({ input, rules }: OpenLeaseRequest): Lease {
-    const ruleNos = rules.map(({ ruleNo }) => ruleNo);
-    const statuses = ruleNos.map((ruleNo) => this.#statusOf(ruleNo));
-    if (this.#state.isDenied) {
+  /** Reserves the amount of all rules of all levels and of the wallet, or of none of them. */
+  #grant(request: OpenLeaseRequest): Lease {
+    const { input, levels } = request;
+    const rules = request.rules.map(heldRule);
+    const statuses = rules.map((rule) => this.#statusOf(rule));
+    if (levels.length === 0 && this.#state.isDenied) {
       throw new DomainError('unknown_subject', {
         message: `The subject ${input.subject.type} ${input.subject.id} has no route, and the project denies such subjects.`,
       });
     }
-    if (this.#state.route !== undefined) refuseFull(this.#state.route, input.subject, statuses, input.amount);
-    const holdsWallet = this.#reserveOfWallet(input);
-    const lease = this.#newLease(input, ruleNos, holdsWallet);
+    refuseFull(statuses, input.amount);
+    const accountId = levels[0]?.route.account.id;
+    const holdsWallet = accountId !== undefined && this.#reserveOfWallet(accountId, input);
+    const lease = this.#newLease(input, { rules, accountId: accountId ?? null, holdsWallet });
     this.#add(lease, lease.held);
     this.granted.push(lease);
     return lease;
@@ -109,23 +112,22 @@ export class LeaseDecisions {
     return ended(lease, this.nowS);
   }
 
-  #statusOf(ruleNo: number): LimitStatus {
-    const status = this.#state.statuses.get(ruleNo);
-    if (status === undefined) throw new Error(`rule ${ruleNo} was not read`);
-    const added = this.#added.get(ruleNo);
+  #statusOf(rule: HeldRule): LimitStatus {
+    const key = heldRuleKey(rule);
+    const status = present(this.#state.statuses.get(key), `the status of rule ${rule.ruleNo}`);
+    const added = this.#added.get(key);
     return added === undefined ? status : { ...status, reserved: status.reserved + added };
   }
 
-  #add({ ruleNos }: Lease, amount: Amount): void {
-    for (const ruleNo of ruleNos) addTo(this.#added, ruleNo, amount);
+  #add(lease: Lease, amount: Amount): void {
+    for (const rule of rulesHolding(lease)) addTo(this.#added, heldRuleKey(rule), amount);
   }
 
   /** Returns whether the wallet holds the amount now. A postpaid wallet need not hold it. */
-  #reserveOfWallet({ currency, amount }: LeaseInput): boolean {
-    const { project, route, wallets } = this.#state;
-    if (route === undefined) return false;
+  #reserveOfWallet(accountId: string, { currency, amount }: LeaseInput): boolean {
+    const { project, wallets } = this.#state;
     const { tenantId, projectId } = project;
-    const wallet = { tenantId, projectId, accountId: route.account.id, currency };
+    const wallet = { tenantId, projectId, accountId, currency };
     const outcome = wallets.reserve(wallet, amount);
     if (outcome === 'insufficient_funds')
       throw insufficientFunds(wallet, wallets.availableIn(wallet), amount);
@@ -134,22 +136,26 @@ export class LeaseDecisions {
 
   #newLease(
     { subject, amount, currency, metric, ttlSeconds }: LeaseInput,
-    ruleNos: readonly number[],
-    holdsWallet: boolean,
+    {
+      rules,
+      accountId,
+      holdsWallet,
+    }: Pick<Lease, 'accountId' | 'holdsWallet'> & { readonly rules: readonly HeldRule[] },
   ): Lease {
-    const { project, route, clock } = this.#state;
+    const { project, clock } = this.#state;
     return {
       id: newId('bl', clock),
       tenantId: project.tenantId,
       projectId: project.projectId,
       subject,
-      accountId: route?.account.id ?? null,
+      accountId,
       currency,
       metric,
       amount,
       used: 0n,
       held: amount,
-      ruleNos,
+      ruleNos: rules.map(({ ruleNo }) => ruleNo),
+      ruleSubjects: rules.map(({ subject }) => subject),
       holdsWallet,
       status: 'active',
       expiresAt: this.nowS + ttlSeconds,
@@ -157,6 +163,16 @@ export class LeaseDecisions {
       closedAt: null,
     };
   }
+}
+
+/** Returns the rule that a lease is reserved of. */
+export function heldRule({ at, rule }: RuleAtLevel): HeldRule {
+  return { subject: at.subject, ruleNo: rule.ruleNo };
+}
+
+/** A type contains no space, and a number neither, so the key is unambiguous. */
+export function heldRuleKey({ subject, ruleNo }: HeldRule): string {
+  return `${ruleNo} ${subject.type} ${subject.id}`;
 }
 
 /** Releases what a lease holds of its wallet; the lease is passed as it was before its end. */

@@ -1,67 +1,66 @@
 import type { BudgetLease } from '@tollgate/contract';
 import { type Clock, unixSeconds } from '../../../kernel/clock.js';
+import { present } from '../../../kernel/present.js';
 import type { ProjectRef } from '../../../kernel/scope.js';
 import { type Postgres, ProjectTx, type Tx, transaction } from '../../../platform/postgres/index.js';
 import { RequestKeys, WalletHolds, type WalletKey } from '../../ledger/index.js';
 import type { GroupResult } from '../check/groups.js';
 import { refuseFull } from '../check/limit-exceeded.js';
-import { type LimitStatus, limitStatusesOf, openRules } from '../check/limit-status.js';
+import { type LimitStatus, limitStatusesOf, openRules, type RuleAtLevel } from '../check/limit-status.js';
 import { readCountedIn } from '../check/limit-status-store.js';
 import type { SubjectLimits } from '../check/subject-limits.js';
-import type { CompiledRoute, LimitedSubject } from '../rules/route-rules.js';
-import type { CompiledRule } from '../rules/rule.js';
 import { readDenials } from '../settings/store.js';
-import { type CloseRequest, LeaseDecisions, type LeaseState, type OpenLeaseRequest } from './decisions.js';
-import { ended, type Lease, reservedAmountsOf, rulesOfLease, walletOf } from './lease.js';
-import { changeReserved, lockReserved, negated } from './reserved-store.js';
+import {
+  type CloseRequest,
+  heldRule,
+  heldRuleKey,
+  LeaseDecisions,
+  type LeaseState,
+  type OpenLeaseRequest,
+} from './decisions.js';
+import { ended, type Lease, reservedAmountsOf, rulesHolding, rulesOfLease, walletOf } from './lease.js';
+import { changeReserved, type HeldRule, lockReserved, negated } from './reserved-store.js';
 import * as store from './store.js';
 
 export interface LeaseGroupDeps {
   readonly postgres: Postgres;
-  readonly limits: Pick<SubjectLimits, 'routeOf' | 'statuses'>;
+  readonly limits: Pick<SubjectLimits, 'levelsOf' | 'statuses'>;
   readonly clock: Clock;
 }
 
 /** A request for a new lease, or to close one. */
-export type LeaseRequest = Omit<OpenLeaseRequest, 'rules'> | CloseRequest;
+export type LeaseRequest = Omit<OpenLeaseRequest, 'levels' | 'rules'> | CloseRequest;
 
 type Request = OpenLeaseRequest | CloseRequest;
 type Outcomes = Map<Request, GroupResult<BudgetLease>>;
 
 /**
- * Decides the lease requests of one subject in one transaction, in their order: each by what those before it have left,
- * with a fixed number of statements for all. A refused request leaves nothing behind and does not affect the others.
+ * Decides lease requests of a project in one transaction, in their order: each by what those before it have left, with a
+ * fixed number of statements for all. They are of one subject, or of subjects below the same one. A refused request leaves nothing behind and does not affect the others.
  */
 export async function decideLeaseRequests(
   deps: LeaseGroupDeps,
   project: ProjectRef,
-  subject: LimitedSubject,
   requests: readonly LeaseRequest[],
 ): Promise<GroupResult<BudgetLease>[]> {
-  const route = await deps.limits.routeOf(project.projectId, subject);
+  const subjects = requests.flatMap((request) => (request.do === 'grant' ? request.input.subject : []));
+  const levels = (await deps.limits.levelsOf(project.projectId, subjects))[Symbol.iterator]();
   const ruled = requests.map((request): Request => {
     if (request.do === 'close') return request;
-    return { ...request, rules: route === undefined ? [] : rulesOfLease(route, request.input) };
+    const ofSubject = present(levels.next().value, 'the levels of a subject');
+    const rules = ofSubject.flatMap((level) => rulesOfLease(level, request.input));
+    return { ...request, levels: ofSubject, rules };
   });
-  return new LeaseGroup(deps, project, subject, route).answer(ruled);
+  return new LeaseGroup(deps, project).answer(ruled);
 }
 
 class LeaseGroup {
   readonly #deps: LeaseGroupDeps;
   readonly #project: ProjectRef;
-  readonly #subject: LimitedSubject;
-  readonly #route: CompiledRoute | undefined;
 
-  constructor(
-    deps: LeaseGroupDeps,
-    project: ProjectRef,
-    subject: LimitedSubject,
-    route: CompiledRoute | undefined,
-  ) {
+  constructor(deps: LeaseGroupDeps, project: ProjectRef) {
     this.#deps = deps;
     this.#project = project;
-    this.#subject = subject;
-    this.#route = route;
   }
 
   async answer(requests: readonly Request[]): Promise<GroupResult<BudgetLease>[]> {
@@ -81,16 +80,12 @@ class LeaseGroup {
   async #refuseAtOnce(requests: readonly Request[]): Promise<Outcomes> {
     const refused: Outcomes = new Map();
     const rules = rulesOf(requests);
-    if (this.#route === undefined || rules.length === 0 || requests.some(({ do: kind }) => kind === 'close'))
-      return refused;
-    const route = this.#route,
-      subject = this.#subject;
-    const { limits } = this.#deps;
-    const statuses = byRuleNo(await limits.statuses(this.#project, subject, route, rules));
+    if (rules.length === 0 || requests.some(({ do: kind }) => kind === 'close')) return refused;
+    const statuses = byRule(await this.#deps.limits.statuses(this.#project, rules));
     for (const request of requests) {
       if (request.do === 'close' || request.key !== undefined) continue;
-      const ofRequest = request.rules.flatMap(({ ruleNo }) => statuses.get(ruleNo) ?? []);
-      const outcome = outcomeOf(() => refuseFull(route, subject, ofRequest, request.input.amount));
+      const ofRequest = request.rules.flatMap((rule) => statuses.get(heldRuleKey(heldRule(rule))) ?? []);
+      const outcome = outcomeOf(() => refuseFull(ofRequest, request.input.amount));
       if ('error' in outcome) refused.set(request, outcome);
     }
     return refused;
@@ -108,9 +103,7 @@ class LeaseGroup {
 
   /** Locks and reads everything that the requests are about, in the order that all transactions use. */
   async #lock(tx: Tx, requests: readonly Request[]): Promise<LeaseState> {
-    const project = this.#project,
-      subject = this.#subject,
-      route = this.#route;
+    const project = this.#project;
     const { clock } = this.#deps;
     const { tenantId, projectId, projectNo } = project;
     const grants = requests.filter((request) => request.do === 'grant');
@@ -119,31 +112,30 @@ class LeaseGroup {
     const closing = requests.flatMap((request) => (request.do === 'close' ? request.id : []));
     const leases = await store.lockLeases(new ProjectTx(tx, project), closing);
     const rules = rulesOf(requests);
-    await lockReserved(tx, projectNo, subject, ruleNosOf(rules, leases));
-    const statuses = byRuleNo(await this.#statuses(tx, rules));
+    await lockReserved(tx, projectNo, rulesToLock(rules, leases));
+    const statuses = byRule(await this.#statuses(tx, rules));
     const wallets = await WalletHolds.lock(tx, this.#walletsOf(grants, leases), clock);
     const byId = new Map(leases.map((lease) => [lease.id, lease]));
-    const isDenied = route === undefined && (await readDenials(tx, [project])).includes(true);
-    return { project, route, isDenied, keys, statuses, wallets, leases: byId, clock };
+    const isAnyUnknown = grants.some(({ levels }) => levels.length === 0);
+    const isDenied = isAnyUnknown && (await readDenials(tx, [project])).includes(true);
+    return { project, isDenied, keys, statuses, wallets, leases: byId, clock };
   }
 
-  async #statuses(tx: Tx, rules: readonly CompiledRule[]): Promise<LimitStatus[]> {
-    if (this.#route === undefined) return [];
-    const open = openRules(this.#route, rules, unixSeconds(this.#deps.clock));
+  async #statuses(tx: Tx, rules: readonly RuleAtLevel[]): Promise<LimitStatus[]> {
+    const open = openRules(rules, unixSeconds(this.#deps.clock));
     const { projectNo } = this.#project;
-    const asked = open.map(({ rule, window }) => ({ rule, window, value: undefined }));
-    const counted = await readCountedIn(tx, { projectNo, subject: this.#subject, rules: asked });
-    return limitStatusesOf(this.#route, open, counted, this.#deps.clock.nowMs());
+    const asked = open.map((rule) => ({ ...rule, value: undefined }));
+    const counted = await readCountedIn(tx, { projectNo, rules: asked });
+    return limitStatusesOf(open, counted, this.#deps.clock.nowMs());
   }
 
   #walletsOf(grants: readonly OpenLeaseRequest[], leases: readonly Lease[]): WalletKey[] {
     const { tenantId, projectId } = this.#project;
-    const accountId = this.#route?.account.id;
     return [
       ...leases.flatMap((lease) => walletOf(lease) ?? []),
-      ...(accountId === undefined
-        ? []
-        : grants.map(({ input: { currency } }) => ({ tenantId, projectId, accountId, currency }))),
+      ...grants.flatMap(({ input: { currency }, levels: [own] }) =>
+        own === undefined ? [] : { tenantId, projectId, accountId: own.route.account.id, currency },
+      ),
     ];
   }
 
@@ -163,18 +155,19 @@ class LeaseGroup {
 }
 
 /** Returns the rules of all requests, each once. */
-function rulesOf(requests: readonly Request[]): CompiledRule[] {
-  return [...new Set(requests.flatMap((request) => (request.do === 'grant' ? request.rules : [])))];
+function rulesOf(requests: readonly Request[]): RuleAtLevel[] {
+  const rules = requests.flatMap((request) => (request.do === 'grant' ? request.rules : []));
+  return [...new Map(rules.map((rule) => [heldRuleKey(heldRule(rule)), rule])).values()];
 }
 
-/** Returns the numbers of the rules to lock: those to reserve of, and those of the leases to close. */
-function ruleNosOf(rules: readonly CompiledRule[], leases: readonly Lease[]): number[] {
-  const held = leases.flatMap((lease) => (lease.held > 0n ? lease.ruleNos : []));
-  return [...new Set([...rules.map(({ ruleNo }) => ruleNo), ...held])];
+/** Returns the rules to lock, each once: those to reserve of, and those of the leases to close. */
+function rulesToLock(rules: readonly RuleAtLevel[], leases: readonly Lease[]): HeldRule[] {
+  const held = leases.flatMap((lease) => (lease.held > 0n ? rulesHolding(lease) : []));
+  return [...new Map([...rules.map(heldRule), ...held].map((rule) => [heldRuleKey(rule), rule])).values()];
 }
 
-function byRuleNo(statuses: readonly LimitStatus[]): Map<number, LimitStatus> {
-  return new Map(statuses.map((status) => [status.rule.ruleNo, status]));
+function byRule(statuses: readonly LimitStatus[]): Map<string, LimitStatus> {
+  return new Map(statuses.map((status) => [heldRuleKey(heldRule(status)), status]));
 }
 
 /** Turns an error into a result, so that a request that fails does not fail the others. */

@@ -1,8 +1,9 @@
 import type { BudgetLease, LeaseStatus } from '@tollgate/contract';
+import { present } from '../../../kernel/present.js';
 import { type Amount, amountText, type WalletKey } from '../../ledger/index.js';
-import type { CompiledRoute, LimitedSubject } from '../rules/route-rules.js';
-import type { CompiledRule } from '../rules/rule.js';
-import type { HeldAmount } from './reserved-store.js';
+import type { RuleAtLevel } from '../check/limit-status.js';
+import type { LimitedSubject, SubjectLevel } from '../rules/route-rules.js';
+import type { HeldAmount, HeldRule } from './reserved-store.js';
 
 /** An amount that a subject's limits and wallet hold for a time. Times are Unix seconds. */
 export interface Lease {
@@ -19,6 +20,8 @@ export interface Lease {
   readonly held: Amount;
   /** The rules whose limits hold the amount. */
   readonly ruleNos: readonly number[];
+  /** The subject of each rule, in their order. */
+  readonly ruleSubjects: readonly LimitedSubject[];
   readonly holdsWallet: boolean;
   readonly status: LeaseStatus;
   readonly expiresAt: number;
@@ -51,8 +54,16 @@ export function ended(lease: Lease, nowS: number): Lease {
 }
 
 /** Returns what the lease holds of each of its rules. */
-export function reservedAmountsOf({ subject, ruleNos, held }: Lease, projectNo: number): HeldAmount[] {
-  return held === 0n ? [] : ruleNos.map((ruleNo) => ({ projectNo, subject, ruleNo, amount: held }));
+export function reservedAmountsOf({ held, ...lease }: Lease, projectNo: number): HeldAmount[] {
+  return held === 0n ? [] : rulesHolding(lease).map((rule) => ({ ...rule, projectNo, amount: held }));
+}
+
+/** Returns the rules that hold a lease, each with its subject. */
+export function rulesHolding({ ruleNos, ruleSubjects }: Pick<Lease, 'ruleNos' | 'ruleSubjects'>): HeldRule[] {
+  return ruleNos.map((ruleNo, index) => ({
+    ruleNo,
+    subject: present(ruleSubjects[index], `the subject of rule ${ruleNo}`),
+  }));
 }
 
 /** Returns the wallet that holds the amount; undefined when none does. */
@@ -63,20 +74,20 @@ export function walletOf(lease: Lease): WalletKey | undefined {
 }
 
 /**
- * Returns the rules that a lease is reserved of: those that `block` amounts of its currency, for all usage or for its
- * metric. Rules for one value of a dimension are left out, because it is not known yet what the usage will be.
+ * Returns the rules of a level that a lease is reserved of: those that `block` amounts of its currency, for all usage or
+ * for its metric. Rules for one value of a dimension are left out, because it is not known yet what the usage will be.
  */
 export function rulesOfLease(
-  route: CompiledRoute,
+  at: SubjectLevel,
   { currency, metric }: Pick<Lease, 'currency' | 'metric'>,
-): CompiledRule[] {
-  const found: CompiledRule[] = [];
-  route.rules.visit(
+): RuleAtLevel[] {
+  const found: RuleAtLevel[] = [];
+  at.route.rules.visit(
     metric ?? '',
     () => undefined,
     (rule) => {
       if (rule.action === 'block' && rule.measure === 'amount' && rule.currency === currency)
-        found.push(rule);
+        found.push({ at, rule });
     },
   );
   return found;

@@ -225,7 +225,7 @@ class Run {
       const key = one.key === null ? undefined : `${subject.id} ${one.key}`;
       return { do: 'grant', input, key, asked: [one.amount, one.metric] };
     });
-    const outcomes = await decideLeaseRequests({ ...api, limits }, project, subject, requests);
+    const outcomes = await decideLeaseRequests({ ...api, limits }, project, requests);
     expect(outcomes).toHaveLength(all.length);
     for (const [at, one] of all.entries()) {
       const outcome = outcomes[at] as GroupResult<BudgetLease>;

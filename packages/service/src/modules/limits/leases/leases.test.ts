@@ -67,6 +67,7 @@ describe('a lease', () => {
             message: '4 used and 3 reserved of 10 USD',
             limit_key: 'b1',
             plan_id: null,
+            level: 0,
             subject_type: 'user',
             subject_id: subjectId,
             account_id: route.accountId,

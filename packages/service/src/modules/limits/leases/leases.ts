@@ -12,17 +12,19 @@ import { decideLeaseRequests, type LeaseGroupDeps, type LeaseRequest } from './g
 import { type LeaseInput, toBudgetLease } from './lease.js';
 import * as store from './store.js';
 
-/** A request with the project and subject of its lease. */
+/** A request with its project. */
 interface Waiting {
   readonly project: ProjectRef;
-  readonly subject: LimitedSubject;
   readonly request: LeaseRequest;
 }
 
 /** Budget leases of all subjects. README.md states what always holds. */
 export class Leases {
   readonly #deps: LeaseGroupDeps;
-  /** Requests of one subject need the same rows: those that arrive together share a transaction. */
+  /**
+   * Requests of one subject, and of subjects below the same one, need the same rows: those that arrive together share a
+   * transaction. So the key is the highest subject of the chain.
+   */
   readonly #groups: Groups<Waiting, BudgetLease>;
 
   constructor(deps: LeaseGroupDeps) {
@@ -31,7 +33,7 @@ export class Leases {
       const [first] = waiting;
       if (first === undefined) return [];
       const requests = waiting.map(({ request }) => request);
-      return decideLeaseRequests(deps, first.project, first.subject, requests);
+      return decideLeaseRequests(deps, first.project, requests);
     });
   }
 
@@ -52,7 +54,7 @@ export class Leases {
     if (input.amount <= 0n) throw invalidRequest('amount', 'expected an amount above 0');
     const { subject, amount, currency, metric, ttlSeconds } = input;
     const asked = [subject.type, subject.id, amountText(amount), currency, metric, ttlSeconds];
-    return this.#run({ project, subject, request: { do: 'grant', input, key, asked } });
+    return this.#run(subject, { project, request: { do: 'grant', input, key, asked } });
   }
 
   /** @throws DomainError `not_found` */
@@ -71,7 +73,7 @@ export class Leases {
     const lease = await store.findLease(new ProjectDb(this.#deps.postgres.db, project), id);
     if (lease === undefined) throw new DomainError('not_found');
     if (lease.status !== 'active') return toBudgetLease(lease, unixSeconds(this.#deps.clock));
-    return this.#run({ project, subject: lease.subject, request: { do: 'close', id } });
+    return this.#run(lease.subject, { project, request: { do: 'close', id } });
   }
 
   /** Returns the leases of a subject, newest first. */
@@ -90,8 +92,10 @@ export class Leases {
     return { items: items.map((lease) => toBudgetLease(lease, nowS)), totalCount };
   }
 
-  #run(waiting: Waiting): Promise<BudgetLease> {
-    const { project, subject } = waiting;
-    return this.#groups.run(subjectKey(project.projectId, subject.type, subject.id), waiting);
+  async #run(subject: LimitedSubject, waiting: Waiting): Promise<BudgetLease> {
+    const { projectId } = waiting.project;
+    const [levels] = await this.#deps.limits.levelsOf(projectId, [subject]);
+    const { type, id } = levels?.at(-1)?.subject ?? subject;
+    return this.#groups.run(subjectKey(projectId, type, id), waiting);
   }
 }

@@ -9,10 +9,11 @@ const OF_LIMITS = sql`
     null::text as currency, coalesce(h.held, 0) as expected, coalesce(r.reserved, 0) as found
   from limit_reserved r
   full join (
-    select p.no as project_no, l.subject_type, l.subject_id, n.rule_no, sum(l.held) as held
+    select p.no as project_no, coalesce(n.subject_type, l.subject_type) as subject_type,
+      coalesce(n.subject_id, l.subject_id) as subject_id, n.rule_no, sum(l.held) as held
     from budget_leases l
     join projects p on p.tenant_id = l.tenant_id and p.id = l.project_id
-    cross join unnest(l.rule_nos) as n (rule_no)
+    cross join unnest(l.rule_nos, l.rule_subject_types, l.rule_subject_ids) as n (rule_no, subject_type, subject_id)
     where l.status = 'active' group by 1, 2, 3, 4
   ) h using (project_no, subject_type, subject_id, rule_no)
   join projects p on p.no = project_no`;

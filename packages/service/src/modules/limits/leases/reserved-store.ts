@@ -3,30 +3,35 @@ import type { Tx } from '../../../platform/postgres/index.js';
 import { type Amount, amountText } from '../../ledger/index.js';
 import type { LimitedSubject } from '../rules/route-rules.js';
 
-/** The amount that a lease holds of one rule. */
-export interface HeldAmount {
-  readonly projectNo: number;
+/** A rule of a subject that leases reserve of. */
+export interface HeldRule {
   readonly subject: LimitedSubject;
   readonly ruleNo: number;
+}
+
+/** The amount that a lease holds of one rule. */
+export interface HeldAmount extends HeldRule {
+  readonly projectNo: number;
   readonly amount: Amount;
 }
 
 /**
- * Locks the reserved amounts of these rules of one subject until the transaction ends. From here on nobody else
- * reserves of them, so a later statement reads what the limits must be compared with.
+ * Locks the reserved amounts of these rules until the transaction ends, in the order that all transactions use. From
+ * here on nobody else reserves of them, so a later statement reads what the limits must be compared with.
+ *
+ * @param rules each once
  */
-export async function lockReserved(
-  tx: Tx,
-  projectNo: number,
-  subject: LimitedSubject,
-  ruleNos: readonly number[],
-): Promise<void> {
-  if (ruleNos.length === 0) return;
+export async function lockReserved(tx: Tx, projectNo: number, rules: readonly HeldRule[]): Promise<void> {
+  if (rules.length === 0) return;
   // An existing row is locked but not updated: no new version of it is written.
   await sql`
     insert into limit_reserved (project_no, subject_type, subject_id, rule_no, reserved)
-    select ${projectNo}::int, ${subject.type}::text, ${subject.id}::text, k.rule_no, 0
-    from unnest(${ruleNos}::int[]) as k (rule_no) order by k.rule_no
+    select ${projectNo}::int, k.subject_type, k.subject_id, k.rule_no, 0
+    from unnest(
+      ${rules.map(({ subject }) => subject.type)}::text[], ${rules.map(({ subject }) => subject.id)}::text[],
+      ${rules.map(({ ruleNo }) => ruleNo)}::int[]
+    ) as k (subject_type, subject_id, rule_no)
+    order by k.subject_type collate "C", k.subject_id collate "C", k.rule_no
     on conflict (project_no, subject_type, subject_id, rule_no) do update set reserved = excluded.reserved where false
   `.execute(tx);
 }

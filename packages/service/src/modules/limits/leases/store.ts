@@ -26,6 +26,9 @@ interface LeaseRow {
   readonly used: string;
   readonly held: string;
   readonly rule_nos: readonly number[];
+  /** Null where all rules are those of the lease's own subject. */
+  readonly rule_subject_types: readonly string[] | null;
+  readonly rule_subject_ids: readonly string[] | null;
   readonly holds_wallet: boolean;
   readonly status: LeaseStatus;
   readonly expires_at: number;
@@ -34,7 +37,7 @@ interface LeaseRow {
 }
 
 const COLUMNS = sql`l.tenant_id, l.project_id, l.id, l.subject_type, l.subject_id, l.account_id, l.currency, l.metric,
-  l.amount, l.used, l.held, l.rule_nos, l.holds_wallet, l.status, l.expires_at, l.created_at, l.closed_at`;
+  l.amount, l.used, l.held, l.rule_nos, l.rule_subject_types, l.rule_subject_ids, l.holds_wallet, l.status, l.expires_at, l.created_at, l.closed_at`;
 
 export async function insertLeases(tx: Tx, leases: readonly Lease[]): Promise<void> {
   if (leases.length === 0) return;
@@ -155,11 +158,12 @@ export async function measureLeases(
 }
 
 function toLease(row: LeaseRow): Lease {
+  const subject = { type: row.subject_type, id: row.subject_id };
   return {
     id: row.id,
     tenantId: row.tenant_id,
     projectId: row.project_id,
-    subject: { type: row.subject_type, id: row.subject_id },
+    subject,
     accountId: row.account_id,
     currency: row.currency,
     metric: row.metric,
@@ -167,6 +171,11 @@ function toLease(row: LeaseRow): Lease {
     used: amountFromText(row.used),
     held: amountFromText(row.held),
     ruleNos: row.rule_nos,
+    ruleSubjects: row.rule_nos.map((_, index) => {
+      const type = row.rule_subject_types?.[index];
+      const id = row.rule_subject_ids?.[index];
+      return type === undefined || id === undefined ? subject : { type, id };
+    }),
     holdsWallet: row.holds_wallet,
     status: row.status,
     expiresAt: row.expires_at,
@@ -176,6 +185,9 @@ function toLease(row: LeaseRow): Lease {
 }
 
 function toRow(lease: Lease): LeaseRow {
+  const isOwn = lease.ruleSubjects.every(
+    ({ type, id }) => type === lease.subject.type && id === lease.subject.id,
+  );
   return {
     tenant_id: lease.tenantId,
     project_id: lease.projectId,
@@ -189,6 +201,8 @@ function toRow(lease: Lease): LeaseRow {
     used: amountText(lease.used),
     held: amountText(lease.held),
     rule_nos: lease.ruleNos,
+    rule_subject_types: isOwn ? null : lease.ruleSubjects.map(({ type }) => type),
+    rule_subject_ids: isOwn ? null : lease.ruleSubjects.map(({ id }) => id),
     holds_wallet: lease.holdsWallet,
     status: lease.status,
     expires_at: lease.expiresAt,

@@ -57,6 +57,7 @@ describe('crossing a limit', () => {
         plan_id: 'ulp_1',
         rule_account_id: 'ra_*',
         account_id: expect.stringMatching(/^acct_/),
+        level: 0,
         account_external_id: null,
         subject_type: 'user',
         subject_id: 'u1',

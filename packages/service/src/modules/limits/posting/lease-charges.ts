@@ -95,8 +95,11 @@ function heldByRule(applied: readonly AppliedCharge[]): HeldAmount[] {
   const byRule = new Map<string, HeldAmount>();
   for (const { scope, lease, released } of applied) {
     const { projectNo } = scope;
-    const subject = { type: lease.subjectType, id: lease.subjectId };
-    for (const ruleNo of lease.ruleNos) {
+    for (const [index, ruleNo] of lease.ruleNos.entries()) {
+      const subject = {
+        type: lease.ruleSubjectTypes?.[index] ?? lease.subjectType,
+        id: lease.ruleSubjectIds?.[index] ?? lease.subjectId,
+      };
       const key = `${projectNo} ${ruleNo} ${subject.type} ${subject.id}`;
       const before = byRule.get(key);
       const amount = before === undefined ? released : before.amount + released;

@@ -81,9 +81,10 @@ export class PostingOracle {
   acceptsParent(subjectId: string, parentId: string): boolean {
     const above = [subjectId];
     for (let id: string | null = parentId; id !== null; ) {
-      const route = this.#routeOf(id);
-      if (route === undefined || above.includes(route.subjectId)) return false;
-      above.push(route.subjectId);
+      const routed = id === subjectId || this.#routes.has(id) ? id : '*';
+      const route = this.#routes.get(routed);
+      if (above.includes(routed) || route === undefined) return false;
+      above.push(routed);
       id = route.parentId;
     }
     return true;

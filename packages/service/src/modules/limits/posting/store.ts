@@ -19,6 +19,9 @@ export interface NamedLease {
   readonly expiresAt: number;
   /** The numbers of the rules whose limits hold the lease. */
   readonly ruleNos: readonly number[];
+  /** The subject of each of these rules; null where all are those of the lease's own subject. */
+  readonly ruleSubjectTypes: readonly string[] | null;
+  readonly ruleSubjectIds: readonly string[] | null;
   readonly holdsWallet: boolean;
 }
 
@@ -36,7 +39,8 @@ export async function readLeases(
   if (refs.length === 0) return [];
   const { rows } = await sql<NamedLease & { readonly position: number }>`
     select k.position, l.id, l.subject_type as "subjectType", l.subject_id as "subjectId", l.account_id as "accountId",
-      l.currency, l.metric, l.status, l.expires_at as "expiresAt", l.rule_nos as "ruleNos", l.holds_wallet as "holdsWallet"
+      l.currency, l.metric, l.status, l.expires_at as "expiresAt", l.rule_nos as "ruleNos",
+      l.rule_subject_types as "ruleSubjectTypes", l.rule_subject_ids as "ruleSubjectIds", l.holds_wallet as "holdsWallet"
     from unnest(
       ${refs.map(({ scope }) => scope.tenantId)}::text[], ${refs.map(({ scope }) => scope.projectId)}::text[],
       ${refs.map(({ id }) => id)}::text[]

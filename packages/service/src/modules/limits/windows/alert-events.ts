@@ -38,10 +38,11 @@ export async function alertEvents(
     due.map(({ window }) => window.sum),
   );
   return due.map((alert, index) => {
-    const { rule, window } = alert.window.sum;
+    const { usage, rule, window } = alert.window.sum;
+    const at = { subject: usage.subject, route: usage.route, level: 0 };
     const ofRule = present(reserved[index], `the reserved amount of rule ${rule.ruleNo}`);
     const { used, limit, raised } = alert.window;
-    const status = { rule, window, used, limit: limit + raised, raised, reserved: ofRule, isSeen: false };
+    const status = { at, rule, window, used, limit: limit + raised, raised, reserved: ofRule, isSeen: false };
     return alertEvent(alert, status, nowMs);
   });
 }
@@ -94,10 +95,10 @@ function firstCrossing({ window: { sum }, percent }: Passed) {
 
 function alertEvent(alert: DueAlert, status: LimitStatus, atMs: number): WebhookEvent {
   const { usage } = alert.window.sum;
-  const { scope, subject, route } = usage;
+  const { scope, subject } = usage;
   const { tenantId, projectId } = scope;
   const { percent, sequence } = alert;
-  const limit = toRealtimeLimit(route, subject, status);
+  const limit = toRealtimeLimit(status);
   const data: UsageLimitAlertData = { ...limit, threshold_percent: percent, sequence };
   return {
     tenantId,

@@ -79,6 +79,7 @@ const realtimeLimit = {
   rule_account_id: ROUTE,
   account_id: ACCOUNT,
   account_external_id: 'acme-42',
+  level: 0,
   ...CUSTOMER,
   currency: 'USD',
   metric_scope: '*',
