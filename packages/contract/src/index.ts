@@ -25,6 +25,7 @@ export * from './measures.js';
 export * from './permissions.js';
 export * from './pricing-rule-set.js';
 export * from './project-settings.js';
+export * from './realtime-check.js';
 export * from './realtime-limits.js';
 export * from './rebuild.js';
 export {

@@ -1,23 +1,7 @@
 import { type Static, Type } from 'typebox';
-import {
-  closed,
-  DecimalText,
-  decimalInput,
-  mapOf,
-  Nullable,
-  PageQuery,
-  pageFields,
-  UnixSeconds,
-} from './common.js';
+import { closed, DecimalText, Nullable, PageQuery, pageFields, UnixSeconds } from './common.js';
 import { limitRuleFields } from './limit-rule.js';
-import {
-  CURRENCY_PATTERN,
-  IDENTIFIER_CHARS_MAX,
-  METRIC_PATTERN,
-  RULE_SET_DIMENSIONS_MAX,
-  SUBJECT_LEVELS_MAX,
-  SUBJECT_TYPE_PATTERN,
-} from './limits.js';
+import { IDENTIFIER_CHARS_MAX, SUBJECT_LEVELS_MAX, SUBJECT_TYPE_PATTERN } from './limits.js';
 import { Warnings } from './warnings.js';
 
 const SubjectType = Type.String({ pattern: SUBJECT_TYPE_PATTERN });
@@ -119,7 +103,7 @@ export const RealtimeLimit = Type.Object(
 /** Upper bound of `at`, Unix seconds: no event occurs later. */
 export const LIMITS_AT_MAX = 2 ** 32 - 1;
 
-/** Whose limits a snapshot shows. */
+/** The levels whose limits a snapshot shows. */
 export const SNAPSHOT_LEVELS = ['own', 'all'] as const;
 export type SnapshotLevels = (typeof SNAPSHOT_LEVELS)[number];
 
@@ -240,68 +224,6 @@ export const LimitCrossingPage = Type.Object(
   { ...closed, description: 'One page of the limits that a subject has reached.' },
 );
 
-export const RealtimeCheckBody = Type.Object(
-  {
-    ...subjectFields,
-    metric: Type.Optional(
-      Type.String({
-        pattern: METRIC_PATTERN,
-        description: 'Metric of the usage. Without it, only limits on all usage are checked.',
-      }),
-    ),
-    dimensions: Type.Optional(
-      mapOf(Type.Union([Type.String(), Type.Number(), Type.Boolean()]), {
-        maxProperties: RULE_SET_DIMENSIONS_MAX,
-        description:
-          'Dimensions of the usage. A limit on a dimension, or a `unique` limit of it, is checked only if the ' +
-          'dimension is given.',
-      }),
-    ),
-    quantity: Type.Optional(decimalInput('Quantity of the usage; not negative.')),
-    amount: Type.Optional(decimalInput('Expected cost, in `currency`; not negative.')),
-    currency: Type.Optional(
-      Type.String({
-        pattern: CURRENCY_PATTERN,
-        description: 'Required with `amount`. Without it, limits on amounts in all currencies are checked.',
-      }),
-    ),
-  },
-  { ...closed, description: 'Usage to check before it happens.' },
-);
-
-export const BlockingWallet = Type.Object(
-  {
-    account_id: Type.String(),
-    currency: Type.String(),
-    available: { ...DecimalText, description: 'Balance minus reserved amounts.' },
-  },
-  {
-    ...closed,
-    description: 'The prepaid wallet with too little available. Absent if no wallet blocks the usage.',
-  },
-);
-
-export const RealtimeCheck = Type.Object(
-  {
-    allowed: Type.Boolean({
-      description:
-        'Whether the usage fits in every `block` limit of every level that would count it, in addition to used and ' +
-        'reserved amounts, and a prepaid wallet can pay it.',
-    }),
-    blocked_by: Type.Array(RealtimeLimit, { description: 'The limits that block the usage.' }),
-    blocked_by_wallet: Type.Optional(BlockingWallet),
-    reason: Type.Optional(
-      Type.Unsafe<'unknown_subject'>({
-        type: 'string',
-        enum: ['unknown_subject'],
-        description: 'The subject has no route, and the project denies such subjects. Absent otherwise.',
-      }),
-    ),
-    warnings: Warnings,
-  },
-  { ...closed, description: 'Whether the usage is allowed, and the limits that block it.' },
-);
-
 export type RealtimeLimit = Static<typeof RealtimeLimit>;
 export type RealtimeLimitsQuery = Static<typeof RealtimeLimitsQuery>;
 export type RealtimeLimits = Static<typeof RealtimeLimits>;
@@ -309,5 +231,3 @@ export type LimitCrossingsQuery = Static<typeof LimitCrossingsQuery>;
 export type UsageLimitAlertData = Static<typeof UsageLimitAlertData>;
 export type LimitCrossing = Static<typeof LimitCrossing>;
 export type LimitCrossingPage = Static<typeof LimitCrossingPage>;
-export type RealtimeCheckBody = Static<typeof RealtimeCheckBody>;
-export type RealtimeCheck = Static<typeof RealtimeCheck>;

@@ -115,8 +115,8 @@ function roundedDown(number: string, list: string): string {
 }
 
 /**
- * The subjects of one type at which usage counts, one row for each: that of the event, and those above it when the event
- * was rated.
+ * The subjects of one type at which usage counts, one row for each: that of the event, and those above it when the
+ * event was rated.
  */
 export const COUNTED_SUBJECT = `arrayJoin(arrayConcat(
   if(subject_type = {subject_type:String}, [subject_id], []),

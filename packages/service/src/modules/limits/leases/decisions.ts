@@ -21,7 +21,7 @@ import type { HeldRule } from './reserved-store.js';
 export interface OpenLeaseRequest extends KeyedRequest {
   readonly do: 'grant';
   readonly input: LeaseInput;
-  /** Of the subject; none without a route. */
+  /** Those of the subject; none without a route. */
   readonly levels: readonly SubjectLevel[];
   /** The rules of all levels to reserve the amount of. */
   readonly rules: readonly RuleAtLevel[];

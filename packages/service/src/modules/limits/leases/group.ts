@@ -35,8 +35,9 @@ type Request = OpenLeaseRequest | CloseRequest;
 type Outcomes = Map<Request, GroupResult<BudgetLease>>;
 
 /**
- * Decides lease requests of a project in one transaction, in their order: each by what those before it have left, with a
- * fixed number of statements for all. They are of one subject, or of subjects below the same one. A refused request leaves nothing behind and does not affect the others.
+ * Decides lease requests of a project in one transaction, in their order: each by what those before it have left, with
+ * a fixed number of statements for all. They are of one subject, or of subjects below the same one. A refused request
+ * leaves nothing behind and does not affect the others.
  */
 export async function decideLeaseRequests(
   deps: LeaseGroupDeps,

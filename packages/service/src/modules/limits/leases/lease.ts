@@ -74,8 +74,9 @@ export function walletOf(lease: Lease): WalletKey | undefined {
 }
 
 /**
- * Returns the rules of a level that a lease is reserved of: those that `block` amounts of its currency, for all usage or
- * for its metric. Rules for one value of a dimension are left out, because it is not known yet what the usage will be.
+ * Returns the rules of a level that a lease is reserved of: those that `block` amounts of its currency, for all usage
+ * or for its metric. Rules for one value of a dimension are left out, because it is not known yet what the usage will
+ * be.
  */
 export function rulesOfLease(
   at: SubjectLevel,

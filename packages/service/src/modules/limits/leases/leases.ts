@@ -95,7 +95,8 @@ export class Leases {
   async #run(subject: LimitedSubject, waiting: Waiting): Promise<BudgetLease> {
     const { projectId } = waiting.project;
     const [levels] = await this.#deps.limits.levelsOf(projectId, [subject]);
-    const { type, id } = levels?.at(-1)?.subject ?? subject;
+    const highest = levels?.at(-1);
+    const { type, id } = highest === undefined ? subject : highest.subject;
     return this.#groups.run(subjectKey(projectId, type, id), waiting);
   }
 }

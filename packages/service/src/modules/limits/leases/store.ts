@@ -172,9 +172,12 @@ function toLease(row: LeaseRow): Lease {
     held: amountFromText(row.held),
     ruleNos: row.rule_nos,
     ruleSubjects: row.rule_nos.map((_, index) => {
-      const type = row.rule_subject_types?.[index];
-      const id = row.rule_subject_ids?.[index];
-      return type === undefined || id === undefined ? subject : { type, id };
+      const { rule_subject_types: types, rule_subject_ids: ids } = row;
+      if (types === null || ids === null) return subject;
+      return {
+        type: present(types[index], 'the subject of a rule'),
+        id: present(ids[index], 'the subject of a rule'),
+      };
     }),
     holdsWallet: row.holds_wallet,
     status: row.status,

@@ -1,10 +1,18 @@
+import { present } from '../../../kernel/present.js';
 import type { Tx } from '../../../platform/postgres/index.js';
 import type { Release } from '../../ledger/index.js';
 import type { UsageEventRow } from '../../usage/index.js';
 import { type HeldAmount, subtractReserved } from '../leases/reserved-store.js';
 import type { LimitedSubject } from '../rules/route-rules.js';
 import type { PostingScope, RatedUsage, UsageGroup } from './rated-usage.js';
-import { type AppliedCharge, chargeLeases, type LeaseCharge, type LeaseRef, readLeases } from './store.js';
+import {
+  type AppliedCharge,
+  chargeLeases,
+  type LeaseCharge,
+  type LeaseRef,
+  type NamedLease,
+  readLeases,
+} from './store.js';
 
 /** The form of a lease id; any other text names no lease. */
 const LEASE_ID = /^bl_[0-9a-f]{32}$/;
@@ -96,10 +104,7 @@ function heldByRule(applied: readonly AppliedCharge[]): HeldAmount[] {
   for (const { scope, lease, released } of applied) {
     const { projectNo } = scope;
     for (const [index, ruleNo] of lease.ruleNos.entries()) {
-      const subject = {
-        type: lease.ruleSubjectTypes?.[index] ?? lease.subjectType,
-        id: lease.ruleSubjectIds?.[index] ?? lease.subjectId,
-      };
+      const subject = subjectOfRule(lease, index);
       const key = `${projectNo} ${ruleNo} ${subject.type} ${subject.id}`;
       const before = byRule.get(key);
       const amount = before === undefined ? released : before.amount + released;
@@ -107,6 +112,16 @@ function heldByRule(applied: readonly AppliedCharge[]): HeldAmount[] {
     }
   }
   return [...byRule.values()];
+}
+
+/** Returns the subject of a rule that holds a lease. */
+function subjectOfRule(lease: NamedLease, index: number): LimitedSubject {
+  const { ruleSubjectTypes: types, ruleSubjectIds: ids } = lease;
+  if (types === null || ids === null) return { type: lease.subjectType, id: lease.subjectId };
+  return {
+    type: present(types[index], 'the subject of a rule'),
+    id: present(ids[index], 'the subject of a rule'),
+  };
 }
 
 function heldByWallet(applied: readonly AppliedCharge[]): Release[] {
