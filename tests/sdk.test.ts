@@ -217,10 +217,11 @@ describe('every method, against the service', () => {
     const lease = await budgetLeases.create(request, { idempotencyKey: 'job-1' });
     expect((await budgetLeases.create(request, { idempotencyKey: 'job-1' })).id).toBe(lease.id);
     await expect(budgetLeases.create(request)).rejects.toMatchObject({ code: 'limit_exceeded', status: 409 });
-    expect(await budgetLeases.get(lease.id)).toMatchObject({ status: 'active' });
+    expect(await budgetLeases.renew(lease.id, 90)).toEqual(await budgetLeases.get(lease.id));
     expect(await budgetLeases.close(lease.id)).toMatchObject({ status: 'closed' });
+    const own = await budgetLeases.withLease(request, async ({ id }) => id, { settleSeconds: 0 });
     const ended = await budgetLeases.list({ ...CUSTOMER, status: 'closed' });
-    expect(ids(ended.budget_leases)).toEqual([lease.id]);
+    expect(ids(ended.budget_leases)).toEqual([own, lease.id]);
     await subjectRoutes.delete(route.id);
   });
 
@@ -295,5 +296,5 @@ function resourcesOf(client: sdk.ProjectClient): Map<string, object> {
 /** How many operations a project stands for; `all…`, texts, CSV and addresses are other ways to ask for one. */
 function operationCount(client: sdk.ProjectClient): number {
   const names = [client, ...resourcesOf(client).values()].flatMap(methodsOf);
-  return names.filter((name) => !/^all|^until|(Text|Csv|Url)$/.test(name)).length;
+  return names.filter((name) => !/^all|^until|^with|(Text|Csv|Url)$/.test(name)).length;
 }

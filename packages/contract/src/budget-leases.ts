@@ -21,6 +21,12 @@ const Currency = Type.String({
 });
 const Metric = Type.String({ pattern: METRIC_PATTERN });
 
+const TtlSeconds = Type.Integer({
+  minimum: 1,
+  maximum: LEASE_TTL_SECONDS_MAX,
+  description: 'Time from now on until the lease expires. Seconds.',
+});
+
 export const CreateLeaseBody = Type.Object(
   {
     ...subjectFields,
@@ -32,13 +38,14 @@ export const CreateLeaseBody = Type.Object(
         'Metric of the work: the amount is then also reserved in limits that select this metric; without it, only ' +
         'in limits on all usage.',
     }),
-    ttl_seconds: Type.Integer({
-      minimum: 1,
-      maximum: LEASE_TTL_SECONDS_MAX,
-      description: 'Time until the lease expires. Seconds.',
-    }),
+    ttl_seconds: TtlSeconds,
   },
   { ...closed, description: 'An amount to reserve for a subject.' },
+);
+
+export const RenewLeaseBody = Type.Object(
+  { ttl_seconds: TtlSeconds },
+  { ...closed, description: 'How much longer a lease lives.' },
 );
 
 export const BudgetLease = Type.Object(
@@ -93,6 +100,7 @@ export const BudgetLeaseList = Type.Object(
 );
 
 export type CreateLeaseBody = Static<typeof CreateLeaseBody>;
+export type RenewLeaseBody = Static<typeof RenewLeaseBody>;
 export type BudgetLease = Static<typeof BudgetLease>;
 export type CreatedBudgetLease = Static<typeof CreatedBudgetLease>;
 export type BudgetLeaseListQuery = Static<typeof BudgetLeaseListQuery>;

@@ -68,6 +68,10 @@ export const ERRORS = {
     status: 409,
     message: 'The subject has no route, and the project denies leases of such subjects.',
   },
+  lease_not_active: {
+    status: 409,
+    message: 'The budget lease has ended. Create another one.',
+  },
   limit_exceeded: { status: 409, message: 'The amount would exceed the limits in `details`.' },
   insufficient_funds: { status: 409, message: 'The prepaid wallet does not have enough funds available.' },
   idempotency_key_conflict: {

@@ -10,3 +10,4 @@ export type { WaitOptions } from './resources/corrections.js';
 export type { EventsQuery, ExportQuery } from './resources/usage.js';
 export type { TenantClient } from './tenant-client.js';
 export type { ClientOptions, PageOptions, RequestOptions } from './transport.js';
+export type { WithLeaseOptions, WorkLease } from './with-lease.js';

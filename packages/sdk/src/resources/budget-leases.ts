@@ -4,9 +4,11 @@ import type {
   BudgetLeaseListQuery,
   CreatedBudgetLease,
   CreateLeaseBody,
+  RenewLeaseBody,
 } from '#contract';
 import type { CallOptions, PathTransport, WriteOptions } from '../path-transport.js';
 import { path } from '../transport.js';
+import { type WithLeaseOptions, type WorkLease, withLease } from '../with-lease.js';
 
 /** Amounts that are held for a subject's work. Events name their lease in `x-usage-control.budget_lease_id`. */
 export class BudgetLeases {
@@ -30,6 +32,24 @@ export class BudgetLeases {
    */
   close(leaseId: string, options?: CallOptions): Promise<BudgetLease> {
     return this.#transport.post(path`/budget-leases/${leaseId}/close`, undefined, options);
+  }
+
+  /** Lets a lease expire `ttlSeconds` from now on. Throws an ApiError `lease_not_active` if it has ended. */
+  renew(leaseId: string, ttlSeconds: number, options?: CallOptions): Promise<BudgetLease> {
+    const body: RenewLeaseBody = { ttl_seconds: ttlSeconds };
+    return this.#transport.post(path`/budget-leases/${leaseId}/renew`, body, options);
+  }
+
+  /**
+   * Runs some work with a lease of its own, and returns the result of the work. The lease is renewed while the work
+   * runs, and ends afterwards, also when the work throws. Throws what `create` throws, before the work begins.
+   */
+  withLease<Result>(
+    lease: CreateLeaseBody,
+    work: (lease: WorkLease) => Promise<Result>,
+    options: WithLeaseOptions = {},
+  ): Promise<Result> {
+    return withLease(this, lease, work, options);
   }
 
   get(leaseId: string, options?: CallOptions): Promise<BudgetLease> {

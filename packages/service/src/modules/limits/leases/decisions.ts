@@ -33,6 +33,16 @@ export interface CloseRequest {
   readonly id: string;
 }
 
+/** A request to let a lease live longer, or shorter. */
+export interface RenewRequest {
+  readonly do: 'renew';
+  readonly id: string;
+  readonly ttlSeconds: number;
+}
+
+/** A request that changes a lease. */
+export type ChangeRequest = CloseRequest | RenewRequest;
+
 /** The data by which a group of lease requests is decided. The transaction that reads it locks it. */
 export interface LeaseState {
   readonly project: ProjectRef;
@@ -43,7 +53,7 @@ export interface LeaseState {
   /** The status of every rule that a lease may be reserved of, by `heldRuleKey`. */
   readonly statuses: ReadonlyMap<string, LimitStatus>;
   readonly wallets: WalletHolds;
-  /** The leases to close, by id. */
+  /** The leases to close or to renew, by id. */
   readonly leases: ReadonlyMap<string, Lease>;
   readonly clock: Clock;
 }
@@ -57,6 +67,8 @@ export class LeaseDecisions {
   readonly granted: Lease[] = [];
   /** The closed leases as they were before, by id. */
   readonly closed = new Map<string, Lease>();
+  /** The renewed leases that stay active, by id. */
+  readonly #renewed = new Map<string, Lease>();
   /** The amounts that the decisions reserve and release, by `heldRuleKey`. */
   readonly #added = new Map<string, Amount>();
   readonly nowS: number;
@@ -68,10 +80,11 @@ export class LeaseDecisions {
 
   /**
    * @throws DomainError `unknown_subject`, `limit_exceeded`, `insufficient_funds`, `idempotency_key_conflict`,
-   * `not_found`
+   * `not_found`, `lease_not_active`
    */
-  answer(request: OpenLeaseRequest | CloseRequest): BudgetLease {
+  answer(request: OpenLeaseRequest | ChangeRequest): BudgetLease {
     if (request.do === 'close') return toBudgetLease(this.#close(request), this.nowS);
+    if (request.do === 'renew') return toBudgetLease(this.#renew(request), this.nowS);
     const { keys } = this.#state;
     const earlier = keys.answerTo(request);
     if (earlier !== undefined) return earlier;
@@ -101,15 +114,36 @@ export class LeaseDecisions {
 
   /** Releases what the lease still holds; a lease that has ended stays as it is. */
   #close({ id }: CloseRequest): Lease {
-    const lease = this.#state.leases.get(id);
-    if (lease === undefined) throw new DomainError('not_found');
+    const lease = this.#found(id);
     if (lease.status !== 'active') return lease;
     if (!this.closed.has(id)) {
+      this.#renewed.delete(id);
       this.closed.set(id, lease);
       this.#add(lease, -lease.held);
       giveBackToWallets(this.#state.wallets, lease);
     }
     return ended(lease, this.nowS);
+  }
+
+  /** A lease whose time has come has ended, even before a job releases what it holds. */
+  #renew({ id, ttlSeconds }: RenewRequest): Lease {
+    const lease = this.#found(id);
+    const hasEnded = lease.status !== 'active' || lease.expiresAt <= this.nowS || this.closed.has(id);
+    if (hasEnded) throw new DomainError('lease_not_active');
+    const renewed = { ...lease, expiresAt: this.nowS + ttlSeconds };
+    this.#renewed.set(id, renewed);
+    return renewed;
+  }
+
+  /** The leases to store with another end of life. */
+  get renewed(): Lease[] {
+    return [...this.#renewed.values()];
+  }
+
+  #found(id: string): Lease {
+    const lease = this.#renewed.get(id) ?? this.#state.leases.get(id);
+    if (lease === undefined) throw new DomainError('not_found');
+    return lease;
   }
 
   #statusOf(rule: HeldRule): LimitStatus {

@@ -11,7 +11,7 @@ import { readCountedIn } from '../check/limit-status-store.js';
 import type { SubjectLimits } from '../check/subject-limits.js';
 import { readDenials } from '../settings/store.js';
 import {
-  type CloseRequest,
+  type ChangeRequest,
   heldRule,
   heldRuleKey,
   LeaseDecisions,
@@ -28,10 +28,10 @@ export interface LeaseGroupDeps {
   readonly clock: Clock;
 }
 
-/** A request for a new lease, or to close one. */
-export type LeaseRequest = Omit<OpenLeaseRequest, 'levels' | 'rules'> | CloseRequest;
+/** A request for a new lease, or to change one. */
+export type LeaseRequest = Omit<OpenLeaseRequest, 'levels' | 'rules'> | ChangeRequest;
 
-type Request = OpenLeaseRequest | CloseRequest;
+type Request = OpenLeaseRequest | ChangeRequest;
 type Outcomes = Map<Request, GroupResult<BudgetLease>>;
 
 /**
@@ -47,7 +47,7 @@ export async function decideLeaseRequests(
   const subjects = requests.flatMap((request) => (request.do === 'grant' ? request.input.subject : []));
   const levels = (await deps.limits.levelsOf(project.projectId, subjects))[Symbol.iterator]();
   const ruled = requests.map((request): Request => {
-    if (request.do === 'close') return request;
+    if (request.do !== 'grant') return request;
     const ofSubject = present(levels.next().value, 'the levels of a subject');
     const rules = ofSubject.flatMap((level) => rulesOfLease(level, request.input));
     return { ...request, levels: ofSubject, rules };
@@ -84,7 +84,7 @@ class LeaseGroup {
     if (rules.length === 0 || requests.some(({ do: kind }) => kind === 'close')) return refused;
     const statuses = byRule(await this.#deps.limits.statuses(this.#project, rules));
     for (const request of requests) {
-      if (request.do === 'close' || request.key !== undefined) continue;
+      if (request.do !== 'grant' || request.key !== undefined) continue;
       const ofRequest = request.rules.flatMap((rule) => statuses.get(heldRuleKey(heldRule(rule))) ?? []);
       const outcome = outcomeOf(() => refuseFull(ofRequest, request.input.amount));
       if ('error' in outcome) refused.set(request, outcome);
@@ -110,8 +110,8 @@ class LeaseGroup {
     const grants = requests.filter((request) => request.do === 'grant');
     const scope = { tenantId, projectId, operation: 'budget_lease' };
     const keys = await RequestKeys.take<BudgetLease>(tx, scope, grants, unixSeconds(clock));
-    const closing = requests.flatMap((request) => (request.do === 'close' ? request.id : []));
-    const leases = await store.lockLeases(new ProjectTx(tx, project), closing);
+    const changing = requests.flatMap((request) => (request.do === 'grant' ? [] : request.id));
+    const leases = await store.lockLeases(new ProjectTx(tx, project), changing);
     const rules = rulesOf(requests);
     await lockReserved(tx, projectNo, rulesToLock(rules, leases));
     const statuses = byRule(await this.#statuses(tx, rules));
@@ -147,6 +147,7 @@ class LeaseGroup {
     await changeReserved(tx, [...granted.flatMap(heldBy), ...closed.flatMap(heldBy).map(negated)]);
     await wallets.write(tx);
     await store.insertLeases(tx, granted);
+    await store.updateExpiry(tx, decisions.renewed);
     await store.updateEnded(
       tx,
       closed.map((lease) => ended(lease, nowS)),

@@ -38,6 +38,10 @@ export class LeaseCalls {
     return this.api.call('POST', `${this.api.url}/budget-leases/${id}/close`);
   }
 
+  renew(id: string, ttlSeconds: number) {
+    return this.api.call('POST', `${this.api.url}/budget-leases/${id}/renew`, { ttl_seconds: ttlSeconds });
+  }
+
   async limitsOf(subjectId: string) {
     const query = `subject_type=user&subject_id=${subjectId}`;
     return (await this.api.call('GET', `${this.api.url}/subject/realtime/limits?${query}`)).json().limits;

@@ -9,7 +9,7 @@ import type { MeasuredQueue } from '../check/group-metrics.js';
 import { Groups } from '../check/groups.js';
 import { type LimitedSubject, subjectKey } from '../rules/route-rules.js';
 import { decideLeaseRequests, type LeaseGroupDeps, type LeaseRequest } from './group.js';
-import { type LeaseInput, toBudgetLease } from './lease.js';
+import { type Lease, type LeaseInput, toBudgetLease } from './lease.js';
 import * as store from './store.js';
 
 /** A request with its project. */
@@ -59,9 +59,7 @@ export class Leases {
 
   /** @throws DomainError `not_found` */
   async get(scope: ProjectScope, id: string): Promise<BudgetLease> {
-    const lease = await store.findLease(new ProjectDb(this.#deps.postgres.db, scope), id);
-    if (lease === undefined) throw new DomainError('not_found');
-    return toBudgetLease(lease, unixSeconds(this.#deps.clock));
+    return toBudgetLease(await this.#find(scope, id), unixSeconds(this.#deps.clock));
   }
 
   /**
@@ -70,10 +68,19 @@ export class Leases {
    * @throws DomainError `not_found`, `server_busy`
    */
   async close(project: ProjectRef, id: string): Promise<BudgetLease> {
-    const lease = await store.findLease(new ProjectDb(this.#deps.postgres.db, project), id);
-    if (lease === undefined) throw new DomainError('not_found');
+    const lease = await this.#find(project, id);
     if (lease.status !== 'active') return toBudgetLease(lease, unixSeconds(this.#deps.clock));
     return this.#run(lease.subject, { project, request: { do: 'close', id } });
+  }
+
+  /**
+   * Lets a lease expire `ttlSeconds` from now on. It holds what it held.
+   *
+   * @throws DomainError `not_found`, `lease_not_active`, `server_busy`
+   */
+  async renew(project: ProjectRef, id: string, ttlSeconds: number): Promise<BudgetLease> {
+    const { subject } = await this.#find(project, id);
+    return this.#run(subject, { project, request: { do: 'renew', id, ttlSeconds } });
   }
 
   /** Returns the leases of a subject, newest first. */
@@ -90,6 +97,12 @@ export class Leases {
       page,
     );
     return { items: items.map((lease) => toBudgetLease(lease, nowS)), totalCount };
+  }
+
+  async #find(scope: ProjectScope, id: string): Promise<Lease> {
+    const lease = await store.findLease(new ProjectDb(this.#deps.postgres.db, scope), id);
+    if (lease === undefined) throw new DomainError('not_found');
+    return lease;
   }
 
   async #run(subject: LimitedSubject, waiting: Waiting): Promise<BudgetLease> {

@@ -81,11 +81,13 @@ describe('requests', () => {
     for (const [method, end] of [
       ['GET', ''],
       ['POST', '/close'],
+      ['POST', '/renew'],
     ] as const) {
-      const absent = await api.call(method, `${foreign}/bl_${'0'.repeat(32)}${end}`, undefined, key);
+      const body = end === '/renew' ? { ttl_seconds: 1 } : undefined;
+      const absent = await api.call(method, `${foreign}/bl_${'0'.repeat(32)}${end}`, body, key);
       expect(absent.status).toBe(404);
       for (const url of [foreign, sibling]) {
-        const answer = await api.call(method, `${url}/${id}${end}`);
+        const answer = await api.call(method, `${url}/${id}${end}`, body);
         expect([answer.status, answer.text]).toEqual([404, absent.text]);
       }
     }
@@ -126,6 +128,7 @@ describe('requests', () => {
     const { id } = (await api.call('POST', url, body, ingest)).json();
     expect((await api.call('GET', `${url}/${id}`, undefined, ingest)).status).toBe(403);
     expect((await api.call('GET', `${url}/${id}`, undefined, read)).status).toBe(200);
+    expect((await api.call('POST', `${url}/${id}/renew`, { ttl_seconds: 1 }, read)).status).toBe(403);
     expect((await api.call('POST', `${url}/${id}/close`, undefined, read)).status).toBe(403);
     expect((await api.call('POST', `${url}/${id}/close`, undefined, ingest)).status).toBe(200);
   });

@@ -8,6 +8,7 @@ import {
   ErrorBodySchema,
   OptionalIdempotencyKeyHeaders,
   ProjectParams,
+  RenewLeaseBody,
 } from '@tollgate/contract';
 import { Type } from 'typebox';
 import { type App, pageOf } from '../../../platform/http/index.js';
@@ -87,6 +88,23 @@ function registerChanges(app: App, { leases, admission }: LeaseRouteDeps): void 
       response: { 200: BudgetLease },
     },
     handler: ({ project, params }) => leases.close(project, params.id),
+  });
+  app.route({
+    method: 'POST',
+    url: `${url}/:id/renew`,
+    config: toIngest,
+    schema: {
+      tags,
+      summary: 'Renew a budget lease',
+      description:
+        'Sets `expires_at` to `ttl_seconds` from now. The lease keeps what it holds. 409 `lease_not_active` if it has ' +
+        'ended.',
+      operationId: 'renewBudgetLease',
+      params: OneParams,
+      body: RenewLeaseBody,
+      response: { 200: BudgetLease, 409: ErrorBodySchema },
+    },
+    handler: ({ project, params, body }) => leases.renew(project, params.id, body.ttl_seconds),
   });
 }
 

@@ -87,6 +87,17 @@ export async function claimDueLeases(tx: Tx, nowS: number, max: number): Promise
   return rows.map((row) => ({ lease: toLease(row), projectNo: row.project_no }));
 }
 
+/** Stores when leases expire that this transaction has locked. */
+export async function updateExpiry(tx: Tx, leases: readonly Lease[]): Promise<void> {
+  if (leases.length === 0) return;
+  await sql`
+    update budget_leases l set expires_at = e.expires_at
+    from unnest(${leases.map(({ projectId }) => projectId)}::text[], ${leases.map(({ id }) => id)}::text[],
+      ${leases.map(({ expiresAt }) => expiresAt)}::bigint[]) as e (project_id, id, expires_at)
+    where l.project_id = e.project_id and l.id = e.id
+  `.execute(tx);
+}
+
 /** Stores the end of leases that this transaction has locked. */
 export async function updateEnded(tx: Tx, leases: readonly Lease[]): Promise<void> {
   if (leases.length === 0) return;

@@ -219,6 +219,7 @@ export const LIMIT_EXAMPLES = {
     ],
     ...page,
   },
+  RenewLeaseBody: { ttl_seconds: 600 },
   CreateLeaseBody: { ...CUSTOMER, amount: '5', currency: 'USD', ttl_seconds: 600 },
   BudgetLease: lease,
   CreatedBudgetLease: { ...lease, used_amount: '0', remaining_amount: '5', warnings: [] },
