@@ -125,6 +125,14 @@ export const SubjectRouteListQuery = Type.Object(
     subject_type: Type.Optional(SubjectType),
     subject_id: Type.Optional(SubjectId),
     account_id: Type.Optional({ ...Id, description: 'Only routes to this billing account.' }),
+    parent_subject_type: Type.Optional({
+      ...SubjectType,
+      description: 'Only routes below subjects of this type.',
+    }),
+    parent_subject_id: Type.Optional({
+      ...SubjectId,
+      description: 'Only routes below subjects with this id.',
+    }),
     usage_limit_plan_id: Type.Optional({
       ...Id,
       description:

@@ -1,20 +1,24 @@
 import { keepPreviousData, skipToken, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import type {
-  CreateLimitRaiseBody,
-  CreateSubjectRouteBody,
-  LimitRuleInput,
-  SubjectRoute,
-  UpdateDirectLimitBody,
-  UpdateProjectSettingsBody,
-  UpdateSubjectRouteBody,
+import {
+  type CreateLimitRaiseBody,
+  type CreateSubjectRouteBody,
+  type LimitRuleInput,
+  SUBJECT_LEVELS_MAX,
+  type SubjectRoute,
+  type UpdateDirectLimitBody,
+  type UpdateProjectSettingsBody,
+  type UpdateSubjectRouteBody,
 } from '@tollgate/contract';
 import type { ProjectClient } from '@tollgate/sdk/browser';
 import { filled } from '../../../api/filled.js';
 import { useProjectClient } from '../../../project.js';
 import { LIMITS, PAGE_SIZE } from '../query-key.js';
+import { EVERY, type Subject, subjectOf } from '../subjects/subject.js';
 
 /** Upper bound of the direct limits of a route. */
 const DIRECT_LIMITS_MAX = 100;
+
+const TREE_REFRESH_MS = 30_000;
 
 /** Upper bound of the raises of a route that are shown, newest first. */
 const RAISES_SHOWN_MAX = 20;
@@ -48,6 +52,37 @@ export function useRoutesOfPlan(planId: string) {
   return useQuery({
     queryKey: [LIMITS, projectId, 'routes', 'of plan', planId],
     queryFn: async () => (await subjectRoutes.list({ usage_limit_plan_id: planId, limit: 1 })).total_count,
+  });
+}
+
+/** Upper bound of the subjects below another one that are shown. */
+const BELOW_MAX = 20;
+
+/** The chain of a subject with its routes, the highest level first, and the routes directly below the subject. */
+export function useSubjectTree({ type, id }: Subject) {
+  const { projectId, subjectRoutes } = useProjectClient();
+  return useQuery({
+    queryKey: [LIMITS, projectId, 'routes', 'tree', type, id],
+    queryFn: async () => {
+      const routeOf = async (subject: Subject) => {
+        const find = (subject_id: string) =>
+          subjectRoutes.list({ subject_type: subject.type, subject_id, limit: 1 });
+        return (await find(subject.id)).subject_routes[0] ?? (await find(EVERY)).subject_routes[0];
+      };
+      const chain: { readonly subject: Subject; readonly route: SubjectRoute | undefined }[] = [];
+      let next: Subject | undefined = { type, id };
+      while (next !== undefined && chain.length < SUBJECT_LEVELS_MAX) {
+        const route: SubjectRoute | undefined = await routeOf(next);
+        chain.unshift({ subject: next, route });
+        next = route?.parent == null ? undefined : subjectOf(route.parent);
+      }
+      const below = await subjectRoutes.list({
+        ...{ parent_subject_type: type, parent_subject_id: id },
+        limit: BELOW_MAX,
+      });
+      return { chain, below: below.subject_routes, belowCount: below.total_count };
+    },
+    refetchInterval: TREE_REFRESH_MS,
   });
 }
 

@@ -7,6 +7,9 @@ export interface RouteDraft {
   readonly subject_id: string;
   /** Whether the route is for all subjects of the type without a route of their own. */
   readonly isDefault: boolean;
+  /** Both empty for no parent. */
+  readonly parent_type: string;
+  readonly parent_id: string;
   readonly account_id: string;
   readonly usage_limit_plan_id: string;
   readonly timezone: string;
@@ -19,6 +22,8 @@ export const NEW_ROUTE: RouteDraft = {
   subject_type: '',
   subject_id: '',
   isDefault: false,
+  parent_type: '',
+  parent_id: '',
   account_id: '',
   usage_limit_plan_id: '',
   timezone: 'UTC',
@@ -29,6 +34,8 @@ export const NEW_ROUTE: RouteDraft = {
 export const ROUTE_FIELDS = [
   'subject_type',
   'subject_id',
+  'parent_type',
+  'parent_id',
   'account_id',
   'usage_limit_plan_id',
   'timezone',
@@ -40,6 +47,8 @@ export function routeDraftOf(route: SubjectRoute): RouteDraft {
   const isDefault = route.subject_id === EVERY;
   return {
     ...{ isDefault, subject_type: route.subject_type, subject_id: isDefault ? '' : route.subject_id },
+    parent_type: route.parent?.subject_type ?? '',
+    parent_id: route.parent?.subject_id ?? '',
     account_id: route.account_id ?? '',
     usage_limit_plan_id: route.usage_limit_plan_id ?? '',
     timezone: route.timezone,
@@ -48,14 +57,17 @@ export function routeDraftOf(route: SubjectRoute): RouteDraft {
   };
 }
 
-/** The request body. Without an account ID, the service creates an account. */
+/** The request body. Without an account ID and a parent, the service creates an account. */
 export function routeBodyOf(draft: RouteDraft): CreateSubjectRouteBody {
   const { usage_limit_anchor: anchor, timezone, week_start } = draft;
   const account = draft.account_id.trim();
+  const [parentType, parentId] = [draft.parent_type.trim(), draft.parent_id];
+  const hasParent = parentType !== '' || parentId !== '';
   return {
     subject_type: draft.subject_type.trim(),
     subject_id: draft.isDefault ? EVERY : draft.subject_id,
     usage_limit_plan_id: draft.usage_limit_plan_id === '' ? null : draft.usage_limit_plan_id,
+    parent: hasParent ? { subject_type: parentType, subject_id: parentId } : null,
     timezone,
     week_start,
     ...(account === '' ? {} : { account_id: account }),

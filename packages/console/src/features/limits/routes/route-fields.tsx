@@ -6,6 +6,7 @@ import type { FieldErrors } from '../../../ui/field-errors.js';
 import { timezoneOptions } from '../../../ui/timezone-options.js';
 import { useAccounts } from '../../billing/api.js';
 import { usePublishedPlans } from '../plans/api.js';
+import { ParentFields } from './parent-fields.js';
 import type { RouteDraft } from './route-draft.js';
 
 interface RouteFieldsProps {
@@ -26,6 +27,7 @@ export function RouteFields(props: RouteFieldsProps) {
   return (
     <>
       <SubjectFields {...props} />
+      <ParentFields {...props} />
       <BindingFields {...props} />
       <CalendarFields {...props} />
     </>
@@ -100,11 +102,7 @@ function BindingFields({ draft, isNew, errors, onEdit }: RouteFieldsProps) {
           />
         )}
       </Field>
-      <Field
-        label="Account"
-        hint={isNew ? 'The account that pays. Leave empty to create one.' : 'The account that pays.'}
-        error={errors.at('account_id')}
-      >
+      <Field label="Account" hint={accountHint(draft, isNew)} error={errors.at('account_id')}>
         {(control) => (
           <TextInput
             {...control}
@@ -118,6 +116,11 @@ function BindingFields({ draft, isNew, errors, onEdit }: RouteFieldsProps) {
       {useMay('wallets:read') && <AccountSuggestions />}
     </>
   );
+}
+
+function accountHint({ parent_type }: RouteDraft, isNew: boolean): string {
+  if (parent_type !== '') return 'The account that pays. Leave empty for that of the parent.';
+  return isNew ? 'The account that pays. Leave empty to create one.' : 'The account that pays.';
 }
 
 function AccountSuggestions() {

@@ -1,7 +1,7 @@
 import type { SubjectRoute } from '@tollgate/contract';
 import { Ellipsis, Gauge, Pencil, Trash2 } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
-import { useLocation } from 'wouter';
+import { Link, useLocation } from 'wouter';
 import { useMay } from '../../../api/session.js';
 import { dateTime } from '../../../format.js';
 import { useProject } from '../../../project.js';
@@ -11,7 +11,7 @@ import { Button, IconButton } from '../../../ui/button.js';
 import { ConfirmDialog } from '../../../ui/confirm-dialog.js';
 import { Menu } from '../../../ui/menu.js';
 import { Skeleton } from '../../../ui/states.js';
-import { EVERY, subjectHref, subjectName, subjectOf } from '../subjects/subject.js';
+import { EVERY, type Subject, subjectHref, subjectName, subjectOf } from '../subjects/subject.js';
 import { useDeleteRoute, useRoute } from './api.js';
 import { DirectLimits } from './direct-limits.js';
 import { PlanName } from './plan-name.js';
@@ -115,9 +115,21 @@ function DeleteRoute({
   );
 }
 
+function ParentLink({ parent }: { readonly parent: Subject }) {
+  const { id: projectId } = useProject();
+  return (
+    <Link href={subjectHref(projectId, parent)} className="hover:underline">
+      {subjectName(parent)}
+    </Link>
+  );
+}
+
 function RouteFacts({ route }: { readonly route: SubjectRoute }) {
   const facts: readonly (readonly [string, ReactNode])[] = [
     ['Limit plan', <PlanName key="plan" id={route.usage_limit_plan_id} />],
+    ...(route.parent === null
+      ? []
+      : [['Parent', <ParentLink key="parent" parent={subjectOf(route.parent)} />] as const]),
     ['Account', <RouteAccount key="account" route={route} />],
     ['Timezone', route.timezone],
     [

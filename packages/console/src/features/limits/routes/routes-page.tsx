@@ -14,6 +14,7 @@ import { SubjectForm } from '../subjects/subject-form.js';
 import { ALL_ROUTES, type RouteQuery, useRoutes } from './api.js';
 import { PlanName } from './plan-name.js';
 import { ResolvedRoute } from './resolved-route.js';
+import { RouteAccount } from './route-account.js';
 import { UnknownSubjectsField } from './unknown-subjects.js';
 
 /** The routes of the project, and the lookup of the route that applies to a subject. */
@@ -148,16 +149,17 @@ function columnsFor(projectId: string): readonly Column<SubjectRoute>[] {
         </Link>
       ),
     },
+    {
+      title: 'Parent',
+      cell: ({ parent }) => (parent === null ? '–' : subjectName(subjectOf(parent))),
+    },
     { title: 'Limit plan', cell: ({ usage_limit_plan_id }) => <PlanName id={usage_limit_plan_id} /> },
     {
       title: 'Account',
-      cell: ({ account_id }) => (
-        <Link
-          href={`/p/${projectId}/billing/${account_id}`}
-          className="relative z-10 font-mono text-xs hover:underline"
-        >
-          {account_id}
-        </Link>
+      cell: (route) => (
+        <span className="relative z-10">
+          <RouteAccount route={route} />
+        </span>
       ),
     },
     { title: 'Timezone', cell: ({ timezone }) => timezone },

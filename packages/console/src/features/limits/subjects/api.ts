@@ -9,12 +9,12 @@ const CROSSINGS_PAGE_SIZE = 10;
 /** Number of latest events that are searched for subjects. */
 const RECENT_EVENTS = 50;
 
-/** The status of each limit of a subject, polled. */
+/** The status of each limit of a subject and of all subjects above it, polled. */
 export function useSubjectLimits({ type, id }: Subject) {
   const project = useProjectClient();
   return useQuery({
     queryKey: [LIMITS, project.projectId, 'subject', type, id],
-    queryFn: () => project.realtimeLimits.snapshot({ subject_type: type, subject_id: id }),
+    queryFn: () => project.realtimeLimits.snapshot({ subject_type: type, subject_id: id, levels: 'all' }),
     refetchInterval: REFRESH_MS,
   });
 }

@@ -1,4 +1,5 @@
 import type { RealtimeLimit } from '@tollgate/contract';
+import { exactSum, negated } from '../../../exact-sum.js';
 
 /** From this share of a limit on, its status is `near`. */
 const NEAR_SHARE = 0.8;
@@ -13,6 +14,17 @@ export function limitStatusOf(
   const share =
     shareOf(limit.used_amount, limit.limit_amount) + shareOf(limit.reserved_amount, limit.limit_amount);
   return share >= NEAR_SHARE ? 'near' : 'ok';
+}
+
+/** Whether a limit has no room for further usage: used and reserved amounts have reached it. */
+export function isFull({
+  used_amount: used,
+  reserved_amount: reserved,
+  limit_amount: allowed,
+  measure,
+}: Pick<RealtimeLimit, 'used_amount' | 'reserved_amount' | 'limit_amount' | 'measure'>): boolean {
+  const left = exactSum([allowed, negated(used), negated(reserved)]);
+  return left.startsWith('-') || (measure !== 'max' && left === '0');
 }
 
 /** A part as a share of the whole, at least 0. For drawing only. */

@@ -7,11 +7,13 @@ import { SubjectLeases } from '../leases/subject-leases.js';
 import { useRoute } from '../routes/api.js';
 import { ResolvedRoute } from '../routes/resolved-route.js';
 import { useSubjectLimits } from './api.js';
+import { BlockedNote } from './blocked-note.js';
 import { Crossings } from './crossings.js';
-import { Gauge } from './gauge.js';
+import { LevelLimits } from './level-limits.js';
 import { RecentSubjects } from './recent-subjects.js';
 import { type Subject, subjectHref, subjectName } from './subject.js';
 import { SubjectForm } from './subject-form.js';
+import { SubjectTree } from './subject-tree.js';
 
 /** Limits, recent alerts and leases of one subject. */
 export function SubjectsPage() {
@@ -59,6 +61,8 @@ function SubjectView({ subject }: { readonly subject: Subject }) {
       <div className="flex flex-col gap-3">
         <h2 className="text-lg font-semibold tracking-tight break-words">{subjectName(subject)}</h2>
         <ResolvedRoute subject={subject} />
+        <SubjectTree subject={subject} />
+        <BlockedNote limits={snapshot.data.limits} />
       </div>
       {snapshot.data.limits.length === 0 ? (
         <EmptyState
@@ -70,11 +74,7 @@ function SubjectView({ subject }: { readonly subject: Subject }) {
             : 'Its route has no limit plan and no direct limits.'}
         </EmptyState>
       ) : (
-        <ul aria-label="Limits" className="grid gap-3 md:grid-cols-2 2xl:grid-cols-3">
-          {snapshot.data.limits.map((limit) => (
-            <Gauge key={`${limit.id} ${limit.window_id}`} limit={limit} timezone={timezone} />
-          ))}
-        </ul>
+        <LevelLimits limits={snapshot.data.limits} timezone={timezone} />
       )}
       <Crossings subject={subject} timezone={timezone} />
       <SubjectLeases subject={subject} timezone={timezone} />

@@ -45,6 +45,17 @@ describe('the parent of a route', () => {
   });
   const accountOf = ({ account_id }: { account_id: string }) => ({ account_id });
 
+  it('is a filter of lists', async () => {
+    await create('org', 'listed');
+    const below = await create('team', 'listed', under('org', 'listed'));
+    const { subject_routes: found } = await api.must(
+      200,
+      'GET',
+      `${ROUTES}?parent_subject_type=org&parent_subject_id=listed`,
+    );
+    expect(found).toMatchObject([{ id: below.id }]);
+  });
+
   it('must have a route, its own or that of every subject of its type', async () => {
     const missing = [{ path: 'parent', message: 'expected a subject with a route, its own or a `*` route' }];
     expect((await create('key', 'k', under('group', 'g'), 400)).details).toEqual(missing);

@@ -47,8 +47,10 @@ function registerReads(app: App, routes: SubjectRouteService): void {
       querystring: SubjectRouteListQuery,
       response: { 200: SubjectRoutePage },
     },
-    handler: async ({ project, query: { limit: _limit, offset: _offset, ...filter }, query }) => {
+    handler: async ({ project, query }) => {
+      const { limit: _, offset: _offset, parent_subject_type, parent_subject_id, ...others } = query;
       const page = pageOf(query);
+      const filter = { ...others, parent_type: parent_subject_type, parent_id: parent_subject_id };
       const { items, totalCount } = await routes.list(project, filter, page);
       return { subject_routes: items.map(routeView), total_count: totalCount, ...page };
     },

@@ -25,9 +25,13 @@ export interface RouteRow {
 
 /** Only routes with these values; undefined for any value. */
 export type RouteFilter = {
-  readonly [Column in 'subject_type' | 'subject_id' | 'account_id' | 'usage_limit_plan_id']?:
-    | string
-    | undefined;
+  readonly [Column in
+    | 'subject_type'
+    | 'subject_id'
+    | 'parent_type'
+    | 'parent_id'
+    | 'account_id'
+    | 'usage_limit_plan_id']?: string | undefined;
 };
 
 export async function insertRoute(tx: ProjectTx, route: RouteRow): Promise<void> {
