@@ -218,6 +218,35 @@ describe.runIf(hasBrowser)('limits in the console', () => {
     await page.getByText('No active leases.').waitFor();
   });
 
+  it('hangs a subject below another one, shows both, and says which limit of which level blocks it', async () => {
+    const { subjectRoutes } = opened.client.project(opened.tenant.projectId);
+    const org = await subjectRoutes.create({ subject_type: 'org', subject_id: 'acme' });
+    const zero = { limit_key: 'frozen', selector_type: 'all', measure: 'amount', currency: 'USD' } as const;
+    await subjectRoutes.createLimit(org.id, { ...zero, period: 'month', limit_amount: '0', action: 'block' });
+    await tab('Routes');
+    await page.getByRole('link', { name: `customer/${SUBJECT}` }).click();
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    await dialog().getByLabel('Parent type').fill('org');
+    await dialog().getByLabel('Parent ID').fill('acm');
+    await dialog().getByRole('button', { name: 'Save' }).click();
+    await dialog().getByText('expected a subject with a route').waitFor();
+    expect(opened.problems.splice(0)).toEqual([expect.stringContaining('400')]);
+    await dialog().getByLabel('Parent ID').fill('acme');
+    await dialog().getByRole('button', { name: 'Save' }).click();
+    await dialog().waitFor({ state: 'detached' });
+    await opened.goTo('Limits');
+    await page.getByLabel('Subject type').fill('customer');
+    await page.getByLabel('Subject ID').fill(SUBJECT);
+    await page.getByRole('button', { name: 'Show limits' }).click();
+    const levels = page.getByRole('region', { name: 'Levels' });
+    await levels.getByText(`customer/${SUBJECT}`).waitFor();
+    await page.getByRole('list', { name: 'Limits of level 1' }).getByText('All usage').waitFor();
+    const why = page.getByRole('region', { name: 'Why usage is blocked' });
+    await why.getByText('frozen').waitFor();
+    await levels.getByRole('link', { name: 'org/acme' }).click();
+    await levels.getByRole('link', { name: `customer/${SUBJECT}` }).waitFor();
+  });
+
   it('fits a narrow screen', async () => {
     await page.setViewportSize({ width: 360, height: 780 });
     const limits = `${opened.service.url}/p/${opened.tenant.projectId}/limits`;

@@ -56,11 +56,14 @@ export const WeekStartSchema = Type.Unsafe<WeekStart>({
 });
 
 const settings = {
-  account_id: Type.Optional({
-    ...AccountId,
-    description:
-      'Account of the subject. If left out, a new account is created or, for a subject with a parent, the nearest account above is debited.',
-  }),
+  account_id: Type.Optional(
+    Nullable({
+      ...AccountId,
+      description:
+        'Account of the subject. If left out or null, a new account is created or, for a subject with a parent, the ' +
+        'nearest account above is debited.',
+    }),
+  ),
   parent: Type.Optional(Parent),
   usage_limit_plan_id: Type.Optional(PlanId),
   usage_limit_anchor: Type.Optional(Anchor),

@@ -12,11 +12,7 @@ interface ParentFieldsProps {
 export function ParentFields({ draft, errors, onEdit }: ParentFieldsProps) {
   return (
     <div className="grid items-start gap-3 sm:grid-cols-2">
-      <Field
-        label="Parent type"
-        hint="The subject above, e.g. team. Its limits apply too."
-        error={errors.at('parent_type')}
-      >
+      <Field label="Parent type" hint="The subject above, e.g. team. Its limits apply too.">
         {(control) => (
           <TextInput
             {...control}
@@ -25,7 +21,7 @@ export function ParentFields({ draft, errors, onEdit }: ParentFieldsProps) {
           />
         )}
       </Field>
-      <Field label="Parent ID" hint="Leave both empty for none." error={errors.at('parent_id')}>
+      <Field label="Parent ID" hint="Leave both empty for none." error={errors.at('parent')}>
         {(control) => (
           <TextInput
             {...control}

@@ -34,14 +34,13 @@ export const NEW_ROUTE: RouteDraft = {
 export const ROUTE_FIELDS = [
   'subject_type',
   'subject_id',
-  'parent_type',
-  'parent_id',
+  'parent',
   'account_id',
   'usage_limit_plan_id',
   'timezone',
   'week_start',
   'usage_limit_anchor',
-] as const satisfies readonly (keyof RouteDraft)[];
+] as const satisfies readonly (keyof CreateSubjectRouteBody)[];
 
 export function routeDraftOf(route: SubjectRoute): RouteDraft {
   const isDefault = route.subject_id === EVERY;
@@ -70,7 +69,7 @@ export function routeBodyOf(draft: RouteDraft): CreateSubjectRouteBody {
     parent: hasParent ? { subject_type: parentType, subject_id: parentId } : null,
     timezone,
     week_start,
-    ...(account === '' ? {} : { account_id: account }),
+    ...(account === '' ? (hasParent ? { account_id: null } : {}) : { account_id: account }),
     ...(anchor === undefined ? {} : { usage_limit_anchor: anchor }),
   };
 }

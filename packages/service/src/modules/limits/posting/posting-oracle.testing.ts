@@ -3,8 +3,8 @@ import { fromStored, toText } from '../../../kernel/decimal.js';
 import { parsePeriod, windowAt } from '../../../kernel/period.js';
 import { stored } from '../../../testing/index.js';
 import { alertText } from '../../../testing/limit-alert-text.js';
-import type { UsageItemRow } from '../../usage/index.js';
 import type { TestRoute } from './posting.testing.js';
+import { addedTo, hasListedValue, isSelected, measuredOf, signed } from './rule-oracle.testing.js';
 import type { TestRule } from './rule-values.testing.js';
 import { ratedUsage, type TestUsage } from './usage.testing.js';
 
@@ -36,6 +36,13 @@ interface CountedWindow {
   readonly alerts: Map<number, { sequence: number; isOpen: boolean }>;
 }
 
+/** An event, with the subjects at which it counts, its own first, and the account that it debits. */
+export interface PostedEvent {
+  readonly event: TestUsage;
+  readonly levels: readonly string[];
+  readonly accountId: string;
+}
+
 /** The expected result of posting, computed event by event and rule by rule without any cache. */
 export class PostingOracle {
   readonly #clock: Clock;
@@ -44,6 +51,8 @@ export class PostingOracle {
   readonly #windows = new Map<string, CountedWindow>();
   readonly #wallets = new Map<string, bigint>();
   readonly #alerts: string[] = [];
+  /** Events that can be taken back. */
+  readonly #posted: PostedEvent[] = [];
   /** By window: how often each value was counted, less how often it was taken back. */
   readonly #values = new Map<string, Map<string, number>>();
 
@@ -108,7 +117,27 @@ export class PostingOracle {
     this.#routes.get(subjectId)?.direct.push(known);
   }
 
-  post(events: readonly TestUsage[]): void {
+  /** Returns the events with the levels at which they count. */
+  post(events: readonly TestUsage[]): PostedEvent[] {
+    const posted = events.map((event): PostedEvent => {
+      const { subject } = ratedUsage(event);
+      const levels = subject === undefined ? [] : this.#levelsOf(subject.id);
+      const accountId = levels.find(({ route }) => route.accountId !== null)?.route.accountId;
+      return { event, levels: levels.map(({ id }) => id), accountId: accountId ?? '' };
+    });
+    this.#add(posted);
+    this.#posted.push(...posted.filter(({ event, levels }) => levels.length > 0 && !event.isCounter));
+    return posted;
+  }
+
+  /** Takes back an event where it counted; returns it, if there is one. */
+  takeBack(at: number): PostedEvent | undefined {
+    const [taken] = this.#posted.splice(at % this.#posted.length, 1);
+    if (taken !== undefined) this.#add([{ ...taken, event: { ...taken.event, isCounter: true } }]);
+    return taken;
+  }
+
+  #add(events: readonly PostedEvent[]): void {
     const added = new Map<string, CountedWindow>();
     for (const event of events) this.#count(event, added);
     for (const [key, batch] of added) {
@@ -182,16 +211,16 @@ export class PostingOracle {
     }
   }
 
-  #count(event: TestUsage, added: Map<string, CountedWindow>): void {
-    const { subject, items } = ratedUsage(event);
-    const levels = subject === undefined ? [] : this.#levelsOf(subject.id);
-    const accountId = levels.find(({ route }) => route.accountId !== null)?.route.accountId;
-    for (const { currency, amount } of items) {
+  #count({ event, levels, accountId }: PostedEvent, added: Map<string, CountedWindow>): void {
+    for (const { currency, amount } of ratedUsage(event).items) {
       if (currency === '' || levels.length === 0) continue;
       const key = `${accountId} ${currency}`;
       this.#wallets.set(key, (this.#wallets.get(key) ?? 0n) + amount);
     }
-    for (const level of levels) this.#countAt(level, event, added);
+    for (const id of levels) {
+      const route = this.#routeOf(id);
+      if (route !== undefined) this.#countAt({ id, route }, event, added);
+    }
   }
 
   #countAt(
@@ -231,39 +260,6 @@ export class PostingOracle {
 
 function knownRule(rule: TestRule, ruleNo: number, isDirect: boolean): KnownRule {
   return { rule: { currency: 'USD', ...rule }, ruleNo, isDirect, amounts: [] };
-}
-
-/** Returns what a charge item adds to a sum. */
-function addedTo({ measure = 'amount' }: TestRule, item: UsageItemRow, isCounter: boolean): bigint {
-  if (measure === 'unique' || measure === 'max') return 0n;
-  return measure === 'count' ? signed(stored('1'), isCounter) : item[measure];
-}
-
-/** Returns the usage of a rule that counts values: how many are in force, or the greatest of them, at least 0. */
-function measuredOf({ measure }: TestRule, values: ReadonlyMap<string, number>): bigint {
-  const inForce = [...values].flatMap(([value, count]) => (count > 0 ? value : []));
-  if (measure === 'unique') return BigInt(inForce.length) * stored('1');
-  if (measure !== 'max') return 0n;
-  let greatest = 0n;
-  for (const value of inForce) if (stored(value) > greatest) greatest = stored(value);
-  return greatest;
-}
-
-const signed = (amount: bigint, isCounter: boolean) => (isCounter ? -amount : amount);
-
-/** Whether the dimension has one of the values that the rule lists; `*` at the end of one stands for any text. */
-function hasListedValue({ dimensionValues }: TestRule, dimensions: ReadonlyMap<string, string>): boolean {
-  if (dimensionValues === undefined) return true;
-  const value = dimensions.get(dimensionValues[0]);
-  const fits = (listed: string) =>
-    listed.endsWith('*') ? value?.startsWith(listed.slice(0, -1)) : value === listed;
-  return value !== undefined && dimensionValues[1].some(fits);
-}
-
-function isSelected({ selector = ['all', ''], metrics }: TestRule, metric: string): boolean {
-  if (metrics !== undefined) return metrics.includes(metric);
-  const [type, value] = selector;
-  return type === 'all' || (type === 'metric' ? metric === value : metric.startsWith(value));
 }
 
 /**

@@ -1,7 +1,9 @@
 import fc from 'fast-check';
+import { expect } from 'vitest';
 import type { PostingFixture } from './posting.testing.js';
 import type { PostingOracle } from './posting-oracle.testing.js';
 import type { TestRule } from './rule-values.testing.js';
+import { takeBack } from './take-back.testing.js';
 import { NOW_S, type TestUsage } from './usage.testing.js';
 
 const DAY_S = 86_400;
@@ -147,10 +149,19 @@ const batch = fc
       // A batch that dies leaves nothing behind, and is posted again.
       const die = () => Promise.reject(new Error('killed'));
       if (dies) await fixture.post(events, die).catch(expectKilled);
-      await fixture.post(events);
-      oracle.post(events);
+      const posted = await fixture.post(events);
+      const above = oracle.post(events).map(({ levels }) => levels.slice(1));
+      expect(posted.map(({ parents }) => parents.map(({ id }) => id))).toEqual(above);
     }),
   );
+
+/** Takes back an event, whatever is above its subject now. */
+const correction = fc.nat(30).map((at) =>
+  stepOf({ at }, async (fixture, oracle) => {
+    const taken = oracle.takeBack(at);
+    if (taken !== undefined) await takeBack(fixture, taken);
+  }),
+);
 
 function expectKilled(error: unknown): void {
   if (!(error instanceof Error) || error.message !== 'killed') throw error;
@@ -168,5 +179,6 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: directLimit },
   { weight: 2, arbitrary: changedLimit },
   { weight: 6, arbitrary: batch },
+  { weight: 2, arbitrary: correction },
   { weight: 1, arbitrary: wait },
 );

@@ -1,0 +1,41 @@
+import { stored } from '../../../testing/index.js';
+import type { UsageItemRow } from '../../usage/index.js';
+import type { TestRule } from './rule-values.testing.js';
+
+/** Returns what a charge item adds to a sum. */
+export function addedTo({ measure = 'amount' }: TestRule, item: UsageItemRow, isCounter: boolean): bigint {
+  if (measure === 'unique' || measure === 'max') return 0n;
+  return measure === 'count' ? signed(stored('1'), isCounter) : item[measure];
+}
+
+/** Returns the usage of a rule that counts values: how many are in force, or the greatest of them, at least 0. */
+export function measuredOf({ measure }: TestRule, values: ReadonlyMap<string, number>): bigint {
+  const inForce = [...values].flatMap(([value, count]) => (count > 0 ? value : []));
+  if (measure === 'unique') return BigInt(inForce.length) * stored('1');
+  if (measure !== 'max') return 0n;
+  let greatest = 0n;
+  for (const value of inForce) if (stored(value) > greatest) greatest = stored(value);
+  return greatest;
+}
+
+/** Returns an amount as it was before it was taken back. */
+export const signed = (amount: bigint, isCounter: boolean) => (isCounter ? -amount : amount);
+
+/** Whether the dimension has one of the values that the rule lists; `*` at the end of one stands for any text. */
+export function hasListedValue(
+  { dimensionValues }: TestRule,
+  dimensions: ReadonlyMap<string, string>,
+): boolean {
+  if (dimensionValues === undefined) return true;
+  const value = dimensions.get(dimensionValues[0]);
+  const fits = (listed: string) =>
+    listed.endsWith('*') ? value?.startsWith(listed.slice(0, -1)) : value === listed;
+  return value !== undefined && dimensionValues[1].some(fits);
+}
+
+/** Whether the rule selects the metric. */
+export function isSelected({ selector = ['all', ''], metrics }: TestRule, metric: string): boolean {
+  if (metrics !== undefined) return metrics.includes(metric);
+  const [type, value] = selector;
+  return type === 'all' || (type === 'metric' ? metric === value : metric.startsWith(value));
+}
