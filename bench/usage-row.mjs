@@ -29,6 +29,7 @@ export function usageRow(index, nowMs) {
     idempotencyKey: `floor-${String(index).padStart(12, '0')}`,
     subjectType: 'user',
     subjectId: `user-${index % SUBJECTS}`,
+    parents: [],
     subjectIsSent: true,
     accountId: '',
     budgetLeaseId: '',

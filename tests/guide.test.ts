@@ -151,8 +151,8 @@ describe.runIf(hasTools)('the guides', () => {
 
   it('limits go on from there', async () => {
     const printed = await printedBy('getting-started.md', 'limits.md');
-    expect(printed.trim().split('\n').slice(-23)).toEqual([
-      ...['1', 'draft', 'draft', '2', '7.5', '10', 'ended'],
+    expect(printed.trim().split('\n').slice(-25)).toEqual([
+      ...['1', 'draft', 'draft', '2', 'acme', 'acme', '7.5', '10', 'ended'],
       ...['0', '2', 'archived'],
       ...['plan_not_published', 'true'],
       ...['hour 7.5, month 100, 7d 1000000', '0', '0', 'hour 7.5'],

@@ -83,6 +83,8 @@ function jsonRow(row) {
     idempotency_key: row.idempotencyKey,
     subject_type: row.subjectType,
     subject_id: row.subjectId,
+    'parent.type': row.parents.map(({ type }) => type),
+    'parent.id': row.parents.map(({ id }) => id),
     subject_is_sent: row.subjectIsSent,
     account_id: row.accountId,
     budget_lease_id: row.budgetLeaseId,

@@ -46,21 +46,30 @@ interface RouteRow {
     | null;
 }
 
+const IS_NAMED = sql`r.project_id = asked.project_id and r.subject_type = asked.subject_type
+  and r.subject_id = asked.subject_id`;
+/** The ids by which the route above a route may be found. Nothing without a parent. */
+const PARENTS = sql`join lateral (values (r.parent_id), (${EVERY_SUBJECT})) as above (id) on r.parent_type is not null`;
+
+/** Reads routes and, in the same statement, those above them. Routes without a parent cost no further look-up. */
 async function readRoutes(db: Db, refs: readonly SubjectRef[]): Promise<RouteRead[]> {
   const { rows } = await sql<RouteRow>`
-    with recursive asked (project_id, subject_type, subject_id) as (
-      select * from unnest(
+    with recursive found as materialized (
+      select r.* from unnest(
         ${refs.map((ref) => ref.projectId)}::text[],
         ${refs.map((ref) => ref.subjectType)}::text[],
         ${refs.map((ref) => ref.subjectId)}::text[]
-      )
+      ) as asked (project_id, subject_type, subject_id)
+      join subject_routes r on ${IS_NAMED}
+    ), above (project_id, subject_type, subject_id) as (
+      select r.project_id, r.parent_type, above.id from found r ${PARENTS}
       union
-      select r.project_id, r.parent_type, above.id
-      from asked
-      join subject_routes r on r.project_id = asked.project_id
-        and r.subject_type = asked.subject_type and r.subject_id = asked.subject_id
-      cross join lateral (values (r.parent_id), (${EVERY_SUBJECT})) as above (id)
-      where r.parent_type is not null
+      select r.project_id, r.parent_type, above.id from above asked join subject_routes r on ${IS_NAMED} ${PARENTS}
+    ), routes as (
+      select * from found
+      union all
+      select r.* from above asked join subject_routes r on ${IS_NAMED}
+      where not exists (select from found where found.project_id = r.project_id and found.id = r.id)
     )
     select r.project_id, r.subject_type, r.subject_id, r.id, r.account_id, a.external_id as account_external_id, r.parent_type, r.parent_id,
       r.usage_limit_anchor, r.timezone, r.week_start, p.id as plan_id, p.current_revision as plan_revision, r.plan_bound_at_ms,
@@ -73,9 +82,7 @@ async function readRoutes(db: Db, refs: readonly SubjectRef[]): Promise<RouteRea
           order by l.id desc limit ${LIMIT_RAISES_KEPT_MAX}
         ) newest
       ) as raises
-    from asked
-    join subject_routes r on r.project_id = asked.project_id
-      and r.subject_type = asked.subject_type and r.subject_id = asked.subject_id
+    from routes r
     left join accounts a on a.project_id = r.project_id and a.id = r.account_id
     left join usage_limit_plans p on p.project_id = r.project_id and p.id = r.usage_limit_plan_id
   `.execute(db);
