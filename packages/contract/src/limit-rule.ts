@@ -72,9 +72,9 @@ const Period = Type.String({
   minLength: 1,
   maxLength: 32,
   description:
-    '`hour`, `day`, `week` or `month` in the calendar of the route; `lifetime`; or a duration counted from the ' +
-    'anchor of the route, such as `7d`, `5h`, `5 day`, `2 week`, `5 month`. If the period changes, the rule ' +
-    'restarts from zero.',
+    '`minute`, `hour`, `day`, `week` or `month` in the calendar of the route; `lifetime`; or a duration counted from the ' +
+    'anchor of the route, such as `5m`, `5h`, `7d`, `2 week`, `5 month` (`m` are minutes). If the period ' +
+    'changes, the rule restarts from zero.',
 });
 export const LimitActionSchema = oneOf(
   LIMIT_ACTIONS,

@@ -67,8 +67,8 @@ export const Cumulative = Type.Object(
       minLength: 1,
       maxLength: 32,
       description:
-        'The time after which the counter starts again: `hour`, `day`, `week`, `month` or `year` of the calendar, `lifetime`, or a ' +
-        'duration counted from the anchor, such as `7d` or `1 month`.',
+        'The time after which the counter starts again: `minute`, `hour`, `day`, `week`, `month` or `year` of the calendar, `lifetime`, or a ' +
+        'duration counted from the anchor, such as `5m`, `7d` or `1 month`.',
     }),
     per: Type.Enum([...COUNTER_SCOPES], {
       description:

@@ -4,7 +4,6 @@
  */
 
 export const DAY_S = 86_400;
-const HOUR_S = 3_600;
 
 /** A range of time with one offset; `untilS` is exclusive. */
 interface Segment {
@@ -107,15 +106,17 @@ export class Zone {
   }
 
   /**
-   * Returns the hour of the local clock that contains the instant. A change by whole hours leaves every hour as long as
-   * it is; a change by half an hour ends one hour early and starts the next.
+   * Returns the step of the local clock that contains the instant: an hour, or a minute. A change by whole hours leaves
+   * every hour as long as it is; a change by half an hour ends one hour early and starts the next.
+   *
+   * @param sizeS a divisor of a day
    */
-  hourAt(atS: number): { readonly startS: number; readonly endS: number } {
+  clockStepAt(atS: number, sizeS: number): { readonly startS: number; readonly endS: number } {
     const { fromS, untilS, offsetS } = this.#segmentAt(atS);
-    const startS = Math.floor((atS + offsetS) / HOUR_S) * HOUR_S - offsetS;
-    const isCutAtStart = startS < fromS && mod(this.#segmentAt(fromS - 1).offsetS - offsetS, HOUR_S) !== 0;
-    const endS = startS + HOUR_S;
-    const isCutAtEnd = endS > untilS && mod(this.#segmentAt(untilS).offsetS - offsetS, HOUR_S) !== 0;
+    const startS = Math.floor((atS + offsetS) / sizeS) * sizeS - offsetS;
+    const isCutAtStart = startS < fromS && mod(this.#segmentAt(fromS - 1).offsetS - offsetS, sizeS) !== 0;
+    const endS = startS + sizeS;
+    const isCutAtEnd = endS > untilS && mod(this.#segmentAt(untilS).offsetS - offsetS, sizeS) !== 0;
     return { startS: isCutAtStart ? fromS : startS, endS: isCutAtEnd ? untilS : endS };
   }
 

@@ -10,7 +10,7 @@ export type Period =
   | { readonly kind: 'anchored'; readonly unit: DurationUnit; readonly count: number };
 
 export type CalendarUnit = DurationUnit | 'year';
-type DurationUnit = 'hour' | 'day' | 'week' | 'month';
+type DurationUnit = 'minute' | 'hour' | 'day' | 'week' | 'month';
 
 /** The settings of a route that determine its windows. */
 export interface WindowSettings {
@@ -30,6 +30,7 @@ export interface TimeWindow {
   readonly endS: number | undefined;
 }
 
+const MINUTE_S = 60;
 const HOUR_S = 3_600;
 const WEEK_S = 7 * DAY_S;
 const MONTHS_OF_YEAR = 12;
@@ -38,10 +39,22 @@ const FIRST_MONDAY_S = 4 * DAY_S;
 /** A lifetime counts from the Unix epoch. */
 const LIFETIME: TimeWindow = { startS: 0, endS: undefined };
 
-/** About ten years in each unit; a longer period should be a lifetime. */
-export const PERIOD_COUNT_MAX = { hour: 87_600, day: 3_650, week: 520, month: 120 } as const;
+/** A year of minutes, and about ten years in each other unit; a longer period should be a lifetime. */
+export const PERIOD_COUNT_MAX = { minute: 525_600, hour: 87_600, day: 3_650, week: 520, month: 120 } as const;
+
+/** The calendar units of limits. */
+const NAMED: Readonly<Record<string, DurationUnit>> = {
+  minute: 'minute',
+  hour: 'hour',
+  day: 'day',
+  week: 'week',
+  month: 'month',
+};
 
 const UNITS: Readonly<Record<string, DurationUnit>> = {
+  m: 'minute',
+  minute: 'minute',
+  minutes: 'minute',
   h: 'hour',
   hour: 'hour',
   hours: 'hour',
@@ -56,15 +69,14 @@ const UNITS: Readonly<Record<string, DurationUnit>> = {
 };
 
 /**
- * Reads `hour`, `day`, `week`, `month`, `lifetime`, or a duration such as `7d`, `5h`, `5 day`, `2 week`, `5 month`.
- * Returns undefined for anything else; there is no `m`, which could mean minutes.
+ * Reads `minute`, `hour`, `day`, `week`, `month`, `lifetime`, or a duration such as `5m`, `5h`, `7d`, `2 week`,
+ * `5 month`. Returns undefined for anything else. Months have no short form: `m` are minutes.
  */
 export function parsePeriod(text: string): Period | undefined {
   if (text === 'lifetime') return { kind: 'lifetime' };
-  if (text === 'hour' || text === 'day' || text === 'week' || text === 'month') {
-    return { kind: 'calendar', unit: text };
-  }
-  const [, digits, name] = /^([1-9]\d{0,5}) ?([a-z]{1,6})$/.exec(text) ?? [];
+  const named = Object.hasOwn(NAMED, text) ? NAMED[text] : undefined;
+  if (named !== undefined) return { kind: 'calendar', unit: named };
+  const [, digits, name] = /^([1-9]\d{0,5}) ?([a-z]{1,7})$/.exec(text) ?? [];
   if (digits === undefined || name === undefined || !Object.hasOwn(UNITS, name)) return undefined;
   const unit = UNITS[name] as DurationUnit;
   const count = Number(digits);
@@ -82,7 +94,13 @@ export function canonicalPeriod(period: Period): string {
   return period.kind === 'calendar' ? period.unit : `${period.count}${SUFFIXES[period.unit]}`;
 }
 
-const SUFFIXES: Readonly<Record<DurationUnit, string>> = { hour: 'h', day: 'd', week: 'w', month: ' month' };
+const SUFFIXES: Readonly<Record<DurationUnit, string>> = {
+  minute: 'm',
+  hour: 'h',
+  day: 'd',
+  week: 'w',
+  month: ' month',
+};
 
 /**
  * Returns the window that contains an instant (Unix seconds). The windows of a period cover all time, also before the
@@ -109,8 +127,10 @@ function calendarWindow(
   atS: number,
 ): TimeWindow {
   switch (unit) {
+    case 'minute':
+      return zone.clockStepAt(atS, MINUTE_S);
     case 'hour':
-      return zone.hourAt(atS);
+      return zone.clockStepAt(atS, HOUR_S);
     case 'day':
       return { startS: zone.dayStart(atS), endS: zone.nextDayStart(atS) };
     case 'week': {
@@ -127,15 +147,15 @@ function calendarWindow(
   }
 }
 
-/** Days, weeks and months are steps of the anchor's local clock; hours are exact durations. */
+/** Days, weeks and months are steps of the anchor's local clock; minutes and hours are exact durations. */
 function anchoredWindow(
   { unit, count }: Extract<Period, { kind: 'anchored' }>,
   zone: Zone,
   anchorS: number,
   atS: number,
 ): TimeWindow {
-  if (unit === 'hour') {
-    const sizeS = count * HOUR_S;
+  if (unit === 'minute' || unit === 'hour') {
+    const sizeS = count * (unit === 'minute' ? MINUTE_S : HOUR_S);
     const startS = anchorS + Math.floor((atS - anchorS) / sizeS) * sizeS;
     return { startS, endS: startS + sizeS };
   }

@@ -1,5 +1,6 @@
 /** Kinds of periods: a calendar step, the lifetime of the rule, or a duration counted from the route's anchor. */
 export const PERIOD_CHOICES = [
+  { value: 'minute', label: 'Calendar minute' },
   { value: 'hour', label: 'Calendar hour' },
   { value: 'day', label: 'Calendar day' },
   { value: 'week', label: 'Calendar week' },
@@ -10,6 +11,7 @@ export const PERIOD_CHOICES = [
 export type PeriodChoice = (typeof PERIOD_CHOICES)[number]['value'];
 
 export const PERIOD_UNITS = [
+  { value: 'minute', label: 'minutes' },
   { value: 'hour', label: 'hours' },
   { value: 'day', label: 'days' },
   { value: 'week', label: 'weeks' },
@@ -22,9 +24,9 @@ export interface Duration {
   readonly unit: PeriodUnit;
 }
 
-const DURATION = /^(\d*) ?(h|hours?|d|days?|w|weeks?|months?)$/;
-const SHORT_UNITS: Readonly<Record<string, PeriodUnit>> = { h: 'hour', d: 'day', w: 'week', m: 'month' };
-const NAMED = ['hour', 'day', 'week', 'month', 'lifetime'] as const;
+const DURATION = /^(\d*) ?(m|minutes?|h|hours?|d|days?|w|weeks?|months?)$/;
+const SHORT_UNITS: Readonly<Record<string, PeriodUnit>> = { m: 'minute', h: 'hour', d: 'day', w: 'week' };
+const NAMED = ['minute', 'hour', 'day', 'week', 'month', 'lifetime'] as const;
 
 export function periodChoice(period: string): PeriodChoice {
   return NAMED.find((name) => name === period) ?? 'duration';
@@ -33,7 +35,7 @@ export function periodChoice(period: string): PeriodChoice {
 /** Parses a duration into count and unit; undefined if the text is not a duration. */
 export function durationOf(period: string): Duration | undefined {
   const [, count, unit = ''] = DURATION.exec(period.trim()) ?? [];
-  const name = SHORT_UNITS[unit.charAt(0)];
+  const name = PERIOD_UNITS.find(({ value }) => unit.startsWith(value))?.value ?? SHORT_UNITS[unit];
   return count === undefined || name === undefined || periodChoice(period) !== 'duration'
     ? undefined
     : { count, unit: name };

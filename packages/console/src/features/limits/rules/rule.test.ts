@@ -153,6 +153,8 @@ describe('a period', () => {
     ['7d', { count: '7', unit: 'day' }],
     ['2 week', { count: '2', unit: 'week' }],
     ['5 months', { count: '5', unit: 'month' }],
+    ['5m', { count: '5', unit: 'minute' }],
+    ['90 minutes', { count: '90', unit: 'minute' }],
     [' hour', { count: '', unit: 'hour' }],
     ['month', undefined],
     ['fortnight', undefined],
@@ -162,15 +164,17 @@ describe('a period', () => {
   });
 
   it('is a calendar step, the lifetime, or a duration', () => {
-    expect(['day', 'lifetime', '5h', 'nonsense'].map(periodChoice)).toEqual([
+    expect(['minute', 'day', 'lifetime', '5h', 'nonsense'].map(periodChoice)).toEqual([
+      'minute',
       'day',
       'lifetime',
       'duration',
       'duration',
     ]);
-    expect(['week', 'lifetime', '5h', '1d', 'nonsense'].map(periodWords)).toEqual([
+    expect(['week', 'lifetime', '5m', '5h', '1d', 'nonsense'].map(periodWords)).toEqual([
       'per calendar week',
       'in total',
+      'per 5 minutes',
       'per 5 hours',
       'per day from the anchor',
       'per nonsense',

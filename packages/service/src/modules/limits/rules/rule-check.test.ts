@@ -63,7 +63,7 @@ describe('what a rule may be', () => {
       { measure: 'unique', of: 'seat', limit_amount: '100001' },
       ['limit_amount'],
     ],
-    ['a period of minutes', { period: '5m' }, ['period']],
+    ['an unknown period', { period: '5mo' }, ['period']],
     ['no period', { period: 'fortnight' }, ['period']],
     ['a period that is too long', { period: '9999d' }, ['period']],
     ['percentages that fall', { notify_at: [50, 90, 80] }, ['notify_at[2]']],

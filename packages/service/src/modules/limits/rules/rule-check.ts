@@ -59,7 +59,7 @@ function valuesOf(rule: LimitRuleInput, report: Report): RuleValues {
   if (parsePeriod(rule.period) === undefined) {
     report(
       'period',
-      'expected hour, day, week, month, lifetime, or a duration such as 5h, 7d, 2 week, 5 month',
+      'expected minute, hour, day, week, month, lifetime, or a duration such as 5m, 5h, 7d, 2 week, 5 month',
     );
   }
   const notifyAt = rule.notify_at ?? [];

@@ -70,7 +70,7 @@ describe('create', () => {
 
   it('refuses what a rule of a plan may not be, and an unknown route', async () => {
     for (const [path, change] of Object.entries({
-      period: { period: '5m' },
+      period: { period: '5mo' },
       limit_amount: { limit_amount: '-1' },
       currency: { currency: '' },
       id: { id: 'racl_1' },

@@ -5,8 +5,9 @@ import { TEST_NOW_S } from '../../../../testing/api.js';
 
 const DAY_S = 86_400;
 const YEARS_S = 365 * DAY_S;
-const { hour, day, week, month } = PERIOD_COUNT_MAX;
-const PERIODS = ['hour', 'day', 'week', 'month', 'lifetime', '1h', '1d', '1w', '1 month'].concat(
+const { minute, hour, day, week, month } = PERIOD_COUNT_MAX;
+const PERIODS = ['minute', 'hour', 'day', 'week', 'month', 'lifetime', '1h', '1d', '1w', '1 month'].concat(
+  `${minute}m`,
   `${hour}h`,
   `${day}d`,
   `${week}w`,
