@@ -62,11 +62,17 @@ export const RealtimeLimit = Type.Object(
     selector_values: limitRuleFields.selector_values,
     measure: limitRuleFields.measure,
     of: limitRuleFields.of,
-    period: Type.String({ description: 'Length of a window, e.g. `month`, `7d` or `lifetime`.' }),
-    window_id: Type.String({ description: 'The window: `<period>:<start in Unix seconds>`.' }),
+    period: Type.String({
+      description: 'Length of a window, e.g. `month`, `7d`, `first_use:5h` or `lifetime`.',
+    }),
+    window_id: Type.String({
+      description:
+        'The window: `<period>:<start in Unix seconds>`. Without the start for a `first_use` window that is not open.',
+    }),
     next_reset_at: Type.Optional({
       ...UnixSeconds,
-      description: 'End of the window, Unix seconds. Absent for a lifetime.',
+      description:
+        'End of the window, Unix seconds. Absent for a lifetime, and for a `first_use` window that is not open.',
     }),
     used_amount: {
       ...DecimalText,

@@ -1,5 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { canonicalPeriod, PERIOD_COUNT_MAX, type Period, parsePeriod } from './period.js';
+import {
+  canonicalLimitPeriod,
+  canonicalPeriod,
+  FIRST_USE_MINUTES_MAX,
+  type LimitPeriod,
+  PERIOD_COUNT_MAX,
+  type Period,
+  parseLimitPeriod,
+  parsePeriod,
+} from './period.js';
 
 describe('parsePeriod', () => {
   test.each([
@@ -76,4 +85,39 @@ test('one text for all ways to write a period', () => {
   const canonical = written.map((text) => canonicalPeriod(parsePeriod(text) as Period));
   expect(canonical).toEqual(['lifetime', 'week', '7d', '7d', '7d', '5h', '2w', '1 month', '5m', 'minute']);
   expect(canonical.map(parsePeriod)).toEqual(written.map(parsePeriod));
+});
+
+describe('a window that opens with the first usage', () => {
+  const canonical = (text: string) => canonicalLimitPeriod(parseLimitPeriod(text) as LimitPeriod);
+
+  test('lasts minutes, hours, days or weeks, and has one text for each duration', () => {
+    expect(parseLimitPeriod('first_use:5h')).toEqual({ kind: 'first_use', durationS: 18_000 });
+    expect(['first_use:90m', 'first_use:1 day', 'first_use:1w', '7 days'].map(canonical)).toEqual([
+      'first_use:90m',
+      'first_use:1440m',
+      'first_use:10080m',
+      '7d',
+    ]);
+    expect(parseLimitPeriod(canonical('first_use:2w'))).toEqual(parseLimitPeriod('first_use:14d'));
+  });
+
+  test('lasts at most a year', () => {
+    expect(canonical('first_use:365d')).toBe(`first_use:${FIRST_USE_MINUTES_MAX}m`);
+    expect(parseLimitPeriod('first_use:366d')).toBeUndefined();
+  });
+
+  test.each([
+    'first_use',
+    'first_use:',
+    'first_use:day',
+    'first_use:1 month',
+    'first_use: 5h',
+    'first_use:lifetime',
+  ])('is not %j', (text) => {
+    expect(parseLimitPeriod(text)).toBeUndefined();
+  });
+
+  test('is no period of a counter', () => {
+    expect(parsePeriod('first_use:5h')).toBeUndefined();
+  });
 });

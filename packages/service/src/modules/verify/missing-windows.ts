@@ -6,7 +6,7 @@ import { type ActiveRule, type ActiveRules, countsValues, type WindowKey } from 
 import type { OwnTables } from '../storage/index.js';
 import { safelyAfter } from './change-margin.js';
 import { decimalOf } from './compare.js';
-import { periodOf } from './stored-period.js';
+import { fixedPeriodOf } from './stored-period.js';
 import { readUsageSpans, readWindowUses, type UsageSpan, type WindowUse } from './window-history-store.js';
 
 /** A window that the history has usage for. */
@@ -52,18 +52,20 @@ const MISSING_MAX = 10_000;
 
 /**
  * Reads from the history which windows must exist, and then whether they do: windows of active rules with usage that
- * was certainly processed since the rules have been the same.
+ * was certainly processed since the rules have been the same. Rules whose windows begin with usage are left out: the
+ * history does not have the order in which usage was counted.
  */
 export async function readMissingWindows(deps: MissingWindowsDeps): Promise<MissingReading> {
   const spans = new Map(
     (await readUsageSpans(deps.clickhouse, deps.own)).map((span) => [span.projectId, span]),
   );
-  const activeRules: ActiveRule[] = [];
+  const activeRules: PlacedRule[] = [];
   let total = 0;
   for (const counting of deps.rules.all()) {
     if (!spans.has(counting.route.projectId)) continue;
     total++;
-    if (activeRules.length < RULES_MAX) activeRules.push(counting);
+    const period = fixedPeriodOf(counting.rule.period);
+    if (period !== undefined && activeRules.length < RULES_MAX) activeRules.push({ ...counting, period });
   }
   const missing: WindowWithUsage[] = [];
   let looked = 0;
@@ -77,9 +79,14 @@ export async function readMissingWindows(deps: MissingWindowsDeps): Promise<Miss
   return { missing, rules: looked, leftOut: total - looked };
 }
 
+/** A rule with the period that determines where its windows are. */
+interface PlacedRule extends ActiveRule {
+  readonly period: Period;
+}
+
 async function readGroup(
   { clickhouse, own, rules, completeFromS }: MissingWindowsDeps,
-  group: readonly ActiveRule[],
+  group: readonly PlacedRule[],
   span: UsageSpan,
 ): Promise<WindowWithUsage[]> {
   const [first] = group;
@@ -130,8 +137,7 @@ function neededBy(
 }
 
 /** Returns where the newest windows of the span start, ascending; none begins before the history that is kept. */
-function startsOf({ rule, route }: ActiveRule, { fromS, toS }: UsageSpan, completeFromS: number): number[] {
-  const period = periodOf(rule.period);
+function startsOf({ period, route }: PlacedRule, { fromS, toS }: UsageSpan, completeFromS: number): number[] {
   const starts: number[] = [];
   let window = windowAt(period, route.settings, toS);
   while (starts.length < WINDOWS_PER_RULE_MAX && window.startS >= completeFromS) {
@@ -143,12 +149,12 @@ function startsOf({ rule, route }: ActiveRule, { fromS, toS }: UsageSpan, comple
 }
 
 /** Groups rules of routes that one query can read. */
-function groupsOf(activeRules: readonly ActiveRule[]): ActiveRule[][] {
-  const groups = groupBy(activeRules, ({ rule, route: { projectId, subjectType, settings } }) =>
-    JSON.stringify([projectId, subjectType, rule.ruleNo, placeOf(periodOf(rule.period), settings)]),
+function groupsOf(activeRules: readonly PlacedRule[]): PlacedRule[][] {
+  const groups = groupBy(activeRules, ({ rule, period, route: { projectId, subjectType, settings } }) =>
+    JSON.stringify([projectId, subjectType, rule.ruleNo, placeOf(period, settings)]),
   );
   return [...groups.values()].flatMap((group) => {
-    const chunks: ActiveRule[][] = [];
+    const chunks: PlacedRule[][] = [];
     for (let at = 0; at < group.length; at += ROUTES_MAX) chunks.push(group.slice(at, at + ROUTES_MAX));
     return chunks;
   });

@@ -90,7 +90,9 @@ function planned(window: CountedWindow, counting: ActiveRule | undefined): Plann
 
 /** Whether usage still falls into the window: the route may have moved the windows of its rules. */
 function isPlacedBy({ rule, route }: ActiveRule, { startS, endS }: CountedWindow): boolean {
-  const placed = windowAt(periodOf(rule.period), route.settings, startS);
+  const period = periodOf(rule.period);
+  if (period.kind === 'first_use') return endS === startS + period.durationS;
+  const placed = windowAt(period, route.settings, startS);
   return placed.startS === startS && (placed.endS ?? null) === endS;
 }
 

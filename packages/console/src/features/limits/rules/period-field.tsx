@@ -1,14 +1,21 @@
 import { Field, Select, TextInput } from '../../../ui/field.js';
 import {
   durationOf,
-  durationText,
   PERIOD_CHOICES,
   PERIOD_UNITS,
   type PeriodChoice,
   periodChoice,
+  periodOf,
 } from './period.js';
 
-const DURATION_DEFAULT = '7 day';
+const DURATION_DEFAULT = { count: '7', unit: 'day' } as const;
+
+const CALENDAR_HINT = 'In the route’s timezone and with its week start.';
+const HINTS: Partial<Record<PeriodChoice, string>> = {
+  duration: 'Counted from the route’s period anchor.',
+  first_use: 'Starts with the first usage after the last window has ended.',
+  lifetime: 'Counts for as long as the rule exists.',
+};
 
 /** The period after which a rule's counter resets. */
 export function PeriodField({
@@ -22,12 +29,7 @@ export function PeriodField({
 }) {
   const choice = periodChoice(period);
   const duration = durationOf(period) ?? { count: '', unit: 'day' };
-  const hint =
-    choice === 'duration'
-      ? 'Counted from the route’s period anchor.'
-      : choice === 'lifetime'
-        ? 'Counts for as long as the rule exists.'
-        : 'In the route’s timezone and with its week start.';
+  const hint = HINTS[choice] ?? CALENDAR_HINT;
   return (
     <Field label="Period" hint={hint} error={error} className="sm:col-span-2">
       {(control) => (
@@ -37,9 +39,9 @@ export function PeriodField({
             className="min-w-0 grow"
             options={PERIOD_CHOICES}
             value={choice}
-            onChange={(chosen: PeriodChoice) => onChange(chosen === 'duration' ? DURATION_DEFAULT : chosen)}
+            onChange={(chosen: PeriodChoice) => onChange(periodOf(chosen, DURATION_DEFAULT))}
           />
-          {choice === 'duration' && (
+          {(choice === 'duration' || choice === 'first_use') && (
             <>
               <TextInput
                 aria-label="Duration"
@@ -47,14 +49,14 @@ export function PeriodField({
                 className="w-16"
                 value={duration.count}
                 onChange={(event) =>
-                  onChange(durationText({ ...duration, count: event.target.value.replace(/\D/g, '') }))
+                  onChange(periodOf(choice, { ...duration, count: event.target.value.replace(/\D/g, '') }))
                 }
               />
               <Select
                 aria-label="Duration unit"
                 options={PERIOD_UNITS}
                 value={duration.unit}
-                onChange={(unit) => onChange(durationText({ ...duration, unit }))}
+                onChange={(unit) => onChange(periodOf(choice, { ...duration, unit }))}
               />
             </>
           )}

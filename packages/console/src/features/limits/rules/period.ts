@@ -1,4 +1,7 @@
-/** Kinds of periods: a calendar step, the lifetime of the rule, or a duration counted from the route's anchor. */
+/**
+ * Kinds of periods: a calendar step, the lifetime of the rule, a duration counted from the route's anchor, or one that
+ * begins with usage.
+ */
 export const PERIOD_CHOICES = [
   { value: 'minute', label: 'Calendar minute' },
   { value: 'hour', label: 'Calendar hour' },
@@ -7,6 +10,7 @@ export const PERIOD_CHOICES = [
   { value: 'month', label: 'Calendar month' },
   { value: 'lifetime', label: 'Lifetime, never resets' },
   { value: 'duration', label: 'Custom duration' },
+  { value: 'first_use', label: 'Duration from the first use' },
 ] as const;
 export type PeriodChoice = (typeof PERIOD_CHOICES)[number]['value'];
 
@@ -24,34 +28,41 @@ export interface Duration {
   readonly unit: PeriodUnit;
 }
 
+const FIRST_USE = 'first_use:';
 const DURATION = /^(\d*) ?(m|minutes?|h|hours?|d|days?|w|weeks?|months?)$/;
 const SHORT_UNITS: Readonly<Record<string, PeriodUnit>> = { m: 'minute', h: 'hour', d: 'day', w: 'week' };
 const NAMED = ['minute', 'hour', 'day', 'week', 'month', 'lifetime'] as const;
 
 export function periodChoice(period: string): PeriodChoice {
+  if (period.startsWith(FIRST_USE)) return 'first_use';
   return NAMED.find((name) => name === period) ?? 'duration';
 }
 
-/** Parses a duration into count and unit; undefined if the text is not a duration. */
+/** Parses the duration of a period into count and unit; undefined if it has none. */
 export function durationOf(period: string): Duration | undefined {
-  const [, count, unit = ''] = DURATION.exec(period.trim()) ?? [];
+  const text = period.trim();
+  const [, count, unit = ''] =
+    DURATION.exec(text.startsWith(FIRST_USE) ? text.slice(FIRST_USE.length) : text) ?? [];
   const name = PERIOD_UNITS.find(({ value }) => unit.startsWith(value))?.value ?? SHORT_UNITS[unit];
-  return count === undefined || name === undefined || periodChoice(period) !== 'duration'
+  return count === undefined || name === undefined || NAMED.some((named) => named === period)
     ? undefined
     : { count, unit: name };
 }
 
-export function durationText({ count, unit }: Duration): string {
-  return `${count} ${unit}`;
+/** Returns the period with a duration of the chosen kind. */
+export function periodOf(choice: PeriodChoice, { count, unit }: Duration): string {
+  const text = `${count} ${unit}`;
+  if (choice === 'first_use') return `${FIRST_USE}${text}`;
+  return choice === 'duration' ? text : choice;
 }
 
-/** The period in a sentence: `per calendar month`, `per 7 days`, `in total`. */
+/** The period in a sentence: `per calendar month`, `per 7 days`, `per 5 hours from the first use`, `in total`. */
 export function periodWords(period: string): string {
   if (period === 'lifetime') return 'in total';
   const duration = durationOf(period);
   if (duration === undefined)
     return `per ${periodChoice(period) === 'duration' ? period : `calendar ${period}`}`;
-  return duration.count === '1'
-    ? `per ${duration.unit} from the anchor`
-    : `per ${duration.count} ${duration.unit}s`;
+  const length = duration.count === '1' ? duration.unit : `${duration.count} ${duration.unit}s`;
+  if (periodChoice(period) === 'first_use') return `per ${length} from the first use`;
+  return duration.count === '1' ? `per ${length} from the anchor` : `per ${length}`;
 }

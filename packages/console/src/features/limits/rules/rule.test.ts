@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { durationOf, durationText, periodChoice, periodWords } from './period.js';
+import { durationOf, periodChoice, periodOf, periodWords } from './period.js';
 import { copyRule, NEW_RULE, percentages, ruleDraft, ruleInput } from './rule-draft.js';
 import { ruleSentence } from './rule-sentence.js';
 
@@ -154,27 +154,33 @@ describe('a period', () => {
     ['2 week', { count: '2', unit: 'week' }],
     ['5 months', { count: '5', unit: 'month' }],
     ['5m', { count: '5', unit: 'minute' }],
+    ['first_use:5h', { count: '5', unit: 'hour' }],
     ['90 minutes', { count: '90', unit: 'minute' }],
     [' hour', { count: '', unit: 'hour' }],
     ['month', undefined],
     ['fortnight', undefined],
   ] as const)('%j is the duration %j', (text, duration) => {
     expect(durationOf(text)).toEqual(duration);
-    if (duration !== undefined) expect(durationOf(durationText(duration))).toEqual(duration);
+    if (duration !== undefined) expect(durationOf(periodOf(periodChoice(text), duration))).toEqual(duration);
   });
 
   it('is a calendar step, the lifetime, or a duration', () => {
-    expect(['minute', 'day', 'lifetime', '5h', 'nonsense'].map(periodChoice)).toEqual([
+    expect(['minute', 'day', 'lifetime', 'first_use:5h', '5h', 'nonsense'].map(periodChoice)).toEqual([
       'minute',
       'day',
       'lifetime',
+      'first_use',
       'duration',
       'duration',
     ]);
-    expect(['week', 'lifetime', '5m', '5h', '1d', 'nonsense'].map(periodWords)).toEqual([
+    expect(
+      ['week', 'lifetime', '5m', 'first_use:1 hour', 'first_use:5h', '5h', '1d', 'nonsense'].map(periodWords),
+    ).toEqual([
       'per calendar week',
       'in total',
       'per 5 minutes',
+      'per hour from the first use',
+      'per 5 hours from the first use',
       'per 5 hours',
       'per day from the anchor',
       'per nonsense',

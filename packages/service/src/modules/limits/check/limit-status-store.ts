@@ -23,6 +23,7 @@ export type CountedRules = readonly Counted[];
 interface CountedRow {
   /** Position in the list of asks, from 1 on. */
   readonly position: number;
+  readonly window_start: number | null;
   readonly used: string | null;
   readonly limit_amount: string | null;
   readonly reserved: string | null;
@@ -31,22 +32,35 @@ interface CountedRow {
 
 /**
  * A few index look-ups for each rule: its window is the current one of its subject, a past one, or does not exist yet.
+ * Windows that begin with usage are found by an instant; they do not overlap, so only the newest that begins before it
+ * can contain it.
  */
 const COUNTED = `
   select k.position, r.reserved, s.occurrences > 0 is true as seen,
-    case when c.window_starts[i.at] = k.window_start then c.used[i.at] else p.used end as used,
-    case when c.window_starts[i.at] = k.window_start then c.limit_amounts[i.at] else p.limit_amount end as limit_amount
-  from unnest($1::int[], $2::text[], $3::text[], $4::int[], $5::bigint[], $6::uuid[])
-    with ordinality as k (project_no, subject_type, subject_id, rule_no, window_start, value, position)
+    case when c.window_starts[i.at] = w.start or p.used is not null then w.start end as window_start,
+    case when c.window_starts[i.at] = w.start then c.used[i.at] else p.used end as used,
+    case when c.window_starts[i.at] = w.start then c.limit_amounts[i.at] else p.limit_amount end as limit_amount
+  from unnest($1::int[], $2::text[], $3::text[], $4::int[], $5::bigint[], $6::bool[], $7::uuid[])
+    with ordinality as k (project_no, subject_type, subject_id, rule_no, window_start, is_first_use, value, position)
   left join current_windows c on c.project_no = k.project_no and c.subject_type = k.subject_type
     and c.subject_id = k.subject_id
   cross join lateral (select array_position(c.rule_nos, k.rule_no) as at) as i
+  cross join lateral (select case
+    when not k.is_first_use then k.window_start
+    when c.window_starts[i.at] <= k.window_start and c.window_ends[i.at] > k.window_start then c.window_starts[i.at]
+    else (
+      select case when f.window_end > k.window_start then f.window_start end
+      from past_windows f
+      where f.project_no = k.project_no and f.subject_type = k.subject_type and f.subject_id = k.subject_id
+        and f.rule_no = k.rule_no and f.window_start <= k.window_start
+      order by f.window_start desc limit 1
+    ) end as start) as w
   left join past_windows p on p.project_no = k.project_no and p.subject_type = k.subject_type
-    and p.subject_id = k.subject_id and p.rule_no = k.rule_no and p.window_start = k.window_start
+    and p.subject_id = k.subject_id and p.rule_no = k.rule_no and p.window_start = w.start
   left join limit_reserved r on r.project_no = k.project_no and r.subject_type = k.subject_type
     and r.subject_id = k.subject_id and r.rule_no = k.rule_no
   left join window_values s on s.project_no = k.project_no and s.subject_type = k.subject_type
-    and s.subject_id = k.subject_id and s.rule_no = k.rule_no and s.window_start = k.window_start and s.value = k.value`;
+    and s.subject_id = k.subject_id and s.rule_no = k.rule_no and s.window_start = w.start and s.value = k.value`;
 
 /** The name of the prepared statement: planning it takes longer than running it, so each connection plans it once. */
 const COUNTED_NAME = 'limits-counted';
@@ -80,6 +94,7 @@ function countedValues(asks: readonly CountedQuery[]): unknown[] {
     column((_, { at }) => at.subject.id),
     column((_, { rule }) => rule.ruleNo),
     column((_, { window }) => window.startS),
+    column((_, { rule }) => rule.period.kind === 'first_use'),
     column((_, { value }) => (value === undefined ? null : storedValue(value))),
   ];
 }
@@ -95,8 +110,9 @@ function byAsk(asks: readonly CountedQuery[], rows: readonly CountedRow[]): Coun
   });
 }
 
-function toCounted({ used, limit_amount: limit, reserved, seen }: CountedRow): Counted {
+function toCounted({ window_start, used, limit_amount: limit, reserved, seen }: CountedRow): Counted {
   return {
+    startS: window_start ?? undefined,
     isSeen: seen,
     used: sumOrNone(amountIn(used)),
     limit: amountIn(limit),

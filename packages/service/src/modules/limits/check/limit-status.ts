@@ -1,5 +1,5 @@
 import { type RealtimeLimit, type Warning, warningOf } from '@tollgate/contract';
-import { type TimeWindow, windowAt } from '../../../kernel/period.js';
+import { type TimeWindow, type WindowSettings, windowAt } from '../../../kernel/period.js';
 import { present } from '../../../kernel/present.js';
 import { type Amount, amountText } from '../../ledger/index.js';
 import type { LimitedSubject, SubjectLevel } from '../rules/route-rules.js';
@@ -13,6 +13,7 @@ export function noRoute({ type, id }: LimitedSubject): Warning {
 /** A rule and the window of it that an instant lies in. */
 export interface OpenRule {
   readonly rule: CompiledRule;
+  /** For a `first_use` rule, until stored windows were read: the one that would open at that instant. */
   readonly window: TimeWindow;
 }
 
@@ -27,6 +28,8 @@ export type OpenRuleAtLevel = RuleAtLevel & OpenRule;
 
 /** The use of one window, and what leases hold of its rule. */
 export interface LimitStatus extends OpenRuleAtLevel {
+  /** Whether usage has opened the window of a `first_use` rule; other windows open by themselves. */
+  readonly isOpen: boolean;
   /** Whether the window has counted the value that was asked for. */
   readonly isSeen: boolean;
   readonly used: Amount;
@@ -39,6 +42,8 @@ export interface LimitStatus extends OpenRuleAtLevel {
 
 /** The stored counts of a rule's window; nothing is counted without a row. */
 export interface Counted {
+  /** Start of the stored window, Unix seconds; undefined without one. */
+  readonly startS: number | undefined;
   readonly used: Amount;
   /** Without raises; undefined until the first usage opens the window. */
   readonly limit: Amount | undefined;
@@ -49,11 +54,14 @@ export interface Counted {
 
 /** Returns for each rule the window that contains an instant (Unix seconds). */
 export function openRules(rules: readonly RuleAtLevel[], atS: number): OpenRuleAtLevel[] {
-  return rules.map(({ at, rule }) => ({
-    at,
-    rule,
-    window: windowAt(rule.period, at.route.settings, atS),
-  }));
+  return rules.map(({ at, rule }) => ({ at, rule, window: windowOrNext(rule, at.route.settings, atS) }));
+}
+
+/** Returns the window of a rule that contains an instant (Unix seconds), or that would open with usage then. */
+export function windowOrNext({ period }: CompiledRule, settings: WindowSettings, atS: number): TimeWindow {
+  return period.kind === 'first_use'
+    ? { startS: atS, endS: atS + period.durationS }
+    : windowAt(period, settings, atS);
 }
 
 /** @param counted one entry for each rule, in their order */
@@ -62,14 +70,21 @@ export function limitStatusesOf(
   counted: readonly Counted[],
   nowMs: number,
 ): LimitStatus[] {
-  return rules.map(({ at, rule, window }, index) => {
-    const { used, limit, reserved, isSeen } = present(counted[index], `the use of rule ${rule.ruleNo}`);
+  return rules.map(({ at, rule, window: next }, index) => {
+    const { startS, used, limit, reserved, isSeen } = present(
+      counted[index],
+      `the use of rule ${rule.ruleNo}`,
+    );
     const { route } = at;
+    const isFirstUse = rule.period.kind === 'first_use';
+    const isOpen = !isFirstUse || startS !== undefined;
+    const window = isFirstUse && startS !== undefined ? windowOrNext(rule, route.settings, startS) : next;
     const raised = route.raiseFor(rule, window, nowMs);
     return {
       at,
       rule,
       window,
+      isOpen,
       used,
       reserved,
       isSeen,
@@ -113,8 +128,8 @@ export function toRealtimeLimit(status: LimitStatus): RealtimeLimit {
     measure: rule.measure,
     ...(rule.of === undefined ? {} : { of: rule.of }),
     period: rule.periodText,
-    window_id: `${rule.periodText}:${window.startS}`,
-    ...(window.endS === undefined ? {} : { next_reset_at: window.endS }),
+    window_id: status.isOpen ? `${rule.periodText}:${window.startS}` : rule.periodText,
+    ...(window.endS === undefined || !status.isOpen ? {} : { next_reset_at: window.endS }),
     used_amount: amountText(used),
     reserved_amount: amountText(reserved),
     limit_amount: amountText(limit),

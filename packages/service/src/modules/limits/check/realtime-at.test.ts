@@ -71,3 +71,50 @@ describe('the snapshot of another time', () => {
     expect([status, json().code]).toEqual([400, 'invalid_request']);
   });
 });
+
+describe('a window that opens with the first usage', () => {
+  const DURATION_S = 5 * 3_600;
+  const OPENED_S = TEST_NOW_S - 600;
+  let before: string[];
+
+  beforeAll(async () => {
+    const route = await makeRoute(api, { id: 'ra_u2', subjectId: 'u2' });
+    const first = await makeLimit(api, route, { key: 'first', period: 'first_use:5h', amount: '10' });
+    before = await shown('');
+    await api.postgres.pool.query(
+      `insert into current_windows (project_no, subject_type, subject_id, used, rule_nos, window_starts, window_ends,
+        limit_amounts, next_notices, opened_at_ms)
+      select no, 'user', 'u2', '{4}', array[$1::int], array[$2::bigint], array[$3::bigint], '{10}', '{10}', '{0}'
+      from projects where id = $4`,
+      [first, OPENED_S, OPENED_S + DURATION_S, api.projectId],
+    );
+    const past = { limit: '10', startS: OPENED_S - DAY_S, endS: OPENED_S - DAY_S + DURATION_S };
+    await setUsed(api, first, past, '7', 'u2');
+  });
+
+  async function shown(query: string): Promise<string[]> {
+    const { json } = await api.call(
+      'GET',
+      `${api.url}/subject/realtime/limits?subject_type=user&subject_id=u2${query}`,
+    );
+    return json().limits.map(
+      (limit: Record<string, string>) => `${limit.window_id} ${limit.used_amount} ${limit.next_reset_at}`,
+    );
+  }
+
+  it('has no start and no reset time before', () => {
+    expect(before).toEqual(['first_use:5h 0 undefined']);
+  });
+
+  it('contains the time that is asked for, or is not open then', async () => {
+    const open = [`first_use:5h:${OPENED_S} 4 ${OPENED_S + DURATION_S}`];
+    const past = [`first_use:5h:${OPENED_S - DAY_S} 7 ${OPENED_S - DAY_S + DURATION_S}`];
+    expect(await shown('')).toEqual(open);
+    expect(await shown(`&at=${OPENED_S}`)).toEqual(open);
+    expect(await shown(`&at=${OPENED_S + DURATION_S}`)).toEqual(['first_use:5h 0 undefined']);
+    expect(await shown(`&at=${OPENED_S - 1}`)).toEqual(['first_use:5h 0 undefined']);
+    expect(await shown(`&at=${OPENED_S - DAY_S}`)).toEqual(past);
+    expect(await shown(`&at=${OPENED_S - DAY_S + DURATION_S - 1}`)).toEqual(past);
+    expect(await shown(`&at=${OPENED_S - DAY_S - 1}`)).toEqual(['first_use:5h 0 undefined']);
+  });
+});

@@ -181,15 +181,15 @@ async function advanceRevision(
 export async function setUsed(
   { postgres, projectId }: TestLimits,
   ruleNo: number,
-  window: { readonly startS: number; readonly limit: string },
+  window: { readonly startS: number; readonly endS?: number; readonly limit: string },
   used: string,
   subjectId = 'u1',
 ): Promise<void> {
   await postgres.pool.query(
-    `insert into past_windows (project_no, subject_type, subject_id, rule_no, window_start, used, limit_amount, opened_at_ms)
-    select no, 'user', $1, $2, $3, $4, $5, 0 from projects where id = $6
+    `insert into past_windows (project_no, subject_type, subject_id, rule_no, window_start, used, limit_amount, opened_at_ms, window_end)
+    select no, 'user', $1, $2, $3, $4, $5, 0, $7 from projects where id = $6
     on conflict (project_no, subject_type, subject_id, rule_no, window_start) do update set used = excluded.used`,
-    [subjectId, ruleNo, window.startS, used, window.limit, projectId],
+    [subjectId, ruleNo, window.startS, used, window.limit, projectId, window.endS],
   );
 }
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../kernel/clock.js';
 import { fromStored, toText } from '../../../kernel/decimal.js';
-import { parsePeriod, windowAt } from '../../../kernel/period.js';
+import { parseLimitPeriod, windowAt } from '../../../kernel/period.js';
 import { stored } from '../../../testing/index.js';
 import { alertText } from '../../../testing/limit-alert-text.js';
 import type { TestRoute } from './posting.testing.js';
@@ -32,6 +32,8 @@ interface CountedWindow {
   readonly notifyAt: readonly number[];
   readonly rule: TestRule;
   used: bigint;
+  /** Whether a batch has usage, and not only usage that is taken back. */
+  hasUsage?: boolean;
   /** By percentage. */
   readonly alerts: Map<number, { sequence: number; isOpen: boolean }>;
 }
@@ -140,14 +142,38 @@ export class PostingOracle {
   #add(events: readonly PostedEvent[]): void {
     const added = new Map<string, CountedWindow>();
     for (const event of events) this.#count(event, added);
-    for (const [key, batch] of added) {
+    for (const batch of this.#placed([...added.values()])) {
+      const key = keyOf(batch);
       // A window opens with the first batch that adds something to it.
-      if (batch.used === 0n) continue;
+      if (batch.used === 0n && batch.hasUsage !== true) continue;
       const window = this.#windows.get(key) ?? { ...batch, used: 0n };
       window.used += batch.used;
       this.#windows.set(key, window);
       this.#sendAlerts(window);
     }
+  }
+
+  /** Places the seconds of `first_use` rules in windows, in ascending time; other windows stay as they are. */
+  #placed(added: readonly CountedWindow[]): CountedWindow[] {
+    const placed: CountedWindow[] = [];
+    for (const sum of [...added].sort((a, b) => a.startS - b.startS)) {
+      const { subjectId, ruleNo, startS, used, hasUsage } = sum;
+      const period = parseLimitPeriod(sum.rule.period ?? 'day');
+      if (period?.kind !== 'first_use') {
+        placed.push({ ...sum, hasUsage: false });
+        continue;
+      }
+      const known = [...placed, ...this.#windows.values()].filter(
+        (other) => other.subjectId === subjectId && other.ruleNo === ruleNo,
+      );
+      const within = known.find((window) => window.startS <= startS && startS < window.endS);
+      const isNewest = known.every((window) => window.endS <= startS);
+      if (within !== undefined && placed.includes(within)) within.used += used;
+      else if (within !== undefined) placed.push({ ...within, used, hasUsage: false });
+      else if (isNewest && hasUsage === true && used !== 0n)
+        placed.push({ ...sum, endS: startS + period.durationS });
+    }
+    return placed;
   }
 
   /** Changes the amount of a direct limit, also in windows that have not ended. Alerts wait for the next usage. */
@@ -238,7 +264,7 @@ export class PostingOracle {
         .filter(({ currency }) => (rule.measure ?? 'amount') !== 'amount' || currency === rule.currency);
       const { startS, endS, limit } = windowOf(known, route, occurredAt);
       const key = `${subjectId} ${ruleNo} ${startS}`;
-      const window = added.get(key) ?? {
+      const window: CountedWindow = added.get(key) ?? {
         ...{ subjectId, ruleNo, startS, endS, limit, rule, notifyAt: rule.notifyAt ?? [] },
         used: 0n,
         alerts: new Map(),
@@ -246,6 +272,7 @@ export class PostingOracle {
       const values = this.#values.get(key) ?? new Map<string, number>();
       this.#values.set(key, values);
       window.used -= measuredOf(rule, values);
+      window.hasUsage ||= counted.length > 0 && !isCounter;
       for (const item of counted) {
         const value =
           rule.measure === 'unique' ? dimensions.get(rule.of ?? '') : text(signed(item.quantity, isCounter));
@@ -258,23 +285,26 @@ export class PostingOracle {
   }
 }
 
+function keyOf({ subjectId, ruleNo, startS }: CountedWindow): string {
+  return `${subjectId} ${ruleNo} ${startS}`;
+}
+
 function knownRule(rule: TestRule, ruleNo: number, isDirect: boolean): KnownRule {
   return { rule: { currency: 'USD', ...rule }, ruleNo, isDirect, amounts: [] };
 }
 
 /**
- * Returns the window of an instant. Its limit is the amount of the newest revision when the window opened or, if the
- * rule came to the subject later, at that time.
+ * Returns the window of an instant; for a `first_use` rule, the second. Its limit is the amount of the newest revision
+ * when the window opened or, if the rule came to the subject later, at that time.
  */
 function windowOf({ rule, isDirect, amounts }: KnownRule, route: KnownRoute, atS: number) {
-  const period = parsePeriod(rule.period ?? 'day');
+  const period = parseLimitPeriod(rule.period ?? 'day');
   if (period === undefined) throw new Error(`no period: ${rule.period}`);
   const { timezone, anchorS } = route;
-  const { startS, endS = Number.POSITIVE_INFINITY } = windowAt(
-    period,
-    { timezone, anchorS, weekStart: 'monday' },
-    atS,
-  );
+  const { startS, endS = Number.POSITIVE_INFINITY } =
+    period.kind === 'first_use'
+      ? { startS: atS, endS: atS + 1 }
+      : windowAt(period, { timezone, anchorS, weekStart: 'monday' }, atS);
   const openMs = Math.max(startS * 1_000, isDirect ? 0 : route.boundAtMs);
   const amountNow = amounts.findLast(({ atMs }) => atMs <= openMs || (isDirect && atMs < endS * 1_000));
   return { startS, endS, limit: (amountNow ?? amounts[0])?.limit ?? 0n };

@@ -20,6 +20,7 @@ const PLANS: Readonly<Record<string, readonly Omit<TestRule, 'limit'>[]>> = {
       period: 'lifetime',
       notifyAt: [1],
     },
+    { key: 'first', period: 'first_use:5h', notifyAt: [50] },
   ],
   ulp_2: [
     { key: 'month', period: 'month', selector: ['metric', 'llm.calls'], notifyAt: [10, 90] },
@@ -126,6 +127,7 @@ const usage: fc.Arbitrary<TestUsage> = fc.record({
     .oneof(
       { weight: 4, arbitrary: fc.constant(0) },
       { weight: 1, arbitrary: fc.integer({ min: -40 * DAY_S, max: DAY_S }) },
+      { weight: 2, arbitrary: fc.constantFrom(-7, -6, -5, -1, 4, 5, 9, 10).map((hours) => hours * 3_600) },
     )
     .map((awayS) => NOW_S + awayS),
   dimensions: fc.constantFrom({ model: 'large' }, { model: 'small' }, { model: '' }, {}),

@@ -113,6 +113,20 @@ describe('a verification of what was posted', () => {
     ]);
   });
 
+  it('recounts windows that opened with their first usage', async () => {
+    const route = await fixture.route({ subjectId: 'u9', accountId: 'acct_b' });
+    const ruleNo = await fixture.limit(route, { key: 'first', limit: '9', period: 'first_use:1d' });
+    await post('new', ['u9', 'u9']);
+    await post('past', ['u9'], -3);
+    expect(await verify()).toMatchObject({ difference_count: 0, windows_bounded: 0, rules_unjudged: 1 });
+    await fixture.rows(
+      'update current_windows set used[array_position(rule_nos, $1)] = 3 where $1 = any (rule_nos)',
+      [ruleNo],
+    );
+    const { differences } = await verify();
+    expect(differences).toMatchObject([{ limit_rule_no: ruleNo, expected: '3', found: '4' }]);
+  });
+
   it('counts the charge items of a limit by count', async () => {
     const route = await fixture.route({ subjectId: 'u9', accountId: 'acct_b' });
     await fixture.limit(route, { key: 'count', limit: '9', measure: 'count', currency: '' });

@@ -1,4 +1,4 @@
-import { parsePeriod } from '../../../kernel/period.js';
+import { parseLimitPeriod } from '../../../kernel/period.js';
 import { amountFromText } from '../../ledger/index.js';
 import { type AmountChange, AmountTimeline } from './amounts.js';
 import type { CompiledRule, SelectedDimension } from './rule.js';
@@ -21,7 +21,7 @@ export function compileRule(
   amounts: readonly StoredAmount[],
   planId: string | null,
 ): CompiledRule {
-  const period = parsePeriod(row.period);
+  const period = parseLimitPeriod(row.period);
   if (period === undefined) throw new Error(`limit ${row.id} was stored with the period ${row.period}`);
   return {
     ruleNo: row.rule_no,

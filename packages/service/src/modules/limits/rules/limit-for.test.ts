@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type TimeWindow, windowAt } from '../../../kernel/period.js';
+import { windowOrNext } from '../check/limit-status.js';
 import { createWorkerCatalog } from './index.js';
 import { createManagementApi, type ManagementApi, ruleOf } from './management.testing.js';
 
@@ -32,7 +32,7 @@ async function limits(hours = 0): Promise<Record<string, bigint>> {
   const atS = Math.floor(api.clock.nowMs() / 1_000) + hours * HOUR_S;
   return Object.fromEntries(
     route.rules.rules.map((rule) => {
-      const window: TimeWindow = windowAt(rule.period, route.settings, atS);
+      const window = windowOrNext(rule, route.settings, atS);
       return [rule.limitKey, route.limitFor(rule, window) / 10n ** 18n];
     }),
   );

@@ -25,12 +25,15 @@ export class LimitRuleIndex {
   readonly #ofAll: readonly CompiledRule[];
   readonly #byMetric: ReadonlyMap<string, readonly CompiledRule[]>;
   readonly #byPrefix: ReadonlyMap<string, readonly CompiledRule[]>;
+  /** Whether windows of a rule begin with usage. */
+  readonly hasFirstUse: boolean;
   readonly #cached = new BoundedMap<string, MetricRules>(METRICS_CACHED_MAX);
 
   /** @param rules in the order in which they are shown and visited */
   constructor(readonly rules: readonly CompiledRule[]) {
     const ofType = (type: CompiledRule['selectorType']) =>
       rules.filter(({ selectorType }) => selectorType === type);
+    this.hasFirstUse = rules.some(({ period }) => period.kind === 'first_use');
     this.#ofAll = ofType('all');
     this.#byMetric = byMetric([...ofType('metric'), ...ofType('metrics')]);
     this.#byPrefix = groupBy(ofType('metric_prefix'), ({ selectorValue }) => selectorValue);

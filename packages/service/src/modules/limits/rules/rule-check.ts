@@ -6,7 +6,7 @@ import {
 } from '@tollgate/contract';
 import { ONE_STORED } from '../../../kernel/decimal.js';
 import { DomainError } from '../../../kernel/errors.js';
-import { parsePeriod } from '../../../kernel/period.js';
+import { parseLimitPeriod } from '../../../kernel/period.js';
 import { amountText, exactAmount } from '../../ledger/index.js';
 import type { RuleValues } from './rule-row.js';
 
@@ -56,10 +56,11 @@ function valuesOf(rule: LimitRuleInput, report: Report): RuleValues {
   }
   if (rule.measure !== 'unique' && of !== null)
     report('of', 'expected none, because the measure is not unique');
-  if (parsePeriod(rule.period) === undefined) {
+  if (parseLimitPeriod(rule.period) === undefined) {
     report(
       'period',
-      'expected minute, hour, day, week, month, lifetime, or a duration such as 5m, 5h, 7d, 2 week, 5 month',
+      'expected minute, hour, day, week, month, lifetime, or a duration such as 5m, 5h, 7d, 2 week, 5 month; or first_use:<duration> ' +
+        'with minutes, hours, days or weeks, at most 365 days',
     );
   }
   const notifyAt = rule.notify_at ?? [];

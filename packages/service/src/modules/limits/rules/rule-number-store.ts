@@ -1,4 +1,4 @@
-import { canonicalPeriod, parsePeriod } from '../../../kernel/period.js';
+import { canonicalLimitPeriod, parseLimitPeriod } from '../../../kernel/period.js';
 import type { ProjectTx } from '../../../platform/postgres/index.js';
 import type { RuleValues } from './rule-row.js';
 
@@ -46,7 +46,7 @@ function countedCurrency({ measure, currency }: RuleIdentity): string {
 }
 
 function canonicalText(text: string): string {
-  const period = parsePeriod(text);
+  const period = parseLimitPeriod(text);
   if (period === undefined) throw new RangeError(`${text} is no period`);
-  return canonicalPeriod(period);
+  return canonicalLimitPeriod(period);
 }

@@ -1,5 +1,5 @@
 import type { LimitAction, LimitMeasure, LimitSelectorType } from '@tollgate/contract';
-import type { Period } from '../../../kernel/period.js';
+import type { LimitPeriod } from '../../../kernel/period.js';
 import type { AmountTimeline } from './amounts.js';
 
 /** A dimension, and its values that a rule selects: either exactly one, or a list of values and prefixes. */
@@ -30,7 +30,7 @@ export interface CompiledRule {
   readonly dimension: SelectedDimension | undefined;
   /** For an amount, the only currency that counts. Otherwise a label. */
   readonly currency: string;
-  readonly period: Period;
+  readonly period: LimitPeriod;
   /** The period as the tenant wrote it. */
   readonly periodText: string;
   readonly action: LimitAction;

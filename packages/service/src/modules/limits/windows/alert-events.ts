@@ -42,7 +42,10 @@ export async function alertEvents(
     const at = { subject: usage.subject, route: usage.route, level: 0 };
     const ofRule = present(reserved[index], `the reserved amount of rule ${rule.ruleNo}`);
     const { used, limit, raised } = alert.window;
-    const status = { at, rule, window, used, limit: limit + raised, raised, reserved: ofRule, isSeen: false };
+    const status = {
+      ...{ at, rule, window, isOpen: true, used, limit: limit + raised, raised },
+      ...{ reserved: ofRule, isSeen: false },
+    };
     return alertEvent(alert, status, nowMs);
   });
 }

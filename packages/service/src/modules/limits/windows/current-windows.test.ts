@@ -31,7 +31,7 @@ const usage: SubjectUsage = {
 /** The amount to add to the window that begins at an hour. */
 function sumAt(hour: number, used: string): WindowSum {
   const window = { startS: hour * HOUR_S, endS: (hour + 1) * HOUR_S };
-  return { usage, rule, window, used: stored(used), values: undefined };
+  return { usage, rule, window, used: stored(used), values: undefined, opens: false };
 }
 
 /** A window with a limit of 10 whose first alert, at 50 %, is due next. */

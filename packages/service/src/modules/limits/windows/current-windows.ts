@@ -1,3 +1,4 @@
+import type { TimeWindow } from '../../../kernel/period.js';
 import { amountFromText, numericText } from '../../ledger/index.js';
 import type { SubjectUsage, WindowSum } from './subject-usage.js';
 import { type ThresholdChange, thresholdChangeOf } from './threshold-crossing.js';
@@ -75,6 +76,14 @@ export class CurrentWindows {
   /** Decimals, in the order of the lists. */
   get used(): readonly string[] {
     return this.#used;
+  }
+
+  /** Returns the current window of a rule; undefined when the subject has none. */
+  windowOf(ruleNo: number): TimeWindow | undefined {
+    const at = this.#lists.ruleNos.indexOf(ruleNo);
+    if (at < 0) return undefined;
+    const { startS, endS } = this.#windowAt(at);
+    return { startS, endS: endS ?? undefined };
   }
 
   /** Whether a window is the current one of its rule, is newer and will replace it, or is older. */

@@ -25,6 +25,8 @@ export interface WindowSum extends OpenRule {
   used: bigint;
   /** The values of a rule that counts them; undefined for other rules, and without usage. */
   values: CountedValues | undefined;
+  /** Whether it opens a `first_use` window; before these are placed, whether it has usage that could open one. */
+  opens: boolean;
 }
 
 /** A subject that has a route, with what one batch adds to its windows. */
@@ -61,13 +63,17 @@ export function windowSums({ latest, all }: SubjectUsage): WindowSum[] {
 }
 
 function isCounted(sum: WindowSum | undefined): sum is WindowSum {
-  return sum !== undefined && sum.used !== 0n;
+  return sum !== undefined && (sum.used !== 0n || sum.opens);
 }
 
 /** Returns the sums whose rules count values. Their `used` is known only after the stored values were read. */
-export function valueSums({ latest, all }: SubjectUsage): WindowSum[] {
-  const sums = all === undefined ? latest : [...all.values()];
-  return sums.filter((sum) => sum !== undefined).filter(({ values }) => values !== undefined);
+export function valueSums(usage: SubjectUsage): WindowSum[] {
+  return allSums(usage).filter(({ values }) => values !== undefined);
+}
+
+/** Returns the sums of all windows. */
+export function allSums({ latest, all }: SubjectUsage): WindowSum[] {
+  return all === undefined ? latest.filter((sum) => sum !== undefined) : [...all.values()];
 }
 
 /**
@@ -96,12 +102,12 @@ export class UsageCounter {
     if (this.#at === undefined) return;
     const { event, item } = this.#at;
     if (rule.measure === 'amount' && item.currency !== rule.currency) return;
-    if (!countsValues(rule)) {
-      this.#sumOf(rule, this.#at).used += usedOf(rule, event, item);
-      return;
-    }
-    const value = countedValueOf(rule, event, item);
-    if (value !== undefined) addValue(this.#sumOf(rule, this.#at), value, event.isCounter === true ? -1 : 1);
+    const value = countsValues(rule) ? countedValueOf(rule, event, item) : undefined;
+    if (value === undefined && countsValues(rule)) return;
+    const sum = this.#sumOf(rule, this.#at);
+    if (value === undefined) sum.used += usedOf(rule, event, item);
+    else addValue(sum, value, event.isCounter === true ? -1 : 1);
+    if (rule.period.kind === 'first_use' && event.isCounter !== true) sum.opens = true;
   };
 
   #sumOf(rule: CompiledRule, { usage, event, places }: Counting): WindowSum {
@@ -119,14 +125,12 @@ export class UsageCounter {
   /** @param latest the latest window of the rule, if there was one */
   #open(usage: SubjectUsage, rule: CompiledRule, atS: number, latest: WindowSum | undefined): WindowSum {
     const window = this.#windows.at(rule, usage.route.settings, atS);
-    if (latest === undefined && usage.all === undefined) {
-      return { usage, rule, window, used: 0n, values: undefined };
-    }
-    usage.all ??= new Map(usage.latest.flatMap((sum) => (sum === undefined ? [] : [[keyOf(sum), sum]])));
-    const known = usage.all.get(keyOf({ rule, window }));
+    if (latest === undefined && usage.all === undefined) return emptySum(usage, rule, window);
+    usage.all ??= new Map(usage.latest.flatMap((sum) => (sum === undefined ? [] : [[sumKey(sum), sum]])));
+    const known = usage.all.get(sumKey({ rule, window }));
     if (known !== undefined) return known;
-    const sum = { usage, rule, window, used: 0n, values: undefined };
-    usage.all.set(keyOf(sum), sum);
+    const sum = emptySum(usage, rule, window);
+    usage.all.set(sumKey(sum), sum);
     return sum;
   }
 
@@ -138,6 +142,11 @@ export class UsageCounter {
     }
     return places;
   }
+}
+
+/** Returns a sum to which nothing was added. */
+export function emptySum(usage: SubjectUsage, rule: CompiledRule, window: TimeWindow): WindowSum {
+  return { usage, rule, window, used: 0n, values: undefined, opens: false };
 }
 
 /** Returns what a charge item adds to a window × 10^18. */
@@ -157,7 +166,8 @@ interface Counting {
   readonly places: ReadonlyMap<CompiledRule, number>;
 }
 
-function keyOf({ rule, window }: Pick<WindowSum, 'rule' | 'window'>): string {
+/** Identifies the sum of a window among those of its subject. */
+export function sumKey({ rule, window }: Pick<WindowSum, 'rule' | 'window'>): string {
   return `${rule.ruleNo} ${window.startS}`;
 }
 
@@ -173,8 +183,12 @@ export class CalendarWindows {
    */
   readonly #latest = new Map<string, Map<string, Map<CalendarUnit, TimeWindow>>>();
 
-  /** Returns the window of a rule that contains an instant (Unix seconds). */
+  /**
+   * Returns the window of a rule that contains an instant (Unix seconds); for a `first_use` rule, whose windows are not
+   * known before they are read, that second.
+   */
   at({ period }: CompiledRule, settings: WindowSettings, atS: number): TimeWindow {
+    if (period.kind === 'first_use') return { startS: atS, endS: atS + 1 };
     if (period.kind !== 'calendar') return windowAt(period, settings, atS);
     const known = this.#of(settings);
     let window = known.get(period.unit);

@@ -4,6 +4,7 @@ import type { WebhookEvent } from '../../webhooks/index.js';
 import type { LimitCatalog } from '../rules/catalog.js';
 import { alertEvents } from './alert-events.js';
 import type { ChangedWindow, CurrentWindows, OpenedWindow } from './current-windows.js';
+import { placeFirstUses } from './first-use.js';
 import {
   addToPastWindows,
   insertPastWindows,
@@ -24,16 +25,17 @@ export interface CountedBatch {
 }
 
 /**
- * Adds the use of subjects to their windows; returns the alerts to send. Counts values first, because these say by how
- * much usage changes. Nearly all usage falls into current windows,
- * which are one row for each subject. A newer window replaces the current one, which becomes a past window; late usage
- * goes to past windows. The caller holds the posting lock.
+ * Adds the use of subjects to their windows; returns the alerts to send. Before that, it places usage in `first_use`
+ * windows, and counts values, which say by how much usage changes. Nearly all usage falls into current windows, which
+ * are one row for each subject. A newer window replaces the current one, which becomes a past window; late usage goes
+ * to past windows. The caller holds the posting lock.
  */
 export async function countWindows(tx: Tx, batch: CountedBatch): Promise<WebhookEvent[]> {
   const { subjects, nowMs } = batch;
   if (subjects.length === 0) return [];
-  await countValues(tx, subjects);
   const rows = await readCurrentWindows(tx, subjects);
+  if (subjects.some(({ route }) => route.rules.hasFirstUse)) await placeFirstUses(tx, rows);
+  await countValues(tx, subjects);
   const raiseOf = (sum: WindowSum) => sum.usage.route.raiseFor(sum.rule, sum.window, nowMs);
   const { changed, newer, late } = addToCurrent(rows, raiseOf);
   const missing = await addToPast(tx, late, raiseOf, changed);

@@ -23,7 +23,7 @@ describe('rules of a plan', () => {
     ['an empty value of a dimension', { dimension_key: 'a', dimension_value: '' }, 'dimension_value'],
     ['a currency in small letters', { currency: 'usd' }, 'currency'],
     ['a period that is a number', { period: 7 }, 'period'],
-    ['a period of minutes', { period: '90m' }, 'period'],
+    ['an unknown period', { period: '90mo' }, 'period'],
     ['a limit that is true', { limit_amount: true }, 'limit_amount'],
     ['no limit', { limit_amount: undefined }, 'limit_amount'],
     ['an unknown action', { action: 'drop' }, 'action'],
