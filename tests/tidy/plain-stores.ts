@@ -38,6 +38,7 @@ export const PLAIN_STORES: Readonly<Record<string, string>> = {
   'modules/limits/rules/catalog-store.ts': 'loads the limit rules of many projects',
   'modules/limits/settings/store.ts': 'checks of several projects read their settings together',
   'modules/limits/windows/alert-store.ts': 'a batch sends the alerts of many projects',
+  'modules/limits/windows/sliding-store.ts': 'a batch changes the sliding windows of many projects',
   'modules/limits/windows/store.ts': 'a batch changes the windows of many projects',
   'modules/limits/windows/value-store.ts': 'a batch counts the values of many projects',
   'modules/limits/windows/window-limit-store.ts': 'windows name their project by its number alone',

@@ -73,9 +73,10 @@ const Period = Type.String({
   maxLength: 32,
   description:
     '`minute`, `hour`, `day`, `week` or `month` in the calendar of the route; `lifetime`; a duration counted from the ' +
-    'anchor of the route, such as `5m`, `5h`, `7d`, `2 week`, `5 month` (`m` are minutes); or `first_use:` and a ' +
+    'anchor of the route, such as `5m`, `5h`, `7d`, `2 week`, `5 month` (`m` are minutes); `first_use:` and a ' +
     'duration of up to 365 days without months, such as `first_use:5h`: a window that opens with the first usage after ' +
-    'the last window has ended. If the period changes, the rule restarts from zero.',
+    'the last window has ended; or `sliding:` and a duration of up to 31 days without months, such as `sliding:30m`: the ' +
+    'usage of the last duration until now, not for `unique` and `max`. If the period changes, the rule restarts from zero.',
 });
 export const LimitActionSchema = oneOf(
   LIMIT_ACTIONS,

@@ -63,16 +63,16 @@ export const RealtimeLimit = Type.Object(
     measure: limitRuleFields.measure,
     of: limitRuleFields.of,
     period: Type.String({
-      description: 'Length of a window, e.g. `month`, `7d`, `first_use:5h` or `lifetime`.',
+      description: 'Length of a window, e.g. `month`, `7d`, `first_use:5h`, `sliding:30m` or `lifetime`.',
     }),
     window_id: Type.String({
       description:
-        'The window: `<period>:<start in Unix seconds>`. Without the start for a `first_use` window that is not open.',
+        'The window: `<period>:<start in Unix seconds>`. Without the start for a sliding window, and for a `first_use` window that is not open.',
     }),
     next_reset_at: Type.Optional({
       ...UnixSeconds,
       description:
-        'End of the window, Unix seconds. Absent for a lifetime, and for a `first_use` window that is not open.',
+        'End of the window, Unix seconds. Absent for a lifetime, a sliding window, and a `first_use` window that is not open.',
     }),
     used_amount: {
       ...DecimalText,

@@ -771,6 +771,20 @@ create table sharding (
   constraint sharding_shards_check CHECK (((shards >= 1) AND (shards <= 64)))
 );
 
+create table sliding_steps (
+  project_no integer not null,
+  subject_type text not null,
+  subject_id text not null,
+  rule_no integer not null,
+  step_start bigint not null,
+  step_end bigint not null,
+  counts_from bigint not null,
+  counts_until bigint not null,
+  used numeric not null,
+  opened_at_ms bigint not null,
+  constraint sliding_steps_pkey PRIMARY KEY (project_no, subject_type, subject_id, rule_no, step_start, counts_from)
+);
+
 create table subject_routes (
   tenant_id text not null,
   project_id text not null,

@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import {
   canonicalLimitPeriod,
   canonicalPeriod,
-  FIRST_USE_MINUTES_MAX,
   type LimitPeriod,
   PERIOD_COUNT_MAX,
   type Period,
@@ -87,7 +86,7 @@ test('one text for all ways to write a period', () => {
   expect(canonical.map(parsePeriod)).toEqual(written.map(parsePeriod));
 });
 
-describe('a window that opens with the first usage', () => {
+describe('a window that usage determines', () => {
   const canonical = (text: string) => canonicalLimitPeriod(parseLimitPeriod(text) as LimitPeriod);
 
   test('lasts minutes, hours, days or weeks, and has one text for each duration', () => {
@@ -102,7 +101,7 @@ describe('a window that opens with the first usage', () => {
   });
 
   test('lasts at most a year', () => {
-    expect(canonical('first_use:365d')).toBe(`first_use:${FIRST_USE_MINUTES_MAX}m`);
+    expect(canonical('first_use:365d')).toBe('first_use:525600m');
     expect(parseLimitPeriod('first_use:366d')).toBeUndefined();
   });
 
@@ -117,7 +116,17 @@ describe('a window that opens with the first usage', () => {
     expect(parseLimitPeriod(text)).toBeUndefined();
   });
 
+  test('may slide, for at most 31 days', () => {
+    expect(parseLimitPeriod('sliding:1m')).toEqual({ kind: 'sliding', durationS: 60 });
+    expect(canonical('sliding:31d')).toBe('sliding:44640m');
+    expect(['sliding:32d', 'sliding:0m', 'sliding:lifetime'].map(parseLimitPeriod)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+
   test('is no period of a counter', () => {
-    expect(parsePeriod('first_use:5h')).toBeUndefined();
+    expect(['first_use:5h', 'sliding:5h'].map(parsePeriod)).toEqual([undefined, undefined]);
   });
 });

@@ -9,14 +9,16 @@ export type Period =
   /** A duration, counted from the anchor. */
   | { readonly kind: 'anchored'; readonly unit: DurationUnit; readonly count: number };
 
-/** The period of a usage limit, or a window that begins with usage. */
-export type LimitPeriod = Period | FirstUsePeriod;
+/** The period of a usage limit, or a window that usage determines. */
+export type LimitPeriod = Period | UsageWindowPeriod;
 
-/** A window that opens with the first usage after the last one has ended. */
-export interface FirstUsePeriod {
-  readonly kind: 'first_use';
-  readonly durationS: number;
-}
+/**
+ * The window of a limit that usage determines: one that opens with the first usage after the last one has ended, or one
+ * that ends now.
+ */
+export type UsageWindowPeriod =
+  | { readonly kind: 'first_use'; readonly durationS: number }
+  | { readonly kind: 'sliding'; readonly durationS: number };
 
 export type CalendarUnit = DurationUnit | 'year';
 type DurationUnit = 'minute' | 'hour' | 'day' | 'week' | 'month';
@@ -92,28 +94,30 @@ export function parsePeriod(text: string): Period | undefined {
   return count > PERIOD_COUNT_MAX[unit] ? undefined : { kind: 'anchored', unit, count };
 }
 
-/** Upper bound of the duration of `first_use` windows, in minutes: a year. */
-export const FIRST_USE_MINUTES_MAX = 365 * (DAY_S / MINUTE_S);
+/** Upper bounds of the durations of windows that usage determines, in days. */
+export const USAGE_WINDOW_DAYS_MAX = { first_use: 365, sliding: 31 } as const;
 
 /**
- * Reads a period, or `first_use:` and a duration of minutes, hours, days or weeks. Returns undefined for anything else.
+ * Reads a period, or the kind of a window and its duration in minutes, hours, days or weeks: `first_use:5h`,
+ * `sliding:30m`. Returns undefined for anything else.
  */
 export function parseLimitPeriod(text: string): LimitPeriod | undefined {
-  if (!text.startsWith(FIRST_USE)) return parsePeriod(text);
-  const duration = parsePeriod(text.slice(FIRST_USE.length));
+  const [, name, length = ''] = /^(first_use|sliding):(.+)$/.exec(text) ?? [];
+  if (name === undefined) return parsePeriod(text);
+  const kind = name as UsageWindowPeriod['kind'];
+  const duration = parsePeriod(length);
   if (duration?.kind !== 'anchored' || duration.unit === 'month') return undefined;
   const durationS = duration.count * UNIT_SECONDS[duration.unit];
-  return durationS > FIRST_USE_MINUTES_MAX * MINUTE_S ? undefined : { kind: 'first_use', durationS };
+  return durationS > USAGE_WINDOW_DAYS_MAX[kind] * DAY_S ? undefined : { kind, durationS };
 }
 
 /** Returns one text for all ways to write the period of a limit. `parseLimitPeriod` reads it. */
 export function canonicalLimitPeriod(period: LimitPeriod): string {
-  return period.kind === 'first_use'
-    ? `${FIRST_USE}${period.durationS / MINUTE_S}m`
+  return period.kind === 'first_use' || period.kind === 'sliding'
+    ? `${period.kind}:${period.durationS / MINUTE_S}m`
     : canonicalPeriod(period);
 }
 
-const FIRST_USE = 'first_use:';
 const UNIT_SECONDS = { minute: MINUTE_S, hour: HOUR_S, day: DAY_S, week: WEEK_S } as const;
 
 /** Reads the period of a counter: `year`, or a period of limits. Returns undefined for anything else. */

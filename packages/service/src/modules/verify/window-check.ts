@@ -8,6 +8,7 @@ import {
   type ActiveRules,
   type CountedWindow,
   countsValues,
+  slidingStepAt,
 } from '../limits/index.js';
 import type { OwnTables } from '../storage/index.js';
 import { safelyAfter, safelyBefore } from './change-margin.js';
@@ -92,6 +93,10 @@ function planned(window: CountedWindow, counting: ActiveRule | undefined): Plann
 function isPlacedBy({ rule, route }: ActiveRule, { startS, endS }: CountedWindow): boolean {
   const period = periodOf(rule.period);
   if (period.kind === 'first_use') return endS === startS + period.durationS;
+  if (period.kind === 'sliding') {
+    const step = slidingStepAt(period, startS);
+    return step.startS === startS && step.endS === endS;
+  }
   const placed = windowAt(period, route.settings, startS);
   return placed.startS === startS && (placed.endS ?? null) === endS;
 }

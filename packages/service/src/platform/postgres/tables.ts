@@ -54,6 +54,7 @@ export interface Database {
   sandbox_sessions: SandboxSessionsTable;
   segments: SegmentsTable;
   sharding: ShardingTable;
+  sliding_steps: SlidingStepsTable;
   subject_routes: SubjectRoutesTable;
   tenant_move_steps: TenantMoveStepsTable;
   tenant_moves: TenantMovesTable;
@@ -659,6 +660,19 @@ export interface SegmentsTable {
 export interface ShardingTable {
   is_only: Generated<boolean>;
   shards: number;
+}
+
+export interface SlidingStepsTable {
+  project_no: number;
+  subject_type: string;
+  subject_id: string;
+  rule_no: number;
+  step_start: number;
+  step_end: number;
+  counts_from: number;
+  counts_until: number;
+  used: string;
+  opened_at_ms: number;
 }
 
 export interface SubjectRoutesTable {

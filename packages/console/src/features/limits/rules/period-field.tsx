@@ -1,6 +1,7 @@
 import { Field, Select, TextInput } from '../../../ui/field.js';
 import {
   durationOf,
+  hasDuration,
   PERIOD_CHOICES,
   PERIOD_UNITS,
   type PeriodChoice,
@@ -14,6 +15,7 @@ const CALENDAR_HINT = 'In the route’s timezone and with its week start.';
 const HINTS: Partial<Record<PeriodChoice, string>> = {
   duration: 'Counted from the route’s period anchor.',
   first_use: 'Starts with the first usage after the last window has ended.',
+  sliding: 'Counts the usage of the last duration until now; it never resets at once.',
   lifetime: 'Counts for as long as the rule exists.',
 };
 
@@ -41,7 +43,7 @@ export function PeriodField({
             value={choice}
             onChange={(chosen: PeriodChoice) => onChange(periodOf(chosen, DURATION_DEFAULT))}
           />
-          {(choice === 'duration' || choice === 'first_use') && (
+          {hasDuration(choice) && (
             <>
               <TextInput
                 aria-label="Duration"

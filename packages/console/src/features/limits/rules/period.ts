@@ -11,6 +11,7 @@ export const PERIOD_CHOICES = [
   { value: 'lifetime', label: 'Lifetime, never resets' },
   { value: 'duration', label: 'Custom duration' },
   { value: 'first_use', label: 'Duration from the first use' },
+  { value: 'sliding', label: 'Sliding, the last duration' },
 ] as const;
 export type PeriodChoice = (typeof PERIOD_CHOICES)[number]['value'];
 
@@ -28,21 +29,25 @@ export interface Duration {
   readonly unit: PeriodUnit;
 }
 
-const FIRST_USE = 'first_use:';
+/** Kinds that are written before their duration: `sliding:5h`. */
+const KINDS = ['first_use', 'sliding'] as const;
 const DURATION = /^(\d*) ?(m|minutes?|h|hours?|d|days?|w|weeks?|months?)$/;
 const SHORT_UNITS: Readonly<Record<string, PeriodUnit>> = { m: 'minute', h: 'hour', d: 'day', w: 'week' };
 const NAMED = ['minute', 'hour', 'day', 'week', 'month', 'lifetime'] as const;
 
 export function periodChoice(period: string): PeriodChoice {
-  if (period.startsWith(FIRST_USE)) return 'first_use';
-  return NAMED.find((name) => name === period) ?? 'duration';
+  const kind = KINDS.find((name) => period.startsWith(`${name}:`));
+  return kind ?? NAMED.find((name) => name === period) ?? 'duration';
+}
+
+/** Whether a period of the kind has a duration. */
+export function hasDuration(choice: PeriodChoice): boolean {
+  return choice === 'duration' || KINDS.some((kind) => kind === choice);
 }
 
 /** Parses the duration of a period into count and unit; undefined if it has none. */
 export function durationOf(period: string): Duration | undefined {
-  const text = period.trim();
-  const [, count, unit = ''] =
-    DURATION.exec(text.startsWith(FIRST_USE) ? text.slice(FIRST_USE.length) : text) ?? [];
+  const [, count, unit = ''] = DURATION.exec(period.trim().replace(/^(first_use|sliding):/, '')) ?? [];
   const name = PERIOD_UNITS.find(({ value }) => unit.startsWith(value))?.value ?? SHORT_UNITS[unit];
   return count === undefined || name === undefined || NAMED.some((named) => named === period)
     ? undefined
@@ -52,7 +57,7 @@ export function durationOf(period: string): Duration | undefined {
 /** Returns the period with a duration of the chosen kind. */
 export function periodOf(choice: PeriodChoice, { count, unit }: Duration): string {
   const text = `${count} ${unit}`;
-  if (choice === 'first_use') return `${FIRST_USE}${text}`;
+  if (KINDS.some((kind) => kind === choice)) return `${choice}:${text}`;
   return choice === 'duration' ? text : choice;
 }
 
@@ -64,5 +69,6 @@ export function periodWords(period: string): string {
     return `per ${periodChoice(period) === 'duration' ? period : `calendar ${period}`}`;
   const length = duration.count === '1' ? duration.unit : `${duration.count} ${duration.unit}s`;
   if (periodChoice(period) === 'first_use') return `per ${length} from the first use`;
+  if (periodChoice(period) === 'sliding') return `in the last ${length}`;
   return duration.count === '1' ? `per ${length} from the anchor` : `per ${length}`;
 }

@@ -154,6 +154,7 @@ describe('a period', () => {
     ['2 week', { count: '2', unit: 'week' }],
     ['5 months', { count: '5', unit: 'month' }],
     ['5m', { count: '5', unit: 'minute' }],
+    ['sliding:1d', { count: '1', unit: 'day' }],
     ['first_use:5h', { count: '5', unit: 'hour' }],
     ['90 minutes', { count: '90', unit: 'minute' }],
     [' hour', { count: '', unit: 'hour' }],
@@ -165,22 +166,30 @@ describe('a period', () => {
   });
 
   it('is a calendar step, the lifetime, or a duration', () => {
-    expect(['minute', 'day', 'lifetime', 'first_use:5h', '5h', 'nonsense'].map(periodChoice)).toEqual([
-      'minute',
-      'day',
-      'lifetime',
-      'first_use',
-      'duration',
-      'duration',
-    ]);
     expect(
-      ['week', 'lifetime', '5m', 'first_use:1 hour', 'first_use:5h', '5h', '1d', 'nonsense'].map(periodWords),
+      ['minute', 'day', 'lifetime', 'first_use:5h', 'sliding:1d', '5h', 'nonsense'].map(periodChoice),
+    ).toEqual(['minute', 'day', 'lifetime', 'first_use', 'sliding', 'duration', 'duration']);
+    expect(
+      [
+        'week',
+        'lifetime',
+        '5m',
+        'first_use:1 hour',
+        'first_use:5h',
+        'sliding:30m',
+        'sliding:1 day',
+        '5h',
+        '1d',
+        'nonsense',
+      ].map(periodWords),
     ).toEqual([
       'per calendar week',
       'in total',
       'per 5 minutes',
       'per hour from the first use',
       'per 5 hours from the first use',
+      'in the last 30 minutes',
+      'in the last day',
       'per 5 hours',
       'per day from the anchor',
       'per nonsense',

@@ -33,19 +33,24 @@ interface CountedRow {
 /**
  * A few index look-ups for each rule: its window is the current one of its subject, a past one, or does not exist yet.
  * Windows that begin with usage are found by an instant; they do not overlap, so only the newest that begins before it
- * can contain it.
+ * can contain it. The usage of a sliding window is the sum of its steps.
  */
 const COUNTED = `
   select k.position, r.reserved, s.occurrences > 0 is true as seen,
     case when c.window_starts[i.at] = w.start or p.used is not null then w.start end as window_start,
-    case when c.window_starts[i.at] = w.start then c.used[i.at] else p.used end as used,
+    case when k.slides then (
+      select sum(t.used) from sliding_steps t
+      where t.project_no = k.project_no and t.subject_type = k.subject_type and t.subject_id = k.subject_id
+        and t.rule_no = k.rule_no and t.counts_from <= k.window_start and t.counts_until > k.window_start
+    ) when c.window_starts[i.at] = w.start then c.used[i.at] else p.used end as used,
     case when c.window_starts[i.at] = w.start then c.limit_amounts[i.at] else p.limit_amount end as limit_amount
-  from unnest($1::int[], $2::text[], $3::text[], $4::int[], $5::bigint[], $6::bool[], $7::uuid[])
-    with ordinality as k (project_no, subject_type, subject_id, rule_no, window_start, is_first_use, value, position)
+  from unnest($1::int[], $2::text[], $3::text[], $4::int[], $5::bigint[], $6::bool[], $7::bool[], $8::uuid[])
+    with ordinality as k (project_no, subject_type, subject_id, rule_no, window_start, is_first_use, slides, value, position)
   left join current_windows c on c.project_no = k.project_no and c.subject_type = k.subject_type
     and c.subject_id = k.subject_id
   cross join lateral (select array_position(c.rule_nos, k.rule_no) as at) as i
   cross join lateral (select case
+    when k.slides then null
     when not k.is_first_use then k.window_start
     when c.window_starts[i.at] <= k.window_start and c.window_ends[i.at] > k.window_start then c.window_starts[i.at]
     else (
@@ -95,6 +100,7 @@ function countedValues(asks: readonly CountedQuery[]): unknown[] {
     column((_, { rule }) => rule.ruleNo),
     column((_, { window }) => window.startS),
     column((_, { rule }) => rule.period.kind === 'first_use'),
+    column((_, { rule }) => rule.period.kind === 'sliding'),
     column((_, { value }) => (value === undefined ? null : storedValue(value))),
   ];
 }

@@ -21,7 +21,7 @@ function shown(change: Partial<CompiledRule>) {
     at: { level: 0, subject, route },
     rule,
     window: { startS: 0, endS: 60 },
-    isOpen: true,
+    hasStart: true,
     used: stored('10'),
     reserved: 0n,
     isSeen: false,

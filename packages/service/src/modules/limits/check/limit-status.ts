@@ -13,7 +13,10 @@ export function noRoute({ type, id }: LimitedSubject): Warning {
 /** A rule and the window of it that an instant lies in. */
 export interface OpenRule {
   readonly rule: CompiledRule;
-  /** For a `first_use` rule, until stored windows were read: the one that would open at that instant. */
+  /**
+   * For a `first_use` rule, until stored windows were read: the one that would open at that instant. For a `sliding`
+   * rule, it begins at that instant, whose limit applies.
+   */
   readonly window: TimeWindow;
 }
 
@@ -28,8 +31,8 @@ export type OpenRuleAtLevel = RuleAtLevel & OpenRule;
 
 /** The use of one window, and what leases hold of its rule. */
 export interface LimitStatus extends OpenRuleAtLevel {
-  /** Whether usage has opened the window of a `first_use` rule; other windows open by themselves. */
-  readonly isOpen: boolean;
+  /** Whether the window has begun at a certain time: not if it slides, or opens with usage and there is none. */
+  readonly hasStart: boolean;
   /** Whether the window has counted the value that was asked for. */
   readonly isSeen: boolean;
   readonly used: Amount;
@@ -59,6 +62,7 @@ export function openRules(rules: readonly RuleAtLevel[], atS: number): OpenRuleA
 
 /** Returns the window of a rule that contains an instant (Unix seconds), or that would open with usage then. */
 export function windowOrNext({ period }: CompiledRule, settings: WindowSettings, atS: number): TimeWindow {
+  if (period.kind === 'sliding') return { startS: atS, endS: undefined };
   return period.kind === 'first_use'
     ? { startS: atS, endS: atS + period.durationS }
     : windowAt(period, settings, atS);
@@ -77,14 +81,14 @@ export function limitStatusesOf(
     );
     const { route } = at;
     const isFirstUse = rule.period.kind === 'first_use';
-    const isOpen = !isFirstUse || startS !== undefined;
+    const hasStart = isFirstUse ? startS !== undefined : rule.period.kind !== 'sliding';
     const window = isFirstUse && startS !== undefined ? windowOrNext(rule, route.settings, startS) : next;
     const raised = route.raiseFor(rule, window, nowMs);
     return {
       at,
       rule,
       window,
-      isOpen,
+      hasStart,
       used,
       reserved,
       isSeen,
@@ -128,8 +132,8 @@ export function toRealtimeLimit(status: LimitStatus): RealtimeLimit {
     measure: rule.measure,
     ...(rule.of === undefined ? {} : { of: rule.of }),
     period: rule.periodText,
-    window_id: status.isOpen ? `${rule.periodText}:${window.startS}` : rule.periodText,
-    ...(window.endS === undefined || !status.isOpen ? {} : { next_reset_at: window.endS }),
+    window_id: status.hasStart ? `${rule.periodText}:${window.startS}` : rule.periodText,
+    ...(window.endS === undefined || !status.hasStart ? {} : { next_reset_at: window.endS }),
     used_amount: amountText(used),
     reserved_amount: amountText(reserved),
     limit_amount: amountText(limit),

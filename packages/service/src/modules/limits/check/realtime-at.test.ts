@@ -118,3 +118,56 @@ describe('a window that opens with the first usage', () => {
     expect(await shown(`&at=${OPENED_S - DAY_S - 1}`)).toEqual(['first_use:5h 0 undefined']);
   });
 });
+
+describe('a sliding window', () => {
+  const STEP_S = 60;
+  const START_S = TEST_NOW_S - (TEST_NOW_S % STEP_S);
+
+  beforeAll(async () => {
+    const route = await makeRoute(api, { id: 'ra_u3', subjectId: 'u3' });
+    const ruleNo = await makeLimit(api, route, { key: 'slide', period: 'sliding:1h', amount: '10' });
+    const untilS = START_S + STEP_S - 1 + 3_600;
+    await api.postgres.pool.query(
+      `insert into sliding_steps (project_no, subject_type, subject_id, rule_no, step_start, step_end, counts_from,
+        counts_until, used, opened_at_ms)
+      select no, 'user', 'u3', $1, $2, $3, v.counts_from, $4, v.used, 0
+      from projects, (values ($2::bigint, 6), ($5::bigint, 3)) as v (counts_from, used) where id = $6`,
+      [ruleNo, START_S, START_S + STEP_S, untilS, TEST_NOW_S + 1, api.projectId],
+    );
+  });
+
+  const snapshot = async (query: string) =>
+    (
+      await api.call('GET', `${api.url}/subject/realtime/limits?subject_type=user&subject_id=u3${query}`)
+    ).json().limits;
+  const check = async (amount: string) =>
+    (
+      await api.call('POST', `${api.url}/subject/realtime/check`, {
+        ...{ subject_type: 'user', subject_id: 'u3', amount, currency: 'USD' },
+      })
+    ).json();
+
+  it('shows the usage of now, and what will count later', async () => {
+    const [limit] = await snapshot('');
+    expect(limit).toMatchObject({ window_id: 'sliding:1h', used_amount: '6', remaining_amount: '4' });
+    expect(limit).not.toHaveProperty('next_reset_at');
+    expect((await snapshot(`&at=${TEST_NOW_S + 1}`))[0]).toMatchObject({
+      used_amount: '9',
+      limit_amount: '10',
+    });
+    expect((await snapshot(`&at=${START_S + STEP_S + 3_599}`))[0]).toMatchObject({ used_amount: '0' });
+  });
+
+  it('is left out of the snapshot of a past time, which it does not know', async () => {
+    expect(await snapshot(`&at=${TEST_NOW_S - 1}`)).toEqual([]);
+  });
+
+  it('blocks a check, and a lease', async () => {
+    expect(await check('4')).toMatchObject({ allowed: true });
+    expect(await check('4.1')).toMatchObject({ allowed: false, blocked_by: [{ window_id: 'sliding:1h' }] });
+    const lease = { subject_type: 'user', subject_id: 'u3', currency: 'USD', ttl_seconds: 60 };
+    const refused = await api.call('POST', `${api.url}/budget-leases`, { ...lease, amount: '4.1' });
+    expect([refused.status, refused.json().code]).toEqual([409, 'limit_exceeded']);
+    expect((await api.call('POST', `${api.url}/budget-leases`, { ...lease, amount: '4' })).status).toBe(201);
+  });
+});

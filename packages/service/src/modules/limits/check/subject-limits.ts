@@ -1,5 +1,5 @@
 import type { RealtimeCheck, RealtimeLimits, SnapshotLevels } from '@tollgate/contract';
-import type { Clock } from '../../../kernel/clock.js';
+import { type Clock, unixSeconds } from '../../../kernel/clock.js';
 import { ONE_STORED } from '../../../kernel/decimal.js';
 import { windowContains } from '../../../kernel/period.js';
 import type { ProjectRef } from '../../../kernel/scope.js';
@@ -95,7 +95,7 @@ export class SubjectLimits {
   ): Promise<RealtimeLimits> {
     const [chain = []] = await this.levelsOf(project.projectId, [subject]);
     const shown = levels === 'all' ? chain : chain.slice(0, 1);
-    const rules = shown.flatMap((at) => at.route.rules.rules.map((rule) => ({ at, rule })));
+    const rules = shown.flatMap((at) => this.#rulesKnownAt(at.route, atS).map((rule) => ({ at, rule })));
     const statuses = await this.statuses(project, rules, { atS });
     const route = chain[0]?.route;
     return {
@@ -130,6 +130,15 @@ export class SubjectLimits {
       ...(wallet === undefined ? {} : { blocked_by_wallet: wallet }),
       warnings: [],
     };
+  }
+
+  /** Returns the rules whose usage at an instant is known: sliding windows keep that of the last duration until now. */
+  #rulesKnownAt(
+    { rules: { rules, hasSliding } }: CompiledRoute,
+    atS: number | undefined,
+  ): readonly CompiledRule[] {
+    if (!hasSliding || atS === undefined || atS >= unixSeconds(this.#deps.clock)) return rules;
+    return rules.filter(({ period }) => period.kind !== 'sliding');
   }
 
   async #checkUnknown(project: ProjectRef, subject: LimitedSubject): Promise<RealtimeCheck> {

@@ -1,4 +1,5 @@
 export { countsValues } from '../windows/counted-values.js';
+export { slidingStepAt } from '../windows/sliding.js';
 export { changeWindowLimits } from '../windows/window-limit-store.js';
 export {
   absentWindows,

@@ -302,7 +302,7 @@ function windowOf({ rule, isDirect, amounts }: KnownRule, route: KnownRoute, atS
   if (period === undefined) throw new Error(`no period: ${rule.period}`);
   const { timezone, anchorS } = route;
   const { startS, endS = Number.POSITIVE_INFINITY } =
-    period.kind === 'first_use'
+    period.kind === 'first_use' || period.kind === 'sliding'
       ? { startS: atS, endS: atS + 1 }
       : windowAt(period, { timezone, anchorS, weekStart: 'monday' }, atS);
   const openMs = Math.max(startS * 1_000, isDirect ? 0 : route.boundAtMs);

@@ -55,7 +55,7 @@ export class PostingFixture {
   /** Restores the state after `create`. */
   async reset(): Promise<void> {
     await this.rows(
-      'truncate accounts, usage_limit_plans, limit_revisions, limit_rules, current_windows, past_windows, window_values, window_value_sets, limit_alerts, webhook_messages cascade',
+      'truncate accounts, usage_limit_plans, limit_revisions, limit_rules, current_windows, past_windows, sliding_steps, window_values, window_value_sets, limit_alerts, webhook_messages cascade',
     );
     this.catalog = createWorkerCatalog();
     this.clock = new ManualClock(NOW_S * 1_000);

@@ -113,18 +113,20 @@ describe('a verification of what was posted', () => {
     ]);
   });
 
-  it('recounts windows that opened with their first usage', async () => {
+  it('recounts windows that open with usage, and the steps of sliding ones', async () => {
     const route = await fixture.route({ subjectId: 'u9', accountId: 'acct_b' });
-    const ruleNo = await fixture.limit(route, { key: 'first', limit: '9', period: 'first_use:1d' });
+    const first = await fixture.limit(route, { key: 'first', limit: '9', period: 'first_use:1d' });
+    const slide = await fixture.limit(route, { key: 'slide', limit: '9', period: 'sliding:31d' });
     await post('new', ['u9', 'u9']);
-    await post('past', ['u9'], -3);
-    expect(await verify()).toMatchObject({ difference_count: 0, windows_bounded: 0, rules_unjudged: 1 });
-    await fixture.rows(
-      'update current_windows set used[array_position(rule_nos, $1)] = 3 where $1 = any (rule_nos)',
-      [ruleNo],
-    );
-    const { differences } = await verify();
-    expect(differences).toMatchObject([{ limit_rule_no: ruleNo, expected: '3', found: '4' }]);
+    for (const days of [-3, -40]) await post(`past${days}`, ['u9'], days);
+    expect(await verify()).toMatchObject({ difference_count: 0, windows_bounded: 0, rules_unjudged: 2 });
+    const changed = 'set used[array_position(rule_nos, $1)] = 3 where $1 = any (rule_nos)';
+    await fixture.rows(`update current_windows ${changed}`, [first]);
+    await fixture.rows('update sliding_steps set used = used + 1 where used > 2');
+    expect((await verify()).differences).toMatchObject([
+      { limit_rule_no: first, expected: '3', found: '4' },
+      { limit_rule_no: slide, expected: '5', found: '4' },
+    ]);
   });
 
   it('counts the charge items of a limit by count', async () => {

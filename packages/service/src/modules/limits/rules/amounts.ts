@@ -37,6 +37,13 @@ export class AmountTimeline {
     return amount;
   }
 
+  /** The limit × 10^18 that applies now. */
+  get newest(): bigint {
+    const amount = this.#changes.at(-1)?.amount;
+    if (amount === undefined) throw new Error('a timeline must end with an amount');
+    return amount;
+  }
+
   #firstAfter(index: number): bigint | undefined {
     return this.#changes.find(({ amount }, at) => at > index && amount !== undefined)?.amount;
   }

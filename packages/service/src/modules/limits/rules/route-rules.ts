@@ -25,14 +25,17 @@ export class LimitRuleIndex {
   readonly #ofAll: readonly CompiledRule[];
   readonly #byMetric: ReadonlyMap<string, readonly CompiledRule[]>;
   readonly #byPrefix: ReadonlyMap<string, readonly CompiledRule[]>;
-  /** Whether windows of a rule begin with usage. */
+  /** Whether windows of a rule open with usage. */
   readonly hasFirstUse: boolean;
+  /** Whether windows of a rule slide. */
+  readonly hasSliding: boolean;
   readonly #cached = new BoundedMap<string, MetricRules>(METRICS_CACHED_MAX);
 
   /** @param rules in the order in which they are shown and visited */
   constructor(readonly rules: readonly CompiledRule[]) {
     const ofType = (type: CompiledRule['selectorType']) =>
       rules.filter(({ selectorType }) => selectorType === type);
+    this.hasSliding = rules.some(({ period }) => period.kind === 'sliding');
     this.hasFirstUse = rules.some(({ period }) => period.kind === 'first_use');
     this.#ofAll = ofType('all');
     this.#byMetric = byMetric([...ofType('metric'), ...ofType('metrics')]);
@@ -157,8 +160,12 @@ export class CompiledRoute {
     this.#raises = raises;
   }
 
-  /** Returns the limit × 10^18 of a window of one of this route's rules, without raises. */
+  /**
+   * Returns the limit × 10^18 of a window of one of this route's rules, without raises. A sliding window is always
+   * open, so a changed limit applies at once.
+   */
   limitFor(rule: CompiledRule, window: TimeWindow): bigint {
+    if (rule.period.kind === 'sliding') return rule.amounts.newest;
     return rule.amounts.amountOf(window, rule.planId === null ? 0 : this.#planBoundAtMs);
   }
 

@@ -63,6 +63,13 @@ describe('what a rule may be', () => {
       { measure: 'unique', of: 'seat', limit_amount: '100001' },
       ['limit_amount'],
     ],
+    [
+      'different values in a sliding window',
+      { measure: 'unique', of: 'user', period: 'sliding:1h' },
+      ['period'],
+    ],
+    ['a greatest quantity in a sliding window', { measure: 'max', period: 'sliding:1h' }, ['period']],
+    ['a sliding window of more than 31 days', { period: 'sliding:32d' }, ['period']],
     ['an unknown period', { period: '5mo' }, ['period']],
     ['no period', { period: 'fortnight' }, ['period']],
     ['a period that is too long', { period: '9999d' }, ['period']],

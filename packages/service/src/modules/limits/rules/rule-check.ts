@@ -56,13 +56,7 @@ function valuesOf(rule: LimitRuleInput, report: Report): RuleValues {
   }
   if (rule.measure !== 'unique' && of !== null)
     report('of', 'expected none, because the measure is not unique');
-  if (parseLimitPeriod(rule.period) === undefined) {
-    report(
-      'period',
-      'expected minute, hour, day, week, month, lifetime, or a duration such as 5m, 5h, 7d, 2 week, 5 month; or first_use:<duration> ' +
-        'with minutes, hours, days or weeks, at most 365 days',
-    );
-  }
+  checkPeriod(rule, report);
   const notifyAt = rule.notify_at ?? [];
   const falls = notifyAt.findIndex((percent, index) => index > 0 && percent <= (notifyAt[index - 1] ?? 0));
   if (falls >= 0) report(`notify_at[${falls}]`, 'expected more than the percentage before it');
@@ -86,6 +80,19 @@ function valuesOf(rule: LimitRuleInput, report: Report): RuleValues {
     webhook_event: rule.webhook_event ?? null,
     notify_at: notifyAt,
   };
+}
+
+function checkPeriod({ period: text, measure }: LimitRuleInput, report: Report): void {
+  const period = parseLimitPeriod(text);
+  if (period === undefined) {
+    report(
+      'period',
+      'expected minute, hour, day, week, month, lifetime, or a duration such as 5m, 5h, 7d, 2 week, 5 month; or ' +
+        'first_use: or sliding: with minutes, hours, days or weeks, at most 365 or 31 days',
+    );
+  } else if (period.kind === 'sliding' && (measure === 'unique' || measure === 'max')) {
+    report('period', `expected another one: ${measure} is not measured in sliding windows`);
+  }
 }
 
 function checkSelector(

@@ -43,7 +43,7 @@ export async function alertEvents(
     const ofRule = present(reserved[index], `the reserved amount of rule ${rule.ruleNo}`);
     const { used, limit, raised } = alert.window;
     const status = {
-      ...{ at, rule, window, isOpen: true, used, limit: limit + raised, raised },
+      ...{ at, rule, window, hasStart: rule.period.kind !== 'sliding', used, limit: limit + raised, raised },
       ...{ reserved: ofRule, isSeen: false },
     };
     return alertEvent(alert, status, nowMs);

@@ -69,6 +69,25 @@ export async function endUnrecordedAlerts(
   return inOrder(keys, rows);
 }
 
+/**
+ * Reads the alerts of sliding windows that have not ended: their percentages, in the order of the windows.
+ */
+export async function readOpenAlerts(
+  tx: Tx,
+  windows: readonly Omit<LimitAlertKey, 'startS' | 'percent'>[],
+): Promise<number[][]> {
+  const keys = windows.map((window) => ({ ...window, startS: 0, percent: 0 }));
+  const { rows } = await sql<{ position: number; percent: number }>`
+    select v.position::integer, a.percent from ${named(keys)} join limit_alerts a on a.project_no = v.project_no
+      and a.subject_type = v.subject_type and a.subject_id = v.subject_id and a.rule_no = v.rule_no
+      and a.window_start = v.window_start
+    where not a.recovered order by a.percent
+  `.execute(tx);
+  const open = windows.map((): number[] => []);
+  for (const { position, percent } of rows) open[position - 1]?.push(percent);
+  return open;
+}
+
 interface AlertRow {
   /** Position of the key, from 1 on. */
   readonly position: number;

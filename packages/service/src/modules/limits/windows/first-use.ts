@@ -3,7 +3,7 @@ import type { Tx } from '../../../platform/postgres/index.js';
 import { addValue } from './counted-values.js';
 import type { CurrentWindows } from './current-windows.js';
 import { pastWindowsAt } from './store.js';
-import { allSums, emptySum, type SubjectUsage, sumKey, type WindowSum } from './subject-usage.js';
+import { emptySum, sumKey, takeSums, type WindowSum } from './subject-usage.js';
 
 /** The usage of one second, and the window that it counts in. */
 interface PlacedSum {
@@ -22,7 +22,7 @@ interface PlacedSum {
 export async function placeFirstUses(tx: Tx, rows: readonly CurrentWindows[]): Promise<void> {
   const ofRows = rows
     .filter(({ usage }) => usage.route.rules.hasFirstUse)
-    .map((row) => ({ row, sums: firstUseSums(row.usage) }));
+    .map((row) => ({ row, sums: takeSums(row.usage, 'first_use') }));
   const placed: PlacedSum[] = [];
   const late: WindowSum[] = [];
   for (const { row, sums } of ofRows) placeInNewest(row, sums, placed, late);
@@ -31,17 +31,7 @@ export async function placeFirstUses(tx: Tx, rows: readonly CurrentWindows[]): P
     const window = past.get(sum);
     if (window !== undefined) placed.push({ sum, window, opens: false });
   }
-  for (const { row } of ofRows) removeFirstUses(row.usage);
   for (const one of placed) addPlaced(one);
-}
-
-function firstUseSums(usage: SubjectUsage): WindowSum[] {
-  const sums = allSums(usage).filter(isFirstUse);
-  return sums.length < 2 ? sums : sums.sort((a, b) => a.window.startS - b.window.startS);
-}
-
-function isFirstUse({ rule }: WindowSum): boolean {
-  return rule.period.kind === 'first_use';
 }
 
 /**
@@ -78,11 +68,6 @@ function placeInNewest(
 function windowOpenedBy({ rule, window, used, values, opens }: WindowSum): TimeWindow | undefined {
   if (rule.period.kind !== 'first_use' || !opens || (used === 0n && values === undefined)) return undefined;
   return { startS: window.startS, endS: window.startS + rule.period.durationS };
-}
-
-function removeFirstUses(usage: SubjectUsage): void {
-  const others = allSums(usage).filter((sum) => !isFirstUse(sum));
-  usage.all = new Map(others.map((sum) => [sumKey(sum), sum]));
 }
 
 function addPlaced({ sum, window, opens }: PlacedSum): void {

@@ -3,6 +3,7 @@ import { memoized } from '../../../kernel/maps.js';
 import {
   type Period,
   type TimeWindow,
+  type UsageWindowPeriod,
   type WindowSettings,
   windowAt,
   windowContains,
@@ -71,8 +72,16 @@ export function valueSums(usage: SubjectUsage): WindowSum[] {
   return allSums(usage).filter(({ values }) => values !== undefined);
 }
 
+/** Removes the sums of rules of a kind, each of one second, and returns them in ascending time. */
+export function takeSums(usage: SubjectUsage, kind: UsageWindowPeriod['kind']): WindowSum[] {
+  const all = allSums(usage);
+  const isTaken = ({ rule }: WindowSum) => rule.period.kind === kind;
+  usage.all = new Map(all.filter((sum) => !isTaken(sum)).map((sum) => [sumKey(sum), sum]));
+  return all.filter(isTaken).sort((a, b) => a.window.startS - b.window.startS);
+}
+
 /** Returns the sums of all windows. */
-export function allSums({ latest, all }: SubjectUsage): WindowSum[] {
+function allSums({ latest, all }: SubjectUsage): WindowSum[] {
   return all === undefined ? latest.filter((sum) => sum !== undefined) : [...all.values()];
 }
 
@@ -184,11 +193,11 @@ export class CalendarWindows {
   readonly #latest = new Map<string, Map<string, Map<CalendarUnit, TimeWindow>>>();
 
   /**
-   * Returns the window of a rule that contains an instant (Unix seconds); for a `first_use` rule, whose windows are not
-   * known before they are read, that second.
+   * Returns the window of a rule that contains an instant (Unix seconds); that second for a rule whose windows usage
+   * determines.
    */
   at({ period }: CompiledRule, settings: WindowSettings, atS: number): TimeWindow {
-    if (period.kind === 'first_use') return { startS: atS, endS: atS + 1 };
+    if (period.kind === 'first_use' || period.kind === 'sliding') return { startS: atS, endS: atS + 1 };
     if (period.kind !== 'calendar') return windowAt(period, settings, atS);
     const known = this.#of(settings);
     let window = known.get(period.unit);

@@ -67,6 +67,13 @@ export function thresholdChangeOf(
   };
 }
 
+/** Returns the percentages of a limit, with its raises, that usage has reached. Both × 10^18. */
+export function reachedPercents(rule: Thresholds, limit: bigint, used: bigint): number[] {
+  return thresholdsOf(rule, limit)
+    .filter(({ amount }) => amount <= used)
+    .map(percentOf);
+}
+
 const percentOf = ({ percent }: Threshold) => percent;
 
 /** Thresholds of the latest limit of each rule: nearly all windows of a rule have the same limit. */

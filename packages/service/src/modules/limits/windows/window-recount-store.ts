@@ -29,14 +29,19 @@ export interface CountedWindow extends WindowKey {
   readonly currency: string;
 }
 
-/** Returns the newest windows, up to `windowsMax`, and the number of all. */
+/** Returns the newest windows, and steps of sliding ones, up to `windowsMax`, and the number of all. */
 export async function readCountedWindows(
   tx: Tx,
   windowsMax: number,
 ): Promise<{ windows: CountedWindow[]; total: number }> {
   const { rows } = await sql<CountedWindow & { total: number }>`
     with newest as (
-      select *, count(*) over () as total from limit_windows
+      select *, count(*) over () as total from (
+        select project_no, subject_type, subject_id, rule_no, window_start, window_end, used, opened_at_ms from limit_windows
+        union all
+        select project_no, subject_type, subject_id, rule_no, step_start, step_end, sum(used), min(opened_at_ms)
+        from sliding_steps group by 1, 2, 3, 4, 5, 6
+      ) counted
       order by window_start desc, project_no, rule_no, subject_type, subject_id limit ${windowsMax}
     )
     select p.tenant_id as "tenantId", p.id as "projectId", w.subject_type as "subjectType", w.subject_id as "subjectId",

@@ -5,6 +5,7 @@ import type { LimitCatalog } from '../rules/catalog.js';
 import { alertEvents } from './alert-events.js';
 import type { ChangedWindow, CurrentWindows, OpenedWindow } from './current-windows.js';
 import { placeFirstUses } from './first-use.js';
+import { countSliding } from './sliding.js';
 import {
   addToPastWindows,
   insertPastWindows,
@@ -33,6 +34,9 @@ export interface CountedBatch {
 export async function countWindows(tx: Tx, batch: CountedBatch): Promise<WebhookEvent[]> {
   const { subjects, nowMs } = batch;
   if (subjects.length === 0) return [];
+  const sliding = subjects.some(({ route }) => route.rules.hasSliding)
+    ? await countSliding(tx, { subjects, nowMs, limitsOf: (windows) => currentLimits(tx, batch, windows) })
+    : [];
   const rows = await readCurrentWindows(tx, subjects);
   if (subjects.some(({ route }) => route.rules.hasFirstUse)) await placeFirstUses(tx, rows);
   await countValues(tx, subjects);
@@ -49,7 +53,8 @@ export async function countWindows(tx: Tx, batch: CountedBatch): Promise<Webhook
   }
   await insertPastWindows(tx, past);
   await writeCurrentWindows(tx, rows);
-  return alertEvents(tx, changed, nowMs);
+  const alerts = await alertEvents(tx, changed, nowMs);
+  return sliding.length === 0 ? alerts : [...sliding, ...alerts];
 }
 
 /** Returns the amount × 10^18 by which raises lift the limit of a window now. */

@@ -1,0 +1,269 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { fromStored, toText } from '../../../kernel/decimal.js';
+import { present } from '../../../kernel/present.js';
+import { stored } from '../../../testing/index.js';
+import { propertyRuns } from '../../../testing/property-runs.js';
+import { openRules } from '../check/limit-status.js';
+import { readCounted } from '../check/limit-status-store.js';
+import { PostingFixture } from './posting.testing.js';
+import type { TestUsage } from './usage.testing.js';
+
+const DURATION_S = 3_600;
+const STEP_S = DURATION_S / 60;
+const LIMIT = '4';
+const NOTIFY_AT = [50];
+
+let fixture: PostingFixture;
+
+beforeAll(async () => {
+  fixture = await PostingFixture.create();
+});
+afterAll(() => fixture.drop());
+
+async function start(): Promise<void> {
+  await fixture.reset();
+  await fixture.publish('ulp_1', [
+    { key: 'spend', limit: LIMIT, period: 'sliding:1h', notifyAt: NOTIFY_AT },
+    { key: 'day', limit: '100' },
+  ]);
+  await fixture.route({ planId: 'ulp_1' });
+}
+
+const nowS = () => Math.floor(fixture.clock.nowMs() / 1_000);
+
+/** Returns the usage of the sliding window of a subject, as checks and snapshots read it. */
+async function used(id = 'u1', atS = nowS()): Promise<string> {
+  const { projectId, projectNo } = fixture.project;
+  const ref = { projectId, subjectType: 'user', subjectId: id };
+  const routes = await fixture.catalog.read(fixture.postgres.db, [ref]);
+  const route = present(routes.resolve(projectId, 'user', id), 'the route');
+  const at = { level: 0, subject: { type: 'user', id }, route };
+  const rules = openRules(
+    route.rules.rules.map((rule) => ({ at, rule })),
+    atS,
+  );
+  const asked = rules.map((open) => ({ ...open, value: undefined }));
+  const [counted] = await readCounted(fixture.postgres, [{ projectNo, rules: asked }]);
+  return toText(fromStored(present(counted?.[0], 'the usage of the window').used));
+}
+
+/** Returns the alerts of the sliding limit in the order in which they were sent. */
+async function alerts(): Promise<string[]> {
+  const rows = await fixture.rows(
+    `select type, payload::json -> 'data' as data from webhook_messages order by created_at_ms, id`,
+  );
+  return rows.map(({ type, data }) => {
+    const { threshold_percent, sequence, used_amount } = data as Record<string, unknown>;
+    return `${String(type).slice('usage_limit.'.length)} ${threshold_percent}#${sequence} at ${used_amount}`;
+  });
+}
+
+const usage = (awayS: number, amount = '1', fields: TestUsage = {}): TestUsage => ({
+  ...{ atS: nowS() + awayS, items: [{ amount }] },
+  ...fields,
+});
+
+describe('a sliding window', () => {
+  beforeEach(start);
+
+  it('has the usage of the last duration, for at most a step too long', async () => {
+    await fixture.post([usage(0, '1'), usage(-DURATION_S + 1, '2'), usage(-DURATION_S - STEP_S, '4')]);
+    expect(await used()).toBe('3');
+    fixture.clock.advanceMs(STEP_S * 1_000);
+    expect(await used()).toBe('1');
+    fixture.clock.advanceMs((DURATION_S - STEP_S - 1) * 1_000);
+    expect(await used()).toBe('1');
+    fixture.clock.advanceMs((STEP_S + 1) * 1_000);
+    expect(await used()).toBe('0');
+  });
+
+  it('counts usage that is ahead when its time comes, to the second', async () => {
+    await fixture.post([usage(90, '2'), usage(95, '3'), usage(95, '1', { subject: 'u2' })]);
+    expect(await used()).toBe('0');
+    fixture.clock.advanceMs(90_000);
+    expect(await used()).toBe('2');
+    await fixture.post([usage(0, '0.5')]);
+    fixture.clock.advanceMs(5_000);
+    expect(await used()).toBe('5.5');
+    expect(await used('u2')).toBe('1');
+  });
+
+  it('keeps one row for each step, and drops those that do not count any more', async () => {
+    await fixture.post(Array.from({ length: 120 }, (_, second) => usage(second)));
+    expect(await rowCount()).toBe(120);
+    fixture.clock.advanceMs(120_000);
+    await fixture.post([usage(0)]);
+    expect(await rowCount()).toBeLessThanOrEqual(4);
+    expect(await used()).toBe('121');
+    fixture.clock.advanceMs(2 * DURATION_S * 1_000);
+    await fixture.post([usage(0)]);
+    expect(await rowCount()).toBe(1);
+  });
+
+  it('takes usage back from its step', async () => {
+    await fixture.post([usage(-100, '3'), usage(40, '2')]);
+    await fixture.post([usage(-100, '3', { isCounter: true }), usage(40, '2', { isCounter: true })]);
+    expect(await used()).toBe('0');
+    fixture.clock.advanceMs(40_000);
+    expect(await used()).toBe('0');
+  });
+
+  it('is alerted again only after a fall, which the next usage reports', async () => {
+    await fixture.post([usage(0, '2')]);
+    await fixture.post([usage(0, '1')]);
+    expect(await alerts()).toEqual(['threshold_reached 50#1 at 2']);
+    fixture.clock.advanceMs(2 * DURATION_S * 1_000);
+    await fixture.post([usage(0, '2')]);
+    expect((await alerts()).slice(1)).toEqual(['recovered 50#1 at 0', 'threshold_reached 50#2 at 2']);
+    await fixture.post([usage(0, '2')]);
+    await fixture.post([usage(0, '2', { isCounter: true })]);
+    expect((await alerts()).slice(3)).toEqual(['exceeded 100#1 at 4', 'recovered 100#1 at 2']);
+  });
+
+  it('has neither a start nor a reset time', async () => {
+    await fixture.post([usage(0, '4')]);
+    const [message] = await fixture.rows(
+      `select payload::json -> 'data' as data from webhook_messages limit 1`,
+    );
+    expect(message?.data).toMatchObject({ window_id: 'sliding:1h', period: 'sliding:1h', limit_amount: '4' });
+    expect(message?.data).not.toHaveProperty('next_reset_at');
+    expect(await fixture.windows()).toHaveLength(1);
+  });
+
+  it('takes a changed limit at once', async () => {
+    await fixture.post([usage(0, '3')]);
+    fixture.clock.advanceMs(1);
+    await fixture.publish('ulp_1', [
+      { key: 'spend', limit: '3.5', period: 'sliding:1h', notifyAt: NOTIFY_AT },
+    ]);
+    await fixture.post([usage(0, '0.5')]);
+    expect(await alerts()).toEqual(['threshold_reached 50#1 at 3', 'exceeded 100#1 at 3.5']);
+  });
+});
+
+async function rowCount(): Promise<number> {
+  const rows = await fixture.rows('select from sliding_steps');
+  return rows.length;
+}
+
+/** Usage and when it was rated. */
+interface Counted {
+  readonly atS: number;
+  readonly amount: bigint;
+}
+
+/** The sliding window by its definition: usage of a step counts as long as its last second does. */
+class SlidingOracle {
+  readonly #counted: Counted[] = [];
+  readonly #open = new Map<number, number>();
+  readonly #sequences = new Map<number, number>();
+  readonly alerts: string[] = [];
+
+  post(events: readonly Counted[], atS: number): void {
+    this.#compare(atS, false);
+    this.#counted.push(...events.filter((event) => this.#until(event) > atS));
+    this.#compare(atS, true);
+  }
+
+  used(atS: number): bigint {
+    return this.#sum((event) => event.atS <= atS && atS < this.#until(event));
+  }
+
+  /** Returns the sum of usage that occurred after one instant, up to another. */
+  between(afterS: number, untilS: number): bigint {
+    return this.#sum(({ atS }) => atS > afterS && atS <= untilS);
+  }
+
+  #until({ atS }: Counted): number {
+    return (Math.floor(atS / STEP_S) + 1) * STEP_S - 1 + DURATION_S;
+  }
+
+  #sum(isCounted: (event: Counted) => boolean): bigint {
+    return this.#counted.filter(isCounted).reduce((sum, { amount }) => sum + amount, 0n);
+  }
+
+  #compare(atS: number, isWithBatch: boolean): void {
+    const used = this.used(atS);
+    for (const percent of [...NOTIFY_AT, 100]) {
+      const isReached = used * 100n >= stored(LIMIT) * BigInt(percent);
+      const sequence = this.#open.get(percent);
+      if (isReached && sequence === undefined && isWithBatch) {
+        const next = (this.#sequences.get(percent) ?? 0) + 1;
+        this.#sequences.set(percent, next);
+        this.#open.set(percent, next);
+        this.#send(percent === 100 ? 'exceeded' : 'threshold_reached', percent, next, used);
+      } else if (!isReached && sequence !== undefined) {
+        this.#open.delete(percent);
+        this.#send('recovered', percent, sequence, used);
+      }
+    }
+  }
+
+  #send(type: string, percent: number, sequence: number, used: bigint): void {
+    this.alerts.push(`${type} ${percent}#${sequence} at ${toText(fromStored(used))}`);
+  }
+}
+
+const event = fc.record({
+  awayS: fc.oneof(
+    fc.constantFrom(
+      0,
+      1,
+      59,
+      60,
+      61,
+      -1,
+      -59,
+      -60,
+      -DURATION_S,
+      -DURATION_S + 1,
+      -DURATION_S - STEP_S,
+      -DURATION_S - 1,
+    ),
+    fc.integer({ min: -DURATION_S - 200, max: 300 }),
+  ),
+  amount: fc.constantFrom('0', '0.000000000000000001', '0.5', '1', '2', '-1'),
+});
+const step = fc.record({
+  events: fc.array(event, { maxLength: 6 }),
+  waitS: fc.oneof(
+    fc.constantFrom(0, 1, 59, 60, DURATION_S - 1, DURATION_S),
+    fc.integer({ min: 0, max: 5_000 }),
+  ),
+});
+
+it('is what its definition says, and bounded by the exact usage', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 10 }), async (steps) => {
+      await start();
+      const oracle = new SlidingOracle();
+      const isRising = steps.every(({ events }) => events.every(({ amount }) => !amount.startsWith('-')));
+      for (const { events, waitS } of steps) {
+        const posted = events.map(({ awayS, amount }) => ({ atS: nowS() + awayS, amount }));
+        await fixture.post(posted.map(({ atS, amount }) => ({ atS, items: [{ amount }] })));
+        // Usage that adds up to nothing in each second changes nothing, and is not compared.
+        if (addsUp(posted))
+          oracle.post(
+            posted.map(({ atS, amount }) => ({ atS, amount: stored(amount) })),
+            nowS(),
+          );
+        fixture.clock.advanceMs(waitS * 1_000);
+        const atS = nowS();
+        const found = stored(await used());
+        expect(found).toBe(oracle.used(atS));
+        if (!isRising) continue;
+        expect(found).toBeGreaterThanOrEqual(oracle.between(atS - DURATION_S, atS));
+        expect(found).toBeLessThanOrEqual(oracle.between(atS - DURATION_S - STEP_S, atS));
+      }
+      expect((await alerts()).sort()).toEqual(oracle.alerts.sort());
+    }),
+    { numRuns: propertyRuns(40) },
+  );
+}, 120_000);
+
+function addsUp(events: readonly { readonly atS: number; readonly amount: string }[]): boolean {
+  const sums = new Map<number, bigint>();
+  for (const { atS, amount } of events) sums.set(atS, (sums.get(atS) ?? 0n) + stored(amount));
+  return [...sums.values()].some((sum) => sum !== 0n);
+}

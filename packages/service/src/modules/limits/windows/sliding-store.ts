@@ -1,0 +1,88 @@
+import { type RawBuilder, sql } from 'kysely';
+import { present } from '../../../kernel/present.js';
+import { arrayLiteral, type Tx } from '../../../platform/postgres/index.js';
+import { amountFromText, numericText } from '../../ledger/index.js';
+import { PAST_KEY, pastKeyLists } from './store.js';
+import type { SubjectUsage } from './subject-usage.js';
+
+/** The sliding window of a rule and subject. */
+export interface SlidingKey {
+  readonly usage: SubjectUsage;
+  readonly ruleNo: number;
+}
+
+/** Usage × 10^18 of a step of a sliding window, and when it counts. Unix seconds; ends are exclusive. */
+export interface SlidingStep extends SlidingKey {
+  readonly startS: number;
+  readonly endS: number;
+  readonly countsFromS: number;
+  readonly countsUntilS: number;
+  readonly used: bigint;
+}
+
+/** Returns the usage × 10^18 of windows at an instant, in their order. */
+export async function readSlidingUse(tx: Tx, windows: readonly SlidingKey[], atS: number): Promise<bigint[]> {
+  const { rows } = await sql<{ used: string }>`
+    select coalesce(sum(s.used), 0)::text as used
+    from ${named(windows)} left join sliding_steps s
+      on ${IS_NAMED} and s.counts_from <= ${atS}::bigint and s.counts_until > ${atS}::bigint
+    group by v.position order by v.position
+  `.execute(tx);
+  return windows.map((_, index) =>
+    amountFromText(present(rows[index], 'the usage of a sliding window').used),
+  );
+}
+
+/**
+ * Deletes the steps of windows that do not count any more, and adds usage whose time has come to that of its step, with
+ * two statements. So a window has one row for each step, besides those for usage that is ahead.
+ */
+export async function settleSteps(tx: Tx, windows: readonly SlidingKey[], nowS: number): Promise<void> {
+  await sql`
+    delete from sliding_steps s using ${named(windows)} where ${IS_NAMED} and s.counts_until <= ${nowS}::bigint
+  `.execute(tx);
+  await sql`
+    with due as (
+      delete from sliding_steps s using ${named(windows)}
+      where ${IS_NAMED} and s.counts_from > s.step_start and s.counts_from <= ${nowS}::bigint
+      returning s.*
+    )
+    insert into sliding_steps as s (${STEP_COLUMNS}, counts_from)
+    select project_no, subject_type, subject_id, rule_no, step_start, step_end, counts_until, sum(used), min(opened_at_ms),
+      step_start
+    from due group by 1, 2, 3, 4, 5, 6, 7
+    on conflict (${STEP_KEY}) do update set used = s.used + excluded.used
+  `.execute(tx);
+}
+
+/** Adds usage to steps. Steps that do not count any more are not created. A step may occur only once in the list. */
+export async function addToSteps(
+  tx: Tx,
+  steps: readonly SlidingStep[],
+  { nowMs, nowS }: { readonly nowMs: number; readonly nowS: number },
+): Promise<void> {
+  const added = steps.filter(({ countsUntilS }) => countsUntilS > nowS);
+  if (added.length === 0) return;
+  const column = (of: (step: SlidingStep) => number | string) => sql`${arrayLiteral(added, of)}`;
+  await sql`
+    insert into sliding_steps as s (${STEP_COLUMNS}, counts_from)
+    select project_no, subject_type, subject_id, rule_no, window_start, step_end, counts_until, used, ${nowMs}::bigint,
+      counts_from
+    from unnest(${pastKeyLists(added)}, ${column(({ endS }) => endS)}::bigint[],
+      ${column(({ countsUntilS }) => countsUntilS)}::bigint[], ${column(({ used }) => numericText(used))}::numeric[],
+      ${column(({ countsFromS }) => countsFromS)}::bigint[]
+    ) as v (${PAST_KEY}, step_end, counts_until, used, counts_from)
+    on conflict (${STEP_KEY}) do update set used = s.used + excluded.used
+  `.execute(tx);
+}
+
+const STEP_KEY = sql`project_no, subject_type, subject_id, rule_no, step_start, counts_from`;
+const STEP_COLUMNS = sql`project_no, subject_type, subject_id, rule_no, step_start, step_end, counts_until, used, opened_at_ms`;
+const IS_NAMED = sql`s.project_no = v.project_no and s.subject_type = v.subject_type and s.subject_id = v.subject_id
+  and s.rule_no = v.rule_no`;
+
+/** Returns the table `v`: windows, with their positions from 1 on. */
+function named(windows: readonly SlidingKey[]): RawBuilder<unknown> {
+  const keys = windows.map(({ usage, ruleNo }) => ({ usage, ruleNo, startS: 0 }));
+  return sql`unnest(${pastKeyLists(keys)}) with ordinality as v (${PAST_KEY}, position)`;
+}
