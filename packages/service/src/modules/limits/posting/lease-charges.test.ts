@@ -39,6 +39,32 @@ describe('events of a budget lease', () => {
     expect(await fixture.windows()).toMatchObject([{ used: '3' }]);
   });
 
+  it('move it at the levels where the lease was opened, and count at those of now', async () => {
+    await fixture.route({ subjectId: 'former', planId: 'ulp_1' });
+    await fixture.route({ subjectId: 'now', planId: 'ulp_1' });
+    await fixture.route({ subjectId: 'u1', planId: 'ulp_1', accountId: null, parentId: 'now' });
+    const leaseId = await fixture.lease({ ruleNos: [ruleNo] });
+    await fixture.rows(
+      `update budget_leases set rule_nos = rule_nos || rule_nos, rule_subject_types = '{user,user}',
+        rule_subject_ids = '{u1,former}'`,
+    );
+    await fixture.rows(
+      `insert into limit_reserved select project_no, subject_type, 'former', rule_no, reserved from limit_reserved`,
+    );
+    await fixture.post([{ leaseId, items: [{ amount: '4' }] }]);
+    const reserved = await fixture.rows(
+      `select subject_id, trim_scale(reserved)::text as reserved from limit_reserved order by 1`,
+    );
+    expect(reserved).toEqual([
+      { subject_id: 'former', reserved: '6' },
+      { subject_id: 'u1', reserved: '6' },
+    ]);
+    expect(await fixture.windows()).toMatchObject([
+      { subject_id: 'now', used: '4' },
+      { subject_id: 'u1', used: '4' },
+    ]);
+  });
+
   it('use more than is held, and release no more than that', async () => {
     const leaseId = await fixture.lease({ ruleNos: [ruleNo], holdsWallet: true });
     const other = await fixture.lease({ ruleNos: [ruleNo], holdsWallet: true });

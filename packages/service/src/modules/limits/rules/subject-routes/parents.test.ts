@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createManagementApi, type ManagementApi } from '../management.testing.js';
+import { levelsOf } from '../route-rules.js';
 
 let api: ManagementApi;
 beforeAll(async () => {
@@ -120,6 +121,28 @@ describe('the parent of a route', () => {
     expect(await remove(every.id, 409)).toMatchObject({ code: 'route_has_children' });
     await remove(child.id);
     await remove(every.id);
+  });
+
+  it('is in the chain that the catalog returns, with the account that pays, as soon as it changes', async () => {
+    const org = await create('firm', 'one');
+    const other = await create('firm', 'two');
+    const every = await create('desk', '*', under('firm', 'one'));
+    await create('lamp', 'l', under('desk', 'd'));
+    const chainOf = async () => {
+      const ref = { projectId: api.projectId, subjectType: 'lamp', subjectId: 'l' };
+      const route = (await api.catalog.read(api.postgres.db, [ref])).resolve(api.projectId, 'lamp', 'l');
+      if (route === undefined) throw new Error('no route');
+      return levelsOf({ subject: { type: 'lamp', id: 'l' }, route }).map(
+        ({ level, subject: { type, id }, route: { account } }) => `${level} ${type} ${id} ${account.id}`,
+      );
+    };
+    const names = ['0 lamp l', '1 desk d', '2 firm one'];
+    expect(await chainOf()).toEqual(names.map((name) => `${name} ${org.account_id}`));
+    await put(every.id, under('firm', 'two'));
+    expect((await chainOf()).at(-1)).toBe(`2 firm two ${other.account_id}`);
+    await put(every.id, { parent: null });
+    const { account_id } = await api.must(200, 'GET', `${ROUTES}/${every.id}`);
+    expect(await chainOf()).toEqual([`0 lamp l ${account_id}`, `1 desk d ${account_id}`]);
   });
 
   it('is that of the same project', async () => {
