@@ -60,8 +60,8 @@ const settings = {
     Nullable({
       ...AccountId,
       description:
-        'Account of the subject. If left out or null, a new account is created or, for a subject with a parent, the ' +
-        'nearest account above is debited.',
+        'Account of the subject. If left out, a new account is created or, for a subject with a parent, the nearest ' +
+        'account above is debited, as with null.',
     }),
   ),
   parent: Type.Optional(Parent),

@@ -56,6 +56,7 @@ export class SubjectRouteService {
         created_at: now,
         updated_at: now,
       };
+      refuseNoAccount(route, body);
       const complete = await this.#withAccount(tx, plainTx, context, route);
       await store.insertRoute(tx, complete);
       await refuseWrongChain(tx, complete);
@@ -87,9 +88,7 @@ export class SubjectRouteService {
         plan_bound_at_ms: isRebound ? (planId === null ? null : atMs) : before.plan_bound_at_ms,
         updated_at: Math.floor(atMs / 1_000),
       };
-      if (changed.parent_type === null && body.account_id === null) {
-        throw invalidRequest('account_id', 'expected an account, because the subject has no parent');
-      }
+      refuseNoAccount(changed, body);
       await refuseTaken(tx, changed, routeId);
       if (!isSameSubject(before, changed)) await refuseOrphans(tx, before);
       const route = await this.#withAccount(tx, plainTx, context, changed);
@@ -152,6 +151,12 @@ function done(
   change: object,
 ): LimitChange<store.RouteRow> {
   return { answer: route, done: { resourceType: 'subject_route', verb, resourceId: route.id, change } };
+}
+
+/** Only a subject with a parent can do without an account. */
+function refuseNoAccount({ parent_type }: store.RouteRow, body: UpdateSubjectRouteBody): void {
+  if (parent_type !== null || body.account_id !== null) return;
+  throw invalidRequest('account_id', 'expected an account, because the subject has no parent');
 }
 
 function isSameSubject(a: store.RouteRow, b: store.RouteRow): boolean {
