@@ -1,20 +1,21 @@
 import type { Clock } from '../../../kernel/clock.js';
 import { fromStored, toText } from '../../../kernel/decimal.js';
-import { parseLimitPeriod, windowAt } from '../../../kernel/period.js';
+import { parseLimitPeriod } from '../../../kernel/period.js';
 import { stored } from '../../../testing/index.js';
 import { alertText } from '../../../testing/limit-alert-text.js';
 import type { TestRoute } from './posting.testing.js';
-import { addedTo, hasListedValue, isSelected, measuredOf, signed } from './rule-oracle.testing.js';
+import {
+  addedTo,
+  hasListedValue,
+  isSelected,
+  type KnownRule,
+  knownRule,
+  measuredOf,
+  signed,
+  windowOfRule,
+} from './rule-oracle.testing.js';
 import type { TestRule } from './rule-values.testing.js';
 import { ratedUsage, type TestUsage } from './usage.testing.js';
-
-/** A rule with the number under which it counts, and the amounts that it has allowed over time. */
-interface KnownRule {
-  readonly rule: TestRule;
-  readonly ruleNo: number;
-  readonly isDirect: boolean;
-  readonly amounts: { readonly atMs: number; readonly limit: bigint }[];
-}
 
 interface KnownRoute extends Required<Omit<TestRoute, 'planId' | 'accountId'>> {
   readonly accountId: string | null;
@@ -262,7 +263,7 @@ export class PostingOracle {
         .filter(() => rule.dimension === undefined || dimensions.get(rule.dimension[0]) === rule.dimension[1])
         .filter(() => hasListedValue(rule, dimensions))
         .filter(({ currency }) => (rule.measure ?? 'amount') !== 'amount' || currency === rule.currency);
-      const { startS, endS, limit } = windowOf(known, route, occurredAt);
+      const { startS, endS, limit } = windowOfRule(known, route, occurredAt);
       const key = `${subjectId} ${ruleNo} ${startS}`;
       const window: CountedWindow = added.get(key) ?? {
         ...{ subjectId, ruleNo, startS, endS, limit, rule, notifyAt: rule.notifyAt ?? [] },
@@ -287,27 +288,6 @@ export class PostingOracle {
 
 function keyOf({ subjectId, ruleNo, startS }: CountedWindow): string {
   return `${subjectId} ${ruleNo} ${startS}`;
-}
-
-function knownRule(rule: TestRule, ruleNo: number, isDirect: boolean): KnownRule {
-  return { rule: { currency: 'USD', ...rule }, ruleNo, isDirect, amounts: [] };
-}
-
-/**
- * Returns the window of an instant; for a `first_use` rule, the second. Its limit is the amount of the newest revision
- * when the window opened or, if the rule came to the subject later, at that time.
- */
-function windowOf({ rule, isDirect, amounts }: KnownRule, route: KnownRoute, atS: number) {
-  const period = parseLimitPeriod(rule.period ?? 'day');
-  if (period === undefined) throw new Error(`no period: ${rule.period}`);
-  const { timezone, anchorS } = route;
-  const { startS, endS = Number.POSITIVE_INFINITY } =
-    period.kind === 'first_use' || period.kind === 'sliding'
-      ? { startS: atS, endS: atS + 1 }
-      : windowAt(period, { timezone, anchorS, weekStart: 'monday' }, atS);
-  const openMs = Math.max(startS * 1_000, isDirect ? 0 : route.boundAtMs);
-  const amountNow = amounts.findLast(({ atMs }) => atMs <= openMs || (isDirect && atMs < endS * 1_000));
-  return { startS, endS, limit: (amountNow ?? amounts[0])?.limit ?? 0n };
 }
 
 const compare = (a: string, b: string) => (a < b ? -1 : Number(a > b));

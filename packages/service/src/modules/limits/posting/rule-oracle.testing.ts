@@ -1,6 +1,16 @@
+import { parseLimitPeriod, windowAt } from '../../../kernel/period.js';
 import { stored } from '../../../testing/index.js';
 import type { UsageItemRow } from '../../usage/index.js';
+import type { TestRoute } from './posting.testing.js';
 import type { TestRule } from './rule-values.testing.js';
+
+/** A rule with the number under which it counts, and the amounts that it has allowed over time. */
+export interface KnownRule {
+  readonly rule: TestRule;
+  readonly ruleNo: number;
+  readonly isDirect: boolean;
+  readonly amounts: { readonly atMs: number; readonly limit: bigint }[];
+}
 
 /** Returns what a charge item adds to a sum. */
 export function addedTo({ measure = 'amount' }: TestRule, item: UsageItemRow, isCounter: boolean): bigint {
@@ -38,4 +48,30 @@ export function isSelected({ selector = ['all', ''], metrics }: TestRule, metric
   if (metrics !== undefined) return metrics.includes(metric);
   const [type, value] = selector;
   return type === 'all' || (type === 'metric' ? metric === value : metric.startsWith(value));
+}
+
+/** Returns a rule without amounts. */
+export function knownRule(rule: TestRule, ruleNo: number, isDirect: boolean): KnownRule {
+  return { rule: { currency: 'USD', ...rule }, ruleNo, isDirect, amounts: [] };
+}
+
+/**
+ * Returns the window of an instant; for a `first_use` rule, the second. Its limit is the amount of the newest revision
+ * when the window opened or, if the rule came to the subject later, at that time.
+ */
+export function windowOfRule(
+  { rule, isDirect, amounts }: KnownRule,
+  route: Pick<Required<TestRoute>, 'timezone' | 'anchorS'> & { readonly boundAtMs: number },
+  atS: number,
+) {
+  const period = parseLimitPeriod(rule.period ?? 'day');
+  if (period === undefined) throw new Error(`no period: ${rule.period}`);
+  const { timezone, anchorS } = route;
+  const { startS, endS = Number.POSITIVE_INFINITY } =
+    period.kind === 'first_use' || period.kind === 'sliding'
+      ? { startS: atS, endS: atS + 1 }
+      : windowAt(period, { timezone, anchorS, weekStart: 'monday' }, atS);
+  const openMs = Math.max(startS * 1_000, isDirect ? 0 : route.boundAtMs);
+  const amountNow = amounts.findLast(({ atMs }) => atMs <= openMs || (isDirect && atMs < endS * 1_000));
+  return { startS, endS, limit: (amountNow ?? amounts[0])?.limit ?? 0n };
 }
