@@ -80,6 +80,8 @@ describe('a window that opens with the first usage', () => {
   beforeAll(async () => {
     const route = await makeRoute(api, { id: 'ra_u2', subjectId: 'u2' });
     const first = await makeLimit(api, route, { key: 'first', period: 'first_use:5h', amount: '10' });
+    const lease = { subject_type: 'user', subject_id: 'u2', amount: '3', currency: 'USD', ttl_seconds: 60 };
+    expect((await api.call('POST', `${api.url}/budget-leases`, lease)).status).toBe(201);
     before = await shown('');
     await api.postgres.pool.query(
       `insert into current_windows (project_no, subject_type, subject_id, used, rule_nos, window_starts, window_ends,
@@ -102,7 +104,7 @@ describe('a window that opens with the first usage', () => {
     );
   }
 
-  it('has no start and no reset time before', () => {
+  it('has no start and no reset time before, also when leases reserve of it', () => {
     expect(before).toEqual(['first_use:5h 0 undefined']);
   });
 
