@@ -30,26 +30,31 @@ interface CountedRow {
   readonly seen: boolean;
 }
 
+/** The parts of the statement that depend on how the windows of its rules are found. */
+interface WindowParts {
+  /** More columns of the asked rules: their values, and their names. */
+  readonly values: string;
+  readonly names: string;
+  /** The start of the window; null for none. */
+  readonly start: string;
+  /** Joins that find it. */
+  readonly joins: string;
+  /** The usage of a window that is none of the stored ones. */
+  readonly used: string;
+}
+
+/** The windows of the rule and the route: their start is known. */
+const KNOWN: WindowParts = { values: '', names: '', start: 'k.window_start', joins: '', used: 'case' };
+
 /**
- * A few index look-ups for each rule: its window is the current one of its subject, a past one, or does not exist yet.
- * Windows that begin with usage are found by an instant; they do not overlap, so only the newest that begins before it
- * can contain it. The usage of a sliding window is the sum of its steps.
+ * Windows that usage determines, among others. Those that open with usage are found by an instant; they do not overlap,
+ * so only the newest that begins before it can contain it. The usage of a sliding window is the sum of its steps.
  */
-const COUNTED = `
-  select k.position, r.reserved, s.occurrences > 0 is true as seen,
-    case when c.window_starts[i.at] = w.start or p.used is not null then w.start end as window_start,
-    case when k.slides then (
-      select sum(t.used) from sliding_steps t
-      where t.project_no = k.project_no and t.subject_type = k.subject_type and t.subject_id = k.subject_id
-        and t.rule_no = k.rule_no and t.counts_from <= k.window_start and t.counts_until > k.window_start
-    ) when c.window_starts[i.at] = w.start then c.used[i.at] else p.used end as used,
-    case when c.window_starts[i.at] = w.start then c.limit_amounts[i.at] else p.limit_amount end as limit_amount
-  from unnest($1::int[], $2::text[], $3::text[], $4::int[], $5::bigint[], $6::bool[], $7::bool[], $8::uuid[])
-    with ordinality as k (project_no, subject_type, subject_id, rule_no, window_start, is_first_use, slides, value, position)
-  left join current_windows c on c.project_no = k.project_no and c.subject_type = k.subject_type
-    and c.subject_id = k.subject_id
-  cross join lateral (select array_position(c.rule_nos, k.rule_no) as at) as i
-  cross join lateral (select case
+const BY_USAGE: WindowParts = {
+  values: ', $7::bool[], $8::bool[]',
+  names: ', is_first_use, slides',
+  start: 'w.start',
+  joins: `cross join lateral (select case
     when k.slides then null
     when not k.is_first_use then k.window_start
     when c.window_starts[i.at] <= k.window_start and c.window_ends[i.at] > k.window_start then c.window_starts[i.at]
@@ -59,16 +64,41 @@ const COUNTED = `
       where f.project_no = k.project_no and f.subject_type = k.subject_type and f.subject_id = k.subject_id
         and f.rule_no = k.rule_no and f.window_start <= k.window_start
       order by f.window_start desc limit 1
-    ) end as start) as w
+    ) end as start) as w`,
+  used: `case when k.slides then (
+      select sum(t.used) from sliding_steps t
+      where t.project_no = k.project_no and t.subject_type = k.subject_type and t.subject_id = k.subject_id
+        and t.rule_no = k.rule_no and t.counts_from <= k.window_start and t.counts_until > k.window_start
+    )`,
+};
+
+/**
+ * A few index look-ups for each rule: its window is the current one of its subject, a past one, or does not exist yet.
+ */
+const countedText = ({ values, names, start, joins, used }: WindowParts) => `
+  select k.position, r.reserved, s.occurrences > 0 is true as seen,
+    case when c.window_starts[i.at] = ${start} or p.used is not null then ${start} end as window_start,
+    ${used} when c.window_starts[i.at] = ${start} then c.used[i.at] else p.used end as used,
+    case when c.window_starts[i.at] = ${start} then c.limit_amounts[i.at] else p.limit_amount end as limit_amount
+  from unnest($1::int[], $2::text[], $3::text[], $4::int[], $5::bigint[], $6::uuid[]${values})
+    with ordinality as k (project_no, subject_type, subject_id, rule_no, window_start, value${names}, position)
+  left join current_windows c on c.project_no = k.project_no and c.subject_type = k.subject_type
+    and c.subject_id = k.subject_id
+  cross join lateral (select array_position(c.rule_nos, k.rule_no) as at) as i
+  ${joins}
   left join past_windows p on p.project_no = k.project_no and p.subject_type = k.subject_type
-    and p.subject_id = k.subject_id and p.rule_no = k.rule_no and p.window_start = w.start
+    and p.subject_id = k.subject_id and p.rule_no = k.rule_no and p.window_start = ${start}
   left join limit_reserved r on r.project_no = k.project_no and r.subject_type = k.subject_type
     and r.subject_id = k.subject_id and r.rule_no = k.rule_no
   left join window_values s on s.project_no = k.project_no and s.subject_type = k.subject_type
-    and s.subject_id = k.subject_id and s.rule_no = k.rule_no and s.window_start = w.start and s.value = k.value`;
+    and s.subject_id = k.subject_id and s.rule_no = k.rule_no and s.window_start = ${start} and s.value = k.value`;
 
-/** The name of the prepared statement: planning it takes longer than running it, so each connection plans it once. */
-const COUNTED_NAME = 'limits-counted';
+/**
+ * The prepared statements: planning one takes longer than running it, so each connection plans it once. Requests
+ * without windows that usage determines use the first, which costs less.
+ */
+const COUNTED = { name: 'limits-counted', text: countedText(KNOWN) };
+const COUNTED_BY_USAGE = { name: 'limits-counted-by-usage', text: countedText(BY_USAGE) };
 
 /**
  * Reads the use of these windows and what leases hold of their rules, both at one moment: an amount that moves from
@@ -78,31 +108,33 @@ export async function readCounted(
   { pool }: Pick<Postgres, 'pool'>,
   asks: readonly CountedQuery[],
 ): Promise<CountedRules[]> {
-  const values = countedValues(asks);
-  const { rows } = await pool.query<CountedRow>({ name: COUNTED_NAME, text: COUNTED, values });
+  const { rows } = await pool.query<CountedRow>(countedQuery(asks));
   return byAsk(asks, rows);
 }
 
 /** The same inside a transaction, at the moment of this statement. */
 export async function readCountedIn(tx: Tx, ask: CountedQuery): Promise<CountedRules> {
   if (ask.rules.length === 0) return [];
-  const { rows } = await tx.executeQuery<CountedRow>(CompiledQuery.raw(COUNTED, countedValues([ask])));
+  const { text, values } = countedQuery([ask]);
+  const { rows } = await tx.executeQuery<CountedRow>(CompiledQuery.raw(text, values));
   return present(byAsk([ask], rows)[0], 'the use of the rules');
 }
 
-function countedValues(asks: readonly CountedQuery[]): unknown[] {
+function countedQuery(asks: readonly CountedQuery[]) {
   const column = <Value>(value: (ask: CountedQuery, rule: AskedRule) => Value): Value[] =>
     asks.flatMap((ask) => ask.rules.map((rule) => value(ask, rule)));
-  return [
+  const values: unknown[] = [
     column(({ projectNo }) => projectNo),
     column((_, { at }) => at.subject.type),
     column((_, { at }) => at.subject.id),
     column((_, { rule }) => rule.ruleNo),
     column((_, { window }) => window.startS),
-    column((_, { rule }) => rule.period.kind === 'first_use'),
-    column((_, { rule }) => rule.period.kind === 'sliding'),
     column((_, { value }) => (value === undefined ? null : storedValue(value))),
   ];
+  const isFirstUse = column((_, { rule }) => rule.period.kind === 'first_use');
+  const slides = column((_, { rule }) => rule.period.kind === 'sliding');
+  if (!isFirstUse.includes(true) && !slides.includes(true)) return { ...COUNTED, values };
+  return { ...COUNTED_BY_USAGE, values: [...values, isFirstUse, slides] };
 }
 
 function byAsk(asks: readonly CountedQuery[], rows: readonly CountedRow[]): CountedRules[] {
