@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { CorrectionsFixture } from './corrections.testing.js';
-import { anyAggregate, anyPrice, CountedModel } from './counted-model.testing.js';
+import { anyCounting, anyPrice, CountedModel } from './counted-model.testing.js';
 import type { Death } from './death.testing.js';
 import type { TestContent } from './project.testing.js';
 
@@ -124,28 +124,22 @@ it(
   async () => {
     const steps = fc.array(step, { minLength: 5, maxLength: STEPS_MAX, size: 'max' });
     await fc.assert(
-      fc.asyncProperty(
-        anyAggregate,
-        anyPrice,
-        contents,
-        steps,
-        async (aggregate, price, first, performed) => {
-          const model = await CountedModel.create(fixture, aggregate, price);
-          await model.send(first, 0);
-          for (const each of performed) {
-            await each(model);
-            await fixture.settle();
-            const { stored, charged, priced } = await model.compare();
-            const notes = `${fixture.defects.map((error) => (error as Error).stack)} ${JSON.stringify(fixture.warnings)}`;
-            expect(charged, notes).toEqual(stored);
-            for (const text of stored.filter((found) => found.includes(', 0 items')))
-              expect(text).toMatch(/: 0 for 0, 0 items, 0 values$/);
-            if (model.isMixed) continue;
-            const amounts = stored.filter((found) => !found.includes(', 0 items'));
-            expect(amounts.map((found) => found.replace(/: .* for ([^,]*),.*/, ' $1'))).toEqual(priced);
-          }
-        },
-      ),
+      fc.asyncProperty(anyCounting, anyPrice, contents, steps, async (counting, price, first, performed) => {
+        const model = await CountedModel.create(fixture, counting, price);
+        await model.send(first, 0);
+        for (const each of performed) {
+          await each(model);
+          await fixture.settle();
+          const { stored, charged, priced } = await model.compare();
+          const notes = `${fixture.defects.map((error) => (error as Error).stack)} ${JSON.stringify(fixture.warnings)}`;
+          expect(charged, notes).toEqual(stored);
+          for (const text of stored.filter((found) => found.includes(', 0 items')))
+            expect(text).toMatch(/: 0 for 0, 0 items, 0 values$/);
+          if (model.isMixed) continue;
+          const amounts = stored.filter((found) => !found.includes(', 0 items'));
+          expect(amounts.map((found) => found.replace(/: .* for ([^,]*),.*/, ' $1'))).toEqual(priced);
+        }
+      }),
       { numRuns: RUNS, seed: SEED, endOnFailure: true },
     );
     const nothing = { difference_count: 0 };

@@ -1,4 +1,4 @@
-import { COUNTER_AGGREGATES, type CounterAggregate } from '@tollgate/contract';
+import { COUNTER_AGGREGATES, type CounterAggregate, type Cumulative } from '@tollgate/contract';
 import fc from 'fast-check';
 import { stored } from '../../testing/index.js';
 import type { CorrectionsFixture } from './corrections.testing.js';
@@ -26,8 +26,36 @@ function tiered(kind: 'graduated' | 'volume', first: number, second: number): To
 
 const factor = fc.integer({ min: 1, max: 5 });
 
-/** Prices of totals: tiers, packages, a minimum, and a cap. */
+const constant = (value: number): TotalPriceOfTest => ({ expression: `dec("${value}")`, at: () => value });
+
+/** Expressions that never fall when the total rises: sums, products, maxima and minima of such expressions. */
+const { monotone } = fc.letrec<{ monotone: TotalPriceOfTest }>((tie) => ({
+  monotone: fc.oneof(
+    { depthSize: 'small', maxDepth: 3, withCrossShrink: true },
+    fc.constant({ expression: 'total.quantity', at: (total: number) => total }),
+    fc.nat(20).map(constant),
+    fc.tuple(tie('monotone'), tie('monotone')).map(([a, b]) => ({
+      expression: `(${a.expression} + ${b.expression})`,
+      at: (total: number) => a.at(total) + b.at(total),
+    })),
+    fc.tuple(tie('monotone'), fc.nat(4)).map(([a, times]) => ({
+      expression: `(${a.expression} * dec("${times}"))`,
+      at: (total: number) => a.at(total) * times,
+    })),
+    fc.tuple(tie('monotone'), tie('monotone')).map(([a, b]) => ({
+      expression: `dec_max(${a.expression}, ${b.expression})`,
+      at: (total: number) => Math.max(a.at(total), b.at(total)),
+    })),
+    fc.tuple(tie('monotone'), tie('monotone')).map(([a, b]) => ({
+      expression: `dec_min(${a.expression}, ${b.expression})`,
+      at: (total: number) => Math.min(a.at(total), b.at(total)),
+    })),
+  ),
+}));
+
+/** Prices of totals: tiers, packages, a minimum, a cap, and any expression that does not fall. */
 export const anyPrice: fc.Arbitrary<TotalPriceOfTest> = fc.oneof(
+  { weight: 2, arbitrary: monotone },
   fc.tuple(fc.constantFrom('graduated', 'volume'), factor, factor).map(([kind, a, b]) => tiered(kind, a, b)),
   fc.tuple(factor, factor).map(([size, price]) => ({
     expression: `tier_package(total.quantity, ${size}, "${price}")`,
@@ -43,7 +71,20 @@ export const anyPrice: fc.Arbitrary<TotalPriceOfTest> = fc.oneof(
   })),
 );
 
-/** A project with a counter for each customer and day, and what the test knows about it. */
+/** The usage that has totals of its own. */
+export type CountedScope = Required<Pick<Cumulative, 'per' | 'by'>>;
+export const anyScope: fc.Arbitrary<CountedScope> = fc.record({
+  per: fc.constantFrom('subject', 'subject', 'account', 'project'),
+  by: fc.constantFrom([], ['model']),
+});
+
+/** How a test counts. */
+export interface Counting {
+  readonly aggregate: CounterAggregate;
+  readonly scope: CountedScope;
+}
+
+/** A project with counters of days, and what the test knows about it. */
 export class CountedModel {
   readonly ids: string[] = [];
   readonly corrections: string[] = [];
@@ -53,18 +94,18 @@ export class CountedModel {
 
   private constructor(
     readonly project: CorrectionsProject,
-    readonly aggregate: CounterAggregate,
+    readonly counting: Counting,
     public price: TotalPriceOfTest,
   ) {}
 
   static async create(
     fixture: CorrectionsFixture,
-    aggregate: CounterAggregate,
+    counting: Counting,
     price: TotalPriceOfTest,
   ): Promise<CountedModel> {
-    const project = await countedProject(fixture, rulesOf(aggregate, price));
+    const project = await countedProject(fixture, rulesOf(counting, price));
     await project.route('a');
-    return new CountedModel(project, aggregate, price);
+    return new CountedModel(project, counting, price);
   }
 
   get hasVersions(): boolean {
@@ -79,7 +120,7 @@ export class CountedModel {
   /** Publishes another price for all times. */
   async reprice(price: TotalPriceOfTest): Promise<void> {
     const path = `/extractor-rule-sets/${this.project.ruleSetId}`;
-    await this.project.must(200, 'PUT', path, countedRules(rulesOf(this.aggregate, price)));
+    await this.project.must(200, 'PUT', path, countedRules(rulesOf(this.counting, price)));
     await this.project.must(200, 'POST', `${path}/publish`);
     this.price = price;
     this.#versions++;
@@ -102,21 +143,22 @@ export class CountedModel {
   }> {
     const { fixture, projectId } = this.project;
     const counters = await fixture.rows<StoredCounter>(
-      `select encode(key, 'hex') as key, subject_id as subject, period_start as "startS", trim_scale(quantity)::text as quantity,
+      `select encode(key, 'hex') as key, subject_id as subject, account_id as account, by_dimensions as by, period_start as "startS", trim_scale(quantity)::text as quantity,
          trim_scale(amount)::text as amount, item_count as "itemCount", value_count as "valueCount"
        from usage_counters where project_id = $1`,
       [projectId],
     );
     const events = await this.#rowsInForce();
-    const charged = counters.map(({ key, subject, startS }) => {
+    const charged = counters.map((counter) => {
+      const { key, startS } = counter;
       const counted = events.filter(
-        (row) => row.source !== 'correction' && row.subject === subject && row.startS === startS,
+        (row) => row.source !== 'correction' && isOf(row, counter) && row.startS === startS,
       );
       const left = events.filter(
         (row) => row.source === 'correction' && row.key === key && row.startS === startS,
       );
       const amount = [...counted, ...left].reduce((sum, row) => sum + stored(row.amount), 0n);
-      const [total, values] = totalOf(this.aggregate, counted);
+      const [total, values] = totalOf(this.counting.aggregate, counted);
       return text({
         key,
         quantity: total,
@@ -139,7 +181,7 @@ export class CountedModel {
     const tables = await fixture.history.scopeOf({ ...(await this.#ref()) });
     const table = tables.storage === 'dedicated' ? `usage_events_${tables.projectNo}` : 'usage_events';
     return fixture.house.clickhouse.query<RowInForce>(
-      `SELECT subject_id AS subject, item.source AS source, toString(item.amount + item.discount) AS amount,
+      `SELECT subject_id AS subject, account_id AS account, item.source AS source, toString(item.amount + item.discount) AS amount,
          toString(item.quantity) AS quantity, dimensions['model'] AS model,
          JSONExtractString(item.cumulative, 'key') AS key, JSONExtractUInt(item.cumulative, 'period_start')::UInt32 AS startS
        FROM ${table} ARRAY JOIN item WHERE project_id = {project:String} AND NOT is_counter AND item.cumulative != ''
@@ -162,7 +204,11 @@ export class CountedModel {
 
 interface StoredCounter {
   readonly key: string;
+  /** Empty unless the counter is one of a subject. */
   readonly subject: string;
+  /** Empty unless the counter is one of an account. */
+  readonly account: string;
+  readonly by: { readonly model?: string | null };
   readonly startS: number;
   readonly quantity: string;
   readonly amount: string;
@@ -172,6 +218,7 @@ interface StoredCounter {
 
 interface RowInForce {
   readonly subject: string;
+  readonly account: string;
   readonly source: string;
   readonly amount: string;
   readonly quantity: string;
@@ -180,9 +227,16 @@ interface RowInForce {
   readonly startS: number;
 }
 
-function rulesOf(aggregate: CounterAggregate, { expression }: TotalPriceOfTest) {
+/** Whether a counter counts the charge item of a row. */
+function isOf(row: RowInForce, { subject, account, by }: StoredCounter): boolean {
+  if (subject !== '' && row.subject !== subject) return false;
+  if (account !== '' && row.account !== account) return false;
+  return by.model === undefined || row.model === (by.model ?? '');
+}
+
+function rulesOf({ aggregate, scope }: Counting, { expression }: TotalPriceOfTest) {
   const of = aggregate === 'unique' ? { of: 'model' } : {};
-  return { total: expression, cumulative: { aggregate, period: 'day', ...of } };
+  return { total: expression, cumulative: { aggregate, period: 'day', ...scope, ...of } };
 }
 
 /** Returns the total of items, and the number of values that are kept for it. */
@@ -211,8 +265,11 @@ function text({
   amount,
   itemCount,
   valueCount,
-}: Omit<StoredCounter, 'subject' | 'startS'>): string {
+}: Omit<StoredCounter, 'subject' | 'account' | 'by' | 'startS'>): string {
   return `${key}: ${quantity} for ${amount}, ${itemCount} items, ${valueCount} values`;
 }
 
-export const anyAggregate = fc.constantFrom<CounterAggregate>(...COUNTER_AGGREGATES);
+export const anyCounting: fc.Arbitrary<Counting> = fc.record({
+  aggregate: fc.constantFrom<CounterAggregate>(...COUNTER_AGGREGATES),
+  scope: anyScope,
+});
