@@ -12,7 +12,7 @@ import {
 import { WEBHOOK_EVENT_TYPE_PATTERN } from './webhooks.js';
 
 /** Values that rules of limit plans and direct limits share. */
-export const LIMIT_MEASURES = ['amount', 'quantity', 'count', 'unique', 'max'] as const;
+export const LIMIT_MEASURES = ['amount', 'quantity', 'count', 'unique', 'max', 'concurrency'] as const;
 export type LimitMeasure = (typeof LIMIT_MEASURES)[number];
 
 export const LIMIT_SELECTOR_TYPES = ['all', 'metric', 'metrics', 'metric_prefix'] as const;
@@ -34,7 +34,9 @@ const LimitKey = Type.String({
 export const LimitMeasureSchema = oneOf(
   LIMIT_MEASURES,
   'What is counted: the amount of charge items, their quantity, how many there are, how many different values of the ' +
-    'dimension `of` they have, or the greatest quantity of one of them.',
+    'dimension `of` they have, or the greatest quantity of one of them. `concurrency` counts no charge items but the ' +
+    'active budget leases of the subject and of those below it; such a limit has the selector `all`, no dimension and ' +
+    'no period, and the action `block`, and sends nothing.',
 );
 export const LimitSelectorTypeSchema = oneOf(
   LIMIT_SELECTOR_TYPES,
@@ -72,6 +74,7 @@ const Period = Type.String({
   minLength: 1,
   maxLength: 32,
   description:
+    'Required, but for the measure `concurrency`, which has none. ' +
     '`minute`, `hour`, `day`, `week` or `month` in the calendar of the route; `lifetime`; a duration counted from the ' +
     'anchor of the route, such as `5m`, `5h`, `7d`, `2 week`, `5 month` (`m` are minutes); `first_use:` and a ' +
     'duration of up to 365 days without months, such as `first_use:5h`: a window that opens with the first usage after ' +
@@ -115,7 +118,7 @@ export const LimitRuleInput = Type.Object(
           'Required for an amount: only amounts in this currency count. For other measures, an optional label.',
       }),
     ),
-    period: Period,
+    period: Type.Optional(Period),
     limit_amount: decimalInput(`Not negative. At most ${UNIQUE_VALUES_MAX} for the measure \`unique\`.`),
     action: LimitActionSchema,
     webhook_event: Type.Optional(Nullable(WebhookEvent)),
@@ -136,7 +139,7 @@ export const limitRuleFields = {
   dimension_value: Type.Optional(DimensionValue),
   dimension_values: Type.Optional(DimensionValues),
   currency: Type.String(),
-  period: Period,
+  period: Type.Optional(Period),
   limit_amount: DecimalText,
   action: LimitActionSchema,
   webhook_event: Type.Optional(WebhookEvent),

@@ -62,12 +62,15 @@ export const RealtimeLimit = Type.Object(
     selector_values: limitRuleFields.selector_values,
     measure: limitRuleFields.measure,
     of: limitRuleFields.of,
-    period: Type.String({
-      description: 'Length of a window, e.g. `month`, `7d`, `first_use:5h`, `sliding:30m` or `lifetime`.',
-    }),
+    period: Type.Optional(
+      Type.String({
+        description:
+          'Length of a window, e.g. `month`, `7d`, `first_use:5h`, `sliding:30m` or `lifetime`. Absent for `concurrency`.',
+      }),
+    ),
     window_id: Type.String({
       description:
-        'The window: `<period>:<start in Unix seconds>`. Without the start for a sliding window, and for a `first_use` window that is not open.',
+        'The window: `<period>:<start in Unix seconds>`. Without the start for a sliding window, and for a `first_use` window that is not open; `concurrency` for that measure.',
     }),
     next_reset_at: Type.Optional({
       ...UnixSeconds,

@@ -124,6 +124,9 @@ create table budget_leases (
   closed_at bigint,
   rule_subject_types text[],
   rule_subject_ids text[],
+  slot_rule_nos integer[],
+  slot_subject_types text[],
+  slot_subject_ids text[],
   constraint budget_leases_amount_check CHECK ((amount > (0)::numeric)),
   constraint budget_leases_held_check CHECK ((held >= (0)::numeric)),
   constraint budget_leases_pkey PRIMARY KEY (project_id, id),
@@ -281,7 +284,7 @@ create table direct_limits (
   selector_values text[],
   dimension_values text[],
   constraint direct_limits_action_check CHECK ((action = ANY (ARRAY['block'::text, 'notify'::text]))),
-  constraint direct_limits_measure_check CHECK ((measure = ANY (ARRAY['amount'::text, 'quantity'::text, 'count'::text, 'unique'::text, 'max'::text]))),
+  constraint direct_limits_measure_check CHECK ((measure = ANY (ARRAY['amount'::text, 'quantity'::text, 'count'::text, 'unique'::text, 'max'::text, 'concurrency'::text]))),
   constraint direct_limits_pkey PRIMARY KEY (project_id, id),
   constraint direct_limits_project_id_route_id_fkey FOREIGN KEY (project_id, route_id) REFERENCES subject_routes(project_id, id) ON DELETE CASCADE,
   constraint direct_limits_project_id_route_id_limit_key_key UNIQUE (project_id, route_id, limit_key),
@@ -489,7 +492,7 @@ create table limit_rules (
   currency text not null,
   of text not null default ''::text,
   constraint limit_rules_identity_key UNIQUE (project_id, owner_id, limit_key, period, measure, currency, of),
-  constraint limit_rules_measure_check CHECK ((measure = ANY (ARRAY['amount'::text, 'quantity'::text, 'count'::text, 'unique'::text, 'max'::text]))),
+  constraint limit_rules_measure_check CHECK ((measure = ANY (ARRAY['amount'::text, 'quantity'::text, 'count'::text, 'unique'::text, 'max'::text, 'concurrency'::text]))),
   constraint limit_rules_pkey PRIMARY KEY (no)
 );
 
@@ -1116,7 +1119,7 @@ create table usage_limit_plan_rules (
   selector_values text[],
   dimension_values text[],
   constraint usage_limit_plan_rules_action_check CHECK ((action = ANY (ARRAY['block'::text, 'notify'::text]))),
-  constraint usage_limit_plan_rules_measure_check CHECK ((measure = ANY (ARRAY['amount'::text, 'quantity'::text, 'count'::text, 'unique'::text, 'max'::text]))),
+  constraint usage_limit_plan_rules_measure_check CHECK ((measure = ANY (ARRAY['amount'::text, 'quantity'::text, 'count'::text, 'unique'::text, 'max'::text, 'concurrency'::text]))),
   constraint usage_limit_plan_rules_pkey PRIMARY KEY (project_id, id),
   constraint usage_limit_plan_rules_project_id_plan_version_id_fkey FOREIGN KEY (project_id, plan_version_id) REFERENCES usage_limit_plan_versions(project_id, id) ON DELETE CASCADE,
   constraint usage_limit_plan_rules_project_id_plan_version_id_limit_key_key UNIQUE (project_id, plan_version_id, limit_key),

@@ -129,6 +129,8 @@ const SUMMED: Readonly<Record<LimitMeasure, string>> = {
   count: ITEM_SIGN,
   unique: `if(mapContains(dimensions, {of:String}), ${ITEM_SIGN}, 0)`,
   max: `if(item.quantity * ${ITEM_SIGN} > 0, ${ITEM_SIGN}, 0)`,
+  // Leases are counted, not usage: such a limit has no windows.
+  concurrency: '0',
 };
 
 /** Returns the parts that queries of windows share. */

@@ -189,6 +189,9 @@ export interface BudgetLeasesTable {
   closed_at: number | null;
   rule_subject_types: string[] | null;
   rule_subject_ids: string[] | null;
+  slot_rule_nos: number[] | null;
+  slot_subject_types: string[] | null;
+  slot_subject_ids: string[] | null;
 }
 
 export interface CatalogPlansTable {

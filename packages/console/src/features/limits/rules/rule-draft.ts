@@ -65,7 +65,7 @@ export function ruleDraft(rule: StoredRule): RuleDraft {
     dimension_value: rule.dimension_value ?? '',
     dimension_values: (rule.dimension_values ?? []).join('\n'),
     currency: rule.currency,
-    period: rule.period,
+    period: rule.period ?? NEW_RULE.period,
     limit_amount: rule.limit_amount,
     action: rule.action,
     webhook_event: rule.webhook_event ?? '',
@@ -76,6 +76,7 @@ export function ruleDraft(rule: StoredRule): RuleDraft {
 /** The request body. Empty fields become null, which removes an earlier value. */
 export function ruleInput(draft: RuleDraft): LimitRuleInput {
   const { limit_key, measure, selector_type, selector_value, action, limit_amount } = draft;
+  if (measure === 'concurrency') return concurrencyInput(draft);
   return {
     limit_key: limit_key.trim(),
     measure,
@@ -92,6 +93,18 @@ export function ruleInput(draft: RuleDraft): LimitRuleInput {
     action,
     webhook_event: textOrNull(draft.webhook_event.trim()),
     notify_at: percentages(draft.notify_at),
+  };
+}
+
+/** A limit on concurrent work counts leases: it has no period, selects no usage, and sends no alerts. */
+function concurrencyInput({ limit_key, limit_amount, currency }: RuleDraft): LimitRuleInput {
+  return {
+    limit_key: limit_key.trim(),
+    measure: 'concurrency',
+    selector_type: 'all',
+    currency: currency.trim(),
+    limit_amount: plainNumber(limit_amount),
+    action: 'block',
   };
 }
 

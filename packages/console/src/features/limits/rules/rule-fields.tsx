@@ -10,6 +10,7 @@ const MEASURES = [
   { value: 'count', label: 'Number of charge items' },
   { value: 'unique', label: 'Number of different values' },
   { value: 'max', label: 'Greatest quantity' },
+  { value: 'concurrency', label: 'Active leases' },
 ] as const;
 const ACTIONS = [
   { value: 'block', label: 'Block' },
@@ -18,19 +19,22 @@ const ACTIONS = [
 
 /** All fields of a limit rule. */
 export function RuleFields(props: RuleFieldsProps) {
+  const isOfLeases = props.rule.measure === 'concurrency';
   return (
     <div className="flex flex-col gap-5">
       <RuleFieldGroup>
         <RuleText {...props} field="limit_key" label="Name" hint="Keep this name to keep the counter." wide />
-        <PeriodField
-          period={props.rule.period}
-          error={props.errorOf('period')}
-          onChange={(period) => props.onEdit({ period })}
-        />
+        {!isOfLeases && (
+          <PeriodField
+            period={props.rule.period}
+            error={props.errorOf('period')}
+            onChange={(period) => props.onEdit({ period })}
+          />
+        )}
       </RuleFieldGroup>
       <MeasureFields {...props} />
-      <SelectorFields {...props} />
-      <ActionFields {...props} />
+      {!isOfLeases && <SelectorFields {...props} />}
+      {!isOfLeases && <ActionFields {...props} />}
     </div>
   );
 }

@@ -7,6 +7,7 @@ import { dimensionWords, metricWords } from './selection-words.js';
 
 /** Describes a rule: `100 USD of all usage per calendar month, alerts at 50 % and 80 %, blocks at 100 %`. */
 export function ruleSentence(rule: RuleDraft): string {
+  if (rule.measure === 'concurrency') return `${limitWords(rule)} leases active at once, blocks more`;
   const shares = percentages(rule.notify_at).filter((percent) => !(percent >= 100));
   return `${measureWords(rule)} ${periodWords(rule.period)}, ${actionWords(rule.action, shares)}`;
 }
@@ -17,10 +18,14 @@ function actionWords(action: RuleDraft['action'], shares: readonly number[]): st
   return shares.length === 0 ? 'blocks at 100 %' : `alerts at ${listed(shares)}, blocks at 100 %`;
 }
 
+function limitWords({ limit_amount: amount }: RuleDraft): string {
+  return amount === '' ? '…' : decimalExact(plainNumber(amount));
+}
+
 /** The limit of a rule, and the usage that it counts. */
 function measureWords(rule: RuleDraft): string {
   const { measure, of, currency, selector_type } = rule;
-  const amount = rule.limit_amount === '' ? '…' : decimalExact(plainNumber(rule.limit_amount));
+  const amount = limitWords(rule);
   const unit = currency === '' ? '' : ` ${currency}`;
   const listed = rule.dimension_values === '' ? null : listedValues(rule);
   const where = dimensionWords({ ...rule, selector_values: null, dimension_values: listed });

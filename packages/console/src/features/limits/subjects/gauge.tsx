@@ -87,6 +87,7 @@ export function limitName(
   limit: Omit<RealtimeLimit, 'limit_key' | 'plan_id' | 'account_id' | 'account_external_id' | 'level'>,
 ): string {
   const { measure, of, period } = limit;
+  if (period === undefined) return 'Active leases';
   const selected = metricWords(limit);
   const what =
     measure === 'unique'

@@ -6,20 +6,26 @@ import { hasRoomFor, type LimitStatus } from './limit-status.js';
 /** Upper bound of the limits that the message names; `details` lists all of them. */
 const LIMITS_NAMED_MAX = 3;
 
+/** A limit, and what a request asks of it. */
+export interface AskedLimit {
+  readonly status: LimitStatus;
+  readonly asked: Amount;
+}
+
 /**
- * Refuses an amount that does not fit all limits. Refunds make no room for leases: a lease outlives the window, so
+ * Refuses a request that does not fit all limits. Refunds make no room for leases: a lease outlives the window, so
  * reserved amounts must stay within the limit without them.
  *
  * @throws DomainError `limit_exceeded`, which lists the limits that are too low
  */
-export function refuseFull(statuses: readonly LimitStatus[], asked: Amount): void {
-  const full = statuses.filter(
-    (status) => !hasRoomFor({ ...status, used: withoutRefunds(status.used) }, asked),
+export function refuseFull(limits: readonly AskedLimit[]): void {
+  const full = limits.filter(
+    ({ status, asked }) => !hasRoomFor({ ...status, used: withoutRefunds(status.used) }, asked),
   );
   if (full.length === 0) return;
   throw new DomainError('limit_exceeded', {
-    message: sentenceOf(full),
-    details: full.map((status) => detailOf(status, asked)),
+    message: sentenceOf(full.map(({ status }) => status)),
+    details: full.map(detailOf),
   });
 }
 
@@ -30,18 +36,23 @@ function withoutRefunds(used: Amount): Amount {
 function sentenceOf(full: readonly LimitStatus[]): string {
   const named = full.slice(0, LIMITS_NAMED_MAX).map(({ rule, used, reserved, limit }) => {
     const taken = amountText(withoutRefunds(used) + reserved);
-    return `${rule.limitKey} (${taken} of ${amountText(limit)} ${rule.currency} used or reserved)`;
+    return `${rule.limitKey} (${taken} of ${amountText(limit)} ${unitOf(rule)} used or reserved)`;
   });
   const others = full.length - named.length;
   const rest = others === 0 ? '' : ` and ${others} more`;
   return `Would exceed ${full.length} ${full.length === 1 ? 'limit' : 'limits'}: ${named.join(', ')}${rest}.`;
 }
 
-function detailOf({ at, rule, used, reserved, limit }: LimitStatus, asked: Amount): ErrorDetail {
+function unitOf({ measure, currency }: LimitStatus['rule']): string {
+  return measure === 'concurrency' ? 'leases' : currency;
+}
+
+function detailOf({ status, asked }: AskedLimit): ErrorDetail {
+  const { at, rule, used, reserved, limit } = status;
   const { level, subject, route } = at;
   return {
     path: rule.id,
-    message: `${amountText(used)} used and ${amountText(reserved)} reserved of ${amountText(limit)} ${rule.currency}`,
+    message: `${amountText(used)} used and ${amountText(reserved)} reserved of ${amountText(limit)} ${unitOf(rule)}`,
     limit_key: rule.limitKey,
     plan_id: rule.planId,
     level,

@@ -84,13 +84,15 @@ export function limitStatusesOf(
     const hasStart = isFirstUse ? startS !== undefined : rule.period.kind !== 'sliding';
     const window = isFirstUse && startS !== undefined ? windowOrNext(rule, route.settings, startS) : next;
     const raised = route.raiseFor(rule, window, nowMs);
+    // Each active lease holds one of a limit on concurrent work: what is reserved is what is used.
+    const isOfLeases = rule.measure === 'concurrency';
     return {
       at,
       rule,
       window,
       hasStart,
-      used,
-      reserved,
+      used: isOfLeases ? reserved : used,
+      reserved: isOfLeases ? 0n : reserved,
       isSeen,
       raised,
       limit: (limit ?? route.limitFor(rule, window)) + raised,
@@ -111,7 +113,7 @@ export function hasRoomFor({ rule, isSeen, used, reserved, limit }: LimitStatus,
 
 /** The limit status as the API shows it. */
 export function toRealtimeLimit(status: LimitStatus): RealtimeLimit {
-  const { at, rule, window, used, reserved, limit, raised } = status;
+  const { at, rule, used, reserved, limit, raised } = status;
   const { level, subject, route } = at;
   return {
     id: rule.id,
@@ -131,9 +133,7 @@ export function toRealtimeLimit(status: LimitStatus): RealtimeLimit {
     ...(rule.selectorType === 'metrics' ? { selector_values: [...rule.selectorValues] } : {}),
     measure: rule.measure,
     ...(rule.of === undefined ? {} : { of: rule.of }),
-    period: rule.periodText,
-    window_id: status.hasStart ? `${rule.periodText}:${window.startS}` : rule.periodText,
-    ...(window.endS === undefined || !status.hasStart ? {} : { next_reset_at: window.endS }),
+    ...windowFields(status),
     used_amount: amountText(used),
     reserved_amount: amountText(reserved),
     limit_amount: amountText(limit),
@@ -143,6 +143,17 @@ export function toRealtimeLimit(status: LimitStatus): RealtimeLimit {
     action: rule.action,
     ...(rule.webhookEvent === undefined ? {} : { webhook_event: rule.webhookEvent }),
   };
+}
+
+function windowFields({
+  rule: { measure, periodText: period },
+  window,
+  hasStart,
+}: LimitStatus): Pick<RealtimeLimit, 'period' | 'window_id' | 'next_reset_at'> {
+  if (measure === 'concurrency') return { window_id: measure };
+  if (!hasStart) return { period, window_id: period };
+  const end = window.endS === undefined ? {} : { next_reset_at: window.endS };
+  return { period, window_id: `${period}:${window.startS}`, ...end };
 }
 
 function dimensionFields({

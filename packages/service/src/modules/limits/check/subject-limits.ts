@@ -132,13 +132,14 @@ export class SubjectLimits {
     };
   }
 
-  /** Returns the rules whose usage at an instant is known: sliding windows keep that of the last duration until now. */
+  /** Returns the rules whose usage at an instant is known: sliding windows and leases are known now. */
   #rulesKnownAt(
-    { rules: { rules, hasSliding } }: CompiledRoute,
+    { rules: { rules, hasSliding, ofLeases } }: CompiledRoute,
     atS: number | undefined,
   ): readonly CompiledRule[] {
-    if (!hasSliding || atS === undefined || atS >= unixSeconds(this.#deps.clock)) return rules;
-    return rules.filter(({ period }) => period.kind !== 'sliding');
+    if (atS === undefined || (!hasSliding && ofLeases.length === 0) || atS >= unixSeconds(this.#deps.clock))
+      return rules;
+    return rules.filter(({ period, measure }) => period.kind !== 'sliding' && measure !== 'concurrency');
   }
 
   async #checkUnknown(project: ProjectRef, subject: LimitedSubject): Promise<RealtimeCheck> {
@@ -194,7 +195,7 @@ export class SubjectLimits {
 
 /** Returns the rules that would count the usage and refuse it. Without a metric, only those that count every metric. */
 function rulesThatBlock(route: CompiledRoute, asked: ProposedUsage): CompiledRule[] {
-  const found: CompiledRule[] = [];
+  const found: CompiledRule[] = [...route.rules.ofLeases];
   route.rules.visit(
     asked.metric ?? '',
     (dimension) => asked.dimensions.get(dimension),
@@ -214,7 +215,7 @@ function isAsked({ measure, currency, of }: CompiledRule, asked: ProposedUsage):
 /** Returns what usage adds to a limit. It is at least one charge item, and as many as its quantity says. */
 function askedOf({ measure }: CompiledRule, { amount, quantity }: ProposedUsage): Amount {
   if (measure === 'amount') return amount;
-  if (measure === 'unique') return ONE_STORED;
+  if (measure === 'unique' || measure === 'concurrency') return ONE_STORED;
   return measure === 'count' && quantity < ONE_STORED ? ONE_STORED : quantity;
 }
 

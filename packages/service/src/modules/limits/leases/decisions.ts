@@ -1,5 +1,6 @@
 import type { BudgetLease } from '@tollgate/contract';
 import { type Clock, unixSeconds } from '../../../kernel/clock.js';
+import { ONE_STORED } from '../../../kernel/decimal.js';
 import { DomainError } from '../../../kernel/errors.js';
 import { newId } from '../../../kernel/id.js';
 import { addTo, present } from '../../../kernel/present.js';
@@ -14,7 +15,7 @@ import {
 import { refuseFull } from '../check/limit-exceeded.js';
 import type { LimitStatus, RuleAtLevel } from '../check/limit-status.js';
 import type { SubjectLevel } from '../rules/route-rules.js';
-import { ended, type Lease, type LeaseInput, rulesHolding, toBudgetLease, walletOf } from './lease.js';
+import { ended, type Lease, type LeaseInput, reservedAmountsOf, toBudgetLease, walletOf } from './lease.js';
 import type { HeldRule } from './reserved-store.js';
 
 /** A request for a new lease. */
@@ -25,6 +26,8 @@ export interface OpenLeaseRequest extends KeyedRequest {
   readonly levels: readonly SubjectLevel[];
   /** The rules of all levels to reserve the amount of. */
   readonly rules: readonly RuleAtLevel[];
+  /** The limits on concurrent work of all levels, to take one of each. */
+  readonly slots: readonly RuleAtLevel[];
 }
 
 /** A request to close a lease. */
@@ -97,17 +100,21 @@ export class LeaseDecisions {
   #grant(request: OpenLeaseRequest): Lease {
     const { input, levels } = request;
     const rules = request.rules.map(heldRule);
-    const statuses = rules.map((rule) => this.#statusOf(rule));
+    const slots = request.slots.map(heldRule);
+    const limits = [
+      ...rules.map((rule) => ({ status: this.#statusOf(rule), asked: input.amount })),
+      ...slots.map((rule) => ({ status: this.#statusOf(rule), asked: ONE_STORED })),
+    ];
     if (levels.length === 0 && this.#state.isDenied) {
       throw new DomainError('unknown_subject', {
         message: `The subject ${input.subject.type} ${input.subject.id} has no route, and the project denies such subjects.`,
       });
     }
-    refuseFull(statuses, input.amount);
+    refuseFull(limits);
     const accountId = levels[0]?.route.account.id;
     const holdsWallet = accountId !== undefined && this.#reserveOfWallet(accountId, input);
-    const lease = this.#newLease(input, { rules, accountId: accountId ?? null, holdsWallet });
-    this.#add(lease, lease.held);
+    const lease = this.#newLease(input, { rules, slots, accountId: accountId ?? null, holdsWallet });
+    this.#add(lease, 1n);
     this.granted.push(lease);
     return lease;
   }
@@ -119,7 +126,7 @@ export class LeaseDecisions {
     if (!this.closed.has(id)) {
       this.#renewed.delete(id);
       this.closed.set(id, lease);
-      this.#add(lease, -lease.held);
+      this.#add(lease, -1n);
       giveBackToWallets(this.#state.wallets, lease);
     }
     return ended(lease, this.nowS);
@@ -150,11 +157,17 @@ export class LeaseDecisions {
     const key = heldRuleKey(rule);
     const status = present(this.#state.statuses.get(key), `the status of rule ${rule.ruleNo}`);
     const added = this.#added.get(key);
-    return added === undefined ? status : { ...status, reserved: status.reserved + added };
+    if (added === undefined) return status;
+    const isOfLeases = status.rule.measure === 'concurrency';
+    return isOfLeases
+      ? { ...status, used: status.used + added }
+      : { ...status, reserved: status.reserved + added };
   }
 
-  #add(lease: Lease, amount: Amount): void {
-    for (const rule of rulesHolding(lease)) addTo(this.#added, heldRuleKey(rule), amount);
+  /** @param sign 1n for what a lease begins to hold, -1n for what it releases */
+  #add(lease: Lease, sign: 1n | -1n): void {
+    for (const held of reservedAmountsOf(lease, this.#state.project.projectNo))
+      addTo(this.#added, heldRuleKey(held), sign * held.amount);
   }
 
   /** Returns whether the wallet holds the amount now. A postpaid wallet need not hold it. */
@@ -172,9 +185,10 @@ export class LeaseDecisions {
     { subject, amount, currency, metric, ttlSeconds }: LeaseInput,
     {
       rules,
+      slots,
       accountId,
       holdsWallet,
-    }: Pick<Lease, 'accountId' | 'holdsWallet'> & { readonly rules: readonly HeldRule[] },
+    }: Pick<Lease, 'accountId' | 'holdsWallet' | 'slots'> & { readonly rules: readonly HeldRule[] },
   ): Lease {
     const { project, clock } = this.#state;
     return {
@@ -190,6 +204,7 @@ export class LeaseDecisions {
       held: amount,
       ruleNos: rules.map(({ ruleNo }) => ruleNo),
       ruleSubjects: rules.map(({ subject }) => subject),
+      slots,
       holdsWallet,
       status: 'active',
       expiresAt: this.nowS + ttlSeconds,

@@ -1,9 +1,10 @@
 import type { BudgetLease } from '@tollgate/contract';
 import { type Clock, unixSeconds } from '../../../kernel/clock.js';
+import { ONE_STORED } from '../../../kernel/decimal.js';
 import { present } from '../../../kernel/present.js';
 import type { ProjectRef } from '../../../kernel/scope.js';
 import { type Postgres, ProjectTx, type Tx, transaction } from '../../../platform/postgres/index.js';
-import { RequestKeys, WalletHolds, type WalletKey } from '../../ledger/index.js';
+import { type Amount, RequestKeys, WalletHolds, type WalletKey } from '../../ledger/index.js';
 import type { GroupResult } from '../check/groups.js';
 import { refuseFull } from '../check/limit-exceeded.js';
 import { type LimitStatus, limitStatusesOf, openRules, type RuleAtLevel } from '../check/limit-status.js';
@@ -29,7 +30,7 @@ export interface LeaseGroupDeps {
 }
 
 /** A request for a new lease, or to change one. */
-export type LeaseRequest = Omit<OpenLeaseRequest, 'levels' | 'rules'> | ChangeRequest;
+export type LeaseRequest = Omit<OpenLeaseRequest, 'levels' | 'rules' | 'slots'> | ChangeRequest;
 
 type Request = OpenLeaseRequest | ChangeRequest;
 type Outcomes = Map<Request, GroupResult<BudgetLease>>;
@@ -50,7 +51,8 @@ export async function decideLeaseRequests(
     if (request.do !== 'grant') return request;
     const ofSubject = present(levels.next().value, 'the levels of a subject');
     const rules = ofSubject.flatMap((level) => rulesOfLease(level, request.input));
-    return { ...request, levels: ofSubject, rules };
+    const slots = ofSubject.flatMap((at) => at.route.rules.ofLeases.map((rule) => ({ at, rule })));
+    return { ...request, levels: ofSubject, rules, slots };
   });
   return new LeaseGroup(deps, project).answer(ruled);
 }
@@ -85,8 +87,10 @@ class LeaseGroup {
     const statuses = byRule(await this.#deps.limits.statuses(this.#project, rules));
     for (const request of requests) {
       if (request.do !== 'grant' || request.key !== undefined) continue;
-      const ofRequest = request.rules.flatMap((rule) => statuses.get(heldRuleKey(heldRule(rule))) ?? []);
-      const outcome = outcomeOf(() => refuseFull(ofRequest, request.input.amount));
+      const asking = (of: readonly RuleAtLevel[], asked: Amount) =>
+        of.map((rule) => ({ status: present(statuses.get(heldRuleKey(heldRule(rule))), 'a status'), asked }));
+      const limits = [...asking(request.rules, request.input.amount), ...asking(request.slots, ONE_STORED)];
+      const outcome = outcomeOf(() => refuseFull(limits));
       if ('error' in outcome) refused.set(request, outcome);
     }
     return refused;
@@ -158,13 +162,15 @@ class LeaseGroup {
 
 /** Returns the rules of all requests, each once. */
 function rulesOf(requests: readonly Request[]): RuleAtLevel[] {
-  const rules = requests.flatMap((request) => (request.do === 'grant' ? request.rules : []));
+  const rules = requests.flatMap((request) =>
+    request.do === 'grant' ? [...request.rules, ...request.slots] : [],
+  );
   return [...new Map(rules.map((rule) => [heldRuleKey(heldRule(rule)), rule])).values()];
 }
 
 /** Returns the rules to lock, each once: those to reserve of, and those of the leases to close. */
 function rulesToLock(rules: readonly RuleAtLevel[], leases: readonly Lease[]): HeldRule[] {
-  const held = leases.flatMap((lease) => (lease.held > 0n ? rulesHolding(lease) : []));
+  const held = leases.flatMap((lease) => [...(lease.held > 0n ? rulesHolding(lease) : []), ...lease.slots]);
   return [...new Map([...rules.map(heldRule), ...held].map((rule) => [heldRuleKey(rule), rule])).values()];
 }
 

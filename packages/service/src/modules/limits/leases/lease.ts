@@ -1,4 +1,5 @@
 import type { BudgetLease, LeaseStatus } from '@tollgate/contract';
+import { ONE_STORED } from '../../../kernel/decimal.js';
 import { present } from '../../../kernel/present.js';
 import { type Amount, amountText, type WalletKey } from '../../ledger/index.js';
 import type { RuleAtLevel } from '../check/limit-status.js';
@@ -22,6 +23,8 @@ export interface Lease {
   readonly ruleNos: readonly number[];
   /** The subject of each rule, in their order. */
   readonly ruleSubjects: readonly LimitedSubject[];
+  /** The rules of which the lease holds one each, until it ends: limits on concurrent work. */
+  readonly slots: readonly HeldRule[];
   readonly holdsWallet: boolean;
   readonly status: LeaseStatus;
   readonly expiresAt: number;
@@ -53,9 +56,11 @@ export function ended(lease: Lease, nowS: number): Lease {
   };
 }
 
-/** Returns what the lease holds of each of its rules. */
+/** Returns what an active lease holds of each of its rules. */
 export function reservedAmountsOf({ held, ...lease }: Lease, projectNo: number): HeldAmount[] {
-  return held === 0n ? [] : rulesHolding(lease).map((rule) => ({ ...rule, projectNo, amount: held }));
+  const slots = lease.slots.map((rule) => ({ ...rule, projectNo, amount: ONE_STORED }));
+  if (held === 0n) return slots;
+  return [...rulesHolding(lease).map((rule) => ({ ...rule, projectNo, amount: held })), ...slots];
 }
 
 /** Returns the rules that hold a lease, each with its subject. */

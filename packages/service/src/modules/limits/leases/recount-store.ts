@@ -10,10 +10,13 @@ const OF_LIMITS = sql`
   from limit_reserved r
   full join (
     select p.no as project_no, coalesce(n.subject_type, l.subject_type) as subject_type,
-      coalesce(n.subject_id, l.subject_id) as subject_id, n.rule_no, sum(l.held) as held
+      coalesce(n.subject_id, l.subject_id) as subject_id, n.rule_no, sum(n.held) as held
     from budget_leases l
     join projects p on p.tenant_id = l.tenant_id and p.id = l.project_id
-    cross join unnest(l.rule_nos, l.rule_subject_types, l.rule_subject_ids) as n (rule_no, subject_type, subject_id)
+    cross join lateral (
+      select l.held, * from unnest(l.rule_nos, l.rule_subject_types, l.rule_subject_ids)
+      union all select 1, * from unnest(l.slot_rule_nos, l.slot_subject_types, l.slot_subject_ids)
+    ) as n (held, rule_no, subject_type, subject_id)
     where l.status = 'active' group by 1, 2, 3, 4
   ) h using (project_no, subject_type, subject_id, rule_no)
   join projects p on p.no = project_no`;

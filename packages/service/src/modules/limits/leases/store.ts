@@ -29,6 +29,10 @@ interface LeaseRow {
   /** Null where all rules are those of the lease's own subject. */
   readonly rule_subject_types: readonly string[] | null;
   readonly rule_subject_ids: readonly string[] | null;
+  /** Null for no slots; so are the subjects. */
+  readonly slot_rule_nos: readonly number[] | null;
+  readonly slot_subject_types: readonly string[] | null;
+  readonly slot_subject_ids: readonly string[] | null;
   readonly holds_wallet: boolean;
   readonly status: LeaseStatus;
   readonly expires_at: number;
@@ -37,7 +41,8 @@ interface LeaseRow {
 }
 
 const COLUMNS = sql`l.tenant_id, l.project_id, l.id, l.subject_type, l.subject_id, l.account_id, l.currency, l.metric,
-  l.amount, l.used, l.held, l.rule_nos, l.rule_subject_types, l.rule_subject_ids, l.holds_wallet, l.status, l.expires_at, l.created_at, l.closed_at`;
+  l.amount, l.used, l.held, l.rule_nos, l.rule_subject_types, l.rule_subject_ids,
+  l.slot_rule_nos, l.slot_subject_types, l.slot_subject_ids, l.holds_wallet, l.status, l.expires_at, l.created_at, l.closed_at`;
 
 export async function insertLeases(tx: Tx, leases: readonly Lease[]): Promise<void> {
   if (leases.length === 0) return;
@@ -190,6 +195,13 @@ function toLease(row: LeaseRow): Lease {
         id: present(ids[index], 'the subject of a rule'),
       };
     }),
+    slots: (row.slot_rule_nos ?? []).map((ruleNo, index) => ({
+      ruleNo,
+      subject: {
+        type: present(row.slot_subject_types?.[index], 'the subject of a slot'),
+        id: present(row.slot_subject_ids?.[index], 'the subject of a slot'),
+      },
+    })),
     holdsWallet: row.holds_wallet,
     status: row.status,
     expiresAt: row.expires_at,
@@ -217,10 +229,22 @@ function toRow(lease: Lease): LeaseRow {
     rule_nos: lease.ruleNos,
     rule_subject_types: isOwn ? null : lease.ruleSubjects.map(({ type }) => type),
     rule_subject_ids: isOwn ? null : lease.ruleSubjects.map(({ id }) => id),
+    ...slotColumns(lease.slots),
     holds_wallet: lease.holdsWallet,
     status: lease.status,
     expires_at: lease.expiresAt,
     created_at: lease.createdAt,
     closed_at: lease.closedAt,
+  };
+}
+
+function slotColumns(
+  slots: Lease['slots'],
+): Pick<LeaseRow, 'slot_rule_nos' | 'slot_subject_types' | 'slot_subject_ids'> {
+  if (slots.length === 0) return { slot_rule_nos: null, slot_subject_types: null, slot_subject_ids: null };
+  return {
+    slot_rule_nos: slots.map(({ ruleNo }) => ruleNo),
+    slot_subject_types: slots.map(({ subject }) => subject.type),
+    slot_subject_ids: slots.map(({ subject }) => subject.id),
   };
 }

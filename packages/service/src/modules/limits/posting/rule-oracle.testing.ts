@@ -14,7 +14,7 @@ export interface KnownRule {
 
 /** Returns what a charge item adds to a sum. */
 export function addedTo({ measure = 'amount' }: TestRule, item: UsageItemRow, isCounter: boolean): bigint {
-  if (measure === 'unique' || measure === 'max') return 0n;
+  if (measure === 'unique' || measure === 'max' || measure === 'concurrency') return 0n;
   return measure === 'count' ? signed(stored('1'), isCounter) : item[measure];
 }
 

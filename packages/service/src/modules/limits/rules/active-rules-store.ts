@@ -79,7 +79,7 @@ async function readPlanRules(tx: Tx): Promise<OwnedRule[]> {
     join usage_limit_plan_versions now
       on now.project_id = l.project_id and now.plan_id = l.id and now.revision = l.current_revision
     join usage_limit_plan_rules r on r.project_id = now.project_id and r.plan_version_id = now.id
-    where l.current_revision > 0
+    where l.current_revision > 0 and r.measure <> 'concurrency'
       and exists (select from subject_routes s where s.project_id = l.project_id and s.usage_limit_plan_id = l.id)
   `.execute(tx);
   return rows;
@@ -88,6 +88,7 @@ async function readPlanRules(tx: Tx): Promise<OwnedRule[]> {
 async function readDirectLimits(tx: Tx): Promise<OwnedRule[]> {
   const { rows } = await sql<OwnedRule>`
     select r.project_id || ' ' || r.route_id as "ownerId", ${RULE_FIELDS}, (r.updated_at + 1) * 1000 as "sinceMs" from direct_limits r
+    where r.measure <> 'concurrency'
   `.execute(tx);
   return rows;
 }

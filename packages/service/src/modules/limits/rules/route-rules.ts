@@ -22,6 +22,8 @@ const NONE: readonly CompiledRule[] = [];
  * as the number of all rules.
  */
 export class LimitRuleIndex {
+  /** The limits on concurrent work, which count leases and no usage. */
+  readonly ofLeases: readonly CompiledRule[];
   readonly #ofAll: readonly CompiledRule[];
   readonly #byMetric: ReadonlyMap<string, readonly CompiledRule[]>;
   readonly #byPrefix: ReadonlyMap<string, readonly CompiledRule[]>;
@@ -33,8 +35,10 @@ export class LimitRuleIndex {
 
   /** @param rules in the order in which they are shown and visited */
   constructor(readonly rules: readonly CompiledRule[]) {
+    const ofUsage = rules.filter(({ measure }) => measure !== 'concurrency');
     const ofType = (type: CompiledRule['selectorType']) =>
-      rules.filter(({ selectorType }) => selectorType === type);
+      ofUsage.filter(({ selectorType }) => selectorType === type);
+    this.ofLeases = rules.filter(({ measure }) => measure === 'concurrency');
     this.hasSliding = rules.some(({ period }) => period.kind === 'sliding');
     this.hasFirstUse = rules.some(({ period }) => period.kind === 'first_use');
     this.#ofAll = ofType('all');
@@ -162,10 +166,10 @@ export class CompiledRoute {
 
   /**
    * Returns the limit × 10^18 of a window of one of this route's rules, without raises. A sliding window is always
-   * open, so a changed limit applies at once.
+   * open, and concurrent work has no window, so a changed limit applies at once.
    */
   limitFor(rule: CompiledRule, window: TimeWindow): bigint {
-    if (rule.period.kind === 'sliding') return rule.amounts.newest;
+    if (rule.period.kind === 'sliding' || rule.measure === 'concurrency') return rule.amounts.newest;
     return rule.amounts.amountOf(window, rule.planId === null ? 0 : this.#planBoundAtMs);
   }
 

@@ -56,6 +56,15 @@ describe('what a rule may be', () => {
     ['a dimension without a value', { dimension_key: 'model' }, ['dimension_value']],
     ['a value without a dimension', { dimension_value: 'gpt' }, ['dimension_key']],
     ['an amount of no currency', { currency: '' }, ['currency']],
+    ['usage of no period', { period: undefined }, ['period']],
+    [
+      'concurrent work of a period, a metric and a dimension, with alerts',
+      {
+        ...{ measure: 'concurrency', selector_type: 'metric', selector_value: 'a', action: 'notify' },
+        ...{ dimension_key: 'model', dimension_value: 'x', notify_at: [50], webhook_event: 'budget.reached' },
+      },
+      ['period', 'selector_type', 'dimension_key', 'action', 'notify_at', 'webhook_event'],
+    ],
     ['different values of no dimension', { measure: 'unique' }, ['of']],
     ['a dimension of another measure', { measure: 'max', of: 'model' }, ['of']],
     [

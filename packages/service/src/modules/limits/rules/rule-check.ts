@@ -45,6 +45,9 @@ export function checkedRule(rule: LimitRuleInput): RuleValues {
 
 type Report = (path: string, message: string) => void;
 
+/** Limits on concurrent work have no windows; their rules are stored with the period that never ends. */
+const NO_PERIOD = 'lifetime';
+
 function valuesOf(rule: LimitRuleInput, report: Report): RuleValues {
   const { selector_value = '', dimension_key = null, currency = '', of = null } = rule;
   const { selector_values = null, dimension_value = null, dimension_values = null } = rule;
@@ -56,7 +59,8 @@ function valuesOf(rule: LimitRuleInput, report: Report): RuleValues {
   }
   if (rule.measure !== 'unique' && of !== null)
     report('of', 'expected none, because the measure is not unique');
-  checkPeriod(rule, report);
+  if (rule.measure === 'concurrency') checkConcurrency(rule, report);
+  else checkPeriod(rule, report);
   const notifyAt = rule.notify_at ?? [];
   const falls = notifyAt.findIndex((percent, index) => index > 0 && percent <= (notifyAt[index - 1] ?? 0));
   if (falls >= 0) report(`notify_at[${falls}]`, 'expected more than the percentage before it');
@@ -74,7 +78,7 @@ function valuesOf(rule: LimitRuleInput, report: Report): RuleValues {
     dimension_value,
     dimension_values,
     currency,
-    period: rule.period,
+    period: rule.period ?? NO_PERIOD,
     limit_amount: limitText(rule, report),
     action: rule.action,
     webhook_event: rule.webhook_event ?? null,
@@ -82,7 +86,30 @@ function valuesOf(rule: LimitRuleInput, report: Report): RuleValues {
   };
 }
 
+/** Leases are not of a metric or a dimension alone, and nobody is notified of them. */
+function checkConcurrency(rule: LimitRuleInput, report: Report): void {
+  const {
+    period,
+    selector_type: selector,
+    dimension_key: dimension,
+    action,
+    notify_at: shares,
+    webhook_event,
+  } = rule;
+  if (period !== undefined) report('period', 'expected none for concurrency');
+  if (selector !== 'all') report('selector_type', 'expected all for concurrency');
+  if (dimension !== undefined && dimension !== null) report('dimension_key', 'expected none for concurrency');
+  if (action !== 'block') report('action', 'expected block for concurrency: no alert is sent');
+  if (shares !== undefined && shares.length > 0) report('notify_at', 'expected none for concurrency');
+  if (webhook_event !== undefined && webhook_event !== null)
+    report('webhook_event', 'expected none for concurrency');
+}
+
 function checkPeriod({ period: text, measure }: LimitRuleInput, report: Report): void {
+  if (text === undefined) {
+    report('period', 'is required');
+    return;
+  }
   const period = parseLimitPeriod(text);
   if (period === undefined) {
     report(

@@ -14,7 +14,7 @@ export function ruleView(row: RuleRow) {
     ...(row.dimension_value === null ? {} : { dimension_value: row.dimension_value }),
     ...(row.dimension_values === null ? {} : { dimension_values: [...row.dimension_values] }),
     currency: row.currency,
-    period: row.period,
+    ...(row.measure === 'concurrency' ? {} : { period: row.period }),
     limit_amount: amountText(amountFromText(row.limit_amount)),
     action: row.action,
     ...(row.webhook_event === null ? {} : { webhook_event: row.webhook_event }),
