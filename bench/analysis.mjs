@@ -14,6 +14,7 @@ import { performance } from 'node:perf_hooks';
 import { systemClock } from '../packages/service/dist/kernel/clock.js';
 import { analyze, usedMetrics } from '../packages/service/dist/modules/analysis/index.js';
 import { planSources, RESOLUTIONS_S } from '../packages/service/dist/modules/analysis/source.js';
+import { ProjectHistory } from '../packages/service/dist/modules/storage/project-history.js';
 import {
   applyClickHouseMigrations,
   openEmbeddedClickHouse,
@@ -75,6 +76,18 @@ const MORE = {
     split_by: [],
   },
   'top 3 models and others, 30 days × 4 h': { ...CHARTS['amount by model, 30 days × 4 h'], limit: 3 },
+  ...Object.fromEntries(
+    Object.entries({
+      'minimum, maximum, average': ['minimum', 'maximum', 'average'],
+      'cost and margin': ['cost', 'margin'],
+      percentiles: ['p50', 'p90', 'p95', 'p99'],
+      'unique models': ['unique:model'],
+      'unique subjects': ['unique:@subject_id'],
+    }).map(([name, measures]) => [
+      `${name}, all days × 1 day`,
+      { time_range: { from: FROM_S, to: TO_S }, bucket_size: '1d', measures },
+    ]),
+  ),
   ...(options.requests > 0 && {
     'top 10 requests and others, 7 days × 1 day': {
       time_range: last(7 * DAY_S),
@@ -176,7 +189,7 @@ async function report() {
   const entries = [
     ...Object.entries(CHARTS).map(([name, query]) => [name, ask(query), handWritten(query)]),
     ...Object.entries(MORE).map(([name, query]) => [name, ask(query)]),
-    ['metrics in use', () => usedMetrics(clickhouse, SCOPE)],
+    ['metrics in use', () => usedMetrics(new ProjectHistory(clickhouse, SCOPE))],
   ];
   const width = Math.max(...entries.map(([name]) => name.length));
   console.log(`${'milliseconds'.padEnd(width)}     p50     p99     cpu    rows   cpu by hand   ratio`);
