@@ -24,7 +24,7 @@ const SubjectId = Type.String({
 });
 const Id = Type.String({ minLength: 1, maxLength: 64 });
 const AccountId = { ...Id, description: 'Billing account of the subject.' };
-const ParentSubject = Type.Object(
+export const ParentSubject = Type.Object(
   { subject_type: SubjectType, subject_id: Type.String({ ...SubjectId, description: 'Id of the subject.' }) },
   { ...closed, description: 'A subject by its type and id.' },
 );
@@ -190,6 +190,7 @@ export const DirectLimitPage = Type.Object(
   { ...closed, description: 'One page of the direct limits of a subject route.' },
 );
 
+export type ParentSubject = Static<typeof ParentSubject>;
 export type CreateSubjectRouteBody = Static<typeof CreateSubjectRouteBody>;
 export type UpdateSubjectRouteBody = Static<typeof UpdateSubjectRouteBody>;
 export type SubjectRoute = Static<typeof SubjectRoute>;

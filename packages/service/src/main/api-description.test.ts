@@ -145,7 +145,13 @@ describe('the document', () => {
   });
 
   test('is no longer than two thirds of what it is with each schema in its place', () => {
-    expect(JSON.stringify(document).length).toBeLessThan(500_000);
+    const { schemas = {}, ...components } = document.components;
+    const inPlace = JSON.stringify({ ...document, components }, (_key, value) => {
+      const name =
+        typeof value?.$ref === 'string' ? /^#\/components\/schemas\/(.*)$/.exec(value.$ref)?.[1] : undefined;
+      return name === undefined ? value : schemas[name];
+    });
+    expect(JSON.stringify(document).length).toBeLessThan((inPlace.length * 2) / 3);
   });
 });
 
