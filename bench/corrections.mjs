@@ -66,6 +66,7 @@ try {
   const together = await sending;
   // Verify does not compare days that still change.
   await load.drain();
+  await settled([corrected, loaded]);
   printTable('Corrections', rows);
   printTable('Requests of 500 events', [
     ['', 'p50 ms', 'p99 ms'],
@@ -77,6 +78,15 @@ try {
 } finally {
   await service.stop();
   service.removeData();
+}
+
+/** Waits until everything that was accepted is rated and queryable: the rows of corrections are counted there too. */
+async function settled(projects) {
+  for (const { id } of projects) {
+    while ((await service.ask('GET', `/v1/projects/${id}/usage/ingest-status`)).pending > 0)
+      await delay(POLL_MS);
+  }
+  while ((await service.counters()).projectionOldestSeconds > 0) await delay(POLL_MS);
 }
 
 function plan(forSeconds) {

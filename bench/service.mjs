@@ -153,6 +153,7 @@ export class BenchService {
       rated: sum('tollgate_pipeline_events_total', 'outcome="processed"'),
       failed: sum('tollgate_pipeline_events_total', 'outcome="failed"'),
       queryable: sum('tollgate_projector_events_total'),
+      projectionOldestSeconds: sum('tollgate_projection_oldest_seconds'),
       eventLoopLagP99Ms: sum('nodejs_eventloop_lag_p99_seconds') * 1000,
     };
   }
