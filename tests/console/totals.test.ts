@@ -80,7 +80,9 @@ describe.runIf(hasBrowser)('charts of totals, and filters of a board', () => {
       (await card('Rows').getByRole('row').nth(row).getByRole('cell').allInnerTexts()).map((text) =>
         text.replaceAll(/\s+/g, ' ').trim(),
       );
-    await card('Rows').getByRole('row').nth(2).waitFor();
+    // The rows come before the period they are compared with: the last thing drawn is the change.
+    await card('Rows').getByText('50.0 %').first().waitFor();
+    await card('Rows').getByRole('row').nth(2).getByText('new').first().waitFor();
     expect((await cells(1)).slice(1, 4)).toEqual(['gpt-5', '30 token', '2']);
     expect((await cells(1))[4]).toContain('50.0 %');
     expect((await cells(2)).slice(1, 4)).toEqual(['gpt-5-mini', '12 token', '1']);
