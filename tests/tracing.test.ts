@@ -11,6 +11,7 @@ const PARENT = 'b7ad6b7169203331';
 const INGEST_ROUTE = '/v1/projects/:project_id/extractor-rule-sets/:id/events/ingest';
 const STATUS_ROUTE = '/v1/projects/:project_id/usage/ingest-status';
 const SECRET = 'never-in-a-trace';
+const PRINT_MODULES = `--import=${new URL('./support/print-modules.mjs', import.meta.url)}`;
 
 let service: RunningService;
 let project: SampleProject;
@@ -18,7 +19,10 @@ afterAll(() => service?.stop());
 
 /** Starts a service whose processes and threads print each module that they load. */
 async function start(env: Readonly<Record<string, string>>): Promise<void> {
-  service = await startService({ args: ['serve', '--workers', '2'], env: { ...env, NODE_DEBUG: 'esm' } });
+  service = await startService({
+    args: ['serve', '--workers', '2'],
+    env: { ...env, NODE_OPTIONS: PRINT_MODULES },
+  });
   project = await createSampleProject(service);
 }
 

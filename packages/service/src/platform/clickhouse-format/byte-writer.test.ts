@@ -73,7 +73,8 @@ describe('ByteWriter', () => {
     expect(memoryAfter(large / 8)).toBe(large);
     // Kept when the last use was large enough, and released when it was not.
     expect(memoryAfter(1_000)).toBe(large);
-    expect(memoryAfter(1_000)).toBeLessThan(65_536);
+    // A small buffer is a part of Node's pool, whose size depends on the version.
+    expect(memoryAfter(1_000)).toBeLessThan(large / 2);
   });
 
   it('starts over', () => {
