@@ -119,7 +119,7 @@ export const ERRORS = {
   backtest_stale: {
     status: 409,
     message:
-      'The usage has changed since the backtest, or the backtest did not rate all of it. Run it again.',
+      'The usage or the rules have changed since the backtest, or it did not rate all of the usage. Run it again.',
   },
   event_not_rated: { status: 409, message: 'The event is not rated yet. Try again in a moment.' },
   correction_not_planned: { status: 409, message: 'Only a planned correction can be applied or deleted.' },

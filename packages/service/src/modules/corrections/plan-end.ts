@@ -1,9 +1,9 @@
-import { CORRECTION_EVENTS_MAX, ERRORS } from '@tollgate/contract';
+import { CORRECTION_EVENTS_MAX } from '@tollgate/contract';
 import { groupBy } from '../../kernel/maps.js';
 import { present } from '../../kernel/present.js';
 import { ProjectDb } from '../../platform/postgres/index.js';
 import type { CorrectedEvent } from '../pipeline/index.js';
-import { differsFromBacktest } from './backtest.js';
+import { differenceFromBacktest } from './backtest.js';
 import { EventChanges } from './changes.js';
 import type { OpenCorrection, StepResult, StoredCorrection } from './correction.js';
 import { type CorrectionChange, changeCorrection, readExamples } from './correction-store.js';
@@ -13,12 +13,6 @@ import { countsOfPart, type KeyedCount } from './counts-store.js';
 import { type EngineDeps, historyOf, inStep, revisionOf, revisionsOf } from './engine.js';
 import { decodeOutcomes, encodeOutcomes, isChanged, type Outcome, voided, withOutcome } from './outcome.js';
 import { addChangedTotals, type CorrectionPart, deleteParts, narrowPart, readPart } from './part-store.js';
-
-const BACKTEST_STALE = {
-  status: 'failed',
-  failureCode: 'backtest_stale',
-  failureMessage: ERRORS.backtest_stale.message,
-} as const satisfies CorrectionChange;
 
 /** The numbers that a plan has found until now. */
 export interface PlanProgress {
@@ -50,8 +44,13 @@ export async function endPlanStep(
   change: CorrectionChange,
 ): Promise<void> {
   const { id } = correction;
-  const isOther = progress.isEnd && (await differsFromBacktest(db, { ...correction, ...progress }));
-  const end = isOther ? BACKTEST_STALE : endOfPlan(deps, correction, progress);
+  const difference = progress.isEnd
+    ? await differenceFromBacktest(db, { ...correction, ...progress })
+    : undefined;
+  const end =
+    difference === undefined
+      ? endOfPlan(deps, correction, progress)
+      : failedPlan('backtest_stale', `${difference} Run the backtest again.`);
   await changeCorrection(db, id, { ...change, ...end });
   // A plan that has failed is never applied, and may have many parts.
   if (end.status === 'failed') await deleteParts(db, id);
@@ -64,17 +63,23 @@ function endOfPlan(
 ): CorrectionChange {
   const nowMs = clock.nowMs();
   if (eventsMatched > eventsMax) {
-    const failureMessage = `More than ${eventsMax} events match (CORRECTION_EVENTS_MAX). Narrow the filter.`;
-    return { status: 'failed', failureCode: 'correction_too_large', failureMessage };
+    return failedPlan(
+      'correction_too_large',
+      `More than ${eventsMax} events match (CORRECTION_EVENTS_MAX). Narrow the filter.`,
+    );
   }
   if (action === 'replace' && failure !== undefined) {
-    return { status: 'failed', failureCode: failure.code, failureMessage: failure.message };
+    return failedPlan(failure.code, failure.message);
   }
   if (!isEnd) return {};
   const planned = { phase: 'parts', nextPart: 0, plannedAtMs: nowMs } as const;
   if (!isAppliedAtOnce) return { status: 'planned', ...planned };
   if (eventsChanged > 0) return { status: 'applying', ...planned };
   return { status: 'applied', ...planned, appliedAtMs: nowMs };
+}
+
+function failedPlan(failureCode: string, failureMessage: string): CorrectionChange {
+  return { status: 'failed', failureCode, failureMessage };
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { BacktestRequest, BacktestResult } from '@tollgate/contract';
+import { type BacktestRequest, type BacktestResult, PRICING_PURPOSE_DEFAULT } from '@tollgate/contract';
 import type { ProjectDb } from '../../platform/postgres/index.js';
 import type { ProjectHistory } from '../storage/index.js';
 import { type EventFilter, rowSelection } from '../usage/index.js';
@@ -27,11 +27,45 @@ export async function countSelected(history: ProjectHistory, filter: EventFilter
 export interface AppliedBacktest {
   readonly request: BacktestRequest;
   readonly result: BacktestResult;
+  /** Unix seconds. */
+  readonly finishedAt: number;
 }
 
 /** Returns a backtest that has succeeded and is still kept. */
 export function readAppliedBacktest(db: ProjectDb, id: string): Promise<AppliedBacktest | undefined> {
   return db.row<AppliedBacktest>`
-    select b.request, b.result from backtests b
+    select b.request, b.result, b.finished_at as "finishedAt" from backtests b
     where ${db.isOwn('b')} and b.id = ${id} and b.status = 'succeeded'`;
+}
+
+/**
+ * Whether the rules by which a backtest has rated were changed after it: a rule set that it names without a version has
+ * a newer one, or a pricing rule set of the events was published or archived.
+ */
+export async function haveRulesChanged(
+  db: ProjectDb,
+  { request, result: { to }, finishedAt }: AppliedBacktest,
+): Promise<boolean> {
+  const { extractor, version, pricing, pricing_rule_set_id: pricingId = null } = request;
+  const extractorId = request.extractor_rule_set_id;
+  const newest = [
+    ...(extractor === undefined && version === undefined ? [extractorId] : []),
+    ...(pricingId !== null && request.pricing_version === undefined ? [pricingId] : []),
+  ];
+  const replaced = pricing === undefined ? null : (pricing.purpose ?? PRICING_PURPOSE_DEFAULT);
+  const row = await db.row<{ changed: boolean }>`
+    with replaced as (
+      select coalesce(${replaced}::text, (
+        select purpose from rule_sets n where ${db.isOwn('n')} and n.id = ${pricingId}::text)) as purpose
+    )
+    select exists (
+      select from rule_sets s join rule_set_versions v on v.project_id = s.project_id and v.rule_set_id = s.id
+      where ${db.isOwn('s')} and (
+        (s.id = any(${newest}::text[]) and v.created_at > ${finishedAt})
+        or (s.extractor_rule_set_id = ${extractorId}
+          and s.purpose is distinct from (select purpose from replaced)
+          and v.published_at is not null and v.effective_from < ${to}
+          and (v.published_at > ${finishedAt} or s.archived_at > ${finishedAt})))
+    ) as changed`;
+  return row?.changed === true;
 }

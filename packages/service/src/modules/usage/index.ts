@@ -31,7 +31,9 @@ export { eventState } from './failed-store.js';
 export { filterSql, StatementParams } from './filter-sql.js';
 export {
   countInputs,
+  type InputTotal,
   inputBytes,
+  inputTotals,
   type PageBounds,
   type ReplaySelection,
   readInputs,

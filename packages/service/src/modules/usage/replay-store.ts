@@ -48,6 +48,30 @@ export async function countInputs(
   return Number(row?.events ?? 0);
 }
 
+/** The sums of charge items of one metric, unit and currency. Exact decimals. */
+export interface InputTotal {
+  readonly metric: string;
+  readonly unit: string;
+  /** Empty for items without a price. */
+  readonly currency: string;
+  readonly quantity: string;
+  readonly amount: string;
+}
+
+/**
+ * Returns what is charged for the events of the selection now. It reads all rows: a counter row takes back the items of
+ * the revision before.
+ */
+export function inputTotals(history: ProjectHistory, selection: ReplaySelection): Promise<InputTotal[]> {
+  return history.query<InputTotal>(
+    `SELECT item.metric AS metric, item.unit AS unit, item.currency AS currency,
+       toString(sum(toDecimal256(item.quantity, 18))) AS quantity,
+       toString(sum(toDecimal256(item.amount, 18))) AS amount
+     FROM ${history.tables.events} ARRAY JOIN item WHERE ${SELECTED} GROUP BY metric, unit, currency`,
+    paramsOf(selection),
+  );
+}
+
 /**
  * Returns the approximate size of the selection's events. It reads everything that was sent, so it is meant for few
  * events.
