@@ -76,6 +76,18 @@ export type StepResult =
   /** ClickHouse does not have all rows yet: repeat the step in a moment. */
   | 'wait';
 
+/** A plan that ends its correction as `failed`, with this code and message. */
+export class PlanFailure extends Error {
+  override readonly name = 'PlanFailure';
+
+  constructor(
+    readonly code: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
 /** Another process has done the step. */
 export class StepTakenError extends Error {
   override readonly name = 'StepTakenError';

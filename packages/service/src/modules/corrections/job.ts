@@ -8,7 +8,7 @@ import { type Postgres, ProjectDb } from '../../platform/postgres/index.js';
 import { createSweepJob, type SweepJob } from '../../platform/sweep-job.js';
 import { firstKeptDays } from '../storage/index.js';
 import { applyStep } from './apply.js';
-import { type OpenCorrection, PLAN_MS, type StepResult, StepTakenError } from './correction.js';
+import { type OpenCorrection, PLAN_MS, PlanFailure, type StepResult, StepTakenError } from './correction.js';
 import { changeCorrection } from './correction-store.js';
 import { countStep } from './count-step.js';
 import { type EngineDeps, inStep } from './engine.js';
@@ -103,7 +103,8 @@ async function takeStep(deps: StepDeps, correction: OpenCorrection): Promise<voi
     if ((await stepOf(deps, correction)) === 'wait') pauseMs = WAIT_MS;
     else if (correction.status !== 'planning') deps.onCommitted();
   } catch (error) {
-    if (error instanceof DomainError && correction.status === 'planning') await fail(deps, correction, error);
+    const isFailure = error instanceof DomainError || error instanceof PlanFailure;
+    if (isFailure && correction.status === 'planning') await fail(deps, correction, error);
     else if (!(error instanceof StepTakenError)) {
       log.warn({ err: error, correction: correction.id }, 'a step of a correction failed; will try again');
       pauseMs = FAILURE_PAUSE_MS;
@@ -125,7 +126,7 @@ function stepOf(deps: StepDeps, correction: OpenCorrection): Promise<StepResult>
 async function fail(
   deps: StepDeps,
   correction: OpenCorrection,
-  { code, message }: DomainError,
+  { code, message }: DomainError | PlanFailure,
 ): Promise<void> {
   await inStep(deps, correction, async (_tx, db) => {
     await changeCorrection(db, correction.id, {

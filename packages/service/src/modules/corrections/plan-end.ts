@@ -5,7 +5,7 @@ import { ProjectDb } from '../../platform/postgres/index.js';
 import type { CorrectedEvent } from '../pipeline/index.js';
 import { differenceFromBacktest } from './backtest.js';
 import { EventChanges } from './changes.js';
-import type { OpenCorrection, StepResult, StoredCorrection } from './correction.js';
+import { type OpenCorrection, PlanFailure, type StepResult, type StoredCorrection } from './correction.js';
 import { type CorrectionChange, changeCorrection, readExamples } from './correction-store.js';
 import { type FailedCount, failedCounts, findParts, keepEvents } from './counted-periods-store.js';
 import { countedRow } from './counted-row.js';
@@ -23,6 +23,15 @@ export interface PlanProgress {
   readonly failure: { readonly code: string; readonly message: string } | undefined;
   /** Whether nothing is left to plan. */
   readonly isEnd: boolean;
+}
+
+/** @throws PlanFailure `correction_too_large` if more events match than a correction may have */
+export function checkSize({ eventsMax = CORRECTION_EVENTS_MAX }: EngineDeps, events: number): void {
+  if (events <= eventsMax) return;
+  throw new PlanFailure(
+    'correction_too_large',
+    `At least ${events} events match, and a correction takes at most ${eventsMax} (CORRECTION_EVENTS_MAX). Narrow the filter.`,
+  );
 }
 
 /** Adds failures to their numbers by code. */
@@ -57,21 +66,16 @@ export async function endPlanStep(
 }
 
 function endOfPlan(
-  { eventsMax = CORRECTION_EVENTS_MAX, clock }: EngineDeps,
+  deps: EngineDeps,
   { action, isAppliedAtOnce }: OpenCorrection,
   { eventsMatched, eventsChanged, failure, isEnd }: PlanProgress,
 ): CorrectionChange {
-  const nowMs = clock.nowMs();
-  if (eventsMatched > eventsMax) {
-    return failedPlan(
-      'correction_too_large',
-      `More than ${eventsMax} events match (CORRECTION_EVENTS_MAX). Narrow the filter.`,
-    );
-  }
+  checkSize(deps, eventsMatched);
   if (action === 'replace' && failure !== undefined) {
     return failedPlan(failure.code, failure.message);
   }
   if (!isEnd) return {};
+  const nowMs = deps.clock.nowMs();
   const planned = { phase: 'parts', nextPart: 0, plannedAtMs: nowMs } as const;
   if (!isAppliedAtOnce) return { status: 'planned', ...planned };
   if (eventsChanged > 0) return { status: 'applying', ...planned };

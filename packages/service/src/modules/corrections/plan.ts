@@ -15,7 +15,7 @@ import { type EngineDeps, historyOf, inStep, latest, revisionOf, revisionsOf } f
 import { encodeOutcomes, isChanged, type Outcome, voided, withOutcome } from './outcome.js';
 import { addChangedTotals, insertPart, latestRevisions } from './part-store.js';
 import { type RatedAgain, withAccounts } from './plan-accounts.js';
-import { endPlanStep, withFailures } from './plan-end.js';
+import { checkSize, endPlanStep, withFailures } from './plan-end.js';
 import { backtestRating, type CorrectionRating, correctionRating, type Rerated } from './rating.js';
 import { remaindersOf } from './remainder.js';
 import { countMatching, failedAmong, isHidden, type MatchingEvents, matchingPage } from './selection.js';
@@ -70,7 +70,10 @@ export async function planStep(deps: EngineDeps, correction: OpenCorrection): Pr
     if (isHidden(history, selection.eventId)) throw new DomainError('not_found');
     return 'wait';
   }
-  const eventsTotal = correction.eventsTotal ?? (await countMatching(history, selection));
+  const { eventsTotal: known } = correction;
+  const { events: eventsTotal, isExact } =
+    known === null ? await countMatching(history, selection) : { events: known, isExact: false };
+  if (isExact) checkSize(deps, eventsTotal);
   const found = await decide(deps, correction, matching);
   await store(deps, correction, { found, page, eventsTotal });
   return 'done';

@@ -238,17 +238,37 @@ describe('a plan', () => {
     expect(await codeOf(`/usage/corrections/${id}`, 'DELETE')).toBe('correction_not_planned');
   });
 
-  it('fails when too many events match, and keeps no parts', async () => {
-    fixture.eventsMax = 4;
-    await project.sendAndRate(TEN_EVENTS.slice(0, 5));
+  it('fails at once when too many events match, whatever their earlier revisions, and keeps no parts', async () => {
+    fixture.eventsMax = 7;
+    const ids = await project.sendAndRate(TEN_EVENTS.slice(0, 8));
     const { id } = await project.correct({ action: 'void' });
+    expect(await project.correction(id)).toMatchObject({
+      ...{ status: 'failed', events_matched: 0, applied: { events: 0 } },
+      failure: {
+        code: 'correction_too_large',
+        message:
+          'At least 8 events match, and a correction takes at most 7 (CORRECTION_EVENTS_MAX). Narrow the filter.',
+      },
+    });
+    const moved = await project.void(ids[0] ?? '');
+    expect(await project.correct({ action: 'void', dry_run: true })).toMatchObject({ status: 'planned' });
+    await project.change(moved.id, 'revert');
+    expect(await project.balance(accountId)).toBe('-36');
+  });
+
+  it('fails while it is planned where attempts hide how many events match, and keeps no parts', async () => {
+    fixture.eventsMax = 7;
+    await project.sendAndRate(TEN_EVENTS.slice(0, 8).map((event) => ({ ...event, n: 'none' })));
+    const { id } = await project.correct({
+      action: 'void',
+      filter: { ...project.everything, status: 'failed' },
+    });
     expect(await project.correction(id)).toMatchObject({
       ...{ status: 'failed', failure: { code: 'correction_too_large' }, applied: { events: 0 } },
     });
     expect(await fixture.rows('select from usage_correction_parts where correction_id = $1', [id])).toEqual(
       [],
     );
-    expect(await project.balance(accountId)).toBe('-15');
   });
 
   it('does not contain what arrives after it', async () => {

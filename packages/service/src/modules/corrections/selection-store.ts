@@ -1,7 +1,7 @@
 import { type BacktestRequest, type BacktestResult, PRICING_PURPOSE_DEFAULT } from '@tollgate/contract';
 import type { ProjectDb } from '../../platform/postgres/index.js';
 import type { ProjectHistory } from '../storage/index.js';
-import { type EventFilter, rowSelection } from '../usage/index.js';
+import { type EventFilter, rowSelection, SIGN } from '../usage/index.js';
 
 /** Returns those of the events that are stored as failed ones. */
 export async function failedIdsAmong(db: ProjectDb, ids: readonly string[]): Promise<Set<string>> {
@@ -11,13 +11,15 @@ export async function failedIdsAmong(db: ProjectDb, ids: readonly string[]): Pro
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Returns the number of rows that a filter selects. */
+/**
+ * Returns the number of events whose revision in force a filter selects: its counter row takes back any other one. All
+ * attempts of a failed event may be counted.
+ */
 export async function countSelected(history: ProjectHistory, filter: EventFilter): Promise<number> {
   const selection = rowSelection(history, filter);
   if (selection === undefined) return 0;
   const [row] = await history.query<{ events: string }>(
-    `SELECT count() AS events FROM ${history.tables.events}
-     WHERE ${selection.conditions.join(' AND ')} AND NOT is_counter`,
+    `SELECT sum(${SIGN}) AS events FROM ${history.tables.events} WHERE ${selection.conditions.join(' AND ')}`,
     selection.params,
   );
   return Number(row?.events);

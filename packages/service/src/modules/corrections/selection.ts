@@ -58,9 +58,21 @@ export async function matchingPage(
   return { ids, isEnd, matches: (row) => isSelected(row, selection) };
 }
 
-/** Returns about how many events match; those that earlier revisions matched are counted too. */
-export async function countMatching(history: ProjectHistory, selection: CorrectedSelection): Promise<number> {
-  return selection.kind === 'event' ? 1 : countSelected(history, eventFilter(selection));
+/** The number of events of a selection. */
+export interface MatchingCount {
+  readonly events: number;
+  /** Whether it is not too high. A backtest's may be: of voided events, and of those beside its sample. */
+  readonly isExact: boolean;
+}
+
+export async function countMatching(
+  history: ProjectHistory,
+  selection: CorrectedSelection,
+): Promise<MatchingCount> {
+  if (selection.kind === 'event') return { events: 1, isExact: true };
+  const filter = eventFilter(selection);
+  const isExact = selection.kind === 'filter' && filter.status !== 'failed';
+  return { events: await countSelected(history, filter), isExact };
 }
 
 /** Whether an event (32 hex digits, which begin with its time) is older than the history that the project keeps. */
