@@ -959,6 +959,7 @@ create table usage_correction_parts (
   constraint usage_correction_parts_project_id_correction_id_fkey FOREIGN KEY (project_id, correction_id) REFERENCES usage_corrections(project_id, id) ON DELETE CASCADE
 );
 alter table usage_correction_parts alter column outcomes set storage external;
+CREATE INDEX usage_correction_parts_by_events ON public.usage_correction_parts USING btree (project_id, (raw_event_ids[cardinality(raw_event_ids)]), (raw_event_ids[1]));
 
 create table usage_correction_totals (
   tenant_id text not null,
@@ -1016,6 +1017,7 @@ create table usage_corrections (
   constraint usage_corrections_status_check CHECK ((status = ANY (ARRAY['planning'::text, 'planned'::text, 'applying'::text, 'applied'::text, 'reverting'::text, 'reverted'::text, 'stale'::text, 'failed'::text, 'expired'::text]))),
   constraint usage_corrections_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES projects(tenant_id, id)
 );
+CREATE INDEX usage_corrections_by_event ON public.usage_corrections USING btree (project_id, raw_event_id) WHERE (raw_event_id IS NOT NULL);
 CREATE INDEX usage_corrections_open ON public.usage_corrections USING btree (busy_until_ms) WHERE (status = ANY (ARRAY['planning'::text, 'applying'::text, 'reverting'::text]));
 CREATE INDEX usage_corrections_planned ON public.usage_corrections USING btree (planned_at_ms) WHERE (status = 'planned'::text);
 

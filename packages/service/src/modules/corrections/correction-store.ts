@@ -58,21 +58,29 @@ export interface CorrectionListFilter {
   readonly eventId?: string | undefined;
 }
 
+/** Returns the part `from … where …` of a statement that selects corrections. */
+export function selectedCorrections(db: ProjectDb, { status, eventId }: CorrectionListFilter) {
+  const hasStatus = status === undefined ? sql`` : sql`and c.status = ${status}`;
+  return db.part`from usage_corrections c where ${db.isOwn('c')} ${hasStatus}
+    ${eventId === undefined ? sql`` : sql`and c.id = any(array(${correctionsOf(db, eventId)}))`}`;
+}
+
+/** Only the index of the first and last ids is read for parts that cannot contain the event. */
+function correctionsOf(db: ProjectDb, eventId: string) {
+  return db.part`
+    select n.id from usage_corrections n where ${db.isOwn('n')} and n.raw_event_id = ${eventId}::uuid
+    union select part.correction_id from usage_correction_parts part
+    where ${db.isOwn('part')} and part.raw_event_ids[cardinality(part.raw_event_ids)] >= ${eventId}::uuid
+      and part.raw_event_ids[1] <= ${eventId}::uuid and part.raw_event_ids @> array[${eventId}::uuid]`;
+}
+
 /** Newest first. */
 export async function listCorrections(
   db: ProjectDb,
-  { status, eventId }: CorrectionListFilter,
+  filter: CorrectionListFilter,
   { limit, offset }: Page,
 ): Promise<ListPage<StoredCorrection>> {
-  const found = db.part`from usage_corrections c where ${db.isOwn('c')}
-    ${status === undefined ? sql`` : sql`and c.status = ${status}`}
-    ${
-      eventId === undefined
-        ? sql``
-        : sql`and (c.raw_event_id = ${eventId}::uuid or exists (
-            select from usage_correction_parts part where part.project_id = c.project_id
-              and part.correction_id = c.id and part.raw_event_ids @> array[${eventId}::uuid]))`
-    }`;
+  const found = selectedCorrections(db, filter);
   const items = await db.rows<StoredCorrection>`
     select ${CORRECTION_COLUMNS} ${found} order by c.id desc limit ${limit} offset ${offset}`;
   const counted = await db.row<{ total: number }>`select count(*) as total ${found}`;
