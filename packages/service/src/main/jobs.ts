@@ -2,7 +2,7 @@ import type { Config } from '../config.js';
 import { systemClock } from '../kernel/clock.js';
 import { archivedObjects, createArchiveJob } from '../modules/archive/index.js';
 import { createEntitlements } from '../modules/catalog/index.js';
-import { createCorrectionJob } from '../modules/corrections/index.js';
+import { createCorrectionJob, createCorrectionProgressJob } from '../modules/corrections/index.js';
 import { createCreditExpiryJob } from '../modules/ledger/index.js';
 import { createLeaseExpiryJob } from '../modules/limits/index.js';
 import { createEventIdCompactionJob } from '../modules/pipeline/index.js';
@@ -67,6 +67,7 @@ export function startJobs(
   });
   const jobs = [
     createCorrectionJob({ ...deps, advance: (signal) => corrections.advance(signal) }),
+    createCorrectionProgressJob(deps),
     createCreditExpiryJob(deps),
     createLeaseExpiryJob(deps),
     createWebhookDispatcher({ ...deps, send }),

@@ -128,6 +128,8 @@ export interface CorrectionChange {
   readonly failureCode?: string | null;
   readonly failureMessage?: string | null;
   readonly examples?: readonly RankedExample[];
+  /** When the last step was made. */
+  readonly progressedAtMs?: number;
   /** Other processes may work on it from then on. */
   readonly busyUntilMs?: number;
 }
@@ -152,10 +154,11 @@ const CHANGED = {
   failureCode: 'failure_code',
   failureMessage: 'failure_message',
   examples: 'examples',
+  progressedAtMs: 'progressed_at_ms',
   busyUntilMs: 'busy_until_ms',
 } as const satisfies Record<keyof CorrectionChange, string>;
 
-/** Changes a correction. All but `busyUntilMs` change only while it is locked. */
+/** Changes a correction. All but the times of its steps change only while it is locked. */
 export async function changeCorrection(db: ProjectDb, id: string, change: CorrectionChange): Promise<void> {
   const values = Object.entries(change).map(([name, value]) => [
     CHANGED[name as keyof CorrectionChange],

@@ -99,8 +99,10 @@ async function takeStep(deps: StepDeps, correction: OpenCorrection): Promise<voi
   const { postgres, clock, log } = deps;
   const db = new ProjectDb(postgres.db, correction.project);
   let pauseMs = 0;
+  let isDone = false;
   try {
-    if ((await stepOf(deps, correction)) === 'wait') pauseMs = WAIT_MS;
+    isDone = (await stepOf(deps, correction)) === 'done';
+    if (!isDone) pauseMs = WAIT_MS;
     else if (correction.status !== 'planning') deps.onCommitted();
   } catch (error) {
     const isFailure = error instanceof DomainError || error instanceof PlanFailure;
@@ -110,7 +112,9 @@ async function takeStep(deps: StepDeps, correction: OpenCorrection): Promise<voi
       pauseMs = FAILURE_PAUSE_MS;
     }
   }
-  await changeCorrection(db, correction.id, { busyUntilMs: clock.nowMs() + pauseMs });
+  const nowMs = clock.nowMs();
+  const progress = isDone ? { progressedAtMs: nowMs } : {};
+  await changeCorrection(db, correction.id, { busyUntilMs: nowMs + pauseMs, ...progress });
 }
 
 function stepOf(deps: StepDeps, correction: OpenCorrection): Promise<StepResult> {

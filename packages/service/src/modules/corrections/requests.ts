@@ -247,11 +247,11 @@ export class Corrections {
       const changed = await change(db, found);
       const { status } = changed;
       if (status === undefined) return shownCorrection(db, found);
-      await store.changeCorrection(db, id, changed);
+      const nowMs = this.#deps.clock.nowMs();
+      await store.changeCorrection(db, id, { ...changed, progressedAtMs: nowMs });
       // A job that changes events records the end with its totals.
       if (status !== 'applying' && status !== 'reverting') {
         const { action, reason } = found;
-        const nowMs = this.#deps.clock.nowMs();
         await auditRequest(tx, caller, { verb, id, change: { action, reason, status }, nowMs });
       }
       const now = await store.readCorrection(db, id);

@@ -38,6 +38,16 @@ export async function takeTurn(
 export const nextStepMs: RawBuilder<number | null> = sql`
   select min(busy_until_ms) from usage_corrections where status in ${IN_PROGRESS} and ${isNotMoving('tenant_id')}`;
 
+/** Returns the number of corrections in progress, and the earliest time since which one of them has made no step. */
+export async function measureProgress({
+  db,
+}: Pick<Postgres, 'db'>): Promise<{ readonly count: number; readonly oldestStepMs: number | null }> {
+  const { rows } = await sql<{ count: number; oldestStepMs: number | null }>`
+    select count(*) as count, min(coalesce(progressed_at_ms, created_at_ms)) as "oldestStepMs"
+    from usage_corrections where status in ${IN_PROGRESS} and ${isNotMoving('tenant_id')}`.execute(db);
+  return rows[0] ?? { count: 0, oldestStepMs: null };
+}
+
 /** Returns whether a step is due. */
 export async function isStepDue({ db }: Pick<Postgres, 'db'>, nowMs: number): Promise<boolean> {
   const { rows } = await sql<{

@@ -862,6 +862,7 @@ export interface UsageCorrectionsTable {
   busy_until_ms: Generated<number>;
   counters: Generated<string>;
   phase: Generated<string>;
+  progressed_at_ms: number | null;
 }
 
 export interface UsageCounterValuesTable {
