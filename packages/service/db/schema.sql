@@ -787,6 +787,7 @@ create table sliding_steps (
   opened_at_ms bigint not null,
   constraint sliding_steps_pkey PRIMARY KEY (project_no, subject_type, subject_id, rule_no, step_start, counts_from)
 );
+CREATE INDEX sliding_steps_by_end ON public.sliding_steps USING btree (counts_until);
 
 create table subject_routes (
   tenant_id text not null,

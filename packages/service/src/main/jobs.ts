@@ -4,7 +4,11 @@ import { archivedObjects, createArchiveJob } from '../modules/archive/index.js';
 import { createEntitlements } from '../modules/catalog/index.js';
 import { createCorrectionJob, createCorrectionProgressJob } from '../modules/corrections/index.js';
 import { createCreditExpiryJob } from '../modules/ledger/index.js';
-import { createLeaseExpiryJob } from '../modules/limits/index.js';
+import {
+  createLeaseExpiryJob,
+  createSlidingWindowJob,
+  createWorkerCatalog,
+} from '../modules/limits/index.js';
 import { createEventIdCompactionJob } from '../modules/pipeline/index.js';
 import { createRetentionJob, type RetentionPolicy } from '../modules/storage/index.js';
 import { createUnpricedDaysJob } from '../modules/usage/index.js';
@@ -70,6 +74,7 @@ export function startJobs(
     createCorrectionProgressJob(deps),
     createCreditExpiryJob(deps),
     createLeaseExpiryJob(deps),
+    createSlidingWindowJob({ ...deps, catalog: createWorkerCatalog() }),
     createWebhookDispatcher({ ...deps, send }),
     createRetentionJob({ ...deps, clickhouse, policy }),
     createEventIdCompactionJob(deps),

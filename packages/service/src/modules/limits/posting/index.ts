@@ -17,4 +17,5 @@ export {
   type RatedUsage,
   type UsageGroup,
 } from './rated-usage.js';
+export { createSlidingWindowJob } from './sliding-job.js';
 export { lockPosting } from './store.js';

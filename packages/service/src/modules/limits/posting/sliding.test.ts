@@ -7,6 +7,7 @@ import { propertyRuns } from '../../../testing/property-runs.js';
 import { openRules } from '../check/limit-status.js';
 import { readCounted } from '../check/limit-status-store.js';
 import { PostingFixture } from './posting.testing.js';
+import { createSlidingWindowJob } from './sliding-job.js';
 import type { TestUsage } from './usage.testing.js';
 
 const DURATION_S = 3_600;
@@ -121,6 +122,31 @@ describe('a sliding window', () => {
     expect((await alerts()).slice(3)).toEqual(['exceeded 100#1 at 4', 'recovered 100#1 at 2']);
   });
 
+  it('drops ended steps of idle subjects, and reports the fall', async () => {
+    await fixture.post([usage(0, '2'), usage(STEP_S, '2'), usage(0, '1', { subject: 'u2' })]);
+    fixture.clock.advanceMs(STEP_S * 1_000);
+    expect(await settle()).toBe(0);
+    fixture.clock.advanceMs(DURATION_S * 1_000);
+    expect(await settle()).toBe(2);
+    // The usage that was ahead had been counted meanwhile, without a batch that could alert it.
+    expect(await alerts()).toEqual(['threshold_reached 50#1 at 2']);
+    expect(await rowCount()).toBe(1);
+    fixture.clock.advanceMs(STEP_S * 1_000);
+    expect(await settle()).toBe(1);
+    expect((await alerts()).slice(1)).toEqual(['recovered 50#1 at 0']);
+    expect(await rowCount()).toBe(0);
+    expect(await settle()).toBe(0);
+  });
+
+  it('drops the steps of a rule that is gone, without an alert', async () => {
+    await fixture.post([usage(0, '2'), usage(0, '1', { subject: 'u2' })]);
+    await fixture.publish('ulp_1', [{ key: 'day', limit: '100' }]);
+    fixture.clock.advanceMs((DURATION_S + STEP_S) * 1_000);
+    expect(await settle()).toBe(2);
+    expect(await rowCount()).toBe(0);
+    expect(await alerts()).toEqual(['threshold_reached 50#1 at 2']);
+  });
+
   it('has neither a start nor a reset time', async () => {
     await fixture.post([usage(0, '4')]);
     const [message] = await fixture.rows(
@@ -142,6 +168,12 @@ describe('a sliding window', () => {
   });
 });
 
+/** Does what the job of idle subjects does; returns the number of windows that it has changed. */
+function settle(): Promise<number> {
+  const { postgres, catalog, clock } = fixture;
+  return createSlidingWindowJob({ postgres, catalog, clock, log: { warn: () => {} } }).sweep();
+}
+
 async function rowCount(): Promise<number> {
   const rows = await fixture.rows('select from sliding_steps');
   return rows.length;
@@ -156,14 +188,31 @@ interface Counted {
 /** The sliding window by its definition: usage of a step counts as long as its last second does. */
 class SlidingOracle {
   readonly #counted: Counted[] = [];
+  /** When the steps that have usage do not count any more. */
+  readonly #ends = new Set<number>();
   readonly #open = new Map<number, number>();
   readonly #sequences = new Map<number, number>();
   readonly alerts: string[] = [];
 
   post(events: readonly Counted[], atS: number): void {
     this.#compare(atS, false);
-    this.#counted.push(...events.filter((event) => this.#until(event) > atS));
+    this.#drop(atS);
+    const counted = events.filter((event) => this.#until(event) > atS);
+    this.#counted.push(...counted);
+    for (const [secondS, sum] of bySecond(counted))
+      if (sum !== 0n) this.#ends.add(this.#until({ atS: secondS }));
     this.#compare(atS, true);
+  }
+
+  /** Without usage: compares when a step has ended since the latest batch. */
+  settle(atS: number): void {
+    if (this.#drop(atS)) this.#compare(atS, true);
+  }
+
+  #drop(atS: number): boolean {
+    const ended = [...this.#ends].filter((endS) => endS <= atS);
+    for (const endS of ended) this.#ends.delete(endS);
+    return ended.length > 0;
   }
 
   used(atS: number): bigint {
@@ -175,7 +224,7 @@ class SlidingOracle {
     return this.#sum(({ atS }) => atS > afterS && atS <= untilS);
   }
 
-  #until({ atS }: Counted): number {
+  #until({ atS }: Pick<Counted, 'atS'>): number {
     return (Math.floor(atS / STEP_S) + 1) * STEP_S - 1 + DURATION_S;
   }
 
@@ -231,6 +280,7 @@ const step = fc.record({
     fc.constantFrom(0, 1, 59, 60, DURATION_S - 1, DURATION_S),
     fc.integer({ min: 0, max: 5_000 }),
   ),
+  isSettled: fc.boolean(),
 });
 
 it('is what its definition says, and bounded by the exact usage', async () => {
@@ -239,17 +289,17 @@ it('is what its definition says, and bounded by the exact usage', async () => {
       await start();
       const oracle = new SlidingOracle();
       const isRising = steps.every(({ events }) => events.every(({ amount }) => !amount.startsWith('-')));
-      for (const { events, waitS } of steps) {
-        const posted = events.map(({ awayS, amount }) => ({ atS: nowS() + awayS, amount }));
-        await fixture.post(posted.map(({ atS, amount }) => ({ atS, items: [{ amount }] })));
+      for (const { events, waitS, isSettled } of steps) {
+        const posted = events.map(({ awayS, amount }) => ({ atS: nowS() + awayS, amount: stored(amount) }));
+        await fixture.post(events.map(({ awayS, amount }) => usage(awayS, amount)));
         // Usage that adds up to nothing in each second changes nothing, and is not compared.
-        if (addsUp(posted))
-          oracle.post(
-            posted.map(({ atS, amount }) => ({ atS, amount: stored(amount) })),
-            nowS(),
-          );
+        if ([...bySecond(posted).values()].some((sum) => sum !== 0n)) oracle.post(posted, nowS());
         fixture.clock.advanceMs(waitS * 1_000);
         const atS = nowS();
+        if (isSettled) {
+          await settle();
+          oracle.settle(atS);
+        }
         const found = stored(await used());
         expect(found).toBe(oracle.used(atS));
         if (!isRising) continue;
@@ -262,8 +312,8 @@ it('is what its definition says, and bounded by the exact usage', async () => {
   );
 }, 120_000);
 
-function addsUp(events: readonly { readonly atS: number; readonly amount: string }[]): boolean {
+function bySecond(events: readonly Counted[]): Map<number, bigint> {
   const sums = new Map<number, bigint>();
-  for (const { atS, amount } of events) sums.set(atS, (sums.get(atS) ?? 0n) + stored(amount));
-  return [...sums.values()].some((sum) => sum !== 0n);
+  for (const { atS, amount } of events) sums.set(atS, (sums.get(atS) ?? 0n) + amount);
+  return sums;
 }

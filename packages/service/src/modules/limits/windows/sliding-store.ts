@@ -1,15 +1,13 @@
 import { type RawBuilder, sql } from 'kysely';
 import { present } from '../../../kernel/present.js';
-import { arrayLiteral, type Tx } from '../../../platform/postgres/index.js';
+import { arrayLiteral, isNotMoving, type Tx } from '../../../platform/postgres/index.js';
 import { amountFromText, numericText } from '../../ledger/index.js';
-import { PAST_KEY, pastKeyLists } from './store.js';
-import type { SubjectUsage } from './subject-usage.js';
+import type { PostingScope } from '../posting/rated-usage.js';
+import type { LimitedSubject } from '../rules/route-rules.js';
+import { PAST_KEY, pastKeyLists, type UsageWindowKey } from './store.js';
 
 /** The sliding window of a rule and subject. */
-export interface SlidingKey {
-  readonly usage: SubjectUsage;
-  readonly ruleNo: number;
-}
+export type SlidingKey = Pick<UsageWindowKey, 'usage' | 'ruleNo'>;
 
 /** Usage × 10^18 of a step of a sliding window, and when it counts. Unix seconds; ends are exclusive. */
 export interface SlidingStep extends SlidingKey {
@@ -18,6 +16,29 @@ export interface SlidingStep extends SlidingKey {
   readonly countsFromS: number;
   readonly countsUntilS: number;
   readonly used: bigint;
+}
+
+/** Returns up to `max` windows of any project that have steps which do not count any more. */
+export async function readEndedSteps(tx: Tx, nowS: number, max: number): Promise<SlidingKey[]> {
+  const { rows } = await sql<EndedRow>`
+    with ended as (
+      select s.project_no, s.subject_type, s.subject_id, s.rule_no, p.tenant_id, p.id as project_id
+      from sliding_steps s join projects p on p.no = s.project_no
+      where s.counts_until <= ${nowS}::bigint and ${isNotMoving('p.tenant_id')}
+      order by s.counts_until limit ${max}
+    )
+    select distinct project_no as "projectNo", tenant_id as "tenantId", project_id as "projectId",
+      subject_type as type, subject_id as id, rule_no as "ruleNo"
+    from ended
+  `.execute(tx);
+  return rows.map(({ projectNo, tenantId, projectId, type, id, ruleNo }) => ({
+    usage: { scope: { tenantId, projectId, projectNo }, subject: { type, id } },
+    ruleNo,
+  }));
+}
+
+interface EndedRow extends PostingScope, LimitedSubject {
+  readonly ruleNo: number;
 }
 
 /** Returns the usage × 10^18 of windows at an instant, in their order. */

@@ -7,7 +7,13 @@ import type { CompiledRule } from '../rules/index.js';
 import { alertEvents } from './alert-events.js';
 import { readOpenAlerts } from './alert-store.js';
 import type { ChangedWindow } from './current-windows.js';
-import { addToSteps, readSlidingUse, type SlidingStep, settleSteps } from './sliding-store.js';
+import {
+  addToSteps,
+  readSlidingUse,
+  type SlidingKey,
+  type SlidingStep,
+  settleSteps,
+} from './sliding-store.js';
 import { emptySum, type SubjectUsage, takeSums, type WindowSum } from './subject-usage.js';
 import { reachedPercents } from './threshold-crossing.js';
 
@@ -15,7 +21,7 @@ import { reachedPercents } from './threshold-crossing.js';
 export const SLIDING_STEPS_MIN = 60;
 
 /** The window under which alerts of sliding windows are recorded: there is one for each rule and subject. */
-const SLIDING: TimeWindow = { startS: 0, endS: undefined };
+export const SLIDING_WINDOW: TimeWindow = { startS: 0, endS: undefined };
 
 /** Returns the step of a sliding window that contains an instant. Unix seconds. */
 export function slidingStepAt({ durationS }: Pick<UsageWindowPeriod, 'durationS'>, atS: number) {
@@ -32,10 +38,8 @@ export interface SlidingBatch {
 }
 
 /** The usage that a batch adds to the sliding window of a rule and subject. */
-interface SlidingUsage {
+interface SlidingUsage extends SlidingKey {
   readonly sum: WindowSum;
-  readonly ruleNo: number;
-  readonly usage: SubjectUsage;
   readonly steps: SlidingStep[];
 }
 
@@ -64,22 +68,62 @@ export async function countSliding(
     { nowMs, nowS },
   );
   const after = await readSlidingUse(tx, windows, nowS);
+  return movedAlerts(
+    tx,
+    windows.map(({ sum }, index) => ({
+      ...{ sum, limit: limitOf(sum) },
+      before: present(before[index], 'the usage of a sliding window'),
+      after: present(after[index], 'the usage of a sliding window'),
+    })),
+    nowMs,
+  );
+}
+
+/**
+ * Drops the steps of sliding windows that do not count any more; returns the alerts that their usage has passed since
+ * the latest batch. A window whose rule is not one of its subject any more has no `sum`, and no alert. The caller holds
+ * the posting lock, and has read the routes under it.
+ */
+export async function settleSliding(
+  tx: Tx,
+  windows: readonly (SlidingKey & { readonly sum: WindowSum | undefined })[],
+  nowMs: number,
+): Promise<WebhookEvent[]> {
+  const nowS = Math.floor(nowMs / 1_000);
+  await settleSteps(tx, windows, nowS);
+  const sums = windows.map(({ sum }) => sum).filter((sum) => sum !== undefined);
+  if (sums.length === 0) return [];
+  const used = await readSlidingUse(tx, sums.map(keyOf), nowS);
+  return movedAlerts(
+    tx,
+    sums.map((sum, index) => {
+      const now = present(used[index], 'the usage of a sliding window');
+      return { sum, limit: sum.usage.route.limitFor(sum.rule, sum.window), before: now, after: now };
+    }),
+    nowMs,
+  );
+}
+
+/** A sliding window, with its limit × 10^18 without raises, and its usage × 10^18 now: without and with the batch. */
+interface MovedWindow {
+  readonly sum: WindowSum;
+  readonly limit: bigint;
+  readonly before: bigint;
+  readonly after: bigint;
+}
+
+/** Records the alerts that windows have passed, and returns their events: first those that ended before the batch. */
+async function movedAlerts(tx: Tx, windows: readonly MovedWindow[], nowMs: number): Promise<WebhookEvent[]> {
   const open = await readOpenAlerts(
     tx,
-    windows.map(({ usage, ruleNo }) => ({
+    windows.map(({ sum: { usage, rule } }) => ({
       projectNo: usage.scope.projectNo,
       subject: usage.subject,
-      ruleNo,
+      ruleNo: rule.ruleNo,
     })),
   );
   const changes = windows.map((window, index) =>
-    changesOf(window, {
-      nowMs,
-      limit: limitOf(window.sum),
-      open: present(open[index], 'the open alerts of a sliding window'),
-      before: present(before[index], 'the usage of a sliding window'),
-      after: present(after[index], 'the usage of a sliding window'),
-    }),
+    changesOf(window, present(open[index], 'the open alerts of a sliding window'), nowMs),
   );
   const ended = await alertEvents(
     tx,
@@ -93,6 +137,8 @@ export async function countSliding(
   );
   return [...ended, ...begun];
 }
+
+const keyOf = ({ usage, rule }: WindowSum): SlidingKey => ({ usage, ruleNo: rule.ruleNo });
 
 /** Sums the usage of a subject by rule and step. Usage that is ahead has a row for each second. */
 function slidingUsage(usage: SubjectUsage, nowS: number): SlidingUsage[] {
@@ -109,29 +155,23 @@ function slidingUsage(usage: SubjectUsage, nowS: number): SlidingUsage[] {
     steps.set(key, { usage, ruleNo: rule.ruleNo, ...step, countsFromS, countsUntilS, used: known + used });
   }
   return [...byRule].map(([rule, steps]) => ({
-    ...{ usage, ruleNo: rule.ruleNo, sum: emptySum(usage, rule, SLIDING) },
+    ...{ usage, ruleNo: rule.ruleNo, sum: emptySum(usage, rule, SLIDING_WINDOW) },
     steps: [...steps.values()],
   }));
 }
 
-interface SlidingState {
-  readonly nowMs: number;
-  /** × 10^18, without raises. */
-  readonly limit: bigint;
-  /** The percentages whose alerts were sent and have not ended. */
-  readonly open: readonly number[];
-  /** The usage × 10^18 now, without and with the batch. */
-  readonly before: bigint;
-  readonly after: bigint;
-}
-
-/** Returns what fell before the batch, and what the batch has changed. */
+/**
+ * Returns what fell before the batch, and what the batch has changed.
+ *
+ * @param open the percentages whose alerts were sent and have not ended
+ */
 function changesOf(
-  { sum }: SlidingUsage,
-  { nowMs, limit, open, before, after }: SlidingState,
+  { sum, limit, before, after }: MovedWindow,
+  open: readonly number[],
+  nowMs: number,
 ): [fallen: ChangedWindow, changed: ChangedWindow] {
   const { rule, usage } = sum;
-  const raised = usage.route.raiseFor(rule, SLIDING, nowMs);
+  const raised = usage.route.raiseFor(rule, SLIDING_WINDOW, nowMs);
   const reachedBefore = reachedPercents(rule, limit + raised, before);
   const reachedAfter = reachedPercents(rule, limit + raised, after);
   const fallen = open.filter((percent) => !reachedBefore.includes(percent));

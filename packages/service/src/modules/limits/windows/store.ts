@@ -223,7 +223,9 @@ function namedWindows(sums: readonly WindowSum[]): RawBuilder<unknown> {
 }
 
 /** Identifies a window of a subject whose usage is counted. */
-export type UsageWindowKey = Pick<OpenedWindow, 'usage' | 'ruleNo' | 'startS'>;
+export interface UsageWindowKey extends Pick<OpenedWindow, 'ruleNo' | 'startS'> {
+  readonly usage: Pick<SubjectUsage, 'scope' | 'subject'>;
+}
 
 export function windowKeyOf({ usage, rule, window }: WindowSum): UsageWindowKey {
   return { usage, ruleNo: rule.ruleNo, startS: window.startS };
@@ -247,7 +249,7 @@ const IS_NAMED_PAST = sql`w.project_no = v.project_no and w.subject_type = v.sub
 
 /** Quotes an id once for successive windows of the same subject. */
 function quotedIds(windows: readonly UsageWindowKey[]): string {
-  let latest: SubjectUsage | undefined;
+  let latest: UsageWindowKey['usage'] | undefined;
   let quoted = '';
   return arrayLiteral(windows, ({ usage }) => {
     if (usage !== latest) quoted = quotedText(usage.subject.id);
