@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { closed, DecimalText, decimalInput, Nullable, PageQuery, pageFields, UnixSeconds } from './common.js';
+import { LEASE_HOLDS_MAX, LeaseHold, LeaseHoldInput, leaseDimensions } from './lease-holds.js';
 import { CURRENCY_PATTERN, METRIC_PATTERN } from './limits.js';
 import { subjectFields } from './realtime-limits.js';
 import { Warnings } from './warnings.js';
@@ -30,17 +31,28 @@ const TtlSeconds = Type.Integer({
 export const CreateLeaseBody = Type.Object(
   {
     ...subjectFields,
-    amount: decimalInput('Amount to reserve; above 0.'),
-    currency: Currency,
+    amount: Type.Optional(
+      decimalInput('Amount to reserve; above 0. Needs `currency`, and excludes `holds`.'),
+    ),
+    currency: Type.Optional(Currency),
+    holds: Type.Optional(
+      Type.Array(LeaseHoldInput, {
+        maxItems: LEASE_HOLDS_MAX,
+        description:
+          'Amounts and quantities to reserve together, each of another currency or metric: all of them, or none. ' +
+          'Without any, the lease only counts for limits on concurrent work. Excludes `amount` and `currency`.',
+      }),
+    ),
     metric: Type.Optional({
       ...Metric,
       description:
-        'Metric of the work: the amount is then also reserved in limits that select this metric; without it, only ' +
+        'Metric of the work: amounts are then also reserved in limits that select this metric; without it, only ' +
         'in limits on all usage.',
     }),
+    dimensions: Type.Optional(leaseDimensions.asked),
     ttl_seconds: TtlSeconds,
   },
-  { ...closed, description: 'An amount to reserve for a subject.' },
+  { ...closed, description: 'What to reserve for a subject: either an amount, or several holds.' },
 );
 
 export const RenewLeaseBody = Type.Object(
@@ -62,18 +74,26 @@ export const BudgetLease = Type.Object(
         description: 'Billing account of the subject when the lease was made; null without a route.',
       }),
     ),
-    currency: Currency,
+    currency: Nullable({
+      ...Currency,
+      description: 'Currency of the amounts; null, as they are, for a lease that was asked for with `holds`.',
+    }),
     metric: Nullable(Metric),
+    dimensions: leaseDimensions.shown,
     status: LeaseStatusSchema,
-    amount: DecimalText,
-    used_amount: {
+    amount: Nullable({ ...DecimalText, description: 'Amount that was reserved.' }),
+    used_amount: Nullable({
       ...DecimalText,
       description: 'Cost of the events that were charged against the lease; can exceed `amount`.',
-    },
-    remaining_amount: {
+    }),
+    remaining_amount: Nullable({
       ...DecimalText,
       description: 'Amount that is still reserved; `"0"` once the lease has ended.',
-    },
+    }),
+    holds: Type.Array(LeaseHold, {
+      description:
+        'Everything that the lease reserves, in the order of the request; the amount too, if it has one.',
+    }),
     expires_at: UnixSeconds,
     created_at: UnixSeconds,
     closed_at: Nullable({ ...UnixSeconds, description: 'When it ended. Unix seconds.' }),
@@ -81,7 +101,7 @@ export const BudgetLease = Type.Object(
   {
     ...closed,
     description:
-      'An amount that is reserved for the work of a subject, so that other work cannot use it in the meantime.',
+      'Amounts and quantities that are reserved for the work of a subject, so that other work cannot use them in the meantime.',
   },
 );
 

@@ -16,6 +16,7 @@ export * from './extractor-template.js';
 export * from './health.js';
 export * from './ingest.js';
 export * from './ingest-status.js';
+export * from './lease-holds.js';
 export * from './ledger.js';
 export * from './limit-raise.js';
 export * from './limit-rule.js';

@@ -127,7 +127,8 @@ create table budget_leases (
   slot_rule_nos integer[],
   slot_subject_types text[],
   slot_subject_ids text[],
-  constraint budget_leases_amount_check CHECK ((amount > (0)::numeric)),
+  holds json,
+  dimensions json,
   constraint budget_leases_held_check CHECK ((held >= (0)::numeric)),
   constraint budget_leases_pkey PRIMARY KEY (project_id, id),
   constraint budget_leases_status_check CHECK ((status = ANY (ARRAY['active'::text, 'closed'::text, 'expired'::text])))

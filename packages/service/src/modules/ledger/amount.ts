@@ -48,11 +48,18 @@ export function amountFromText(text: string): Amount {
  * @throws DomainError `invalid_request` for text that is not a decimal, and for more digits than an amount has
  */
 export function amountField(body: Buffer | undefined, field: string): Amount {
-  const fields = parseJson(body ?? Buffer.of()) as Readonly<Record<string, unknown>>;
-  const amount = exactAmount(fields[field]);
-  if (amount === undefined) {
-    throw invalidRequest(field, 'expected a decimal of at most 20 integer and 18 fraction digits');
-  }
+  return amountOfJson((parseJson(body ?? Buffer.of()) as Readonly<Record<string, unknown>>)[field], field);
+}
+
+/**
+ * The same for a value of a body that was parsed with all digits.
+ *
+ * @param path the place of the value, for the error
+ */
+export function amountOfJson(value: unknown, path: string): Amount {
+  const amount = exactAmount(value);
+  if (amount === undefined)
+    throw invalidRequest(path, 'expected a decimal of at most 20 integer and 18 fraction digits');
   return amount;
 }
 

@@ -3,7 +3,16 @@ import { WalletService } from './wallets.js';
 
 export { findAccount } from './account-store.js';
 export { AccountService, openAccount } from './accounts.js';
-export { type Amount, amountField, amountFromText, amountText, exactAmount, numericText } from './amount.js';
+export {
+  type Amount,
+  amountField,
+  amountFromText,
+  amountOfJson,
+  amountText,
+  exactAmount,
+  numericText,
+  smallerAmount,
+} from './amount.js';
 export { createCreditExpiryJob } from './expiry-job.js';
 export { earlierAnswer, type KeyedRequest, once, RequestKeys } from './idempotency.js';
 export { insufficientFunds } from './insufficient-funds.js';

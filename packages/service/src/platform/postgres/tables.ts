@@ -192,6 +192,8 @@ export interface BudgetLeasesTable {
   slot_rule_nos: number[] | null;
   slot_subject_types: string[] | null;
   slot_subject_ids: string[] | null;
+  holds: ColumnType<unknown, string | null | undefined, string | null>;
+  dimensions: ColumnType<unknown, string | null | undefined, string | null>;
 }
 
 export interface CatalogPlansTable {

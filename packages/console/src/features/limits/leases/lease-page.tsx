@@ -2,7 +2,7 @@ import type { BudgetLease } from '@tollgate/contract';
 import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
 import { useMay } from '../../../api/session.js';
-import { dateTime, decimalExact, money } from '../../../format.js';
+import { dateTime } from '../../../format.js';
 import { useProject } from '../../../project.js';
 import { FailedPage } from '../../../shell/failed-page.js';
 import { PageHeader } from '../../../shell/page-header.js';
@@ -13,6 +13,7 @@ import { Skeleton } from '../../../ui/states.js';
 import { subjectHref, subjectName, subjectOf } from '../subjects/subject.js';
 import { useCloseLease, useLease } from './api.js';
 import { LeaseBadge } from './lease-badge.js';
+import { type HoldValue, HoldValues, holdText } from './lease-holds.js';
 
 /** One lease, with its reserved, used and remaining amounts. */
 export function LeasePage({ leaseId }: { readonly leaseId: string }) {
@@ -59,7 +60,7 @@ function CloseLease({
   readonly onClose: () => void;
 }) {
   const close = useCloseLease(lease.id);
-  const { used_amount, remaining_amount, currency } = lease;
+  const allOf = (of: HoldValue) => lease.holds.map((hold) => holdText(hold, of)).join(', ') || 'nothing';
   return (
     <ConfirmDialog
       title="Close this lease?"
@@ -69,17 +70,15 @@ function CloseLease({
       onClose={onClose}
       onConfirm={() => close.mutate(undefined, { onSuccess: onClose })}
     >
-      The remaining {money(remaining_amount, currency)} is released immediately. The{' '}
-      {money(used_amount, currency)} already used stays counted. Later events with this lease ID are rated
-      like any other event.
+      What remains is released immediately: {allOf('remaining')}. What is used stays counted: {allOf('used')}.
+      Later events with this lease ID are rated like any other event.
     </ConfirmDialog>
   );
 }
 
 function LeaseFacts({ lease }: { readonly lease: BudgetLease }) {
   const { id: projectId } = useProject();
-  const { currency, account_id, closed_at, expires_at, created_at } = lease;
-  const amount = (value: string) => <span className="tabular">{`${decimalExact(value)} ${currency}`}</span>;
+  const { account_id, closed_at, expires_at, created_at } = lease;
   const when = (at: number) => (
     <>
       {dateTime(at, 'UTC')} UTC, <Moment at={at} timezone="UTC" />
@@ -87,10 +86,11 @@ function LeaseFacts({ lease }: { readonly lease: BudgetLease }) {
   );
   const facts: readonly (readonly [string, ReactNode])[] = [
     ['Status', <LeaseBadge key="status" status={lease.status} />],
-    ['Reserved', amount(lease.amount)],
-    ['Used', amount(lease.used_amount)],
-    ['Remaining', amount(lease.remaining_amount)],
+    ['Reserved', <HoldValues key="reserved" lease={lease} of="reserved" />],
+    ['Used', <HoldValues key="used" lease={lease} of="used" />],
+    ['Remaining', <HoldValues key="remaining" lease={lease} of="remaining" />],
     ['Metric', lease.metric ?? 'All usage'],
+    ['Dimensions', dimensionsText(lease)],
     [
       'Account',
       account_id === null ? (
@@ -124,4 +124,9 @@ function LeaseFacts({ lease }: { readonly lease: BudgetLease }) {
       ))}
     </dl>
   );
+}
+
+function dimensionsText({ dimensions }: Pick<BudgetLease, 'dimensions'>): string {
+  const texts = Object.entries(dimensions).map(([name, text]) => `${name} = ${text}`);
+  return texts.join(', ') || 'Any';
 }

@@ -4,7 +4,6 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import { useMay } from '../../../api/session.js';
 import { useProject } from '../../../project.js';
-import { Amount } from '../../../ui/amount.js';
 import { Button } from '../../../ui/button.js';
 import { Select } from '../../../ui/field.js';
 import { Moment } from '../../../ui/moment.js';
@@ -15,6 +14,7 @@ import type { Subject } from '../subjects/subject.js';
 import { type LeaseFilter, useLeases } from './api.js';
 import { LeaseBadge } from './lease-badge.js';
 import { LeaseDialog } from './lease-dialog.js';
+import { HoldValues } from './lease-holds.js';
 
 const FILTERS = [
   { value: 'active', label: 'Active' },
@@ -105,17 +105,17 @@ function columnsFor(path: string, timezone: string): readonly Column<BudgetLease
     {
       title: 'Reserved',
       isNumber: true,
-      cell: ({ amount, currency }) => <Amount value={amount} currency={currency} />,
+      cell: (lease) => <HoldValues lease={lease} of="reserved" />,
     },
     {
       title: 'Used',
       isNumber: true,
-      cell: ({ used_amount, currency }) => <Amount value={used_amount} currency={currency} />,
+      cell: (lease) => <HoldValues lease={lease} of="used" />,
     },
     {
       title: 'Remaining',
       isNumber: true,
-      cell: ({ remaining_amount, currency }) => <Amount value={remaining_amount} currency={currency} />,
+      cell: (lease) => <HoldValues lease={lease} of="remaining" />,
     },
     {
       title: 'Ends',

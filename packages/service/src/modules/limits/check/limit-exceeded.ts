@@ -44,7 +44,8 @@ function sentenceOf(full: readonly LimitStatus[]): string {
 }
 
 function unitOf({ measure, currency }: LimitStatus['rule']): string {
-  return measure === 'concurrency' ? 'leases' : currency;
+  if (measure === 'concurrency') return 'leases';
+  return currency === '' ? 'units' : currency;
 }
 
 function detailOf({ status, asked }: AskedLimit): ErrorDetail {

@@ -8,13 +8,13 @@ import {
   RealtimeLimitsQuery,
   SINGLE_BODY_BYTES_MAX,
 } from '@tollgate/contract';
-import { toText } from '../../../kernel/decimal.js';
 import { invalidRequest } from '../../../kernel/errors.js';
-import { decimalFromJson, NumericText, parseJson } from '../../../kernel/json/json.js';
+import { parseJson } from '../../../kernel/json/json.js';
 import { sumOrNone } from '../../../kernel/present.js';
 import { type App, pageOf, registerExpressRoute } from '../../../platform/http/index.js';
 import { type Amount, amountField } from '../../ledger/index.js';
 import { registerLeaseRoutes } from '../leases/routes.js';
+import { parsedDimensionTexts } from './parsed-dimension-texts.js';
 import type { RealtimeLimitParts } from './realtime.js';
 import type { ProposedUsage } from './subject-limits.js';
 
@@ -116,7 +116,8 @@ function askedUsage(body: RealtimeCheckBody, rawBody: Buffer): ProposedUsage {
   }
   return {
     metric: body.metric,
-    dimensions: body.dimensions === undefined ? new Map() : dimensionTexts(rawBody),
+    dimensions:
+      body.dimensions === undefined ? new Map() : parsedDimensionTexts(fieldsOf(rawBody).dimensions),
     quantity: sumOrNone(body.quantity === undefined ? undefined : notNegative(rawBody, 'quantity')),
     amount: sumOrNone(body.amount === undefined ? undefined : notNegative(rawBody, 'amount')),
     currency: body.currency,
@@ -129,17 +130,6 @@ function notNegative(rawBody: Buffer, field: string): Amount {
   return amount;
 }
 
-/** Dimension values as rules compare them. All digits of a number that was sent count, and 1.0 equals 1. */
-function dimensionTexts(rawBody: Buffer): ReadonlyMap<string, string> {
-  const { dimensions } = parseJson(rawBody) as {
-    dimensions: Readonly<Record<string, unknown>>;
-  };
-  return new Map(Object.entries(dimensions).map(([name, value]) => [name, dimensionText(name, value)]));
-}
-
-function dimensionText(name: string, value: unknown): string {
-  if (typeof value !== 'number' && !(value instanceof NumericText)) return String(value);
-  const decimal = decimalFromJson(value);
-  if (decimal === undefined) throw invalidRequest(`dimensions.${name}`, 'expected a decimal of fewer digits');
-  return toText(decimal);
+function fieldsOf(rawBody: Buffer): Readonly<Record<string, unknown>> {
+  return parseJson(rawBody) as Readonly<Record<string, unknown>>;
 }

@@ -3,19 +3,20 @@ import { type Clock, unixSeconds } from '../../../kernel/clock.js';
 import { ONE_STORED } from '../../../kernel/decimal.js';
 import { DomainError } from '../../../kernel/errors.js';
 import { newId } from '../../../kernel/id.js';
-import { addTo, present } from '../../../kernel/present.js';
+import { present, sumOrNone } from '../../../kernel/present.js';
 import type { ProjectRef } from '../../../kernel/scope.js';
 import {
-  type Amount,
   insufficientFunds,
   type KeyedRequest,
   type RequestKeys,
   type WalletHolds,
+  type WalletKey,
 } from '../../ledger/index.js';
-import { refuseFull } from '../check/limit-exceeded.js';
+import { type AskedLimit, refuseFull } from '../check/limit-exceeded.js';
 import type { LimitStatus, RuleAtLevel } from '../check/limit-status.js';
 import type { SubjectLevel } from '../rules/route-rules.js';
-import { ended, type Lease, type LeaseInput, reservedAmountsOf, toBudgetLease, walletOf } from './lease.js';
+import { type Hold, type Lease, type LeaseInput, toBudgetLease, walletHoldsOf } from './lease.js';
+import { heldRuleKey, type LockedLeases } from './locked-leases.js';
 import type { HeldRule } from './reserved-store.js';
 
 /** A request for a new lease. */
@@ -24,8 +25,8 @@ export interface OpenLeaseRequest extends KeyedRequest {
   readonly input: LeaseInput;
   /** Those of the subject; none without a route. */
   readonly levels: readonly SubjectLevel[];
-  /** The rules of all levels to reserve the amount of. */
-  readonly rules: readonly RuleAtLevel[];
+  /** The rules of all levels to reserve each hold of, in the order of the holds. */
+  readonly rules: readonly (readonly RuleAtLevel[])[];
   /** The limits on concurrent work of all levels, to take one of each. */
   readonly slots: readonly RuleAtLevel[];
 }
@@ -56,8 +57,8 @@ export interface LeaseState {
   /** The status of every rule that a lease may be reserved of, by `heldRuleKey`. */
   readonly statuses: ReadonlyMap<string, LimitStatus>;
   readonly wallets: WalletHolds;
-  /** The leases to close or to renew, by id. */
-  readonly leases: ReadonlyMap<string, Lease>;
+  /** The leases to close or to renew. */
+  readonly leases: LockedLeases;
   readonly clock: Clock;
 }
 
@@ -67,13 +68,6 @@ export interface LeaseState {
  */
 export class LeaseDecisions {
   readonly #state: LeaseState;
-  readonly granted: Lease[] = [];
-  /** The closed leases as they were before, by id. */
-  readonly closed = new Map<string, Lease>();
-  /** The renewed leases that stay active, by id. */
-  readonly #renewed = new Map<string, Lease>();
-  /** The amounts that the decisions reserve and release, by `heldRuleKey`. */
-  readonly #added = new Map<string, Amount>();
   readonly nowS: number;
 
   constructor(state: LeaseState) {
@@ -90,32 +84,23 @@ export class LeaseDecisions {
     if (request.do === 'renew') return toBudgetLease(this.#renew(request), this.nowS);
     const { keys } = this.#state;
     const earlier = keys.answerTo(request);
-    if (earlier !== undefined) return earlier;
+    if (earlier !== undefined) return withHolds(earlier);
     const answer = toBudgetLease(this.#grant(request), this.nowS);
     keys.keep(request, answer);
     return answer;
   }
 
-  /** Reserves the amount of all rules of all levels and of the wallet, or of none of them. */
+  /** Reserves everything of all rules of all levels and of the wallets, or nothing. */
   #grant(request: OpenLeaseRequest): Lease {
     const { input, levels } = request;
-    const rules = request.rules.map(heldRule);
-    const slots = request.slots.map(heldRule);
-    const limits = [
-      ...rules.map((rule) => ({ status: this.#statusOf(rule), asked: input.amount })),
-      ...slots.map((rule) => ({ status: this.#statusOf(rule), asked: ONE_STORED })),
-    ];
     if (levels.length === 0 && this.#state.isDenied) {
       throw new DomainError('unknown_subject', {
         message: `The subject ${input.subject.type} ${input.subject.id} has no route, and the project denies such subjects.`,
       });
     }
-    refuseFull(limits);
-    const accountId = levels[0]?.route.account.id;
-    const holdsWallet = accountId !== undefined && this.#reserveOfWallet(accountId, input);
-    const lease = this.#newLease(input, { rules, slots, accountId: accountId ?? null, holdsWallet });
-    this.#add(lease, 1n);
-    this.granted.push(lease);
+    refuseFull(limitsAsked(request, (rule) => this.#statusOf(heldRule(rule))));
+    const lease = this.#newLease(request, this.#holdWallets(request));
+    this.#state.leases.add(lease);
     return lease;
   }
 
@@ -123,89 +108,82 @@ export class LeaseDecisions {
   #close({ id }: CloseRequest): Lease {
     const lease = this.#found(id);
     if (lease.status !== 'active') return lease;
-    if (!this.closed.has(id)) {
-      this.#renewed.delete(id);
-      this.closed.set(id, lease);
-      this.#add(lease, -1n);
-      giveBackToWallets(this.#state.wallets, lease);
-    }
-    return ended(lease, this.nowS);
+    const { leases, wallets } = this.#state;
+    for (const released of leases.end(lease, this.nowS)) giveBackToWallets(wallets, released);
+    return this.#found(id);
   }
 
   /** A lease whose time has come has ended, even before a job releases what it holds. */
   #renew({ id, ttlSeconds }: RenewRequest): Lease {
     const lease = this.#found(id);
-    const hasEnded = lease.status !== 'active' || lease.expiresAt <= this.nowS || this.closed.has(id);
-    if (hasEnded) throw new DomainError('lease_not_active');
+    if (lease.status !== 'active' || lease.expiresAt <= this.nowS) throw new DomainError('lease_not_active');
     const renewed = { ...lease, expiresAt: this.nowS + ttlSeconds };
-    this.#renewed.set(id, renewed);
+    this.#state.leases.change(renewed);
     return renewed;
   }
 
-  /** The leases to store with another end of life. */
-  get renewed(): Lease[] {
-    return [...this.#renewed.values()];
-  }
-
   #found(id: string): Lease {
-    const lease = this.#renewed.get(id) ?? this.#state.leases.get(id);
+    const lease = this.#state.leases.get(id);
     if (lease === undefined) throw new DomainError('not_found');
     return lease;
   }
 
   #statusOf(rule: HeldRule): LimitStatus {
-    const key = heldRuleKey(rule);
-    const status = present(this.#state.statuses.get(key), `the status of rule ${rule.ruleNo}`);
-    const added = this.#added.get(key);
-    if (added === undefined) return status;
+    const { statuses, leases } = this.#state;
+    const status = present(statuses.get(heldRuleKey(rule)), `the status of rule ${rule.ruleNo}`);
+    const added = leases.reservedOf(rule);
+    if (added === 0n) return status;
     const isOfLeases = status.rule.measure === 'concurrency';
     return isOfLeases
       ? { ...status, used: status.used + added }
       : { ...status, reserved: status.reserved + added };
   }
 
-  /** @param sign 1n for what a lease begins to hold, -1n for what it releases */
-  #add(lease: Lease, sign: 1n | -1n): void {
-    for (const held of reservedAmountsOf(lease, this.#state.project.projectNo))
-      addTo(this.#added, heldRuleKey(held), sign * held.amount);
-  }
-
-  /** Returns whether the wallet holds the amount now. A postpaid wallet need not hold it. */
-  #reserveOfWallet(accountId: string, { currency, amount }: LeaseInput): boolean {
+  /** Returns for each hold whether a wallet holds it now: a prepaid one, which must have enough for it. */
+  #holdWallets({ input, levels: [own] }: OpenLeaseRequest): boolean[] {
     const { project, wallets } = this.#state;
     const { tenantId, projectId } = project;
-    const wallet = { tenantId, projectId, accountId, currency };
-    const outcome = wallets.reserve(wallet, amount);
-    if (outcome === 'insufficient_funds')
-      throw insufficientFunds(wallet, wallets.availableIn(wallet), amount);
-    return outcome === 'held';
+    const accountId = own?.route.account.id;
+    const held: (WalletKey & { readonly amount: bigint })[] = [];
+    return input.holds.map(({ kind, unit: currency, amount }) => {
+      if (accountId === undefined || kind === 'quantity') return false;
+      const wallet = { tenantId, projectId, accountId, currency };
+      const outcome = wallets.reserve(wallet, amount);
+      if (outcome === 'insufficient_funds') {
+        for (const earlier of held) wallets.release(earlier);
+        throw insufficientFunds(wallet, wallets.availableIn(wallet), amount);
+      }
+      if (outcome === 'held') held.push({ ...wallet, amount });
+      return outcome === 'held';
+    });
   }
 
   #newLease(
-    { subject, amount, currency, metric, ttlSeconds }: LeaseInput,
-    {
-      rules,
-      slots,
-      accountId,
-      holdsWallet,
-    }: Pick<Lease, 'accountId' | 'holdsWallet' | 'slots'> & { readonly rules: readonly HeldRule[] },
+    { input, levels: [own], rules, slots }: OpenLeaseRequest,
+    holdsWallet: readonly boolean[],
   ): Lease {
     const { project, clock } = this.#state;
+    const { subject, isPlain, metric, dimensions, ttlSeconds } = input;
+    const holds = input.holds.map(
+      (asked, index): Hold => ({
+        ...asked,
+        used: 0n,
+        held: asked.amount,
+        rules: present(rules[index], 'the rules of a hold').map(heldRule),
+        holdsWallet: holdsWallet[index] === true,
+      }),
+    );
     return {
       id: newId('bl', clock),
       tenantId: project.tenantId,
       projectId: project.projectId,
       subject,
-      accountId,
-      currency,
+      accountId: own?.route.account.id ?? null,
+      isPlain,
+      holds,
       metric,
-      amount,
-      used: 0n,
-      held: amount,
-      ruleNos: rules.map(({ ruleNo }) => ruleNo),
-      ruleSubjects: rules.map(({ subject }) => subject),
-      slots,
-      holdsWallet,
+      dimensions,
+      slots: slots.map(heldRule),
       status: 'active',
       expiresAt: this.nowS + ttlSeconds,
       createdAt: this.nowS,
@@ -214,18 +192,37 @@ export class LeaseDecisions {
   }
 }
 
+/** Returns what a request asks of each limit: a limit that selects several metrics may be asked for several holds. */
+export function limitsAsked(
+  { input, rules, slots }: OpenLeaseRequest,
+  statusOf: (rule: RuleAtLevel) => LimitStatus,
+): AskedLimit[] {
+  const asked = new Map<string, AskedLimit>();
+  const ask = (rule: RuleAtLevel, amount: bigint) => {
+    const key = heldRuleKey(heldRule(rule));
+    const before = asked.get(key);
+    asked.set(key, { status: before?.status ?? statusOf(rule), asked: sumOrNone(before?.asked) + amount });
+  };
+  for (const [index, { amount }] of input.holds.entries())
+    for (const rule of present(rules[index], 'the rules of a hold')) ask(rule, amount);
+  for (const rule of slots) ask(rule, ONE_STORED);
+  return [...asked.values()];
+}
+
 /** Returns the rule that a lease is reserved of. */
 export function heldRule({ at, rule }: RuleAtLevel): HeldRule {
   return { subject: at.subject, ruleNo: rule.ruleNo };
 }
 
-/** A type contains no space, and a number neither, so the key is unambiguous. */
-export function heldRuleKey({ subject, ruleNo }: HeldRule): string {
-  return `${ruleNo} ${subject.type} ${subject.id}`;
+/** Releases what a lease holds of its wallets; the lease is passed as it was before its end. */
+export function giveBackToWallets(wallets: WalletHolds, lease: Lease): void {
+  for (const held of walletHoldsOf(lease)) wallets.release(held);
 }
 
-/** Releases what a lease holds of its wallet; the lease is passed as it was before its end. */
-export function giveBackToWallets(wallets: WalletHolds, lease: Lease): void {
-  const wallet = walletOf(lease);
-  if (wallet !== undefined) wallets.release({ ...wallet, amount: lease.held });
+/** Returns an answer as it is now: an answer that release 0.1.0 has stored for an idempotency key has no holds. */
+function withHolds(answer: BudgetLease): BudgetLease {
+  const { amount, currency, used_amount: used, remaining_amount: remaining } = answer;
+  const isOld = answer.holds === undefined && amount !== null && currency !== null;
+  if (!isOld || used === null || remaining === null) return answer;
+  return { ...answer, dimensions: {}, holds: [{ amount, currency, used, remaining }] };
 }

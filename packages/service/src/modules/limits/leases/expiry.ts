@@ -1,13 +1,15 @@
 import { type Clock, unixSeconds } from '../../../kernel/clock.js';
+import { groupBy } from '../../../kernel/maps.js';
 import type { Logger } from '../../../platform/log/index.js';
 import { Counter, Gauge, type Metrics } from '../../../platform/metrics/index.js';
 import { type Postgres, type Tx, transaction } from '../../../platform/postgres/index.js';
 import { createSweepJob, inBatches, type SweepJob } from '../../../platform/sweep-job.js';
 import { WalletHolds } from '../../ledger/index.js';
 import { giveBackToWallets } from './decisions.js';
-import { ended, reservedAmountsOf, walletOf } from './lease.js';
-import { subtractReserved } from './reserved-store.js';
-import { claimDueLeases, deleteEndedBefore, measureLeases, nextExpiryMs, updateEnded } from './store.js';
+import { walletHoldsOf } from './lease.js';
+import { LockedLeases } from './locked-leases.js';
+import { negated, subtractReserved } from './reserved-store.js';
+import { claimDueLeases, deleteEndedBefore, measureLeases, nextExpiryMs, updateLeases } from './store.js';
 
 /** Upper bound of the leases that one transaction ends. Few, because it locks their rules and wallets meanwhile. */
 const LEASES_PER_TRANSACTION = 100;
@@ -62,21 +64,24 @@ async function expireSome(tx: Tx, clock: Clock): Promise<number> {
   const nowS = unixSeconds(clock);
   const due = await claimDueLeases(tx, nowS, LEASES_PER_TRANSACTION);
   if (due.length === 0) return 0;
+  const projects = [...groupBy(due, ({ projectNo }) => projectNo)].map(([projectNo, ofProject]) => {
+    const leases = new LockedLeases(
+      projectNo,
+      ofProject.map(({ lease }) => lease),
+    );
+    return { leases, released: ofProject.flatMap(({ lease }) => leases.end(lease, nowS)) };
+  });
   await subtractReserved(
     tx,
-    due.flatMap(({ lease, projectNo }) => reservedAmountsOf(lease, projectNo)),
+    projects.flatMap(({ leases }) => leases.reserved.map(negated)),
   );
-  const leases = due.map(({ lease }) => lease);
-  const wallets = await WalletHolds.lock(
-    tx,
-    leases.flatMap((lease) => walletOf(lease) ?? []),
-    clock,
-  );
-  for (const lease of leases) giveBackToWallets(wallets, lease);
+  const released = projects.flatMap((project) => project.released);
+  const wallets = await WalletHolds.lock(tx, released.flatMap(walletHoldsOf), clock);
+  for (const lease of released) giveBackToWallets(wallets, lease);
   await wallets.write(tx);
-  await updateEnded(
+  await updateLeases(
     tx,
-    leases.map((lease) => ended(lease, nowS)),
+    projects.flatMap(({ leases }) => leases.changed),
   );
   return due.length;
 }

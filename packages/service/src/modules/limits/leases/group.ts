@@ -1,10 +1,9 @@
 import type { BudgetLease } from '@tollgate/contract';
 import { type Clock, unixSeconds } from '../../../kernel/clock.js';
-import { ONE_STORED } from '../../../kernel/decimal.js';
 import { present } from '../../../kernel/present.js';
 import type { ProjectRef } from '../../../kernel/scope.js';
 import { type Postgres, ProjectTx, type Tx, transaction } from '../../../platform/postgres/index.js';
-import { type Amount, RequestKeys, WalletHolds, type WalletKey } from '../../ledger/index.js';
+import { RequestKeys, WalletHolds, type WalletKey } from '../../ledger/index.js';
 import type { GroupResult } from '../check/groups.js';
 import { refuseFull } from '../check/limit-exceeded.js';
 import { type LimitStatus, limitStatusesOf, openRules, type RuleAtLevel } from '../check/limit-status.js';
@@ -14,13 +13,14 @@ import { readDenials } from '../settings/store.js';
 import {
   type ChangeRequest,
   heldRule,
-  heldRuleKey,
   LeaseDecisions,
   type LeaseState,
+  limitsAsked,
   type OpenLeaseRequest,
 } from './decisions.js';
-import { ended, type Lease, reservedAmountsOf, rulesHolding, rulesOfLease, walletOf } from './lease.js';
-import { changeReserved, type HeldRule, lockReserved, negated } from './reserved-store.js';
+import { type Lease, reservedAmountsOf, rulesOfHold, walletHoldsOf } from './lease.js';
+import { heldRuleKey, LockedLeases } from './locked-leases.js';
+import { changeReserved, type HeldRule, lockReserved } from './reserved-store.js';
 import * as store from './store.js';
 
 export interface LeaseGroupDeps {
@@ -50,7 +50,8 @@ export async function decideLeaseRequests(
   const ruled = requests.map((request): Request => {
     if (request.do !== 'grant') return request;
     const ofSubject = present(levels.next().value, 'the levels of a subject');
-    const rules = ofSubject.flatMap((level) => rulesOfLease(level, request.input));
+    const { input } = request;
+    const rules = input.holds.map((hold) => ofSubject.flatMap((level) => rulesOfHold(level, hold, input)));
     const slots = ofSubject.flatMap((at) => at.route.rules.ofLeases.map((rule) => ({ at, rule })));
     return { ...request, levels: ofSubject, rules, slots };
   });
@@ -87,9 +88,9 @@ class LeaseGroup {
     const statuses = byRule(await this.#deps.limits.statuses(this.#project, rules));
     for (const request of requests) {
       if (request.do !== 'grant' || request.key !== undefined) continue;
-      const asking = (of: readonly RuleAtLevel[], asked: Amount) =>
-        of.map((rule) => ({ status: present(statuses.get(heldRuleKey(heldRule(rule))), 'a status'), asked }));
-      const limits = [...asking(request.rules, request.input.amount), ...asking(request.slots, ONE_STORED)];
+      const limits = limitsAsked(request, (rule) =>
+        present(statuses.get(heldRuleKey(heldRule(rule))), 'a status'),
+      );
       const outcome = outcomeOf(() => refuseFull(limits));
       if ('error' in outcome) refused.set(request, outcome);
     }
@@ -102,7 +103,7 @@ class LeaseGroup {
     const outcomes = new Map(
       requests.map((request) => [request, outcomeOf(() => decisions.answer(request))]),
     );
-    await this.#write(tx, state, decisions);
+    await this.#write(tx, state);
     return outcomes;
   }
 
@@ -117,13 +118,12 @@ class LeaseGroup {
     const changing = requests.flatMap((request) => (request.do === 'grant' ? [] : request.id));
     const leases = await store.lockLeases(new ProjectTx(tx, project), changing);
     const rules = rulesOf(requests);
-    await lockReserved(tx, projectNo, rulesToLock(rules, leases));
+    await lockReserved(tx, projectNo, rulesToLock(rules, leases, projectNo));
     const statuses = byRule(await this.#statuses(tx, rules));
     const wallets = await WalletHolds.lock(tx, this.#walletsOf(grants, leases), clock);
-    const byId = new Map(leases.map((lease) => [lease.id, lease]));
     const isAnyUnknown = grants.some(({ levels }) => levels.length === 0);
     const isDenied = isAnyUnknown && (await readDenials(tx, [project])).includes(true);
-    return { project, isDenied, keys, statuses, wallets, leases: byId, clock };
+    return { project, isDenied, keys, statuses, wallets, leases: new LockedLeases(projectNo, leases), clock };
   }
 
   async #statuses(tx: Tx, rules: readonly RuleAtLevel[]): Promise<LimitStatus[]> {
@@ -137,25 +137,22 @@ class LeaseGroup {
   #walletsOf(grants: readonly OpenLeaseRequest[], leases: readonly Lease[]): WalletKey[] {
     const { tenantId, projectId } = this.#project;
     return [
-      ...leases.flatMap((lease) => walletOf(lease) ?? []),
-      ...grants.flatMap(({ input: { currency }, levels: [own] }) =>
-        own === undefined ? [] : { tenantId, projectId, accountId: own.route.account.id, currency },
+      ...leases.flatMap(walletHoldsOf),
+      ...grants.flatMap(({ input: { holds }, levels: [own] }) =>
+        holds.flatMap(({ kind, unit: currency }) =>
+          own === undefined || kind === 'quantity'
+            ? []
+            : { tenantId, projectId, accountId: own.route.account.id, currency },
+        ),
       ),
     ];
   }
 
-  async #write(tx: Tx, { keys, wallets }: LeaseState, decisions: LeaseDecisions): Promise<void> {
-    const { granted, nowS } = decisions;
-    const closed = [...decisions.closed.values()];
-    const heldBy = (lease: Lease) => reservedAmountsOf(lease, this.#project.projectNo);
-    await changeReserved(tx, [...granted.flatMap(heldBy), ...closed.flatMap(heldBy).map(negated)]);
+  async #write(tx: Tx, { keys, wallets, leases }: LeaseState): Promise<void> {
+    await changeReserved(tx, leases.reserved);
     await wallets.write(tx);
-    await store.insertLeases(tx, granted);
-    await store.updateExpiry(tx, decisions.renewed);
-    await store.updateEnded(
-      tx,
-      closed.map((lease) => ended(lease, nowS)),
-    );
+    await store.insertLeases(tx, leases.added);
+    await store.updateLeases(tx, leases.changed);
     await keys.write(tx);
   }
 }
@@ -163,14 +160,14 @@ class LeaseGroup {
 /** Returns the rules of all requests, each once. */
 function rulesOf(requests: readonly Request[]): RuleAtLevel[] {
   const rules = requests.flatMap((request) =>
-    request.do === 'grant' ? [...request.rules, ...request.slots] : [],
+    request.do === 'grant' ? [...request.rules.flat(), ...request.slots] : [],
   );
   return [...new Map(rules.map((rule) => [heldRuleKey(heldRule(rule)), rule])).values()];
 }
 
 /** Returns the rules to lock, each once: those to reserve of, and those of the leases to close. */
-function rulesToLock(rules: readonly RuleAtLevel[], leases: readonly Lease[]): HeldRule[] {
-  const held = leases.flatMap((lease) => [...(lease.held > 0n ? rulesHolding(lease) : []), ...lease.slots]);
+function rulesToLock(rules: readonly RuleAtLevel[], leases: readonly Lease[], projectNo: number): HeldRule[] {
+  const held = leases.flatMap((lease) => reservedAmountsOf(lease, projectNo));
   return [...new Map([...rules.map(heldRule), ...held].map((rule) => [heldRuleKey(rule), rule])).values()];
 }
 

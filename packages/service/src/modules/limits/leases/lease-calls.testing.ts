@@ -1,5 +1,23 @@
 import { expect } from 'vitest';
+import { unixSeconds } from '../../../kernel/clock.js';
+import type { ProjectRef } from '../../../kernel/scope.js';
+import { transaction } from '../../../platform/postgres/index.js';
 import { createTestLimits, makeRoute, type TestLimits } from '../check/realtime.testing.js';
+import { BatchPosting, type EventPosting, PostingPlan, type RatedUsage } from '../posting/index.js';
+import { createWorkerCatalog } from '../rules/index.js';
+import type { LimitedSubject } from '../rules/route-rules.js';
+import type { LeaseInput } from './lease.js';
+import { recountReservations } from './recount-store.js';
+
+/** Input for a lease of one amount of USD. */
+export function plainInput(
+  subject: LimitedSubject,
+  amount: bigint,
+  { metric = null, ttlSeconds }: { readonly metric?: string | null; readonly ttlSeconds: number },
+): LeaseInput {
+  const holds = [{ kind: 'amount', unit: 'USD', amount }] as const;
+  return { subject, isPlain: true, holds, metric, dimensions: new Map(), ttlSeconds };
+}
 
 /** An application with helpers for tests of leases. Subjects are of type `user`. */
 export class LeaseCalls {
@@ -40,6 +58,45 @@ export class LeaseCalls {
 
   renew(id: string, ttlSeconds: number) {
     return this.api.call('POST', `${this.api.url}/budget-leases/${id}/renew`, { ttl_seconds: ttlSeconds });
+  }
+
+  /** The project, as the worker knows it. */
+  async project(): Promise<ProjectRef> {
+    const { tenantId, projectId, postgres } = this.api;
+    const { rows } = await postgres.pool.query<{ no: number }>('select no from projects where id = $1', [
+      projectId,
+    ]);
+    return { tenantId, projectId, projectNo: rows[0]?.no as number, kind: 'release', storage: 'shared' };
+  }
+
+  /** Rates events as one batch of a worker does. Returns their lease statuses. */
+  async use(events: readonly Partial<RatedUsage>[]): Promise<string[]> {
+    const { postgres, clock } = this.api;
+    const project = await this.project();
+    const rated = events.map(
+      (event): RatedUsage => ({
+        occurredAt: unixSeconds(clock),
+        subject: undefined,
+        dimensions: new Map(),
+        items: [],
+        budgetLeaseId: '',
+        ...event,
+      }),
+    );
+    return transaction(postgres, async (tx) => {
+      const posting = new BatchPosting(tx, createWorkerCatalog(), clock.nowMs());
+      const prepared = await posting.prepare([{ scope: project, events: rated }]);
+      const plan = new PostingPlan();
+      const postings = rated.map((event) => prepared.of(project, event));
+      for (const [index, event] of rated.entries()) plan.add(event, postings[index] as EventPosting);
+      await posting.write(plan);
+      return postings.map(({ leaseStatus }) => leaseStatus);
+    });
+  }
+
+  /** Returns the differences between what leases hold, and what limits and wallets reserve; there must be none. */
+  async differences() {
+    return (await recountReservations(this.api.postgres, 10)).differences;
   }
 
   async limitsOf(subjectId: string) {

@@ -1,31 +1,54 @@
-import type { BudgetLease, LeaseStatus } from '@tollgate/contract';
+import type { BudgetLease, LeaseHold, LeaseStatus } from '@tollgate/contract';
 import { ONE_STORED } from '../../../kernel/decimal.js';
-import { present } from '../../../kernel/present.js';
 import { type Amount, amountText, type WalletKey } from '../../ledger/index.js';
 import type { RuleAtLevel } from '../check/limit-status.js';
 import type { LimitedSubject, SubjectLevel } from '../rules/route-rules.js';
 import type { HeldAmount, HeldRule } from './reserved-store.js';
 
-/** An amount that a subject's limits and wallet hold for a time. Times are Unix seconds. */
-export interface Lease {
+/** Usage that is counted together: the amounts of a currency, or the quantities of a metric. */
+export interface HoldUnit {
+  readonly kind: 'amount' | 'quantity';
+  /** The currency, or the metric. */
+  readonly unit: string;
+}
+
+/** A hold as it is asked for. */
+export interface AskedHold extends HoldUnit {
+  /** Above 0. */
+  readonly amount: Amount;
+}
+
+/** The part of one currency or metric that a lease holds. */
+export interface Hold extends AskedHold {
+  readonly used: Amount;
+  /** The part that is still held. */
+  readonly held: Amount;
+  /** The rules whose limits hold it. */
+  readonly rules: readonly HeldRule[];
+  readonly holdsWallet: boolean;
+}
+
+/** The usage that a lease is made for; other usage is not charged to it. */
+export interface LeasedWork {
+  /** For amounts, the only metric; null for any. */
+  readonly metric: string | null;
+  /** The texts of dimensions, by name. */
+  readonly dimensions: ReadonlyMap<string, string>;
+}
+
+/** Amounts and quantities that a subject's limits and wallets hold for a time. Times are Unix seconds. */
+export interface Lease extends LeasedWork {
   readonly id: string;
   readonly tenantId: string;
   readonly projectId: string;
   readonly subject: LimitedSubject;
   readonly accountId: string | null;
-  readonly currency: string;
-  readonly metric: string | null;
-  readonly amount: Amount;
-  readonly used: Amount;
-  /** The part of the amount that is still held. */
-  readonly held: Amount;
-  /** The rules whose limits hold the amount. */
-  readonly ruleNos: readonly number[];
-  /** The subject of each rule, in their order. */
-  readonly ruleSubjects: readonly LimitedSubject[];
+  /** Whether it was asked for as one amount, not with `holds`. */
+  readonly isPlain: boolean;
+  /** Exactly one for a plain lease. */
+  readonly holds: readonly Hold[];
   /** The rules of which the lease holds one each, until it ends: limits on concurrent work. */
   readonly slots: readonly HeldRule[];
-  readonly holdsWallet: boolean;
   readonly status: LeaseStatus;
   readonly expiresAt: number;
   readonly createdAt: number;
@@ -33,13 +56,17 @@ export interface Lease {
 }
 
 /** The input of a request for a lease. */
-export interface LeaseInput {
+export interface LeaseInput extends LeasedWork {
   readonly subject: LimitedSubject;
-  /** Above 0. */
-  readonly amount: Amount;
-  readonly currency: string;
-  readonly metric: string | null;
+  readonly isPlain: boolean;
+  /** Each of another currency or metric. */
+  readonly holds: readonly AskedHold[];
   readonly ttlSeconds: number;
+}
+
+/** Returns a unit as text, for maps. A kind contains no space, so the key is unambiguous. */
+export function unitKey({ kind, unit }: HoldUnit): string {
+  return `${kind} ${unit}`;
 }
 
 /**
@@ -50,50 +77,47 @@ export function ended(lease: Lease, nowS: number): Lease {
   const hasExpired = lease.expiresAt <= nowS;
   return {
     ...lease,
-    held: 0n,
+    holds: lease.holds.map((hold) => ({ ...hold, held: 0n })),
     status: hasExpired ? 'expired' : 'closed',
     closedAt: hasExpired ? lease.expiresAt : nowS,
   };
 }
 
-/** Returns what an active lease holds of each of its rules. */
-export function reservedAmountsOf({ held, ...lease }: Lease, projectNo: number): HeldAmount[] {
-  const slots = lease.slots.map((rule) => ({ ...rule, projectNo, amount: ONE_STORED }));
-  if (held === 0n) return slots;
-  return [...rulesHolding(lease).map((rule) => ({ ...rule, projectNo, amount: held })), ...slots];
+/** Returns what a lease holds of each of its rules. A rule that selects several metrics may be in several holds. */
+export function reservedAmountsOf({ holds, slots, status }: Lease, projectNo: number): HeldAmount[] {
+  const found: HeldAmount[] = [];
+  for (const { held, rules } of holds)
+    if (held > 0n) for (const rule of rules) found.push({ ...rule, projectNo, amount: held });
+  if (status === 'active') for (const rule of slots) found.push({ ...rule, projectNo, amount: ONE_STORED });
+  return found;
 }
 
-/** Returns the rules that hold a lease, each with its subject. */
-export function rulesHolding({ ruleNos, ruleSubjects }: Pick<Lease, 'ruleNos' | 'ruleSubjects'>): HeldRule[] {
-  return ruleNos.map((ruleNo, index) => ({
-    ruleNo,
-    subject: present(ruleSubjects[index], `the subject of rule ${ruleNo}`),
-  }));
-}
-
-/** Returns the wallet that holds the amount; undefined when none does. */
-export function walletOf(lease: Lease): WalletKey | undefined {
-  const { tenantId, projectId, accountId, currency } = lease;
-  const isHeld = lease.holdsWallet && lease.held > 0n && accountId !== null;
-  return isHeld ? { tenantId, projectId, accountId, currency } : undefined;
+/** Returns the wallets that hold amounts of a lease, with these amounts. */
+export function walletHoldsOf(lease: Lease): (WalletKey & { readonly amount: Amount })[] {
+  const { tenantId, projectId, accountId, holds } = lease;
+  if (accountId === null) return [];
+  return holds
+    .filter(({ holdsWallet, held }) => holdsWallet && held > 0n)
+    .map(({ unit: currency, held: amount }) => ({ tenantId, projectId, accountId, currency, amount }));
 }
 
 /**
- * Returns the rules of a level that a lease is reserved of: those that `block` amounts of its currency, for all usage
- * or for its metric. Rules for one value of a dimension are left out, because it is not known yet what the usage will
- * be.
+ * Returns the rules of a level that a hold is reserved of: those that `block` amounts of its currency, for all usage or
+ * for the metric of the work, or quantities of its metric. Rules for values of a dimension that the lease does not name
+ * are left out, because it is not known yet what the usage will be.
  */
-export function rulesOfLease(
+export function rulesOfHold(
   at: SubjectLevel,
-  { currency, metric }: Pick<Lease, 'currency' | 'metric'>,
+  { kind, unit }: HoldUnit,
+  { metric, dimensions }: LeasedWork,
 ): RuleAtLevel[] {
   const found: RuleAtLevel[] = [];
   at.route.rules.visit(
-    metric ?? '',
-    () => undefined,
+    kind === 'quantity' ? unit : (metric ?? ''),
+    (dimension) => dimensions.get(dimension),
     (rule) => {
-      if (rule.action === 'block' && rule.measure === 'amount' && rule.currency === currency)
-        found.push({ at, rule });
+      if (rule.action !== 'block' || rule.measure !== kind) return;
+      if (kind === 'quantity' || rule.currency === unit) found.push({ at, rule });
     },
   );
   return found;
@@ -113,14 +137,35 @@ export function toBudgetLease(lease: Lease, nowS: number): BudgetLease {
     subject_type: shown.subject.type,
     subject_id: shown.subject.id,
     account_id: shown.accountId,
-    currency: shown.currency,
     metric: shown.metric,
+    dimensions: Object.fromEntries(shown.dimensions),
     status: shown.status,
-    amount: amountText(shown.amount),
-    used_amount: amountText(shown.used),
-    remaining_amount: amountText(shown.held),
+    ...plainFields(shown),
+    holds: shown.holds.map(toLeaseHold),
     expires_at: shown.expiresAt,
     created_at: shown.createdAt,
     closed_at: shown.closedAt,
+  };
+}
+
+type PlainFields = Pick<BudgetLease, 'currency' | 'amount' | 'used_amount' | 'remaining_amount'>;
+
+function plainFields({ isPlain, holds: [hold] }: Lease): PlainFields {
+  if (!isPlain || hold === undefined)
+    return { currency: null, amount: null, used_amount: null, remaining_amount: null };
+  return {
+    currency: hold.unit,
+    amount: amountText(hold.amount),
+    used_amount: amountText(hold.used),
+    remaining_amount: amountText(hold.held),
+  };
+}
+
+function toLeaseHold({ kind, unit, amount, used, held }: Hold): LeaseHold {
+  const reserved = amountText(amount);
+  return {
+    ...(kind === 'amount' ? { amount: reserved, currency: unit } : { quantity: reserved, metric: unit }),
+    used: amountText(used),
+    remaining: amountText(held),
   };
 }

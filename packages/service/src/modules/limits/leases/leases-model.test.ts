@@ -17,6 +17,7 @@ import { SubjectLimits } from '../check/subject-limits.js';
 import { BatchPosting, PostingPlan, type RatedUsage } from '../posting/index.js';
 import { createWorkerCatalog } from '../rules/index.js';
 import { decideLeaseRequests, type LeaseRequest } from './group.js';
+import { plainInput } from './lease-calls.testing.js';
 import { BALANCE, DAY_S, HOUR_S, Oracle, RULES } from './lease-oracle.testing.js';
 
 const RUNS = 30;
@@ -191,13 +192,7 @@ class Run {
   async #lease({ amount, metric: metricName, ttl }: LeaseStep): Promise<void> {
     const { oracle, nowS, subject } = this;
     const expected = oracle.grants(amount, metricName, nowS);
-    const input = {
-      subject,
-      amount: BigInt(amount) * UNIT,
-      currency: 'USD',
-      metric: metricName,
-      ttlSeconds: ttl,
-    };
+    const input = plainInput(subject, BigInt(amount) * UNIT, { metric: metricName, ttlSeconds: ttl });
     const outcome = await api.leases
       .create(project, input, undefined)
       .catch((error: { code: string }) => error.code);
@@ -221,7 +216,7 @@ class Run {
     const requests = all.map((one): LeaseRequest => {
       if (one.do === 'close') return { do: 'close', id: known[one.which] ?? 'bl_unknown' };
       const amount = BigInt(one.amount) * UNIT;
-      const input = { subject, amount, currency: 'USD', metric: one.metric, ttlSeconds: TOGETHER_TTL_S };
+      const input = plainInput(subject, amount, { metric: one.metric, ttlSeconds: TOGETHER_TTL_S });
       const key = one.key === null ? undefined : `${subject.id} ${one.key}`;
       return { do: 'grant', input, key, asked: [one.amount, one.metric] };
     });

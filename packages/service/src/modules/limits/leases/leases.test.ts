@@ -27,6 +27,8 @@ describe('a lease', () => {
       account_id: route.accountId,
       currency: 'USD',
       metric: 'llm.tokens',
+      dimensions: {},
+      holds: [{ amount: '2.5', currency: 'USD', used: '0', remaining: '2.5' }],
       status: 'active',
       amount: '2.5',
       used_amount: '0',
@@ -42,7 +44,11 @@ describe('a lease', () => {
     const closed = await calls.close(lease.id);
     expect([closed.status, closed.json()]).toEqual([
       200,
-      { ...shown, status: 'closed', remaining_amount: '0', closed_at: nowS },
+      {
+        ...shown,
+        ...{ status: 'closed', remaining_amount: '0', closed_at: nowS },
+        holds: [{ amount: '2.5', currency: 'USD', used: '0', remaining: '0' }],
+      },
     ]);
     expect(await calls.reservedOf(subjectId)).toEqual([['racl_a1', '0']]);
     expect((await calls.close(lease.id)).json()).toEqual(closed.json());
@@ -176,7 +182,9 @@ describe('a lease', () => {
     expect(await api.expiry.sweep()).toBe(0);
     api.clock.advanceMs(1_000);
     const { warnings: _, ...shown } = lease;
-    const expired = { ...shown, status: 'expired', remaining_amount: '0', closed_at: lease.expires_at };
+    const holds = shown.holds.map((hold: object) => ({ ...hold, remaining: '0' }));
+    const ended = { remaining_amount: '0', holds, closed_at: lease.expires_at };
+    const expired = { ...shown, status: 'expired', ...ended };
     expect((await calls.get(lease.id)).json()).toEqual(expired);
     api.clock.advanceMs(5_000);
     expect(await api.expiry.sweep()).toBeGreaterThan(0);

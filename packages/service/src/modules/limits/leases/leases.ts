@@ -1,10 +1,10 @@
 import type { BudgetLease, LeaseStatus } from '@tollgate/contract';
 import { unixSeconds } from '../../../kernel/clock.js';
-import { DomainError, invalidRequest } from '../../../kernel/errors.js';
+import { DomainError } from '../../../kernel/errors.js';
 import type { ListPage, Page } from '../../../kernel/page.js';
 import type { ProjectRef, ProjectScope } from '../../../kernel/scope.js';
 import { ProjectDb } from '../../../platform/postgres/index.js';
-import { amountText } from '../../ledger/index.js';
+import { amountText, type KeyedRequest } from '../../ledger/index.js';
 import type { MeasuredQueue } from '../check/group-metrics.js';
 import { Groups } from '../check/groups.js';
 import { type LimitedSubject, subjectKey } from '../rules/route-rules.js';
@@ -43,7 +43,7 @@ export class Leases {
   }
 
   /**
-   * Creates a lease and reserves its amount. A lease of a subject without limits holds nothing; one of a subject
+   * Creates a lease and reserves what it holds. A lease of a subject without limits holds nothing; one of a subject
    * without a route may be denied.
    *
    * @param key the `Idempotency-Key`; it is used up only when the lease is granted
@@ -51,10 +51,7 @@ export class Leases {
    * `server_busy`
    */
   async create(project: ProjectRef, input: LeaseInput, key: string | undefined): Promise<BudgetLease> {
-    if (input.amount <= 0n) throw invalidRequest('amount', 'expected an amount above 0');
-    const { subject, amount, currency, metric, ttlSeconds } = input;
-    const asked = [subject.type, subject.id, amountText(amount), currency, metric, ttlSeconds];
-    return this.#run(subject, { project, request: { do: 'grant', input, key, asked } });
+    return this.#run(input.subject, { project, request: { do: 'grant', input, key, asked: askedBy(input) } });
   }
 
   /** @throws DomainError `not_found` */
@@ -112,4 +109,23 @@ export class Leases {
     const { type, id } = highest === undefined ? subject : highest.subject;
     return this.#groups.run(subjectKey(projectId, type, id), waiting);
   }
+}
+
+/** Returns what an idempotency key stands for. For one amount, release 0.1.0 has stored the same. */
+function askedBy({
+  subject,
+  isPlain,
+  holds,
+  metric,
+  dimensions,
+  ttlSeconds,
+}: LeaseInput): KeyedRequest['asked'] {
+  const [plain] = isPlain ? holds : [];
+  const held = holds.map(({ kind, unit, amount }) => [kind, unit, amountText(amount)]);
+  return [
+    ...[subject.type, subject.id],
+    ...(plain === undefined ? [JSON.stringify(held)] : [amountText(plain.amount), plain.unit]),
+    ...[metric, ttlSeconds],
+    ...(dimensions.size === 0 ? [] : [JSON.stringify([...dimensions].sort())]),
+  ];
 }

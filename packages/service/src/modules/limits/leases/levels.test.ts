@@ -13,7 +13,7 @@ import {
 } from '../check/realtime.testing.js';
 import { catalogSource } from '../rules/catalog-store.js';
 import { LimitCatalog } from '../rules/index.js';
-import { LeaseCalls } from './lease-calls.testing.js';
+import { LeaseCalls, plainInput } from './lease-calls.testing.js';
 import { recountReservations } from './recount-store.js';
 
 let calls: LeaseCalls;
@@ -181,13 +181,7 @@ describe('the levels of a subject', () => {
     const project = { tenantId, projectId, projectNo, kind: 'release', storage: 'shared' } as const;
     const spy = vi.spyOn(pg.Client.prototype, 'query');
     const ask = (subjectId: string, amount: bigint, node: number) => {
-      const input = {
-        subject: { type: 'user', id: subjectId },
-        amount,
-        currency: 'USD',
-        metric: null,
-        ttlSeconds: 600,
-      };
+      const input = plainInput({ type: 'user', id: subjectId }, amount, { ttlSeconds: 600 });
       return nodes[node % 2]?.create(project, input, undefined);
     };
     const one = 10n ** 18n;

@@ -12,9 +12,9 @@ import {
 } from '@tollgate/contract';
 import { Type } from 'typebox';
 import { type App, pageOf } from '../../../platform/http/index.js';
-import { amountField } from '../../ledger/index.js';
 import { noRoute } from '../check/limit-status.js';
 import type { LimitAdmission } from '../rules/admission.js';
+import { leaseInput } from './lease-input.js';
 import type { Leases } from './leases.js';
 
 export interface LeaseRouteDeps {
@@ -48,13 +48,15 @@ function registerChanges(app: App, { leases, admission }: LeaseRouteDeps): void 
       summary: 'Create a budget lease',
       description:
         'Reserves the amount in the prepaid wallet and in every `block` limit on amounts of the currency that ' +
-        'selects all usage or the metric of the lease and has no dimension: in all of them, or in none. 409 ' +
+        'selects all usage or the metric of the lease: in all of them, or in none. `holds` reserves several amounts ' +
+        'and quantities so; a quantity is reserved in every `block` limit on quantities that selects its metric. ' +
+        'Limits on a dimension are among them if `dimensions` has a value that they select. 409 ' +
         '`limit_exceeded` lists each limit that would be exceeded in `details`, with the used, reserved and ' +
         'requested amounts. 409 `unknown_subject` refuses a subject without a route, if the project denies such ' +
         'subjects. 409 `insufficient_funds` names the wallet and its available amount. If the subject has ' +
         'neither such a limit nor a prepaid wallet, the lease is created and reserves nothing; `warnings` lists a ' +
         'subject without a route. A lease stays reserved in the next window. The cost of events that have its id ' +
-        'in `x-usage-control.budget_lease_id` moves from reserved to used.',
+        'in `x-usage-control.budget_lease_id`, or their quantity, moves from reserved to used.',
       operationId: 'createBudgetLease',
       params: ProjectParams,
       headers: OptionalIdempotencyKeyHeaders,
@@ -63,13 +65,7 @@ function registerChanges(app: App, { leases, admission }: LeaseRouteDeps): void 
     },
     handler: async ({ project, body, rawBody, headers }, reply) => {
       await admission.admitBudgetLease(project.tenantId);
-      const input = {
-        subject: { type: body.subject_type, id: body.subject_id },
-        amount: amountField(rawBody, 'amount'),
-        currency: body.currency,
-        metric: body.metric ?? null,
-        ttlSeconds: body.ttl_seconds,
-      };
+      const input = leaseInput(body, rawBody);
       const lease = await leases.create(project, input, headers['idempotency-key']);
       const warnings = lease.account_id === null ? [noRoute(input.subject)] : [];
       return reply.code(201).send({ ...lease, warnings });

@@ -1,16 +1,18 @@
 import { present } from '../../../kernel/present.js';
 import type { Tx } from '../../../platform/postgres/index.js';
-import type { Release } from '../../ledger/index.js';
-import type { UsageEventRow } from '../../usage/index.js';
+import { type Release, smallerAmount } from '../../ledger/index.js';
+import type { UsageEventRow, UsageItemRow } from '../../usage/index.js';
+import type { Hold, HoldUnit, Lease } from '../leases/lease.js';
+import { heldRuleKey } from '../leases/locked-leases.js';
 import { type HeldAmount, subtractReserved } from '../leases/reserved-store.js';
+import { lockLeasesByKey, updateLeases } from '../leases/store.js';
 import type { LimitedSubject } from '../rules/route-rules.js';
 import type { PostingScope, RatedUsage, UsageGroup } from './rated-usage.js';
 import {
-  type AppliedCharge,
-  chargeLeases,
+  chargePlainLeases,
   type LeaseCharge,
   type LeaseRef,
-  type NamedLease,
+  type ReleasedHold,
   readLeases,
 } from './store.js';
 
@@ -48,7 +50,11 @@ export class BatchLeases {
       }
     }
     for (const { scope, lease } of await readLeases(tx, unknown)) {
-      this.#ofProject(scope).set(lease.id, { scope, lease, used: 0n, spent: 0n });
+      this.#ofProject(scope).set(lease.id, {
+        scope,
+        lease,
+        sums: lease.holds.map(() => ({ used: 0n, spent: 0n })),
+      });
     }
   }
 
@@ -58,7 +64,7 @@ export class BatchLeases {
     const charge = this.#ofProject(scope).get(budgetLeaseId);
     if (charge === undefined || subject === undefined) return UNKNOWN_LEASE;
     const { lease } = charge;
-    if (lease.subjectType !== subject.type || lease.subjectId !== subject.id) return UNKNOWN_LEASE;
+    if (lease.subject.type !== subject.type || lease.subject.id !== subject.id) return UNKNOWN_LEASE;
     if (lease.status !== 'active') return { status: lease.status, charge: undefined };
     const isOver = lease.expiresAt * 1_000 <= this.#nowMs;
     return isOver ? EXPIRED_LEASE : { status: 'applied', charge };
@@ -75,16 +81,24 @@ export class BatchLeases {
 }
 
 /**
- * Adds the charge items of an event that the lease pays for: those of its currency and, if it names one, of its metric.
+ * Adds the charge items of an event that the lease pays for: those of its work, by amount in the hold of their
+ * currency, and by quantity in that of their metric.
  */
-export function addToCharge(charge: LeaseCharge, { items }: RatedUsage): void {
-  const { currency, metric } = charge.lease;
-  let amount = 0n;
-  for (const item of items) {
-    if (item.currency === currency && (metric === null || item.metric === metric)) amount += item.amount;
+export function addToCharge({ lease, sums }: LeaseCharge, { items, dimensions }: RatedUsage): void {
+  for (const [name, text] of lease.dimensions) if (dimensions.get(name) !== text) return;
+  for (const [index, hold] of lease.holds.entries()) {
+    const sum = present(sums[index], 'the charge of a hold');
+    for (const item of items) {
+      const added = chargeOf(item, hold, lease.metric);
+      sum.used += added;
+      if (added > 0n) sum.spent += added;
+    }
   }
-  charge.used += amount;
-  if (amount > 0n) charge.spent += amount;
+}
+
+function chargeOf(item: UsageItemRow, { kind, unit }: HoldUnit, metric: string | null): bigint {
+  if (kind === 'quantity') return item.metric === unit ? item.quantity : 0n;
+  return item.currency === unit && (metric === null || item.metric === metric) ? item.amount : 0n;
 }
 
 /**
@@ -94,46 +108,57 @@ export function addToCharge(charge: LeaseCharge, { items }: RatedUsage): void {
  * @returns what to release of their wallets, one entry for each wallet
  */
 export async function releaseCharges(tx: Tx, charges: readonly LeaseCharge[]): Promise<Release[]> {
-  const applied = (await chargeLeases(tx, charges)).filter(({ released }) => released > 0n);
-  await subtractReserved(tx, heldByRule(applied));
-  return heldByWallet(applied);
+  const arePlain = charges.every(({ lease }) => lease.isPlain);
+  const released = await (arePlain ? chargePlainLeases(tx, charges) : chargeHolds(tx, charges));
+  await subtractReserved(tx, heldByRule(released));
+  return heldByWallet(released);
 }
 
-function heldByRule(applied: readonly AppliedCharge[]): HeldAmount[] {
+/** The same as `chargePlainLeases`, for leases with any holds. */
+async function chargeHolds(tx: Tx, charges: readonly LeaseCharge[]): Promise<ReleasedHold[]> {
+  const keys = charges.map(({ scope: { projectId }, lease: { id } }) => ({ projectId, id }));
+  const locked = new Map(
+    (await lockLeasesByKey(tx, keys)).map((lease) => [`${lease.projectId} ${lease.id}`, lease]),
+  );
+  const released: ReleasedHold[] = [];
+  const charged = charges.map(({ scope, sums, lease: { id } }): Lease => {
+    const lease = present(locked.get(`${scope.projectId} ${id}`), `lease ${id}`);
+    const holds = lease.holds.map((hold, index): Hold => {
+      const { used, spent } = present(sums[index], 'the charge of a hold');
+      const amount = smallerAmount(hold.held, spent);
+      if (amount > 0n) released.push({ scope, lease, hold, amount });
+      return { ...hold, used: hold.used + used, held: hold.held - amount };
+    });
+    return { ...lease, holds };
+  });
+  await updateLeases(tx, charged);
+  return released;
+}
+
+function heldByRule(released: readonly ReleasedHold[]): HeldAmount[] {
   const byRule = new Map<string, HeldAmount>();
-  for (const { scope, lease, released } of applied) {
+  for (const { scope, hold, amount: part } of released) {
     const { projectNo } = scope;
-    for (const [index, ruleNo] of lease.ruleNos.entries()) {
-      const subject = subjectOfRule(lease, index);
-      const key = `${projectNo} ${ruleNo} ${subject.type} ${subject.id}`;
+    for (const { ruleNo, subject } of hold.rules) {
+      const key = `${projectNo} ${heldRuleKey({ ruleNo, subject })}`;
       const before = byRule.get(key);
-      const amount = before === undefined ? released : before.amount + released;
+      const amount = before === undefined ? part : before.amount + part;
       byRule.set(key, { projectNo, subject, ruleNo, amount });
     }
   }
   return [...byRule.values()];
 }
 
-/** Returns the subject of a rule that holds a lease. */
-function subjectOfRule(lease: NamedLease, index: number): LimitedSubject {
-  const { ruleSubjectTypes: types, ruleSubjectIds: ids } = lease;
-  if (types === null || ids === null) return { type: lease.subjectType, id: lease.subjectId };
-  return {
-    type: present(types[index], 'the subject of a rule'),
-    id: present(ids[index], 'the subject of a rule'),
-  };
-}
-
-function heldByWallet(applied: readonly AppliedCharge[]): Release[] {
+function heldByWallet(released: readonly ReleasedHold[]): Release[] {
   const byWallet = new Map<string, Release>();
-  for (const { scope, lease, released } of applied) {
-    const { accountId, currency } = lease;
-    if (!lease.holdsWallet || accountId === null) continue;
+  for (const { scope, lease, hold, amount: part } of released) {
+    const { accountId } = lease;
+    if (!hold.holdsWallet || accountId === null) continue;
     const { tenantId, projectId } = scope;
-    const key = `${accountId} ${currency}`;
+    const wallet = { tenantId, projectId, accountId, currency: hold.unit };
+    const key = `${accountId} ${hold.unit}`;
     const before = byWallet.get(key);
-    const amount = before === undefined ? released : before.amount + released;
-    byWallet.set(key, { tenantId, projectId, accountId, currency, amount });
+    byWallet.set(key, { ...wallet, amount: before === undefined ? part : before.amount + part });
   }
   return [...byWallet.values()];
 }

@@ -57,7 +57,9 @@ export class PostingPlan {
 
   /** Returns the leases that were charged with something. */
   charges(): LeaseCharge[] {
-    return [...this.#charges].filter(({ used, spent }) => used !== 0n || spent !== 0n);
+    return [...this.#charges].filter(({ sums }) =>
+      sums.some(({ used, spent }) => used !== 0n || spent !== 0n),
+    );
   }
 
   /** Returns the subjects with something to count, in the order of the index in which their windows are stored. */

@@ -1,29 +1,12 @@
 import { sql } from 'kysely';
+import { present } from '../../../kernel/present.js';
 import { slotOf } from '../../../kernel/shard.js';
 import { lockKey, type Tx } from '../../../platform/postgres/index.js';
 import { amountFromText, amountText } from '../../ledger/index.js';
+import type { Hold, Lease } from '../leases/lease.js';
+import { type LeaseRow, toLease } from '../leases/lease-row.js';
+import { LEASE_COLUMNS } from '../leases/store.js';
 import type { PostingScope } from './rated-usage.js';
-
-/** The fields of a lease that decide how an event which names it is posted. */
-export interface NamedLease {
-  readonly id: string;
-  readonly subjectType: string;
-  readonly subjectId: string;
-  /** The account whose wallet holds the lease; null when none does. */
-  readonly accountId: string | null;
-  readonly currency: string;
-  /** The only metric that the lease pays for; null for any. */
-  readonly metric: string | null;
-  readonly status: 'active' | 'closed' | 'expired';
-  /** Unix seconds. */
-  readonly expiresAt: number;
-  /** The numbers of the rules whose limits hold the lease. */
-  readonly ruleNos: readonly number[];
-  /** The subject of each of these rules; null where all are those of the lease's own subject. */
-  readonly ruleSubjectTypes: readonly string[] | null;
-  readonly ruleSubjectIds: readonly string[] | null;
-  readonly holdsWallet: boolean;
-}
 
 /** The id of a lease in an event, with the event's project. */
 export interface LeaseRef {
@@ -35,52 +18,61 @@ export interface LeaseRef {
 export async function readLeases(
   tx: Tx,
   refs: readonly LeaseRef[],
-): Promise<{ readonly scope: PostingScope; readonly lease: NamedLease }[]> {
+): Promise<{ readonly scope: PostingScope; readonly lease: Lease }[]> {
   if (refs.length === 0) return [];
-  const { rows } = await sql<NamedLease & { readonly position: number }>`
-    select k.position, l.id, l.subject_type as "subjectType", l.subject_id as "subjectId", l.account_id as "accountId",
-      l.currency, l.metric, l.status, l.expires_at as "expiresAt", l.rule_nos as "ruleNos",
-      l.rule_subject_types as "ruleSubjectTypes", l.rule_subject_ids as "ruleSubjectIds", l.holds_wallet as "holdsWallet"
+  const { rows } = await sql<LeaseRow & { readonly position: number }>`
+    select k.position, ${LEASE_COLUMNS}
     from unnest(
       ${refs.map(({ scope }) => scope.tenantId)}::text[], ${refs.map(({ scope }) => scope.projectId)}::text[],
       ${refs.map(({ id }) => id)}::text[]
     ) with ordinality as k (tenant_id, project_id, id, position)
     join budget_leases l on l.tenant_id = k.tenant_id and l.project_id = k.project_id and l.id = k.id
   `.execute(tx);
-  return rows.flatMap(({ position, ...lease }) => {
-    const scope = refs[position - 1]?.scope;
-    return scope === undefined ? [] : [{ scope, lease }];
+  return rows.flatMap((row) => {
+    const scope = refs[row.position - 1]?.scope;
+    return scope === undefined ? [] : [{ scope, lease: toLease(row) }];
   });
 }
 
-/** The sums that the events of a batch charge one lease with. Amounts × 10^18. */
-export interface LeaseCharge {
-  readonly scope: PostingScope;
-  readonly lease: NamedLease;
+/** The sums that the events of a batch charge one hold with. × 10^18. */
+export interface HoldCharge {
   used: bigint;
-  /** As `used`, without refunds: at most this much of the held amount is released. */
+  /** As `used`, without refunds: at most this much of what is held is released. */
   spent: bigint;
 }
 
-/** A charge, and the held amount that it releases. */
-export interface AppliedCharge extends LeaseCharge {
-  /** × 10^18. */
-  readonly released: bigint;
+/** The sums that the events of a batch charge one lease with. */
+export interface LeaseCharge {
+  readonly scope: PostingScope;
+  /** As it was when the batch met it. */
+  readonly lease: Lease;
+  /** In the order of its holds. */
+  readonly sums: readonly HoldCharge[];
+}
+
+/** A part of a hold that a charge releases. */
+export interface ReleasedHold {
+  readonly scope: PostingScope;
+  readonly lease: Lease;
+  readonly hold: Hold;
+  /** × 10^18; above 0. */
+  readonly amount: bigint;
 }
 
 /**
- * Charges leases: held amounts become used, as far as they go. Locks the leases in the order that all transactions use.
- * A lease that has ended since the batch met it is charged too, and holds nothing any more.
+ * Charges leases of one amount each: held amounts become used, as far as they go. Locks the leases in the order that
+ * all transactions use. A lease that has ended since the batch met it is charged too, and holds nothing any more.
  */
-export async function chargeLeases(tx: Tx, charges: readonly LeaseCharge[]): Promise<AppliedCharge[]> {
+export async function chargePlainLeases(tx: Tx, charges: readonly LeaseCharge[]): Promise<ReleasedHold[]> {
   if (charges.length === 0) return [];
+  const sums = charges.map(({ lease, sums: [sum] }) => present(sum, `the charge of lease ${lease.id}`));
   const { rows } = await sql<{ project_id: string; id: string; released: string }>`
     with locked as (
       select l.project_id, l.id, c.used, least(l.held, c.spent) as released
       from unnest(
         ${charges.map(({ scope }) => scope.projectId)}::text[], ${charges.map(({ lease }) => lease.id)}::text[],
-        ${charges.map(({ used }) => amountText(used))}::numeric[],
-        ${charges.map(({ spent }) => amountText(spent))}::numeric[]
+        ${sums.map(({ used }) => amountText(used))}::numeric[],
+        ${sums.map(({ spent }) => amountText(spent))}::numeric[]
       ) as c (project_id, id, used, spent)
       join budget_leases l on l.project_id = c.project_id and l.id = c.id
       order by l.project_id, l.id
@@ -91,10 +83,10 @@ export async function chargeLeases(tx: Tx, charges: readonly LeaseCharge[]): Pro
     returning k.project_id, k.id, k.released
   `.execute(tx);
   const released = new Map(rows.map((row) => [`${row.project_id} ${row.id}`, row.released]));
-  return charges.map((charge) => {
-    const text = released.get(`${charge.scope.projectId} ${charge.lease.id}`);
-    if (text === undefined) throw new Error(`lease ${charge.lease.id} does not exist any more`);
-    return { ...charge, released: amountFromText(text) };
+  return charges.flatMap(({ scope, lease }) => {
+    const text = present(released.get(`${scope.projectId} ${lease.id}`), `lease ${lease.id}`);
+    const amount = amountFromText(text);
+    return amount === 0n ? [] : lease.holds.map((hold) => ({ scope, lease, hold, amount }));
   });
 }
 

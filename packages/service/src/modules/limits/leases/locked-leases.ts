@@ -1,0 +1,83 @@
+import { addTo, present, sumOrNone } from '../../../kernel/present.js';
+import type { Amount } from '../../ledger/index.js';
+import { ended, type Lease, reservedAmountsOf } from './lease.js';
+import type { HeldAmount, HeldRule } from './reserved-store.js';
+
+/** Leases of a project that a transaction has locked, as it changes them in memory, and what these changes reserve. */
+export class LockedLeases {
+  readonly #projectNo: number;
+  /** By id. */
+  readonly #leases: Map<string, Lease>;
+  readonly #changed = new Set<string>();
+  readonly #added = new Set<string>();
+  readonly #rules = new Map<string, HeldRule>();
+  readonly #reserved = new Map<string, Amount>();
+
+  constructor(projectNo: number, leases: readonly Lease[]) {
+    this.#projectNo = projectNo;
+    this.#leases = new Map(leases.map((lease) => [lease.id, lease]));
+  }
+
+  get(id: string): Lease | undefined {
+    return this.#leases.get(id);
+  }
+
+  /** Adds a new lease. */
+  add(lease: Lease): void {
+    this.#added.add(lease.id);
+    this.#leases.set(lease.id, lease);
+    this.#reserve(lease, 1n);
+  }
+
+  change(lease: Lease): void {
+    this.#reserve(present(this.#leases.get(lease.id), 'the lease to change'), -1n);
+    this.#leases.set(lease.id, lease);
+    if (!this.#added.has(lease.id)) this.#changed.add(lease.id);
+    this.#reserve(lease, 1n);
+  }
+
+  /** Ends an active lease. Returns the leases, as they were, whose amounts their wallets need not hold any more. */
+  end(lease: Lease, nowS: number): Lease[] {
+    this.change(ended(lease, nowS));
+    return [lease];
+  }
+
+  get added(): Lease[] {
+    return this.#all(this.#added);
+  }
+
+  /** The leases that were stored before. */
+  get changed(): Lease[] {
+    return this.#all(this.#changed);
+  }
+
+  /** Returns what the changes add to the reserved amount of a rule; negative for what they release. */
+  reservedOf(rule: HeldRule): Amount {
+    return sumOrNone(this.#reserved.get(heldRuleKey(rule)));
+  }
+
+  /** Returns the same for all rules whose reserved amount changes. */
+  get reserved(): HeldAmount[] {
+    const projectNo = this.#projectNo;
+    return [...this.#reserved].flatMap(([key, amount]) =>
+      amount === 0n ? [] : { projectNo, amount, ...present(this.#rules.get(key), 'a rule') },
+    );
+  }
+
+  #all(ids: ReadonlySet<string>): Lease[] {
+    return [...ids].map((id) => present(this.#leases.get(id), 'a lease'));
+  }
+
+  #reserve(lease: Lease, sign: 1n | -1n): void {
+    for (const { ruleNo, subject, amount } of reservedAmountsOf(lease, this.#projectNo)) {
+      const key = heldRuleKey({ ruleNo, subject });
+      this.#rules.set(key, { ruleNo, subject });
+      addTo(this.#reserved, key, sign * amount);
+    }
+  }
+}
+
+/** A type contains no space, and a number neither, so the key is unambiguous. */
+export function heldRuleKey({ subject, ruleNo }: HeldRule): string {
+  return `${ruleNo} ${subject.type} ${subject.id}`;
+}
