@@ -50,6 +50,13 @@ export const CreateLeaseBody = Type.Object(
         'in limits on all usage.',
     }),
     dimensions: Type.Optional(leaseDimensions.asked),
+    parent_lease_id: Type.Optional(
+      Type.String({
+        description:
+          'Takes what is asked for from this lease, of the same subject or of one above, and not from the limits that ' +
+          'hold it already. The lease then ends with it at the latest, and gives back what it does not use.',
+      }),
+    ),
     ttl_seconds: TtlSeconds,
   },
   { ...closed, description: 'What to reserve for a subject: either an amount, or several holds.' },
@@ -80,6 +87,9 @@ export const BudgetLease = Type.Object(
     }),
     metric: Nullable(Metric),
     dimensions: leaseDimensions.shown,
+    parent_lease_id: Nullable(
+      Type.String({ description: 'The lease that this one is a part of; null for none.' }),
+    ),
     status: LeaseStatusSchema,
     amount: Nullable({ ...DecimalText, description: 'Amount that was reserved.' }),
     used_amount: Nullable({

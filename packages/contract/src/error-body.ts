@@ -35,12 +35,18 @@ const facts = {
       description: 'Level of the limit, in `limit_exceeded`: 0 for the subject, 1 for its parent.',
     }),
   ),
-  currency: text('Currency of the amounts, in `limit_exceeded` and `insufficient_funds`.'),
+  currency: text('Currency of the amounts, in `limit_exceeded`, `lease_exceeded` and `insufficient_funds`.'),
+  metric: text('Metric of the quantities, in `lease_exceeded`.'),
   limit_amount: decimal('The limit in its current window, in `limit_exceeded`.'),
   used_amount: decimal('Usage in the current window, in `limit_exceeded`.'),
   reserved_amount: decimal('Amount reserved by active budget leases, in `limit_exceeded`.'),
-  available_amount: decimal('Balance of the wallet minus reserved amounts, in `insufficient_funds`.'),
-  asked_amount: decimal('The amount of the request, in `limit_exceeded` and `insufficient_funds`.'),
+  available_amount: decimal(
+    'Balance of the wallet minus reserved amounts, in `insufficient_funds`; or what the parent lease has left, in ' +
+      '`lease_exceeded`.',
+  ),
+  asked_amount: decimal(
+    'The amount of the request, in `limit_exceeded`, `lease_exceeded` and `insufficient_funds`.',
+  ),
 };
 
 export const ErrorDetailSchema = Type.Object(

@@ -72,6 +72,10 @@ export const ERRORS = {
     status: 409,
     message: 'The budget lease has ended. Create another one.',
   },
+  lease_exceeded: {
+    status: 409,
+    message: 'The parent lease has less left than is asked for in `details`.',
+  },
   limit_exceeded: { status: 409, message: 'The amount would exceed the limits in `details`.' },
   insufficient_funds: { status: 409, message: 'The prepaid wallet does not have enough funds available.' },
   idempotency_key_conflict: {

@@ -129,10 +129,13 @@ create table budget_leases (
   slot_subject_ids text[],
   holds json,
   dimensions json,
+  ancestor_ids text[],
+  has_children boolean,
   constraint budget_leases_held_check CHECK ((held >= (0)::numeric)),
   constraint budget_leases_pkey PRIMARY KEY (project_id, id),
   constraint budget_leases_status_check CHECK ((status = ANY (ARRAY['active'::text, 'closed'::text, 'expired'::text])))
 );
+CREATE INDEX budget_leases_below ON public.budget_leases USING gin (ancestor_ids) WHERE ((ancestor_ids IS NOT NULL) AND (status = 'active'::text));
 CREATE INDEX budget_leases_by_subject ON public.budget_leases USING btree (project_id, subject_type, subject_id, id);
 CREATE INDEX budget_leases_due ON public.budget_leases USING btree (expires_at) WHERE (status = 'active'::text);
 CREATE INDEX budget_leases_ended ON public.budget_leases USING btree (closed_at) WHERE (status <> 'active'::text);

@@ -194,6 +194,8 @@ export interface BudgetLeasesTable {
   slot_subject_ids: string[] | null;
   holds: ColumnType<unknown, string | null | undefined, string | null>;
   dimensions: ColumnType<unknown, string | null | undefined, string | null>;
+  ancestor_ids: string[] | null;
+  has_children: boolean | null;
 }
 
 export interface CatalogPlansTable {

@@ -105,6 +105,7 @@ function LeaseFacts({ lease }: { readonly lease: BudgetLease }) {
         </Link>
       ),
     ],
+    ...partOf(lease, projectId),
     ['Opened', when(created_at)],
     closed_at === null ? ['Expires', when(expires_at)] : ['Ended', when(closed_at)],
     [
@@ -124,6 +125,24 @@ function LeaseFacts({ lease }: { readonly lease: BudgetLease }) {
       ))}
     </dl>
   );
+}
+
+/** The lease that this one is a part of, if it is. */
+function partOf(
+  { parent_lease_id: parentId }: BudgetLease,
+  projectId: string,
+): readonly (readonly [string, ReactNode])[] {
+  if (parentId === null) return [];
+  const link = (
+    <Link
+      key="parent"
+      href={`/p/${projectId}/limits/leases/${parentId}`}
+      className="font-mono text-xs break-all hover:underline"
+    >
+      {parentId}
+    </Link>
+  );
+  return [['Part of lease', link]];
 }
 
 function dimensionsText({ dimensions }: Pick<BudgetLease, 'dimensions'>): string {

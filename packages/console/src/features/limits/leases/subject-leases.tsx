@@ -95,10 +95,13 @@ function columnsFor(path: string, timezone: string): readonly Column<BudgetLease
   return [
     {
       title: 'Lease',
-      cell: ({ id }) => (
-        <Link href={`${path}/${id}`} className={`${ROW_TARGET} font-mono text-xs`}>
-          {id}
-        </Link>
+      cell: ({ id, parent_lease_id: parentId }) => (
+        <>
+          <Link href={`${path}/${id}`} className={`${ROW_TARGET} font-mono text-xs`}>
+            {id}
+          </Link>
+          {parentId !== null && <span className="block text-xs text-ink-faint">part of {parentId}</span>}
+        </>
       ),
     },
     { title: 'Metric', cell: ({ metric }) => metric ?? 'All usage' },

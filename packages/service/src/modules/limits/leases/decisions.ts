@@ -17,6 +17,7 @@ import type { LimitStatus, RuleAtLevel } from '../check/limit-status.js';
 import type { SubjectLevel } from '../rules/route-rules.js';
 import { type Hold, type Lease, type LeaseInput, toBudgetLease, walletHoldsOf } from './lease.js';
 import { heldRuleKey, type LockedLeases } from './locked-leases.js';
+import { partOf, refuseMoreThanLeft, refuseUnfit, rulesBeside } from './parts.js';
 import type { HeldRule } from './reserved-store.js';
 
 /** A request for a new lease. */
@@ -25,9 +26,14 @@ export interface OpenLeaseRequest extends KeyedRequest {
   readonly input: LeaseInput;
   /** Those of the subject; none without a route. */
   readonly levels: readonly SubjectLevel[];
-  /** The rules of all levels to reserve each hold of, in the order of the holds. */
+  /**
+   * The rules to reserve each hold of, in the order of the holds: of all levels or, for a part of a lease, of those
+   * below the subject of that lease.
+   */
   readonly rules: readonly (readonly RuleAtLevel[])[];
-  /** The limits on concurrent work of all levels, to take one of each. */
+  /** The lease to take a part of, as it was found without a lock; undefined for none. */
+  readonly parent: Lease | undefined;
+  /** The limits on concurrent work of all levels, to take one of each; none for a part of a lease. */
   readonly slots: readonly RuleAtLevel[];
 }
 
@@ -35,12 +41,14 @@ export interface OpenLeaseRequest extends KeyedRequest {
 export interface CloseRequest {
   readonly do: 'close';
   readonly id: string;
+  readonly ancestorIds: readonly string[];
 }
 
 /** A request to let a lease live longer, or shorter. */
 export interface RenewRequest {
   readonly do: 'renew';
   readonly id: string;
+  readonly ancestorIds: readonly string[];
   readonly ttlSeconds: number;
 }
 
@@ -76,8 +84,8 @@ export class LeaseDecisions {
   }
 
   /**
-   * @throws DomainError `unknown_subject`, `limit_exceeded`, `insufficient_funds`, `idempotency_key_conflict`,
-   * `not_found`, `lease_not_active`
+   * @throws DomainError `unknown_subject`, `limit_exceeded`, `lease_exceeded`, `insufficient_funds`,
+   * `idempotency_key_conflict`, `not_found`, `lease_not_active`
    */
   answer(request: OpenLeaseRequest | ChangeRequest): BudgetLease {
     if (request.do === 'close') return toBudgetLease(this.#close(request), this.nowS);
@@ -98,9 +106,25 @@ export class LeaseDecisions {
         message: `The subject ${input.subject.type} ${input.subject.id} has no route, and the project denies such subjects.`,
       });
     }
+    if (request.parent !== undefined) return this.#grantPart(request, request.parent.id);
     refuseFull(limitsAsked(request, (rule) => this.#statusOf(heldRule(rule))));
     const lease = this.#newLease(request, this.#holdWallets(request));
     this.#state.leases.add(lease);
+    return lease;
+  }
+
+  /** Takes a part of another lease, and reserves it of the levels below the subject of that lease. */
+  #grantPart(request: OpenLeaseRequest, parentId: string): Lease {
+    const { leases } = this.#state;
+    const parent = this.#found(parentId);
+    if (this.#hasEnded(parent))
+      throw new DomainError('lease_not_active', { message: 'The parent lease has ended.' });
+    refuseUnfit(request, parent);
+    refuseMoreThanLeft(request.input, parent);
+    const own = { ...request, rules: rulesBeside(parent, request) };
+    refuseFull(limitsAsked(own, (rule) => this.#statusOf(heldRule(rule))));
+    const lease = partOf(parent, this.#newLease(own, []));
+    leases.addPart(lease, parent);
     return lease;
   }
 
@@ -116,10 +140,19 @@ export class LeaseDecisions {
   /** A lease whose time has come has ended, even before a job releases what it holds. */
   #renew({ id, ttlSeconds }: RenewRequest): Lease {
     const lease = this.#found(id);
-    if (lease.status !== 'active' || lease.expiresAt <= this.nowS) throw new DomainError('lease_not_active');
-    const renewed = { ...lease, expiresAt: this.nowS + ttlSeconds };
-    this.#state.leases.change(renewed);
+    if (this.#hasEnded(lease)) throw new DomainError('lease_not_active');
+    const { leases } = this.#state;
+    const parent = leases.parentOf(lease);
+    const expiresAt = Math.min(this.nowS + ttlSeconds, parent?.expiresAt ?? Number.POSITIVE_INFINITY);
+    const renewed = { ...lease, expiresAt };
+    leases.change(renewed);
+    for (const below of leases.below(renewed))
+      if (below.expiresAt > expiresAt) leases.change({ ...below, expiresAt });
     return renewed;
+  }
+
+  #hasEnded({ status, expiresAt }: Lease): boolean {
+    return status !== 'active' || expiresAt <= this.nowS;
   }
 
   #found(id: string): Lease {
@@ -184,6 +217,8 @@ export class LeaseDecisions {
       metric,
       dimensions,
       slots: slots.map(heldRule),
+      ancestorIds: [],
+      hasChildren: false,
       status: 'active',
       expiresAt: this.nowS + ttlSeconds,
       createdAt: this.nowS,
@@ -224,5 +259,5 @@ function withHolds(answer: BudgetLease): BudgetLease {
   const { amount, currency, used_amount: used, remaining_amount: remaining } = answer;
   const isOld = answer.holds === undefined && amount !== null && currency !== null;
   if (!isOld || used === null || remaining === null) return answer;
-  return { ...answer, dimensions: {}, holds: [{ amount, currency, used, remaining }] };
+  return { ...answer, dimensions: {}, parent_lease_id: null, holds: [{ amount, currency, used, remaining }] };
 }

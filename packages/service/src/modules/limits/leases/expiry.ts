@@ -1,15 +1,24 @@
 import { type Clock, unixSeconds } from '../../../kernel/clock.js';
 import { groupBy } from '../../../kernel/maps.js';
+import { present } from '../../../kernel/present.js';
 import type { Logger } from '../../../platform/log/index.js';
 import { Counter, Gauge, type Metrics } from '../../../platform/metrics/index.js';
 import { type Postgres, type Tx, transaction } from '../../../platform/postgres/index.js';
 import { createSweepJob, inBatches, type SweepJob } from '../../../platform/sweep-job.js';
 import { WalletHolds } from '../../ledger/index.js';
 import { giveBackToWallets } from './decisions.js';
-import { walletHoldsOf } from './lease.js';
+import { type Lease, walletHoldsOf } from './lease.js';
 import { LockedLeases } from './locked-leases.js';
 import { negated, subtractReserved } from './reserved-store.js';
-import { claimDueLeases, deleteEndedBefore, measureLeases, nextExpiryMs, updateLeases } from './store.js';
+import {
+  claimDueLeases,
+  type DueLease,
+  deleteEndedBefore,
+  lockFreeLeases,
+  measureLeases,
+  nextExpiryMs,
+  updateLeases,
+} from './store.js';
 
 /** Upper bound of the leases that one transaction ends. Few, because it locks their rules and wallets meanwhile. */
 const LEASES_PER_TRANSACTION = 100;
@@ -62,14 +71,14 @@ export function createLeaseExpiryJob({ postgres, clock, log, metrics }: LeaseExp
 
 async function expireSome(tx: Tx, clock: Clock): Promise<number> {
   const nowS = unixSeconds(clock);
-  const due = await claimDueLeases(tx, nowS, LEASES_PER_TRANSACTION);
+  const { due, parents } = await claimWithParents(tx, nowS);
   if (due.length === 0) return 0;
   const projects = [...groupBy(due, ({ projectNo }) => projectNo)].map(([projectNo, ofProject]) => {
-    const leases = new LockedLeases(
-      projectNo,
-      ofProject.map(({ lease }) => lease),
-    );
-    return { leases, released: ofProject.flatMap(({ lease }) => leases.end(lease, nowS)) };
+    const leases = new LockedLeases(projectNo, [
+      ...parents.filter(({ projectId }) => projectId === ofProject[0]?.lease.projectId),
+      ...ofProject.map(({ lease }) => lease),
+    ]);
+    return { leases, released: ofProject.flatMap(({ lease: { id } }) => endOnce(leases, id, nowS)) };
   });
   await subtractReserved(
     tx,
@@ -84,6 +93,42 @@ async function expireSome(tx: Tx, clock: Clock): Promise<number> {
     projects.flatMap(({ leases }) => leases.changed),
   );
   return due.length;
+}
+
+/**
+ * Claims due leases, and locks their parents, to which they give back. Nothing waits: a lease whose parent is locked by
+ * another transaction is left for the next sweep.
+ */
+async function claimWithParents(
+  tx: Tx,
+  nowS: number,
+): Promise<{ readonly due: readonly DueLease[]; readonly parents: readonly Lease[] }> {
+  const claimed = await claimDueLeases(tx, nowS, LEASES_PER_TRANSACTION);
+  const known = new Set(claimed.map(({ lease }) => lease.id));
+  const missing = claimed.flatMap(
+    ({
+      lease: {
+        projectId,
+        ancestorIds: [id],
+      },
+    }) => (id === undefined || known.has(id) ? [] : { projectId, id }),
+  );
+  const parents = await lockFreeLeases(tx, missing);
+  for (const { id } of parents) known.add(id);
+  const due = claimed.filter(
+    ({
+      lease: {
+        ancestorIds: [id],
+      },
+    }) => id === undefined || known.has(id),
+  );
+  return { due, parents };
+}
+
+/** Ends a due lease, unless its parent has ended it. Returns what `LockedLeases.end` returns. */
+function endOnce(leases: LockedLeases, id: string, nowS: number): Lease[] {
+  const lease = present(leases.get(id), 'a due lease');
+  return lease.status === 'active' ? leases.end(lease, nowS) : [];
 }
 
 class ExpiryObserver {

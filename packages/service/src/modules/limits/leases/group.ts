@@ -18,8 +18,9 @@ import {
   limitsAsked,
   type OpenLeaseRequest,
 } from './decisions.js';
-import { type Lease, reservedAmountsOf, rulesOfHold, walletHoldsOf } from './lease.js';
+import { rulesHolding, rulesOfHold, walletsHolding } from './lease.js';
 import { heldRuleKey, LockedLeases } from './locked-leases.js';
+import { levelsBelow } from './parts.js';
 import { changeReserved, type HeldRule, lockReserved } from './reserved-store.js';
 import * as store from './store.js';
 
@@ -50,9 +51,12 @@ export async function decideLeaseRequests(
   const ruled = requests.map((request): Request => {
     if (request.do !== 'grant') return request;
     const ofSubject = present(levels.next().value, 'the levels of a subject');
-    const { input } = request;
-    const rules = input.holds.map((hold) => ofSubject.flatMap((level) => rulesOfHold(level, hold, input)));
-    const slots = ofSubject.flatMap((at) => at.route.rules.ofLeases.map((rule) => ({ at, rule })));
+    const { input, parent } = request;
+    const asked =
+      parent === undefined ? ofSubject : (levelsBelow(ofSubject, input.subject, parent.subject) ?? []);
+    const rules = input.holds.map((hold) => asked.flatMap((level) => rulesOfHold(level, hold, input)));
+    const levelsOfSlots = parent === undefined ? ofSubject : [];
+    const slots = levelsOfSlots.flatMap((at) => at.route.rules.ofLeases.map((rule) => ({ at, rule })));
     return { ...request, levels: ofSubject, rules, slots };
   });
   return new LeaseGroup(deps, project).answer(ruled);
@@ -87,7 +91,7 @@ class LeaseGroup {
     if (rules.length === 0 || requests.some(({ do: kind }) => kind === 'close')) return refused;
     const statuses = byRule(await this.#deps.limits.statuses(this.#project, rules));
     for (const request of requests) {
-      if (request.do !== 'grant' || request.key !== undefined) continue;
+      if (request.do !== 'grant' || request.key !== undefined || request.parent !== undefined) continue;
       const limits = limitsAsked(request, (rule) =>
         present(statuses.get(heldRuleKey(heldRule(rule))), 'a status'),
       );
@@ -115,15 +119,31 @@ class LeaseGroup {
     const grants = requests.filter((request) => request.do === 'grant');
     const scope = { tenantId, projectId, operation: 'budget_lease' };
     const keys = await RequestKeys.take<BudgetLease>(tx, scope, grants, unixSeconds(clock));
-    const changing = requests.flatMap((request) => (request.do === 'grant' ? [] : request.id));
-    const leases = await store.lockLeases(new ProjectTx(tx, project), changing);
+    const leases = await this.#lockLeases(new ProjectTx(tx, project), requests);
+    const ending = releasedBy(requests, leases);
     const rules = rulesOf(requests);
-    await lockReserved(tx, projectNo, rulesToLock(rules, leases, projectNo));
+    await lockReserved(tx, projectNo, rulesToLock(rules, ending));
     const statuses = byRule(await this.#statuses(tx, rules));
-    const wallets = await WalletHolds.lock(tx, this.#walletsOf(grants, leases), clock);
+    const wallets = await WalletHolds.lock(tx, this.#walletsOf(grants, ending), clock);
     const isAnyUnknown = grants.some(({ levels }) => levels.length === 0);
     const isDenied = isAnyUnknown && (await readDenials(tx, [project])).includes(true);
-    return { project, isDenied, keys, statuses, wallets, leases: new LockedLeases(projectNo, leases), clock };
+    return { project, isDenied, keys, statuses, wallets, leases, clock };
+  }
+
+  /** Locks the leases that requests name, with all their ancestors, and then those below the ones to change. */
+  async #lockLeases(tx: ProjectTx, requests: readonly Request[]): Promise<LockedLeases> {
+    const named = requests.flatMap((request) => {
+      if (request.do !== 'grant') return [request.id, ...request.ancestorIds];
+      return request.parent === undefined ? [] : [request.parent.id, ...request.parent.ancestorIds];
+    });
+    const leases = await store.lockLeases(tx, [...new Set(named)]);
+    const changing = new Set(requests.flatMap((request) => (request.do === 'grant' ? [] : request.id)));
+    const above = leases.filter(({ id, hasChildren }) => hasChildren && changing.has(id));
+    const below = await store.lockLeasesBelow(
+      tx,
+      above.map(({ id }) => id),
+    );
+    return new LockedLeases(this.#project.projectNo, [...leases, ...below]);
   }
 
   async #statuses(tx: Tx, rules: readonly RuleAtLevel[]): Promise<LimitStatus[]> {
@@ -134,13 +154,13 @@ class LeaseGroup {
     return limitStatusesOf(open, counted, this.#deps.clock.nowMs());
   }
 
-  #walletsOf(grants: readonly OpenLeaseRequest[], leases: readonly Lease[]): WalletKey[] {
+  #walletsOf(grants: readonly OpenLeaseRequest[], ending: readonly Releasable[]): WalletKey[] {
     const { tenantId, projectId } = this.#project;
     return [
-      ...leases.flatMap(walletHoldsOf),
-      ...grants.flatMap(({ input: { holds }, levels: [own] }) =>
+      ...ending.flatMap(({ wallets }) => wallets),
+      ...grants.flatMap(({ input: { holds }, parent, levels: [own] }) =>
         holds.flatMap(({ kind, unit: currency }) =>
-          own === undefined || kind === 'quantity'
+          own === undefined || parent !== undefined || kind === 'quantity'
             ? []
             : { tenantId, projectId, accountId: own.route.account.id, currency },
         ),
@@ -165,10 +185,34 @@ function rulesOf(requests: readonly Request[]): RuleAtLevel[] {
   return [...new Map(rules.map((rule) => [heldRuleKey(heldRule(rule)), rule])).values()];
 }
 
-/** Returns the rules to lock, each once: those to reserve of, and those of the leases to close. */
-function rulesToLock(rules: readonly RuleAtLevel[], leases: readonly Lease[], projectNo: number): HeldRule[] {
-  const held = leases.flatMap((lease) => reservedAmountsOf(lease, projectNo));
-  return [...new Map([...rules.map(heldRule), ...held].map((rule) => [heldRuleKey(rule), rule])).values()];
+/** The rules and the wallets that the end of a lease may release. */
+interface Releasable {
+  readonly rules: readonly HeldRule[];
+  readonly wallets: readonly WalletKey[];
+}
+
+/**
+ * Returns what requests may release: of the leases to close, and of those below them. Rules and wallets of its parent
+ * go on holding what a lease gives back to it; they are among those of the parent, if that ends too.
+ */
+function releasedBy(requests: readonly Request[], leases: LockedLeases): Releasable[] {
+  const closing = requests.flatMap((request) =>
+    request.do === 'close' ? (leases.get(request.id) ?? []) : [],
+  );
+  const ending = closing.flatMap((lease) => [lease, ...leases.below(lease)]);
+  return ending.flatMap((lease): Releasable[] => {
+    if (lease.status !== 'active') return [];
+    const parent = leases.parentOf(lease);
+    if (parent === undefined) return [{ rules: rulesHolding(lease), wallets: walletsHolding(lease) }];
+    const kept = new Set(parent.holds.flatMap(({ rules }) => rules.map(heldRuleKey)));
+    return [{ rules: rulesHolding(lease).filter((rule) => !kept.has(heldRuleKey(rule))), wallets: [] }];
+  });
+}
+
+/** Returns the rules to lock, each once: those to reserve of, and those of the leases to end. */
+function rulesToLock(rules: readonly RuleAtLevel[], ending: readonly Releasable[]): HeldRule[] {
+  const held = [...rules.map(heldRule), ...ending.flatMap((lease) => lease.rules)];
+  return [...new Map(held.map((rule) => [heldRuleKey(rule), rule])).values()];
 }
 
 function byRule(statuses: readonly LimitStatus[]): Map<string, LimitStatus> {

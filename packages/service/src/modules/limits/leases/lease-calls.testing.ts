@@ -16,7 +16,7 @@ export function plainInput(
   { metric = null, ttlSeconds }: { readonly metric?: string | null; readonly ttlSeconds: number },
 ): LeaseInput {
   const holds = [{ kind: 'amount', unit: 'USD', amount }] as const;
-  return { subject, isPlain: true, holds, metric, dimensions: new Map(), ttlSeconds };
+  return { subject, isPlain: true, holds, metric, dimensions: new Map(), parentId: undefined, ttlSeconds };
 }
 
 /** An application with helpers for tests of leases. Subjects are of type `user`. */

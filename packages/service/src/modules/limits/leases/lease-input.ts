@@ -22,6 +22,7 @@ export function leaseInput(body: CreateLeaseBody, rawBody: Buffer | undefined): 
     holds: body.holds === undefined ? [plainHoldOf(body, fields)] : holdsOf(body, fields),
     metric: body.metric ?? null,
     dimensions: parsedDimensionTexts(fields.dimensions),
+    parentId: body.parent_lease_id,
     ttlSeconds: body.ttl_seconds,
   };
 }

@@ -31,6 +31,10 @@ export interface LeaseRow {
   readonly slot_rule_nos: readonly number[] | null;
   readonly slot_subject_types: readonly string[] | null;
   readonly slot_subject_ids: readonly string[] | null;
+  /** The nearest first; null for none. */
+  readonly ancestor_ids: readonly string[] | null;
+  /** Null for false. */
+  readonly has_children: boolean | null;
   readonly status: LeaseStatus;
   readonly expires_at: number;
   readonly created_at: number;
@@ -74,6 +78,8 @@ export function toLease(row: LeaseRow): Lease {
     isPlain: row.holds === null,
     holds: row.holds === null ? [plainHold(row, subject)] : row.holds.map(toHold),
     slots: heldRules(row.slot_rule_nos ?? [], row.slot_subject_types, row.slot_subject_ids, subject),
+    ancestorIds: row.ancestor_ids ?? [],
+    hasChildren: row.has_children ?? false,
     status: row.status,
     expiresAt: row.expires_at,
     createdAt: row.created_at,
@@ -136,6 +142,8 @@ export function toLeaseRow(lease: Lease): LeaseRow {
     metric: lease.metric,
     dimensions: lease.dimensions.size === 0 ? null : Object.fromEntries(lease.dimensions),
     ...slotColumns(lease.slots),
+    ancestor_ids: lease.ancestorIds.length === 0 ? null : lease.ancestorIds,
+    has_children: lease.hasChildren ? true : null,
     status: lease.status,
     expires_at: lease.expiresAt,
     created_at: lease.createdAt,

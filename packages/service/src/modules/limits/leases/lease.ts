@@ -1,5 +1,6 @@
 import type { BudgetLease, LeaseHold, LeaseStatus } from '@tollgate/contract';
 import { ONE_STORED } from '../../../kernel/decimal.js';
+import { sumOrNone } from '../../../kernel/present.js';
 import { type Amount, amountText, type WalletKey } from '../../ledger/index.js';
 import type { RuleAtLevel } from '../check/limit-status.js';
 import type { LimitedSubject, SubjectLevel } from '../rules/route-rules.js';
@@ -49,6 +50,10 @@ export interface Lease extends LeasedWork {
   readonly holds: readonly Hold[];
   /** The rules of which the lease holds one each, until it ends: limits on concurrent work. */
   readonly slots: readonly HeldRule[];
+  /** The lease that it takes a part of, the parent of that, and so on; none for most. */
+  readonly ancestorIds: readonly string[];
+  /** Whether there are, or were, leases that take a part of it. */
+  readonly hasChildren: boolean;
   readonly status: LeaseStatus;
   readonly expiresAt: number;
   readonly createdAt: number;
@@ -61,6 +66,8 @@ export interface LeaseInput extends LeasedWork {
   readonly isPlain: boolean;
   /** Each of another currency or metric. */
   readonly holds: readonly AskedHold[];
+  /** The lease to take a part of; undefined for none. */
+  readonly parentId: string | undefined;
   readonly ttlSeconds: number;
 }
 
@@ -83,6 +90,23 @@ export function ended(lease: Lease, nowS: number): Lease {
   };
 }
 
+/** Returns a lease to which its ended child gives back what the child, as it was before, still held. */
+export function withGivenBack(parent: Lease, child: Lease): Lease {
+  return withHeld(
+    parent,
+    child.holds.map(({ kind, unit, held }) => ({ kind, unit, amount: held })),
+  );
+}
+
+/** Returns a lease whose holds hold more, each by the part of its unit; less, by negative parts. */
+export function withHeld(lease: Lease, parts: readonly AskedHold[]): Lease {
+  const byUnit = new Map(parts.map((part) => [unitKey(part), part.amount]));
+  return {
+    ...lease,
+    holds: lease.holds.map((hold) => ({ ...hold, held: hold.held + sumOrNone(byUnit.get(unitKey(hold))) })),
+  };
+}
+
 /** Returns what a lease holds of each of its rules. A rule that selects several metrics may be in several holds. */
 export function reservedAmountsOf({ holds, slots, status }: Lease, projectNo: number): HeldAmount[] {
   const found: HeldAmount[] = [];
@@ -90,6 +114,19 @@ export function reservedAmountsOf({ holds, slots, status }: Lease, projectNo: nu
     if (held > 0n) for (const rule of rules) found.push({ ...rule, projectNo, amount: held });
   if (status === 'active') for (const rule of slots) found.push({ ...rule, projectNo, amount: ONE_STORED });
   return found;
+}
+
+/** Returns the rules that may hold something of a lease by its end: children may give back more to it. */
+export function rulesHolding({ holds, slots, hasChildren }: Lease): HeldRule[] {
+  return [...holds.flatMap(({ held, rules }) => (held > 0n || hasChildren ? rules : [])), ...slots];
+}
+
+/** Returns the wallets that may hold something of a lease by its end. */
+export function walletsHolding({ tenantId, projectId, accountId, holds }: Lease): WalletKey[] {
+  if (accountId === null) return [];
+  return holds
+    .filter(({ holdsWallet }) => holdsWallet)
+    .map(({ unit: currency }) => ({ tenantId, projectId, accountId, currency }));
 }
 
 /** Returns the wallets that hold amounts of a lease, with these amounts. */
@@ -130,6 +167,7 @@ export function rulesOfHold(
 export function toBudgetLease(lease: Lease, nowS: number): BudgetLease {
   const isDue = lease.status === 'active' && lease.expiresAt <= nowS;
   const shown = isDue ? ended(lease, nowS) : lease;
+  const [parentId = null] = shown.ancestorIds;
   return {
     id: shown.id,
     tenant_id: shown.tenantId,
@@ -140,6 +178,7 @@ export function toBudgetLease(lease: Lease, nowS: number): BudgetLease {
     metric: shown.metric,
     dimensions: Object.fromEntries(shown.dimensions),
     status: shown.status,
+    parent_lease_id: parentId,
     ...plainFields(shown),
     holds: shown.holds.map(toLeaseHold),
     expires_at: shown.expiresAt,

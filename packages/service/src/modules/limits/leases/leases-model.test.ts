@@ -214,11 +214,11 @@ class Run {
     const { subject, oracle } = this;
     const known = oracle.leases.map(({ id }) => id);
     const requests = all.map((one): LeaseRequest => {
-      if (one.do === 'close') return { do: 'close', id: known[one.which] ?? 'bl_unknown' };
+      if (one.do === 'close') return { do: 'close', id: known[one.which] ?? 'bl_unknown', ancestorIds: [] };
       const amount = BigInt(one.amount) * UNIT;
       const input = plainInput(subject, amount, { metric: one.metric, ttlSeconds: TOGETHER_TTL_S });
       const key = one.key === null ? undefined : `${subject.id} ${one.key}`;
-      return { do: 'grant', input, key, asked: [one.amount, one.metric] };
+      return { do: 'grant', input, parent: undefined, key, asked: [one.amount, one.metric] };
     });
     const outcomes = await decideLeaseRequests({ ...api, limits }, project, requests);
     expect(outcomes).toHaveLength(all.length);

@@ -28,6 +28,7 @@ describe('a lease', () => {
       currency: 'USD',
       metric: 'llm.tokens',
       dimensions: {},
+      parent_lease_id: null,
       holds: [{ amount: '2.5', currency: 'USD', used: '0', remaining: '2.5' }],
       status: 'active',
       amount: '2.5',

@@ -1,6 +1,6 @@
 import type { BudgetLease, LeaseStatus } from '@tollgate/contract';
 import { unixSeconds } from '../../../kernel/clock.js';
-import { DomainError } from '../../../kernel/errors.js';
+import { DomainError, invalidRequest } from '../../../kernel/errors.js';
 import type { ListPage, Page } from '../../../kernel/page.js';
 import type { ProjectRef, ProjectScope } from '../../../kernel/scope.js';
 import { ProjectDb } from '../../../platform/postgres/index.js';
@@ -10,6 +10,7 @@ import { Groups } from '../check/groups.js';
 import { type LimitedSubject, subjectKey } from '../rules/route-rules.js';
 import { decideLeaseRequests, type LeaseGroupDeps, type LeaseRequest } from './group.js';
 import { type Lease, type LeaseInput, toBudgetLease } from './lease.js';
+import { withWorkOf } from './parts.js';
 import * as store from './store.js';
 
 /** A request with its project. */
@@ -47,11 +48,18 @@ export class Leases {
    * without a route may be denied.
    *
    * @param key the `Idempotency-Key`; it is used up only when the lease is granted
-   * @throws DomainError `unknown_subject`, `limit_exceeded`, `insufficient_funds`, `idempotency_key_conflict`,
-   * `server_busy`
+   * @throws DomainError `invalid_request`, `unknown_subject`, `limit_exceeded`, `lease_exceeded`, `lease_not_active`,
+   * `insufficient_funds`, `idempotency_key_conflict`, `server_busy`
    */
   async create(project: ProjectRef, input: LeaseInput, key: string | undefined): Promise<BudgetLease> {
-    return this.#run(input.subject, { project, request: { do: 'grant', input, key, asked: askedBy(input) } });
+    const { subject, parentId } = input;
+    const asked = askedBy(input);
+    if (parentId === undefined)
+      return this.#run(subject, { project, request: { do: 'grant', input, parent: undefined, key, asked } });
+    const parent = await store.findLease(new ProjectDb(this.#deps.postgres.db, project), parentId);
+    if (parent === undefined) throw invalidRequest('parent_lease_id', 'expected a lease of the project');
+    const part = withWorkOf(parent, input);
+    return this.#run(subject, { project, request: { do: 'grant', input: part, parent, key, asked } });
   }
 
   /** @throws DomainError `not_found` */
@@ -67,7 +75,8 @@ export class Leases {
   async close(project: ProjectRef, id: string): Promise<BudgetLease> {
     const lease = await this.#find(project, id);
     if (lease.status !== 'active') return toBudgetLease(lease, unixSeconds(this.#deps.clock));
-    return this.#run(lease.subject, { project, request: { do: 'close', id } });
+    const { subject, ancestorIds } = lease;
+    return this.#run(subject, { project, request: { do: 'close', id, ancestorIds } });
   }
 
   /**
@@ -76,8 +85,8 @@ export class Leases {
    * @throws DomainError `not_found`, `lease_not_active`, `server_busy`
    */
   async renew(project: ProjectRef, id: string, ttlSeconds: number): Promise<BudgetLease> {
-    const { subject } = await this.#find(project, id);
-    return this.#run(subject, { project, request: { do: 'renew', id, ttlSeconds } });
+    const { subject, ancestorIds } = await this.#find(project, id);
+    return this.#run(subject, { project, request: { do: 'renew', id, ancestorIds, ttlSeconds } });
   }
 
   /** Returns the leases of a subject, newest first. */
@@ -112,14 +121,8 @@ export class Leases {
 }
 
 /** Returns what an idempotency key stands for. For one amount, release 0.1.0 has stored the same. */
-function askedBy({
-  subject,
-  isPlain,
-  holds,
-  metric,
-  dimensions,
-  ttlSeconds,
-}: LeaseInput): KeyedRequest['asked'] {
+function askedBy({ subject, isPlain, holds, ...input }: LeaseInput): KeyedRequest['asked'] {
+  const { metric, dimensions, parentId, ttlSeconds } = input;
   const [plain] = isPlain ? holds : [];
   const held = holds.map(({ kind, unit, amount }) => [kind, unit, amountText(amount)]);
   return [
@@ -127,5 +130,6 @@ function askedBy({
     ...(plain === undefined ? [JSON.stringify(held)] : [amountText(plain.amount), plain.unit]),
     ...[metric, ttlSeconds],
     ...(dimensions.size === 0 ? [] : [JSON.stringify([...dimensions].sort())]),
+    ...(parentId === undefined ? [] : [parentId]),
   ];
 }

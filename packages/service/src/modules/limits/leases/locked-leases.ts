@@ -1,6 +1,6 @@
 import { addTo, present, sumOrNone } from '../../../kernel/present.js';
 import type { Amount } from '../../ledger/index.js';
-import { ended, type Lease, reservedAmountsOf } from './lease.js';
+import { ended, type Lease, reservedAmountsOf, withGivenBack, withHeld } from './lease.js';
 import type { HeldAmount, HeldRule } from './reserved-store.js';
 
 /** Leases of a project that a transaction has locked, as it changes them in memory, and what these changes reserve. */
@@ -36,10 +36,35 @@ export class LockedLeases {
     this.#reserve(lease, 1n);
   }
 
-  /** Ends an active lease. Returns the leases, as they were, whose amounts their wallets need not hold any more. */
+  /** Adds a new lease that takes a part of another one: what limits and wallets hold stays the same. */
+  addPart(child: Lease, parent: Lease): void {
+    const parts = child.holds.map((hold) => ({ ...hold, amount: -hold.held }));
+    this.change({ ...withHeld(parent, parts), hasChildren: true });
+    this.add(child);
+  }
+
+  /** Returns the active leases below one, those at the bottom first. */
+  below({ id, hasChildren }: Lease): Lease[] {
+    if (!hasChildren) return [];
+    return [...this.#leases.values()]
+      .filter(({ status, ancestorIds }) => status === 'active' && ancestorIds.includes(id))
+      .sort((a, b) => b.ancestorIds.length - a.ancestorIds.length);
+  }
+
+  /** Returns the active lease that a lease is a part of; undefined when there is none. */
+  parentOf({ ancestorIds: [id] }: Lease): Lease | undefined {
+    const parent = id === undefined ? undefined : this.#leases.get(id);
+    return parent?.status === 'active' ? parent : undefined;
+  }
+
+  /**
+   * Ends an active lease, and those below it before. Each gives back to its parent what it still holds. Returns the
+   * leases, as they were, whose amounts their wallets need not hold any more.
+   */
   end(lease: Lease, nowS: number): Lease[] {
-    this.change(ended(lease, nowS));
-    return [lease];
+    return [...this.below(lease), lease].flatMap(({ id }) =>
+      this.#endOne(present(this.#leases.get(id), 'a lease below'), nowS),
+    );
   }
 
   get added(): Lease[] {
@@ -62,6 +87,14 @@ export class LockedLeases {
     return [...this.#reserved].flatMap(([key, amount]) =>
       amount === 0n ? [] : { projectNo, amount, ...present(this.#rules.get(key), 'a rule') },
     );
+  }
+
+  #endOne(lease: Lease, nowS: number): Lease[] {
+    const parent = this.parentOf(lease);
+    this.change(ended(lease, nowS));
+    if (parent === undefined) return [lease];
+    this.change(withGivenBack(parent, lease));
+    return [];
   }
 
   #all(ids: ReadonlySet<string>): Lease[] {

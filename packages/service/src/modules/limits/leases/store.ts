@@ -16,7 +16,10 @@ import { type LeaseRow, toLease, toLeaseRow } from './lease-row.js';
 /** The columns of a `LeaseRow`, of the table `l`. */
 export const LEASE_COLUMNS = sql`l.tenant_id, l.project_id, l.id, l.subject_type, l.subject_id, l.account_id, l.currency, l.metric,
   l.amount, l.used, l.held, l.rule_nos, l.rule_subject_types, l.rule_subject_ids, l.holds, l.dimensions,
-  l.slot_rule_nos, l.slot_subject_types, l.slot_subject_ids, l.holds_wallet, l.status, l.expires_at, l.created_at, l.closed_at`;
+  l.slot_rule_nos, l.slot_subject_types, l.slot_subject_ids, l.holds_wallet, l.ancestor_ids, l.has_children, l.status, l.expires_at, l.created_at, l.closed_at`;
+
+/** A lease comes after all leases that it is a part of. */
+const LOCK_ORDER = sql`cardinality(l.ancestor_ids) nulls first, l.project_id, l.id`;
 
 export async function insertLeases(tx: Tx, leases: readonly Lease[]): Promise<void> {
   if (leases.length === 0) return;
@@ -33,14 +36,27 @@ export async function findLease(db: ProjectDb, id: string): Promise<Lease | unde
 }
 
 /**
- * Locks those of the leases that exist until the transaction ends, in the order that all transactions use. Waits for
- * transactions that use or end them.
+ * Locks those of the leases that exist until the transaction ends, in the order that all transactions use: leases
+ * before their children. Waits for transactions that use or end them.
  */
 export async function lockLeases(tx: ProjectTx, ids: readonly string[]): Promise<Lease[]> {
   if (ids.length === 0) return [];
   const rows = await tx.rows<LeaseRow>`
     select ${LEASE_COLUMNS} from budget_leases l where ${tx.isOwn('l')} and l.id = any(${ids})
-    order by l.id for update`;
+    order by ${LOCK_ORDER} for update`;
+  return rows.map(toLease);
+}
+
+/**
+ * Locks the active leases below others. The transaction has locked these with all their ancestors, as has any other one
+ * that adds a lease below them, so none is missed.
+ */
+export async function lockLeasesBelow(tx: ProjectTx, ids: readonly string[]): Promise<Lease[]> {
+  if (ids.length === 0) return [];
+  const rows = await tx.rows<LeaseRow>`
+    select ${LEASE_COLUMNS} from budget_leases l
+    where ${tx.isOwn('l')} and l.ancestor_ids && ${ids}::text[] and l.ancestor_ids is not null and l.status = 'active'
+    order by ${LOCK_ORDER} for update`;
   return rows.map(toLease);
 }
 
@@ -54,7 +70,7 @@ export async function lockLeasesByKey(tx: Tx, keys: readonly LeaseKey[]): Promis
       ${keys.map(({ projectId }) => projectId)}::text[], ${keys.map(({ id }) => id)}::text[]
     ) as k (project_id, id)
     join budget_leases l on l.project_id = k.project_id and l.id = k.id
-    order by l.project_id, l.id for update of l`.execute(tx);
+    order by ${LOCK_ORDER} for update of l`.execute(tx);
   return rows.map(toLease);
 }
 
@@ -80,13 +96,24 @@ export async function claimDueLeases(tx: Tx, nowS: number, max: number): Promise
   return rows.map((row) => ({ lease: toLease(row), projectNo: row.project_no }));
 }
 
+/** Locks leases of any project, except those that others have locked. */
+export async function lockFreeLeases(tx: Tx, keys: readonly LeaseKey[]): Promise<Lease[]> {
+  if (keys.length === 0) return [];
+  const { rows } = await sql<LeaseRow>`
+    select ${LEASE_COLUMNS} from budget_leases l
+    where (l.project_id, l.id) in (
+      select * from unnest(${keys.map(({ projectId }) => projectId)}::text[], ${keys.map(({ id }) => id)}::text[])
+    ) for update skip locked`.execute(tx);
+  return rows.map(toLease);
+}
+
 /** Stores changes of leases that this transaction has locked: what they hold and have used, and their end. */
 export async function updateLeases(tx: Tx, leases: readonly Lease[]): Promise<void> {
   if (leases.length === 0) return;
   const rows = JSON.stringify(leases.map(toLeaseRow));
   await sql`
     update budget_leases l set used = e.used, held = e.held, holds = e.holds, status = e.status,
-      expires_at = e.expires_at, closed_at = e.closed_at
+      expires_at = e.expires_at, closed_at = e.closed_at, has_children = e.has_children
     from json_populate_recordset(null::budget_leases, ${rows}::json) as e
     where l.project_id = e.project_id and l.id = e.id
   `.execute(tx);

@@ -1,15 +1,17 @@
+import { memoized } from '../../../kernel/maps.js';
 import { present } from '../../../kernel/present.js';
 import type { Tx } from '../../../platform/postgres/index.js';
 import { type Release, smallerAmount } from '../../ledger/index.js';
 import type { UsageEventRow, UsageItemRow } from '../../usage/index.js';
-import type { Hold, HoldUnit, Lease } from '../leases/lease.js';
+import { type Hold, type HoldUnit, type Lease, unitKey } from '../leases/lease.js';
 import { heldRuleKey } from '../leases/locked-leases.js';
 import { type HeldAmount, subtractReserved } from '../leases/reserved-store.js';
-import { lockLeasesByKey, updateLeases } from '../leases/store.js';
+import { type LeaseKey, lockLeasesByKey, updateLeases } from '../leases/store.js';
 import type { LimitedSubject } from '../rules/route-rules.js';
 import type { PostingScope, RatedUsage, UsageGroup } from './rated-usage.js';
 import {
   chargePlainLeases,
+  type HoldCharge,
   type LeaseCharge,
   type LeaseRef,
   type ReleasedHold,
@@ -108,31 +110,72 @@ function chargeOf(item: UsageItemRow, { kind, unit }: HoldUnit, metric: string |
  * @returns what to release of their wallets, one entry for each wallet
  */
 export async function releaseCharges(tx: Tx, charges: readonly LeaseCharge[]): Promise<Release[]> {
-  const arePlain = charges.every(({ lease }) => lease.isPlain);
+  const arePlain = charges.every(({ lease }) => lease.isPlain && lease.ancestorIds.length === 0);
   const released = await (arePlain ? chargePlainLeases(tx, charges) : chargeHolds(tx, charges));
   await subtractReserved(tx, heldByRule(released));
   return heldByWallet(released);
 }
 
-/** The same as `chargePlainLeases`, for leases with any holds. */
+/**
+ * The same as `chargePlainLeases`, for leases with any holds, and parts of others. Usage of a part is usage of the
+ * leases that it is a part of: they are charged with what it does not hold.
+ */
 async function chargeHolds(tx: Tx, charges: readonly LeaseCharge[]): Promise<ReleasedHold[]> {
-  const keys = charges.map(({ scope: { projectId }, lease: { id } }) => ({ projectId, id }));
-  const locked = new Map(
-    (await lockLeasesByKey(tx, keys)).map((lease) => [`${lease.projectId} ${lease.id}`, lease]),
-  );
+  const scopes = new Map(charges.map(({ scope }) => [scope.projectId, scope]));
+  const locked = await lockLeasesByKey(tx, chainsOf(charges));
+  const sums = new LeaseSums(charges);
   const released: ReleasedHold[] = [];
-  const charged = charges.map(({ scope, sums, lease: { id } }): Lease => {
-    const lease = present(locked.get(`${scope.projectId} ${id}`), `lease ${id}`);
-    const holds = lease.holds.map((hold, index): Hold => {
-      const { used, spent } = present(sums[index], 'the charge of a hold');
+  // They are locked in the order of their depth: a lease comes before those that it is a part of here.
+  const charged = locked.reverse().map((lease): Lease => {
+    const scope = present(scopes.get(lease.projectId), 'the project of a lease');
+    const holds = lease.holds.map((hold): Hold => {
+      const { used, spent } = sums.of(lease, hold);
       const amount = smallerAmount(hold.held, spent);
       if (amount > 0n) released.push({ scope, lease, hold, amount });
+      sums.addToParent(lease, hold, { used, spent: spent - amount });
       return { ...hold, used: hold.used + used, held: hold.held - amount };
     });
     return { ...lease, holds };
   });
   await updateLeases(tx, charged);
   return released;
+}
+
+/** Returns the leases to charge, and all those that they are parts of, each once. */
+function chainsOf(charges: readonly LeaseCharge[]): LeaseKey[] {
+  const keys = charges.flatMap(({ lease: { projectId, id, ancestorIds } }) =>
+    [id, ...ancestorIds].map((each) => ({ projectId, id: each })),
+  );
+  return [...new Map(keys.map((key) => [`${key.projectId} ${key.id}`, key])).values()];
+}
+
+/** The sums that holds are charged with: by events, and by leases that are a part of theirs. */
+class LeaseSums {
+  readonly #sums = new Map<string, HoldCharge>();
+
+  constructor(charges: readonly LeaseCharge[]) {
+    for (const { lease, sums } of charges)
+      for (const [index, hold] of lease.holds.entries())
+        this.#add(`${lease.projectId} ${lease.id}`, hold, present(sums[index], 'the charge of a hold'));
+  }
+
+  of({ projectId, id }: Lease, hold: HoldUnit): HoldCharge {
+    return this.#of(`${projectId} ${id}`, hold);
+  }
+
+  addToParent({ projectId, ancestorIds: [parentId] }: Lease, hold: HoldUnit, sum: HoldCharge): void {
+    if (parentId !== undefined) this.#add(`${projectId} ${parentId}`, hold, sum);
+  }
+
+  #of(lease: string, hold: HoldUnit): HoldCharge {
+    return memoized(this.#sums, `${lease} ${unitKey(hold)}`, () => ({ used: 0n, spent: 0n }));
+  }
+
+  #add(lease: string, hold: HoldUnit, { used, spent }: HoldCharge): void {
+    const sum = this.#of(lease, hold);
+    sum.used += used;
+    sum.spent += spent;
+  }
 }
 
 function heldByRule(released: readonly ReleasedHold[]): HeldAmount[] {

@@ -104,6 +104,7 @@ const lease = {
   currency: 'USD',
   metric: null,
   dimensions: {},
+  parent_lease_id: null,
   status: 'active',
   amount: '5',
   used_amount: '0.0087',
