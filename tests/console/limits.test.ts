@@ -211,7 +211,7 @@ describe.runIf(hasBrowser)('limits in the console', () => {
     await page.getByLabel('Lease ID').fill(id);
     await page.getByRole('button', { name: 'Show lease', exact: true }).click();
     await page.getByRole('button', { name: 'Close lease' }).click();
-    await dialog().getByText('The remaining 5 USD is released').waitFor();
+    await dialog().getByText('What remains is released immediately: 5 USD').waitFor();
     await dialog().getByRole('button', { name: 'Close lease' }).click();
     await page.getByText('closed', { exact: true }).waitFor();
     await page.getByRole('link', { name: `customer/${SUBJECT}` }).click();

@@ -8,12 +8,8 @@ import { openRules } from '../check/limit-status.js';
 import { readCounted } from '../check/limit-status-store.js';
 import { PostingFixture } from './posting.testing.js';
 import { createSlidingWindowJob } from './sliding-job.js';
+import { bySecond, DURATION_S, LIMIT, NOTIFY_AT, SlidingOracle, STEP_S } from './sliding-oracle.testing.js';
 import type { TestUsage } from './usage.testing.js';
-
-const DURATION_S = 3_600;
-const STEP_S = DURATION_S / 60;
-const LIMIT = '4';
-const NOTIFY_AT = [50];
 
 let fixture: PostingFixture;
 
@@ -179,81 +175,6 @@ async function rowCount(): Promise<number> {
   return rows.length;
 }
 
-/** Usage and when it was rated. */
-interface Counted {
-  readonly atS: number;
-  readonly amount: bigint;
-}
-
-/** The sliding window by its definition: usage of a step counts as long as its last second does. */
-class SlidingOracle {
-  readonly #counted: Counted[] = [];
-  /** When the steps that have usage do not count any more. */
-  readonly #ends = new Set<number>();
-  readonly #open = new Map<number, number>();
-  readonly #sequences = new Map<number, number>();
-  readonly alerts: string[] = [];
-
-  post(events: readonly Counted[], atS: number): void {
-    this.#compare(atS, false);
-    this.#drop(atS);
-    const counted = events.filter((event) => this.#until(event) > atS);
-    this.#counted.push(...counted);
-    for (const [secondS, sum] of bySecond(counted))
-      if (sum !== 0n) this.#ends.add(this.#until({ atS: secondS }));
-    this.#compare(atS, true);
-  }
-
-  /** Without usage: compares when a step has ended since the latest batch. */
-  settle(atS: number): void {
-    if (this.#drop(atS)) this.#compare(atS, true);
-  }
-
-  #drop(atS: number): boolean {
-    const ended = [...this.#ends].filter((endS) => endS <= atS);
-    for (const endS of ended) this.#ends.delete(endS);
-    return ended.length > 0;
-  }
-
-  used(atS: number): bigint {
-    return this.#sum((event) => event.atS <= atS && atS < this.#until(event));
-  }
-
-  /** Returns the sum of usage that occurred after one instant, up to another. */
-  between(afterS: number, untilS: number): bigint {
-    return this.#sum(({ atS }) => atS > afterS && atS <= untilS);
-  }
-
-  #until({ atS }: Pick<Counted, 'atS'>): number {
-    return (Math.floor(atS / STEP_S) + 1) * STEP_S - 1 + DURATION_S;
-  }
-
-  #sum(isCounted: (event: Counted) => boolean): bigint {
-    return this.#counted.filter(isCounted).reduce((sum, { amount }) => sum + amount, 0n);
-  }
-
-  #compare(atS: number, isWithBatch: boolean): void {
-    const used = this.used(atS);
-    for (const percent of [...NOTIFY_AT, 100]) {
-      const isReached = used * 100n >= stored(LIMIT) * BigInt(percent);
-      const sequence = this.#open.get(percent);
-      if (isReached && sequence === undefined && isWithBatch) {
-        const next = (this.#sequences.get(percent) ?? 0) + 1;
-        this.#sequences.set(percent, next);
-        this.#open.set(percent, next);
-        this.#send(percent === 100 ? 'exceeded' : 'threshold_reached', percent, next, used);
-      } else if (!isReached && sequence !== undefined) {
-        this.#open.delete(percent);
-        this.#send('recovered', percent, sequence, used);
-      }
-    }
-  }
-
-  #send(type: string, percent: number, sequence: number, used: bigint): void {
-    this.alerts.push(`${type} ${percent}#${sequence} at ${toText(fromStored(used))}`);
-  }
-}
-
 const event = fc.record({
   awayS: fc.oneof(
     fc.constantFrom(
@@ -311,9 +232,3 @@ it('is what its definition says, and bounded by the exact usage', async () => {
     { numRuns: propertyRuns(40) },
   );
 }, 120_000);
-
-function bySecond(events: readonly Counted[]): Map<number, bigint> {
-  const sums = new Map<number, bigint>();
-  for (const { atS, amount } of events) sums.set(atS, (sums.get(atS) ?? 0n) + amount);
-  return sums;
-}
