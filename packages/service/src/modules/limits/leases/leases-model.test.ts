@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ProjectRef } from '../../../kernel/scope.js';
 import { transaction } from '../../../platform/postgres/index.js';
 import { usageItem } from '../../../testing/index.js';
+import { propertyRuns } from '../../../testing/property-runs.js';
 import type { GroupResult } from '../check/groups.js';
 import {
   createTestLimits,
@@ -20,7 +21,6 @@ import { decideLeaseRequests, type LeaseRequest } from './group.js';
 import { plainInput } from './lease-calls.testing.js';
 import { BALANCE, DAY_S, HOUR_S, Oracle, RULES } from './lease-oracle.testing.js';
 
-const RUNS = 30;
 const UNIT = 10n ** 18n;
 const TOGETHER_TTL_S = HOUR_S;
 
@@ -288,6 +288,6 @@ it('grants, holds and gives back as the oracle says, over the ends of windows an
       expect(leases).toEqual(reserved);
       expect(ofWalletLeases).toBe(ofWallets);
     }),
-    { numRuns: RUNS },
+    { numRuns: propertyRuns(30) },
   );
 });
