@@ -166,6 +166,10 @@ export const CorrectionTotal = Type.Object(
     account_id: Nullable(Type.String({ description: 'Null where no account was or will be debited.' })),
     quantity: CorrectedSum,
     amount: CorrectedSum,
+    cost: {
+      ...CorrectedSum,
+      description: 'Costs in the same currency, before and after, and the difference.',
+    },
   },
   { ...closed, description: 'Sums of the changed events.' },
 );

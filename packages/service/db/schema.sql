@@ -979,6 +979,8 @@ create table usage_correction_totals (
   quantity_after numeric not null,
   amount_before numeric not null,
   amount_after numeric not null,
+  cost_before numeric not null default 0,
+  cost_after numeric not null default 0,
   constraint usage_correction_totals_pkey PRIMARY KEY (project_id, correction_id, is_applied, metric, unit, currency, account_id),
   constraint usage_correction_totals_project_id_correction_id_fkey FOREIGN KEY (project_id, correction_id) REFERENCES usage_corrections(project_id, id) ON DELETE CASCADE
 );

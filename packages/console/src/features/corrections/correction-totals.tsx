@@ -25,6 +25,8 @@ export function CorrectionTotals({
 }) {
   const [shown, setShown] = useState(ROWS_SHOWN);
   const { id } = useProject();
+  // A table of their own: beside the amounts they would not fit.
+  const costs = totals.slice(0, shown).filter(({ cost }) => cost.before !== '0' || cost.after !== '0');
   return (
     <section aria-label={label} className="flex flex-col gap-2">
       <h2 className="text-[15px] font-semibold">{label}</h2>
@@ -32,9 +34,7 @@ export function CorrectionTotals({
         label={`${label} by account, metric and currency`}
         columns={columnsFor(id)}
         rows={totals.slice(0, shown)}
-        keyOf={({ metric, unit, currency, account_id }) =>
-          JSON.stringify([metric, unit, currency, account_id])
-        }
+        keyOf={keyOf}
       />
       {totals.length > shown && (
         <Button className="self-center" onClick={() => setShown(shown + ROWS_SHOWN)}>
@@ -46,17 +46,33 @@ export function CorrectionTotals({
           These are the {count(totals.length)} largest of {count(totalsCount)}.
         </p>
       )}
+      {costs.length > 0 && (
+        <>
+          <h3 className="text-[13px] font-semibold">Costs</h3>
+          <Table label={`${label} of costs`} columns={costColumnsFor(id)} rows={costs} keyOf={keyOf} />
+        </>
+      )}
     </section>
   );
 }
 
-function columnsFor(projectId: string): readonly Column<CorrectionTotal>[] {
+function keyOf({ metric, unit, currency, account_id }: CorrectionTotal): string {
+  return JSON.stringify([metric, unit, currency, account_id]);
+}
+
+function namesFor(projectId: string): readonly Column<CorrectionTotal>[] {
   return [
     {
       title: 'Account',
       cell: ({ account_id }) => <AccountLink projectId={projectId} accountId={account_id} />,
     },
     { title: 'Metric', cell: ({ metric }) => <bdi className="font-medium">{metric}</bdi> },
+  ];
+}
+
+function columnsFor(projectId: string): readonly Column<CorrectionTotal>[] {
+  return [
+    ...namesFor(projectId),
     { title: 'Quantity before', isNumber: true, cell: ({ quantity }) => decimalExact(quantity.before) },
     { title: 'Quantity after', isNumber: true, cell: ({ quantity }) => decimalExact(quantity.after) },
     {
@@ -75,6 +91,19 @@ function columnsFor(projectId: string): readonly Column<CorrectionTotal>[] {
         ) : (
           <Delta text={amount.delta} unit={currency} />
         ),
+    },
+  ];
+}
+
+function costColumnsFor(projectId: string): readonly Column<CorrectionTotal>[] {
+  return [
+    ...namesFor(projectId),
+    { title: 'Cost before', isNumber: true, cell: ({ cost }) => decimalExact(cost.before) },
+    { title: 'Cost after', isNumber: true, cell: ({ cost }) => decimalExact(cost.after) },
+    {
+      title: 'Cost difference',
+      isNumber: true,
+      cell: ({ cost, currency }) => <Delta text={cost.delta} unit={currency} />,
     },
   ];
 }

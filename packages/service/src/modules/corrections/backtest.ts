@@ -28,10 +28,21 @@ export async function differenceFromBacktest(
   if (result.newly_failed.length > 0) return undefined;
   const tested = result.totals.map(({ before, after, ...total }) => ({
     ...namesOf(total),
-    quantity: sub(decimal(after.quantity), decimal(before.quantity)),
-    amount: sub(decimal(after.amount), decimal(before.amount)),
+    sums: [
+      sub(decimal(after.quantity), decimal(before.quantity)),
+      sub(decimal(after.amount), decimal(before.amount)),
+      // Backtests of earlier releases have no costs.
+      sub(decimal(after.cost ?? '0'), decimal(before.cost ?? '0')),
+    ],
   }));
-  const metric = differingMetric(tested, (await plannedDeltas(db, id)).map(sumOf));
+  const planned = await plannedDeltas(db, id);
+  const metric = differingMetric(
+    tested,
+    planned.map(({ quantity, amount, cost, ...names }) => ({
+      ...names,
+      sums: [quantity, amount, cost].map(decimal),
+    })),
+  );
   return metric === undefined
     ? undefined
     : `${metric} would change by something else than the backtest shows.`;
@@ -42,33 +53,33 @@ export function changedCharge(
   { totals }: Pick<BacktestResult, 'totals'>,
   charged: readonly InputTotal[],
 ): string | undefined {
-  const compared = totals.map(({ before: { quantity, amount }, ...total }) =>
-    sumOf({ ...namesOf(total), quantity, amount }),
-  );
-  return differingMetric(compared, charged.map(sumOf));
+  const compared = totals.map(({ before: { quantity, amount }, ...total }) => ({
+    ...namesOf(total),
+    sums: [quantity, amount].map(decimal),
+  }));
+  const found = charged.map(({ quantity, amount, ...names }) => ({
+    ...names,
+    sums: [quantity, amount].map(decimal),
+  }));
+  return differingMetric(compared, found);
 }
 
-/** A sum of charge items. The unit and the currency are empty for items without one. */
-interface Sum extends Pick<InputTotal, 'metric' | 'unit' | 'currency'> {
-  readonly quantity: Decimal;
-  readonly amount: Decimal;
+/** Sums of charge items. The unit and the currency are empty for items without one. */
+interface Sums extends Pick<InputTotal, 'metric' | 'unit' | 'currency'> {
+  readonly sums: readonly Decimal[];
 }
 
 /** Returns a metric whose sums differ; a sum that is on one side only is compared with 0. */
-function differingMetric(expected: readonly Sum[], found: readonly Sum[]): string | undefined {
-  const left = new Map<string, Sum>();
-  const include = (sum: Sum, combine: typeof add) => {
-    const key = JSON.stringify([sum.metric, sum.unit, sum.currency]);
-    const { quantity, amount } = left.get(key) ?? { quantity: ZERO, amount: ZERO };
-    left.set(key, {
-      ...sum,
-      quantity: combine(quantity, sum.quantity),
-      amount: combine(amount, sum.amount),
-    });
+function differingMetric(expected: readonly Sums[], found: readonly Sums[]): string | undefined {
+  const left = new Map<string, Sums>();
+  const include = ({ sums, ...names }: Sums, combine: typeof add) => {
+    const key = JSON.stringify([names.metric, names.unit, names.currency]);
+    const known = left.get(key)?.sums;
+    left.set(key, { ...names, sums: sums.map((sum, index) => combine(known?.[index] ?? ZERO, sum)) });
   };
-  for (const sum of expected) include(sum, add);
-  for (const sum of found) include(sum, sub);
-  return [...left.values()].find(({ quantity, amount }) => !isZero(quantity) || !isZero(amount))?.metric;
+  for (const each of expected) include(each, add);
+  for (const each of found) include(each, sub);
+  return [...left.values()].find(({ sums }) => !sums.every(isZero))?.metric;
 }
 
 function namesOf({
@@ -77,10 +88,6 @@ function namesOf({
   currency,
 }: Pick<BacktestResult['totals'][number], 'metric' | 'unit' | 'currency'>) {
   return { metric, unit: unit ?? '', currency: currency ?? '' };
-}
-
-function sumOf({ quantity, amount, ...names }: InputTotal): Sum {
-  return { ...names, quantity: decimal(quantity), amount: decimal(amount) };
 }
 
 function decimal(text: string): Decimal {

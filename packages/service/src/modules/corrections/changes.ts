@@ -22,12 +22,17 @@ export interface ChangedTotal {
   quantityAfter: bigint;
   amountBefore: bigint;
   amountAfter: bigint;
+  /** Costs in the same currency, whatever the currencies of the prices are. */
+  costBefore: bigint;
+  costAfter: bigint;
 }
 
 type Side = Pick<
   UsageEventRow,
   'status' | 'posting' | 'accountId' | 'items' | 'failureCode' | 'failureMessage' | 'failurePath'
 >;
+
+type ItemNames = Pick<UsageItemRow, 'metric' | 'unit' | 'currency'>;
 
 /** Sums what the changed events of a part had and will have, and finds those that differ most. */
 export class EventChanges {
@@ -41,11 +46,15 @@ export class EventChanges {
       const total = this.#of(item, before);
       total.quantityBefore += item.quantity;
       total.amountBefore += item.amount;
+      const { cost } = item;
+      if (cost !== null) this.#of({ ...item, currency: cost.currency }, before).costBefore += cost.amount;
     }
     for (const item of after.items) {
       const total = this.#of(item, after);
       total.quantityAfter += item.quantity;
       total.amountAfter += item.amount;
+      const { cost } = item;
+      if (cost !== null) this.#of({ ...item, currency: cost.currency }, after).costAfter += cost.amount;
     }
     this.#events.push({ event, before, after });
   }
@@ -70,7 +79,7 @@ export class EventChanges {
     return largest([...known, ...added]).map(({ size, shown }) => ({ size: String(size), example: shown() }));
   }
 
-  #of({ metric, unit, currency }: UsageItemRow, { posting, accountId: routed }: Side): ChangedTotal {
+  #of({ metric, unit, currency }: ItemNames, { posting, accountId: routed }: Side): ChangedTotal {
     const accountId = posting === 'posted' && currency !== '' ? routed : '';
     const similar = memoized(this.#totals, `${metric} ${accountId}`, () => []);
     const isSame = (total: ChangedTotal) =>
@@ -80,8 +89,11 @@ export class EventChanges {
       total.unit === unit;
     const known = similar.find(isSame);
     if (known !== undefined) return known;
-    const none = { quantityBefore: 0n, quantityAfter: 0n, amountBefore: 0n, amountAfter: 0n };
-    const total = { metric, unit, currency, accountId, ...none };
+    const total: ChangedTotal = {
+      ...{ metric, unit, currency, accountId },
+      ...{ quantityBefore: 0n, quantityAfter: 0n, amountBefore: 0n, amountAfter: 0n },
+      ...{ costBefore: 0n, costAfter: 0n },
+    };
     similar.push(total);
     return total;
   }

@@ -72,7 +72,14 @@ it.each(STORAGES)('a corrected event has the cost of its last revision, in %s ta
 
   await recost(project, costs, '0.3');
   const rerated = await project.correct({ action: 'rerate' });
-  expect(rerated).toMatchObject({ events_changed: 1, status: 'applied' });
+  const total = {
+    ...{ metric: 'llm.tokens', currency: 'USD', account_id: accountId },
+    amount: { before: '5', after: '5', delta: '0' },
+    cost: { before: '2', after: '3', delta: '1' },
+  };
+  expect(rerated).toMatchObject({
+    ...{ events_changed: 1, status: 'applied', totals: [total], applied: { totals: [total] } },
+  });
   const second = { currency: 'USD', amount: '5', cost: '3', margin: '2' };
   expect(await sums(project)).toMatchObject([second]);
   const revisions = (await project.event(id)).revisions;
@@ -153,6 +160,19 @@ it('a cost in another currency, and one of an item without a price, are in rows 
     { metric: 'llm.tokens', currencies: ['USD'] },
     { metric: 'net.bytes', currencies: [] },
   ]);
+  const plan = await project.correct({ action: 'void', dry_run: true });
+  const costs = plan.totals.map(({ metric, currency, quantity, cost }) => [
+    ...[metric, currency, quantity.delta],
+    cost.delta,
+  ]);
+  expect(costs).toEqual([
+    ['llm.tokens', 'USD', '-15', '0'],
+    ['net.bytes', null, '-2', '0'],
+    ['net.bytes', 'USD', '0', '-6'],
+    ['llm.tokens', 'EUR', '0', '-3'],
+  ]);
+  expect(await project.change(plan.id, 'apply')).toMatchObject({ status: 'applied' });
+  expect(await project.change(plan.id, 'revert')).toMatchObject({ applied: { totals: [] } });
 });
 
 it('named versions replace those of their purpose alone', async () => {

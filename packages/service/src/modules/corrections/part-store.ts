@@ -159,18 +159,20 @@ export async function addChangedTotals(
     sql`${totals.map((total) => amountText(sign * amount(total)))}::numeric[]`;
   await db.change`
     insert into usage_correction_totals as t (tenant_id, project_id, correction_id, is_applied, metric, unit, currency,
-      account_id, quantity_before, quantity_after, amount_before, amount_after)
+      account_id, quantity_before, quantity_after, amount_before, amount_after, cost_before, cost_after)
     select own.*, ${correctionId}, ${kind !== 'planned'}, v.*
     from (select ${db.ownValues()}) own
     cross join unnest(${totals.map(({ metric }) => metric)}::text[], ${totals.map(({ unit }) => unit)}::text[],
       ${totals.map(({ currency }) => currency)}::text[], ${totals.map(({ accountId }) => accountId)}::text[],
       ${amounts((t) => t.quantityBefore)}, ${amounts((t) => t.quantityAfter)}, ${amounts((t) => t.amountBefore)},
-      ${amounts((t) => t.amountAfter)}) as v
+      ${amounts((t) => t.amountAfter)}, ${amounts((t) => t.costBefore)}, ${amounts((t) => t.costAfter)}) as v
     on conflict (project_id, correction_id, is_applied, metric, unit, currency, account_id) do update set
       quantity_before = t.quantity_before + excluded.quantity_before,
       quantity_after = t.quantity_after + excluded.quantity_after,
       amount_before = t.amount_before + excluded.amount_before,
-      amount_after = t.amount_after + excluded.amount_after`;
+      amount_after = t.amount_after + excluded.amount_after,
+      cost_before = t.cost_before + excluded.cost_before,
+      cost_after = t.cost_after + excluded.cost_after`;
 }
 
 /** Returns the totals with the largest differences, and the number of all that are not 0. */
@@ -182,21 +184,22 @@ export async function readTotals(
 ): Promise<{ readonly totals: ChangedTotal[]; readonly count: number }> {
   const rows = await db.rows<Record<string, string> & { readonly count: number }>`
     select metric, unit, currency, account_id, quantity_before::text, quantity_after::text, amount_before::text,
-      amount_after::text, count(*) over () as count
+      amount_after::text, cost_before::text, cost_after::text, count(*) over () as count
     from usage_correction_totals t
     where ${db.isOwn('t')} and t.correction_id = ${correctionId} and t.is_applied = ${kind === 'applied'}
-      and (quantity_before <> 0 or quantity_after <> 0 or amount_before <> 0 or amount_after <> 0)
-    order by abs(amount_after - amount_before) desc, abs(quantity_after - quantity_before) desc, metric, unit, currency,
-      account_id
+      and (quantity_before <> 0 or quantity_after <> 0 or amount_before <> 0 or amount_after <> 0
+        or cost_before <> 0 or cost_after <> 0)
+    order by abs(amount_after - amount_before) desc, abs(quantity_after - quantity_before) desc,
+      abs(cost_after - cost_before) desc, metric, unit, currency, account_id
     limit ${max}`;
   return { totals: rows.map(totalOf), count: rows[0]?.count ?? 0 };
 }
 
 /** Returns the differences that are planned, by metric, unit and currency; decimals. */
 export function plannedDeltas(db: ProjectDb, correctionId: string) {
-  return db.rows<Record<'metric' | 'unit' | 'currency' | 'quantity' | 'amount', string>>`
+  return db.rows<Record<'metric' | 'unit' | 'currency' | 'quantity' | 'amount' | 'cost', string>>`
     select metric, unit, currency, sum(quantity_after - quantity_before)::text as quantity,
-      sum(amount_after - amount_before)::text as amount
+      sum(amount_after - amount_before)::text as amount, sum(cost_after - cost_before)::text as cost
     from usage_correction_totals t
     where ${db.isOwn('t')} and t.correction_id = ${correctionId} and not t.is_applied
     group by metric, unit, currency`;
@@ -213,6 +216,8 @@ export async function isAppliedAsPlanned(db: ProjectDb, correctionId: string): P
         or sum(case when is_applied then 1 else -1 end * quantity_after) <> 0
         or sum(case when is_applied then 1 else -1 end * amount_before) <> 0
         or sum(case when is_applied then 1 else -1 end * amount_after) <> 0
+        or sum(case when is_applied then 1 else -1 end * cost_before) <> 0
+        or sum(case when is_applied then 1 else -1 end * cost_after) <> 0
     ) as differs`;
   return row?.differs === false;
 }
@@ -226,5 +231,7 @@ function totalOf(row: Readonly<Record<string, string>>): ChangedTotal {
     quantityAfter: amount('quantity_after'),
     amountBefore: amount('amount_before'),
     amountAfter: amount('amount_after'),
+    costBefore: amount('cost_before'),
+    costAfter: amount('cost_after'),
   };
 }

@@ -70,6 +70,7 @@ export function shownTotals(totals: readonly ChangedTotal[]): CorrectionTotal[] 
     account_id: accountId === '' ? null : accountId,
     quantity: shownChange(sums.quantityBefore, sums.quantityAfter),
     amount: shownChange(sums.amountBefore, sums.amountAfter),
+    cost: shownChange(sums.costBefore, sums.costAfter),
   }));
 }
 

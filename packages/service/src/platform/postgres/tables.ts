@@ -832,6 +832,8 @@ export interface UsageCorrectionTotalsTable {
   quantity_after: string;
   amount_before: string;
   amount_after: string;
+  cost_before: Generated<string>;
+  cost_after: Generated<string>;
 }
 
 export interface UsageCorrectionsTable {

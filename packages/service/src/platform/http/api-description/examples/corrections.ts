@@ -11,6 +11,7 @@ const totals = [
     account_id: ACCOUNT,
     quantity: { before: '1200', after: '0', delta: '-1200' },
     amount: { before: '0.0036', after: '0', delta: '-0.0036' },
+    cost: { before: '0.003', after: '0', delta: '-0.003' },
   },
 ];
 const [inputItem] = CHARGE_ITEMS;
