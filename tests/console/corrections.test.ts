@@ -238,7 +238,8 @@ describe.runIf(hasBrowser)('corrections in the console', () => {
     const { id } = (await project().corrections.list({ status: 'applied', limit: 1 })).corrections[0] ?? {};
     await page.goto('about:blank');
     await page.goto(`${service.url}/sign-in#key=${key}`);
-    await page.getByRole('heading', { level: 1 }).waitFor();
+    // The page for signing in has a heading too.
+    await page.waitForURL(({ pathname }) => pathname.startsWith('/p/'));
     await page.goto(`${service.url}/p/${tenant.projectId}/usage?correct=matching`);
     await rows().first().waitFor();
     expect(await page.getByRole('checkbox').count()).toBe(0);
