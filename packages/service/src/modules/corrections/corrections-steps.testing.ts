@@ -242,8 +242,13 @@ const reroute = customer.map((subject) =>
     const { subject_routes } = await project.get(`/subject-routes?subject_id=${subject}`);
     const fields = { subject_type: 'customer', subject_id: subject, account_id: id };
     const [route] = subject_routes;
-    if (route === undefined) await project.must(201, 'POST', '/subject-routes', fields);
-    else await project.must(200, 'PUT', `/subject-routes/${route.id}`, fields);
+    if (route === undefined) {
+      // Its windows did not count what was rated before, and corrections change them by differences alone.
+      const [plan] = (await project.get('/usage-limit-plans')).usage_limit_plans;
+      const usage_limit_plan_id = plan.id;
+      await project.must(201, 'POST', '/subject-routes', { ...fields, usage_limit_plan_id });
+      oracle.windows.subjects.add(subject);
+    } else await project.must(200, 'PUT', `/subject-routes/${route.id}`, fields);
     oracle.accounts.set(subject, id);
   }),
 );

@@ -73,7 +73,7 @@ export async function writeCorrectedRows(
   const alerts = new UsageAlerts();
   const block = new UsageBlock();
   const add = (row: UsageEventRow) => {
-    const event = usageOf(row);
+    const event = { ...usageOf(row), isRestored: isRevert };
     const ofRow = posting.ofCorrection(project, event, row.posting === 'posted' ? row.accountId : '');
     plan.add(event, ofRow);
     const complete = { ...row, itemTransactionIds: ofRow.itemTransactionIds };

@@ -19,6 +19,8 @@ export interface RatedUsage {
   readonly items: readonly UsageItemRow[];
   /** Whether its charge items are taken back. Their amounts and quantities have the opposite sign then. */
   readonly isCounter?: boolean;
+  /** Whether a revert restores it. It was in force before, and had its `first_use` windows then: it opens none. */
+  readonly isRestored?: boolean;
   /** The id that the event names; empty without a lease. */
   readonly budgetLeaseId: string;
 }

@@ -15,7 +15,8 @@ interface PlacedSum {
 /**
  * Places the usage of `first_use` rules, which is summed by second, in windows: in the one that contains it or, after
  * the end of the newest, in one that it opens. Not counted is usage before the newest window that no window contains,
- * and usage outside of windows that is only taken back. The usage of a batch is placed in ascending time.
+ * and usage outside of windows that is only taken back, or restored by a revert. The usage of a batch is placed in
+ * ascending time.
  *
  * Runs no statement without late usage of such rules. The caller holds the posting lock.
  */

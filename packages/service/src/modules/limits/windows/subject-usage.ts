@@ -116,7 +116,7 @@ export class UsageCounter {
     const sum = this.#sumOf(rule, this.#at);
     if (value === undefined) sum.used += usedOf(rule, event, item);
     else addValue(sum, value, event.isCounter === true ? -1 : 1);
-    if (rule.period.kind === 'first_use' && event.isCounter !== true) sum.opens = true;
+    if (rule.period.kind === 'first_use') sum.opens ||= event.isCounter !== true && event.isRestored !== true;
   };
 
   #sumOf(rule: CompiledRule, { usage, event, places }: Counting): WindowSum {
