@@ -7,7 +7,7 @@ const RANKS: readonly (readonly string[])[] = [
   ['platform'],
   ['tenancy'],
   ['storage', 'console', 'quotas', 'cells'],
-  ['rules', 'ledger', 'usage', 'webhooks'],
+  ['rules', 'ledger', 'usage', 'webhooks', 'losses'],
   ['limits', 'counters', 'analysis', 'trial', 'catalog', 'archive'],
   ['boards', 'ingest', 'pipeline', 'checkout'],
   ['verify', 'stripe-sandbox', 'moves', 'corrections'],

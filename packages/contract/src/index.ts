@@ -22,6 +22,7 @@ export * from './limit-raise.js';
 export * from './limit-rule.js';
 export * from './limits.js';
 export * from './live.js';
+export * from './losses.js';
 export * from './measures.js';
 export * from './permissions.js';
 export * from './pricing-rule-set.js';

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { closed, Nullable } from './common.js';
 import { CounterRecount, VERIFY_DIFFERENCES_MAX } from './counter-recount.js';
+import { LossRecount } from './losses.js';
 
 export const VerifyDifference = Type.Object(
   {
@@ -257,6 +258,7 @@ export const VerifyReport = Type.Object(
     counters: CounterRecount,
     quotas: QuotaRecount,
     purchases: PurchaseRecount,
+    losses: LossRecount,
     duration_ms: Type.Integer(),
   },
   { ...closed, description: 'The compared totals, and every difference.' },

@@ -1171,6 +1171,22 @@ create table usage_limit_plans (
   constraint usage_limit_plans_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES projects(tenant_id, id)
 );
 
+create table usage_losses (
+  tenant_id text not null,
+  project_id text not null,
+  kind text not null,
+  number bigint not null,
+  object_key text not null,
+  event_count bigint not null,
+  first_day integer,
+  last_day integer,
+  received_at_ms bigint,
+  given_up_at_ms bigint not null,
+  reason text not null,
+  constraint usage_losses_kind_check CHECK ((kind = ANY (ARRAY['received'::text, 'rated'::text, 'archived'::text]))),
+  constraint usage_losses_pkey PRIMARY KEY (project_id, kind, number)
+);
+
 create table usage_retention (
   tenant_id text not null,
   project_id text not null,

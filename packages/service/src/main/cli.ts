@@ -13,6 +13,7 @@ import { backup } from './backup.js';
 import { applyCatalogFile } from './catalog/apply-catalog.js';
 import { addCell, drainCell, printCells } from './cell-commands.js';
 import { type Invocation, parseCommandLine } from './command-line.js';
+import { lost } from './lost.js';
 import { migrate } from './migrate.js';
 import { importPrices } from './prices/import-prices.js';
 import { readPricesImport } from './prices/options.js';
@@ -34,6 +35,8 @@ const USAGE = `tollgate ${VERSION}: usage metering, rating and limits
   tollgate verify                                 compare PostgreSQL and ClickHouse, exit with 1 if they differ
   tollgate repair [--incomplete]                  replace months in which ClickHouse differs, from the archive
   tollgate rebuild [--incomplete]                 rebuild the whole history in ClickHouse from the archive
+  tollgate lost                                   list events whose objects are lost, exit with 1 if there are any
+      [--give-up --reason TEXT]                     give them up: nothing waits for them any more
   tollgate backup PATH                            copy an installation on embedded stores to an empty folder, at any time
   tollgate restore PATH                           restore an installation to an empty data directory
   tollgate shards [N]                             show or change the number of shards (1 to 64) at any time
@@ -96,6 +99,8 @@ async function run(args: readonly string[]): Promise<number> {
       return repair(config, { incomplete: invocation.values.incomplete ?? false });
     case 'rebuild':
       return rebuild(config, { incomplete: invocation.values.incomplete ?? false });
+    case 'lost':
+      return lost(config, invocation.values);
     case 'backup':
       return backup(config, invocation.argument);
     case 'restore':

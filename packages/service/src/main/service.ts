@@ -20,7 +20,6 @@ import { announceUrl, lockInstance, usesEmbeddedStore } from './instance.js';
 import { startJobs } from './jobs.js';
 import { checkPort, listen } from './listen.js';
 import { measureObjectStore } from './object-store-metrics.js';
-import { openSpool } from './passing-bytes.js';
 import { observeProjection, PipelineMetrics } from './pipeline-metrics.js';
 import { RatingThreads } from './rating-threads.js';
 import { ShardLeases, type ShardWork } from './shard-leases.js';
@@ -236,7 +235,7 @@ async function startPipeline(
     : createProjector({
         postgres,
         clickhouse,
-        spool: await openSpool(stores),
+        spool: stores.spool,
         archive: stores.archive,
         clock: systemClock,
         observer: observeProjection(metrics, log, tracing),

@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../config.js';
 import type { BlockArchive } from '../modules/archive/index.js';
+import type { Spool } from '../modules/pipeline/index.js';
 import { dedicatedSuffixes } from '../modules/storage/index.js';
 import {
   applyClickHouseMigrations,
@@ -34,7 +35,7 @@ import {
 } from '../platform/postgres/index.js';
 import { Closers } from './closers.js';
 import { type LocalFolders, localFolders, privateFolders } from './data-dir.js';
-import { objectKinds, openArchive } from './passing-bytes.js';
+import { objectKinds, openArchive, openSpool } from './passing-bytes.js';
 import { StartError } from './start-error.js';
 import { databaseConnectionsOf } from './workers.js';
 
@@ -52,6 +53,8 @@ export interface Stores {
   readonly folders: LocalFolders | undefined;
   /** The object store for them with a server; undefined if the server stores them itself. */
   readonly objects: ObjectStore | undefined;
+  /** Keeps the rows that wait for ClickHouse. */
+  readonly spool: Spool;
   /** The archive of the rows in ClickHouse; undefined without a place for it. */
   readonly archive: BlockArchive | undefined;
   /** The name of each store and where its data are. */
@@ -97,7 +100,7 @@ export async function openStores(config: Config, events: StoreEvents): Promise<S
     const objects = await openObjects(config, postgres);
     closers.add(() => objects?.close());
     const folders = embedded === undefined ? undefined : localFolders(config.dataDir);
-    const archive = await openArchive({ folders, objects });
+    const [spool, archive] = [await openSpool({ folders, objects }), await openArchive({ folders, objects })];
     const clickhouse = await openClickHouse(config, events);
     closers.add(() => clickhouse.close());
     const appliedToClickHouse = await migrateClickHouse(config, postgres, clickhouse);
@@ -107,6 +110,7 @@ export async function openStores(config: Config, events: StoreEvents): Promise<S
       owner,
       clickhouse,
       objects,
+      spool,
       archive,
       folders,
       places: describePlaces(config, embedded),

@@ -29,6 +29,7 @@ const EQUAL: VerifyReport = {
   },
   quotas: { months: 6, difference_count: 0, differences: [] },
   purchases: { orders: 9, difference_count: 0, differences: [] },
+  losses: { loss_count: 0, days: 0, losses: [] },
   duration_ms: 5,
 };
 
@@ -219,5 +220,33 @@ it('names every difference of a counter', () => {
     'prj_1 ers_1 counter tokens customer c-1 model=large tier= 2026-10-01T00:00:00.000Z: amount should be 10, is 10.5',
     '… and 1 more differences',
     '2 differences. Compared in 5 ms:',
+  ]);
+});
+
+it('names losses that were given up', () => {
+  const loss = {
+    ...{
+      tenant_id: 'ten_1',
+      project_id: 'prj_a',
+      event_count: 50,
+      given_up_at: 1_764_000_000,
+      reason: 'Disk lost.',
+    },
+  };
+  const report = describeReport({
+    ...EQUAL,
+    losses: {
+      ...{ loss_count: 3, days: 1 },
+      losses: [
+        { ...loss, kind: 'rated', object_key: 'rows/1', first_day: '2025-06-01', last_day: '2025-06-02' },
+        { ...loss, kind: 'received', object_key: 'segments/1', first_day: null, last_day: null },
+      ],
+    },
+  });
+  expect(report.split('\n').slice(0, 4)).toEqual([
+    'prj_a: known loss (rated): up to 50 events of 2025-06-01 to 2025-06-02, rows/1: Disk lost.',
+    'prj_a: known loss (received): up to 50 events, segments/1: Disk lost.',
+    '… and 1 more known losses',
+    'Everything is equal, except for what was given up. Compared in 5 ms:',
   ]);
 });

@@ -32,13 +32,27 @@ export function describeReport(report: VerifyReport): string {
     lines.push(`… and ${difference_count - listed.length} more differences`);
   for (const { project_id, day } of unsettled)
     lines.push(`${project_id} ${day}: kept changing; not compared`);
+  lines.push(...describeLosses(report.losses));
   const verdicts = {
-    equal: 'Everything is equal',
+    equal:
+      report.losses.days === 0 ? 'Everything is equal' : 'Everything is equal, except for what was given up',
     different: `${difference_count} differences`,
     unsettled: 'No differences found, but some days could not be compared',
   };
   lines.push(`${verdicts[report.status]}. Compared in ${report.duration_ms} ms:`, ...describeScope(report));
   return lines.join('\n');
+}
+
+/** The losses that the operator has given up by `tollgate lost --give-up`. */
+function describeLosses({ loss_count, losses }: VerifyReport['losses']): string[] {
+  const lines = losses.map(({ project_id, kind, object_key, event_count, first_day, last_day, reason }) => {
+    const days =
+      first_day === null && last_day === null ? '' : ` of ${first_day ?? '…'} to ${last_day ?? '…'}`;
+    return `${project_id}: known loss (${kind}): up to ${event_count} events${days}, ${object_key}: ${reason}`;
+  });
+  return loss_count > losses.length
+    ? [...lines, `… and ${loss_count - losses.length} more known losses`]
+    : lines;
 }
 
 /** The numbers of compared objects, and of those that could not be compared. */

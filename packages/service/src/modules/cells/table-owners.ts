@@ -97,6 +97,7 @@ export const TABLE_OWNERS: Readonly<Record<keyof Database | 'schema_migrations',
   usage_correction_counters: TENANT,
   usage_correction_counts: TENANT,
   usage_event_revisions: TENANT,
+  usage_losses: TENANT,
 
   archived_blocks: CELL,
   archived_projects: CELL,

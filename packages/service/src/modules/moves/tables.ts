@@ -60,6 +60,7 @@ export const UNCHECKED_TABLES: Readonly<Partial<Record<TableName, string>>> = {
   usage_event_ids: 'written by rating',
   usage_event_revisions: 'written together with corrections',
   usage_event_totals: 'written by rating',
+  usage_losses: 'written by the operator alone',
   usage_totals: 'written by rating',
   window_value_sets: 'written by rating',
   window_values: 'written by rating',

@@ -69,6 +69,7 @@ const BY_COLUMN: Readonly<Record<string, string>> = {
   'usage_corrections.status': `'applied'`,
   'usage_corrections.counters': `'current'`,
   'usage_corrections.phase': `'parts'`,
+  'usage_losses.kind': `'rated'`,
   'usage_correction_counts.side': `'out'`,
   'usage_event_revisions.revision': 'n + 1',
   'usage_retention.project_id': `format('prj_%s_%s', :tenant, 1)`,

@@ -14,7 +14,7 @@ import type { ProjectionGroup, RowStorage, UnprojectedBatch } from './turns.js';
 /** Names the advisory lock that projectors share. While the history is rebuilt or repaired, it is held alone. */
 export const PROJECTOR_LOCK = 'tollgate-projector';
 /** Names the advisory locks by which projectors hold groups; the id of the group is added. */
-const GROUP_LOCK = 'tollgate-group';
+export const GROUP_LOCK = 'tollgate-group';
 /** Upper bound of the begun groups that are considered; later ones are considered once these have ended. */
 const BEGUN_GROUPS_MAX = 100;
 

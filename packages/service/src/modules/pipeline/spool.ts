@@ -32,7 +32,7 @@ export interface Spool {
 export class SpoolCorruptError extends Error {
   constructor(
     readonly spoolFile: string,
-    problem: string,
+    readonly problem: string,
   ) {
     super(`spool file ${spoolFile}: ${problem}`);
     this.name = 'SpoolCorruptError';
@@ -153,7 +153,7 @@ async function readVerified(folder: string, name: string): Promise<Buffer> {
 function verified(name: string, bytes: Buffer | undefined): Buffer {
   const [, size, sum] = FILE_NAME.exec(name) ?? [];
   if (size === undefined) throw new SpoolCorruptError(name, 'not a file name of the spool');
-  if (bytes === undefined) throw new SpoolCorruptError(name, 'the file is missing');
+  if (bytes === undefined) throw new SpoolCorruptError(name, 'is missing');
   if (bytes.length !== Number(size))
     throw new SpoolCorruptError(name, `${bytes.length} bytes instead of ${size}`);
   if (checksumText([bytes]) !== sum) throw new SpoolCorruptError(name, 'its checksum does not match');

@@ -4,8 +4,8 @@ import { present } from '../../kernel/present.js';
 import { type Postgres, recount, type Tx } from '../../platform/postgres/index.js';
 
 /**
- * The expected count of every quota: events that rating has taken off the queue, and events that wait there or cannot
- * be read. All requests of a segment are of one month.
+ * The expected count of every quota: events that rating has taken off the queue, and events that wait there, cannot be
+ * read, or were given up. All requests of a segment are of one month.
  */
 const EXPECTED = sql`
   select tenant_id, month_start, sum(event_count)::bigint as expected
@@ -24,6 +24,10 @@ const EXPECTED = sql`
     ) waiting
     cross join lateral unnest(waiting.project_ids, waiting.project_event_counts) as part (project_id, event_count)
     join projects project on project.id = part.project_id
+    union all
+    select tenant_id, extract(epoch from date_trunc('month', to_timestamp(received_at_ms / 1000.0), 'UTC'))::bigint,
+      event_count
+    from usage_losses where kind = 'received'
   ) counted
   group by 1, 2`;
 

@@ -1,3 +1,4 @@
+export { findLost, type LostDeps } from './lost.js';
 export { type RebuildDeps, type RebuildOptions, rebuildHistory } from './rebuild.js';
 export { unarchivedEvents } from './rebuild-store.js';
 export { repairHistory } from './repair.js';

@@ -1,3 +1,4 @@
+import type { VerifyReport } from '@tollgate/contract';
 import { ManualClock } from '../../kernel/clock.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import { createLog } from '../../platform/log/index.js';
@@ -130,7 +131,10 @@ export class HistoryFixture {
   }
 
   async verifyStatus(): Promise<string> {
-    const { status } = await verifyUsage({ ...this.deps(), log, projectionMsMax: 100 });
-    return status;
+    return (await this.verify()).status;
+  }
+
+  verify(): Promise<VerifyReport> {
+    return verifyUsage({ ...this.deps(), log, projectionMsMax: 100 });
   }
 }

@@ -1,6 +1,7 @@
 import type { RebuildReport } from '@tollgate/contract';
 import type { Clock } from '../../kernel/clock.js';
 import { DomainError } from '../../kernel/errors.js';
+import { newId } from '../../kernel/id.js';
 import type { ClickHouse, ConfirmInsert } from '../../platform/clickhouse/index.js';
 import type { Logger } from '../../platform/log/index.js';
 import { type Postgres, transaction } from '../../platform/postgres/index.js';
@@ -13,9 +14,11 @@ import {
   holdArchive,
   removeRows,
 } from '../archive/index.js';
+import { recordLoss } from '../losses/index.js';
 import { tablesOfRows } from '../pipeline/index.js';
 import { firstKeptDays, tableSuffix } from '../storage/index.js';
 import { USAGE_EVENT_COLUMNS } from '../usage/index.js';
+import { lostBlock } from './lost.js';
 import * as store from './rebuild-store.js';
 import { renewTables } from './table-store.js';
 
@@ -82,7 +85,7 @@ export async function checkComplete(postgres: Postgres, { incomplete }: RebuildO
   const missing = await store.unarchivedEvents(postgres);
   if (missing === 0 || incomplete === true) return;
   throw new DomainError('rebuild_refused', {
-    message: `The archive lacks ${missing} events that were inserted into ClickHouse while there was no archive. They would be lost: add --incomplete if ClickHouse has lost them too.`,
+    message: `The archive lacks ${missing} events: they were inserted into ClickHouse while there was no archive, or were given up. They would be lost: add --incomplete if ClickHouse has lost them too.`,
   });
 }
 
@@ -94,7 +97,7 @@ export async function checkComplete(postgres: Postgres, { incomplete }: RebuildO
  * @throws ArchiveDamagedError that says how to go on
  */
 export async function checkObjects(
-  { postgres, archive, log }: ArchivedDeps,
+  { postgres, archive, clock, log }: ArchivedDeps,
   isNeeded: (block: ArchivedBlock) => boolean,
   { incomplete }: RebuildOptions,
 ): Promise<void> {
@@ -111,8 +114,20 @@ export async function checkObjects(
     log.warn({ objectKey, events }, 'an object of the archive is lost, and its rows are given up');
     lost.push(block);
   }
-  if (lost.length > 0) await transaction(postgres, (tx) => giveUpBlocks(tx, lost));
-  else log.info('the objects of the archive are undamaged');
+  if (lost.length === 0) log.info('the objects of the archive are undamaged');
+  else await giveUpLost({ postgres, clock }, lost);
+}
+
+async function giveUpLost(
+  { postgres, clock }: Pick<RebuildDeps, 'postgres' | 'clock'>,
+  blocks: readonly ArchivedBlock[],
+): Promise<void> {
+  const reason = 'made again with --incomplete';
+  const givingUp = { atMs: clock.nowMs(), reason, requestId: newId('req', clock) };
+  await transaction(postgres, async (tx) => {
+    await giveUpBlocks(tx, blocks);
+    for (const block of blocks) await recordLoss(tx, await lostBlock({ db: tx }, block), givingUp);
+  });
 }
 
 async function damageOf(archive: BlockArchive, key: string): Promise<ArchiveDamagedError | undefined> {

@@ -35,7 +35,7 @@ export async function verifyCounters(deps: PostingCheckDeps): Promise<CounterRec
 }
 
 async function verifyCounter(
-  { postgres, clickhouse, wait }: PostingCheckDeps,
+  { postgres, clickhouse, losses, wait }: PostingCheckDeps,
   defined: DefinedCounterRow,
   tally: CounterTally,
 ): Promise<void> {
@@ -58,7 +58,7 @@ async function verifyCounter(
     PERIODS_MAX,
   );
   const after = await read();
-  const completeFrom = Math.max((await completeFromS(postgres))(defined.projectId), fromS);
+  const completeFrom = Math.max((await completeFromS({ postgres, losses }))(defined.projectId), fromS);
   const ofBefore = byPeriod(before.periods);
   const ofAfter = byPeriod(after.periods);
   const found = byPeriod(counted);

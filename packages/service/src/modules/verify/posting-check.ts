@@ -25,6 +25,7 @@ const NOTHING = '0';
 export async function verifyPosting({
   postgres,
   clickhouse,
+  losses,
   wait,
 }: PostingCheckDeps): Promise<PostingRecount> {
   const upToMs = await onSnapshot(postgres, latestUsageMs);
@@ -34,10 +35,10 @@ export async function verifyPosting({
   const history = await clickhouse.upToDate(everyTable(own));
   const posted = await readPostedSums(history, own, upToMs);
   const windows = await readWindows(history, own, before.windows, before.rules);
-  const missing = await readMissing(postgres, history, own, before);
+  const missing = await readMissing({ postgres, losses }, history, own, before);
   const after = await readPosted(postgres, upToMs);
   // Read last: deletions are recorded before they happen.
-  const completeFrom = await completeFromS(postgres);
+  const completeFrom = await completeFromS({ postgres, losses });
   const check = new PostingCheck({ before, after, stalled, completeFrom });
   check.debits(posted);
   check.windows(windows);
@@ -62,7 +63,7 @@ function readPosted(postgres: Postgres, upToMs: number) {
 
 /** Windows are written before the history, so windows that the history needs must exist when they are read after it. */
 async function readMissing(
-  postgres: Postgres,
+  { postgres, losses }: Pick<PostingCheckDeps, 'postgres' | 'losses'>,
   clickhouse: ClickHouseReader,
   own: readonly OwnTables[],
   { rules }: Posted,
@@ -70,7 +71,7 @@ async function readMissing(
   if (rules === undefined) return { missing: [], rules: 0, leftOut: ROUTES_MAX };
   return readMissingWindows({
     ...{ clickhouse, own, rules },
-    completeFromS: await completeFromS(postgres),
+    completeFromS: await completeFromS({ postgres, losses }),
     absent: (windows) => onSnapshot(postgres, (tx) => absentWindows(tx, windows)),
   });
 }

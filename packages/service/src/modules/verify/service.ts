@@ -6,6 +6,7 @@ import { holdsWithin } from '../../platform/wait.js';
 import { recountPurchases } from '../checkout/index.js';
 import { recountLedger } from '../ledger/index.js';
 import { recountReservations } from '../limits/index.js';
+import { readLosses } from '../losses/index.js';
 import { recountQuotas } from '../quotas/index.js';
 import { everyTable, projectsWithOwnTables, retainedFromDays } from '../storage/index.js';
 import {
@@ -19,6 +20,7 @@ import {
 } from './compare.js';
 import { verifyCounters } from './counter-check.js';
 import { daysWithHistory, type FoundTotals, ITEM_STORES, readFound } from './history-store.js';
+import { KnownLosses } from './known-losses.js';
 import { verifyPosting } from './posting-check.js';
 import { Tally } from './tally.js';
 import {
@@ -72,21 +74,22 @@ export async function verifyUsage(deps: VerifyDeps): Promise<VerifyReport> {
   const startedMs = performance.now();
   const tally = new Tally();
   const projection = new Projection(deps.projectionMsMax ?? PROJECTION_MS_MAX);
+  const losses = new KnownLosses(await readLosses(deps.postgres.db));
   const own = await projectsWithOwnTables(deps.postgres.db);
   const days = [
     ...(await daysWithTotals(deps.postgres.db)),
     ...(await daysWithHistory(await deps.clickhouse.upToDate(everyTable(own)), own)),
   ];
-  for (const span of spansOf(days)) await verifySpan(deps, span, projection, tally);
+  for (const span of spansOf(days)) await verifySpan(deps, span, { projection, losses, tally });
   const ledger = await recountLedger(deps.postgres, VERIFY_DIFFERENCES_MAX);
   const reservations = await recountReservations(deps.postgres, VERIFY_DIFFERENCES_MAX);
   const wait = (batches: readonly PendingBatch[]) => projection.wait(deps.postgres.db, batches);
-  const postings = await verifyPosting({ ...deps, wait });
-  const counters = await verifyCounters({ ...deps, wait });
+  const postings = await verifyPosting({ ...deps, losses, wait });
+  const counters = await verifyCounters({ ...deps, losses, wait });
   const quotas = await recountQuotas(deps.postgres, VERIFY_DIFFERENCES_MAX);
   const purchases = await recountPurchases(deps.postgres, VERIFY_DIFFERENCES_MAX);
   const recounts = { ledger, reservations, postings, counters, quotas, purchases };
-  const report = tally.report(recounts, Math.round(performance.now() - startedMs));
+  const report = tally.report(recounts, losses.recount(), Math.round(performance.now() - startedMs));
   logReport(deps.log, report);
   return report;
 }
@@ -102,6 +105,7 @@ function logReport(log: VerifyDeps['log'], report: VerifyReport): void {
     counters,
     quotas,
     purchases,
+    losses: { losses: _losses, ...lossCounts },
     ...summary
   } = report;
   const counts = {
@@ -112,15 +116,22 @@ function logReport(log: VerifyDeps['log'], report: VerifyReport): void {
     quotaDifferences: quotas.difference_count,
     purchaseDifferences: purchases.difference_count,
     unsettled: unsettled.length,
+    losses: lossCounts.loss_count,
   };
   log[report.status === 'equal' ? 'info' : 'warn']({ ...summary, ...counts }, 'usage verified');
+}
+
+/** The parts that all days of one verification share. */
+interface Verification {
+  readonly projection: Projection;
+  readonly losses: KnownLosses;
+  readonly tally: Tally;
 }
 
 async function verifySpan(
   deps: VerifyDeps,
   span: DaySpan,
-  projection: Projection,
-  tally: Tally,
+  { projection, losses, tally }: Verification,
 ): Promise<void> {
   const judged = new Set<string>();
   let open = new Map<string, ProjectDay>();
@@ -129,7 +140,7 @@ async function verifySpan(
       round < ROUNDS_AT_REST
         ? await lookAtRest(deps, span, projection)
         : await lookWhileHeld(deps, span, projection);
-    open = judge(look, judged, tally);
+    open = judge(look, judged, { losses, tally });
     if (open.size === 0) return;
   }
   tally.leaveOpen([...open.values()]);
@@ -197,7 +208,11 @@ class Projection {
 }
 
 /** Compares every day that did not change and is not judged yet; returns the others. */
-function judge(look: Look, judged: Set<string>, tally: Tally): Map<string, ProjectDay> {
+function judge(
+  look: Look,
+  judged: Set<string>,
+  { losses, tally }: Omit<Verification, 'projection'>,
+): Map<string, ProjectDay> {
   const { expected, ids, revisions, found, retained, moving, stalled } = look;
   const settled = new Set<string>();
   const open = new Map<string, ProjectDay>();
@@ -214,8 +229,15 @@ function judge(look: Look, judged: Set<string>, tally: Tally): Map<string, Proje
     measurements.filter((measurement) => settled.has(dayKey(measurement)));
   const kept = (measurements: readonly Measurement[]) =>
     only(measurements).filter(({ projectId, day }) => day >= (retained.get(projectId) ?? 0));
-  for (const store of ITEM_STORES) tally.add(store, kept(expected.items), kept(found.items[store]));
-  tally.add('usage_events', kept(expected.events), kept(countedAlike(expected.events, found.events)));
+  const foundEvents = kept(countedAlike(expected.events, found.events));
+  const lossy = losses.explainedDays(kept(expected.events), foundEvents);
+  const complete = (measurements: readonly Measurement[]) =>
+    measurements.filter((measurement) => !lossy.has(dayKey(measurement)));
+  // Where rows were given up, all stores must lack the same ones.
+  const rest = found.items.usage_events.filter((measurement) => lossy.has(dayKey(measurement)));
+  const expectedItems = kept([...complete(expected.items), ...rest]);
+  for (const store of ITEM_STORES) tally.add(store, expectedItems, kept(found.items[store]));
+  tally.add('usage_events', complete(kept(expected.events)), complete(foundEvents));
   const corrections = expected.events.filter(({ measure }) => measure === 'correction_count');
   tally.add('usage_event_revisions', kept(corrections), kept(revisions));
   tally.add('usage_event_ids', only(eventCounts(expected.events)), only(ids));

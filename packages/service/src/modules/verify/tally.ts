@@ -49,6 +49,7 @@ export class Tally {
       VerifyReport,
       'ledger' | 'reservations' | 'postings' | 'counters' | 'quotas' | 'purchases'
     >,
+    losses: VerifyReport['losses'],
     durationMs: number,
   ): VerifyReport {
     const differenceCount = Object.values(recounts).reduce(
@@ -65,6 +66,7 @@ export class Tally {
       unsettled: this.#unsettled,
       totals: [...this.#totals.values()].slice(0, VERIFY_TOTALS_MAX).map(({ sum: _sum, ...total }) => total),
       ...recounts,
+      losses,
       duration_ms: durationMs,
     };
   }

@@ -77,6 +77,7 @@ export interface Database {
   usage_limit_plan_rules: UsageLimitPlanRulesTable;
   usage_limit_plan_versions: UsageLimitPlanVersionsTable;
   usage_limit_plans: UsageLimitPlansTable;
+  usage_losses: UsageLossesTable;
   usage_retention: UsageRetentionTable;
   usage_totals: UsageTotalsTable;
   wallets: WalletsTable;
@@ -981,6 +982,20 @@ export interface UsageLimitPlansTable {
   archived_at: number | null;
   created_at: number;
   updated_at: number;
+}
+
+export interface UsageLossesTable {
+  tenant_id: string;
+  project_id: string;
+  kind: string;
+  number: number;
+  object_key: string;
+  event_count: number;
+  first_day: number | null;
+  last_day: number | null;
+  received_at_ms: number | null;
+  given_up_at_ms: number;
+  reason: string;
 }
 
 export interface UsageRetentionTable {

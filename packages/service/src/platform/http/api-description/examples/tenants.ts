@@ -79,6 +79,7 @@ export const TENANT_EXAMPLES = {
   Health: { status: 'ok' },
   ReadinessReport: { ready: true, checks: { postgres: 'ok', clickhouse: 'ok' } },
   RebuildBody: { incomplete: false },
+  LossBody: { give_up: true, reason: 'The disk of the object store was lost on 26 November.' },
   RebuildReport: { blocks: 4_210, events: 38_114_907 },
   RepairReport: { months: 1, events: 812_455 },
   AuditLog: {
