@@ -91,15 +91,15 @@ describe('the plan', () => {
     expect(plan.totals).toEqual([
       {
         ...{ metric: 'llm.tokens', unit: 'token', currency: 'USD', account_id: accountId },
-        ...{ quantity: quantity('355'), amount: quantity('355') },
+        ...{ quantity: quantity('355'), amount: quantity('355'), cost: none },
       },
       {
         ...{ metric: 'llm.calls', unit: 'call', currency: 'EUR', account_id: accountId },
-        ...{ quantity: quantity('1'), amount: quantity('2') },
+        ...{ quantity: quantity('1'), amount: quantity('2'), cost: none },
       },
       {
         ...{ metric: 'net.bytes', unit: 'byte', currency: null, account_id: null },
-        ...{ quantity: quantity('2'), amount: none },
+        ...{ quantity: quantity('2'), amount: none, cost: none },
       },
     ]);
     expect(plan).toMatchObject({ totals_count: 3, progress: { events_done: 0, events_total: 26 } });
