@@ -83,6 +83,7 @@ create table backtests (
   alive_at_ms bigint not null,
   created_at bigint not null,
   finished_at bigint,
+  usage_limit_plan_id text,
   constraint backtests_pkey PRIMARY KEY (project_id, id),
   constraint backtests_status_check CHECK ((status = ANY (ARRAY['running'::text, 'succeeded'::text, 'failed'::text, 'cancelled'::text]))),
   constraint backtests_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES projects(tenant_id, id)

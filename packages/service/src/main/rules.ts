@@ -2,7 +2,12 @@ import type { Config } from '../config.js';
 import { systemClock } from '../kernel/clock.js';
 import { createRuleSets, type RuleSets, registerRuleSetRoutes } from '../modules/rules/index.js';
 import type { UsageHistory } from '../modules/storage/index.js';
-import { Backtests, registerBacktestRoutes, registerTestRoutes } from '../modules/trial/index.js';
+import {
+  BacktestJobs,
+  Backtests,
+  registerBacktestRoutes,
+  registerTestRoutes,
+} from '../modules/trial/index.js';
 import type { App } from '../platform/http/index.js';
 import type { Logger } from '../platform/log/index.js';
 import { addReadGauge, type Metrics } from '../platform/metrics/index.js';
@@ -34,21 +39,22 @@ export function registerRules(
   const threads = new RulesThreads({ postgresConnection, clickhouse, logLevel: config.logLevel });
   const ruleSets = createRuleSets({ postgres, clock, checkConfig: threads.checkConfig });
   const rating = threads.backtestRating;
-  const backtests = new Backtests({ postgres, clickhouse, rating, history, clock, log });
+  const jobs = new BacktestJobs({ postgres, clock, log });
+  const backtests = new Backtests({ jobs, clickhouse, rating, history, clock });
   registerRuleSetRoutes(app, ruleSets);
   registerTestRoutes(app, threads);
   registerBacktestRoutes(app, { backtests });
-  measureRules(metrics, backtests, threads);
-  const stop = () => backtests.close().finally(() => threads.close());
+  measureRules(metrics, jobs, threads);
+  const stop = () => jobs.close().finally(() => threads.close());
   return { ruleSets, threads, stop };
 }
 
-function measureRules(metrics: Metrics, backtests: Backtests, threads: RulesThreads): void {
+function measureRules(metrics: Metrics, jobs: BacktestJobs, threads: RulesThreads): void {
   addReadGauge(
     metrics,
     'tollgate_backtests_running',
     'Backtests that run or wait in this process.',
-    () => backtests.runningCount,
+    () => jobs.runningCount,
   );
   addReadGauge(
     metrics,

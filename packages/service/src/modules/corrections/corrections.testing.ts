@@ -31,7 +31,7 @@ import {
 import { EventQuotas } from '../quotas/index.js';
 import { createRuleSets, createRuleVersions, explainedRule, registerRuleSetRoutes } from '../rules/index.js';
 import { createUsageHistory, provisionStorage, type UsageHistory } from '../storage/index.js';
-import { Backtests, createBacktestRating, registerBacktestRoutes } from '../trial/index.js';
+import { BacktestJobs, Backtests, createBacktestRating, registerBacktestRoutes } from '../trial/index.js';
 import { registerExportRoutes, registerUsageRoutes } from '../usage/index.js';
 import { verifyUsage } from '../verify/index.js';
 import { type Death, dyingPostgres, KilledError } from './death.testing.js';
@@ -247,8 +247,9 @@ function registerAll(
   registerAnalysisRoutes(app, { clickhouse, history, clock, names: { unknown: async () => [] } });
   const log = createLog({ level: 'silent' });
   const backtestRating = createBacktestRating({ ruleSets, clickhouse, clock });
-  const backtests = new Backtests({ postgres, clickhouse, history, clock, log, rating: backtestRating });
-  app.addHook('onClose', () => backtests.close());
+  const jobs = new BacktestJobs({ postgres, clock, log });
+  const backtests = new Backtests({ jobs, clickhouse, history, clock, rating: backtestRating });
+  app.addHook('onClose', () => jobs.close());
   registerBacktestRoutes(app, { backtests });
   const corrections = new Corrections({ postgres, clickhouse, history, ruleSets, clock });
   registerCorrectionRoutes(app, { corrections, clock });

@@ -37,7 +37,7 @@ export interface AppliedBacktest {
 export function readAppliedBacktest(db: ProjectDb, id: string): Promise<AppliedBacktest | undefined> {
   return db.row<AppliedBacktest>`
     select b.request, b.result, b.finished_at as "finishedAt" from backtests b
-    where ${db.isOwn('b')} and b.id = ${id} and b.status = 'succeeded'`;
+    where ${db.isOwn('b')} and b.id = ${id} and b.usage_limit_plan_id is null and b.status = 'succeeded'`;
 }
 
 /**

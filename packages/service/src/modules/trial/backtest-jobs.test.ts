@@ -20,7 +20,7 @@ describe('a large backtest', () => {
       result: null,
       finished_at: null,
     });
-    expect(fixture.trial.backtests.runningCount).toBe(1);
+    expect(fixture.trial.jobs.runningCount).toBe(1);
     fixture.openGate();
     await waitFor(async () => (await fixture.read(id)).status !== 'running');
     expect(await fixture.read(id)).toMatchObject({
@@ -29,13 +29,13 @@ describe('a large backtest', () => {
       result: { event_count: JOB_EVENTS },
       finished_at: TEST_NOW_S,
     });
-    expect(fixture.trial.backtests.runningCount).toBe(0);
+    expect(fixture.trial.jobs.runningCount).toBe(0);
   });
 
   it('is the only one of its project, on every node; and few run on one node', async () => {
     const id = await fixture.startJob();
     const again = { extractor_rule_set_id: fixture.extractorId, time_range: fixture.timeRange };
-    await expect(fixture.trial.otherNode().start(fixture.project, again)).rejects.toMatchObject({
+    await expect(fixture.trial.otherNode().backtests.start(fixture.project, again)).rejects.toMatchObject({
       code: 'backtest_running',
     });
     const here = await fixture.trial.post('/rules/backtest', again);
@@ -50,7 +50,7 @@ describe('a large backtest', () => {
     const cancelled = await fixture.trial.call('DELETE', fixture.url(id));
     expect([cancelled.status, cancelled.json().status]).toEqual([200, 'cancelled']);
     fixture.openGate();
-    await waitFor(() => fixture.trial.backtests.runningCount === 0);
+    await waitFor(() => fixture.trial.jobs.runningCount === 0);
     expect(await fixture.read(id)).toMatchObject({ status: 'cancelled', result: null, failure: null });
     expect((await fixture.trial.call('DELETE', fixture.url(id))).json().status).toBe('cancelled');
   });
@@ -58,10 +58,10 @@ describe('a large backtest', () => {
   it('is cancelled through another node', async () => {
     const id = await fixture.startJob();
     const node = fixture.trial.otherNode();
-    expect((await node.cancel(fixture.project, id)).status).toBe('cancelled');
+    expect((await node.backtests.cancel(fixture.project, id)).status).toBe('cancelled');
     fixture.trial.clock.advanceMs(2_000); // it checks at intervals
     fixture.openGate();
-    await waitFor(() => fixture.trial.backtests.runningCount === 0);
+    await waitFor(() => fixture.trial.jobs.runningCount === 0);
     expect((await fixture.read(id)).status).toBe('cancelled');
   });
 
@@ -71,29 +71,29 @@ describe('a large backtest', () => {
     fixture.trial.clock.advanceMs(59_000);
     expect((await fixture.read(id)).status).toBe('running');
     fixture.trial.clock.advanceMs(2_000);
-    expect(await fixture.trial.otherNode().read(fixture.project, id)).toMatchObject({
+    expect(await fixture.trial.otherNode().backtests.read(fixture.project, id)).toMatchObject({
       status: 'failed',
       failure: { code: 'interrupted' },
     });
     // If the node was only slow, its result comes too late.
     fixture.openGate();
-    await waitFor(() => fixture.trial.backtests.runningCount === 0);
+    await waitFor(() => fixture.trial.jobs.runningCount === 0);
     expect((await fixture.read(id)).status).toBe('failed');
   });
 
   it('fails as interrupted when its node stops', async () => {
     fixture.closeGate();
     const node = fixture.trial.otherNode();
-    const { id } = await node.start(fixture.project, {
+    const { id } = await node.backtests.start(fixture.project, {
       extractor_rule_set_id: fixture.jobExtractorId,
       time_range: fixture.timeRange,
     });
-    const closing = node.close();
+    const closing = node.jobs.close();
     fixture.openGate();
     await closing;
     expect(await fixture.read(id)).toMatchObject({ status: 'failed', failure: { code: 'interrupted' } });
     await expect(
-      node.start(fixture.project, {
+      node.backtests.start(fixture.project, {
         extractor_rule_set_id: fixture.jobExtractorId,
         time_range: fixture.timeRange,
       }),

@@ -1,4 +1,4 @@
-import type { Backtest, BacktestRequest, BacktestResult } from '@tollgate/contract';
+import type { Backtest } from '@tollgate/contract';
 import { sql } from 'kysely';
 import { DomainError } from '../../kernel/errors.js';
 import type { ListPage, Page } from '../../kernel/page.js';
@@ -17,14 +17,22 @@ export interface ListedBacktest {
   readonly finished_at: number | null;
 }
 
+/** The request and the result are those of its kind. */
 export interface StoredBacktest extends ListedBacktest {
-  readonly request: BacktestRequest;
-  readonly result: BacktestResult | null;
+  readonly request: unknown;
+  readonly result: unknown;
+}
+
+export interface BacktestSuccess {
+  readonly status: 'succeeded';
+  readonly result: object;
+  readonly eventsDone: number;
+  readonly eventsTotal: number;
 }
 
 /** How a backtest has ended. */
 export type BacktestEnd =
-  | { readonly status: 'succeeded'; readonly result: BacktestResult; readonly eventsTotal: number }
+  | BacktestSuccess
   | { readonly status: 'failed'; readonly failure: NonNullable<Backtest['failure']> };
 
 const LISTED = sql`id, status, failure_code, failure_message, events_done, events_total, created_at, finished_at`;
@@ -40,7 +48,9 @@ export async function insertRunning(
   db: ProjectDb,
   backtest: {
     readonly id: string;
-    readonly request: BacktestRequest;
+    /** Undefined for a backtest of rules. */
+    readonly planId: string | undefined;
+    readonly request: object;
     readonly eventsTotal: number;
     readonly nowMs: number;
   },
@@ -49,6 +59,7 @@ export async function insertRunning(
     .insert('backtests', {
       id: backtest.id,
       status: 'running',
+      usage_limit_plan_id: backtest.planId ?? null,
       request: JSON.stringify(backtest.request),
       events_total: backtest.eventsTotal,
       alive_at_ms: backtest.nowMs,
@@ -84,7 +95,7 @@ export async function finish(db: ProjectDb, id: string, end: BacktestEnd, finish
         ? {}
         : {
             result: JSON.stringify(end.result),
-            events_done: end.result.event_count,
+            events_done: end.eventsDone,
             events_total: end.eventsTotal,
           }),
     })
@@ -93,10 +104,13 @@ export async function finish(db: ProjectDb, id: string, end: BacktestEnd, finish
     .execute();
 }
 
-/** Ends a running backtest on request, whichever node runs it. */
+/** The backtests of rules: those of limits name their plan. */
+const IS_OF_RULES = sql`usage_limit_plan_id is null`;
+
+/** Ends a running backtest of rules on request, whichever node runs it. */
 export async function markCancelled(db: ProjectDb, id: string, finishedAt: number): Promise<void> {
   await db.change`update backtests set status = 'cancelled', finished_at = ${finishedAt}
-    where ${db.isOwn()} and id = ${id} and status = 'running'`;
+    where ${db.isOwn()} and id = ${id} and ${IS_OF_RULES} and status = 'running'`;
 }
 
 /**
@@ -120,24 +134,25 @@ export async function deleteSurplus(db: ProjectDb, keptMax: number): Promise<voi
     select id from backtests where ${db.isOwn()} order by id desc offset ${keptMax})`;
 }
 
-/** Returns one backtest; undefined when the project has none with this id since `createdSince`. */
+/** Returns one backtest; undefined when the plan, or the rules, have none with this id since `createdSince`. */
 export async function readBacktest(
   db: ProjectDb,
-  id: string,
+  { id, planId }: { readonly id: string; readonly planId: string | undefined },
   createdSince: number,
 ): Promise<StoredBacktest | undefined> {
   return db.row<StoredBacktest>`
     select ${LISTED}, request, result from backtests
-    where ${db.isOwn()} and id = ${id} and created_at >= ${createdSince}`;
+    where ${db.isOwn()} and id = ${id} and created_at >= ${createdSince}
+      and usage_limit_plan_id is not distinct from ${planId ?? null}::text`;
 }
 
-/** Newest first. */
+/** Returns the backtests of rules, newest first. */
 export async function listBacktests(
   db: ProjectDb,
   createdSince: number,
   { limit, offset }: Page,
 ): Promise<ListPage<ListedBacktest>> {
-  const found = db.part`from backtests where ${db.isOwn()} and created_at >= ${createdSince}`;
+  const found = db.part`from backtests where ${db.isOwn()} and ${IS_OF_RULES} and created_at >= ${createdSince}`;
   const items = await db.rows<ListedBacktest>`
     select ${LISTED} ${found} order by id desc limit ${limit} offset ${offset}`;
   const counted = await db.row<{ total: number }>`select count(*) as total ${found}`;

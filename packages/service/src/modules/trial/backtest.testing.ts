@@ -10,6 +10,7 @@ import {
   usageRow,
 } from '../../testing/index.js';
 import type { UsageEventRow } from '../usage/index.js';
+import type { BacktestSlotBounds } from './backtest-slots.js';
 import type { BacktestBounds } from './backtests.js';
 import { createTestTrial, EXTRACTOR, PRICING, type TestTrial } from './trial.testing.js';
 
@@ -76,7 +77,9 @@ class Gate {
   }
 }
 
-export async function openBacktestFixture(more: Partial<BacktestBounds> = {}): Promise<BacktestFixture> {
+export async function openBacktestFixture(
+  more: Partial<BacktestBounds & BacktestSlotBounds> = {},
+): Promise<BacktestFixture> {
   const gate = new Gate();
   const store = await createTestClickHouse();
   const bounds = { atOnceEventsMax: AT_ONCE_EVENTS_MAX, perTenantMax: 1, pageEventsMax: 5, ...more };

@@ -1,3 +1,4 @@
+export { BacktestJobs } from './backtest-jobs.js';
 export {
   type BacktestRating,
   type BacktestWork,

@@ -3,7 +3,9 @@ import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import { type Answer, createTestApi, type TestApi } from '../../testing/api.js';
 import { everythingKept } from '../../testing/history.js';
 import { createRuleSets, registerRuleSetRoutes } from '../rules/index.js';
+import { BacktestJobs } from './backtest-jobs.js';
 import { createBacktestRating } from './backtest-rating.js';
+import type { BacktestSlotBounds } from './backtest-slots.js';
 import { type BacktestBounds, Backtests } from './backtests.js';
 import { registerBacktestRoutes, registerTestRoutes } from './index.js';
 import type { ReplayBounds } from './replay.js';
@@ -40,11 +42,18 @@ export const PRICING = {
   ],
 };
 
+/** The backtests of one process. */
+export interface TrialNode {
+  readonly backtests: Backtests;
+  readonly jobs: BacktestJobs;
+}
+
 /** An application that stores rule sets and tests them. */
 export interface TestTrial extends TestApi {
   readonly backtests: Backtests;
+  readonly jobs: BacktestJobs;
   /** Another node over the same stores. */
-  otherNode(): Backtests;
+  otherNode(): TrialNode;
   /** The id of a rule set with a draft. */
   makeRuleSet(kind: 'extractor' | 'pricing', body: object): Promise<string>;
   publish(kind: 'extractor' | 'pricing', id: string): Promise<void>;
@@ -53,36 +62,35 @@ export interface TestTrial extends TestApi {
 
 export async function createTestTrial(
   clickhouse: Pick<ClickHouse, 'query'>,
-  bounds: Partial<BacktestBounds & ReplayBounds> = {},
+  bounds: Partial<BacktestBounds & BacktestSlotBounds & ReplayBounds> = {},
 ): Promise<TestTrial> {
-  let makeNode: (() => Backtests) | undefined;
-  let backtests: Backtests | undefined;
+  let makeNode: (() => TrialNode) | undefined;
+  let node: TrialNode | undefined;
   const api = await createTestApi((app, { postgres, clock }) => {
     const ruleSets = createRuleSets({ postgres, clock });
-    makeNode = () =>
-      new Backtests({
-        postgres,
-        clickhouse,
-        history: everythingKept,
-        rating: createBacktestRating({ ruleSets, clickhouse, clock, bounds }),
-        clock,
-        log: pino({ level: 'silent' }),
-        bounds,
-      });
-    backtests = makeNode();
+    makeNode = () => {
+      const jobs = new BacktestJobs({ postgres, clock, log: pino({ level: 'silent' }), bounds });
+      const rating = createBacktestRating({ ruleSets, clickhouse, clock, bounds });
+      return {
+        jobs,
+        backtests: new Backtests({ jobs, clickhouse, history: everythingKept, rating, clock, bounds }),
+      };
+    };
+    node = makeNode();
     registerRuleSetRoutes(app, ruleSets);
     registerTestRoutes(app, {
       testRules: (project, rawBody) => testRules({ ruleSets, clock }, project, rawBody),
     });
-    registerBacktestRoutes(app, { backtests });
+    registerBacktestRoutes(app, node);
   });
-  if (backtests === undefined || makeNode === undefined) throw new Error('the routes were not registered');
-  const node = backtests;
+  if (node === undefined || makeNode === undefined) throw new Error('the routes were not registered');
+  const { backtests, jobs } = node;
   const base = `/v1/projects/${api.projectId}`;
   const post: TestTrial['post'] = (path, body, key) => api.call('POST', `${base}${path}`, body, key);
   return {
     ...api,
-    backtests: node,
+    backtests,
+    jobs,
     otherNode: makeNode,
     post,
     makeRuleSet: async (kind, body) => {
@@ -95,7 +103,7 @@ export async function createTestTrial(
       if (published.status !== 200) throw new Error(published.text);
     },
     close: async () => {
-      await node.close();
+      await jobs.close();
       await api.close();
     },
   };

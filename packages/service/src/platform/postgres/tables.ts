@@ -156,6 +156,7 @@ export interface BacktestsTable {
   alive_at_ms: number;
   created_at: number;
   finished_at: number | null;
+  usage_limit_plan_id: string | null;
 }
 
 export interface BoardsTable {
