@@ -1,4 +1,5 @@
 export { type CounterRowFields, counterRow } from './counter-row.js';
+export type { PageBounds } from './current-rows-store.js';
 export {
   checkName,
   type DimensionCondition,
@@ -30,11 +31,18 @@ export { registerExportRoutes } from './export-routes.js';
 export { eventState } from './failed-store.js';
 export { filterSql, StatementParams } from './filter-sql.js';
 export {
+  countPastUsage,
+  type NamedSubject,
+  type PastUsage,
+  type PastUsageItem,
+  type PastUsageSelection,
+  readPastUsage,
+} from './past-usage-store.js';
+export {
   countInputs,
   type InputTotal,
   inputBytes,
   inputTotals,
-  type PageBounds,
   type ReplaySelection,
   readInputs,
 } from './replay-store.js';

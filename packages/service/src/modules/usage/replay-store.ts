@@ -1,5 +1,6 @@
 import type { ProjectHistory } from '../storage/index.js';
-import { EVENT_COLUMNS, IN_SCOPE, type StoredInput, secondsOfId } from './event-store.js';
+import { IS_CURRENT, type PageBounds, readCurrentRows } from './current-rows-store.js';
+import { EVENT_COLUMNS, IN_SCOPE, type StoredInput } from './event-store.js';
 
 /** Which stored events are rated again. Times are Unix seconds. */
 export interface ReplaySelection {
@@ -12,19 +13,12 @@ export interface ReplaySelection {
   readonly share: number;
 }
 
-/** How much is read at a time. The last event may exceed the bytes. */
-export interface PageBounds {
-  readonly eventsMax: number;
-  readonly bytesMax: number;
-}
-
 /** Approximate size of a charge item without the event's texts. */
 const ITEM_BYTES = 512;
 const BYTES = `length(raw_json) + length(x_billing) + ${ITEM_BYTES} * length(item.metric)`;
 const SELECTED = `${IN_SCOPE} AND extractor_rule_set_id = {rule_set:String}
   AND occurred_at >= toDateTime({from:UInt32}, 'UTC') AND occurred_at < toDateTime({to:UInt32}, 'UTC')
   AND reinterpretAsUInt32(reverse(substring(raw_event_id, 5, 4))) < {share_end:UInt64}`;
-const IS_CURRENT = "NOT is_counter AND status != 'voided'";
 /** After its time, an id consists of digits of a hash, or of random ones: the first 32 bits choose the sample. */
 const SAMPLE_SPACE = 2 ** 32;
 
@@ -88,65 +82,22 @@ export async function inputBytes(history: ProjectHistory, selection: ReplaySelec
  * Returns the next events of the selection after a given one, each with its current row, oldest first; none at the end.
  * Voided events, and those whose present revision is by another rule set, are left out.
  */
-export async function readInputs(
+export function readInputs(
   history: ProjectHistory,
   selection: ReplaySelection,
   after: string | undefined,
   bounds: PageBounds,
   signal: AbortSignal,
 ): Promise<StoredInput[]> {
-  let last = after;
-  for (;;) {
-    const events = await readPage(history, selection, last, bounds, signal);
-    const inputs = events.filter(({ is_current: isCurrent }) => isCurrent);
-    last = events.at(-1)?.id;
-    if (inputs.length > 0 || last === undefined)
-      return inputs.map(({ is_current: _isCurrent, ...input }) => input);
-  }
+  const params = paramsOf(selection);
+  return readCurrentRows<StoredInput>(history, { ...INPUTS, params }, after, bounds, signal);
 }
 
-/** The last row of an event among those that are selected. */
-interface LastRow extends StoredInput {
-  /** Whether it is the current row of its event, and the event is not voided. */
-  readonly is_current: boolean;
-}
-
-/** Reads no further than the page: the rows of one event are adjacent, so all but the last are dropped here. */
-async function readPage(
-  history: ProjectHistory,
-  selection: ReplaySelection,
-  after: string | undefined,
-  { eventsMax, bytesMax }: PageBounds,
-  signal: AbortSignal,
-): Promise<LastRow[]> {
-  const isAfter =
-    after === undefined
-      ? ''
-      : `AND occurred_at >= toDateTime({after_s:UInt32}, 'UTC')
-         AND (occurred_at, raw_event_id) > (toDateTime({after_s:UInt32}, 'UTC'), toFixedString(unhex({after:String}), 16))`;
-  const rows = await history.query<LastRow>(
-    `SELECT * EXCEPT (bytes, attempt_no, counter_no, bytes_before) FROM (
-       SELECT *, sum(bytes) OVER (ORDER BY occurred_at_s, id, corrections DESC, counter_no DESC, attempt_no DESC
-         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS bytes_before
-       FROM (
-         SELECT ${EVENT_COLUMNS}, raw_json, x_billing, subject_is_sent, ${IS_CURRENT} AS is_current,
-           attempt AS attempt_no, toUInt8(is_counter) AS counter_no, ${BYTES} AS bytes
-         FROM ${history.tables.events} WHERE ${SELECTED} ${isAfter}
-         ORDER BY occurred_at, raw_event_id, corrections DESC, is_counter DESC, attempt DESC LIMIT {limit:UInt32}))
-     WHERE bytes_before < {bytes_max:UInt64}
-     ORDER BY occurred_at_s, id, corrections DESC, counter_no DESC, attempt_no DESC
-     -- A backtest is in no hurry: one core is left to those who are.
-     SETTINGS max_threads = 1`,
-    {
-      ...paramsOf(selection),
-      ...(after === undefined ? {} : { after, after_s: secondsOfId(after) }),
-      limit: eventsMax,
-      bytes_max: bytesMax,
-    },
-    { signal },
-  );
-  return rows.filter((row, index) => row.id !== rows[index - 1]?.id);
-}
+const INPUTS = {
+  columns: `${EVENT_COLUMNS}, raw_json, x_billing, subject_is_sent`,
+  condition: SELECTED,
+  bytes: BYTES,
+};
 
 function paramsOf({ extractorRuleSetId, from, to, share }: ReplaySelection) {
   const shareEnd = Math.ceil(share * SAMPLE_SPACE);

@@ -89,10 +89,10 @@ function itemOf(row: StoredRow, index: number): UsageItemRow {
     metric: nestedValue(row.item_metric, index),
     unit: nestedValue(row.item_unit, index),
     currency: nestedValue(row.item_currency, index),
-    quantity: coefficient(nestedValue(row.item_quantity, index)),
-    unitPrice: unitPrice === null ? null : coefficient(unitPrice),
-    amount: coefficient(nestedValue(row.item_amount, index)),
-    discount: coefficient(nestedValue(row.item_discount, index)),
+    quantity: storedCoefficient(nestedValue(row.item_quantity, index)),
+    unitPrice: unitPrice === null ? null : storedCoefficient(unitPrice),
+    amount: storedCoefficient(nestedValue(row.item_amount, index)),
+    discount: storedCoefficient(nestedValue(row.item_discount, index)),
     source: nestedValue(row.item_source, index),
     pricingSource: nestedValue(row.item_pricing_source, index),
     ruleSetId: nestedValue(row.item_rule_set_id, index),
@@ -107,7 +107,7 @@ function costOf(row: StoredRow, index: number): ItemCostRow | null {
   const currency = nestedValue(row.item_cost_currency, index);
   if (currency === '') return null;
   return {
-    amount: coefficient(nestedValue(row.item_cost_amount, index)),
+    amount: storedCoefficient(nestedValue(row.item_cost_amount, index)),
     currency,
     ruleSetId: nestedValue(row.item_cost_rule_set_id, index),
     ruleSetVersion: nestedValue(row.item_cost_rule_set_version, index),
@@ -116,7 +116,7 @@ function costOf(row: StoredRow, index: number): ItemCostRow | null {
 }
 
 /** @throws Error for text that is not a stored decimal: a missing value must not become zero */
-function coefficient(text: string): bigint {
+export function storedCoefficient(text: string): bigint {
   const decimal = parseDecimal(text);
   const stored = decimal === undefined ? undefined : toStored(decimal);
   if (stored === undefined) throw new Error(`ClickHouse returned ${text} for a decimal`);
