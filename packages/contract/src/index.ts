@@ -18,6 +18,7 @@ export * from './ingest.js';
 export * from './ingest-status.js';
 export * from './lease-holds.js';
 export * from './ledger.js';
+export * from './limit-backtest.js';
 export * from './limit-raise.js';
 export * from './limit-rule.js';
 export * from './limits.js';

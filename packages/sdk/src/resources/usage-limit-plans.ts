@@ -1,5 +1,8 @@
 import type {
   CreateUsageLimitPlanBody,
+  LimitBacktest,
+  LimitBacktestRequest,
+  LimitBacktestStarted,
   UpdateUsageLimitPlanBody,
   UsageLimitPlan,
   UsageLimitPlanDetail,
@@ -60,5 +63,22 @@ export class UsageLimitPlans {
 
   restore(planId: string, options?: CallOptions): Promise<UsageLimitPlan> {
     return this.#transport.post(path`/usage-limit-plans/${planId}/restore`, undefined, options);
+  }
+
+  /**
+   * Begins to count past usage by the rules of the draft or, without one, of the active version: who would have been
+   * warned or blocked. Poll `backtestResult` by the returned id.
+   */
+  backtest(
+    planId: string,
+    request: LimitBacktestRequest,
+    options?: CallOptions,
+  ): Promise<LimitBacktestStarted> {
+    return this.#transport.post(path`/usage-limit-plans/${planId}/backtest`, request, options);
+  }
+
+  /** Returns the progress of a backtest while it runs, then its results. */
+  backtestResult(planId: string, backtestId: string, options?: CallOptions): Promise<LimitBacktest> {
+    return this.#transport.get(path`/usage-limit-plans/${planId}/backtests/${backtestId}`, {}, options);
   }
 }

@@ -6,7 +6,7 @@ import type {
   UnpricedItem,
 } from '@tollgate/contract';
 import type { ProjectRef } from '../kernel/scope.js';
-import type { BacktestWork } from '../modules/trial/index.js';
+import type { BacktestWork, LimitBacktestFindings, LimitBacktestWork } from '../modules/trial/index.js';
 import type { AnswerRules, RuleQuestion, StoredInput } from '../modules/usage/index.js';
 import type { LogLevel } from '../platform/log/index.js';
 import type { PostgresConfig } from '../platform/postgres/index.js';
@@ -48,6 +48,8 @@ export interface RulesJobs {
     readonly result: readonly UnpricedItem[];
   };
   readonly rateBacktest: { readonly input: BacktestWork; readonly result: BacktestResult };
+  /** Counts past usage by the rules of a usage limit plan. */
+  readonly countLimits: { readonly input: LimitBacktestWork; readonly result: LimitBacktestFindings };
 }
 
 /** Requests of a rules thread to the main thread, which runs ClickHouse. */

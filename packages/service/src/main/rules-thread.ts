@@ -2,7 +2,7 @@ import { workerData } from 'node:worker_threads';
 import type { ExtractorRuleSetInput, PricingRuleSetInput } from '@tollgate/contract';
 import { systemClock } from '../kernel/clock.js';
 import { createRuleSets, EXTRACTOR_KIND, PRICING_KIND } from '../modules/rules/index.js';
-import { createBacktestRating, testRules, unpricedFinder } from '../modules/trial/index.js';
+import { countLimits, createBacktestRating, testRules, unpricedFinder } from '../modules/trial/index.js';
 import { createLog } from '../platform/log/index.js';
 import { connectPostgres } from '../platform/postgres/index.js';
 import { type Call, serveJobs } from '../platform/threads/index.js';
@@ -46,6 +46,10 @@ serveJobs<RulesJobs, RulesCalls>({
       .then(() => undefined),
   rateBacktest: (work, call) =>
     backtestRating(call).rate(work, signal, (eventsDone) => call('progress', eventsDone)),
+  countLimits: (work, call) =>
+    countLimits({ postgres, clock, clickhouse: clickHouseBehind(call) }, work, signal, (eventsDone) =>
+      call('progress', eventsDone),
+    ),
 });
 
 function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {

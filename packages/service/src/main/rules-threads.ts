@@ -2,7 +2,7 @@ import { BACKTEST_SECONDS_MAX, type RulesTestResult } from '@tollgate/contract';
 import { DomainError } from '../kernel/errors.js';
 import type { ProjectRef } from '../kernel/scope.js';
 import type { CheckConfig } from '../modules/rules/index.js';
-import type { BacktestRating } from '../modules/trial/index.js';
+import type { BacktestRating, CountLimits, OnProgress } from '../modules/trial/index.js';
 import type { AnswerRules, FindUnpriced } from '../modules/usage/index.js';
 import type { ClickHouse } from '../platform/clickhouse/index.js';
 import type { LogLevel } from '../platform/log/index.js';
@@ -88,23 +88,33 @@ export class RulesThreads {
   readonly backtestRating: BacktestRating = {
     check: (project, request) =>
       this.#checks.run(project.tenantId, 'checkBacktest', { project, request }, { calls: NO_CALLS }),
-    rate: async (work, signal, onProgress) => {
-      // An error here is thrown again by the next report of progress, or means that the run is aborted.
-      const waiting = setInterval(() => void onProgress(0).catch(() => {}), WAITING_REPORT_MS);
-      const calls: CallHandlers<RulesCalls> = {
-        query: ({ sql, params }) => this.#deps.clickhouse.queryText(sql, params, { signal }),
-        progress: (eventsDone) => {
-          clearInterval(waiting);
-          return onProgress(eventsDone).then(() => undefined);
-        },
-      };
-      try {
-        return await this.#backtests.run(work.project.tenantId, 'rateBacktest', work, { calls, signal });
-      } finally {
-        clearInterval(waiting);
-      }
-    },
+    rate: (work, signal, onProgress) => this.#runBacktest('rateBacktest', work, signal, onProgress),
   };
+
+  readonly countLimits: CountLimits = (work, signal, onProgress) =>
+    this.#runBacktest('countLimits', work, signal, onProgress);
+
+  async #runBacktest<Name extends 'rateBacktest' | 'countLimits'>(
+    name: Name,
+    work: RulesJobs[Name]['input'],
+    signal: AbortSignal,
+    onProgress: OnProgress,
+  ): Promise<RulesJobs[Name]['result']> {
+    // An error here is thrown again by the next report of progress, or means that the run is aborted.
+    const waiting = setInterval(() => void onProgress(0).catch(() => {}), WAITING_REPORT_MS);
+    const calls: CallHandlers<RulesCalls> = {
+      query: ({ sql, params }) => this.#deps.clickhouse.queryText(sql, params, { signal }),
+      progress: (eventsDone) => {
+        clearInterval(waiting);
+        return onProgress(eventsDone).then(() => undefined);
+      },
+    };
+    try {
+      return await this.#backtests.run(work.project.tenantId, name, work, { calls, signal });
+    } finally {
+      clearInterval(waiting);
+    }
+  }
 
   /** Stops all running and waiting jobs. */
   async close(): Promise<void> {

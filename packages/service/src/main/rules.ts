@@ -5,7 +5,9 @@ import type { UsageHistory } from '../modules/storage/index.js';
 import {
   BacktestJobs,
   Backtests,
+  LimitBacktests,
   registerBacktestRoutes,
+  registerLimitBacktestRoutes,
   registerTestRoutes,
 } from '../modules/trial/index.js';
 import type { App } from '../platform/http/index.js';
@@ -28,7 +30,7 @@ export interface RuleServices {
   readonly stop: () => Promise<void>;
 }
 
-/** Registers the routes of rule sets, tests and backtests. */
+/** Registers the routes of rule sets, tests and backtests, those of limits included. */
 export function registerRules(
   app: App,
   { config, stores, log, metrics }: RulesParts,
@@ -41,9 +43,12 @@ export function registerRules(
   const rating = threads.backtestRating;
   const jobs = new BacktestJobs({ postgres, clock, log });
   const backtests = new Backtests({ jobs, clickhouse, rating, history, clock });
+  const { countLimits } = threads;
+  const limitBacktests = new LimitBacktests({ jobs, postgres, clickhouse, countLimits, history });
   registerRuleSetRoutes(app, ruleSets);
   registerTestRoutes(app, threads);
   registerBacktestRoutes(app, { backtests });
+  registerLimitBacktestRoutes(app, limitBacktests);
   measureRules(metrics, jobs, threads);
   const stop = () => jobs.close().finally(() => threads.close());
   return { ruleSets, threads, stop };

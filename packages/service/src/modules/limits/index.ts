@@ -1,3 +1,4 @@
+export * from './backtest/index.js';
 export { createRealtimeLimits, type RealtimeLimitParts } from './check/realtime.js';
 export { registerRealtimeLimitRoutes } from './check/realtime-routes.js';
 export { createLeaseExpiryJob } from './leases/expiry.js';

@@ -6,6 +6,15 @@ export {
 } from './backtest-rating.js';
 export { registerBacktestRoutes } from './backtest-routes.js';
 export { type BacktestDeps, Backtests } from './backtests.js';
+export { registerLimitBacktestRoutes } from './limit-backtest-routes.js';
+export { LimitBacktests } from './limit-backtests.js';
+export {
+  type CountLimits,
+  countLimits,
+  type LimitBacktestFindings,
+  type LimitBacktestWork,
+} from './limit-counting.js';
+export type { OnProgress } from './replay.js';
 export { unpricedFinder } from './stored-unpriced.js';
 export { registerTestRoutes } from './test-routes.js';
 export { testRules } from './test-rules.js';

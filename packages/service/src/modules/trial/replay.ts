@@ -39,7 +39,7 @@ export interface ReplayDeps {
 /** Interval of progress reports within a page. */
 const PROGRESS_INTERVAL_MS = 250;
 
-const DEFAULT_BOUNDS: ReplayBounds = {
+export const REPLAY_BOUNDS: ReplayBounds = {
   eventsMax: BACKTEST_EVENTS_MAX,
   secondsMax: BACKTEST_SECONDS_MAX,
   pageEventsMax: 2_048,
@@ -76,7 +76,7 @@ export async function replay(
   onProgress: OnProgress,
 ): Promise<BacktestResult> {
   const history = new ProjectHistory(clickhouse, scope);
-  const { eventsMax, secondsMax, pageEventsMax, pageBytesMax } = { ...DEFAULT_BOUNDS, ...bounds };
+  const { eventsMax, secondsMax, pageEventsMax, pageBytesMax } = { ...REPLAY_BOUNDS, ...bounds };
   const endMs = clock.nowMs() + secondsMax * 1_000;
   const comparison = new RatingComparison();
   let toldMs = performance.now();

@@ -151,9 +151,15 @@ function windowFields({
   hasStart,
 }: LimitStatus): Pick<RealtimeLimit, 'period' | 'window_id' | 'next_reset_at'> {
   if (measure === 'concurrency') return { window_id: measure };
-  if (!hasStart) return { period, window_id: period };
+  const window_id = windowIdOf(period, hasStart ? window : undefined);
+  if (!hasStart) return { period, window_id };
   const end = window.endS === undefined ? {} : { next_reset_at: window.endS };
-  return { period, window_id: `${period}:${window.startS}`, ...end };
+  return { period, window_id, ...end };
+}
+
+/** @param window undefined if it slides, or opens with usage and there is none */
+export function windowIdOf(periodText: string, window: TimeWindow | undefined): string {
+  return window === undefined ? periodText : `${periodText}:${window.startS}`;
 }
 
 function dimensionFields({

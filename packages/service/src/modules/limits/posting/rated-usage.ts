@@ -1,4 +1,4 @@
-import type { UsageEventRow, UsageItemRow } from '../../usage/index.js';
+import type { PastUsageItem, UsageEventRow, UsageItemRow } from '../../usage/index.js';
 import type { LimitedSubject } from '../rules/route-rules.js';
 
 /** The tenant and project whose events are posted. */
@@ -23,6 +23,11 @@ export interface RatedUsage {
   readonly isRestored?: boolean;
   /** The id that the event names; empty without a lease. */
   readonly budgetLeaseId: string;
+}
+
+/** The fields that limits count, of an event that is being rated or of one in the history. */
+export interface CountedUsage extends Pick<RatedUsage, 'occurredAt' | 'dimensions' | 'isCounter'> {
+  readonly items: readonly PastUsageItem[];
 }
 
 /** Events of one project. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { countOrNone } from '../../../kernel/present.js';
-import type { UsageItemRow } from '../../usage/index.js';
-import type { RatedUsage } from '../posting/rated-usage.js';
+import type { PastUsageItem } from '../../usage/index.js';
+import type { CountedUsage } from '../posting/rated-usage.js';
 import type { CompiledRule } from '../rules/index.js';
 
 /** A value that a rule counts: the text of a dimension, or a quantity × 10^18, above 0. */
@@ -26,8 +26,8 @@ export function countsValues({ measure }: Pick<Measured, 'measure'>): boolean {
  */
 export function countedValueOf(
   { measure, of }: Measured,
-  { dimensions, isCounter }: RatedUsage,
-  { quantity, source }: UsageItemRow,
+  { dimensions, isCounter }: CountedUsage,
+  { quantity, source }: PastUsageItem,
 ): CountedValue | undefined {
   // A remainder of a correction is an amount, and not counted.
   if (source === 'correction') return undefined;

@@ -66,7 +66,7 @@ function placeInNewest(
 }
 
 /** Returns the window that usage opens; undefined for none, and for usage that is only taken back. */
-function windowOpenedBy({ rule, window, used, values, opens }: WindowSum): TimeWindow | undefined {
+export function windowOpenedBy({ rule, window, used, values, opens }: WindowSum): TimeWindow | undefined {
   if (rule.period.kind !== 'first_use' || !opens || (used === 0n && values === undefined)) return undefined;
   return { startS: window.startS, endS: window.startS + rule.period.durationS };
 }

@@ -30,6 +30,11 @@ export function slidingStepAt({ durationS }: Pick<UsageWindowPeriod, 'durationS'
   return { startS, endS: startS + sizeS };
 }
 
+/** Returns the Unix second from which a step does not count any more: as long as its last second does, it counts. */
+export function countsUntil({ durationS }: Pick<UsageWindowPeriod, 'durationS'>, { endS }: { endS: number }) {
+  return endS - 1 + durationS;
+}
+
 export interface SlidingBatch {
   readonly subjects: readonly SubjectUsage[];
   readonly nowMs: number;
@@ -105,7 +110,7 @@ export async function settleSliding(
 }
 
 /** A sliding window, with its limit × 10^18 without raises, and its usage × 10^18 now: without and with the batch. */
-interface MovedWindow {
+export interface MovedWindow {
   readonly sum: WindowSum;
   readonly limit: bigint;
   readonly before: bigint;
@@ -123,7 +128,7 @@ async function movedAlerts(tx: Tx, windows: readonly MovedWindow[], nowMs: numbe
     })),
   );
   const changes = windows.map((window, index) =>
-    changesOf(window, present(open[index], 'the open alerts of a sliding window'), nowMs),
+    slidingChanges(window, present(open[index], 'the open alerts of a sliding window'), nowMs),
   );
   const ended = await alertEvents(
     tx,
@@ -148,7 +153,7 @@ function slidingUsage(usage: SubjectUsage, nowS: number): SlidingUsage[] {
     const atS = window.startS;
     const step = slidingStepAt(rule.period, atS);
     const countsFromS = atS > nowS ? atS : step.startS;
-    const countsUntilS = step.endS - 1 + rule.period.durationS;
+    const countsUntilS = countsUntil(rule.period, step);
     const steps = memoized(byRule, rule, () => new Map<string, SlidingStep>());
     const key = `${step.startS} ${countsFromS}`;
     const known = sumOrNone(steps.get(key)?.used);
@@ -165,7 +170,7 @@ function slidingUsage(usage: SubjectUsage, nowS: number): SlidingUsage[] {
  *
  * @param open the percentages whose alerts were sent and have not ended
  */
-function changesOf(
+export function slidingChanges(
   { sum, limit, before, after }: MovedWindow,
   open: readonly number[],
   nowMs: number,

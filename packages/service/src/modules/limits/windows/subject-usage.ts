@@ -8,10 +8,10 @@ import {
   windowAt,
   windowContains,
 } from '../../../kernel/period.js';
-import type { UsageItemRow } from '../../usage/index.js';
+import type { PastUsageItem } from '../../usage/index.js';
 import type { OpenRule } from '../check/limit-status.js';
 import type { AccountDebits } from '../posting/debits.js';
-import type { PostingScope, RatedUsage } from '../posting/rated-usage.js';
+import type { CountedUsage, PostingScope } from '../posting/rated-usage.js';
 import type { CompiledRoute, CompiledRule, LimitRuleIndex, SubjectRef } from '../rules/index.js';
 import type { LimitedSubject } from '../rules/route-rules.js';
 import { addValue, type CountedValues, countedValueOf, countsValues } from './counted-values.js';
@@ -80,6 +80,14 @@ export function takeSums(usage: SubjectUsage, kind: UsageWindowPeriod['kind']): 
   return all.filter(isTaken).sort((a, b) => a.window.startS - b.window.startS);
 }
 
+/** Removes all sums, and returns them. */
+export function takeAllSums(usage: SubjectUsage): WindowSum[] {
+  const all = allSums(usage);
+  usage.latest.length = 0;
+  usage.all = undefined;
+  return all;
+}
+
 /** Returns the sums of all windows. */
 function allSums({ latest, all }: SubjectUsage): WindowSum[] {
   return all === undefined ? latest.filter((sum) => sum !== undefined) : [...all.values()];
@@ -96,7 +104,7 @@ export class UsageCounter {
   #at: Counting | undefined;
 
   /** Counts the charge items of an event of the subject in all windows that they fall into. */
-  add(usage: SubjectUsage, event: RatedUsage): void {
+  add(usage: SubjectUsage, event: CountedUsage): void {
     const { rules } = usage.route;
     const places = this.#placesOf(rules);
     for (const item of event.items) {
@@ -159,7 +167,7 @@ export function emptySum(usage: SubjectUsage, rule: CompiledRule, window: TimeWi
 }
 
 /** Returns what a charge item adds to a window × 10^18. */
-function usedOf({ measure }: CompiledRule, { isCounter }: RatedUsage, item: UsageItemRow): bigint {
+function usedOf({ measure }: CompiledRule, { isCounter }: CountedUsage, item: PastUsageItem): bigint {
   if (measure === 'amount') return item.amount;
   if (measure === 'quantity') return item.quantity;
   // A remainder of a correction is an amount, and not counted.
@@ -170,8 +178,8 @@ function usedOf({ measure }: CompiledRule, { isCounter }: RatedUsage, item: Usag
 /** The event and subject that are being counted. */
 interface Counting {
   readonly usage: SubjectUsage;
-  readonly event: RatedUsage;
-  readonly item: UsageItemRow;
+  readonly event: CountedUsage;
+  readonly item: PastUsageItem;
   readonly places: ReadonlyMap<CompiledRule, number>;
 }
 

@@ -1,4 +1,15 @@
-import { BACKTEST, EXTRACTOR_RULE_SET, MONTH_END, MONTH_START, NOW, OWNER, PRICING_RULE_SET } from './ids.js';
+import {
+  BACKTEST,
+  CUSTOMER,
+  EVENT,
+  EXTRACTOR_RULE_SET,
+  MONTH_END,
+  MONTH_START,
+  NOW,
+  OWNER,
+  PLAN,
+  PRICING_RULE_SET,
+} from './ids.js';
 import { CHARGE_ITEMS, EXPLANATIONS, RAW_JSON } from './usage.js';
 
 const extractor = {
@@ -56,6 +67,8 @@ const pricingRuleSet = {
 const page = { total_count: 1, limit: 20, offset: 0 };
 
 const backtestSums = (amount: string) => ({ item_count: 1, quantity: '340', amount, cost: '0.0034' });
+
+const backtestedTime = { from: MONTH_START, to: MONTH_END };
 
 export const RULE_EXAMPLES = {
   ExtractorRuleSetInput: { name: 'LLM calls', ...extractor },
@@ -117,5 +130,25 @@ export const RULE_EXAMPLES = {
     failure: null,
     created_at: NOW,
     finished_at: NOW + 1,
+  },
+  LimitBacktestRequest: backtestedTime,
+  LimitBacktestStarted: { id: BACKTEST },
+  LimitBacktest: {
+    ...{ id: BACKTEST, usage_limit_plan_id: PLAN, revision: 0, request: backtestedTime },
+    ...{ status: 'succeeded', progress: { events_done: 81, events_total: 81 }, failure: null },
+    results: [
+      {
+        ...CUSTOMER,
+        ...{ limit_key: 'monthly_spend', window_id: `month:${MONTH_START}`, outcome: 'warned' },
+        ...{
+          threshold_percent: 50,
+          at: NOW,
+          used_amount: '50.0051',
+          limit_amount: '100',
+          raw_event_id: EVENT,
+        },
+      },
+    ],
+    ...{ truncated: false, counted_until: MONTH_END, created_at: MONTH_END, finished_at: MONTH_END + 1 },
   },
 };

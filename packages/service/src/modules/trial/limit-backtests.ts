@@ -1,0 +1,142 @@
+import {
+  BACKTEST_EVENTS_MAX,
+  LIMIT_BACKTEST_DAYS_MAX,
+  type LimitBacktest,
+  type LimitBacktestRequest,
+} from '@tollgate/contract';
+import { invalidRequest } from '../../kernel/errors.js';
+import type { ProjectRef, ProjectScope } from '../../kernel/scope.js';
+import type { ClickHouse } from '../../platform/clickhouse/index.js';
+import { type Postgres, ProjectDb } from '../../platform/postgres/index.js';
+import {
+  type PlanSubjects,
+  readPlanSubjects,
+  readTestedPlan,
+  type TestedPlan,
+  TestedSubjects,
+  testedRules,
+} from '../limits/index.js';
+import { ProjectHistory, type UsageHistory } from '../storage/index.js';
+import { countPastUsage, type NamedSubject } from '../usage/index.js';
+import { type BacktestJobs, backtestState } from './backtest-jobs.js';
+import { type CountLimits, countedSelection, type LimitBacktestFindings } from './limit-counting.js';
+
+export interface LimitBacktestDeps {
+  readonly jobs: BacktestJobs;
+  readonly postgres: Postgres;
+  readonly clickhouse: Pick<ClickHouse, 'query'>;
+  readonly countLimits: CountLimits;
+  readonly history: UsageHistory;
+}
+
+/** The request as it is stored, with the revision that is tested. */
+interface StoredRequest {
+  readonly revision: number;
+  readonly request: LimitBacktestRequest;
+}
+
+const DAY_S = 86_400;
+const EVERY_SUBJECT = '*';
+
+/** Backtests of usage limit plans. */
+export class LimitBacktests {
+  readonly #deps: LimitBacktestDeps;
+
+  constructor(deps: LimitBacktestDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Starts a backtest of the plan's draft or, without one, of its newest published revision, as it is now.
+   *
+   * @param planId of the plan or of any of its versions
+   * @throws DomainError `not_found`; `invalid_request` naming the field; as `BacktestJobs.begin` does
+   */
+  async start(project: ProjectRef, planId: string, request: LimitBacktestRequest): Promise<{ id: string }> {
+    const { postgres, clickhouse, history, countLimits, jobs } = this.#deps;
+    const { from, to } = request;
+    checkRange(request);
+    const plan = await readTestedPlan(postgres, project, planId);
+    const named = request.subjects?.map(({ subject_type: type, subject_id: id }) => ({ type, id }));
+    if (named !== undefined) await this.#checkNamed(project, plan, named);
+    const planSubjects = await this.#subjectsOf(project, plan, named);
+    const scope = await history.scopeOf(project);
+    const work = { project, scope, plan, from, to, named, planSubjects };
+    const stored: StoredRequest = { revision: plan.revision, request };
+    const { id } = await jobs.begin({
+      owner: project,
+      planId: plan.planId,
+      request: stored,
+      measure: () =>
+        countPastUsage(
+          new ProjectHistory(clickhouse, scope),
+          countedSelection(work).selection,
+          BACKTEST_EVENTS_MAX,
+        ),
+      run: async (signal, onProgress) => {
+        const result = await countLimits(work, signal, onProgress);
+        return { result, eventsDone: result.event_count, eventsTotal: result.event_count };
+      },
+    });
+    return { id };
+  }
+
+  /**
+   * @param planId as `start` takes it
+   * @throws DomainError `not_found`
+   */
+  async read(owner: ProjectScope, planId: string, id: string): Promise<LimitBacktest> {
+    const plan = await readTestedPlan(this.#deps.postgres, owner, planId);
+    const row = await this.#deps.jobs.read(owner, id, plan.planId);
+    const { revision, request } = row.request as StoredRequest;
+    const findings = row.result as LimitBacktestFindings | null;
+    return {
+      ...backtestState(row),
+      usage_limit_plan_id: plan.planId,
+      revision,
+      request,
+      results: findings?.results ?? [],
+      truncated: findings?.truncated ?? false,
+      counted_until: findings?.counted_until ?? null,
+    };
+  }
+
+  async #checkNamed(project: ProjectRef, plan: TestedPlan, named: readonly NamedSubject[]): Promise<void> {
+    const { postgres } = this.#deps;
+    const rules = testedRules({ ...plan, rules: [] });
+    const subjects = new TestedSubjects({
+      postgres,
+      scope: project,
+      planId: plan.planId,
+      rules,
+      from: 0,
+      named,
+    });
+    await subjects.meet(named);
+    for (const [index, subject] of named.entries()) {
+      const path = `subjects[${index}]`;
+      if (subject.id === EVERY_SUBJECT) {
+        throw invalidRequest(`${path}.subject_id`, 'expected the id of one subject, and not *');
+      }
+      if (subjects.of(subject) === undefined) {
+        throw invalidRequest(path, `expected a subject with a route: ${subject.type} ${subject.id} has none`);
+      }
+    }
+  }
+
+  async #subjectsOf(
+    project: ProjectRef,
+    { planId }: TestedPlan,
+    named: readonly NamedSubject[] | undefined,
+  ): Promise<PlanSubjects> {
+    if (named === undefined) return readPlanSubjects(new ProjectDb(this.#deps.postgres.db, project), planId);
+    return { types: [...new Set(named.map(({ type }) => type))], subjects: named };
+  }
+}
+
+function checkRange({ from, to }: LimitBacktestRequest): void {
+  if (to <= from) throw invalidRequest('to', 'must be after from');
+  if (to - from > LIMIT_BACKTEST_DAYS_MAX * DAY_S) {
+    throw invalidRequest('to', `expected at most ${LIMIT_BACKTEST_DAYS_MAX} days after from`);
+  }
+}
