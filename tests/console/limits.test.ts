@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sampleCall, seededRandom } from '../../packages/service/src/main/demo/sample-traffic.js';
+import { waitFor } from '../../packages/service/src/testing/wait-for.js';
 import { hasBrowser, type OpenConsole, openConsole } from '../support/console.js';
 
 const SUBJECT = 'c-42';
@@ -198,6 +199,28 @@ describe.runIf(hasBrowser)('limits in the console', () => {
     await crossings.getByText('100 %').waitFor();
     await crossings.getByText('usage_limit.exceeded').waitFor();
     expect(await crossings.getByRole('row').count()).toBe(4);
+  });
+
+  it('tests a draft on past usage, and shows who would have been blocked, and by which event', async () => {
+    const { usage, usageLimitPlans } = opened.client.project(opened.tenant.projectId);
+    await waitFor(async () => (await usage.events({ subject_id: SUBJECT })).events.length > 0);
+    await tab('Limit plans');
+    await page.getByRole('link', { name: TITLE }).click();
+    await page.getByRole('heading', { name: TITLE }).waitFor();
+    const planId = new URL(page.url()).pathname.split('/').at(-1) ?? '';
+    const spend = { limit_key: 'spend', selector_type: 'all', measure: 'amount', currency: 'USD' } as const;
+    await usageLimitPlans.update(planId, {
+      rules: [{ ...spend, period: 'month', limit_amount: '0.000001', action: 'block' }],
+    });
+    await page.reload();
+    const backtest = page.getByRole('region', { name: 'Backtest', exact: true });
+    await backtest.getByText('of the draft').waitFor();
+    await backtest.getByRole('button', { name: 'Backtest' }).click();
+    const found = backtest.getByRole('row').filter({ hasText: 'blocked' });
+    const event = await found.getByRole('link', { name: 'Show event' }).getAttribute('href');
+    expect([event, await found.count()]).toEqual([expect.stringContaining('/usage?event=evt_'), 1]);
+    await found.getByRole('link', { name: `customer/${SUBJECT}` }).click();
+    await page.getByRole('list', { name: 'Limits' }).waitFor();
   });
 
   it('opens a lease, shows what it holds, and closes it', async () => {

@@ -1,5 +1,5 @@
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import type { CreateUsageLimitPlanBody, UsageLimitPlan } from '@tollgate/contract';
+import { keepPreviousData, skipToken, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import type { CreateUsageLimitPlanBody, LimitBacktestRequest, UsageLimitPlan } from '@tollgate/contract';
 import { filled } from '../../../api/filled.js';
 import { useMay } from '../../../api/session.js';
 import { useProjectClient } from '../../../project.js';
@@ -70,6 +70,25 @@ export function usePlanAction(id: string) {
   return useMutation({
     mutationFn: (action: PlanAction): Promise<unknown> => usageLimitPlans[action](id),
     onSettled: () => client.invalidateQueries({ queryKey: [LIMITS] }),
+  });
+}
+
+const PROGRESS_MS = 1_000;
+
+/** A backtest of a plan, polled while it runs. */
+export function usePlanBacktest(planId: string, id: string | undefined) {
+  const { projectId, usageLimitPlans } = useProjectClient();
+  return useQuery({
+    queryKey: ['plan-backtests', projectId, id],
+    queryFn: id === undefined ? skipToken : () => usageLimitPlans.backtestResult(planId, id),
+    refetchInterval: ({ state }) => (state.data?.status === 'running' ? PROGRESS_MS : false),
+  });
+}
+
+export function useStartPlanBacktest(planId: string) {
+  const { usageLimitPlans } = useProjectClient();
+  return useMutation({
+    mutationFn: (request: LimitBacktestRequest) => usageLimitPlans.backtest(planId, request),
   });
 }
 

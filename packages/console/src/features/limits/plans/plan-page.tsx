@@ -15,6 +15,7 @@ import { ruleDraft } from '../rules/rule-draft.js';
 import { RuleSentences } from '../rules/rule-sentences.js';
 import { type PlanAction, usePlan } from './api.js';
 import { PlanActionDialog } from './plan-action-dialog.js';
+import { PlanBacktest } from './plan-backtest.js';
 import { PlanBadge } from './plan-badge.js';
 import { diffOf } from './plan-diff.js';
 import { PlanDiffView } from './plan-diff-view.js';
@@ -25,6 +26,7 @@ export function LimitPlanPage({ planId }: { readonly planId: string }) {
   const { id: projectId } = useProject();
   const plan = usePlan(planId);
   const [action, setAction] = useState<PlanAction>();
+  const mayBacktest = useMay('usage:read');
   const plans = `/p/${projectId}/limits/plans`;
   if (plan.isError) return <FailedPage above={{ label: 'Limit plans', href: plans }} of={plan} />;
   if (plan.data === undefined) return <Skeleton className="m-6 h-96" />;
@@ -39,6 +41,7 @@ export function LimitPlanPage({ planId }: { readonly planId: string }) {
         <PlanFacts plan={plan.data} />
         <Draft plan={plan.data} />
         <Published plan={plan.data} />
+        {mayBacktest && <PlanBacktest planId={planId} isDraft={plan.data.draft !== null} />}
         <PlanVersions planId={planId} />
       </div>
       <PlanActionDialog action={action} plan={plan.data} onClose={() => setAction(undefined)} />
