@@ -61,6 +61,8 @@ export interface LimitCountingDeps {
 
 const COUNTING_BOUNDS: LimitCountingBounds = {
   ...REPLAY_BOUNDS,
+  // Rows without what was sent are small.
+  pageEventsMax: 5_000,
   resultsMax: LIMIT_BACKTEST_RESULTS_MAX,
   subjectsMax: 100_000,
   windowsMax: 200_000,

@@ -9,7 +9,7 @@ export interface PlanSubjects {
 }
 
 /** Upper bound of the subjects that a query of the history names. */
-const SUBJECTS_NAMED_MAX = 1_000;
+const SUBJECTS_NAMED_MAX = 100;
 
 export async function readPlanSubjects(db: ProjectDb, planId: string): Promise<PlanSubjects> {
   const found = db.part`from subject_routes where ${db.isOwn()} and usage_limit_plan_id = ${planId}`;
