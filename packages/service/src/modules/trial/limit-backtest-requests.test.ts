@@ -13,7 +13,13 @@ const BODY = { from: START_S, to: START_S + DAY_S };
 let api: LimitBacktestApi;
 let planId: string;
 beforeAll(async () => {
-  api = await createLimitBacktestApi({ pageEventsMax: 2, resultsMax: 3, windowsMax: 3, valuesMax: 4 });
+  api = await createLimitBacktestApi({
+    pageEventsMax: 2,
+    resultsMax: 3,
+    subjectsMax: 2,
+    windowsMax: 3,
+    valuesMax: 4,
+  });
   planId = await api.makePlan([{ limit_amount: '1' }]);
   await api.makeRoute('u1', { usage_limit_plan_id: planId });
   await api.use(...[1, 25, 49, 73, 97].map((hours) => ({ atS: START_S + hours * HOUR_S })));
@@ -107,6 +113,20 @@ describe('a bound', () => {
       ...{ truncated: true, counted_until: START_S + 25 * HOUR_S },
       progress: { events_done: 1, events_total: 1 },
     });
+  });
+
+  it('of the subjects does not concern those of types that no route of the plan has', async () => {
+    const ofOrgs = await api.makePlan([{ limit_amount: '4' }]);
+    await api.makeRoute('o', { subject_type: 'org', usage_limit_plan_id: ofOrgs });
+    const ofAll = await api.makePlan([{ limit_amount: '99' }]);
+    await api.makeRoute('*', { subject_type: 'member', usage_limit_plan_id: ofAll });
+    const members = [1, 2, 3, 4].map((hours) => ({
+      ...{ atS: START_S + hours * HOUR_S, subjectType: 'member', subject: `m${hours}` },
+      parents: [{ type: 'org', id: 'o' }],
+    }));
+    await api.use(...members);
+    expect(await api.results(ofOrgs, BODY)).toEqual(['4h o blocked spend 100% day:0h 4/4']);
+    expect(await api.backtest(ofAll, BODY)).toMatchObject({ truncated: true, results: [] });
   });
 });
 

@@ -9,7 +9,7 @@ import type { ProjectRef, ProjectScope } from '../../kernel/scope.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import { type Postgres, ProjectDb } from '../../platform/postgres/index.js';
 import {
-  type PlanSubjects,
+  type CandidateSubjects,
   readPlanSubjects,
   readTestedPlan,
   type TestedPlan,
@@ -58,10 +58,13 @@ export class LimitBacktests {
     checkRange(request);
     const plan = await readTestedPlan(postgres, project, planId);
     const named = request.subjects?.map(({ subject_type: type, subject_id: id }) => ({ type, id }));
-    if (named !== undefined) await this.#checkNamed(project, plan, named);
-    const planSubjects = await this.#subjectsOf(project, plan, named);
+    const candidates =
+      named === undefined
+        ? await readPlanSubjects(new ProjectDb(postgres.db, project), plan.planId)
+        : await this.#checkedSubjects(project, plan, named);
     const scope = await history.scopeOf(project);
-    const work = { project, scope, plan, from, to, named, planSubjects };
+    const countsAnyPlan = named !== undefined;
+    const work = { project, scope, plan, from, to, candidates, countsAnyPlan };
     const stored: StoredRequest = { revision: plan.revision, request };
     const { id } = await jobs.begin({
       owner: project,
@@ -101,16 +104,17 @@ export class LimitBacktests {
     };
   }
 
-  async #checkNamed(project: ProjectRef, plan: TestedPlan, named: readonly NamedSubject[]): Promise<void> {
+  /** @throws DomainError `invalid_request` naming a subject without a route, which has no timezone and no anchor */
+  async #checkedSubjects(
+    project: ProjectRef,
+    plan: TestedPlan,
+    named: readonly NamedSubject[],
+  ): Promise<CandidateSubjects> {
     const { postgres } = this.#deps;
-    const rules = testedRules({ ...plan, rules: [] });
+    const candidates = { types: [...new Set(named.map(({ type }) => type))], subjects: named };
     const subjects = new TestedSubjects({
-      postgres,
-      scope: project,
-      planId: plan.planId,
-      rules,
-      from: 0,
-      named,
+      ...{ postgres, scope: project, planId: plan.planId, from: 0 },
+      ...{ rules: testedRules({ ...plan, rules: [] }), candidates, countsAnyPlan: true },
     });
     await subjects.meet(named);
     for (const [index, subject] of named.entries()) {
@@ -122,15 +126,7 @@ export class LimitBacktests {
         throw invalidRequest(path, `expected a subject with a route: ${subject.type} ${subject.id} has none`);
       }
     }
-  }
-
-  async #subjectsOf(
-    project: ProjectRef,
-    { planId }: TestedPlan,
-    named: readonly NamedSubject[] | undefined,
-  ): Promise<PlanSubjects> {
-    if (named === undefined) return readPlanSubjects(new ProjectDb(this.#deps.postgres.db, project), planId);
-    return { types: [...new Set(named.map(({ type }) => type))], subjects: named };
+    return candidates;
   }
 }
 

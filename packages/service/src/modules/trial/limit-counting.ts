@@ -4,17 +4,17 @@ import type { ProjectRef } from '../../kernel/scope.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import type { Postgres } from '../../platform/postgres/index.js';
 import {
+  type CandidateSubjects,
   countedFrom,
   dimensionsOf,
   LimitReplay,
-  type PlanSubjects,
   type TestedPlan,
   TestedSubjects,
   testedRules,
 } from '../limits/index.js';
 import { ProjectHistory } from '../storage/index.js';
 import type { UsageScope } from '../usage/index.js';
-import { type NamedSubject, type PastUsage, type PastUsageSelection, readPastUsage } from '../usage/index.js';
+import { type PastUsage, type PastUsageSelection, readPastUsage } from '../usage/index.js';
 import { type OnProgress, REPLAY_BOUNDS, type ReplayBounds } from './replay.js';
 
 /** A plan and the usage to test it on, in a form that can be sent to another thread. Times are Unix seconds. */
@@ -24,10 +24,9 @@ export interface LimitBacktestWork {
   readonly plan: TestedPlan;
   readonly from: number;
   readonly to: number;
-  /** The only subjects to count; undefined for those whose route uses the plan. */
-  readonly named: readonly NamedSubject[] | undefined;
-  /** The subjects to look for in the history. */
-  readonly planSubjects: PlanSubjects;
+  readonly candidates: CandidateSubjects;
+  /** As in `TestedSubjects`. */
+  readonly countsAnyPlan: boolean;
 }
 
 /** The results of a backtest of limits, as they are stored. */
@@ -77,11 +76,11 @@ export function countedSelection({
   plan,
   from,
   to,
-  planSubjects,
-}: Omit<LimitBacktestWork, 'project' | 'scope'>) {
+  candidates,
+}: Pick<LimitBacktestWork, 'plan' | 'from' | 'to' | 'candidates'>) {
   const rules = testedRules(plan);
   const selection: PastUsageSelection = {
-    ...planSubjects,
+    ...candidates,
     from: countedFrom(rules, from),
     to,
     dimensions: dimensionsOf(rules),
@@ -101,11 +100,14 @@ export async function countLimits(
   signal: AbortSignal,
   onProgress: OnProgress,
 ): Promise<LimitBacktestFindings> {
-  const { project, scope, plan, from, to, named } = work;
+  const { project, scope, plan, from, to, candidates, countsAnyPlan } = work;
   const bounds = { ...COUNTING_BOUNDS, ...overrides };
   const { rules, selection } = countedSelection(work);
   const history = new ProjectHistory(clickhouse, scope);
-  const subjects = new TestedSubjects({ postgres, scope: project, planId: plan.planId, rules, from, named });
+  const subjects = new TestedSubjects({
+    ...{ postgres, scope: project, planId: plan.planId, rules, from },
+    ...{ candidates, countsAnyPlan },
+  });
   const replay = new LimitReplay(from);
   const endMs = clock.nowMs() + bounds.secondsMax * 1_000;
   let eventCount = 0;

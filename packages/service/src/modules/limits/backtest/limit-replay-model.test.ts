@@ -74,8 +74,9 @@ async function postAll(all: readonly (TestUsage & { readonly atS: number })[]) {
 async function replayFrom(from: number, past: readonly PastUsage[], ruleNos: ReadonlyMap<string, number>) {
   const { postgres, project } = fixture;
   const rules = testedRules(await readTestedPlan(postgres, project, PLAN_ID));
-  const parts = { postgres, scope: project, planId: PLAN_ID, rules, from, named: undefined };
-  const subjects = new TestedSubjects(parts);
+  const parts = { postgres, scope: project, planId: PLAN_ID, rules, from };
+  const candidates = { types: ['user'], subjects: undefined };
+  const subjects = new TestedSubjects({ ...parts, candidates, countsAnyPlan: false });
   await subjects.meet(past.flatMap(({ subject, parents }) => [subject, ...parents]));
   const replay = new LimitReplay(from);
   for (const event of past.filter(({ occurredAt }) => occurredAt >= countedFrom(rules, from))) {

@@ -16,6 +16,7 @@ import {
 } from '../rules/route-rules.js';
 import type { CompiledRule } from '../rules/rule.js';
 import type { SubjectUsage } from '../windows/subject-usage.js';
+import type { CandidateSubjects } from './candidate-subjects-store.js';
 import type { ReplayedWindows } from './replayed-windows.js';
 
 /** A subject whose usage a backtest counts. */
@@ -33,19 +34,24 @@ export interface TestedSubjectsParts {
   readonly rules: LimitRuleIndex;
   /** Unix seconds. */
   readonly from: number;
-  /** The only subjects to count, whatever their plan; undefined for those whose route uses the plan. */
-  readonly named: readonly LimitedSubject[] | undefined;
+  /** No other subjects are counted. */
+  readonly candidates: CandidateSubjects;
+  /** Whether a candidate is counted whatever its plan, and not only if its route uses the plan. */
+  readonly countsAnyPlan: boolean;
 }
 
 /** The subjects that a backtest has met, each with its route, or that it is not counted. */
 export class TestedSubjects {
   readonly #parts: TestedSubjectsParts;
   readonly #known = new Map<string, TestedSubject | undefined>();
+  readonly #types: ReadonlySet<string>;
   readonly #named: ReadonlySet<string> | undefined;
 
   constructor(parts: TestedSubjectsParts) {
+    const { types, subjects } = parts.candidates;
     this.#parts = parts;
-    this.#named = parts.named && new Set(parts.named.map((subject) => this.#keyOf(subject)));
+    this.#types = new Set(types);
+    this.#named = subjects && new Set(subjects.map((subject) => this.#keyOf(subject)));
   }
 
   /** The number of subjects that were met. */
@@ -53,16 +59,16 @@ export class TestedSubjects {
     return this.#known.size;
   }
 
-  /** Looks up the routes of subjects that were not met before. */
+  /** Looks up the routes of candidates that were not met before. */
   async meet(subjects: readonly LimitedSubject[]): Promise<void> {
     const missing = new Map<string, LimitedSubject>();
     for (const subject of subjects) {
       const key = this.#keyOf(subject);
-      if (this.#known.has(key)) continue;
+      if (this.#known.has(key) || !this.#types.has(subject.type)) continue;
       if (this.#named === undefined || this.#named.has(key)) missing.set(key, subject);
     }
     if (missing.size === 0) return;
-    const { postgres, scope, rules, planId } = this.#parts;
+    const { postgres, scope, rules, planId, countsAnyPlan } = this.#parts;
     const read = await catalogSource.readRoutes(postgres.db, this.#refsOf([...missing.values()]));
     const compiled = new RouteIndex(compileRoutes(read, () => rules));
     const ofPlan = new Set(read.filter(({ plan }) => plan?.planId === planId).map(({ routeId }) => routeId));
@@ -70,7 +76,7 @@ export class TestedSubjects {
     for (const [key, subject] of missing) {
       this.#known.set(key, undefined);
       const route = compiled.resolve(scope.projectId, subject.type, subject.id);
-      if (route === undefined || (this.#named === undefined && !ofPlan.has(route.routeId))) continue;
+      if (route === undefined || (!countsAnyPlan && !ofPlan.has(route.routeId))) continue;
       // Wallets pay nothing in a backtest.
       const account = new AccountDebits(route.account.id, scope, 0);
       tested.push({ scope, subject, route, account, above: [], parents: [], latest: [], all: undefined });

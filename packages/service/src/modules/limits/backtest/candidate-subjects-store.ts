@@ -1,8 +1,8 @@
 import type { ProjectDb } from '../../../platform/postgres/index.js';
 import { EVERY_SUBJECT, type LimitedSubject } from '../rules/route-rules.js';
 
-/** The subjects of the routes that are bound to a plan. */
-export interface PlanSubjects {
+/** The subjects whose usage a backtest may count. */
+export interface CandidateSubjects {
   readonly types: readonly string[];
   /** Undefined where there are too many to name: those of a `*` route, or of very many routes. */
   readonly subjects: readonly LimitedSubject[] | undefined;
@@ -11,7 +11,8 @@ export interface PlanSubjects {
 /** Upper bound of the subjects that a query of the history names. */
 const SUBJECTS_NAMED_MAX = 100;
 
-export async function readPlanSubjects(db: ProjectDb, planId: string): Promise<PlanSubjects> {
+/** Returns the subjects of the routes that are bound to a plan. */
+export async function readPlanSubjects(db: ProjectDb, planId: string): Promise<CandidateSubjects> {
   const found = db.part`from subject_routes where ${db.isOwn()} and usage_limit_plan_id = ${planId}`;
   const types = await db.rows<{ subject_type: string }>`select distinct subject_type ${found} order by 1`;
   const subjects = await db.rows<LimitedSubject>`
