@@ -19,8 +19,9 @@ export class BudgetLeases {
   }
 
   /**
-   * Reserves the amount of every limit that counts it and of a prepaid wallet, or throws an ApiError: `limit_exceeded`,
-   * `insufficient_funds`. A repeated request with the same key returns the same lease.
+   * Reserves an amount, or several `holds`, of every limit that counts them and of prepaid wallets, or with
+   * `parent_lease_id` of another lease. Otherwise throws an ApiError: `limit_exceeded`, `insufficient_funds`,
+   * `lease_exceeded`. A repeated request with the same key returns the same lease.
    */
   create(lease: CreateLeaseBody, options?: WriteOptions): Promise<CreatedBudgetLease> {
     return this.#transport.post('/budget-leases', lease, options);
@@ -28,7 +29,7 @@ export class BudgetLeases {
 
   /**
    * Releases what the lease still holds: close it once the events of the work are rated. One that has ended stays as it
-   * is.
+   * is. Leases that are a part of it end too.
    */
   close(leaseId: string, options?: CallOptions): Promise<BudgetLease> {
     return this.#transport.post(path`/budget-leases/${leaseId}/close`, undefined, options);

@@ -56,7 +56,9 @@ function registerChanges(app: App, { leases, admission }: LeaseRouteDeps): void 
         'subjects. 409 `insufficient_funds` names the wallet and its available amount. If the subject has ' +
         'neither such a limit nor a prepaid wallet, the lease is created and reserves nothing; `warnings` lists a ' +
         'subject without a route. A lease stays reserved in the next window. The cost of events that have its id ' +
-        'in `x-usage-control.budget_lease_id`, or their quantity, moves from reserved to used.',
+        'in `x-usage-control.budget_lease_id`, or their quantity, moves from reserved to used. ' +
+        'With `parent_lease_id`, the lease is a part of another one: 409 `lease_exceeded` if that has less left, ' +
+        '409 `lease_not_active` if it has ended.',
       operationId: 'createBudgetLease',
       params: ProjectParams,
       headers: OptionalIdempotencyKeyHeaders,
@@ -78,7 +80,9 @@ function registerChanges(app: App, { leases, admission }: LeaseRouteDeps): void 
     schema: {
       tags,
       summary: 'Close a budget lease',
-      description: 'Releases the remaining reserved amount. A lease that has ended stays as it is.',
+      description:
+        'Releases what the lease still reserves, or gives it back to its parent lease. Ends the leases that are a part ' +
+        'of it. A lease that has ended stays as it is.',
       operationId: 'closeBudgetLease',
       params: OneParams,
       response: { 200: BudgetLease },
@@ -93,8 +97,8 @@ function registerChanges(app: App, { leases, admission }: LeaseRouteDeps): void 
       tags,
       summary: 'Renew a budget lease',
       description:
-        'Sets `expires_at` to `ttl_seconds` from now. The lease keeps what it holds. 409 `lease_not_active` if it has ' +
-        'ended.',
+        'Sets `expires_at` to `ttl_seconds` from now, or to the end of its parent lease, if that is earlier; no part of it ' +
+        'lives longer. The lease keeps what it holds. 409 `lease_not_active` if it has ended.',
       operationId: 'renewBudgetLease',
       params: OneParams,
       body: RenewLeaseBody,
