@@ -26,7 +26,8 @@ export interface RatedUsage {
 }
 
 /** The fields that limits count, of an event that is being rated or of one in the history. */
-export interface CountedUsage extends Pick<RatedUsage, 'occurredAt' | 'dimensions' | 'isCounter'> {
+export interface CountedUsage
+  extends Pick<RatedUsage, 'occurredAt' | 'dimensions' | 'isCounter' | 'isRestored'> {
   readonly items: readonly PastUsageItem[];
 }
 
