@@ -1,6 +1,12 @@
 import { type Static, Type } from 'typebox';
 import { closed, DecimalText, decimalInput, Nullable, PageQuery, pageFields, UnixSeconds } from './common.js';
-import { LEASE_HOLDS_MAX, LeaseHold, LeaseHoldInput, leaseDimensions } from './lease-holds.js';
+import {
+  DimensionInputs,
+  LEASE_HOLDS_MAX,
+  LeaseDimensions,
+  LeaseHold,
+  LeaseHoldInput,
+} from './lease-holds.js';
 import { CURRENCY_PATTERN, METRIC_PATTERN } from './limits.js';
 import { subjectFields } from './realtime-limits.js';
 import { Warnings } from './warnings.js';
@@ -49,7 +55,7 @@ export const CreateLeaseBody = Type.Object(
         'Metric of the work: amounts are then also reserved in limits that select this metric; without it, only ' +
         'in limits on all usage.',
     }),
-    dimensions: Type.Optional(leaseDimensions.asked),
+    dimensions: Type.Optional(DimensionInputs),
     parent_lease_id: Type.Optional(
       Type.String({
         description:
@@ -86,7 +92,7 @@ export const BudgetLease = Type.Object(
       description: 'Currency of the amounts; null, as they are, for a lease that was asked for with `holds`.',
     }),
     metric: Nullable(Metric),
-    dimensions: leaseDimensions.shown,
+    dimensions: LeaseDimensions,
     parent_lease_id: Nullable(
       Type.String({ description: 'The lease that this one is a part of; null for none.' }),
     ),

@@ -45,18 +45,22 @@ export const LeaseHold = Type.Object(
   { ...closed, description: 'What a lease reserves of one currency or metric.' },
 );
 
-const dimensionTextsOf = (description: string) =>
-  mapOf(Type.String(), { maxProperties: RULE_SET_DIMENSIONS_MAX, description });
+export const DimensionInput = Type.Union([Type.String(), Type.Number(), Type.Boolean()], {
+  description: 'Value of a dimension.',
+});
 
-export const leaseDimensions = {
-  asked: mapOf(Type.Union([Type.String(), Type.Number(), Type.Boolean()]), {
-    maxProperties: RULE_SET_DIMENSIONS_MAX,
-    description:
-      'Dimensions of the work: the lease is then also reserved in limits on these values, and pays only for events ' +
-      'with all of them. Without them, limits on a dimension are left out.',
-  }),
-  shown: dimensionTextsOf('Dimensions of the work, as text; empty without any.'),
-};
+/** The dimensions of usage that has not happened yet, by name. */
+export const DimensionInputs = mapOf(DimensionInput, {
+  maxProperties: RULE_SET_DIMENSIONS_MAX,
+  description:
+    'Dimensions of the work: the lease is then also reserved in limits on these values, and pays only for events ' +
+    'with all of them. Without them, limits on a dimension are left out.',
+});
+
+export const LeaseDimensions = mapOf(Type.String(), {
+  maxProperties: RULE_SET_DIMENSIONS_MAX,
+  description: 'Dimensions of the work, as text; empty without any.',
+});
 
 export type LeaseHoldInput = Static<typeof LeaseHoldInput>;
 export type LeaseHold = Static<typeof LeaseHold>;

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
-import { closed, DecimalText, decimalInput, mapOf } from './common.js';
-import { CURRENCY_PATTERN, METRIC_PATTERN, RULE_SET_DIMENSIONS_MAX } from './limits.js';
+import { closed, DecimalText, decimalInput } from './common.js';
+import { DimensionInputs } from './lease-holds.js';
+import { CURRENCY_PATTERN, METRIC_PATTERN } from './limits.js';
 import { RealtimeLimit, subjectFields } from './realtime-limits.js';
 import { Warnings } from './warnings.js';
 
@@ -13,14 +14,12 @@ export const RealtimeCheckBody = Type.Object(
         description: 'Metric of the usage. Without it, only limits on all usage are checked.',
       }),
     ),
-    dimensions: Type.Optional(
-      mapOf(Type.Union([Type.String(), Type.Number(), Type.Boolean()]), {
-        maxProperties: RULE_SET_DIMENSIONS_MAX,
-        description:
-          'Dimensions of the usage. A limit on a dimension, or a `unique` limit of it, is checked only if the ' +
-          'dimension is given.',
-      }),
-    ),
+    dimensions: Type.Optional({
+      ...DimensionInputs,
+      description:
+        'Dimensions of the usage. A limit on a dimension, or a `unique` limit of it, is checked only if the ' +
+        'dimension is given.',
+    }),
     quantity: Type.Optional(decimalInput('Quantity of the usage; not negative.')),
     amount: Type.Optional(decimalInput('Expected cost, in `currency`; not negative.')),
     currency: Type.Optional(

@@ -37,7 +37,11 @@ const rule = fc
     limit: fc.integer({ min: 0, max: 6 }).map(String),
     notifyAt: fc.constantFrom([], [50], [10, 80]),
   })
-  .filter(({ measure, period }) => !period.startsWith('sliding') || !['unique', 'max'].includes(measure))
+  // A sliding limit of 0 is reached by usage of long ago, which a backtest does not read.
+  .filter(
+    ({ measure, period, limit }) =>
+      !period.startsWith('sliding') || (limit !== '0' && !['unique', 'max'].includes(measure)),
+  )
   .map((fields) => ({ ...fields, ...(fields.measure === 'unique' ? { of: 'model' } : {}) }));
 
 /** Usage some minutes after the one before. */
