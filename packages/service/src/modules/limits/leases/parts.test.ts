@@ -222,7 +222,7 @@ describe('a part of a lease', () => {
     expect([away.status, away.json().details[0].path]).toEqual([400, 'dimensions.model']);
   });
 
-  it('is refused for a subject that is not below, for another account, and for no lease', async () => {
+  it('is refused for a subject that is not below, for another account or project, and for no lease', async () => {
     const { team, user } = await makeTeam();
     const other = await makeTeam();
     const own = `own${teams}`;
@@ -234,7 +234,11 @@ describe('a part of a lease', () => {
     await api.postgres.pool.query('update limit_revisions set revision = revision + 1');
     const { id } = await calls.grant(team, { amount: '9' });
     const { id: userLease } = await calls.grant(user, { amount: '9' });
+    const elsewhere = `/v1/projects/${await api.makeProject(api.tenantId)}/budget-leases`;
+    const body = { subject_type: 'user', subject_id: team, amount: '9', currency: 'USD', ttl_seconds: 60 };
+    const ofOtherProject = (await api.call('POST', elsewhere, body)).json();
     for (const [subjectId, parentId] of [
+      [team, ofOtherProject.id],
       [other.team, id],
       [team, userLease],
       [own, id],

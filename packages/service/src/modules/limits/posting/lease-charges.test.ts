@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import pg from 'pg';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { PostingFixture } from './posting.testing.js';
 import { NOW_S, type TestUsage } from './usage.testing.js';
 
@@ -37,6 +38,21 @@ describe('events of a budget lease', () => {
     ]);
     expect(await state(leaseId)).toEqual({ used: '3', held: '7', rule: '7', wallet: '7' });
     expect(await fixture.windows()).toMatchObject([{ used: '3' }]);
+  });
+
+  it('are charged with one statement if all of their leases are of one amount', async () => {
+    const leaseId = await fixture.lease({ ruleNos: [ruleNo] });
+    const other = await fixture.lease({ ruleNos: [ruleNo] });
+    const spy = vi.spyOn(pg.Client.prototype, 'query');
+    await fixture.post([{ leaseId }, { leaseId: other }]);
+    const texts = spy.mock.calls.map(
+      ([query]) => (query as unknown as { text?: string })?.text ?? String(query),
+    );
+    spy.mockRestore();
+    const charging = texts
+      .filter((text) => /budget_leases/.test(text))
+      .map((text) => text.trim().split(/\s/)[0]);
+    expect(charging).toEqual(['select', 'with']);
   });
 
   it('move it at the levels where the lease was opened, and count at those of now', async () => {
