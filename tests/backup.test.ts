@@ -94,6 +94,8 @@ describe('a backup under load', () => {
     expect(readdirSync(service.dataDir)).toEqual([]);
     damage('postgres/cluster/global/pg_control');
     expectDone(await service.runCommand(['restore', folder]));
+    // As in a drill: the copy is complete although no service has run on it.
+    expectDone(await service.runCommand(['verify']));
     await service.start();
 
     const restored = await load.processed();

@@ -3,6 +3,7 @@ import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { Config } from '../config.js';
 import { systemClock } from '../kernel/clock.js';
+import { createProjector, type ProjectorObserver } from '../modules/pipeline/index.js';
 import { rebuildHistory, unarchivedEvents } from '../modules/rebuild/index.js';
 import { forEachAtOnce } from '../platform/at-once.js';
 import { type BackupEntry, BackupReader, COPIES_AT_ONCE } from '../platform/backup/index.js';
@@ -117,7 +118,10 @@ async function copyEntry(backup: BackupReader, entry: BackupEntry, to: string): 
   if (!isFolder) await backup.copy(entry, to);
 }
 
-/** Rebuilds the history in ClickHouse. Rows that the archive lacks are lost already, so it goes on without them. */
+/**
+ * Rebuilds the history in ClickHouse, and adds the rows that waited for it, so that the copy can be verified before the
+ * service runs. Rows that the archive lacks are lost already, so it goes on without them.
+ */
 async function rebuild(config: Config, log: Logger): Promise<void> {
   const stores = await openStores(config, {
     log,
@@ -129,8 +133,18 @@ async function rebuild(config: Config, log: Logger): Promise<void> {
     if (missing > 0) say(`The history of ${missing} events is not in the backup.`);
     say('rebuilding the history in ClickHouse …');
     const { events } = await rebuildHistory({ ...stores, clock: systemClock, log }, { incomplete: true });
-    say(`The history has ${events} events.`);
+    const waited = await createProjector({ ...stores, clock: systemClock, observer: loggedTo(log) }).drain();
+    say(`The history has ${events + waited} events.`);
   } finally {
     await stores.close();
   }
+}
+
+function loggedTo(log: Logger): ProjectorObserver {
+  return {
+    stage: () => {},
+    group: () => {},
+    groupFailed: (err) => log.error({ err }, 'rows could not be added to the history'),
+    spoolCorrupt: (err) => log.error({ err }, 'rows that waited for ClickHouse are lost'),
+  };
 }
