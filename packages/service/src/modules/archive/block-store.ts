@@ -113,19 +113,25 @@ export async function expiredProjects(db: Db, kept: readonly KeptFrom[]): Promis
   return rows;
 }
 
-/** Returns the first block after an id that has rows of a project before the first day that is kept. */
+/**
+ * Returns the first block after an id that has rows of a project before the first day that is kept. Blocks that have
+ * none of the projects, or no day before the last of these days, are passed over without a look at each project.
+ */
 export async function expiredBlock(
   db: Db,
   kept: readonly KeptFrom[],
   afterId: number,
 ): Promise<ArchivedBlock | undefined> {
+  const projectIds = kept.map(({ projectId }) => projectId);
+  const beforeDay = kept.reduce((last, { day }) => Math.max(last, day), 0);
   const { rows } = await sql<ArchivedBlock>`
     with kept as materialized (${listOf(kept)})
     select ${COLUMNS} from archived_blocks block
-    where id > ${afterId} and exists (
-      select from unnest(block.project_ids, block.first_days) as has (project_id, first_day)
-      join kept on kept.project_id = has.project_id and has.first_day < kept.day
-    )
+    where id > ${afterId} and ${beforeDay} > any(block.first_days) and block.project_ids && ${projectIds}::text[]
+      and exists (
+        select from unnest(block.project_ids, block.first_days) as has (project_id, first_day)
+        join kept on kept.project_id = has.project_id and has.first_day < kept.day
+      )
     order by id limit 1
   `.execute(db);
   return rows[0];
