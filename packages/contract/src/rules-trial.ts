@@ -13,6 +13,8 @@ import { UnpricedItem, UsageChargeItem, UsageEventNote } from './usage-item.js';
 /** Bounds of one backtest; a backtest that reaches a bound returns its result up to there, and names the bound. */
 export const BACKTEST_EVENTS_MAX = 1_000_000;
 export const BACKTEST_SECONDS_MAX = 600;
+/** Upper bound of the charge items with a price by a total that a backtest counts, in all periods it touches. */
+export const BACKTEST_COUNTED_ITEMS_MAX = 200_000;
 /** Upper bounds of a backtest that returns its result at once, without a job. */
 export const BACKTEST_AT_ONCE_EVENTS_MAX = 1_000;
 export const BACKTEST_AT_ONCE_BYTES_MAX = 4 * 1_048_576;

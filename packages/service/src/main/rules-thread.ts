@@ -30,7 +30,7 @@ const findUnpriced = unpricedFinder(ruleSets);
 const { signal } = new AbortController();
 
 const backtestRating = (call: Call<RulesCalls>) =>
-  createBacktestRating({ ruleSets, clock, clickhouse: clickHouseBehind(call) });
+  createBacktestRating({ ruleSets, postgres, clock, clickhouse: clickHouseBehind(call) });
 
 serveJobs<RulesJobs, RulesCalls>({
   checkConfig: async ({ kind, input }) =>

@@ -246,7 +246,9 @@ function registerAll(
   registerExportRoutes(app, { clickhouse, history, metrics: createMetrics() });
   registerAnalysisRoutes(app, { clickhouse, history, clock, names: { unknown: async () => [] } });
   const log = createLog({ level: 'silent' });
-  const backtestRating = createBacktestRating({ ruleSets, clickhouse, clock });
+  // Several pages, of few events.
+  const bounds = { pageEventsMax: 3 };
+  const backtestRating = createBacktestRating({ ruleSets, postgres, clickhouse, clock, bounds });
   const jobs = new BacktestJobs({ postgres, clock, log });
   const backtests = new Backtests({ jobs, clickhouse, history, clock, rating: backtestRating });
   app.addHook('onClose', () => jobs.close());

@@ -57,6 +57,7 @@ interface MissingPeriod {
  */
 export class BatchCounters {
   readonly #tx: Tx;
+  readonly #isReader: boolean;
   readonly #known = new Map<string, KnownCounter>();
   readonly #accounts = new Map<string, WindowSettings>();
   readonly #askedValues = new Map<CounterPeriod, Set<string>>();
@@ -65,14 +66,16 @@ export class BatchCounters {
   #lockedUpTo = -1;
   #undo: (() => void)[] = [];
 
-  constructor(tx: Tx) {
+  /** @param use a reader takes no locks, so that it delays nobody, and must not write */
+  constructor(tx: Tx, use: 'write' | 'read' = 'write') {
     this.#tx = tx;
+    this.#isReader = use === 'read';
   }
 
   /** Reads the periods of all counters that a slice of events moves. */
   async prepare(events: readonly EventToCount[]): Promise<void> {
     if (events.length === 0) return;
-    await this.#lock(events);
+    if (!this.#isReader) await this.#lock(events);
     await this.#readAccounts(events);
     const counters = events.map((event) =>
       event.counting.counted.map((item) => this.#counterOf(event, item)),
@@ -83,7 +86,7 @@ export class BatchCounters {
       const periods = (counters[index] ?? []).map((known) => known && periodAt(known, event.occurredAt));
       this.#periods.set(event, periods);
     }
-    await this.#readValues(events);
+    if (!this.#isReader) await this.#readValues(events);
   }
 
   /** Returns the periods of the items of a prepared event; undefined for an item without a counter. */
@@ -122,6 +125,7 @@ export class BatchCounters {
 
   /** Stores the totals. */
   async write(): Promise<void> {
+    if (this.#isReader) throw new Error('counters were read without their locks');
     if (this.#known.size === 0) return;
     const periods = [...this.#known.values()]
       .flatMap((known) => known.periods)

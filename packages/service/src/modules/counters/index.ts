@@ -1,6 +1,6 @@
 export { BatchCounters, type EventToCount } from './batch-counters.js';
 export { type Counter, counterKey, counterKeyText, counterOf } from './counter.js';
-export { type CountableItem, CounterPeriod } from './counter-period.js';
+export { type CountableItem, CounterPeriod, tooLarge } from './counter-period.js';
 export { lockCounters, writeCounters } from './counter-store.js';
 export { registerCounterRoutes } from './routes.js';
 export { storedPeriods } from './stored-period.js';

@@ -2,8 +2,10 @@ import type { BacktestRequest, BacktestResult } from '@tollgate/contract';
 import type { Clock } from '../../kernel/clock.js';
 import type { ProjectRef } from '../../kernel/scope.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
+import type { Postgres } from '../../platform/postgres/index.js';
 import type { ReplaySelection, UsageScope } from '../usage/index.js';
 import { type OnProgress, type ReplayBounds, replay } from './replay.js';
+import { periodFinder } from './trial-counters.js';
 import { type RuleSetsForTrial, saved, trialRules } from './trial-rules.js';
 
 /** Events and rules of a backtest, in a form that can be sent to another thread. */
@@ -33,6 +35,7 @@ export interface BacktestRating {
 export interface BacktestRatingDeps {
   readonly ruleSets: RuleSetsForTrial;
   readonly clickhouse: Pick<ClickHouse, 'query'>;
+  readonly postgres: Postgres;
   readonly clock: Clock;
   /** Overrides for tests. */
   readonly bounds?: Partial<ReplayBounds>;
@@ -51,7 +54,8 @@ export function createBacktestRating(deps: BacktestRatingDeps): BacktestRating {
     },
     rate: async ({ project, request, scope, selection }, signal, onProgress) => {
       const { rating } = await trialRules(ruleSets, project, request);
-      return replay(deps, { scope, selection, rules: rating }, signal, onProgress);
+      const findPeriods = periodFinder(deps, project);
+      return replay({ ...deps, findPeriods }, { scope, selection, rules: rating }, signal, onProgress);
     },
   };
 }

@@ -36,6 +36,8 @@ export function registerBacktestRoutes(app: App, { backtests }: BacktestRouteDep
       description:
         'Rates stored events of an extractor rule set by the given rules, and compares the result with what was ' +
         'charged. Without pricing rules, each event is priced by the rules that were published at its time. ' +
+        'Prices by totals are computed over the whole periods that the time range touches; events of these periods ' +
+        'that are outside the range, or not in the sample, count and are not compared. ' +
         'Returns 200 with the result if there are few events, otherwise 202: then read the backtest by its id ' +
         'until it has ended. Does not change usage. Each project can run one backtest at a time.',
       operationId: 'backtestRules',

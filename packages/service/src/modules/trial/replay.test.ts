@@ -49,7 +49,13 @@ function replayed(
   });
   if (!compiled.ok) throw new Error('the extractor compiles');
   const rules = { extractor: compiled.extractor, prices: NO_PRICES };
-  return replay({ clickhouse, clock, bounds }, { scope: TEST_SCOPE, selection, rules }, signal, onProgress);
+  const findPeriods = async () => [];
+  return replay(
+    { clickhouse, clock, bounds, findPeriods },
+    { scope: TEST_SCOPE, selection, rules },
+    signal,
+    onProgress,
+  );
 }
 
 const quantityOf = (result: Awaited<ReturnType<typeof replay>>) => result.totals[0]?.after.quantity;
@@ -67,10 +73,12 @@ describe('a replay', () => {
     expect([whole.event_count, whole.cut_by]).toEqual([EVENTS, []]);
   });
 
-  it('fails events whose price depends on the total of a counter, which it does not have', async () => {
+  it('fails events with a price by a total if it cannot read whole periods', async () => {
     const cumulative = { counter: 'm', period: 'month', per: 'subject' } as const;
-    const result = await replayed({}, { price: { cumulative, total_expr: 'total.quantity' } });
-    expect(result.newly_failed).toMatchObject([{ code: 'price_by_total', count: EVENTS }]);
+    const price = { cumulative, total_expr: 'total.quantity' };
+    const result = await replayed({ eventsMax: 4 }, { price });
+    expect(result.newly_failed).toMatchObject([{ code: 'price_by_total', count: 4 }]);
+    expect(result.cut_by).toEqual(['events']);
   });
 
   it('ends when its time is up, and says so', async () => {

@@ -1,9 +1,10 @@
 import { BACKTEST_EVENTS_MAX, BACKTEST_SECONDS_MAX, type BacktestResult } from '@tollgate/contract';
 import type { Clock } from '../../kernel/clock.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
-import { type RatingRules, rateEvent, ratingInputOf } from '../rules/index.js';
+import { type CountingEvent, type RatedEvent, rateEvent, ratingInputOf } from '../rules/index.js';
 import { ProjectHistory } from '../storage/index.js';
 import {
+  type ReplayInput,
   type ReplaySelection,
   readInputs,
   type StoredInput,
@@ -12,7 +13,9 @@ import {
 } from '../usage/index.js';
 import { RatingComparison } from './comparison.js';
 import { outcomeOf, type RatingOutcome, storedOutcome } from './outcome.js';
+import type { FindPeriods, TrialCounting } from './trial-counters.js';
 import type { TrialRating } from './trial-rules.js';
+import { WholePeriods } from './whole-periods.js';
 
 /** The usage that a backtest reads, and the rules that it rates by. */
 export interface Replay {
@@ -33,6 +36,8 @@ export type OnProgress = (eventsDone: number) => Promise<void>;
 export interface ReplayDeps {
   readonly clickhouse: Pick<ClickHouse, 'query'>;
   readonly clock: Clock;
+  /** The counters of events, where prices depend on their totals. */
+  readonly findPeriods: FindPeriods;
   readonly bounds?: Partial<ReplayBounds>;
 }
 
@@ -53,16 +58,6 @@ const DEFECT: RatingOutcome = {
   failure: { code: 'processing_failed', message: 'The event could not be processed.', path: null },
 };
 
-/** A replay has no counters: an amount that depends on one would be wrong. */
-const BY_TOTAL: RatingOutcome = {
-  items: [],
-  failure: {
-    code: 'price_by_total',
-    message: 'A backtest cannot compute a price by the total of a counter. Plan a correction instead.',
-    path: null,
-  },
-};
-
 /**
  * Rates stored events again and compares the result with the stored one. Reads, and writes nothing.
  *
@@ -70,55 +65,140 @@ const BY_TOTAL: RatingOutcome = {
  * @throws the signal's reason once that is aborted
  */
 export async function replay(
-  { clickhouse, clock, bounds }: ReplayDeps,
-  { scope, selection, rules }: Replay,
+  deps: ReplayDeps,
+  asked: Replay,
   signal: AbortSignal,
   onProgress: OnProgress,
 ): Promise<BacktestResult> {
-  const history = new ProjectHistory(clickhouse, scope);
-  const { eventsMax, secondsMax, pageEventsMax, pageBytesMax } = { ...REPLAY_BOUNDS, ...bounds };
-  const endMs = clock.nowMs() + secondsMax * 1_000;
   const comparison = new RatingComparison();
-  let toldMs = performance.now();
-  const tellProgress = async () => {
-    signal.throwIfAborted();
-    await onProgress(comparison.eventCount);
-    signal.throwIfAborted();
-    toldMs = performance.now();
-  };
+  const reading = new Reading(deps, asked, signal, () => onProgress(comparison.eventCount));
+  const { from, to } = asked.selection;
+  const periods = new WholePeriods(reading.wholePeriods(), { from, to });
+  const { eventsMax } = reading.bounds;
   let cutBy: 'events' | 'time' | undefined;
   let after: string | undefined;
   while (cutBy === undefined) {
     // One event more than may be rated shows whether any are left out.
-    const left = eventsMax - comparison.eventCount;
-    const page = { eventsMax: Math.min(pageEventsMax, left + 1), bytesMax: pageBytesMax };
-    const events = await readInputs(history, selection, after, page, signal);
+    const events = await reading.page(asked.selection, after, eventsMax - comparison.eventCount + 1);
     if (events.length === 0) break;
     after = events.at(-1)?.id;
+    const rated: RatedInput[] = [];
     for (const event of events) {
-      if (comparison.eventCount >= eventsMax) cutBy = 'events';
-      else if (clock.nowMs() >= endMs) cutBy = 'time';
+      if (comparison.eventCount + rated.length >= eventsMax) cutBy = 'events';
+      else if (reading.isOver) cutBy = 'time';
       if (cutBy !== undefined) break;
-      const { id, occurred_at_s: occurredAt } = event;
-      const prices = rules.prices.at(occurredAt);
-      const { lists } = prices instanceof Promise ? await prices : prices;
-      const after = rateStored(event, { extractor: rules.extractor, ...lists });
-      comparison.add({ id, occurredAt, before: storedOutcome(event), after });
-      if (performance.now() - toldMs >= PROGRESS_INTERVAL_MS) await tellProgress();
+      rated.push({ event, result: await reading.rate(event) });
     }
-    await tellProgress();
+    for (const { event, outcome } of await completed(periods, rated)) {
+      const { id, occurred_at_s: occurredAt } = event;
+      comparison.add({ id, occurredAt, before: storedOutcome(event), after: outcome });
+    }
+    await reading.tellProgress();
   }
   const { cut_by: cutInside, ...found } = comparison.result();
-  const { from, to } = selection;
   return { from, to, ...found, cut_by: cutBy === undefined ? cutInside : [cutBy, ...cutInside] };
 }
 
-function rateStored(event: StoredInput, rules: RatingRules): RatingOutcome {
-  try {
-    const rated = rateEvent(rules, ratingInputOf(fieldsOf(event)));
-    return rated.ok === undefined ? BY_TOTAL : outcomeOf(rated);
-  } catch {
-    return DEFECT;
+/** An event with the result of rating it by itself; undefined for one that meets a bug of this service. */
+interface RatedInput {
+  readonly event: ReplayInput;
+  readonly result: RatedEvent | CountingEvent | undefined;
+}
+
+/** Ends the rating of those events whose prices depend on totals. */
+async function completed(periods: WholePeriods, rated: readonly RatedInput[]) {
+  const counting = rated.flatMap(({ event, result }): TrialCounting[] =>
+    result !== undefined && result.ok === undefined ? [{ event, counting: result }] : [],
+  );
+  const priced = await periods.price(counting);
+  const byEvent = new Map(counting.map(({ event }, index) => [event, priced[index]]));
+  return rated.flatMap(({ event, result }): { event: ReplayInput; outcome: RatingOutcome }[] => {
+    if (result === undefined) return [{ event, outcome: DEFECT }];
+    const outcome = result.ok === undefined ? byEvent.get(event) : outcomeOf(result);
+    return outcome === undefined ? [] : [{ event, outcome }];
+  });
+}
+
+/** Reads and rates stored events within the bounds of a backtest. */
+class Reading {
+  readonly bounds: ReplayBounds;
+  readonly tellProgress: () => Promise<void>;
+  readonly #deps: ReplayDeps;
+  readonly #asked: Replay;
+  readonly #history: ProjectHistory;
+  readonly #signal: AbortSignal;
+  readonly #endMs: number;
+  #toldMs = performance.now();
+
+  constructor(deps: ReplayDeps, asked: Replay, signal: AbortSignal, onProgress: () => Promise<void>) {
+    this.#deps = deps;
+    this.#asked = asked;
+    this.#signal = signal;
+    this.#history = new ProjectHistory(deps.clickhouse, asked.scope);
+    this.bounds = { ...REPLAY_BOUNDS, ...deps.bounds };
+    this.#endMs = deps.clock.nowMs() + this.bounds.secondsMax * 1_000;
+    this.tellProgress = async () => {
+      signal.throwIfAborted();
+      await onProgress();
+      signal.throwIfAborted();
+      this.#toldMs = performance.now();
+    };
+  }
+
+  /** Whether the time of the backtest is over. */
+  get isOver(): boolean {
+    return this.#deps.clock.nowMs() >= this.#endMs;
+  }
+
+  page(selection: ReplaySelection, after: string | undefined, eventsMax: number): Promise<ReplayInput[]> {
+    const { pageEventsMax, pageBytesMax } = this.bounds;
+    const page = { eventsMax: Math.min(pageEventsMax, eventsMax), bytesMax: pageBytesMax };
+    return readInputs(this.#history, selection, after, page, this.#signal);
+  }
+
+  async rate(event: StoredInput): Promise<RatedEvent | CountingEvent | undefined> {
+    const { rules } = this.#asked;
+    const prices = rules.prices.at(event.occurred_at_s);
+    const { lists } = prices instanceof Promise ? await prices : prices;
+    if (performance.now() - this.#toldMs >= PROGRESS_INTERVAL_MS) await this.tellProgress();
+    try {
+      return rateEvent({ extractor: rules.extractor, ...lists }, ratingInputOf(fieldsOf(event)));
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Returns how whole periods are read: all their events, of which there may be as many as in a backtest. */
+  wholePeriods() {
+    let left = this.bounds.eventsMax;
+    let isCut = false;
+    const readPages = (from: number, to: number) =>
+      this.#pages(from, to, (count) => {
+        left -= count;
+        isCut ||= left < 0 || this.isOver;
+        return !isCut;
+      });
+    return {
+      readPages,
+      isCut: () => isCut,
+      findPeriods: this.#deps.findPeriods,
+      rate: async (event: StoredInput) => {
+        const rated = await this.rate(event);
+        return rated?.ok === undefined ? rated : undefined;
+      },
+    };
+  }
+
+  async *#pages(from: number, to: number, mayGoOn: (count: number) => boolean) {
+    const selection = { ...this.#asked.selection, from, to, share: 1 };
+    let after: string | undefined;
+    for (;;) {
+      const events = await this.page(selection, after, this.bounds.pageEventsMax);
+      if (events.length === 0 || !mayGoOn(events.length)) return;
+      after = events.at(-1)?.id;
+      yield events;
+      await this.tellProgress();
+    }
   }
 }
 

@@ -70,7 +70,7 @@ export async function createTestTrial(
     const ruleSets = createRuleSets({ postgres, clock });
     makeNode = () => {
       const jobs = new BacktestJobs({ postgres, clock, log: pino({ level: 'silent' }), bounds });
-      const rating = createBacktestRating({ ruleSets, clickhouse, clock, bounds });
+      const rating = createBacktestRating({ ruleSets, postgres, clickhouse, clock, bounds });
       return {
         jobs,
         backtests: new Backtests({ jobs, clickhouse, history: everythingKept, rating, clock, bounds }),

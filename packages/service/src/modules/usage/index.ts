@@ -43,6 +43,7 @@ export {
   type InputTotal,
   inputBytes,
   inputTotals,
+  type ReplayInput,
   type ReplaySelection,
   readInputs,
 } from './replay-store.js';

@@ -13,6 +13,11 @@ export interface ReplaySelection {
   readonly share: number;
 }
 
+/** An event that is rated again, with the time of its rating. */
+export interface ReplayInput extends StoredInput {
+  readonly processed_at_ms: number;
+}
+
 /** Approximate size of a charge item without the event's texts. */
 const ITEM_BYTES = 512;
 const BYTES = `length(raw_json) + length(x_billing) + ${ITEM_BYTES} * length(item.metric)`;
@@ -88,13 +93,14 @@ export function readInputs(
   after: string | undefined,
   bounds: PageBounds,
   signal: AbortSignal,
-): Promise<StoredInput[]> {
+): Promise<ReplayInput[]> {
   const params = paramsOf(selection);
-  return readCurrentRows<StoredInput>(history, { ...INPUTS, params }, after, bounds, signal);
+  return readCurrentRows<ReplayInput>(history, { ...INPUTS, params }, after, bounds, signal);
 }
 
 const INPUTS = {
-  columns: `${EVENT_COLUMNS}, raw_json, x_billing, subject_is_sent`,
+  columns: `${EVENT_COLUMNS}, raw_json, x_billing, subject_is_sent,
+    toFloat64(toUnixTimestamp64Milli(processed_at)) AS processed_at_ms`,
   condition: SELECTED,
   bytes: BYTES,
 };

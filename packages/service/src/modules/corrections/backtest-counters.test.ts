@@ -1,0 +1,182 @@
+import type { BacktestResult, Correction, Cumulative } from '@tollgate/contract';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CorrectionsFixture } from './corrections.testing.js';
+import { countedProject, countedRules } from './counted.testing.js';
+import type { CorrectionsProject, TestContent } from './project.testing.js';
+
+const GRADUATED = 'tier_graduated(total.quantity, [[10, "2.13"], [null, "1.07"]])';
+const VOLUME = 'tier_volume(total.quantity, [[10, "3.71"], [null, "2.93"]])';
+
+let fixture: CorrectionsFixture;
+beforeAll(async () => {
+  fixture = await CorrectionsFixture.open();
+});
+afterAll(() => fixture.close());
+
+interface Tested {
+  readonly id: string;
+  readonly result: BacktestResult;
+}
+
+/** Tests rules on the usage of a project. */
+async function tested(project: CorrectionsProject, rules: object = {}, range = {}): Promise<Tested> {
+  const time_range = { ...project.everything, ...range };
+  const asked = { extractor_rule_set_id: project.ruleSetId, time_range, ...rules };
+  const { id } = await project.must(200, 'POST', '/rules/backtest', asked);
+  return project.get(`/rules/backtests/${id}`);
+}
+
+/** Applies a backtest; returns the correction when it has ended. */
+async function applied(project: CorrectionsProject, backtestId: string): Promise<Correction> {
+  const asked = { action: 'rerate', backtest_id: backtestId, reason: 'test' };
+  const { id } = await project.must(202, 'POST', '/usage/corrections', asked);
+  return project.ended(id);
+}
+
+/** How each usage is counted, one charge item for each. */
+const COUNTED: Readonly<Record<string, Partial<Cumulative>>> = {
+  subject: {},
+  model: { by: ['model'] },
+  project: { per: 'project' },
+  account: { per: 'account' },
+  lifetime: { period: 'lifetime' },
+  count: { aggregate: 'count' },
+  max: { aggregate: 'max' },
+  unique: { aggregate: 'unique', of: 'model' },
+};
+
+/** Rules that count the same usage in all ways. */
+function everyCounter(total: string) {
+  const items = Object.entries(COUNTED).flatMap(
+    ([counter, cumulative]) =>
+      countedRules({ total, cumulative: { ...cumulative, counter } }).charge_item_extractors,
+  );
+  const metrics = Object.keys(COUNTED);
+  const named = items.map((item, index) => ({ ...item, name: metrics[index], metric: metrics[index] }));
+  return { ...countedRules({ total }), charge_item_extractors: named };
+}
+
+/** Sends events one batch after the other, each at its own time, and not in the order of their times. */
+async function sendAll(project: CorrectionsProject, contents: readonly TestContent[]): Promise<number[]> {
+  const times: number[] = [];
+  for (const [index, content] of contents.entries()) {
+    const agoS = 100 + ((index * 37) % 50);
+    times.push(fixture.nowS - agoS);
+    await project.send([content], agoS);
+    await fixture.rate();
+  }
+  await fixture.settle();
+  return times;
+}
+
+const USAGE = [
+  { customer: 'a', n: 4, model: 'x' },
+  { customer: 'b', n: 9 },
+  { customer: 'a', n: 8, model: 'y' },
+  { customer: 'a', n: 5, model: 'x' },
+  { customer: 'b', n: 3.5, model: 'x' },
+  { customer: 'a', n: 0 },
+  { customer: 'a', n: 7.25, model: 'x' },
+] as const satisfies readonly TestContent[];
+
+/** Prices of totals in hundredths, of quantities in hundredths: × 10^4. */
+const ORACLE = {
+  [GRADUATED]: (total: number) => Math.min(total, 1_000) * 213 + Math.max(total - 1_000, 0) * 107,
+  [VOLUME]: (total: number) => total * (total <= 1_000 ? 371 : 293),
+};
+
+/** Returns what each event costs by the total of its customer, in the order of rating. */
+function costs(priceOf: (total: number) => number): number[] {
+  const totals = new Map<string, number>();
+  return USAGE.map(({ customer, n }) => {
+    const before = totals.get(customer) ?? 0;
+    totals.set(customer, before + n * 100);
+    return priceOf(before + n * 100) - priceOf(before);
+  });
+}
+
+const sum = (costs: readonly number[]) => costs.reduce((total, cost) => total + cost, 0);
+const tenThousandths = (amount: string | undefined) => Math.round(Number(amount ?? 0) * 10_000);
+
+describe('a backtest of prices by totals', () => {
+  it('shows no difference by the same rules, however usage is counted', async () => {
+    const project = await countedProject(fixture, { total: GRADUATED });
+    const rules = everyCounter(GRADUATED);
+    await project.must(200, 'PUT', `/extractor-rule-sets/${project.ruleSetId}`, rules);
+    await project.must(200, 'POST', `/extractor-rule-sets/${project.ruleSetId}/publish`);
+    const cost = { name: 'Costs', purpose: 'cost', extractor_rule_set_id: project.ruleSetId };
+    const { id } = await project.must(201, 'POST', '/pricing-rule-sets', {
+      ...cost,
+      rules: [{ name: 'cost', metric: 'subject', unit_price_expr: 'dec("0.1")' }],
+    });
+    await project.must(200, 'POST', `/pricing-rule-sets/${id}/publish`);
+    await project.route('a');
+    const times = await sendAll(project, USAGE);
+    const middle = times.toSorted((a, b) => a - b)[3] ?? 0;
+    const { effective_from: _from, ...extractor } = rules;
+    for (const tests of [{}, { extractor }])
+      for (const range of [{}, { from: middle }, { to: middle }]) {
+        const { result } = await tested(project, tests, range);
+        expect(result).toMatchObject({ changed_count: 0, examples: [], newly_failed: [] });
+        expect(result.event_count).toBe('from' in range ? 4 : 'to' in range ? 3 : 7);
+        for (const { before, after } of result.totals) expect(after).toEqual(before);
+      }
+  });
+
+  it('shows the exact difference by other rules, also of a part of a period, and is applied', async () => {
+    const project = await countedProject(fixture, { total: GRADUATED });
+    const times = await sendAll(project, USAGE);
+    await project.must(
+      200,
+      'PUT',
+      `/extractor-rule-sets/${project.ruleSetId}`,
+      countedRules({ total: VOLUME }),
+    );
+    await project.must(200, 'POST', `/extractor-rule-sets/${project.ruleSetId}/publish`);
+    const [former, next] = [costs(ORACLE[GRADUATED]), costs(ORACLE[VOLUME])];
+    for (const from of times) {
+      const { result } = await tested(project, {}, { from });
+      const inside = (_: number, index: number) => (times[index] ?? 0) >= from;
+      const [total] = result.totals;
+      expect(tenThousandths(total?.before.amount)).toBe(sum(former.filter(inside)));
+      expect(tenThousandths(total?.after.amount)).toBe(sum(next.filter(inside)));
+    }
+    const { id, result } = await tested(project);
+    expect(result.event_count).toBe(7);
+    const corrected = await applied(project, id);
+    expect(corrected).toMatchObject({ status: 'applied' });
+    const counted = await fixture.rows<{ amount: string }>(
+      'select sum(amount)::text as amount from usage_counters where project_id = $1',
+      [project.projectId],
+    );
+    expect(tenThousandths(counted[0]?.amount)).toBe(sum(next));
+    expect((await tested(project)).result).toMatchObject({ changed_count: 0 });
+  });
+
+  it('counts the events in force alone after a correction, as if no other had been rated', async () => {
+    const project = await countedProject(fixture, { total: GRADUATED });
+    const [first = ''] = await project.sendAndRate([8, 8, 5].map((n) => ({ customer: 'a', n })));
+    await project.void(first);
+    const { result } = await tested(project);
+    const { quantity, amount, item_count: items } = result.totals[0]?.after ?? {};
+    expect([quantity, items]).toEqual(['13', 2]);
+    expect(tenThousandths(amount)).toBe(ORACLE[GRADUATED](Number(quantity) * 100));
+  });
+
+  it('of a part of a period is not applied, because a correction leaves the other events as they are', async () => {
+    const project = await countedProject(fixture, { total: GRADUATED });
+    const times = await sendAll(project, USAGE);
+    await project.must(
+      200,
+      'PUT',
+      `/extractor-rule-sets/${project.ruleSetId}`,
+      countedRules({ total: VOLUME }),
+    );
+    await project.must(200, 'POST', `/extractor-rule-sets/${project.ruleSetId}/publish`);
+    const { id } = await tested(project, {}, { to: times.toSorted((a, b) => a - b)[4] });
+    expect(await applied(project, id)).toMatchObject({
+      status: 'failed',
+      failure: { code: 'backtest_stale' },
+    });
+  });
+});
