@@ -20,3 +20,18 @@ test.each(Object.keys(WARNINGS) as WarningCode[])('%s names what is doubtful, wh
     message: expect.stringContaining('`$& `{name}``'),
   });
 });
+
+test.each([
+  ['llm.input_token', 'llm.input_tokens'],
+  ['LLM.Input_Tokens', 'llm.input_tokens'],
+  ['llm.inptu_tokens', 'llm.input_tokens'],
+  ['calls', 'call'],
+  ['bytes', undefined],
+  ['cal', 'call'],
+  ['', undefined],
+])('a warning about %j proposes %j', (name, proposed) => {
+  const known = ['llm.output_tokens', 'llm.input_tokens', 'call', 'calm'];
+  const { message } = warningOf('unknown_metric', name, known);
+  const end = proposed === undefined ? 'Check its spelling.' : `Did you mean \`${proposed}\`?`;
+  expect(message.slice(-end.length)).toBe(end);
+});

@@ -55,12 +55,54 @@ export const Warnings = Type.Array(Warning, {
 /** Upper bound of the warnings of one kind in a response. */
 export const WARNINGS_MAX = 20;
 
-/** Returns a warning of the code about each of the first names. */
-export function warningsOf(code: WarningCode, names: Iterable<string>): Warning[] {
-  return [...new Set(names)].slice(0, WARNINGS_MAX).map((name) => warningOf(code, name));
+/**
+ * Returns a warning of the code about each of the first names.
+ *
+ * @param known names that are known, of which the nearest one is proposed
+ */
+export function warningsOf(
+  code: WarningCode,
+  names: Iterable<string>,
+  known: Iterable<string> = [],
+): Warning[] {
+  const candidates = [...known];
+  return [...new Set(names)].slice(0, WARNINGS_MAX).map((name) => warningOf(code, name, candidates));
 }
 
 /** Returns the warning of a code about a name. */
-export function warningOf(code: WarningCode, name: string): Warning {
-  return { code, name, message: WARNINGS[code].message.replace('{name}', () => name) };
+export function warningOf(code: WarningCode, name: string, known: readonly string[] = []): Warning {
+  const message = WARNINGS[code].message.replace('{name}', () => name);
+  const near = nearestName(name, known);
+  return { code, name, message: near === undefined ? message : `${message} Did you mean \`${near}\`?` };
+}
+
+/** Two names are near if at most one of so many characters differs. */
+const CHARACTERS_PER_EDIT = 4;
+
+/** Returns the known name with the fewest different characters, the first of several; undefined if none is near. */
+function nearestName(name: string, known: readonly string[]): string | undefined {
+  let nearest: string | undefined;
+  let least = Math.max(1, Math.floor(name.length / CHARACTERS_PER_EDIT)) + 1;
+  for (const candidate of known) {
+    if (Math.abs(candidate.length - name.length) >= least) continue;
+    const edits = editsBetween(name.toLowerCase(), candidate.toLowerCase());
+    if (edits >= least) continue;
+    least = edits;
+    nearest = candidate;
+  }
+  return nearest;
+}
+
+/** Returns how many characters must be added, removed or replaced to make one text of the other. */
+function editsBetween(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (let index = 0; index < from.length; index += 1) {
+    const next = [index + 1];
+    for (let at = 0; at < to.length; at += 1) {
+      const replaced = (row[at] ?? 0) + Number(from[index] !== to[at]);
+      next.push(Math.min(replaced, (row[at + 1] ?? 0) + 1, (next[at] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? from.length;
 }

@@ -134,5 +134,6 @@ export async function pricingWarnings(
   return warningsOf(
     'metric_not_extracted',
     named.filter((metric) => !made.has(metric)),
+    made,
   );
 }

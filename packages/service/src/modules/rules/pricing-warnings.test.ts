@@ -29,7 +29,7 @@ describe('a pricing rule set that is saved or published', () => {
       {
         code: 'metric_not_extracted',
         name: 'inn',
-        message: expect.stringContaining('produces no charge items of the metric `inn`'),
+        message: expect.stringMatching(/produces no charge items of the metric `inn`.* Did you mean `in`\?$/),
       },
       expect.objectContaining({ code: 'metric_not_extracted', name: 'elsewhere' }),
     ];
