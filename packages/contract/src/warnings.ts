@@ -54,11 +54,13 @@ export const Warnings = Type.Array(Warning, {
 
 /** Upper bound of the warnings of one kind in a response. */
 export const WARNINGS_MAX = 20;
+/** Upper bound of those that propose a name: each compares its name with all that are known. */
+const PROPOSALS_MAX = 3;
 
 /**
  * Returns a warning of the code about each of the first names.
  *
- * @param known names that are known, of which the nearest one is proposed
+ * @param known names that are known, of which the first warnings propose the nearest one
  */
 export function warningsOf(
   code: WarningCode,
@@ -66,7 +68,9 @@ export function warningsOf(
   known: Iterable<string> = [],
 ): Warning[] {
   const candidates = [...known];
-  return [...new Set(names)].slice(0, WARNINGS_MAX).map((name) => warningOf(code, name, candidates));
+  return [...new Set(names)]
+    .slice(0, WARNINGS_MAX)
+    .map((name, index) => warningOf(code, name, index < PROPOSALS_MAX ? candidates : []));
 }
 
 /** Returns the warning of a code about a name. */
@@ -78,14 +82,17 @@ export function warningOf(code: WarningCode, name: string, known: readonly strin
 
 /** Two names are near if at most one of so many characters differs. */
 const CHARACTERS_PER_EDIT = 4;
+/** Upper bound of the characters that differ, and of the length of a name that is compared: both bound the time. */
+const EDITS_MAX = 3;
+const COMPARED_CHARS_MAX = 64;
 
 /** Returns the known name with the fewest different characters, the first of several; undefined if none is near. */
 function nearestName(name: string, known: readonly string[]): string | undefined {
+  if (name.length > COMPARED_CHARS_MAX) return undefined;
   let nearest: string | undefined;
-  let least = Math.max(1, Math.floor(name.length / CHARACTERS_PER_EDIT)) + 1;
+  let least = Math.min(EDITS_MAX, Math.max(1, Math.floor(name.length / CHARACTERS_PER_EDIT))) + 1;
   for (const candidate of known) {
-    if (Math.abs(candidate.length - name.length) >= least) continue;
-    const edits = editsBetween(name.toLowerCase(), candidate.toLowerCase());
+    const edits = editsBetween(name.toLowerCase(), candidate.toLowerCase(), least);
     if (edits >= least) continue;
     least = edits;
     nearest = candidate;
@@ -93,16 +100,30 @@ function nearestName(name: string, known: readonly string[]): string | undefined
   return nearest;
 }
 
-/** Returns how many characters must be added, removed or replaced to make one text of the other. */
-function editsBetween(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (let index = 0; index < from.length; index += 1) {
-    const next = [index + 1];
-    for (let at = 0; at < to.length; at += 1) {
-      const replaced = (row[at] ?? 0) + Number(from[index] !== to[at]);
-      next.push(Math.min(replaced, (row[at + 1] ?? 0) + 1, (next[at] ?? 0) + 1));
+/**
+ * Returns how many characters must be added, removed, replaced, or exchanged with the next one to make one text of the
+ * other; `max` if so many or more.
+ */
+function editsBetween(from: string, to: string, max: number): number {
+  if (Math.abs(from.length - to.length) >= max) return max;
+  let earlier: readonly number[] = [];
+  let row: readonly number[] = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (let index = 1; index <= from.length; index += 1) {
+    const next = new Array<number>(to.length + 1).fill(max);
+    next[0] = index;
+    // Beyond `max` from the diagonal, more than `max` characters differ.
+    for (let at = Math.max(1, index - max); at <= Math.min(to.length, index + max); at += 1) {
+      const isSame = from[index - 1] === to[at - 1];
+      const isExchanged = from[index - 1] === to[at - 2] && from[index - 2] === to[at - 1];
+      next[at] = Math.min(
+        (row[at - 1] ?? max) + Number(!isSame),
+        (row[at] ?? max) + 1,
+        (next[at - 1] ?? max) + 1,
+        isExchanged ? (earlier[at - 2] ?? max) + 1 : max,
+      );
     }
+    earlier = row;
     row = next;
   }
-  return row.at(-1) ?? from.length;
+  return Math.min(max, row[to.length] ?? max);
 }

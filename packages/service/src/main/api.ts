@@ -294,7 +294,7 @@ function registerLimitRoutes(
   const deps = { ...parts, clock: systemClock, catalog: createApiCatalog() };
   const isSubjectTypeKnown = async (project: ProjectRef, type: string) =>
     (await isDefaultSubjectType(new ProjectDb(parts.postgres.db, project), type)) ||
-    (await parts.names.unknown(project, 'subject_types', [type])).length === 0;
+    (await parts.names.unknown(project, 'subject_types', [type])).names.length === 0;
   registerLimitManagementRoutes(app, createLimitManagement({ ...deps, isSubjectTypeKnown }));
   registerRealtimeLimitRoutes(app, createRealtimeLimits(deps));
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ProjectRef } from '../../kernel/scope.js';
 import { createTestClickHouse, insertUsageRows, type TestClickHouse, usageRow } from '../../testing/index.js';
 import { ProjectHistory } from '../storage/index.js';
-import { KnownNames } from './known-names.js';
+import { KnownNames, type UnknownNames } from './known-names.js';
 import { KNOWN_NAMES_MAX, type UsedNames, usedNames } from './known-names-store.js';
 
 const project = (projectId: string): ProjectRef => ({
@@ -14,6 +14,8 @@ const project = (projectId: string): ProjectRef => ({
 });
 const NAMES: UsedNames = { metrics: ['tokens'], dimensions: ['model'], subject_types: ['user'] };
 
+const namesOf = async (unknown: Promise<UnknownNames>) => (await unknown).names;
+
 describe('known names', () => {
   it('are read once for a while, and again after it', async () => {
     let nowMs = 0;
@@ -23,13 +25,16 @@ describe('known names', () => {
       return { ...NAMES, metrics: [`m${reads}`] };
     };
     const names = new KnownNames({ read, monotonicMs: () => nowMs });
-    const unknown = () => names.unknown(project('prj_1'), 'metrics', ['m1', 'm2']);
+    const unknown = () => namesOf(names.unknown(project('prj_1'), 'metrics', ['m1', 'm2']));
     expect(await Promise.all([unknown(), unknown()])).toEqual([['m2'], ['m2']]);
     nowMs = 9_999;
     expect(await unknown()).toEqual(['m2']);
     nowMs = 10_000;
     expect(await unknown()).toEqual(['m1']);
-    expect(await names.unknown(project('prj_2'), 'dimensions', ['model', 'modle'])).toEqual(['modle']);
+    expect(await names.unknown(project('prj_2'), 'dimensions', ['model', 'modle'])).toEqual({
+      names: ['modle'],
+      known: ['model'],
+    });
     expect(reads).toBe(3);
   });
 
@@ -40,11 +45,11 @@ describe('known names', () => {
       async () => ({ ...NAMES, subject_types: many }),
     ];
     const names = new KnownNames({ read: async () => (reads.shift() ?? (async () => NAMES))() });
-    const unknown = () => names.unknown(project('prj_1'), 'subject_types', ['any']);
+    const unknown = () => namesOf(names.unknown(project('prj_1'), 'subject_types', ['any']));
     expect(await unknown()).toEqual([]);
     expect(await unknown()).toEqual([]);
     expect(reads).toEqual([]);
-    expect(await names.unknown(project('prj_1'), 'metrics', ['any'])).toEqual(['any']);
+    expect(await namesOf(names.unknown(project('prj_1'), 'metrics', ['any']))).toEqual(['any']);
   });
 });
 

@@ -15,6 +15,14 @@ interface Read {
 /** The kinds of names in a request that are checked. */
 export type NameKind = keyof UsedNames;
 
+/** Those of some names that no usage of the project has, and the names that its usage has. */
+export interface UnknownNames {
+  readonly names: readonly string[];
+  readonly known: readonly string[];
+}
+
+const NONE_UNKNOWN: UnknownNames = { names: [], known: [] };
+
 export interface KnownNamesOptions {
   readonly read: (project: ProjectRef) => Promise<UsedNames>;
   /** A clock that never goes back. */
@@ -36,11 +44,11 @@ export class KnownNames {
    * Returns those of the names that no usage of the project has; none while the history cannot be read, because the
    * request that is checked has been saved by then.
    */
-  async unknown(project: ProjectRef, kind: NameKind, names: readonly string[]): Promise<string[]> {
-    if (names.length === 0) return [];
+  async unknown(project: ProjectRef, kind: NameKind, names: readonly string[]): Promise<UnknownNames> {
+    if (names.length === 0) return NONE_UNKNOWN;
     const known = (await this.#namesOf(project).catch(() => undefined))?.[kind];
-    if (known === undefined || known.length >= KNOWN_NAMES_MAX) return [];
-    return names.filter((name) => !known.includes(name));
+    if (known === undefined || known.length >= KNOWN_NAMES_MAX) return NONE_UNKNOWN;
+    return { names: names.filter((name) => !known.includes(name)), known };
   }
 
   #namesOf(project: ProjectRef): Promise<UsedNames> {

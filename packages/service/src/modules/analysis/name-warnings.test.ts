@@ -17,8 +17,13 @@ const row: AnalysisRow = {
   group: { model: 'a', region: null },
 };
 
-/** Knows no name at all. */
-const nothing = { unknown: async (_project: object, _kind: string, names: readonly string[]) => [...names] };
+/** Knows none of the names. */
+const nothing = {
+  unknown: async (_project: object, _kind: string, names: readonly string[]) => ({
+    names,
+    known: ['llm.tokens', 'model'],
+  }),
+};
 
 const named = async (...[query, rows]: [Parameters<typeof nameWarnings>[2], AnalysisRow[]?]) =>
   (await nameWarnings(nothing, PROJECT, query, rows)).map(({ code, name }) => [code, name]);
@@ -32,6 +37,18 @@ it('names metrics, and dimensions of groups and filters, each once', async () =>
     ['unknown_dimension', 'customer'],
   ]);
   expect(await named({})).toEqual([]);
+});
+
+it('propose the nearest name that usage has', async () => {
+  const warnings = await nameWarnings(nothing, PROJECT, {
+    metrics: ['llm.tokns', 'calls'],
+    group_by: ['modle'],
+  });
+  expect(warnings.map(({ message }) => message.split('spelling.')[1])).toEqual([
+    ' Did you mean `llm.tokens`?',
+    '',
+    ' Did you mean `model`?',
+  ]);
 });
 
 it('takes what rows show for known, and reserved names for no dimensions', async () => {

@@ -12,8 +12,8 @@ import type { KnownNames } from './known-names.js';
 type NamesOfQuery = Pick<AnalysisQuery, 'metrics' | 'group_by' | 'filters' | 'measures'>;
 
 /**
- * Returns warnings about the metrics and dimensions of a query that no usage of the project has. Names in the rows of
- * its result need no look-up.
+ * Returns warnings about the metrics and dimensions of a query that no usage of the project has, with the nearest name
+ * that it has. Names in the rows of its result need no look-up.
  */
 export async function nameWarnings(
   names: Pick<KnownNames, 'unknown'>,
@@ -31,8 +31,10 @@ export async function nameWarnings(
     (name) => name !== 'bucket' && reservedColumn(name) === undefined && !seenDimensions.has(name),
   );
   const unseen = metrics.filter((metric) => !seenMetrics.has(metric));
+  const unknownMetrics = await names.unknown(project, 'metrics', unseen);
+  const unknownDimensions = await names.unknown(project, 'dimensions', dimensions);
   return [
-    ...warningsOf('unknown_metric', await names.unknown(project, 'metrics', unseen)),
-    ...warningsOf('unknown_dimension', await names.unknown(project, 'dimensions', dimensions)),
+    ...warningsOf('unknown_metric', unknownMetrics.names, unknownMetrics.known),
+    ...warningsOf('unknown_dimension', unknownDimensions.names, unknownDimensions.known),
   ];
 }

@@ -33,7 +33,10 @@ export const CHART = { title: 'Tokens', chart_type: 'area', metrics: ['llm.input
 /** Names with this prefix are in no usage; all others are. */
 export const UNKNOWN = 'typo';
 export const TEST_NAMES: BoardRoutesDeps['names'] = {
-  unknown: async (_project, _kind, names) => names.filter((name) => name.startsWith(UNKNOWN)),
+  unknown: async (_project, _kind, names) => ({
+    names: names.filter((name) => name.startsWith(UNKNOWN)),
+    known: [],
+  }),
 };
 
 export async function createTestBoards(): Promise<TestBoards> {

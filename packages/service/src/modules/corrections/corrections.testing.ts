@@ -244,7 +244,12 @@ function registerAll(
     pricingVersions: ruleSets.pricings,
   });
   registerExportRoutes(app, { clickhouse, history, metrics: createMetrics() });
-  registerAnalysisRoutes(app, { clickhouse, history, clock, names: { unknown: async () => [] } });
+  registerAnalysisRoutes(app, {
+    clickhouse,
+    history,
+    clock,
+    names: { unknown: async () => ({ names: [], known: [] }) },
+  });
   const log = createLog({ level: 'silent' });
   // Several pages, of few events.
   const bounds = { pageEventsMax: 3 };
