@@ -131,7 +131,10 @@ describe.runIf(hasBrowser)('corrections in the console', () => {
     await dialog('Apply the correction')
       .getByText(`This changes ${EVENTS - 2} events.`)
       .waitFor();
+    await dialog('Apply the correction').getByLabel('Compute amounts by totals anew').check();
+    const sent = page.waitForRequest((request) => request.url().endsWith('/apply'));
     await confirm('Apply the correction', 'Apply');
+    expect((await sent).postDataJSON()).toEqual({ counters: 'current' });
     await state(`${EVENTS - 2} events were changed.`);
     expect(await balances()).not.toEqual(before);
     await button('Revert…').click();

@@ -1,5 +1,10 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import type { Correction, CorrectionRequest, CorrectionStatus } from '@tollgate/contract';
+import type {
+  ApplyCorrectionRequest,
+  Correction,
+  CorrectionRequest,
+  CorrectionStatus,
+} from '@tollgate/contract';
 import { useEffect } from 'react';
 import { filled } from '../../api/filled.js';
 import { useProjectClient } from '../../project.js';
@@ -80,6 +85,9 @@ export function useCreateCorrection() {
   });
 }
 
+/** How amounts that depend on totals of counters are applied: as planned, or as they are by then. */
+export type CounterChanges = Required<ApplyCorrectionRequest>['counters'];
+
 /** Changes of a correction by the user. */
 export function useCorrectionChanges(id: string) {
   const { projectId, corrections } = useProjectClient();
@@ -89,7 +97,10 @@ export function useCorrectionChanges(id: string) {
     return client.invalidateQueries({ queryKey: [CORRECTIONS, projectId, 'list'] });
   };
   return {
-    apply: useMutation({ mutationFn: () => corrections.apply(id), onSuccess }),
+    apply: useMutation({
+      mutationFn: (counters: CounterChanges) => corrections.apply(id, { counters }),
+      onSuccess,
+    }),
     revert: useMutation({ mutationFn: () => corrections.revert(id), onSuccess }),
     discard: useMutation({ mutationFn: () => corrections.delete(id), onSuccess }),
   };

@@ -3,9 +3,10 @@ import { type ReactNode, useState } from 'react';
 import { useMay } from '../../api/session.js';
 import { count } from '../../format.js';
 import { Button } from '../../ui/button.js';
+import { Checkbox } from '../../ui/checkbox.js';
 import { CancelButton, Dialog, DialogActions } from '../../ui/dialog.js';
 import { FailureNote } from '../../ui/states.js';
-import { useCorrectionChanges } from './api.js';
+import { type CounterChanges, useCorrectionChanges } from './api.js';
 import { PlanAgain } from './plan-again.js';
 
 /** The statuses of corrections that are over, and not in force. */
@@ -65,10 +66,26 @@ function ConfirmChange({
   readonly verb: Verb;
   readonly onClose: () => void;
 }) {
-  const change = useCorrectionChanges(correction.id)[verb];
+  const { apply, revert, discard } = useCorrectionChanges(correction.id);
+  const change = { apply, revert, discard }[verb];
+  const [counters, setCounters] = useState<CounterChanges>('exact');
+  const confirm = () => {
+    if (verb === 'apply') apply.mutate(counters, { onSuccess: onClose });
+    else (verb === 'revert' ? revert : discard).mutate(undefined, { onSuccess: onClose });
+  };
   return (
     <Dialog title={TITLES[verb]} isOpen onClose={onClose}>
       <div className="flex flex-col gap-2 text-[13px] text-ink-soft">{consequences(correction, verb)}</div>
+      {verb === 'apply' && (
+        <div className="mt-4">
+          <Checkbox
+            label="Compute amounts by totals anew"
+            hint="For prices over a period, when other usage has come since the plan. Otherwise a total that has changed stops the correction as stale. The correction then shows what was posted."
+            isChecked={counters === 'current'}
+            onChange={(isCurrent) => setCounters(isCurrent ? 'current' : 'exact')}
+          />
+        </div>
+      )}
       {change.isError && (
         <div className="mt-4">
           <FailureNote error={change.error} />
@@ -76,11 +93,7 @@ function ConfirmChange({
       )}
       <DialogActions>
         <CancelButton />
-        <Button
-          look={verb === 'apply' ? 'primary' : 'danger'}
-          isBusy={change.isPending}
-          onClick={() => change.mutate(undefined, { onSuccess: onClose })}
-        >
+        <Button look={verb === 'apply' ? 'primary' : 'danger'} isBusy={change.isPending} onClick={confirm}>
           {BUTTONS[verb]}
         </Button>
       </DialogActions>
