@@ -69,7 +69,7 @@ describe('stores that do not belong together, without an archive', () => {
     const refused = await service.runCommand(['repair'], env);
     expect([refused.exitCode, refused.stderr]).toEqual([
       1,
-      expect.stringMatching(new RegExp(`^tollgate: The archive lacks ${EVENTS} events .* add --incomplete`)),
+      expect.stringMatching(new RegExp(`^tollgate: The archive lacks ${EVENTS} events: .* add --incomplete`)),
     ]);
     const repaired = await service.runCommand(['repair', '--incomplete'], env);
     expect([repaired.exitCode, repaired.stdout]).toEqual([
