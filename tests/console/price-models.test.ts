@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { waitFor } from '../../packages/service/src/testing/wait-for.js';
 import { CUSTOMER, hasBrowser, type OpenConsole, openConsole, SOURCE } from '../support/console.js';
+import { editorJson } from '../support/editor-json.js';
 
 const METRIC = 'llm.input_tokens';
 const MINUTES = 'support.minutes';
@@ -75,9 +76,9 @@ describe.runIf(hasBrowser)('price models in the console', () => {
     await button('Save draft').click();
     await page.getByText('unsaved changes').waitFor({ state: 'detached' });
     await button('JSON').click();
-    const text = await page.getByRole('textbox', { name: 'Rule set as JSON' }).textContent();
+    const { rules } = await editorJson(page.getByRole('textbox', { name: 'Rule set as JSON' }));
     await button('Form').click();
-    return (JSON.parse(text ?? '') as { rules: Record<string, unknown>[] }).rules;
+    return rules as Record<string, unknown>[];
   };
 
   it('shows a formula of its own as an expression, and says why', async () => {

@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isolated } from '../../packages/console/src/bidi.js';
 import { hasBrowser, type OpenConsole, openConsole } from '../support/console.js';
+import { editorJson } from '../support/editor-json.js';
 import { putFirst } from '../support/move-by-keyboard.js';
 
 /** A name that would run if it were not shown as text. */
@@ -153,7 +154,7 @@ describe.runIf(hasBrowser)('the rules in the console', () => {
     await button('Save draft').click();
     await status('unsaved changes').waitFor({ state: 'detached' });
     await button('JSON').click();
-    const saved = JSON.parse((await editor('Rule set as JSON').textContent()) ?? '');
+    const saved = await editorJson(editor('Rule set as JSON'));
     expect(saved.charge_item_extractors).toEqual([
       {
         metric: 'llm.output_tokens',
