@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Config } from '../config.js';
 import { systemClock } from '../kernel/clock.js';
 import { archivedObjects, createArchiveJob } from '../modules/archive/index.js';
@@ -83,6 +84,8 @@ export function startJobs(
     ...(archive === undefined ? [] : [createArchiveJob({ ...deps, clickhouse, archive })]),
   ];
   for (const { awaited = [] } of jobs) for (const work of [awaited].flat()) watch.add(work);
+  // Each job waits for the signal, so Node would take more than ten of them for a leak.
+  setMaxListeners(jobs.length + 1, abort.signal);
   const running = Promise.all(jobs.map((job) => job.run(abort.signal)));
   return {
     async stop() {
