@@ -79,6 +79,13 @@ const USAGE = [
   { customer: 'a', n: 7.25, model: 'x' },
 ] as const satisfies readonly TestContent[];
 
+/** Publishes rules with the other price. */
+async function publishVolume(project: CorrectionsProject): Promise<void> {
+  const url = `/extractor-rule-sets/${project.ruleSetId}`;
+  await project.must(200, 'PUT', url, countedRules({ total: VOLUME }));
+  await project.must(200, 'POST', `${url}/publish`);
+}
+
 /** Prices of totals in hundredths, of quantities in hundredths: × 10^4. */
 const ORACLE = {
   [GRADUATED]: (total: number) => Math.min(total, 1_000) * 213 + Math.max(total - 1_000, 0) * 107,
@@ -126,13 +133,7 @@ describe('a backtest of prices by totals', () => {
   it('shows the exact difference by other rules, also of a part of a period, and is applied', async () => {
     const project = await countedProject(fixture, { total: GRADUATED });
     const times = await sendAll(project, USAGE);
-    await project.must(
-      200,
-      'PUT',
-      `/extractor-rule-sets/${project.ruleSetId}`,
-      countedRules({ total: VOLUME }),
-    );
-    await project.must(200, 'POST', `/extractor-rule-sets/${project.ruleSetId}/publish`);
+    await publishVolume(project);
     const [former, next] = [costs(ORACLE[GRADUATED]), costs(ORACLE[VOLUME])];
     for (const from of times) {
       const { result } = await tested(project, {}, { from });
@@ -166,13 +167,7 @@ describe('a backtest of prices by totals', () => {
   it('of a part of a period is not applied, because a correction leaves the other events as they are', async () => {
     const project = await countedProject(fixture, { total: GRADUATED });
     const times = await sendAll(project, USAGE);
-    await project.must(
-      200,
-      'PUT',
-      `/extractor-rule-sets/${project.ruleSetId}`,
-      countedRules({ total: VOLUME }),
-    );
-    await project.must(200, 'POST', `/extractor-rule-sets/${project.ruleSetId}/publish`);
+    await publishVolume(project);
     const { id } = await tested(project, {}, { to: times.toSorted((a, b) => a - b)[4] });
     expect(await applied(project, id)).toMatchObject({
       status: 'failed',

@@ -10,7 +10,7 @@ export type { LimitAdmission } from './rules/admission.js';
 export { countSubjectRoutes, countUsageControls } from './rules/allowance-store.js';
 export type { LimitCatalog } from './rules/catalog.js';
 export { eventsOfRules } from './rules/event-name-store.js';
-export { createApiCatalog, createWorkerCatalog, LIMITS_FRESH_MS } from './rules/index.js';
+export { createApiCatalog, createWorkerCatalog, EVERY_SUBJECT, LIMITS_FRESH_MS } from './rules/index.js';
 export { createLimitManagement, type LimitManagement } from './rules/management.js';
 export { registerLimitManagementRoutes } from './rules/management-routes.js';
 export { advanceRevision } from './rules/revision-store.js';

@@ -1,4 +1,5 @@
 import { BACKTEST_KEPT_DAYS, BACKTESTS_KEPT_MAX, type Backtest } from '@tollgate/contract';
+import { DAY_S } from '@tollgate/timezone';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import { DomainError } from '../../kernel/errors.js';
 import { newId } from '../../kernel/id.js';
@@ -9,7 +10,7 @@ import { isUniqueViolation, type Postgres, ProjectDb } from '../../platform/post
 import { type BacktestSlotBounds, BacktestSlots } from './backtest-slots.js';
 import * as store from './backtest-store.js';
 import { deleteBacktestsBefore } from './backtest-sweep-store.js';
-import type { OnProgress } from './replay.js';
+import type { OnProgress } from './progress.js';
 
 export interface BacktestJobsDeps {
   readonly postgres: Postgres;
@@ -44,7 +45,6 @@ const DEFAULT_SLOTS: BacktestSlotBounds = { perTenantMax: 4, totalMax: 100 };
 const ALIVE_INTERVAL_MS = 1_000;
 /** Several times the duration of the longest query: a node that reports nothing for this long runs nothing. */
 const SILENT_MS_MAX = 60_000;
-const SECONDS_PER_DAY = 86_400;
 const INTERRUPTED = {
   code: 'interrupted',
   message: 'The process that ran the backtest has ended. Start it again.',
@@ -203,7 +203,7 @@ export class BacktestJobs {
   }
 
   #keptSince(): number {
-    return unixSeconds(this.#deps.clock) - BACKTEST_KEPT_DAYS * SECONDS_PER_DAY;
+    return unixSeconds(this.#deps.clock) - BACKTEST_KEPT_DAYS * DAY_S;
   }
 }
 

@@ -4,7 +4,8 @@ import type { ProjectRef } from '../../kernel/scope.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import type { Postgres } from '../../platform/postgres/index.js';
 import type { ReplaySelection, UsageScope } from '../usage/index.js';
-import { type OnProgress, type ReplayBounds, replay } from './replay.js';
+import type { OnProgress } from './progress.js';
+import { type ReplayBounds, replay } from './replay.js';
 import { periodFinder } from './trial-counters.js';
 import { type RuleSetsForTrial, saved, trialRules } from './trial-rules.js';
 

@@ -14,7 +14,7 @@ export {
   type LimitBacktestFindings,
   type LimitBacktestWork,
 } from './limit-counting.js';
-export type { OnProgress } from './replay.js';
+export type { OnProgress } from './progress.js';
 export { unpricedFinder } from './stored-unpriced.js';
 export { registerTestRoutes } from './test-routes.js';
 export { testRules } from './test-rules.js';

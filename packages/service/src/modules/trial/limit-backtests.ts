@@ -4,12 +4,14 @@ import {
   type LimitBacktest,
   type LimitBacktestRequest,
 } from '@tollgate/contract';
+import { DAY_S } from '@tollgate/timezone';
 import { invalidRequest } from '../../kernel/errors.js';
 import type { ProjectRef, ProjectScope } from '../../kernel/scope.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import { type Postgres, ProjectDb } from '../../platform/postgres/index.js';
 import {
   type CandidateSubjects,
+  EVERY_SUBJECT,
   readPlanSubjects,
   readTestedPlan,
   type TestedPlan,
@@ -34,9 +36,6 @@ interface StoredRequest {
   readonly revision: number;
   readonly request: LimitBacktestRequest;
 }
-
-const DAY_S = 86_400;
-const EVERY_SUBJECT = '*';
 
 /** Backtests of usage limit plans. */
 export class LimitBacktests {

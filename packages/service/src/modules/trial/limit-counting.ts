@@ -13,9 +13,9 @@ import {
   testedRules,
 } from '../limits/index.js';
 import { ProjectHistory } from '../storage/index.js';
-import type { UsageScope } from '../usage/index.js';
-import { type PastUsage, type PastUsageSelection, readPastUsage } from '../usage/index.js';
-import { type OnProgress, REPLAY_BOUNDS, type ReplayBounds } from './replay.js';
+import { type PastUsage, type PastUsageSelection, readPastUsage, type UsageScope } from '../usage/index.js';
+import { type OnProgress, Progress } from './progress.js';
+import { REPLAY_BOUNDS, type ReplayBounds } from './replay.js';
 
 /** A plan and the usage to test it on, in a form that can be sent to another thread. Times are Unix seconds. */
 export interface LimitBacktestWork {
@@ -68,9 +68,6 @@ const COUNTING_BOUNDS: LimitCountingBounds = {
   valuesMax: 500_000,
 };
 
-/** Interval of progress reports within a page. */
-const PROGRESS_INTERVAL_MS = 250;
-
 /** Returns which events the rules of a plan count, also before `from` in windows that are open then. */
 export function countedSelection({
   plan,
@@ -111,13 +108,7 @@ export async function countLimits(
   const replay = new LimitReplay(from);
   const endMs = clock.nowMs() + bounds.secondsMax * 1_000;
   let eventCount = 0;
-  let toldMs = performance.now();
-  const tellProgress = async () => {
-    signal.throwIfAborted();
-    await onProgress(eventCount);
-    signal.throwIfAborted();
-    toldMs = performance.now();
-  };
+  const progress = new Progress(signal, () => onProgress(eventCount));
   const isFull = () =>
     eventCount >= bounds.eventsMax ||
     clock.nowMs() >= endMs ||
@@ -150,8 +141,8 @@ export async function countLimits(
         if (tested !== undefined) replay.count(tested, event);
       }
       eventCount++;
-      if (performance.now() - toldMs >= PROGRESS_INTERVAL_MS) await tellProgress();
+      if (progress.isDue) await progress.tell();
     }
-    await tellProgress();
+    await progress.tell();
   }
 }

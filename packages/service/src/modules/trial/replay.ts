@@ -13,6 +13,7 @@ import {
 } from '../usage/index.js';
 import { RatingComparison } from './comparison.js';
 import { outcomeOf, type RatingOutcome, storedOutcome } from './outcome.js';
+import { type OnProgress, Progress } from './progress.js';
 import type { FindPeriods, TrialCounting } from './trial-counters.js';
 import type { TrialRating } from './trial-rules.js';
 import { WholePeriods } from './whole-periods.js';
@@ -31,8 +32,6 @@ export interface ReplayBounds {
   readonly pageBytesMax: number;
 }
 
-export type OnProgress = (eventsDone: number) => Promise<void>;
-
 export interface ReplayDeps {
   readonly clickhouse: Pick<ClickHouse, 'query'>;
   readonly clock: Clock;
@@ -40,9 +39,6 @@ export interface ReplayDeps {
   readonly findPeriods: FindPeriods;
   readonly bounds?: Partial<ReplayBounds>;
 }
-
-/** Interval of progress reports within a page. */
-const PROGRESS_INTERVAL_MS = 250;
 
 export const REPLAY_BOUNDS: ReplayBounds = {
   eventsMax: BACKTEST_EVENTS_MAX,
@@ -93,7 +89,7 @@ export async function replay(
       const { id, occurred_at_s: occurredAt } = event;
       comparison.add({ id, occurredAt, before: storedOutcome(event), after: outcome });
     }
-    await reading.tellProgress();
+    await reading.progress.tell();
   }
   const { cut_by: cutInside, ...found } = comparison.result();
   return { from, to, ...found, cut_by: cutBy === undefined ? cutInside : [cutBy, ...cutInside] };
@@ -122,13 +118,12 @@ async function completed(periods: WholePeriods, rated: readonly RatedInput[]) {
 /** Reads and rates stored events within the bounds of a backtest. */
 class Reading {
   readonly bounds: ReplayBounds;
-  readonly tellProgress: () => Promise<void>;
+  readonly progress: Progress;
   readonly #deps: ReplayDeps;
   readonly #asked: Replay;
   readonly #history: ProjectHistory;
   readonly #signal: AbortSignal;
   readonly #endMs: number;
-  #toldMs = performance.now();
 
   constructor(deps: ReplayDeps, asked: Replay, signal: AbortSignal, onProgress: () => Promise<void>) {
     this.#deps = deps;
@@ -137,12 +132,7 @@ class Reading {
     this.#history = new ProjectHistory(deps.clickhouse, asked.scope);
     this.bounds = { ...REPLAY_BOUNDS, ...deps.bounds };
     this.#endMs = deps.clock.nowMs() + this.bounds.secondsMax * 1_000;
-    this.tellProgress = async () => {
-      signal.throwIfAborted();
-      await onProgress();
-      signal.throwIfAborted();
-      this.#toldMs = performance.now();
-    };
+    this.progress = new Progress(signal, onProgress);
   }
 
   /** Whether the time of the backtest is over. */
@@ -160,7 +150,7 @@ class Reading {
     const { rules } = this.#asked;
     const prices = rules.prices.at(event.occurred_at_s);
     const { lists } = prices instanceof Promise ? await prices : prices;
-    if (performance.now() - this.#toldMs >= PROGRESS_INTERVAL_MS) await this.tellProgress();
+    if (this.progress.isDue) await this.progress.tell();
     try {
       return rateEvent({ extractor: rules.extractor, ...lists }, ratingInputOf(fieldsOf(event)));
     } catch {
@@ -197,7 +187,7 @@ class Reading {
       if (events.length === 0 || !mayGoOn(events.length)) return;
       after = events.at(-1)?.id;
       yield events;
-      await this.tellProgress();
+      await this.progress.tell();
     }
   }
 }

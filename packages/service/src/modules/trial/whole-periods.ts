@@ -1,6 +1,4 @@
 import { BACKTEST_COUNTED_ITEMS_MAX, BACKTEST_EVENTS_MAX } from '@tollgate/contract';
-import { parseDecimal, toStored } from '../../kernel/decimal.js';
-import { present } from '../../kernel/present.js';
 import type { CounterPeriod } from '../counters/index.js';
 import {
   type CountedItem,
@@ -9,7 +7,7 @@ import {
   RatingFailure,
   totalsOfItem,
 } from '../rules/index.js';
-import type { ReplayInput, StoredInput } from '../usage/index.js';
+import { nestedValue, type ReplayInput, type StoredInput, storedCoefficient } from '../usage/index.js';
 import { outcomeOf, type RatingOutcome } from './outcome.js';
 import { PeriodRecount, type RecountedTotals, type StoredCount } from './period-recount.js';
 import type { FindPeriods, TrialCounting } from './trial-counters.js';
@@ -129,17 +127,13 @@ function storedCount(
     if (text === '' || used.has(index) || event.item_source[index] === 'correction') continue;
     const { counter: name, periodStart, before, after } = totalsOfItem(text);
     if (name !== counter.name || periodStart !== startS) continue;
-    if (storedDecimal(event.item_quantity[index]) !== quantity) continue;
+    if (storedCoefficient(nestedValue(event.item_quantity, index)) !== quantity) continue;
     used.add(index);
-    const amount = storedDecimal(event.item_amount[index]) + storedDecimal(event.item_discount[index]);
-    return { before, after, amount };
+    const amount = storedCoefficient(nestedValue(event.item_amount, index));
+    const discount = storedCoefficient(nestedValue(event.item_discount, index));
+    return { before, after, amount: amount + discount };
   }
   return undefined;
-}
-
-function storedDecimal(text: string | undefined): bigint {
-  const decimal = present(parseDecimal(text ?? ''), 'a decimal of a charge item');
-  return present(toStored(decimal), 'a stored decimal');
 }
 
 function priceBy(counting: TrialCounting['counting'], totals: RecountedTotals): RatedEvent {

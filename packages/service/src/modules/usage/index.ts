@@ -19,7 +19,7 @@ export {
   secondsOfId,
   type UsageScope,
 } from './event-store.js';
-export { toUsageChargeItem, toUsageEvent } from './event-view.js';
+export { nestedValue, toUsageChargeItem, toUsageEvent } from './event-view.js';
 export { type AnswerRules, explainItem, type FindUnpriced } from './explain.js';
 export {
   type RecordedEvent,
@@ -52,7 +52,7 @@ export { registerUsageRoutes } from './routes.js';
 export { assertStorable, type ItemCostRow, type UsageEventRow, type UsageItemRow } from './row.js';
 export { sentFields } from './sent-fields.js';
 export { ingestCounts } from './status-store.js';
-export { revisionRows } from './stored-rows.js';
+export { revisionRows, storedCoefficient } from './stored-rows.js';
 export { resolveTimeRange, type TimeRange } from './time-range.js';
 export { createUnpricedDaysJob } from './unpriced-days.js';
 export { USAGE_EVENT_COLUMNS, UsageBlock } from './usage-block.js';

@@ -9,7 +9,7 @@ import { Button } from '../../../ui/button.js';
 import { Field, Select } from '../../../ui/field.js';
 import { InlineLink } from '../../../ui/inline-link.js';
 import { Pager } from '../../../ui/pager.js';
-import { ProgressBar } from '../../../ui/progress-bar.js';
+import { EventProgress } from '../../../ui/progress-bar.js';
 import { FailureNote, ReadFailure } from '../../../ui/states.js';
 import { type Column, Table } from '../../../ui/table.js';
 import { PAGE_SIZE } from '../query-key.js';
@@ -63,16 +63,13 @@ export function PlanBacktest({ planId, isDraft }: { readonly planId: string; rea
 
 function Found({ backtest }: { readonly backtest: LimitBacktest }) {
   const { status, progress, failure, results, truncated, counted_until: until } = backtest;
+  const { events_done: done } = progress;
   const [offset, setOffset] = useState(0);
   const { id: projectId } = useProject();
-  const { events_done: done, events_total: total } = progress;
   if (status === 'running') {
     return (
       <div className="flex flex-wrap items-center gap-3">
-        <ProgressBar label="Events counted" share={total === 0 ? 0 : done / total} />
-        <span className="tabular text-[13px] text-ink-soft">
-          {count(done)} of {count(total)} events
-        </span>
+        <EventProgress label="Events counted" progress={progress} />
       </div>
     );
   }

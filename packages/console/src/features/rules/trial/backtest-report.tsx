@@ -2,7 +2,7 @@ import type { Backtest, BacktestResult, BacktestTotal } from '@tollgate/contract
 import { count, dateTime, decimalExact } from '../../../format.js';
 import { Button } from '../../../ui/button.js';
 import { classes } from '../../../ui/classes.js';
-import { ProgressBar } from '../../../ui/progress-bar.js';
+import { EventProgress } from '../../../ui/progress-bar.js';
 import { type Column, Table } from '../../../ui/table.js';
 import { ApplyBacktest } from '../../corrections/apply-backtest.js';
 import { BacktestExamples } from './backtest-examples.js';
@@ -58,13 +58,9 @@ function Progress({
   readonly isCancelling: boolean;
   readonly onCancel: () => void;
 }) {
-  const { events_done: done, events_total: total } = progress;
   return (
     <div className="flex flex-wrap items-center gap-3">
-      <ProgressBar label="Events rated" share={total === 0 ? 0 : done / total} />
-      <span className="tabular text-[13px] text-ink-soft">
-        {count(done)} of {count(total)} events
-      </span>
+      <EventProgress label="Events rated" progress={progress} />
       <Button isBusy={isCancelling} onClick={onCancel}>
         Cancel
       </Button>

@@ -1,4 +1,5 @@
 import type { LimitBacktestResult } from '@tollgate/contract';
+import { DAY_S } from '@tollgate/timezone';
 import { rawEventIdText } from '../../../kernel/id.js';
 import { memoized } from '../../../kernel/maps.js';
 import type { LimitPeriod } from '../../../kernel/period.js';
@@ -93,7 +94,6 @@ function resultsOf(
   }));
 }
 
-const DAY_S = 86_400;
 /** The longest of each unit, with the hours by which a change of clocks can lengthen it. */
 const LONGEST_S = {
   minute: 60,
