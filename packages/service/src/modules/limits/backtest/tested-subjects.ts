@@ -15,7 +15,7 @@ import {
   subjectKey,
 } from '../rules/route-rules.js';
 import type { CompiledRule } from '../rules/rule.js';
-import type { SubjectUsage } from '../windows/subject-usage.js';
+import { type SubjectUsage, withoutUsage } from '../windows/subject-usage.js';
 import type { CandidateSubjects } from './candidate-subjects-store.js';
 import type { ReplayedWindows } from './replayed-windows.js';
 
@@ -79,7 +79,7 @@ export class TestedSubjects {
       if (route === undefined || (!countsAnyPlan && !ofPlan.has(route.routeId))) continue;
       // Wallets pay nothing in a backtest.
       const account = new AccountDebits(route.account.id, scope, 0);
-      tested.push({ scope, subject, route, account, above: [], parents: [], latest: [], all: undefined });
+      tested.push(withoutUsage({ scope, subject, route, account }));
     }
     const firstWindows = await this.#firstWindowsOf(tested);
     for (const [index, usage] of tested.entries()) {

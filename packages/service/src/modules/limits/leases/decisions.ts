@@ -16,7 +16,7 @@ import { type AskedLimit, refuseFull } from '../check/limit-exceeded.js';
 import type { LimitStatus, RuleAtLevel } from '../check/limit-status.js';
 import type { SubjectLevel } from '../rules/route-rules.js';
 import { type Hold, type Lease, type LeaseInput, toBudgetLease, walletHoldsOf } from './lease.js';
-import { heldRuleKey, type LockedLeases } from './locked-leases.js';
+import { heldRule, heldRuleKey, type LockedLeases } from './locked-leases.js';
 import { partOf, refuseMoreThanLeft, refuseUnfit, rulesBeside } from './parts.js';
 import type { HeldRule } from './reserved-store.js';
 
@@ -242,11 +242,6 @@ export function limitsAsked(
     for (const rule of present(rules[index], 'the rules of a hold')) ask(rule, amount);
   for (const rule of slots) ask(rule, ONE_STORED);
   return [...asked.values()];
-}
-
-/** Returns the rule that a lease is reserved of. */
-export function heldRule({ at, rule }: RuleAtLevel): HeldRule {
-  return { subject: at.subject, ruleNo: rule.ruleNo };
 }
 
 /** Releases what a lease holds of its wallets; the lease is passed as it was before its end. */

@@ -7,7 +7,7 @@ import { type Postgres, type Tx, transaction } from '../../../platform/postgres/
 import { createSweepJob, inBatches, type SweepJob } from '../../../platform/sweep-job.js';
 import { WalletHolds } from '../../ledger/index.js';
 import { giveBackToWallets } from './decisions.js';
-import { type Lease, walletHoldsOf } from './lease.js';
+import { type Lease, parentIdOf, walletHoldsOf } from './lease.js';
 import { LockedLeases } from './locked-leases.js';
 import { negated, subtractReserved } from './reserved-store.js';
 import {
@@ -105,23 +105,16 @@ async function claimWithParents(
 ): Promise<{ readonly due: readonly DueLease[]; readonly parents: readonly Lease[] }> {
   const claimed = await claimDueLeases(tx, nowS, LEASES_PER_TRANSACTION);
   const known = new Set(claimed.map(({ lease }) => lease.id));
-  const missing = claimed.flatMap(
-    ({
-      lease: {
-        projectId,
-        ancestorIds: [id],
-      },
-    }) => (id === undefined || known.has(id) ? [] : { projectId, id }),
-  );
+  const missing = claimed.flatMap(({ lease }) => {
+    const id = parentIdOf(lease);
+    return id === undefined || known.has(id) ? [] : { projectId: lease.projectId, id };
+  });
   const parents = await lockFreeLeases(tx, missing);
   for (const { id } of parents) known.add(id);
-  const due = claimed.filter(
-    ({
-      lease: {
-        ancestorIds: [id],
-      },
-    }) => id === undefined || known.has(id),
-  );
+  const due = claimed.filter(({ lease }) => {
+    const id = parentIdOf(lease);
+    return id === undefined || known.has(id);
+  });
   return { due, parents };
 }
 

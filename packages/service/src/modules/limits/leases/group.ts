@@ -12,14 +12,13 @@ import type { SubjectLimits } from '../check/subject-limits.js';
 import { readDenials } from '../settings/store.js';
 import {
   type ChangeRequest,
-  heldRule,
   LeaseDecisions,
   type LeaseState,
   limitsAsked,
   type OpenLeaseRequest,
 } from './decisions.js';
 import { rulesHolding, rulesOfHold, walletsHolding } from './lease.js';
-import { heldRuleKey, LockedLeases } from './locked-leases.js';
+import { heldRule, heldRuleKey, LockedLeases } from './locked-leases.js';
 import { levelsBelow } from './parts.js';
 import { changeReserved, type HeldRule, lockReserved } from './reserved-store.js';
 import * as store from './store.js';

@@ -1,7 +1,7 @@
 import type { LeaseStatus } from '@tollgate/contract';
 import { present } from '../../../kernel/present.js';
 import { amountFromText, amountText } from '../../ledger/index.js';
-import type { LimitedSubject } from '../rules/route-rules.js';
+import { areSameSubject, type LimitedSubject } from '../rules/route-rules.js';
 import type { Hold, HoldUnit, Lease } from './lease.js';
 import type { HeldRule } from './reserved-store.js';
 
@@ -166,7 +166,7 @@ function plainColumns(
   { unit, amount, used, held, rules, holdsWallet }: Hold,
   own: LimitedSubject,
 ): PlainColumns {
-  const isOwn = rules.every(({ subject: { type, id } }) => type === own.type && id === own.id);
+  const isOwn = rules.every(({ subject }) => areSameSubject(subject, own));
   return {
     currency: unit,
     amount: amountText(amount),

@@ -71,6 +71,11 @@ export interface LeaseInput extends LeasedWork {
   readonly ttlSeconds: number;
 }
 
+/** Returns the lease that a lease takes a part of; undefined for none. */
+export function parentIdOf({ ancestorIds: [id] }: Pick<Lease, 'ancestorIds'>): string | undefined {
+  return id;
+}
+
 /** Returns a unit as text, for maps. A kind contains no space, so the key is unambiguous. */
 export function unitKey({ kind, unit }: HoldUnit): string {
   return `${kind} ${unit}`;
@@ -167,7 +172,6 @@ export function rulesOfHold(
 export function toBudgetLease(lease: Lease, nowS: number): BudgetLease {
   const isDue = lease.status === 'active' && lease.expiresAt <= nowS;
   const shown = isDue ? ended(lease, nowS) : lease;
-  const [parentId = null] = shown.ancestorIds;
   return {
     id: shown.id,
     tenant_id: shown.tenantId,
@@ -178,7 +182,7 @@ export function toBudgetLease(lease: Lease, nowS: number): BudgetLease {
     metric: shown.metric,
     dimensions: Object.fromEntries(shown.dimensions),
     status: shown.status,
-    parent_lease_id: parentId,
+    parent_lease_id: parentIdOf(shown) ?? null,
     ...plainFields(shown),
     holds: shown.holds.map(toLeaseHold),
     expires_at: shown.expiresAt,

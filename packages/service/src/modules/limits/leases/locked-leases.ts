@@ -1,6 +1,7 @@
 import { addTo, present, sumOrNone } from '../../../kernel/present.js';
 import type { Amount } from '../../ledger/index.js';
-import { ended, type Lease, reservedAmountsOf, withGivenBack, withHeld } from './lease.js';
+import type { RuleAtLevel } from '../check/limit-status.js';
+import { ended, type Lease, parentIdOf, reservedAmountsOf, withGivenBack, withHeld } from './lease.js';
 import type { HeldAmount, HeldRule } from './reserved-store.js';
 
 /** Leases of a project that a transaction has locked, as it changes them in memory, and what these changes reserve. */
@@ -52,7 +53,8 @@ export class LockedLeases {
   }
 
   /** Returns the active lease that a lease is a part of; undefined when there is none. */
-  parentOf({ ancestorIds: [id] }: Lease): Lease | undefined {
+  parentOf(lease: Lease): Lease | undefined {
+    const id = parentIdOf(lease);
     const parent = id === undefined ? undefined : this.#leases.get(id);
     return parent?.status === 'active' ? parent : undefined;
   }
@@ -108,6 +110,11 @@ export class LockedLeases {
       addTo(this.#reserved, key, sign * amount);
     }
   }
+}
+
+/** Returns the rule that a lease is reserved of. */
+export function heldRule({ at, rule }: RuleAtLevel): HeldRule {
+  return { subject: at.subject, ruleNo: rule.ruleNo };
 }
 
 /** A type contains no space, and a number neither, so the key is unambiguous. */

@@ -3,9 +3,9 @@ import { DomainError, invalidRequest } from '../../../kernel/errors.js';
 import { present, sumOrNone } from '../../../kernel/present.js';
 import { amountText } from '../../ledger/index.js';
 import type { RuleAtLevel } from '../check/limit-status.js';
-import type { LimitedSubject, SubjectLevel } from '../rules/route-rules.js';
+import { areSameSubject, type LimitedSubject, type SubjectLevel } from '../rules/route-rules.js';
 import { type AskedHold, type Hold, type HoldUnit, type Lease, type LeaseInput, unitKey } from './lease.js';
-import { heldRuleKey } from './locked-leases.js';
+import { heldRule, heldRuleKey } from './locked-leases.js';
 
 /** Upper bound of the leases that a lease is a part of, one in the other. */
 const LEASE_ANCESTORS_MAX = 32;
@@ -44,13 +44,9 @@ export function levelsBelow(
   subject: LimitedSubject,
   above: LimitedSubject,
 ): readonly SubjectLevel[] | undefined {
-  if (isSame(subject, above)) return [];
-  const at = levels.findIndex((level) => isSame(level.subject, above));
+  if (areSameSubject(subject, above)) return [];
+  const at = levels.findIndex((level) => areSameSubject(level.subject, above));
   return at < 0 ? undefined : levels.slice(0, at);
-}
-
-function isSame(a: LimitedSubject, b: LimitedSubject): boolean {
-  return a.type === b.type && a.id === b.id;
 }
 
 /** @throws DomainError `invalid_request` for a lease of which the subject cannot take a part */
@@ -92,9 +88,7 @@ export function rulesBeside(
   return input.holds.map((asked, index) => {
     const held = new Set(holdOf(parent, asked)?.rules.map(heldRuleKey));
     const found = present(rules[index], 'the rules of a hold');
-    return found.filter(
-      ({ at, rule }) => !held.has(heldRuleKey({ subject: at.subject, ruleNo: rule.ruleNo })),
-    );
+    return found.filter((rule) => !held.has(heldRuleKey(heldRule(rule))));
   });
 }
 

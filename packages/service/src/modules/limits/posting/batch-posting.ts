@@ -4,7 +4,7 @@ import { postCorrections, postUsage, type UsageDebit } from '../../ledger/index.
 import { emit } from '../../webhooks/index.js';
 import type { LimitCatalog } from '../rules/catalog.js';
 import type { CompiledRoute, LimitedSubject, RoutedSubject } from '../rules/route-rules.js';
-import { type SubjectUsage, subjectRef } from '../windows/subject-usage.js';
+import { type SubjectUsage, subjectRef, withoutUsage } from '../windows/subject-usage.js';
 import { countWindows } from '../windows/windows.js';
 import { AccountDebits, correctionDebit, usageDebits } from './debits.js';
 import { BatchLeases, releaseCharges } from './lease-charges.js';
@@ -187,7 +187,7 @@ export class BatchPosting {
     const above = parent === undefined ? UNPRICED.above : [parent, ...parent.above];
     const parents = parent === undefined ? UNPRICED.parents : [parent.subject, ...parent.parents];
     const account = this.#account(scope, route.account.id);
-    const usage = { scope, subject, route, account, above, parents, latest: [], all: undefined };
+    const usage = withoutUsage({ scope, subject, route, account }, { above, parents });
     ofType.set(subject.id, usage);
     return usage;
   }

@@ -3,11 +3,11 @@ import { present } from '../../../kernel/present.js';
 import type { Tx } from '../../../platform/postgres/index.js';
 import { type Release, smallerAmount } from '../../ledger/index.js';
 import type { UsageEventRow, UsageItemRow } from '../../usage/index.js';
-import { type Hold, type HoldUnit, type Lease, unitKey } from '../leases/lease.js';
+import { type Hold, type HoldUnit, type Lease, parentIdOf, unitKey } from '../leases/lease.js';
 import { heldRuleKey } from '../leases/locked-leases.js';
 import { type HeldAmount, subtractReserved } from '../leases/reserved-store.js';
 import { type LeaseKey, lockLeasesByKey, updateLeases } from '../leases/store.js';
-import type { LimitedSubject } from '../rules/route-rules.js';
+import { areSameSubject, type LimitedSubject } from '../rules/route-rules.js';
 import type { PostingScope, RatedUsage, UsageGroup } from './rated-usage.js';
 import {
   chargePlainLeases,
@@ -66,7 +66,7 @@ export class BatchLeases {
     const charge = this.#ofProject(scope).get(budgetLeaseId);
     if (charge === undefined || subject === undefined) return UNKNOWN_LEASE;
     const { lease } = charge;
-    if (lease.subject.type !== subject.type || lease.subject.id !== subject.id) return UNKNOWN_LEASE;
+    if (!areSameSubject(lease.subject, subject)) return UNKNOWN_LEASE;
     if (lease.status !== 'active') return { status: lease.status, charge: undefined };
     const isOver = lease.expiresAt * 1_000 <= this.#nowMs;
     return isOver ? EXPIRED_LEASE : { status: 'applied', charge };
@@ -163,8 +163,9 @@ class LeaseSums {
     return this.#of(`${projectId} ${id}`, hold);
   }
 
-  addToParent({ projectId, ancestorIds: [parentId] }: Lease, hold: HoldUnit, sum: HoldCharge): void {
-    if (parentId !== undefined) this.#add(`${projectId} ${parentId}`, hold, sum);
+  addToParent(lease: Lease, hold: HoldUnit, sum: HoldCharge): void {
+    const parentId = parentIdOf(lease);
+    if (parentId !== undefined) this.#add(`${lease.projectId} ${parentId}`, hold, sum);
   }
 
   #of(lease: string, hold: HoldUnit): HoldCharge {

@@ -7,7 +7,7 @@ import type { LimitCatalog } from '../rules/catalog.js';
 import type { CompiledRoute } from '../rules/route-rules.js';
 import { SLIDING_WINDOW, settleSliding } from '../windows/sliding.js';
 import { readEndedSteps, type SlidingKey } from '../windows/sliding-store.js';
-import { emptySum, subjectRef, type WindowSum } from '../windows/subject-usage.js';
+import { emptySum, subjectRef, type WindowSum, withoutUsage } from '../windows/subject-usage.js';
 import { AccountDebits } from './debits.js';
 import { lockPosting } from './store.js';
 
@@ -67,6 +67,5 @@ function sumOf(
   const rule = route?.rules.rules.find((other) => other.ruleNo === ruleNo && other.period.kind === 'sliding');
   if (route === undefined || rule === undefined) return undefined;
   const account = new AccountDebits(route.account.id, scope, nowMs);
-  const usage = { scope, subject, route, account, above: [], parents: [], latest: [], all: undefined };
-  return emptySum(usage, rule, SLIDING_WINDOW);
+  return emptySum(withoutUsage({ scope, subject, route, account }), rule, SLIDING_WINDOW);
 }

@@ -253,6 +253,10 @@ export class RouteIndex {
   }
 }
 
+export function areSameSubject(a: LimitedSubject, b: LimitedSubject): boolean {
+  return a.type === b.type && a.id === b.id;
+}
+
 /** Neither a project id nor a type contains a line break, so the key is unambiguous. */
 export function subjectKey(projectId: string, subjectType: string, subjectId: string): string {
   return `${projectId}\n${subjectType}\n${subjectId}`;

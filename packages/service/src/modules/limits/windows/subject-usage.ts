@@ -45,6 +45,16 @@ export interface SubjectUsage {
   all: Map<string, WindowSum> | undefined;
 }
 
+/** Returns a subject to whose windows nothing is added yet. */
+export function withoutUsage(
+  { scope, subject, route, account }: Pick<SubjectUsage, 'scope' | 'subject' | 'route' | 'account'>,
+  { above, parents }: Pick<SubjectUsage, 'above' | 'parents'> = NO_LEVELS,
+): SubjectUsage {
+  return { scope, subject, route, account, above, parents, latest: [], all: undefined };
+}
+
+const NO_LEVELS = { above: [], parents: [] };
+
 /** Returns the reference by which the catalog finds the subject's route. */
 export function subjectRef({ scope, subject }: Pick<SubjectUsage, 'scope' | 'subject'>): SubjectRef {
   return { projectId: scope.projectId, subjectType: subject.type, subjectId: subject.id };
