@@ -1,5 +1,5 @@
 import { LOSSES_LISTED_MAX, type LossReport } from '@tollgate/contract';
-import { DAY_S } from '@tollgate/timezone';
+import { dayText } from '../../kernel/day-text.js';
 import type { ObjectStore } from '../../platform/object-store/index.js';
 import { type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
 import {
@@ -71,7 +71,9 @@ async function* lostSegments({ postgres, objects }: LostDeps): AsyncGenerator<Fo
     for (const [index, projectId] of projectIds.entries())
       counts.set(projectId, (counts.get(projectId) ?? 0) + (eventCounts[index] ?? 0));
     const parts = await partsOf(postgres, [...counts.keys()], (projectId) => ({
-      ...{ eventCount: counts.get(projectId), firstDay: undefined, lastDay: undefined },
+      eventCount: counts.get(projectId),
+      firstDay: undefined,
+      lastDay: undefined,
     }));
     const drop = (tx: Tx) => store.dropSegment(tx, id);
     yield {
@@ -174,12 +176,12 @@ function reportOf(found: readonly Found[], isGivenUp: boolean): LossReport {
       received_at: lost.receivedAtMs === undefined ? null : Math.floor(lost.receivedAtMs / 1_000),
       projects: lost.parts.map(({ tenantId, projectId, eventCount, firstDay, lastDay }) => ({
         ...{ tenant_id: tenantId, project_id: projectId, event_count: eventCount ?? null },
-        ...{ first_day: textOf(firstDay), last_day: textOf(lastDay) },
+        ...{ first_day: textOrNull(firstDay), last_day: textOrNull(lastDay) },
       })),
     })),
   };
 }
 
-function textOf(day: number | undefined): string | null {
-  return day === undefined ? null : new Date(day * DAY_S * 1_000).toISOString().slice(0, 10);
+function textOrNull(day: number | undefined): string | null {
+  return day === undefined ? null : dayText(day);
 }

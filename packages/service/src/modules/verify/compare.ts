@@ -1,4 +1,5 @@
 import type { VerifyDifference } from '@tollgate/contract';
+import { dayText } from '../../kernel/day-text.js';
 import { equals, parseDecimal, toText } from '../../kernel/decimal.js';
 
 /** The values that both sides must agree on. Sums are per metric, unit and currency; counts of events are not. */
@@ -44,7 +45,6 @@ export interface DayComparison {
   readonly differences: VerifyDifference[];
 }
 
-const MS_PER_DAY = 86_400_000;
 const ABSENT = '0';
 
 export function dayKey({ tenantId, projectId, day }: ProjectDay): string {
@@ -101,10 +101,6 @@ export function changedDays(before: readonly Measurement[], after: readonly Meas
   }
   for (const gone of values.values()) changed.add(dayKey(gone));
   return changed;
-}
-
-export function dayText(day: number): string {
-  return new Date(day * MS_PER_DAY).toISOString().slice(0, 10);
 }
 
 function measurementKey({ metric, unit, currency, measure, ...day }: Measurement): string {

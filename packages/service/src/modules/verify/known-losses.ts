@@ -1,7 +1,9 @@
 import { LOSSES_LISTED_MAX, type LossRecount } from '@tollgate/contract';
 import { DAY_S } from '@tollgate/timezone';
+import { dayText } from '../../kernel/day-text.js';
+import { memoized } from '../../kernel/maps.js';
 import type { KnownLoss } from '../losses/index.js';
-import { type ComparedMeasure, dayKey, dayText, type Measurement, type ProjectDay } from './compare.js';
+import { type ComparedMeasure, dayKey, type Measurement, type ProjectDay } from './compare.js';
 
 /** Each row changes one of these counts by one, or none. */
 const STATUS_COUNTS: ReadonlySet<ComparedMeasure> = new Set([
@@ -9,6 +11,13 @@ const STATUS_COUNTS: ReadonlySet<ComparedMeasure> = new Set([
   'failed_count',
   'voided_count',
 ]);
+
+/** A day, with the number of its rows that may be among those that were given up, and what is missing. */
+interface LossyDay {
+  readonly day: ProjectDay;
+  readonly rows: number;
+  readonly missing: Map<ComparedMeasure, number>;
+}
 
 /** The rows of the history that were given up, and the days that lack some of them. */
 export class KnownLosses {
@@ -30,22 +39,32 @@ export class KnownLosses {
    * missing events than these, or other differences, are not explained.
    */
   explainedDays(expected: readonly Measurement[], found: readonly Measurement[]): Set<string> {
-    const days = new Map<string, { readonly day: ProjectDay; rows: number }>();
-    if (this.#ofHistory.size === 0) return new Set();
-    for (const each of [...expected, ...found]) {
-      const rows = this.#rowsOf(each);
-      if (rows > 0) days.set(dayKey(each), { day: each, rows });
-    }
     const explained = new Set<string>();
-    for (const [key, { day, rows }] of days) {
-      const counts = missingOf(key, expected, found);
-      if (counts.events + counts.corrections === 0 || counts.events > rows || counts.corrections > rows)
-        continue;
+    if (this.#ofHistory.size === 0) return explained;
+    for (const [key, { day, rows, missing }] of this.#lossyDays(expected, found)) {
+      let events = 0;
+      for (const measure of STATUS_COUNTS) events += Math.abs(missing.get(measure) ?? 0);
+      const corrections = Math.abs(missing.get('correction_count') ?? 0);
+      if (events + corrections === 0 || events > rows || corrections > rows) continue;
       explained.add(key);
       this.#days.add(key);
       this.#lastDays.set(day.projectId, Math.max(day.day, this.#lastDays.get(day.projectId) ?? 0));
     }
     return explained;
+  }
+
+  /** Returns the days, by their keys, with the number of rows that may be missing and what is missing. */
+  #lossyDays(expected: readonly Measurement[], found: readonly Measurement[]) {
+    const days = new Map<string, LossyDay>();
+    const add = (each: Measurement, sign: 1 | -1) => {
+      const { missing } = memoized(days, dayKey(each), () => {
+        return { day: each, rows: this.#rowsOf(each), missing: new Map<ComparedMeasure, number>() };
+      });
+      missing.set(each.measure, (missing.get(each.measure) ?? 0) + sign * Number(each.value));
+    };
+    for (const each of expected) add(each, 1);
+    for (const each of found) add(each, -1);
+    return days;
   }
 
   /** Returns the time from which the history of a project lacks none of these rows, Unix seconds. */
@@ -78,20 +97,4 @@ export class KnownLosses {
       if (firstDay <= day && day <= lastDay) rows += eventCount;
     return rows;
   }
-}
-
-function missingOf(key: string, expected: readonly Measurement[], found: readonly Measurement[]) {
-  const missing = new Map<ComparedMeasure, number>();
-  for (const [measurements, sign] of [
-    [expected, 1],
-    [found, -1],
-  ] as const) {
-    for (const each of measurements) {
-      if (dayKey(each) !== key) continue;
-      missing.set(each.measure, (missing.get(each.measure) ?? 0) + sign * Number(each.value));
-    }
-  }
-  let events = 0;
-  for (const measure of STATUS_COUNTS) events += Math.abs(missing.get(measure) ?? 0);
-  return { events, corrections: Math.abs(missing.get('correction_count') ?? 0) };
 }

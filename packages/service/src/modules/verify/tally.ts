@@ -5,8 +5,9 @@ import {
   type VerifyReport,
   type VerifyTotal,
 } from '@tollgate/contract';
+import { dayText } from '../../kernel/day-text.js';
 import { add, type Decimal, toText, ZERO } from '../../kernel/decimal.js';
-import { compareDays, dayText, decimalOf, type Measurement, type ProjectDay } from './compare.js';
+import { compareDays, decimalOf, type Measurement, type ProjectDay } from './compare.js';
 
 /** The findings so far of one verification. */
 export class Tally {
