@@ -397,6 +397,13 @@ create table ingest_totals (
   constraint ingest_totals_pkey PRIMARY KEY (project_id)
 );
 
+create table key_changes (
+  xid xid8 not null default pg_current_xact_id(),
+  place bigint not null generated always as identity,
+  keys integer[],
+  constraint key_changes_pkey PRIMARY KEY (xid, place)
+);
+
 create table lease_members (
   owner uuid not null,
   kind text not null,

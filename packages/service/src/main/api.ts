@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../config.js';
 import { systemClock } from '../kernel/clock.js';
-import type { ProjectRef, ProjectScope } from '../kernel/scope.js';
+import type { ProjectScope } from '../kernel/scope.js';
 import { KnownNames, registerAnalysisRoutes, usedNames } from '../modules/analysis/index.js';
 import { createBoards, registerBoardRoutes } from '../modules/boards/index.js';
 import {
@@ -20,18 +20,13 @@ import {
   advanceRevision,
   countSubjectRoutes,
   countUsageControls,
-  createApiCatalog,
-  createLimitManagement,
-  createRealtimeLimits,
   eventsOfRules,
-  registerLimitManagementRoutes,
-  registerRealtimeLimitRoutes,
 } from '../modules/limits/index.js';
 import { registerMoveRoutes } from '../modules/moves/index.js';
 import { checkStoresMatch } from '../modules/pipeline/index.js';
 import { registerQuotaRoutes } from '../modules/quotas/index.js';
 import { registerRebuildRoutes } from '../modules/rebuild/index.js';
-import { isDefaultSubjectType, type RuleSets } from '../modules/rules/index.js';
+import type { RuleSets } from '../modules/rules/index.js';
 import {
   createUsageHistory,
   ProjectHistory,
@@ -55,6 +50,7 @@ import { measureBacklog } from './backlog-metrics.js';
 import { baselineOf } from './baseline.js';
 import type { OpenCell } from './cell.js';
 import { startCheckout, usableProvider } from './checkout.js';
+import { registerLimitRoutes } from './limits.js';
 import { measureProcess } from './process-metrics.js';
 import { registerRules } from './rules.js';
 import type { RulesThreads } from './rules-threads.js';
@@ -210,7 +206,7 @@ function registerModules(
   registerCellRoutes(app, { postgres, cellName: config.cell });
   registerLedgerRoutes(app, createLedger({ postgres, clock, beforeAccountChange: advanceRevision }));
   const names = knownNames(clickhouse, history);
-  registerLimitRoutes(app, { postgres, metrics, admission, names });
+  registerLimitRoutes(app, { postgres, log, metrics, admission, names });
   registerCatalogRoutes(app, {
     postgres,
     clock,
@@ -284,17 +280,4 @@ function knownNames(clickhouse: Stores['clickhouse'], history: UsageHistory): Kn
   return new KnownNames({
     read: async (project) => usedNames(new ProjectHistory(clickhouse, await history.scopeOf(project))),
   });
-}
-
-/** One catalog for both, so that changes on this node are effective here at once. */
-function registerLimitRoutes(
-  app: App,
-  parts: { postgres: Stores['postgres']; metrics: Metrics; admission: TenantAdmission; names: KnownNames },
-): void {
-  const deps = { ...parts, clock: systemClock, catalog: createApiCatalog() };
-  const isSubjectTypeKnown = async (project: ProjectRef, type: string) =>
-    (await isDefaultSubjectType(new ProjectDb(parts.postgres.db, project), type)) ||
-    (await parts.names.unknown(project, 'subject_types', [type])).names.length === 0;
-  registerLimitManagementRoutes(app, createLimitManagement({ ...deps, isSubjectTypeKnown }));
-  registerRealtimeLimitRoutes(app, createRealtimeLimits(deps));
 }

@@ -14,6 +14,7 @@ import { createEventIdCompactionJob } from '../modules/pipeline/index.js';
 import { createRetentionJob, type RetentionPolicy } from '../modules/storage/index.js';
 import { createUnpricedDaysJob } from '../modules/usage/index.js';
 import { createSender, createWebhookDispatcher } from '../modules/webhooks/index.js';
+import { createNoteDeletionJob } from '../platform/changes/index.js';
 import type { Logger } from '../platform/log/index.js';
 import type { Metrics } from '../platform/metrics/index.js';
 import {
@@ -80,6 +81,7 @@ export function startJobs(
     createRetentionJob({ ...deps, clickhouse, policy }),
     createEventIdCompactionJob(deps),
     createUnpricedDaysJob({ postgres, clickhouse, log }),
+    createNoteDeletionJob({ postgres, log }),
     ...objectSweeps({ postgres, objects, folders }, log),
     ...(archive === undefined ? [] : [createArchiveJob({ ...deps, clickhouse, archive })]),
   ];

@@ -18,10 +18,11 @@ export { earlierAnswer, type KeyedRequest, once, RequestKeys } from './idempoten
 export { insufficientFunds } from './insufficient-funds.js';
 export { type CorrectionDebit, postCorrections, postUsage, type UsageDebit } from './posting.js';
 export { recountLedger } from './recount-store.js';
-export { prepaidAvailable, type Release, WalletHolds } from './reservations.js';
+export { type Release, WalletHolds } from './reservations.js';
 export { registerLedgerRoutes } from './routes.js';
 export { latestUsageMs, readUsageSums, type UsageSum } from './usage-sum-store.js';
-export type { WalletKey } from './wallet.js';
+export { type WalletKey, walletNumber } from './wallet.js';
+export { availableText, walletKeyLists } from './wallet-store.js';
 export { WalletService } from './wallets.js';
 
 /** The parts of the ledger that its routes need. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { prepaidAvailable } from './index.js';
+import { amountFromText, availableText, walletKeyLists } from './index.js';
 import { keyOfCaller, LedgerFixture, ONE } from './ledger.testing.js';
 import type { WalletCaller } from './wallets.js';
 
@@ -17,8 +17,14 @@ async function prepaidWallet(amount: bigint, expiresAt?: number): Promise<Wallet
   return wallet;
 }
 
-const available = (...wallets: WalletCaller[]) =>
-  prepaidAvailable(fixture.store.postgres, wallets.map(keyOfCaller));
+async function available(...wallets: WalletCaller[]): Promise<(bigint | undefined)[]> {
+  const { rows } = await fixture.store.postgres.pool.query<{ position: number; available: string }>(
+    availableText(1),
+    walletKeyLists(wallets.map(keyOfCaller)),
+  );
+  const byPosition = new Map(rows.map((row) => [row.position, amountFromText(row.available)]));
+  return wallets.map((_, index) => byPosition.get(index + 1));
+}
 
 describe('a reservation', () => {
   it('holds what a prepaid wallet has, and no more', async () => {

@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/clock.js';
-import type { Postgres, Tx } from '../../platform/postgres/index.js';
+import type { Tx } from '../../platform/postgres/index.js';
 import type { Amount } from './amount.js';
 import { insertTransactions } from './ledger-store.js';
 import { settleWallets } from './settle-wallets.js';
@@ -11,7 +11,7 @@ import {
   type WalletState,
   walletKeyText,
 } from './wallet.js';
-import { lockWallets, readAvailable, updateWallets } from './wallet-store.js';
+import { lockWallets, updateWallets } from './wallet-store.js';
 
 /** The result of a reservation. */
 export type Reservation =
@@ -24,18 +24,6 @@ export type Reservation =
 /** A part of a reservation that is released unused. */
 export interface Release extends WalletKey {
   readonly amount: Amount;
-}
-
-/**
- * Returns how much could be reserved of prepaid wallets now, one entry for each key; undefined for wallets that are
- * postpaid or not open, which have no bound.
- */
-export async function prepaidAvailable(
-  postgres: Pick<Postgres, 'pool'>,
-  keys: readonly WalletKey[],
-): Promise<(Amount | undefined)[]> {
-  const available = await readAvailable(postgres, keys);
-  return keys.map((key) => available.get(walletKeyText(key)));
 }
 
 /**

@@ -1,16 +1,10 @@
 import type { WalletMode } from '@tollgate/contract';
 import { sql } from 'kysely';
 import { present } from '../../kernel/present.js';
-import {
-  columnsOf,
-  type Db,
-  isNotMoving,
-  type Postgres,
-  type ProjectDb,
-  type Tx,
-} from '../../platform/postgres/index.js';
-import { type Amount, amountFromText } from './amount.js';
-import { type WalletKey, type WalletState, walletKeyText } from './wallet.js';
+import { noting } from '../../platform/changes/index.js';
+import { columnsOf, type Db, isNotMoving, type ProjectDb, type Tx } from '../../platform/postgres/index.js';
+import { amountFromText } from './amount.js';
+import { type WalletKey, type WalletState, walletKeyText, walletNumber } from './wallet.js';
 
 interface WalletRow {
   readonly tenant_id: string;
@@ -102,6 +96,7 @@ export async function measureDueWallets(
 export async function updateWallets(tx: Tx, wallets: readonly WalletState[]): Promise<void> {
   const { words, amounts, integers } = columnsOf(wallets);
   await sql`
+    ${noting(wallets.map(walletNumber))}
     update wallets w set mode = k.mode, balance = k.balance, owed = k.owed, reserved = k.reserved,
       unapplied_debit = k.unapplied_debit, next_expiry_at = k.next_expiry_at
     from unnest(${keys(wallets)}, ${words((wallet) => wallet.mode)}::text[],
@@ -120,35 +115,31 @@ export async function listWallets(db: ProjectDb, accountId: string): Promise<Wal
   return rows.map(toWallet);
 }
 
-const AVAILABLE = `
-  select w.account_id, w.currency, w.balance - w.reserved as available
-  from unnest($1::text[], $2::text[], $3::text[], $4::text[]) as k (tenant_id, project_id, account_id, currency)
+/**
+ * The text of a query: what could be reserved of prepaid wallets, their balance less the reserved amount, by the
+ * position of their key from 1 on. Wallets that are postpaid or not open have no bound, and no row.
+ *
+ * @param first the number of the first of its four parameters, which `walletKeyLists` returns
+ */
+export function availableText(first: number): string {
+  const [tenants, projects, accounts, currencies] = [0, 1, 2, 3].map((at) => `$${first + at}::text[]`);
+  return `
+  select k.position, w.balance - w.reserved as available
+  from unnest(${tenants}, ${projects}, ${accounts}, ${currencies}) with ordinality
+    as k (tenant_id, project_id, account_id, currency, position)
   join wallets w on w.project_id = k.project_id and w.account_id = k.account_id and w.currency = k.currency
     and w.tenant_id = k.tenant_id
   where w.mode = 'prepaid'`;
+}
 
-/**
- * Returns the balance less the reserved amount of each prepaid wallet, by `walletKeyText`. Each connection plans the
- * statement once.
- */
-export async function readAvailable(
-  { pool }: Pick<Postgres, 'pool'>,
-  wallets: readonly WalletKey[],
-): Promise<Map<string, Amount>> {
-  const values = [
+/** Returns the parameters of `availableText`. */
+export function walletKeyLists(wallets: readonly WalletKey[]): string[][] {
+  return [
     wallets.map((key) => key.tenantId),
     wallets.map((key) => key.projectId),
     wallets.map((key) => key.accountId),
     wallets.map((key) => key.currency),
   ];
-  type Row = Pick<WalletRow, 'account_id' | 'currency'> & { readonly available: string };
-  const { rows } = await pool.query<Row>({ name: 'ledger-available', text: AVAILABLE, values });
-  return new Map(
-    rows.map((row) => [
-      walletKeyText({ accountId: row.account_id, currency: row.currency }),
-      amountFromText(row.available),
-    ]),
-  );
 }
 
 function toWallet(row: WalletRow): WalletState {

@@ -1,4 +1,5 @@
 import type { LedgerAccount, LedgerKind, WalletMode } from '@tollgate/contract';
+import { keyNumber } from '../../platform/changes/index.js';
 import { type Amount, amountText, smallerAmount } from './amount.js';
 
 /** Identifies a wallet: the balance of one account in one currency. */
@@ -86,6 +87,11 @@ export function keyOf({ tenantId, projectId, accountId, currency }: WalletKey): 
 /** Returns a key as text, for maps of wallets. */
 export function walletKeyText({ accountId, currency }: Pick<WalletKey, 'accountId' | 'currency'>): string {
   return `${accountId} ${currency}`;
+}
+
+/** Returns the number of a wallet in notes of changes. */
+export function walletNumber({ projectId, accountId, currency }: WalletKey): number {
+  return keyNumber(`${projectId} ${accountId} ${currency}`);
 }
 
 function withWorth(wallet: WalletState, mode: WalletMode, worth: Amount): WalletState {

@@ -1,6 +1,7 @@
 export * from './backtest/index.js';
 export { createRealtimeLimits, type RealtimeLimitParts } from './check/realtime.js';
 export { registerRealtimeLimitRoutes } from './check/realtime-routes.js';
+export { USAGE_FRESH_MS } from './check/usage-reads.js';
 export { createLeaseExpiryJob } from './leases/expiry.js';
 export { recountReservations } from './leases/recount-store.js';
 export * from './posting/index.js';

@@ -27,6 +27,7 @@ export interface Database {
   failed_events: FailedEventsTable;
   idempotent_requests: IdempotentRequestsTable;
   ingest_totals: IngestTotalsTable;
+  key_changes: KeyChangesTable;
   lease_members: LeaseMembersTable;
   ledger_entries: LedgerEntriesTable;
   ledger_transactions: LedgerTransactionsTable;
@@ -396,6 +397,12 @@ export interface IngestTotalsTable {
   failed_count: number;
   duplicate_count: number;
   voided_count: Generated<number>;
+}
+
+export interface KeyChangesTable {
+  xid: Generated<string>;
+  place: GeneratedAlways<number>;
+  keys: number[] | null;
 }
 
 export interface LeaseMembersTable {

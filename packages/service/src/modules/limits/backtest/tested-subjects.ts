@@ -1,7 +1,7 @@
 import type { TimeWindow } from '../../../kernel/period.js';
 import { present } from '../../../kernel/present.js';
 import type { Postgres } from '../../../platform/postgres/index.js';
-import { readCounted } from '../check/limit-status-store.js';
+import { readUsage } from '../check/limit-status-store.js';
 import { AccountDebits } from '../posting/debits.js';
 import type { PostingScope } from '../posting/rated-usage.js';
 import { catalogSource } from '../rules/catalog-store.js';
@@ -101,19 +101,21 @@ export class TestedSubjects {
   async #firstWindowsOf(subjects: readonly SubjectUsage[]): Promise<ReadonlyMap<CompiledRule, TimeWindow>[]> {
     const found = subjects.map(() => new Map<CompiledRule, TimeWindow>());
     const { postgres, scope, rules, from } = this.#parts;
-    const { projectNo } = scope;
+    const { projectId, projectNo } = scope;
     if (!rules.hasFirstUse) return found;
     for (const rule of rules.rules) {
       if (rule.period.kind !== 'first_use') continue;
       const { durationS } = rule.period;
       // The later instant is read last, so that its window is the one that stays.
       for (const atS of [from - durationS, from]) {
-        const asks = subjects.map(({ subject, route }) => ({
+        const queries = subjects.map(({ subject, route }) => ({
+          projectId,
           projectNo,
           rules: [{ at: { subject, route, level: 0 }, rule, window: startingAt(atS), value: undefined }],
+          wallet: undefined,
         }));
-        for (const [index, [counted]] of (await readCounted(postgres, asks)).entries()) {
-          const { startS } = present(counted, 'a stored window');
+        for (const [index, { counted }] of (await readUsage(postgres, queries)).entries()) {
+          const { startS } = present(counted[0], 'a stored window');
           if (startS !== undefined) found[index]?.set(rule, { startS, endS: startS + durationS });
         }
       }

@@ -54,3 +54,20 @@ export function measureQueues(metrics: Metrics, queues: Readonly<Record<string, 
     ({ failedCount }) => failedCount,
   );
 }
+
+/** Registers the metric of reads that were answered from memory or from the database. */
+export function measureReads(
+  metrics: Metrics,
+  { answered }: { readonly answered: Readonly<Record<'memory' | 'database', number>> },
+): void {
+  new Counter({
+    name: 'tollgate_limit_reads_total',
+    help: 'Reads of limits and wallets for checks and snapshots, by where the answer was found.',
+    labelNames: ['source'],
+    registers: [metrics],
+    collect() {
+      this.reset();
+      for (const [source, count] of Object.entries(answered)) this.inc({ source }, count);
+    },
+  });
+}

@@ -1,14 +1,23 @@
 import { CompiledQuery } from 'kysely';
 import { present, sumOrNone } from '../../../kernel/present.js';
 import type { Postgres, Tx } from '../../../platform/postgres/index.js';
-import { type Amount, amountFromText } from '../../ledger/index.js';
+import {
+  type Amount,
+  amountFromText,
+  availableText,
+  type WalletKey,
+  walletKeyLists,
+} from '../../ledger/index.js';
 import { storedValue } from '../windows/counted-values.js';
 import type { Counted, OpenRuleAtLevel } from './limit-status.js';
 
-/** The windows to read for the rules of a subject, of all levels that are asked about. */
-export interface CountedQuery {
+/** The windows to read for the rules of a subject, of all levels that are asked about, and a wallet. */
+export interface UsageQuery {
+  readonly projectId: string;
   readonly projectNo: number;
   readonly rules: readonly AskedRule[];
+  /** Undefined to read none. */
+  readonly wallet: WalletKey | undefined;
 }
 
 /** A window to read, and the value that may be new to it. */
@@ -17,12 +26,18 @@ export interface AskedRule extends OpenRuleAtLevel {
   readonly value: string | undefined;
 }
 
-/** One entry for each rule that was asked about, in their order. */
-export type CountedRules = readonly Counted[];
+/** The answer to a query, as of one moment. */
+export interface UsageRead {
+  /** One entry for each rule, in their order. */
+  readonly counted: readonly Counted[];
+  /** How much of the wallet can be reserved; undefined if none was asked for, or it has no bound. */
+  readonly available: Amount | undefined;
+}
 
-interface CountedRow {
-  /** Position in the list of asks, from 1 on. */
+interface UsageRow {
+  /** Position in the list of rules or, for a row with `available`, in the list of wallets; from 1 on. */
   readonly position: number;
+  readonly available: string | null;
   readonly window_start: number | null;
   readonly used: string | null;
   readonly limit_amount: string | null;
@@ -51,7 +66,7 @@ const KNOWN: WindowParts = { values: '', names: '', start: 'k.window_start', joi
  * so only the newest that begins before it can contain it. The usage of a sliding window is the sum of its steps.
  */
 const BY_USAGE: WindowParts = {
-  values: ', $7::bool[], $8::bool[]',
+  values: ', $11::bool[], $12::bool[]',
   names: ', is_first_use, slides',
   start: 'w.start',
   joins: `cross join lateral (select case
@@ -72,11 +87,15 @@ const BY_USAGE: WindowParts = {
     )`,
 };
 
+/** The first parameter of the wallets. */
+const FIRST_OF_WALLETS = 7;
+
 /**
  * A few index look-ups for each rule: its window is the current one of its subject, a past one, or does not exist yet.
+ * One more for each wallet: a statement costs more than what it finds.
  */
-const countedText = ({ values, names, start, joins, used }: WindowParts) => `
-  select k.position, r.reserved, s.occurrences > 0 is true as seen,
+const usageText = ({ values, names, start, joins, used }: WindowParts) => `
+  select k.position, null::numeric as available, r.reserved, s.occurrences > 0 is true as seen,
     case when c.window_starts[i.at] = ${start} or p.used is not null then ${start} end as window_start,
     ${used} when c.window_starts[i.at] = ${start} then c.used[i.at] else p.used end as used,
     case when c.window_starts[i.at] = ${start} then c.limit_amounts[i.at] else p.limit_amount end as limit_amount
@@ -91,38 +110,41 @@ const countedText = ({ values, names, start, joins, used }: WindowParts) => `
   left join limit_reserved r on r.project_no = k.project_no and r.subject_type = k.subject_type
     and r.subject_id = k.subject_id and r.rule_no = k.rule_no
   left join window_values s on s.project_no = k.project_no and s.subject_type = k.subject_type
-    and s.subject_id = k.subject_id and s.rule_no = k.rule_no and s.window_start = ${start} and s.value = k.value`;
+    and s.subject_id = k.subject_id and s.rule_no = k.rule_no and s.window_start = ${start} and s.value = k.value
+  union all
+  select a.position, a.available, null, false, null, null, null from (${availableText(FIRST_OF_WALLETS)}) as a`;
 
 /**
  * The prepared statements: planning one takes longer than running it, so each connection plans it once. Requests
  * without windows that usage determines use the first, which costs less.
  */
-const COUNTED = { name: 'limits-counted', text: countedText(KNOWN) };
-const COUNTED_BY_USAGE = { name: 'limits-counted-by-usage', text: countedText(BY_USAGE) };
+const USAGE = { name: 'limits-usage', text: usageText(KNOWN) };
+const USAGE_BY_USAGE = { name: 'limits-usage-by-usage', text: usageText(BY_USAGE) };
 
 /**
- * Reads the use of these windows and what leases hold of their rules, both at one moment: an amount that moves from
- * reserved to used is never seen twice or not at all. Returns one entry for each ask, in their order.
+ * Reads the use of these windows, what leases hold of their rules, and what wallets have left, all at one moment: an
+ * amount that moves from reserved to used is never seen twice or not at all. Returns one entry for each query, in their
+ * order.
  */
-export async function readCounted(
+export async function readUsage(
   { pool }: Pick<Postgres, 'pool'>,
-  asks: readonly CountedQuery[],
-): Promise<CountedRules[]> {
-  const { rows } = await pool.query<CountedRow>(countedQuery(asks));
-  return byAsk(asks, rows);
+  queries: readonly UsageQuery[],
+): Promise<UsageRead[]> {
+  const { rows } = await pool.query<UsageRow>(usageQuery(queries));
+  return byQuery(queries, rows);
 }
 
-/** The same inside a transaction, at the moment of this statement. */
-export async function readCountedIn(tx: Tx, ask: CountedQuery): Promise<CountedRules> {
-  if (ask.rules.length === 0) return [];
-  const { text, values } = countedQuery([ask]);
-  const { rows } = await tx.executeQuery<CountedRow>(CompiledQuery.raw(text, values));
-  return present(byAsk([ask], rows)[0], 'the use of the rules');
+/** The same for one query inside a transaction, at the moment of this statement. */
+export async function readUsageIn(tx: Tx, query: UsageQuery): Promise<UsageRead> {
+  if (query.rules.length === 0 && query.wallet === undefined) return { counted: [], available: undefined };
+  const { text, values } = usageQuery([query]);
+  const { rows } = await tx.executeQuery<UsageRow>(CompiledQuery.raw(text, values));
+  return present(byQuery([query], rows)[0], 'the use of the rules');
 }
 
-function countedQuery(asks: readonly CountedQuery[]) {
-  const column = <Value>(value: (ask: CountedQuery, rule: AskedRule) => Value): Value[] =>
-    asks.flatMap((ask) => ask.rules.map((rule) => value(ask, rule)));
+function usageQuery(queries: readonly UsageQuery[]) {
+  const column = <Value>(value: (query: UsageQuery, rule: AskedRule) => Value): Value[] =>
+    queries.flatMap((query) => query.rules.map((rule) => value(query, rule)));
   const values: unknown[] = [
     column(({ projectNo }) => projectNo),
     column((_, { at }) => at.subject.type),
@@ -130,25 +152,34 @@ function countedQuery(asks: readonly CountedQuery[]) {
     column((_, { rule }) => rule.ruleNo),
     column((_, { window }) => window.startS),
     column((_, { value }) => (value === undefined ? null : storedValue(value))),
+    ...walletKeyLists(queries.flatMap(({ wallet }) => wallet ?? [])),
   ];
   const isFirstUse = column((_, { rule }) => rule.period.kind === 'first_use');
   const slides = column((_, { rule }) => rule.period.kind === 'sliding');
-  if (!isFirstUse.includes(true) && !slides.includes(true)) return { ...COUNTED, values };
-  return { ...COUNTED_BY_USAGE, values: [...values, isFirstUse, slides] };
+  if (!isFirstUse.includes(true) && !slides.includes(true)) return { ...USAGE, values };
+  return { ...USAGE_BY_USAGE, values: [...values, isFirstUse, slides] };
 }
 
-function byAsk(asks: readonly CountedQuery[], rows: readonly CountedRow[]): CountedRules[] {
+function byQuery(queries: readonly UsageQuery[], rows: readonly UsageRow[]): UsageRead[] {
   const counted: Counted[] = [];
-  for (const row of rows) counted[row.position - 1] = toCounted(row);
-  let from = 0;
-  return asks.map(({ rules }) => {
-    const ofAsk = counted.slice(from, from + rules.length);
-    from += rules.length;
-    return ofAsk;
+  const available: Amount[] = [];
+  for (const row of rows) {
+    if (row.available === null) counted[row.position - 1] = toCounted(row);
+    else available[row.position - 1] = amountFromText(row.available);
+  }
+  let rulesRead = 0;
+  let walletsRead = 0;
+  return queries.map(({ rules, wallet }) => {
+    const from = rulesRead;
+    rulesRead += rules.length;
+    return {
+      counted: counted.slice(from, rulesRead),
+      available: wallet === undefined ? undefined : available[walletsRead++],
+    };
   });
 }
 
-function toCounted({ window_start, used, limit_amount: limit, reserved, seen }: CountedRow): Counted {
+function toCounted({ window_start, used, limit_amount: limit, reserved, seen }: UsageRow): Counted {
   return {
     startS: window_start ?? undefined,
     isSeen: seen,

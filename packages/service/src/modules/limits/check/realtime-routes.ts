@@ -23,9 +23,22 @@ const tags = ['Realtime limits'];
 
 /** The routes of the realtime snapshot, the check and budget leases. */
 export function registerRealtimeLimitRoutes(app: App, parts: RealtimeLimitParts): void {
+  forgetChanges(app, parts);
   registerReads(app, parts);
   registerCheck(app, parts);
   registerLeaseRoutes(app, parts);
+}
+
+const FIRST_ERROR_STATUS = 400;
+const READ_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** Makes what a request changes of a project, such as a wallet, visible to checks before it is answered. */
+function forgetChanges(app: App, { subjectLimits }: RealtimeLimitParts): void {
+  app.addHook('onSend', async ({ method, params }, { statusCode }) => {
+    const { project_id: projectId } = params as { readonly project_id?: string };
+    if (projectId === undefined || READ_METHODS.has(method) || statusCode >= FIRST_ERROR_STATUS) return;
+    subjectLimits.usage.forget(projectId);
+  });
 }
 
 function registerReads(app: App, { subjectLimits, crossings }: RealtimeLimitParts): void {
@@ -93,7 +106,8 @@ function registerCheck(app: App, { subjectLimits }: RealtimeLimitParts): void {
         'together are below the limit and, with the requested usage added, do not exceed it. With `currency`, a ' +
         'prepaid wallet also needs an available balance above 0 and at least the requested amount. Without ' +
         '`quantity` and `amount`, the response says whether any more usage is allowed. A check reserves nothing: ' +
-        'two concurrent checks may both be allowed. To reserve an amount, create a budget lease.',
+        'two concurrent checks may both be allowed. To reserve an amount, create a budget lease. The answer is of ' +
+        'one moment, at most 250 ms before the request.',
       operationId: 'checkRealtimeLimits',
       params: ProjectParams,
       body: RealtimeCheckBody,

@@ -2,7 +2,7 @@ import type { Metrics } from '../../../platform/metrics/index.js';
 import type { Postgres } from '../../../platform/postgres/index.js';
 import { Leases } from '../leases/leases.js';
 import type { LimitAdmission } from '../rules/admission.js';
-import { measureQueues } from './group-metrics.js';
+import { measureQueues, measureReads } from './group-metrics.js';
 import { Crossings } from './recent-alerts.js';
 import { SubjectLimits, type SubjectLimitsDeps } from './subject-limits.js';
 
@@ -24,5 +24,6 @@ export function createRealtimeLimits(deps: RealtimeDeps): RealtimeLimitParts {
   const subjectLimits = new SubjectLimits(deps);
   const leases = new Leases({ ...deps, limits: subjectLimits });
   measureQueues(deps.metrics, { leases: leases.queue, ...subjectLimits.queues });
+  measureReads(deps.metrics, subjectLimits.usage);
   return { subjectLimits, crossings: new Crossings(deps.postgres), leases, admission: deps.admission };
 }

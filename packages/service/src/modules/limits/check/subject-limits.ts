@@ -4,7 +4,7 @@ import { ONE_STORED } from '../../../kernel/decimal.js';
 import { windowContains } from '../../../kernel/period.js';
 import type { ProjectRef } from '../../../kernel/scope.js';
 import type { Postgres } from '../../../platform/postgres/index.js';
-import { type Amount, amountText, prepaidAvailable, type WalletKey } from '../../ledger/index.js';
+import { type Amount, amountText, type WalletKey } from '../../ledger/index.js';
 import type { LimitCatalog } from '../rules/catalog.js';
 import {
   type CompiledRoute,
@@ -25,9 +25,10 @@ import {
   type RuleAtLevel,
   toRealtimeLimit,
 } from './limit-status.js';
-import { type CountedQuery, type CountedRules, readCounted } from './limit-status-store.js';
+import type { UsageRead } from './limit-status-store.js';
+import { UsageReads, type UsageReadsDeps } from './usage-reads.js';
 
-export interface SubjectLimitsDeps {
+export interface SubjectLimitsDeps extends UsageReadsDeps {
   readonly postgres: Pick<Postgres, 'db' | 'pool'>;
   readonly catalog: Pick<LimitCatalog, 'read'>;
   readonly clock: Clock;
@@ -52,24 +53,24 @@ const TOGETHER = '';
 /** The current limit status of subjects. */
 export class SubjectLimits {
   readonly #deps: SubjectLimitsDeps;
-  /**
-   * Requests that arrive while a statement runs share the next one: the more there are at once, the less each costs.
-   */
-  readonly #counted: Groups<CountedQuery, CountedRules>;
-  readonly #available: Groups<WalletKey, Amount | undefined>;
+  readonly #usage: UsageReads;
   readonly #denials: Groups<ProjectRef, boolean>;
 
   constructor(deps: SubjectLimitsDeps) {
     this.#deps = deps;
     const { postgres } = deps;
-    this.#counted = new Groups(async (asks) => (await readCounted(postgres, asks)).map(toOutcome));
-    this.#available = new Groups(async (keys) => (await prepaidAvailable(postgres, keys)).map(toOutcome));
+    this.#usage = new UsageReads(deps);
     this.#denials = new Groups(async (projects) => (await readDenials(postgres.db, projects)).map(toOutcome));
   }
 
-  /** The queues of reads that wait: for limits, for wallets, and for settings. */
-  get queues(): Readonly<Record<'limits' | 'wallets' | 'settings', MeasuredQueue>> {
-    return { limits: this.#counted, wallets: this.#available, settings: this.#denials };
+  /** The queues of reads that wait: for limits and wallets, and for settings. */
+  get queues(): Readonly<Record<'limits' | 'settings', MeasuredQueue>> {
+    return { limits: this.#usage.queue, settings: this.#denials };
+  }
+
+  /** Reads of limits and wallets, from memory or from the database. */
+  get usage(): Pick<UsageReads, 'answered' | 'forget'> {
+    return this.#usage;
   }
 
   /** Returns the levels of each subject; none without a route. At most as old as the catalog's cache. */
@@ -96,7 +97,7 @@ export class SubjectLimits {
     const [chain = []] = await this.levelsOf(project.projectId, [subject]);
     const shown = levels === 'all' ? chain : chain.slice(0, 1);
     const rules = shown.flatMap((at) => this.#rulesKnownAt(at.route, atS).map((rule) => ({ at, rule })));
-    const statuses = await this.statuses(project, rules, { atS });
+    const { statuses } = await this.#read(project, rules, { atS });
     const route = chain[0]?.route;
     return {
       tenant_id: project.tenantId,
@@ -119,10 +120,12 @@ export class SubjectLimits {
     const [own] = levels;
     if (own === undefined) return this.#checkUnknown(project, subject);
     const rules = levels.flatMap((at) => rulesThatBlock(at.route, asked).map((rule) => ({ at, rule })));
-    const [statuses, wallet] = await Promise.all([
-      this.statuses(project, rules, { values: asked.dimensions }),
-      this.#shortWallet(project, own.route, asked),
-    ]);
+    const paying = walletOf(project, own.route, asked);
+    const { statuses, available } = await this.#read(project, rules, {
+      values: asked.dimensions,
+      wallet: paying,
+    });
+    const wallet = shortWallet(paying, available, asked);
     const full = statuses.filter((status) => !hasRoomFor(status, askedOf(status.rule, asked)));
     return {
       allowed: full.length === 0 && wallet === undefined,
@@ -152,45 +155,65 @@ export class SubjectLimits {
     };
   }
 
+  /** Returns the status of these rules, of whatever levels, as of one moment: that of the database. */
+  async statuses(project: ProjectRef, rules: readonly RuleAtLevel[]): Promise<LimitStatus[]> {
+    return (await this.#read(project, rules, { isNow: true })).statuses;
+  }
+
   /**
-   * Returns the status of these rules, of whatever levels, as of one moment: of the current windows, or of those that
-   * contain another time. Leases hold their amounts now, so windows that do not contain the present have none.
-   *
-   * @param asked the time, Unix seconds; and the values, by dimension, of which rules say whether they have seen them
+   * Returns the status of these rules, and how much of the wallet is available, as of one moment: of the current
+   * windows, or of those that contain another time. Leases hold their amounts now, so windows that do not contain the
+   * present have none.
    */
-  async statuses(
-    { projectNo }: ProjectRef,
+  async #read(
+    { projectId, projectNo }: ProjectRef,
     rules: readonly RuleAtLevel[],
-    {
-      atS,
-      values,
-    }: { readonly atS?: number | undefined; readonly values?: ReadonlyMap<string, string> } = {},
-  ): Promise<LimitStatus[]> {
-    if (rules.length === 0) return [];
+    { atS, values, wallet, isNow = false }: ReadOptions,
+  ): Promise<{ readonly statuses: LimitStatus[]; readonly available: UsageRead['available'] }> {
+    if (rules.length === 0 && wallet === undefined) return { statuses: [], available: undefined };
     const nowMs = this.#deps.clock.nowMs();
     const nowS = Math.floor(nowMs / 1_000);
     const open = openRules(rules, atS ?? nowS);
     const asked = open.map((each) => ({ ...each, value: values?.get(each.rule.of ?? '') }));
-    const counted = await this.#counted.run(TOGETHER, { projectNo, rules: asked });
+    const query = { projectId, projectNo, rules: asked, wallet };
+    const { counted, available } = await (isNow ? this.#usage.readNow(query) : this.#usage.read(query));
     const statuses = limitStatusesOf(open, counted, nowMs);
-    if (atS === undefined) return statuses;
-    return statuses.map((status) =>
+    if (atS === undefined) return { statuses, available };
+    const then = statuses.map((status) =>
       windowContains(status.window, nowS) ? status : { ...status, reserved: 0n },
     );
+    return { statuses: then, available };
   }
+}
 
-  /** Returns the prepaid wallet of the asked currency when it is empty or cannot pay the amount. */
-  async #shortWallet(
-    { tenantId, projectId }: ProjectRef,
-    { account: { id: accountId } }: CompiledRoute,
-    { amount, currency }: ProposedUsage,
-  ): Promise<RealtimeCheck['blocked_by_wallet']> {
-    if (currency === undefined) return undefined;
-    const key = { tenantId, projectId, accountId, currency };
-    const available = await this.#available.run(TOGETHER, key);
-    if (available === undefined || (available > 0n && available >= amount)) return undefined;
-    return { account_id: accountId, currency, available: amountText(available) };
-  }
+interface ReadOptions {
+  /** Unix seconds; undefined for now. */
+  readonly atS?: number | undefined;
+  /** The values, by dimension, of which rules say whether they have seen them. */
+  readonly values?: ReadonlyMap<string, string>;
+  readonly wallet?: WalletKey | undefined;
+  /** Whether the database is asked in any case. */
+  readonly isNow?: boolean;
+}
+
+/** Returns the wallet that would pay for the usage; undefined when no currency is asked for. */
+function walletOf(
+  { tenantId, projectId }: ProjectRef,
+  { account: { id: accountId } }: CompiledRoute,
+  { currency }: ProposedUsage,
+): WalletKey | undefined {
+  return currency === undefined ? undefined : { tenantId, projectId, accountId, currency };
+}
+
+/** Returns the prepaid wallet when it is empty or cannot pay the amount. */
+function shortWallet(
+  wallet: WalletKey | undefined,
+  available: UsageRead['available'],
+  { amount }: ProposedUsage,
+): RealtimeCheck['blocked_by_wallet'] {
+  if (wallet === undefined || available === undefined) return undefined;
+  if (available > 0n && available >= amount) return undefined;
+  return { account_id: wallet.accountId, currency: wallet.currency, available: amountText(available) };
 }
 
 /** Returns the rules that would count the usage and refuse it. Without a metric, only those that count every metric. */

@@ -7,7 +7,7 @@ import { RequestKeys, WalletHolds, type WalletKey } from '../../ledger/index.js'
 import type { GroupResult } from '../check/groups.js';
 import { refuseFull } from '../check/limit-exceeded.js';
 import { type LimitStatus, limitStatusesOf, openRules, type RuleAtLevel } from '../check/limit-status.js';
-import { readCountedIn } from '../check/limit-status-store.js';
+import { readUsageIn } from '../check/limit-status-store.js';
 import type { SubjectLimits } from '../check/subject-limits.js';
 import { readDenials } from '../settings/store.js';
 import {
@@ -25,7 +25,7 @@ import * as store from './store.js';
 
 export interface LeaseGroupDeps {
   readonly postgres: Postgres;
-  readonly limits: Pick<SubjectLimits, 'levelsOf' | 'statuses'>;
+  readonly limits: Pick<SubjectLimits, 'levelsOf' | 'statuses' | 'usage'>;
   readonly clock: Clock;
 }
 
@@ -147,9 +147,8 @@ class LeaseGroup {
 
   async #statuses(tx: Tx, rules: readonly RuleAtLevel[]): Promise<LimitStatus[]> {
     const open = openRules(rules, unixSeconds(this.#deps.clock));
-    const { projectNo } = this.#project;
     const asked = open.map((rule) => ({ ...rule, value: undefined }));
-    const counted = await readCountedIn(tx, { projectNo, rules: asked });
+    const { counted } = await readUsageIn(tx, { ...this.#project, rules: asked, wallet: undefined });
     return limitStatusesOf(open, counted, this.#deps.clock.nowMs());
   }
 

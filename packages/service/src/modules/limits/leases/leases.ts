@@ -34,7 +34,11 @@ export class Leases {
       const [first] = waiting;
       if (first === undefined) return [];
       const requests = waiting.map(({ request }) => request);
-      return decideLeaseRequests(deps, first.project, requests);
+      try {
+        return await decideLeaseRequests(deps, first.project, requests);
+      } finally {
+        deps.limits.usage.forget(first.project.projectId);
+      }
     });
   }
 

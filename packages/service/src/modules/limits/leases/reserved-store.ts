@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
+import { noting } from '../../../platform/changes/index.js';
 import type { Tx } from '../../../platform/postgres/index.js';
 import { type Amount, amountText } from '../../ledger/index.js';
-import type { LimitedSubject } from '../rules/route-rules.js';
+import { type LimitedSubject, subjectNumber } from '../rules/route-rules.js';
 
 /** A rule of a subject that leases reserve of. */
 export interface HeldRule {
@@ -43,6 +44,7 @@ export async function lockReserved(tx: Tx, projectNo: number, rules: readonly He
 export async function changeReserved(tx: Tx, changes: readonly HeldAmount[]): Promise<void> {
   if (changes.length === 0) return;
   await sql`
+    ${noting(changes.map(({ projectNo, subject }) => subjectNumber(projectNo, subject)))}
     update limit_reserved r set reserved = greatest(r.reserved + g.amount, 0) from ${sumsOf(changes)} g where ${IS_SAME_RULE}
   `.execute(tx);
 }

@@ -5,7 +5,7 @@ import { present } from '../../../kernel/present.js';
 import { stored } from '../../../testing/index.js';
 import { propertyRuns } from '../../../testing/property-runs.js';
 import { openRules } from '../check/limit-status.js';
-import { readCounted } from '../check/limit-status-store.js';
+import { readUsage } from '../check/limit-status-store.js';
 import { PostingFixture } from './posting.testing.js';
 import { createSlidingWindowJob } from './sliding-job.js';
 import { bySecond, DURATION_S, LIMIT, NOTIFY_AT, SlidingOracle, STEP_S } from './sliding-oracle.testing.js';
@@ -41,8 +41,10 @@ async function used(id = 'u1', atS = nowS()): Promise<string> {
     atS,
   );
   const asked = rules.map((open) => ({ ...open, value: undefined }));
-  const [counted] = await readCounted(fixture.postgres, [{ projectNo, rules: asked }]);
-  return toText(fromStored(present(counted?.[0], 'the usage of the window').used));
+  const [read] = await readUsage(fixture.postgres, [
+    { projectId, projectNo, rules: asked, wallet: undefined },
+  ]);
+  return toText(fromStored(present(read?.counted[0], 'the usage of the window').used));
 }
 
 /** Returns the alerts of the sliding limit in the order in which they were sent. */

@@ -22,7 +22,7 @@ async function statementsOf(...events: TestUsage[]): Promise<string[]> {
     const texts = spy.mock.calls.map(
       ([query]) => (query as unknown as { text?: string })?.text ?? String(query),
     );
-    return texts.flatMap((text) => {
+    return texts.map(withoutNote).flatMap((text) => {
       const table = /current_windows|past_windows|limit_alerts|limit_reserved|webhook_messages/.exec(
         text,
       )?.[0];
@@ -32,6 +32,13 @@ async function statementsOf(...events: TestUsage[]): Promise<string[]> {
     spy.mockRestore();
   }
 }
+
+/** Returns a statement without the note of what it changes, with which it begins. */
+const withoutNote = (text: string) =>
+  text.replace(
+    /^\s*with noted as \(insert into key_changes \(keys\) values \(\$1::integer\[\]\)\)(,?)/,
+    (_, comma) => (comma === ',' ? 'with' : ''),
+  );
 
 const cost = (amount: string, atS = NOW_S): TestUsage => ({ atS, items: [{ amount }] });
 

@@ -2,6 +2,7 @@ import { BoundedMap } from '../../../kernel/bounded-map.js';
 import { groupBy } from '../../../kernel/maps.js';
 import type { TimeWindow, WindowSettings } from '../../../kernel/period.js';
 import { present } from '../../../kernel/present.js';
+import { keyNumber } from '../../../platform/changes/index.js';
 import { DimensionRules } from './dimension-rules.js';
 import { type CompiledRaise, raisedBy } from './raise.js';
 import type { CompiledRule } from './rule.js';
@@ -260,4 +261,9 @@ export function areSameSubject(a: LimitedSubject, b: LimitedSubject): boolean {
 /** Neither a project id nor a type contains a line break, so the key is unambiguous. */
 export function subjectKey(projectId: string, subjectType: string, subjectId: string): string {
   return `${projectId}\n${subjectType}\n${subjectId}`;
+}
+
+/** Returns the number of a subject in notes of changes. */
+export function subjectNumber(projectNo: number, { type, id }: LimitedSubject): number {
+  return keyNumber(`${projectNo} ${type} ${id}`);
 }

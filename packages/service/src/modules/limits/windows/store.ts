@@ -1,8 +1,10 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { TimeWindow } from '../../../kernel/period.js';
 import { present } from '../../../kernel/present.js';
+import { noting } from '../../../platform/changes/index.js';
 import { arrayLiteral, quotedText, type Tx } from '../../../platform/postgres/index.js';
 import { amountFromText, numericText } from '../../ledger/index.js';
+import { subjectNumber } from '../rules/route-rules.js';
 import { CurrentWindows, type OpenedWindow, type WindowLists } from './current-windows.js';
 import type { SubjectUsage, WindowSum } from './subject-usage.js';
 import { lowestPercent } from './threshold-crossing.js';
@@ -49,6 +51,7 @@ export async function writeCurrentWindows(tx: Tx, windows: readonly CurrentWindo
   const added = windows.filter(({ change }) => change === 'used');
   if (added.length > 0) {
     await sql`
+      ${notingSubjects(added)}
       update current_windows w set used = v.used::numeric[]
       from unnest(${keysOf(added)}, ${usedLists(added)}) as v (${KEY}, used) where ${IS_NAMED}
     `.execute(tx);
@@ -61,6 +64,7 @@ async function putCurrentWindows(tx: Tx, windows: readonly CurrentWindows[]): Pr
   const lists = (list: (of: WindowLists) => readonly unknown[]) =>
     sql`${arrayLiteral(windows, (row) => `"{${list(row.lists).join()}}"`)}::text[]`;
   await sql`
+    ${notingSubjects(windows)}
     insert into current_windows (${KEY}, used, rule_nos, window_starts, window_ends, limit_amounts, next_notices, opened_at_ms)
     select ${KEY}, used::numeric[], rule_nos::integer[], starts::bigint[], ends::bigint[], limits::numeric[],
       notices::numeric[], opened_at_ms::bigint[]
@@ -122,6 +126,13 @@ function keyLists(subjects: readonly SubjectUsage[]): RawBuilder<unknown> {
 const KEY = sql`project_no, subject_type, subject_id`;
 const IS_NAMED = sql`w.project_no = v.project_no and w.subject_type = v.subject_type and w.subject_id = v.subject_id`;
 
+/** Returns the beginning of a statement that changes windows of these subjects. */
+function notingSubjects(
+  windows: readonly { readonly usage: UsageWindowKey['usage'] }[],
+): RawBuilder<unknown> {
+  return noting(windows.map(({ usage: { scope, subject } }) => subjectNumber(scope.projectNo, subject)));
+}
+
 /** A past window whose usage may have passed a threshold. */
 export interface AlertDueWindow {
   /** Its index in the list of added sums. */
@@ -143,7 +154,7 @@ export async function addToPastWindows(
   sums: readonly WindowSum[],
 ): Promise<{ readonly added: number; readonly due: readonly AlertDueWindow[] }> {
   const { rows } = await sql<{ added: number; due: [number, string, string, string | null][] }>`
-    with written as (
+    ${notingSubjects(sums)}, written as (
       update past_windows w set used = w.used + v.used from ${namedWindows(sums)} where ${IS_NAMED_PAST}
       returning v.position, v.first_percent, w.used, w.limit_amount, w.next_notice
     )
@@ -204,6 +215,7 @@ export async function pastWindowsAt(
 export async function insertPastWindows(tx: Tx, windows: readonly OpenedWindow[]): Promise<void> {
   if (windows.length === 0) return;
   await sql`
+    ${notingSubjects(windows)}
     insert into past_windows (${PAST_KEY}, used, window_end, limit_amount, next_notice, opened_at_ms)
     select * from unnest(${pastKeyLists(windows)}, ${arrayLiteral(windows, ({ used }) => numericText(used))}::numeric[],
       ${arrayLiteral(windows, ({ endS }) => endS ?? 'null')}::bigint[],

@@ -1,7 +1,9 @@
 import type { LimitMeasure } from '@tollgate/contract';
 import { type RawBuilder, sql } from 'kysely';
+import { noteKeys } from '../../../platform/changes/index.js';
 import type { Tx } from '../../../platform/postgres/index.js';
 import { EVERY_SUBJECT } from '../rules/index.js';
+import { subjectNumber } from '../rules/route-rules.js';
 import { WHOLE_PERCENT } from './threshold-crossing.js';
 
 /** A new limit for the existing windows of one rule. */
@@ -37,15 +39,22 @@ export async function changeWindowLimits(tx: Tx, change: WindowLimitChange): Pro
     where ${noticeAt(window.limit)} >= ${window.notice})`;
   const ofRoute = sql`w.project_no = ${projectNo} and w.subject_type = ${subjectType}
     and (${subjectId === EVERY_SUBJECT} or w.subject_id = ${subjectId})`;
-  await sql`
+  const current = await sql<{ id: string }>`
     update current_windows w
     set limit_amounts[${placeOf(ruleNo)}] = ${limit}, next_notices[${placeOf(ruleNo)}] = ${nextNotice(currentOf(ruleNo))}
     where ${ofRoute} and ${ruleNo}::integer = any (w.rule_nos) and ${opensHere(currentOf(ruleNo))}
+    returning subject_id as id
   `.execute(tx);
-  await sql`
+  const past = await sql<{ id: string }>`
     update past_windows w set limit_amount = ${limit}, next_notice = ${nextNotice(PAST)}
     where ${ofRoute} and w.rule_no = ${ruleNo} and ${opensHere(PAST)}
+    returning subject_id as id
   `.execute(tx);
+  const changed = [...current.rows, ...past.rows];
+  await noteKeys(
+    tx,
+    changed.map(({ id }) => subjectNumber(projectNo, { type: subjectType, id })),
+  );
 }
 
 /** The fields of a window, as columns or as elements of lists. */

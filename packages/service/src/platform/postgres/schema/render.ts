@@ -85,6 +85,7 @@ const VALUE_TYPES: Readonly<Record<string, string>> = {
   smallint: 'number',
   text: 'string',
   uuid: 'string',
+  xid8: 'string',
 };
 
 function valueType(sqlType: string): string {

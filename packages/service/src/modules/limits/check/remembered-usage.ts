@@ -1,0 +1,149 @@
+import { BoundedMap } from '../../../kernel/bounded-map.js';
+import { present } from '../../../kernel/present.js';
+import { keyNumber } from '../../../platform/changes/index.js';
+import { type WalletKey, walletNumber } from '../../ledger/index.js';
+import { subjectNumber } from '../rules/route-rules.js';
+import type { Counted } from './limit-status.js';
+import type { AskedRule, UsageQuery, UsageRead } from './limit-status-store.js';
+
+/** Upper bound of the subjects and wallets that a process remembers. With the next bound, that is 90 MB at most. */
+const REMEMBERED_MAX = 20_000;
+/** Upper bound of the windows of one subject; all of them make room for a new one. */
+const WINDOWS_MAX = 30;
+/** Before everything that is counted. */
+const NEVER = 0;
+/** Projects are forgotten in so many groups; projects of one group are forgotten together. */
+const PROJECT_GROUPS = 4_096;
+
+/** The use of a window, or what is available of a wallet, and when it was read. */
+interface Kept {
+  readonly value: Counted | UsageRead['available'];
+  /** The read that returned it. */
+  readonly read: UsageRead;
+  /** Rises with each read that is kept. */
+  readonly at: number;
+}
+
+/** The values of the subjects and wallets that share a number; rarely of more than one. */
+type KeptByName = Map<string, Kept>;
+
+/**
+ * Remembers what a process has read about subjects and wallets, for as long as it is told of every change. Asked again,
+ * it returns the values as of one moment, or nothing.
+ */
+export class RememberedUsage {
+  readonly #kept = new BoundedMap<number, KeptByName>(REMEMBERED_MAX);
+  /** Counts what happens, so that it can be said what came first. */
+  #now = NEVER;
+  /** All that was kept before this is of one moment, that of the changes which were learned last. */
+  #settledAt = NEVER;
+  /** A read that began before this may lack a change, and is not kept. */
+  #changedAt = NEVER;
+  /** For each group of projects, when it was forgotten. */
+  readonly #forgottenAt = new Array<number>(PROJECT_GROUPS).fill(NEVER);
+
+  /** Returns a mark of the present, for `keep`. Call it before the read. */
+  mark(): number {
+    return this.#now;
+  }
+
+  /** Keeps what a read returned that began after the mark. */
+  keep(query: UsageQuery, read: UsageRead, mark: number): void {
+    if (mark < this.#changedAt || mark < this.#forgottenAtOf(query)) return;
+    this.#now += 1;
+    for (const [index, rule] of query.rules.entries()) {
+      if (isRememberable(rule))
+        this.#put(numberOf(query, rule), nameOf(query, rule), read.counted[index], read);
+    }
+    const { wallet } = query;
+    if (wallet !== undefined) this.#put(walletNumber(wallet), nameOfWallet(wallet), read.available, read);
+  }
+
+  /** Returns what the query asks, as it was at one moment; undefined if a part is missing. */
+  recall(query: UsageQuery): UsageRead | undefined {
+    const forgottenAt = this.#forgottenAtOf(query);
+    let read: UsageRead | undefined;
+    let isSettled = true;
+    let isOneRead = true;
+    const find = (number: number, name: string) => {
+      const kept = this.#kept.get(number)?.get(name);
+      if (kept === undefined || kept.at <= forgottenAt) return undefined;
+      read ??= kept.read;
+      isOneRead &&= kept.read === read;
+      isSettled &&= kept.at <= this.#settledAt;
+      return kept;
+    };
+    const counted: Counted[] = [];
+    for (const rule of query.rules) {
+      const kept = isRememberable(rule) ? find(numberOf(query, rule), nameOf(query, rule)) : undefined;
+      if (kept === undefined) return undefined;
+      counted.push(kept.value as Counted);
+    }
+    const { wallet } = query;
+    let available: UsageRead['available'];
+    if (wallet !== undefined) {
+      const kept = find(walletNumber(wallet), nameOfWallet(wallet));
+      if (kept === undefined) return undefined;
+      available = kept.value as UsageRead['available'];
+    }
+    return isSettled || isOneRead ? { counted, available } : undefined;
+  }
+
+  /** Call it before changes are read, and hand the result to `learn`. */
+  beforeLearning(): number {
+    return this.#now;
+  }
+
+  /**
+   * Forgets what has changed.
+   *
+   * @param keys undefined for everything
+   * @param began what `beforeLearning` returned before the changes were read
+   */
+  learn(keys: readonly number[] | undefined, began: number): void {
+    if (keys === undefined) this.#kept.clear();
+    else for (const key of keys) this.#kept.delete(key);
+    this.#settledAt = began;
+    this.#now += 1;
+    this.#changedAt = this.#now;
+  }
+
+  /** Forgets a project, after this process has changed something of it. */
+  forget(projectId: string): void {
+    this.#now += 1;
+    this.#forgottenAt[groupOf(projectId)] = this.#now;
+  }
+
+  #put(number: number, name: string, value: Kept['value'], read: UsageRead): void {
+    const known = this.#kept.get(number);
+    const names: KeptByName = known === undefined || known.size >= WINDOWS_MAX ? new Map() : known;
+    names.set(name, { value, read, at: this.#now });
+    this.#kept.set(number, names);
+  }
+
+  #forgottenAtOf({ projectId }: UsageQuery): number {
+    return present(this.#forgottenAt[groupOf(projectId)], 'a group of projects');
+  }
+}
+
+function groupOf(projectId: string): number {
+  return keyNumber(projectId) & (PROJECT_GROUPS - 1);
+}
+
+/** Whether what is read for a rule depends on nothing but the rule, the subject and the start of the window. */
+function isRememberable({ rule: { period }, value }: AskedRule): boolean {
+  return value === undefined && period.kind !== 'first_use' && period.kind !== 'sliding';
+}
+
+function numberOf({ projectNo }: UsageQuery, { at: { subject } }: AskedRule): number {
+  return subjectNumber(projectNo, subject);
+}
+
+/** Only the id, which comes last, may contain a line break; so the name is unambiguous. */
+function nameOf({ projectNo }: UsageQuery, { at: { subject }, rule, window }: AskedRule): string {
+  return `${projectNo}\n${subject.type}\n${rule.ruleNo}\n${window.startS}\n${subject.id}`;
+}
+
+function nameOfWallet({ projectId, accountId, currency }: WalletKey): string {
+  return `${projectId}\n${accountId}\n${currency}`;
+}

@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { ProjectRef } from '../../../kernel/scope.js';
+import { waitFor } from '../../../testing/index.js';
+import { plainInput } from '../leases/lease-calls.testing.js';
+import { catalogSource } from '../rules/catalog-store.js';
+import { LimitCatalog } from '../rules/index.js';
+import { createTestLimits, makeLimit, makeRoute, type TestLimits } from './realtime.testing.js';
+import { SubjectLimits } from './subject-limits.js';
+import { USAGE_FRESH_MS } from './usage-reads.js';
+
+const LOOK_MS = USAGE_FRESH_MS * 0.4;
+const ONE = 10n ** 18n;
+const user = { type: 'user', id: 'u1' };
+
+/** Another process: its leases are told to nobody but the database. */
+let api: TestLimits;
+let project: ProjectRef;
+let nowMs: number;
+let limits: SubjectLimits;
+
+beforeAll(async () => {
+  api = await createTestLimits();
+  const { rows } = await api.postgres.pool.query('select no from projects where id = $1', [api.projectId]);
+  const { tenantId, projectId } = api;
+  project = { tenantId, projectId, projectNo: Number(rows[0].no), kind: 'release', storage: 'shared' };
+  const route = await makeRoute(api, { id: 'ra_1', subjectId: 'u1' });
+  await makeLimit(api, route, { key: 'budget', amount: '1000', period: 'lifetime' });
+});
+afterAll(() => api.close());
+
+beforeEach(async () => {
+  nowMs = 0;
+  const { postgres, clock } = api;
+  const catalog = new LimitCatalog({ source: catalogSource, freshMs: 0 });
+  const memory = { freshMs: USAGE_FRESH_MS, log: { warn: () => {} }, monotonicMs: () => nowMs };
+  limits = new SubjectLimits({ postgres, clock, catalog, memory });
+  await readUntil('memory');
+});
+
+/** Reads the reserved amount, and says where the answer was found. */
+async function read(): Promise<{ reserved: number; source: string }> {
+  const { memory } = limits.usage.answered;
+  const options = { atS: undefined, levels: 'own' } as const;
+  const { limits: shown } = await limits.snapshot(project, user, options);
+  const source = limits.usage.answered.memory > memory ? 'memory' : 'database';
+  return { reserved: Number(shown[0]?.reserved_amount), source };
+}
+
+const readUntil = (source: string) =>
+  waitFor(async () => (await read()).source === source, { what: `an answer from the ${source}` });
+
+const reserve = () => api.leases.create(project, plainInput(user, ONE, { ttlSeconds: 600 }), undefined);
+
+describe('usage that is read again', () => {
+  it('comes from memory, and changes of other processes are learned with the next look', async () => {
+    const { reserved } = await read();
+    await reserve();
+    nowMs = LOOK_MS - 1;
+    expect(await read()).toEqual({ reserved, source: 'memory' });
+    nowMs = LOOK_MS;
+    await waitFor(async () => (await read()).reserved === reserved + 1, { what: 'the change' });
+    await readUntil('memory');
+    expect(await read()).toEqual({ reserved: reserved + 1, source: 'memory' });
+  });
+
+  it('comes from the database once the last look is too old', async () => {
+    const { reserved } = await read();
+    await reserve();
+    nowMs = USAGE_FRESH_MS + 1;
+    expect(await read()).toEqual({ reserved: reserved + 1, source: 'database' });
+  });
+
+  it('comes from the database after a change by this process', async () => {
+    const { reserved } = await read();
+    await reserve();
+    limits.usage.forget(project.projectId);
+    expect(await read()).toEqual({ reserved: reserved + 1, source: 'database' });
+    expect(await read()).toEqual({ reserved: reserved + 1, source: 'memory' });
+  });
+
+  it('is asked of the database where a lease is decided', async () => {
+    const { reserved } = await read();
+    await reserve();
+    const [levels = []] = await limits.levelsOf(project.projectId, [user]);
+    const rules = levels.flatMap((at) => at.route.rules.rules.map((rule) => ({ at, rule })));
+    const [status] = await limits.statuses(project, rules);
+    expect(Number(status?.reserved) / Number(ONE)).toBe(reserved + 1);
+  });
+
+  it('is not worth a look for a few reads', async () => {
+    nowMs = 10 * USAGE_FRESH_MS;
+    for (let reads = 0; reads < 3; reads += 1) expect((await read()).source).toBe('database');
+    await readUntil('memory');
+  });
+
+  it('is read from the database each time without a memory', async () => {
+    const { postgres, clock } = api;
+    const catalog = new LimitCatalog({ source: catalogSource, freshMs: 0 });
+    limits = new SubjectLimits({ postgres, clock, catalog });
+    for (let reads = 0; reads < 10; reads += 1) expect((await read()).source).toBe('database');
+  });
+});
