@@ -1,43 +1,16 @@
 import type { Socket } from 'node:net';
-import type { MaybePromise } from '../../../kernel/maybe-promise.js';
-import type { Tracing } from '../../tracing/index.js';
-import type { BodyBudget } from '../body-budget.js';
 import { endConnection } from '../connection-end.js';
-import type { FailureLog } from '../failure-log.js';
 import { answerTo, answerUnparsable, type ErrorAnswer, JSON_TYPE, NO_SNIFFING } from '../failures.js';
 import { answerText } from './answer.js';
+import type { LanePorts, OpenConnection } from './lane-ports.js';
 import { type PlainHead, PlainHeadReader } from './request-head.js';
 import { type Admission, type LaneRoute, type LaneWork, workOf } from './work.js';
 
-export interface LanePorts {
-  readonly budget: BodyBudget;
-  readonly failures: FailureLog;
-  readonly requestId: (incoming: string | undefined) => string;
-  /** Undefined if no traces are recorded. */
-  readonly tracing: Tracing | undefined;
-  /**
-   * Returns the route and project of a request that the lane may serve; undefined or a rejection for those that Node
-   * and Fastify serve.
-   */
-  readonly admit: (head: PlainHead) => MaybePromise<Admission | undefined>;
-  /** Takes a connection that the lane does not serve, or no longer; its bytes without a response are read again. */
-  readonly handOver: (socket: Socket) => void;
-  /** Whether the lane has stopped taking requests. */
-  readonly isClosed: () => boolean;
-  /** Whether the connection ends after its next response; so it does when the lane is closed. */
-  readonly isDraining: () => boolean;
-  /**
-   * A request that is not complete after this time goes to Node, which has deadlines and error responses of its own.
-   */
-  readonly patienceMs: number;
-  /** How long a connection may be idle between two requests. */
-  readonly keepAliveMs: number;
-  /** Called when the connection has ended, or belongs to Node now. */
-  readonly left: (connection: LaneConnection) => void;
-}
-
 /** As long as Node waits in addition: a request that is sent at the last moment still finds the connection open. */
 const KEEP_ALIVE_GRACE_MS = 1_000;
+
+/** Reading a body of this size takes as long as serving several small requests. */
+const LARGE_BODY_BYTES_MIN = 16 * 1_024;
 
 interface Request extends Admission {
   readonly head: PlainHead;
@@ -49,7 +22,7 @@ interface Request extends Admission {
  * previous one. Node gets all bytes of that request, as if nobody had read them. Once the operation of a request is
  * called, its response is sent from here, because the operation must not run twice.
  */
-export class LaneConnection {
+export class LaneConnection implements OpenConnection {
   readonly #socket: Socket;
   readonly #ports: LanePorts;
   readonly #heads = new PlainHeadReader();
@@ -72,14 +45,12 @@ export class LaneConnection {
     socket.on('error', ignore).on('timeout', this.#onTimeout).setTimeout(ports.patienceMs);
   }
 
-  /** Accepts no more requests: closes the connection when it is idle, or after the current response. */
   close(): void {
     if (this.#isBusy) return;
     if (this.#receivedBytes === 0) this.#finish();
     else this.#leave();
   }
 
-  /** Closes the connection at once, also with a request in progress. */
   cut(): void {
     this.#socket.destroy();
   }
@@ -160,13 +131,27 @@ export class LaneConnection {
   }
 
   #advanceBody(request: Request): void {
-    const { head, route } = request;
+    const { head } = request;
     const missing = head.headBytes + head.bodyBytes - this.#receivedBytes;
-    if (missing > 0) {
-      this.#awaitMore();
-      return;
-    }
-    const work = missing === 0 ? workOf(request, () => this.#joined().subarray(head.headBytes)) : undefined;
+    if (missing > 0) this.#awaitMore();
+    else if (head.bodyBytes < LARGE_BODY_BYTES_MIN) this.#serve(request);
+    else this.#waitForTurn(request);
+  }
+
+  /** Lets other connections go first: a small request must not wait for several large ones. */
+  #waitForTurn(request: Request): void {
+    this.#isBusy = true;
+    this.#ports.largeBodies.add(() => {
+      this.#isBusy = false;
+      if (!this.#socket.destroyed) this.#serve(request);
+    });
+  }
+
+  /** Serves a request that has arrived; one with more bytes behind it goes to Node. */
+  #serve(request: Request): void {
+    const { head, route } = request;
+    const isAlone = head.headBytes + head.bodyBytes === this.#receivedBytes;
+    const work = isAlone ? workOf(request, () => this.#joined().subarray(head.headBytes)) : undefined;
     if (work === undefined) {
       this.#leave();
       return;

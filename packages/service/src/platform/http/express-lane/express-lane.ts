@@ -9,8 +9,10 @@ import type { FailureLog } from '../failure-log.js';
 import type { Readiness } from '../readiness.js';
 import type { ObserveRequest } from '../requests.js';
 import { PATH_PARAMETER_CHARS_MAX } from '../routing.js';
-import { LaneConnection, type LanePorts } from './connection.js';
+import { LaneConnection } from './connection.js';
+import type { LanePorts, OpenConnection } from './lane-ports.js';
 import type { PlainHead, PlainMethod } from './request-head.js';
+import { SpacedWork } from './spaced-work.js';
 import { bodyReader, type LaneRoute, queryReader } from './work.js';
 
 const PATIENCE_MS = 5_000;
@@ -40,7 +42,7 @@ interface PathRoute extends LaneRoute {
 export class ExpressLane {
   readonly #options: ExpressLaneOptions;
   readonly #routes: PathRoute[] = [];
-  readonly #connections = new Set<LaneConnection>();
+  readonly #connections = new Set<OpenConnection>();
   #ports: LanePorts | undefined;
   #isOpen = false;
 
@@ -86,6 +88,7 @@ export class ExpressLane {
       isDraining: () => !this.#isOpen || this.#options.readiness.draining,
       patienceMs: this.#options.patienceMs ?? PATIENCE_MS,
       keepAliveMs: keepAliveTimeout,
+      largeBodies: new SpacedWork(),
       left: (connection) => this.#connections.delete(connection),
     };
     this.#isOpen = true;
