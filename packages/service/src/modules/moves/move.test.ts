@@ -160,6 +160,8 @@ it('discards the rows that have arrived; then the move can begin again', async (
     expect([table, (await run(b, `select 1 from ${table}`)).rowCount]).toEqual([table, 0]);
   }
   expect(await b.history.clickhouse.query('SELECT count() AS n FROM usage_rollup')).toEqual([{ n: '0' }]);
+  // No process remembers anything of the tenant when it comes back.
+  expect((await run(b, 'select from key_changes where keys is null')).rowCount).toBe(1);
   await source.resume('ten_1', 'm1');
   await source.begin('ten_1', 'm2');
   await target.begin('ten_1', 'm2');

@@ -1,3 +1,4 @@
+import { noteAllKeys } from '../../platform/changes/index.js';
 import { transaction } from '../../platform/postgres/index.js';
 import { eraseProjects } from '../archive/index.js';
 import { markServed } from '../tenancy/index.js';
@@ -51,6 +52,8 @@ export async function eraseTenant(
   }
   await transaction(postgres, async (tx) => {
     if (await states.deleteMove(tx, tenantId, moveId, ['leaving'])) await markServed(tx, tenantId);
+    // Processes must not remember usage of the tenant when it comes back.
+    await noteAllKeys(tx);
   });
   return true;
 }

@@ -1,4 +1,3 @@
-import { noteAllKeys } from '../../platform/changes/index.js';
 import { transaction, withAdvisoryLock } from '../../platform/postgres/index.js';
 import { provisionStorage } from '../storage/index.js';
 import { markServed, markUnserved } from '../tenancy/index.js';
@@ -110,11 +109,7 @@ export class ArrivingTenants {
     await this.#require(tenantId, moveId);
     const isOpened = await transaction(postgres, async (tx) => {
       const isArriving = await states.deleteMove(tx, tenantId, moveId, ['arriving']);
-      if (isArriving) {
-        await markServed(tx, tenantId);
-        // The tenant may have been here before, and processes may remember its usage.
-        await noteAllKeys(tx);
-      }
+      if (isArriving) await markServed(tx, tenantId);
       return isArriving;
     });
     // Another process has opened it, and it may have moved on since.

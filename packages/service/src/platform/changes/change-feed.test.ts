@@ -27,7 +27,7 @@ const newFeed = (postgres = store.postgres) =>
     postgres,
     log,
     monotonicMs: () => nowMs,
-    memory: { beforeLearning: () => 0, learn: (keys) => learned.push(keys && [...keys].sort()) },
+    memory: { mark: () => 0, learn: (keys) => learned.push(keys && [...keys].sort()) },
   });
 
 const note = (...keys: number[]) => transaction(store.postgres, (tx) => noteKeys(tx, keys));

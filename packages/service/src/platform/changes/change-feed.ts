@@ -9,10 +9,10 @@ const GAP_MS_MAX = 20_000;
 
 /** Remembers something about keys. */
 export interface ChangeMemory {
-  /** Called before changes are read; `learn` gets what it returned. */
-  beforeLearning(): number;
+  /** Returns a mark; called before changes are read, and passed to `learn`. */
+  mark(): number;
   /** Called with the keys that have changed; with undefined when anything may have changed. */
-  learn(keys: KeyChanges['keys'], began: number): void;
+  learn(keys: KeyChanges['keys'], mark: number): void;
 }
 
 export interface ChangeFeedOptions {
@@ -37,7 +37,7 @@ export class ChangeFeed {
     this.#options = { monotonicMs: () => performance.now(), ...options };
   }
 
-  /** How long ago all committed changes were known, in milliseconds. */
+  /** Time since the last successful look began, in milliseconds; all changes committed before it are known. */
   get ageMs(): number {
     return this.#options.monotonicMs() - this.#knownUntilMs;
   }
@@ -54,14 +54,14 @@ export class ChangeFeed {
     const { postgres, memory, log, monotonicMs } = this.#options;
     // Taken before the read, because the result may be that old when it arrives.
     const beganMs = monotonicMs();
-    const began = memory.beforeLearning();
+    const mark = memory.mark();
     try {
       const since = beganMs - this.#knownUntilMs > GAP_MS_MAX ? undefined : this.#snapshot;
       const changes =
         since === undefined
           ? { snapshot: await readSnapshot(postgres), keys: undefined }
           : await readChanges(postgres, since);
-      memory.learn(changes.keys, began);
+      memory.learn(changes.keys, mark);
       this.#snapshot = changes.snapshot;
       this.#knownUntilMs = beganMs;
       this.#hasFailed = false;

@@ -72,10 +72,7 @@ export async function readSnapshot({ pool }: Pick<Postgres, 'pool'>): Promise<st
   return row.snapshot;
 }
 
-/**
- * Deletes the notes of transactions that had ended before all others of a snapshot began: every later snapshot shows
- * them.
- */
+/** Deletes the notes of all transactions that are older than the oldest one that ran at the snapshot. */
 export async function deleteNotesBefore({ pool }: Pick<Postgres, 'pool'>, snapshot: string): Promise<void> {
   await pool.query('delete from key_changes where xid < pg_snapshot_xmin($1::pg_snapshot)', [snapshot]);
 }

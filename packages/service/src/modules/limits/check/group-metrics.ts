@@ -58,7 +58,7 @@ export function measureQueues(metrics: Metrics, queues: Readonly<Record<string, 
 /** Registers the metric of reads that were answered from memory or from the database. */
 export function measureReads(
   metrics: Metrics,
-  { answered }: { readonly answered: Readonly<Record<'memory' | 'database', number>> },
+  { answerCounts }: { readonly answerCounts: Readonly<Record<'memory' | 'database', number>> },
 ): void {
   new Counter({
     name: 'tollgate_limit_reads_total',
@@ -67,7 +67,7 @@ export function measureReads(
     registers: [metrics],
     collect() {
       this.reset();
-      for (const [source, count] of Object.entries(answered)) this.inc({ source }, count);
+      for (const [source, count] of Object.entries(answerCounts)) this.inc({ source }, count);
     },
   });
 }

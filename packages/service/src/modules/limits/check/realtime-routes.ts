@@ -106,8 +106,8 @@ function registerCheck(app: App, { subjectLimits }: RealtimeLimitParts): void {
         'together are below the limit and, with the requested usage added, do not exceed it. With `currency`, a ' +
         'prepaid wallet also needs an available balance above 0 and at least the requested amount. Without ' +
         '`quantity` and `amount`, the response says whether any more usage is allowed. A check reserves nothing: ' +
-        'two concurrent checks may both be allowed. To reserve an amount, create a budget lease. The answer is of ' +
-        'one moment, at most 250 ms before the request.',
+        'two concurrent checks may both be allowed. To reserve an amount, create a budget lease. All ' +
+        'values are of one moment, at most 250 ms before the request.',
       operationId: 'checkRealtimeLimits',
       params: ProjectParams,
       body: RealtimeCheckBody,

@@ -59,7 +59,7 @@ class Simulation {
   /** An answer from memory must have all changes up to this state. */
   #oldestAllowed = 0;
   readonly #reads: { query: UsageQuery; mark: number; read?: UsageRead }[] = [];
-  #look: { began: number; state?: number } | undefined;
+  #look: { mark: number; state?: number } | undefined;
 
   get #now(): number {
     return this.#states.length - 1;
@@ -94,11 +94,11 @@ class Simulation {
 
   /** Moves the look on: it begins, sees the database, and returns. */
   moveLook(): void {
-    if (this.#look === undefined) this.#look = { began: this.memory.beforeLearning() };
+    if (this.#look === undefined) this.#look = { mark: this.memory.mark() };
     else if (this.#look.state === undefined) this.#look.state = this.#now;
     else {
       const parts = this.#changed.slice(this.#learned + 1, this.#look.state + 1).flat();
-      this.memory.learn(parts.map(keyOf), this.#look.began);
+      this.memory.learn(parts.map(keyOf), this.#look.mark);
       this.#learned = this.#look.state;
       this.#oldestAllowed = Math.max(this.#oldestAllowed, this.#learned);
       this.#look = undefined;
@@ -178,7 +178,7 @@ describe('remembered usage', () => {
     memory.forget('p');
     expect(memory.recall(queryOf(['a']))).toBeUndefined();
     expect(memory.recall(other)).toBeDefined();
-    memory.learn(undefined, memory.beforeLearning());
+    memory.learn(undefined, memory.mark());
     expect(memory.recall(other)).toBeUndefined();
   });
 

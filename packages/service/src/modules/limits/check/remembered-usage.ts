@@ -21,7 +21,7 @@ interface Kept {
   /** The read that returned it. */
   readonly read: UsageRead;
   /** Rises with each read that is kept. */
-  readonly at: number;
+  readonly keptAt: number;
 }
 
 /** The values of the subjects and wallets that share a number; rarely of more than one. */
@@ -33,8 +33,8 @@ type KeptByName = Map<string, Kept>;
  */
 export class RememberedUsage {
   readonly #kept = new BoundedMap<number, KeptByName>(REMEMBERED_MAX);
-  /** Counts what happens, so that it can be said what came first. */
-  #now = NEVER;
+  /** Counts reads and changes, so that it can be said which came first. */
+  #sequence = NEVER;
   /** All that was kept before this is of one moment, that of the changes which were learned last. */
   #settledAt = NEVER;
   /** A read that began before this may lack a change, and is not kept. */
@@ -42,15 +42,15 @@ export class RememberedUsage {
   /** For each group of projects, when it was forgotten. */
   readonly #forgottenAt = new Array<number>(PROJECT_GROUPS).fill(NEVER);
 
-  /** Returns a mark of the present, for `keep`. Call it before the read. */
+  /** Returns a mark of the present. Call it before usage or changes are read, and hand it to `keep` or `learn`. */
   mark(): number {
-    return this.#now;
+    return this.#sequence;
   }
 
   /** Keeps what a read returned that began after the mark. */
   keep(query: UsageQuery, read: UsageRead, mark: number): void {
     if (mark < this.#changedAt || mark < this.#forgottenAtOf(query)) return;
-    this.#now += 1;
+    this.#sequence += 1;
     for (const [index, rule] of query.rules.entries()) {
       if (isRememberable(rule))
         this.#put(numberOf(query, rule), nameOf(query, rule), read.counted[index], read);
@@ -67,10 +67,10 @@ export class RememberedUsage {
     let isOneRead = true;
     const find = (number: number, name: string) => {
       const kept = this.#kept.get(number)?.get(name);
-      if (kept === undefined || kept.at <= forgottenAt) return undefined;
+      if (kept === undefined || kept.keptAt <= forgottenAt) return undefined;
       read ??= kept.read;
       isOneRead &&= kept.read === read;
-      isSettled &&= kept.at <= this.#settledAt;
+      isSettled &&= kept.keptAt <= this.#settledAt;
       return kept;
     };
     const counted: Counted[] = [];
@@ -89,35 +89,30 @@ export class RememberedUsage {
     return isSettled || isOneRead ? { counted, available } : undefined;
   }
 
-  /** Call it before changes are read, and hand the result to `learn`. */
-  beforeLearning(): number {
-    return this.#now;
-  }
-
   /**
    * Forgets what has changed.
    *
    * @param keys undefined for everything
-   * @param began what `beforeLearning` returned before the changes were read
+   * @param mark of the time before the changes were read
    */
-  learn(keys: readonly number[] | undefined, began: number): void {
+  learn(keys: readonly number[] | undefined, mark: number): void {
     if (keys === undefined) this.#kept.clear();
     else for (const key of keys) this.#kept.delete(key);
-    this.#settledAt = began;
-    this.#now += 1;
-    this.#changedAt = this.#now;
+    this.#settledAt = mark;
+    this.#sequence += 1;
+    this.#changedAt = this.#sequence;
   }
 
   /** Forgets a project, after this process has changed something of it. */
   forget(projectId: string): void {
-    this.#now += 1;
-    this.#forgottenAt[groupOf(projectId)] = this.#now;
+    this.#sequence += 1;
+    this.#forgottenAt[groupOf(projectId)] = this.#sequence;
   }
 
   #put(number: number, name: string, value: Kept['value'], read: UsageRead): void {
     const known = this.#kept.get(number);
     const names: KeptByName = known === undefined || known.size >= WINDOWS_MAX ? new Map() : known;
-    names.set(name, { value, read, at: this.#now });
+    names.set(name, { value, read, keptAt: this.#sequence });
     this.#kept.set(number, names);
   }
 

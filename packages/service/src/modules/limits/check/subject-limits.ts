@@ -69,7 +69,7 @@ export class SubjectLimits {
   }
 
   /** Reads of limits and wallets, from memory or from the database. */
-  get usage(): Pick<UsageReads, 'answered' | 'forget'> {
+  get usage(): Pick<UsageReads, 'answerCounts' | 'forget'> {
     return this.#usage;
   }
 
@@ -157,7 +157,7 @@ export class SubjectLimits {
 
   /** Returns the status of these rules, of whatever levels, as of one moment: that of the database. */
   async statuses(project: ProjectRef, rules: readonly RuleAtLevel[]): Promise<LimitStatus[]> {
-    return (await this.#read(project, rules, { isNow: true })).statuses;
+    return (await this.#read(project, rules, { fromDatabase: true })).statuses;
   }
 
   /**
@@ -168,7 +168,7 @@ export class SubjectLimits {
   async #read(
     { projectId, projectNo }: ProjectRef,
     rules: readonly RuleAtLevel[],
-    { atS, values, wallet, isNow = false }: ReadOptions,
+    { atS, values, wallet, fromDatabase = false }: ReadOptions,
   ): Promise<{ readonly statuses: LimitStatus[]; readonly available: UsageRead['available'] }> {
     if (rules.length === 0 && wallet === undefined) return { statuses: [], available: undefined };
     const nowMs = this.#deps.clock.nowMs();
@@ -176,7 +176,9 @@ export class SubjectLimits {
     const open = openRules(rules, atS ?? nowS);
     const asked = open.map((each) => ({ ...each, value: values?.get(each.rule.of ?? '') }));
     const query = { projectId, projectNo, rules: asked, wallet };
-    const { counted, available } = await (isNow ? this.#usage.readNow(query) : this.#usage.read(query));
+    const { counted, available } = await (fromDatabase
+      ? this.#usage.readNow(query)
+      : this.#usage.read(query));
     const statuses = limitStatusesOf(open, counted, nowMs);
     if (atS === undefined) return { statuses, available };
     const then = statuses.map((status) =>
@@ -193,7 +195,7 @@ interface ReadOptions {
   readonly values?: ReadonlyMap<string, string>;
   readonly wallet?: WalletKey | undefined;
   /** Whether the database is asked in any case. */
-  readonly isNow?: boolean;
+  readonly fromDatabase?: boolean;
 }
 
 /** Returns the wallet that would pay for the usage; undefined when no currency is asked for. */

@@ -39,10 +39,10 @@ beforeEach(async () => {
 
 /** Reads the reserved amount, and says where the answer was found. */
 async function read(): Promise<{ reserved: number; source: string }> {
-  const { memory } = limits.usage.answered;
+  const { memory } = limits.usage.answerCounts;
   const options = { atS: undefined, levels: 'own' } as const;
   const { limits: shown } = await limits.snapshot(project, user, options);
-  const source = limits.usage.answered.memory > memory ? 'memory' : 'database';
+  const source = limits.usage.answerCounts.memory > memory ? 'memory' : 'database';
   return { reserved: Number(shown[0]?.reserved_amount), source };
 }
 

@@ -36,7 +36,7 @@ export class UsageReads {
    */
   readonly #groups: Groups<UsageQuery, UsageRead>;
   readonly #memory: UsageMemory | undefined;
-  readonly #answered = { memory: 0, database: 0 };
+  readonly #answerCounts = { memory: 0, database: 0 };
 
   constructor({ postgres, memory }: UsageReadsDeps) {
     this.#groups = new Groups(async (queries) =>
@@ -51,8 +51,8 @@ export class UsageReads {
   }
 
   /** How many reads were answered from memory and from the database, since the process started. */
-  get answered(): Readonly<Record<'memory' | 'database', number>> {
-    return this.#answered;
+  get answerCounts(): Readonly<Record<'memory' | 'database', number>> {
+    return this.#answerCounts;
   }
 
   /**
@@ -63,7 +63,7 @@ export class UsageReads {
   async read(query: UsageQuery): Promise<UsageRead> {
     const known = this.#memory?.recall(query);
     if (known !== undefined) {
-      this.#answered.memory += 1;
+      this.#answerCounts.memory += 1;
       return known;
     }
     const keep = this.#memory?.keeper();
@@ -78,7 +78,7 @@ export class UsageReads {
    * @throws DomainError `server_busy`
    */
   readNow(query: UsageQuery): Promise<UsageRead> {
-    this.#answered.database += 1;
+    this.#answerCounts.database += 1;
     return this.#groups.run(TOGETHER, query);
   }
 

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { subjectNumber } from '../rules/route-rules.js';
 import { PostingFixture } from './posting.testing.js';
 import { NOW_S, type TestUsage } from './usage.testing.js';
 
@@ -33,12 +34,15 @@ async function statementsOf(...events: TestUsage[]): Promise<string[]> {
   }
 }
 
-/** Returns a statement without the note of what it changes, with which it begins. */
-const withoutNote = (text: string) =>
-  text.replace(
-    /^\s*with noted as \(insert into key_changes \(keys\) values \(\$1::integer\[\]\)\)(,?)/,
-    (_, comma) => (comma === ',' ? 'with' : ''),
-  );
+const NOTE = /^\s*with noted as \(insert into key_changes \(keys\) values \(\$1::integer\[\]\)\)(,?)/;
+const WRITES_WINDOWS = /(insert into|update) (current|past)_windows/;
+
+/** Returns a statement without the note of what it changes, with which each must begin that changes usage. */
+function withoutNote(text: string): string {
+  if (!WRITES_WINDOWS.test(text) || text.includes('set next_notice')) return text;
+  expect(text).toMatch(NOTE);
+  return text.replace(NOTE, (_, comma) => (comma === ',' ? 'with' : ''));
+}
 
 const cost = (amount: string, atS = NOW_S): TestUsage => ({ atS, items: [{ amount }] });
 
@@ -81,5 +85,19 @@ describe('the statements of a batch', () => {
     expect(await statementsOf(cost('5'))).toEqual([...passing, 'with limit_alerts', ...sending]);
     expect(await statementsOf(cost('-2'))).toEqual([...passing, 'update limit_alerts', ...sending]);
     expect(await statementsOf(cost('-0.5'))).toEqual(['select current_windows', 'update current_windows']);
+  });
+
+  it('note the subjects whose windows a changed limit has reached, the newest and the past ones', async () => {
+    const { projectNo } = fixture.project;
+    const routeId = await fixture.route({ subjectId: 'changed' });
+    const ruleNo = await fixture.limit(routeId, { key: 'day', limit: '10', notifyAt: [] });
+    await statementsOf(
+      { ...cost('1'), subject: 'changed' },
+      { ...cost('1', NOW_S - DAY_S), subject: 'changed' },
+    );
+    const since = await fixture.rows('select max(place) as place from key_changes');
+    await fixture.changeLimit('changed', 'day', ruleNo, '20', []);
+    const notes = await fixture.rows(`select keys from key_changes where place > ${Number(since[0]?.place)}`);
+    expect(notes).toEqual([{ keys: [subjectNumber(projectNo, { type: 'user', id: 'changed' })] }]);
   });
 });

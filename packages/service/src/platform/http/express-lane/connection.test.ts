@@ -61,6 +61,25 @@ test('requests that are sent ahead get their responses in order, from the lane o
   wire.socket.destroy();
 });
 
+test('a small request is served before large ones that arrived at the same time', async () => {
+  const wires: Wire[] = [];
+  const bytes = fixture.post(LARGEST);
+  for (let index = 0; index < 2; index += 1) {
+    const connection = fixture.nextConnection();
+    const wire = await Wire.open(fixture.ways.express);
+    await wire.write(bytes.subarray(0, -1));
+    await waitFor(() => connection()?.bytesRead === bytes.length - 1);
+    wires.push(wire);
+  }
+  const small = await Wire.open(fixture.ways.express);
+  for (const wire of wires) wire.socket.write(bytes.subarray(-1));
+  small.socket.write(fixture.post());
+  for (const wire of [small, ...wires]) expect((await wire.answer())?.status).toBe(202);
+  const lengths = fixture.answered.map(({ rawBody }) => rawBody.length);
+  expect(lengths.slice(1)).toEqual([LARGEST.length, LARGEST.length]);
+  for (const wire of [small, ...wires]) wire.socket.destroy();
+});
+
 test('a connection goes on after a request that was handed back and refused unread', async () => {
   let looks = 0;
   // The key is revoked between the two checks of the request.

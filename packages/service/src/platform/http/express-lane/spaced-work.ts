@@ -1,6 +1,6 @@
 /**
- * Pieces of work that take some milliseconds, one in each turn of the event loop. So what else has arrived meanwhile
- * waits for one of them at most.
+ * Pieces of work that take some milliseconds, one in each turn of the event loop. So a request that arrives meanwhile
+ * waits for one piece at most.
  */
 export class SpacedWork {
   readonly #waiting: (() => void)[] = [];
