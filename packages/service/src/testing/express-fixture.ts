@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { OptionalIdempotencyKeyHeaders } from '@tollgate/contract';
 import { Type } from 'typebox';
 import type { Authenticator } from '../kernel/principal.js';
 import type { ProjectRef } from '../kernel/scope.js';
@@ -21,6 +22,7 @@ const PROJECT: ProjectRef = {
   kind: 'release',
   storage: 'shared',
 };
+const PARAMS = Type.Object({ project_id: Type.String(), id: Type.String() });
 const HEADERS = { authorization: 'Bearer service', 'content-type': 'application/json' };
 
 interface FixtureOptions {
@@ -30,11 +32,15 @@ interface FixtureOptions {
   readonly keyRates?: KeyRates;
 }
 
-/** An application with a POST and a GET that the express lane serves, without any store; it listens both ways. */
+/** An application with POSTs and a GET that the express lane serves, without any store; it listens both ways. */
 export class ExpressFixture {
   static readonly PATH = '/v1/projects/prj_1/meters/m-1/readings';
   /** The path of the GET. */
   static readonly READ_PATH = '/v1/projects/prj_1/meters/m-1';
+  /** The path of a POST that creates something, and takes an `Idempotency-Key`. */
+  static readonly SEAL_PATH = '/v1/projects/prj_1/meters/m-1/seals';
+  /** The path of a POST without a body. */
+  static readonly RESET_PATH = '/v1/projects/prj_1/meters/m-1/reset';
   static readonly BODY_LIMIT = 20_000;
   static readonly BODIES_BYTES_MAX = 50_000;
   static readonly GOOD = '{"reading":1}';
@@ -49,7 +55,7 @@ export class ExpressFixture {
   seenByFastify = 0;
   /** Requests that the operation refuses before parsing. */
   precheck: () => void = () => {};
-  /** The operation under test. */
+  /** The operation of the POSTs. */
   answer: () => Promise<string> = async () => '{"taken":true}';
   /** The operation of the GET; returns its query. */
   read: (request: ExpressRequest) => Promise<object> = async ({ input }) => ({ asked: input });
@@ -80,45 +86,71 @@ export class ExpressFixture {
       fixture.seenByFastify += 1;
       done();
     });
+    fixture.#registerPosts(app);
+    fixture.#registerGet(app);
+    if (keepAliveMs !== undefined) app.server.keepAliveTimeout = keepAliveMs;
+    fixture.app = app;
+    fixture.ways = await listenBothWays(app);
+    return fixture;
+  }
+
+  #registerPosts(app: App): void {
+    const config = { access: { kind: 'project', permission: 'usage:ingest' }, arbitraryText: true } as const;
+    const body = Type.Object({ reading: Type.Unknown() }, { additionalProperties: false });
+    const bodyLimit = ExpressFixture.BODY_LIMIT;
     registerExpressRoute(app, {
       method: 'POST',
       status: 202,
       url: '/v1/projects/:project_id/meters/:id/readings',
-      config: { access: { kind: 'project', permission: 'usage:ingest' }, arbitraryText: true },
-      bodyLimit: ExpressFixture.BODY_LIMIT,
-      schema: {
-        hide: true,
-        params: Type.Object({ project_id: Type.String(), id: Type.String() }),
-        body: Type.Object({ reading: Type.Unknown() }, { additionalProperties: false }),
-      },
-      precheck: () => fixture.precheck(),
-      answer(request) {
-        fixture.answered.push(request);
-        return fixture.answer();
-      },
+      config,
+      bodyLimit,
+      schema: { hide: true, params: PARAMS, body },
+      precheck: () => this.precheck(),
+      answer: (request) => this.#take(request),
     });
+    registerExpressRoute(app, {
+      method: 'POST',
+      status: 201,
+      url: '/v1/projects/:project_id/meters/:id/seals',
+      config,
+      bodyLimit,
+      schema: { hide: true, params: PARAMS, headers: OptionalIdempotencyKeyHeaders, body },
+      answer: (request) => this.#take(request),
+    });
+    registerExpressRoute(app, {
+      method: 'POST',
+      status: 200,
+      url: '/v1/projects/:project_id/meters/:id/reset',
+      config,
+      schema: { hide: true, params: PARAMS },
+      answer: (request) => this.#take(request),
+    });
+  }
+
+  #registerGet(app: App): void {
     registerExpressRoute(app, {
       method: 'GET',
       url: '/v1/projects/:project_id/meters/:id',
       config: { access: { kind: 'project', permission: 'usage:read' } },
       schema: {
         hide: true,
-        params: Type.Object({ project_id: Type.String(), id: Type.String() }),
+        params: PARAMS,
         querystring: Type.Object(
           { unit: Type.String({ minLength: 1 }), at: Type.Optional(Type.Integer()) },
           { additionalProperties: false },
         ),
       },
       status: 200,
-      answer(request) {
-        fixture.answered.push(request);
-        return fixture.read(request);
+      answer: (request) => {
+        this.answered.push(request);
+        return this.read(request);
       },
     });
-    if (keepAliveMs !== undefined) app.server.keepAliveTimeout = keepAliveMs;
-    fixture.app = app;
-    fixture.ways = await listenBothWays(app);
-    return fixture;
+  }
+
+  #take(request: ExpressRequest): Promise<string> {
+    this.answered.push(request);
+    return this.answer();
   }
 
   /** Delays the operation until the returned function is called. */

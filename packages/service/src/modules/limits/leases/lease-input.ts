@@ -14,8 +14,8 @@ type Fields = Readonly<Record<string, unknown>>;
  *
  * @throws DomainError `invalid_request`
  */
-export function leaseInput(body: CreateLeaseBody, rawBody: Buffer | undefined): LeaseInput {
-  const fields = parseJson(rawBody ?? Buffer.of()) as Fields;
+export function leaseInput(body: CreateLeaseBody, rawBody: Buffer): LeaseInput {
+  const fields = parseJson(rawBody) as Fields;
   return {
     subject: { type: body.subject_type, id: body.subject_id },
     isPlain: body.holds === undefined,

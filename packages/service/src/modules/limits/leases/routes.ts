@@ -9,9 +9,10 @@ import {
   OptionalIdempotencyKeyHeaders,
   ProjectParams,
   RenewLeaseBody,
+  SINGLE_BODY_BYTES_MAX,
 } from '@tollgate/contract';
 import { Type } from 'typebox';
-import { type App, pageOf } from '../../../platform/http/index.js';
+import { type App, pageOf, registerExpressRoute } from '../../../platform/http/index.js';
 import { noRoute } from '../check/limit-status.js';
 import type { LimitAdmission } from '../rules/admission.js';
 import { leaseInput } from './lease-input.js';
@@ -34,15 +35,17 @@ const OneParams = Type.Object(
 
 /** Registers the routes of budget leases. */
 export function registerLeaseRoutes(app: App, deps: LeaseRouteDeps): void {
+  registerCreation(app, deps);
   registerChanges(app, deps);
   registerReads(app, deps);
 }
 
-function registerChanges(app: App, { leases, admission }: LeaseRouteDeps): void {
-  app.route({
+function registerCreation(app: App, { leases, admission }: LeaseRouteDeps): void {
+  registerExpressRoute(app, {
     method: 'POST',
     url,
     config: toIngest,
+    bodyLimit: SINGLE_BODY_BYTES_MAX,
     schema: {
       tags,
       summary: 'Create a budget lease',
@@ -65,15 +68,19 @@ function registerChanges(app: App, { leases, admission }: LeaseRouteDeps): void 
       body: CreateLeaseBody,
       response: { 201: CreatedBudgetLease, 409: ErrorBodySchema },
     },
-    handler: async ({ project, body, rawBody, headers }, reply) => {
+    status: 201,
+    answer: async ({ project, input: body, rawBody, idempotencyKey }) => {
       await admission.admitBudgetLease(project.tenantId);
       const input = leaseInput(body, rawBody);
-      const lease = await leases.create(project, input, headers['idempotency-key']);
+      const lease = await leases.create(project, input, idempotencyKey);
       const warnings = lease.account_id === null ? [noRoute(input.subject)] : [];
-      return reply.code(201).send({ ...lease, warnings });
+      return { ...lease, warnings };
     },
   });
-  app.route({
+}
+
+function registerChanges(app: App, { leases }: LeaseRouteDeps): void {
+  registerExpressRoute(app, {
     method: 'POST',
     url: `${url}/:id/close`,
     config: toIngest,
@@ -87,12 +94,14 @@ function registerChanges(app: App, { leases, admission }: LeaseRouteDeps): void 
       params: OneParams,
       response: { 200: BudgetLease },
     },
-    handler: ({ project, params }) => leases.close(project, params.id),
+    status: 200,
+    answer: ({ project, params }) => leases.close(project, params.id),
   });
-  app.route({
+  registerExpressRoute(app, {
     method: 'POST',
     url: `${url}/:id/renew`,
     config: toIngest,
+    bodyLimit: SINGLE_BODY_BYTES_MAX,
     schema: {
       tags,
       summary: 'Renew a budget lease',
@@ -104,7 +113,8 @@ function registerChanges(app: App, { leases, admission }: LeaseRouteDeps): void 
       body: RenewLeaseBody,
       response: { 200: BudgetLease, 409: ErrorBodySchema },
     },
-    handler: ({ project, params, body }) => leases.renew(project, params.id, body.ttl_seconds),
+    status: 200,
+    answer: ({ project, params, input }) => leases.renew(project, params.id, input.ttl_seconds),
   });
 }
 

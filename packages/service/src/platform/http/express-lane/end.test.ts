@@ -146,7 +146,7 @@ test('a shutdown during a look-up is reported by Fastify', async () => {
 describe('deadlines', () => {
   test.each([
     ['no HTTP', '\x16\x03\x01'],
-    ['another method', 'GET / HTTP/1.1\r\n'],
+    ['another method', 'PUT / HTTP/1.1\r\n'],
     ['lines that end otherwise', `POST / HTTP/1.1\n`],
     ['an empty line', '\r\n'],
   ])('%s is left to Node at once', async (_what, text) => {

@@ -13,7 +13,7 @@ import { LaneConnection } from './connection.js';
 import type { LanePorts, OpenConnection } from './lane-ports.js';
 import type { PlainHead, PlainMethod } from './request-head.js';
 import { SpacedWork } from './spaced-work.js';
-import { bodyReader, type LaneRoute, queryReader } from './work.js';
+import { bodyReader, keyCheck, type LaneRoute, noInput, queryReader } from './work.js';
 
 const PATIENCE_MS = 5_000;
 
@@ -67,8 +67,9 @@ export class ExpressLane {
       url,
       ...plainPath(url),
       permission: access.permission,
-      bodyLimit: method === 'GET' ? 0 : (bodyLimit ?? 0),
+      bodyLimit: route.schema?.body === undefined ? 0 : (bodyLimit ?? 0),
       readInput,
+      isKeyValid: keyCheck(route.schema?.headers as object | undefined),
       operation: config.express,
       observe,
     });
@@ -116,7 +117,8 @@ export class ExpressLane {
       if (route.method !== method) continue;
       const ids = route.path.exec(path);
       if (ids === null) continue;
-      if (bodyBytes > route.bodyLimit) return undefined;
+      const isWithBody = route.bodyLimit > 0;
+      if (bodyBytes > route.bodyLimit || (isWithBody && bodyBytes === 0)) return undefined;
       const params = namedIds(route.names, ids);
       const found = projectFor(this.#options, route.permission, authorization, params.project_id ?? '');
       return whenReady(found, (project) => project && { route, project, params });
@@ -128,6 +130,7 @@ export class ExpressLane {
 /** Returns how the input of a route is read; undefined for a route that the lane cannot serve. */
 function inputReader({ method, config, schema }: RouteOptions): LaneRoute['readInput'] | undefined {
   if (method === 'POST' && schema?.body !== undefined) return bodyReader(schema.body as object, config);
+  if (method === 'POST' && schema?.querystring === undefined) return noInput;
   if (method === 'GET' && schema?.querystring !== undefined) return queryReader(schema.querystring as object);
   return undefined;
 }

@@ -1,5 +1,5 @@
-import type { FastifySchema } from 'fastify';
-import type { Static, TSchema } from 'typebox';
+import type { FastifyRequest, FastifySchema } from 'fastify';
+import type { Static, TSchema, TUndefined } from 'typebox';
 import type { ProjectRef } from '../../../kernel/scope.js';
 import type { RequestSpan } from '../../tracing/index.js';
 import { JSON_TYPE } from '../failures.js';
@@ -9,10 +9,12 @@ import type { Access, App } from '../types.js';
 export interface ExpressRequest<Params = Readonly<Record<string, string>>, Input = unknown> {
   readonly project: ProjectRef;
   readonly params: Params;
-  /** The body of a POST, the query of a GET. */
+  /** The body of a POST, the query of a GET; undefined for a POST without a body. */
   readonly input: Input;
-  /** The bytes that `input` was parsed from; those of a GET are empty. */
+  /** The bytes that `input` was parsed from; empty without a body. */
   readonly rawBody: Buffer;
+  /** The `Idempotency-Key`; undefined without one, and for a route whose schema has no headers. */
+  readonly idempotencyKey: string | undefined;
   /** Undefined if the request is not in a trace. */
   readonly span: RequestSpan | undefined;
 }
@@ -20,7 +22,7 @@ export interface ExpressRequest<Params = Readonly<Record<string, string>>, Input
 /** An operation, the same on the lane and on Fastify. */
 export interface ExpressOperation<Params = Readonly<Record<string, string>>, Input = unknown> {
   /** Status of the response when the operation succeeds. */
-  readonly status: 200 | 202;
+  readonly status: 200 | 201 | 202;
   /**
    * Throws when a request is refused regardless of its body. Runs before the body is parsed: refusing a client that
    * retries at once must cost less than serving it.
@@ -47,6 +49,13 @@ interface ExpressPost<Params extends TSchema, Body extends TSchema> extends Expr
   readonly schema: FastifySchema & { readonly params: Params; readonly body: Body };
 }
 
+/** A POST without a body. */
+interface ExpressCommand<Params extends TSchema> extends ExpressRouteBase<Params, TUndefined> {
+  readonly method: 'POST';
+  readonly bodyLimit?: undefined;
+  readonly schema: FastifySchema & { readonly params: Params; readonly body?: undefined };
+}
+
 /** A GET with a query. */
 interface ExpressGet<Params extends TSchema, Query extends TSchema> extends ExpressRouteBase<Params, Query> {
   readonly method: 'GET';
@@ -57,16 +66,21 @@ interface ExpressGet<Params extends TSchema, Query extends TSchema> extends Expr
  * Registers an operation that is called far more often than any other. The express lane serves its plain requests,
  * Fastify the rest; clients see no difference. The lane does not run hooks that only some routes have.
  */
+export function registerExpressRoute<Params extends TSchema>(app: App, route: ExpressCommand<Params>): void;
 export function registerExpressRoute<Params extends TSchema, Input extends TSchema>(
   app: App,
   route: ExpressPost<Params, Input> | ExpressGet<Params, Input>,
+): void;
+export function registerExpressRoute<Params extends TSchema, Input extends TSchema>(
+  app: App,
+  route: ExpressPost<Params, Input> | ExpressCommand<Params> | ExpressGet<Params, Input>,
 ): void {
   const { method, url, config, schema, status, precheck, answer } = route;
   const express = { status, precheck, answer } as ExpressOperation;
   app.route({
     method,
     url,
-    ...(route.method === 'POST' ? { bodyLimit: route.bodyLimit } : {}),
+    ...(route.method === 'GET' || route.bodyLimit === undefined ? {} : { bodyLimit: route.bodyLimit }),
     schema: schema as FastifySchema,
     config: { ...config, express },
     ...(precheck === undefined ? {} : { onRequest: async ({ project }) => precheck(project) }),
@@ -74,11 +88,17 @@ export function registerExpressRoute<Params extends TSchema, Input extends TSche
       const { project, span, rawBody = Buffer.of() } = request;
       const params = request.params as Readonly<Record<string, string>>;
       const input = method === 'POST' ? request.body : request.query;
-      const response = await express.answer({ project, params, input, rawBody, span });
+      const idempotencyKey = schema.headers === undefined ? undefined : keyOf(request.headers);
+      const response = await express.answer({ project, params, input, rawBody, idempotencyKey, span });
       if (typeof response === 'string') reply.header('content-type', JSON_TYPE);
       return reply.code(status).send(response);
     },
   });
+}
+
+/** Returns the key that the schema of the route has checked: one text. */
+function keyOf({ 'idempotency-key': key }: FastifyRequest['headers']): string | undefined {
+  return key as string | undefined;
 }
 
 declare module 'fastify' {

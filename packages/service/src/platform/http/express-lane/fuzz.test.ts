@@ -4,7 +4,7 @@ import { Wire, type WireAnswer } from '../../../testing/both-ways.js';
 import { ExpressFixture } from '../../../testing/express-fixture.js';
 import { propertyRuns } from '../../../testing/property-runs.js';
 
-const { PATH, READ_PATH, GOOD } = ExpressFixture;
+const { PATH, READ_PATH, SEAL_PATH, RESET_PATH, GOOD } = ExpressFixture;
 const ANSWER = '{"taken":true}';
 
 let fixture: ExpressFixture;
@@ -28,6 +28,19 @@ const line = mostly(
   `POST ${PATH} HTTP/1.1\n`,
   `\r\nPOST ${PATH} HTTP/1.1\r\n`,
   `GET ${READ_PATH}?unit=a HTTP/1.1\r\n`,
+  `POST ${SEAL_PATH} HTTP/1.1\r\n`,
+  `POST ${RESET_PATH} HTTP/1.1\r\n`,
+);
+/** A request line that leads to another route with the same body, or to one without a body. */
+const sealLine = mostly(`POST ${SEAL_PATH} HTTP/1.1\r\n`, `POST ${RESET_PATH} HTTP/1.1\r\n`);
+const keyField = fc.constantFrom(
+  '',
+  'Idempotency-Key: a\r\n',
+  'idempotency-key: a b, c\r\n',
+  'Idempotency-Key:\r\n',
+  'Idempotency-Key: a\r\nIdempotency-Key: b\r\n',
+  `Idempotency-Key: ${'k'.repeat(300)}\r\n`,
+  'Idempotency-Key: \u00fc\r\n',
 );
 const length = mostly(
   'Content-Length: 13\r\n',
@@ -99,17 +112,56 @@ const writing = fc
   )
   .map((parts) => parts.join(''));
 
-const request = fc.oneof({ weight: 2, arbitrary: writing }, { weight: 1, arbitrary: reading });
+const sealing = fc
+  .tuple(
+    sealLine,
+    fc.constant('Host: x\r\nAuthorization: Bearer service\r\nContent-Type: application/json\r\n'),
+    keyField,
+    length,
+    fc.constant('\r\n'),
+    mostly(GOOD, GOOD.slice(1)),
+  )
+  .map((parts) => parts.join(''));
+const resetting = fc
+  .tuple(
+    mostly(`POST ${RESET_PATH} HTTP/1.1\r\n`, `POST ${PATH} HTTP/1.1\r\n`, `POST ${SEAL_PATH} HTTP/1.1\r\n`),
+    fc.constant('Host: x\r\nAuthorization: Bearer service\r\n'),
+    mostly(
+      'Content-Length: 0\r\n',
+      '',
+      'Content-Length: 00\r\n',
+      'Content-Length: 2\r\n',
+      'Content-Length: -0\r\n',
+    ),
+    mostly(
+      '',
+      'Content-Type: application/json\r\n',
+      'Content-Type: text/plain\r\n',
+      'Idempotency-Key: a\r\n',
+    ),
+    fc.oneof({ weight: 3, arbitrary: fc.constant('') }, { weight: 1, arbitrary: other }),
+    fc.constant('\r\n'),
+    mostly('', '{}', '\r\n'),
+  )
+  .map((parts) => parts.join(''));
 
-/** The plain request from which most others are made by changes. */
+const request = fc.oneof(
+  { weight: 2, arbitrary: writing },
+  { weight: 1, arbitrary: reading },
+  { weight: 1, arbitrary: sealing },
+  { weight: 1, arbitrary: resetting },
+);
+
+/** The plain requests from which most others are made by changes. */
 const USUAL = `POST ${PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer service\r\nContent-Type: application/json\r\nContent-Length: 13\r\n\r\n${GOOD}`;
+const RESET = `POST ${RESET_PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer service\r\nContent-Length: 0\r\n\r\n`;
 
 /** Ends any request that has partly arrived, and is not a request itself: the connection is closed after it. */
 const JUNK = `\r\n\r\n${'!'.repeat(100)}\r\n\r\n`;
 
 interface Sent {
-  /** Number of plain requests that the connection has carried before. */
-  readonly before: number;
+  /** Plain requests that the connection has carried before. */
+  readonly before: readonly string[];
   readonly text: string;
   /** Where the text is cut into two packets, as a share of its length. */
   readonly cut: number;
@@ -131,14 +183,14 @@ function setPace(isSlow: boolean): void {
   fixture.answer = async () => (isSlow ? later(ANSWER) : ANSWER);
 }
 
-/** Returns all bytes of the responses until the connection is closed, and the bodies that the operation got. */
+/** Returns all bytes of the responses until the connection is closed, and what the operations got. */
 async function outcome(port: number, { before, text, cut, isSlow }: Sent) {
   fixture.answered.length = 0;
   setPace(isSlow);
   const wire = await Wire.open(port);
   const answers: (WireAnswer | undefined)[] = [];
-  for (let index = 0; index < before; index += 1) {
-    await wire.write(Buffer.from(USUAL));
+  for (const plain of before) {
+    await wire.write(Buffer.from(plain));
     answers.push(await wire.answer());
   }
   const bytes = Buffer.from(isSlow ? text + JUNK : text, 'latin1');
@@ -150,12 +202,15 @@ async function outcome(port: number, { before, text, cut, isSlow }: Sent) {
   for (let last = await wire.answer(); last !== undefined; last = await wire.answer()) answers.push(last);
   return {
     answers: answers.map((answer) => ({ ...answer, requestId: undefined })),
-    bodies: fixture.answered.map(({ rawBody }) => rawBody.toString('latin1')),
+    // Fastify runs requests that arrive together at the same time, in whatever order.
+    taken: fixture.answered
+      .map(({ rawBody, idempotencyKey }) => `${rawBody.toString('latin1')} ${idempotencyKey}`)
+      .sort(),
   };
 }
 
 const sent: fc.Arbitrary<Sent> = fc.record({
-  before: fc.nat({ max: 1 }),
+  before: fc.array(fc.constantFrom(USUAL, RESET), { maxLength: 1 }),
   text: fc.array(request, { minLength: 1, maxLength: 2 }).map((requests) => requests.join('')),
   cut: fc.double({ min: 0, max: 1, noNaN: true }),
   isSlow: fc.boolean(),
@@ -166,7 +221,7 @@ const sent: fc.Arbitrary<Sent> = fc.record({
  * ways only.
  */
 const ONE_BYTE_LEFT: Sent = {
-  before: 0,
+  before: [],
   text: `POST ${PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer service\r\nContent-Length: 12\r\nAccept: */*\r\n\r\n${GOOD}`,
   cut: 0,
   isSlow: false,

@@ -1,4 +1,4 @@
-/** POST with a body, GET without one. */
+/** A POST with or without a body, and a GET without one. */
 export type PlainMethod = 'GET' | 'POST';
 
 /** The fields of a plain head that matter; nothing else in it makes a difference. */
@@ -9,9 +9,10 @@ export interface PlainHead {
   readonly query: string | undefined;
   /** Length of the head, including the empty line after it. */
   readonly headBytes: number;
-  /** The stated length of the body; 0 for a GET. */
+  /** The stated length of the body; 0 for a GET, and for a POST without a body. */
   readonly bodyBytes: number;
   readonly authorization: string | undefined;
+  readonly idempotencyKey: string | undefined;
   readonly requestId: string | undefined;
   readonly traceparent: string | undefined;
   readonly tracestate: string | undefined;
@@ -35,7 +36,9 @@ const END = '\r\n\r\n';
 const LINE_END_BYTES = 2;
 const JSON_IN_UTF8 = /^application\/json(?:; ?charset=utf-8)?$/i;
 /** The complete value of a field. */
-const LENGTH = /^[1-9][0-9]{0,8}(?=\r|$)/;
+const LENGTH = /^(?:0|[1-9][0-9]{0,8})(?=\r|$)/;
+/** The length of a POST without a body. */
+const NO_LENGTH = '0';
 /** Upper bound of the text of a length and the end of its line. */
 const LENGTH_BYTES_MAX = 10;
 
@@ -45,6 +48,7 @@ type UsedField =
   | 'content-type'
   | 'content-length'
   | 'authorization'
+  | 'idempotency-key'
   | 'x-request-id'
   | 'traceparent'
   | 'tracestate';
@@ -54,6 +58,7 @@ const USED: ReadonlySet<string> = new Set<UsedField>([
   'content-type',
   'content-length',
   'authorization',
+  'idempotency-key',
   'x-request-id',
   'traceparent',
   'tracestate',
@@ -78,9 +83,9 @@ interface KnownHead {
 }
 
 /**
- * Reads the heads of one connection: POSTs with a JSON body of a stated length, and GETs without a body, as HTTP/1.1
- * defines them, that no parser could read in another way. There is no leniency: Node's own parser reads or refuses
- * anything unusual.
+ * Reads the heads of one connection: POSTs with a JSON body of a stated length or with the length 0, and GETs without
+ * a body, as HTTP/1.1 defines them, that no parser could read in another way. There is no leniency: Node's own parser
+ * reads or refuses anything unusual.
  */
 export class PlainHeadReader {
   /** Clients usually send the same head again with another content-length: then only that is read. */
@@ -107,7 +112,8 @@ function sameButForLength(known: KnownHead, bytes: Buffer): PlainHead | undefine
     return undefined;
   if (known.head.method === 'GET') return known.head;
   const length = LENGTH.exec(bytes.toString('latin1', lengthStart, lengthStart + LENGTH_BYTES_MAX))?.[0];
-  if (length === undefined) return undefined;
+  // With a body there is a type of it, and without a body there is none.
+  if (length === undefined || (length === NO_LENGTH) !== (known.head.bodyBytes === 0)) return undefined;
   const at = lengthStart + length.length;
   const headBytes = at + known.bytes.length - lengthEnd;
   if (headBytes > bytes.length || known.bytes.compare(bytes, at, headBytes, lengthEnd) !== 0)
@@ -117,8 +123,19 @@ function sameButForLength(known: KnownHead, bytes: Buffer): PlainHead | undefine
 
 /** Returns a copy. Spreading the head would cost more than everything else that is done for a known one. */
 function withLength(head: PlainHead, headBytes: number, bodyBytes: number): PlainHead {
-  const { method, path, query, authorization, requestId, traceparent, tracestate } = head;
-  return { method, path, query, headBytes, bodyBytes, authorization, requestId, traceparent, tracestate };
+  const { method, path, query, authorization, idempotencyKey, requestId, traceparent, tracestate } = head;
+  return {
+    method,
+    path,
+    query,
+    headBytes,
+    bodyBytes,
+    authorization,
+    idempotencyKey,
+    requestId,
+    traceparent,
+    tracestate,
+  };
 }
 
 /** Whether more bytes can turn the text into a plain head. If not, it must not wait: it may not be HTTP at all. */
@@ -149,7 +166,7 @@ function plainHead(head: string): KnownHead | undefined {
   }
   const [, posted, asked, query] = line;
   const length = values['content-length'];
-  const isPlain = posted === undefined ? hasNoBody(values) : hasPlainBody(values);
+  const isPlain = posted === undefined ? hasNoBody(values) : hasPlainBody(values) || isEmpty(values);
   if (values.host === undefined || !isPlain) return undefined;
   return {
     head: {
@@ -159,6 +176,7 @@ function plainHead(head: string): KnownHead | undefined {
       headBytes: head.length,
       bodyBytes: Number(length ?? 0),
       authorization: values.authorization,
+      idempotencyKey: values['idempotency-key'],
       requestId: values['x-request-id'],
       traceparent: values.traceparent,
       tracestate: values.tracestate,
@@ -170,7 +188,13 @@ function plainHead(head: string): KnownHead | undefined {
 }
 
 function hasPlainBody(values: UsedFields): boolean {
-  return JSON_IN_UTF8.test(values['content-type'] ?? '') && LENGTH.test(values['content-length'] ?? '');
+  const length = values['content-length'] ?? '';
+  return JSON_IN_UTF8.test(values['content-type'] ?? '') && length !== NO_LENGTH && LENGTH.test(length);
+}
+
+/** Whether it is the head of a POST without a body. */
+function isEmpty(values: UsedFields): boolean {
+  return values['content-type'] === undefined && values['content-length'] === NO_LENGTH;
 }
 
 function hasNoBody(values: UsedFields): boolean {

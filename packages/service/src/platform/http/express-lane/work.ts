@@ -13,10 +13,12 @@ import type { PlainHead, PlainMethod } from './request-head.js';
 export interface LaneRoute {
   readonly method: PlainMethod;
   readonly url: string;
-  /** 0 for a GET. */
+  /** 0 for a GET, and for a POST without a body. */
   readonly bodyLimit: number;
   /** Returns the input of the operation; undefined for one that Fastify refuses. */
-  readonly readInput: (head: PlainHead, rawBody: Buffer) => unknown;
+  readonly readInput: (head: PlainHead, rawBody: Buffer) => { readonly value: unknown } | undefined;
+  /** Checks an `Idempotency-Key`, or that there is none; undefined for a route without a schema of headers. */
+  readonly isKeyValid: ((key: string | undefined) => boolean) | undefined;
   readonly operation: ExpressOperation;
   readonly observe: ObserveRequest;
 }
@@ -46,16 +48,22 @@ export function workOf(
   } catch (error) {
     return () => Promise.reject(error);
   }
+  const idempotencyKey = route.isKeyValid === undefined ? undefined : head.idempotencyKey;
+  if (route.isKeyValid?.(idempotencyKey) === false) return undefined;
   const rawBody = readBody();
-  const input = route.readInput(head, rawBody);
-  if (input === undefined) return undefined;
+  const read = route.readInput(head, rawBody);
+  if (read === undefined) return undefined;
+  const input = read.value;
   return async (span) => {
-    const response = await operation.answer({ project, params, input, rawBody, span });
+    const response = await operation.answer({ project, params, input, rawBody, idempotencyKey, span });
     return typeof response === 'string' ? response : serializeResponse(response);
   };
 }
 
-/** Returns how the bodies of a route are read. JSON values are never undefined. */
+/** Reads the input of a route without a body. */
+export const noInput: LaneRoute['readInput'] = () => ({ value: undefined });
+
+/** Returns how the bodies of a route are read. */
 export function bodyReader(
   schema: object,
   { arbitraryText, unread }: Partial<FastifyContextConfig> = {},
@@ -67,7 +75,7 @@ export function bodyReader(
         arbitraryText === true && unread !== undefined
           ? skimBody(rawBody, unread)
           : readJson(rawBody, arbitraryText === true);
-      return isValid(body) ? body : undefined;
+      return isValid(body) ? { value: body } : undefined;
     } catch {
       return undefined;
     }
@@ -79,6 +87,13 @@ export function queryReader(schema: object): LaneRoute['readInput'] {
   const validate = queryValidator(schema);
   return ({ query = '' }) => {
     const outcome = validate(parseQuery(query));
-    return 'value' in outcome ? outcome.value : undefined;
+    return 'value' in outcome ? outcome : undefined;
   };
+}
+
+/** Returns how the keys of a route are checked; undefined for a route without a schema of headers. */
+export function keyCheck(schema: object | undefined): LaneRoute['isKeyValid'] {
+  if (schema === undefined) return undefined;
+  const validate = queryValidator(schema);
+  return (key) => 'value' in validate(key === undefined ? {} : { 'idempotency-key': key });
 }
