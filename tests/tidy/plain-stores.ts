@@ -31,6 +31,7 @@ export const PLAIN_STORES: Readonly<Record<string, string>> = {
   'modules/limits/check/limit-status-store.ts': 'one statement serves the checks of many projects',
   'modules/limits/leases/recount-store.ts': 'recounts the leases of all projects',
   'modules/limits/leases/reserved-store.ts': 'the expiry job gives back what leases of many projects hold',
+  'modules/limits/leases/unlocked-store.ts': 'prepares its statement once for each connection',
   'modules/limits/leases/store.ts': 'the expiry job ends leases of many projects',
   'modules/limits/posting/store.ts':
     'a batch charges the leases of many projects, and takes turns with all others',

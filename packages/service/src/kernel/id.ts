@@ -1,4 +1,4 @@
-import { hash, randomBytes, randomFillSync } from 'node:crypto';
+import { hash, randomFillSync } from 'node:crypto';
 import type { Clock } from './clock.js';
 
 /** Prefixes of identifiers, each naming a kind of resource. */
@@ -10,6 +10,8 @@ const UNIX_SECONDS_MAX = 0xffff_ffff;
 const UUID_MS_MAX = 2 ** 48 - 1;
 const SEQUENCE_BITS = 12;
 
+const UUID_BYTES = 16;
+const UUID_RANDOM_BYTES = 8;
 const RAW_EVENT_RANDOM_BYTES = 12;
 /** Random bytes are drawn in bulk: twelve cost as much as thousands. */
 const RANDOM_POOL = Buffer.alloc(1_024 * RAW_EVENT_RANDOM_BYTES);
@@ -27,7 +29,7 @@ function nextSequence(nowMs: number): number {
     sequence = (sequence + 1) % 2 ** SEQUENCE_BITS;
   } else {
     sequenceMs = nowMs;
-    sequence = randomBytes(2).readUInt16BE() % 2 ** (SEQUENCE_BITS - 1);
+    sequence = RANDOM_POOL.readUInt16BE(drawRandom(2)) % 2 ** (SEQUENCE_BITS - 1);
   }
   return sequence;
 }
@@ -40,7 +42,9 @@ export function newId(prefix: string, clock: Clock): string {
   const nowMs = Math.floor(clock.nowMs());
   if (!(nowMs >= 0 && nowMs <= UUID_MS_MAX)) throw new RangeError(`no UUIDv7 at ${nowMs} ms`);
   if (!PREFIX_PATTERN.test(prefix)) throw new RangeError(`malformed id prefix: ${prefix}`);
-  const bytes = randomBytes(16);
+  const bytes = Buffer.allocUnsafe(UUID_BYTES);
+  const from = drawRandom(UUID_RANDOM_BYTES);
+  RANDOM_POOL.copy(bytes, UUID_BYTES - UUID_RANDOM_BYTES, from, from + UUID_RANDOM_BYTES);
   bytes.writeUIntBE(nowMs, 0, 6);
   bytes.writeUInt16BE(0x7000 | nextSequence(nowMs), 6);
   bytes.writeUInt8(0x80 | (bytes.readUInt8(8) & 0x3f), 8);
@@ -79,13 +83,19 @@ export function rawEventHex(
 }
 
 function randomEventHex(): string {
-  if (randomPoolAt === RANDOM_POOL.length) {
+  const from = drawRandom(RAW_EVENT_RANDOM_BYTES);
+  return RANDOM_POOL.toString('hex', from, from + RAW_EVENT_RANDOM_BYTES);
+}
+
+/** Returns where the next random bytes begin in the pool. Nobody else gets them. */
+function drawRandom(bytes: number): number {
+  if (randomPoolAt + bytes > RANDOM_POOL.length) {
     randomFillSync(RANDOM_POOL);
     randomPoolAt = 0;
   }
   const from = randomPoolAt;
-  randomPoolAt += RAW_EVENT_RANDOM_BYTES;
-  return RANDOM_POOL.toString('hex', from, randomPoolAt);
+  randomPoolAt += bytes;
+  return from;
 }
 
 /** Returns the smallest id that an event of this time, in Unix seconds, can have: earlier events have smaller ids. */

@@ -68,6 +68,11 @@ export class RequestKeys<Answer extends object> {
     this.#taken = new Set([...keys].filter((key) => !earlier.has(key)));
   }
 
+  /** Returns no keys: for requests without one. */
+  static none<Answer extends object>(scope: KeyScope): RequestKeys<Answer> {
+    return new RequestKeys<Answer>(scope, new Set(), new Map());
+  }
+
   /**
    * Takes the keys for this transaction, which has not locked anything yet; waits for other transactions that use them.
    */

@@ -14,7 +14,7 @@ export {
   smallerAmount,
 } from './amount.js';
 export { createCreditExpiryJob } from './expiry-job.js';
-export { earlierAnswer, type KeyedRequest, once, RequestKeys } from './idempotency.js';
+export { earlierAnswer, type KeyedRequest, type KeyScope, once, RequestKeys } from './idempotency.js';
 export { insufficientFunds } from './insufficient-funds.js';
 export { type CorrectionDebit, postCorrections, postUsage, type UsageDebit } from './posting.js';
 export { recountLedger } from './recount-store.js';
@@ -22,7 +22,7 @@ export { type Release, WalletHolds } from './reservations.js';
 export { registerLedgerRoutes } from './routes.js';
 export { latestUsageMs, readUsageSums, type UsageSum } from './usage-sum-store.js';
 export { type WalletKey, walletNumber } from './wallet.js';
-export { availableText, walletKeyLists } from './wallet-store.js';
+export { availableText, isAnyPrepaidText, walletKeyLists } from './wallet-store.js';
 export { WalletService } from './wallets.js';
 
 /** The parts of the ledger that its routes need. */

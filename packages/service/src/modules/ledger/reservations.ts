@@ -38,13 +38,18 @@ export class WalletHolds {
     this.#wallets = wallets;
   }
 
+  /** Returns no wallets: for amounts that no wallet holds. */
+  static none(): WalletHolds {
+    return new WalletHolds(new Map());
+  }
+
   /**
    * Locks those of the wallets that are open, in the order that all transactions use, and takes back expired credits
    * first.
    */
   static async lock(tx: Tx, keys: readonly WalletKey[], clock: Clock): Promise<WalletHolds> {
     const distinct = new Map(keys.map((key) => [walletKeyText(key), key]));
-    if (distinct.size === 0) return new WalletHolds(new Map());
+    if (distinct.size === 0) return WalletHolds.none();
     const holds = new WalletHolds(await lockWallets(tx, [...distinct.values()]));
     await holds.#expireDue(tx, clock);
     return holds;

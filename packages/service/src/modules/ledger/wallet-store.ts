@@ -142,6 +142,25 @@ export function walletKeyLists(wallets: readonly WalletKey[]): string[][] {
   ];
 }
 
+/**
+ * A condition: whether one of some wallets of a project is prepaid. One look-up in the index for each.
+ *
+ * @param parameters the project's id, and lists of the ids of accounts and of currencies
+ */
+export function isAnyPrepaidText([projectId, accountIds, currencies]: readonly [
+  string,
+  string,
+  string,
+]): string {
+  return `exists (
+    select from unnest(${accountIds}::text[], ${currencies}::text[]) as v (account_id, currency)
+    cross join lateral (
+      select from wallets w where w.project_id = ${projectId} and w.account_id = v.account_id
+        and w.currency = v.currency and w.mode = 'prepaid' limit 1
+    ) as w
+  )`;
+}
+
 function toWallet(row: WalletRow): WalletState {
   return {
     tenantId: row.tenant_id,

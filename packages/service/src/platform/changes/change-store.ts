@@ -14,6 +14,16 @@ export function noting(keys: Iterable<number>): RawBuilder<unknown> {
   return sql`with noted as (${noteOf(keys)})`;
 }
 
+/**
+ * Returns the text of a note for a prepared statement, to be its `with noted as (…)`.
+ *
+ * @param keys a parameter: a list of numbers, each once
+ * @param from the tables and the condition that say whether it is written
+ */
+export function noteText(keys: string, from: string): string {
+  return `insert into key_changes (keys) select ${keys}::integer[] ${from}`;
+}
+
 /** Notes the keys of a change that other statements of the transaction make. */
 export async function noteKeys(tx: Tx, keys: readonly number[]): Promise<void> {
   if (keys.length > 0) await noteOf(keys).execute(tx);

@@ -42,6 +42,7 @@ interface UsageRow {
   readonly used: string | null;
   readonly limit_amount: string | null;
   readonly reserved: string | null;
+  readonly reserved_version: string | null;
   readonly seen: boolean;
 }
 
@@ -95,7 +96,7 @@ const FIRST_OF_WALLETS = 7;
  * One more for each wallet: a statement costs more than what it finds.
  */
 const usageText = ({ values, names, start, joins, used }: WindowParts) => `
-  select k.position, null::numeric as available, r.reserved, s.occurrences > 0 is true as seen,
+  select k.position, null::numeric as available, r.reserved, r.xmin as reserved_version, s.occurrences > 0 is true as seen,
     case when c.window_starts[i.at] = ${start} or p.used is not null then ${start} end as window_start,
     ${used} when c.window_starts[i.at] = ${start} then c.used[i.at] else p.used end as used,
     case when c.window_starts[i.at] = ${start} then c.limit_amounts[i.at] else p.limit_amount end as limit_amount
@@ -112,7 +113,7 @@ const usageText = ({ values, names, start, joins, used }: WindowParts) => `
   left join window_values s on s.project_no = k.project_no and s.subject_type = k.subject_type
     and s.subject_id = k.subject_id and s.rule_no = k.rule_no and s.window_start = ${start} and s.value = k.value
   union all
-  select a.position, a.available, null, false, null, null, null from (${availableText(FIRST_OF_WALLETS)}) as a`;
+  select a.position, a.available, null, null::xid, false, null, null, null from (${availableText(FIRST_OF_WALLETS)}) as a`;
 
 /**
  * The prepared statements: planning one takes longer than running it, so each connection plans it once. Requests
@@ -179,10 +180,12 @@ function byQuery(queries: readonly UsageQuery[], rows: readonly UsageRow[]): Usa
   });
 }
 
-function toCounted({ window_start, used, limit_amount: limit, reserved, seen }: UsageRow): Counted {
+function toCounted(row: UsageRow): Counted {
+  const { window_start, used, limit_amount: limit, reserved, seen } = row;
   return {
     startS: window_start ?? undefined,
     isSeen: seen,
+    reservedVersion: row.reserved_version ?? undefined,
     used: sumOrNone(amountIn(used)),
     limit: amountIn(limit),
     reserved: sumOrNone(amountIn(reserved)),

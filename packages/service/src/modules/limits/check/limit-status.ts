@@ -51,6 +51,8 @@ export interface Counted {
   /** Without raises; undefined until the first usage opens the window. */
   readonly limit: Amount | undefined;
   readonly reserved: Amount;
+  /** Names the version of the row of the reserved amount: each change makes another one. Undefined without a row. */
+  readonly reservedVersion: string | undefined;
   /** Whether the window has counted the value that was asked for. */
   readonly isSeen: boolean;
 }

@@ -38,6 +38,7 @@ const countedOf = (used: bigint): Counted => ({
   used,
   limit: undefined,
   reserved: 0n,
+  reservedVersion: undefined,
   isSeen: false,
 });
 

@@ -155,11 +155,6 @@ export class SubjectLimits {
     };
   }
 
-  /** Returns the status of these rules, of whatever levels, as of one moment: that of the database. */
-  async statuses(project: ProjectRef, rules: readonly RuleAtLevel[]): Promise<LimitStatus[]> {
-    return (await this.#read(project, rules, { fromDatabase: true })).statuses;
-  }
-
   /**
    * Returns the status of these rules, and how much of the wallet is available, as of one moment: of the current
    * windows, or of those that contain another time. Leases hold their amounts now, so windows that do not contain the
@@ -168,7 +163,7 @@ export class SubjectLimits {
   async #read(
     { projectId, projectNo }: ProjectRef,
     rules: readonly RuleAtLevel[],
-    { atS, values, wallet, fromDatabase = false }: ReadOptions,
+    { atS, values, wallet }: ReadOptions,
   ): Promise<{ readonly statuses: LimitStatus[]; readonly available: UsageRead['available'] }> {
     if (rules.length === 0 && wallet === undefined) return { statuses: [], available: undefined };
     const nowMs = this.#deps.clock.nowMs();
@@ -176,9 +171,7 @@ export class SubjectLimits {
     const open = openRules(rules, atS ?? nowS);
     const asked = open.map((each) => ({ ...each, value: values?.get(each.rule.of ?? '') }));
     const query = { projectId, projectNo, rules: asked, wallet };
-    const { counted, available } = await (fromDatabase
-      ? this.#usage.readNow(query)
-      : this.#usage.read(query));
+    const { counted, available } = await this.#usage.read(query);
     const statuses = limitStatusesOf(open, counted, nowMs);
     if (atS === undefined) return { statuses, available };
     const then = statuses.map((status) =>
@@ -194,8 +187,6 @@ interface ReadOptions {
   /** The values, by dimension, of which rules say whether they have seen them. */
   readonly values?: ReadonlyMap<string, string>;
   readonly wallet?: WalletKey | undefined;
-  /** Whether the database is asked in any case. */
-  readonly fromDatabase?: boolean;
 }
 
 /** Returns the wallet that would pay for the usage; undefined when no currency is asked for. */

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ProjectRef } from '../../../kernel/scope.js';
 import { waitFor } from '../../../testing/index.js';
 import { plainInput } from '../leases/lease-calls.testing.js';
+import { readUnlocked } from '../leases/unlocked.js';
 import { catalogSource } from '../rules/catalog-store.js';
 import { LimitCatalog } from '../rules/index.js';
 import { createTestLimits, makeLimit, makeRoute, type TestLimits } from './realtime.testing.js';
@@ -83,7 +84,8 @@ describe('usage that is read again', () => {
     await reserve();
     const [levels = []] = await limits.levelsOf(project.projectId, [user]);
     const rules = levels.flatMap((at) => at.route.rules.rules.map((rule) => ({ at, rule })));
-    const [status] = await limits.statuses(project, rules);
+    const { statuses } = await readUnlocked(api, project, rules);
+    const [status] = statuses.values();
     expect(Number(status?.reserved) / Number(ONE)).toBe(reserved + 1);
   });
 

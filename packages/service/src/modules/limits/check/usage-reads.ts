@@ -67,19 +67,10 @@ export class UsageReads {
       return known;
     }
     const keep = this.#memory?.keeper();
-    const read = await this.readNow(query);
+    this.#answerCounts.database += 1;
+    const read = await this.#groups.run(TOGETHER, query);
     keep?.(query, read);
     return read;
-  }
-
-  /**
-   * Returns the use as the database has it.
-   *
-   * @throws DomainError `server_busy`
-   */
-  readNow(query: UsageQuery): Promise<UsageRead> {
-    this.#answerCounts.database += 1;
-    return this.#groups.run(TOGETHER, query);
   }
 
   /** Makes changes of a project by this process visible here at once. Call it after they are committed. */

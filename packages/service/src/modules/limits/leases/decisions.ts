@@ -8,17 +8,20 @@ import type { ProjectRef } from '../../../kernel/scope.js';
 import {
   insufficientFunds,
   type KeyedRequest,
+  type KeyScope,
   type RequestKeys,
   type WalletHolds,
   type WalletKey,
 } from '../../ledger/index.js';
+import type { GroupResult } from '../check/groups.js';
 import { type AskedLimit, refuseFull } from '../check/limit-exceeded.js';
 import type { LimitStatus, RuleAtLevel } from '../check/limit-status.js';
 import type { SubjectLevel } from '../rules/route-rules.js';
 import { type Hold, type Lease, type LeaseInput, toBudgetLease, walletHoldsOf } from './lease.js';
-import { heldRule, heldRuleKey, type LockedLeases } from './locked-leases.js';
+import { heldRule, heldRuleKey, type LeaseChanges } from './lease-changes.js';
 import { partOf, refuseMoreThanLeft, refuseUnfit, rulesBeside } from './parts.js';
 import type { HeldRule } from './reserved-store.js';
+import type { FoundLease } from './store.js';
 
 /** A request for a new lease. */
 export interface OpenLeaseRequest extends KeyedRequest {
@@ -42,6 +45,8 @@ export interface CloseRequest {
   readonly do: 'close';
   readonly id: string;
   readonly ancestorIds: readonly string[];
+  /** The lease as it was found without a lock, if it was. */
+  readonly found?: FoundLease | undefined;
 }
 
 /** A request to let a lease live longer, or shorter. */
@@ -49,13 +54,20 @@ export interface RenewRequest {
   readonly do: 'renew';
   readonly id: string;
   readonly ancestorIds: readonly string[];
+  readonly found?: FoundLease | undefined;
   readonly ttlSeconds: number;
 }
 
 /** A request that changes a lease. */
 export type ChangeRequest = CloseRequest | RenewRequest;
 
-/** The data by which a group of lease requests is decided. The transaction that reads it locks it. */
+/** A request with the rules that it depends on. */
+export type RuledRequest = OpenLeaseRequest | ChangeRequest;
+
+/** The results of requests. */
+export type LeaseOutcomes = Map<RuledRequest, GroupResult<BudgetLease>>;
+
+/** The data by which a group of lease requests is decided. It is locked, or the decisions depend on its versions. */
 export interface LeaseState {
   readonly project: ProjectRef;
   /** Whether the project denies leases of subjects without a route. */
@@ -66,7 +78,7 @@ export interface LeaseState {
   readonly statuses: ReadonlyMap<string, LimitStatus>;
   readonly wallets: WalletHolds;
   /** The leases to close or to renew. */
-  readonly leases: LockedLeases;
+  readonly leases: LeaseChanges;
   readonly clock: Clock;
 }
 
@@ -87,7 +99,7 @@ export class LeaseDecisions {
    * @throws DomainError `unknown_subject`, `limit_exceeded`, `lease_exceeded`, `insufficient_funds`,
    * `idempotency_key_conflict`, `not_found`, `lease_not_active`
    */
-  answer(request: OpenLeaseRequest | ChangeRequest): BudgetLease {
+  answer(request: RuledRequest): BudgetLease {
     if (request.do === 'close') return toBudgetLease(this.#close(request), this.nowS);
     if (request.do === 'renew') return toBudgetLease(this.#renew(request), this.nowS);
     const { keys } = this.#state;
@@ -224,6 +236,25 @@ export class LeaseDecisions {
       createdAt: this.nowS,
       closedAt: null,
     };
+  }
+}
+
+/** Returns the scope of the idempotency keys of leases. */
+export function keyScopeOf({ tenantId, projectId }: ProjectRef): KeyScope {
+  return { tenantId, projectId, operation: 'budget_lease' };
+}
+
+/** Decides requests in their order. */
+export function outcomesOf(decisions: LeaseDecisions, requests: readonly RuledRequest[]): LeaseOutcomes {
+  return new Map(requests.map((request) => [request, resultOf(() => decisions.answer(request))]));
+}
+
+/** Turns an error into a result, so that a request that fails does not fail the others. */
+export function resultOf<Answer>(decide: () => Answer): GroupResult<Answer> {
+  try {
+    return { answer: decide() };
+  } catch (error) {
+    return { error };
   }
 }
 

@@ -8,7 +8,7 @@ import { createSweepJob, inBatches, type SweepJob } from '../../../platform/swee
 import { WalletHolds } from '../../ledger/index.js';
 import { giveBackToWallets } from './decisions.js';
 import { type Lease, parentIdOf, walletHoldsOf } from './lease.js';
-import { LockedLeases } from './locked-leases.js';
+import { LeaseChanges } from './lease-changes.js';
 import { negated, subtractReserved } from './reserved-store.js';
 import {
   claimDueLeases,
@@ -74,7 +74,7 @@ async function expireSome(tx: Tx, clock: Clock): Promise<number> {
   const { due, parents } = await claimWithParents(tx, nowS);
   if (due.length === 0) return 0;
   const projects = [...groupBy(due, ({ projectNo }) => projectNo)].map(([projectNo, ofProject]) => {
-    const leases = new LockedLeases(projectNo, [
+    const leases = new LeaseChanges(projectNo, [
       ...parents.filter(({ projectId }) => projectId === ofProject[0]?.lease.projectId),
       ...ofProject.map(({ lease }) => lease),
     ]);
@@ -118,8 +118,8 @@ async function claimWithParents(
   return { due, parents };
 }
 
-/** Ends a due lease, unless its parent has ended it. Returns what `LockedLeases.end` returns. */
-function endOnce(leases: LockedLeases, id: string, nowS: number): Lease[] {
+/** Ends a due lease, unless its parent has ended it. Returns what `LeaseChanges.end` returns. */
+function endOnce(leases: LeaseChanges, id: string, nowS: number): Lease[] {
   const lease = present(leases.get(id), 'a due lease');
   return lease.status === 'active' ? leases.end(lease, nowS) : [];
 }

@@ -1,63 +1,48 @@
 import type { BudgetLease } from '@tollgate/contract';
-import { type Clock, unixSeconds } from '../../../kernel/clock.js';
+import { unixSeconds } from '../../../kernel/clock.js';
 import { present } from '../../../kernel/present.js';
 import type { ProjectRef } from '../../../kernel/scope.js';
-import { type Postgres, ProjectTx, type Tx, transaction } from '../../../platform/postgres/index.js';
+import { ProjectTx, type Tx, transaction } from '../../../platform/postgres/index.js';
 import { RequestKeys, WalletHolds, type WalletKey } from '../../ledger/index.js';
 import type { GroupResult } from '../check/groups.js';
 import { refuseFull } from '../check/limit-exceeded.js';
 import { type LimitStatus, limitStatusesOf, openRules, type RuleAtLevel } from '../check/limit-status.js';
 import { readUsageIn } from '../check/limit-status-store.js';
-import type { SubjectLimits } from '../check/subject-limits.js';
 import { readDenials } from '../settings/store.js';
 import {
-  type ChangeRequest,
+  keyScopeOf,
   LeaseDecisions,
+  type LeaseOutcomes,
   type LeaseState,
   limitsAsked,
   type OpenLeaseRequest,
+  outcomesOf,
+  type RuledRequest,
+  resultOf,
 } from './decisions.js';
-import { rulesHolding, rulesOfHold, walletsHolding } from './lease.js';
-import { heldRule, heldRuleKey, LockedLeases } from './locked-leases.js';
-import { levelsBelow } from './parts.js';
+import { rulesHolding, walletsHolding } from './lease.js';
+import { heldRule, heldRuleKey, LeaseChanges } from './lease-changes.js';
+import { type LeaseRequest, type LevelsOfSubjects, withRules } from './request-rules.js';
 import { changeReserved, type HeldRule, lockReserved } from './reserved-store.js';
 import * as store from './store.js';
+import { decideUnlocked, isPlainRequest, readUnlocked, type UnlockedDeps } from './unlocked.js';
 
-export interface LeaseGroupDeps {
-  readonly postgres: Postgres;
-  readonly limits: Pick<SubjectLimits, 'levelsOf' | 'statuses' | 'usage'>;
-  readonly clock: Clock;
+export interface LeaseGroupDeps extends UnlockedDeps {
+  readonly limits: LevelsOfSubjects;
 }
 
-/** A request for a new lease, or to change one. */
-export type LeaseRequest = Omit<OpenLeaseRequest, 'levels' | 'rules' | 'slots'> | ChangeRequest;
-
-type Request = OpenLeaseRequest | ChangeRequest;
-type Outcomes = Map<Request, GroupResult<BudgetLease>>;
-
 /**
- * Decides lease requests of a project in one transaction, in their order: each by what those before it have left, with
- * a fixed number of statements for all. They are of one subject, or of subjects below the same one. A refused request
- * leaves nothing behind and does not affect the others.
+ * Decides lease requests of a project together, in their order: each by what those before it have left, with a fixed
+ * number of statements for all. They are of one subject, or of subjects below the same one. A refused request leaves
+ * nothing behind and does not affect the others. Plain requests are decided without a lock; others, and those that lose
+ * against other processes, in one transaction that locks what they depend on.
  */
 export async function decideLeaseRequests(
   deps: LeaseGroupDeps,
   project: ProjectRef,
   requests: readonly LeaseRequest[],
 ): Promise<GroupResult<BudgetLease>[]> {
-  const subjects = requests.flatMap((request) => (request.do === 'grant' ? request.input.subject : []));
-  const levels = (await deps.limits.levelsOf(project.projectId, subjects))[Symbol.iterator]();
-  const ruled = requests.map((request): Request => {
-    if (request.do !== 'grant') return request;
-    const ofSubject = present(levels.next().value, 'the levels of a subject');
-    const { input, parent } = request;
-    const asked =
-      parent === undefined ? ofSubject : (levelsBelow(ofSubject, input.subject, parent.subject) ?? []);
-    const rules = input.holds.map((hold) => asked.flatMap((level) => rulesOfHold(level, hold, input)));
-    const levelsOfSlots = parent === undefined ? ofSubject : [];
-    const slots = levelsOfSlots.flatMap((at) => at.route.rules.ofLeases.map((rule) => ({ at, rule })));
-    return { ...request, levels: ofSubject, rules, slots };
-  });
+  const ruled = await withRules(deps.limits, project, requests);
   return new LeaseGroup(deps, project).answer(ruled);
 }
 
@@ -70,54 +55,43 @@ class LeaseGroup {
     this.#project = project;
   }
 
-  async answer(requests: readonly Request[]): Promise<GroupResult<BudgetLease>[]> {
-    const refused = await this.#refuseAtOnce(requests);
-    const others = requests.filter((request) => !refused.has(request));
-    const decided: Outcomes =
+  async answer(requests: readonly RuledRequest[]): Promise<GroupResult<BudgetLease>[]> {
+    const answered = await this.#answerUnlocked(requests);
+    const others = requests.filter((request) => !answered.has(request));
+    const decided: LeaseOutcomes =
       others.length === 0
         ? new Map()
         : await transaction(this.#deps.postgres, (tx) => this.#decide(tx, others));
-    return requests.flatMap((request) => refused.get(request) ?? decided.get(request) ?? []);
+    return requests.flatMap((request) => answered.get(request) ?? decided.get(request) ?? []);
   }
 
-  /**
-   * Refuses without a lock what clearly has no room, so that it does not wait for the others. This is not done when a
-   * request before it closes a lease, nor for requests with an idempotency key: they may have been granted before.
-   */
-  async #refuseAtOnce(requests: readonly Request[]): Promise<Outcomes> {
-    const refused: Outcomes = new Map();
+  /** Answers without a transaction: all requests if they are plain and nobody interferes, and what has no room. */
+  async #answerUnlocked(requests: readonly RuledRequest[]): Promise<LeaseOutcomes> {
     const rules = rulesOf(requests);
-    if (rules.length === 0 || requests.some(({ do: kind }) => kind === 'close')) return refused;
-    const statuses = byRule(await this.#deps.limits.statuses(this.#project, rules));
-    for (const request of requests) {
-      if (request.do !== 'grant' || request.key !== undefined || request.parent !== undefined) continue;
-      const limits = limitsAsked(request, (rule) =>
-        present(statuses.get(heldRuleKey(heldRule(rule))), 'a status'),
-      );
-      const outcome = outcomeOf(() => refuseFull(limits));
-      if ('error' in outcome) refused.set(request, outcome);
-    }
-    return refused;
+    const isPlain = requests.every(isPlainRequest);
+    const isAnyClosed = requests.some(({ do: kind }) => kind === 'close');
+    if (!isPlain && (rules.length === 0 || isAnyClosed)) return new Map();
+    const read = await readUnlocked(this.#deps, this.#project, rules);
+    const isKnown = Array.from(read.versions.values()).every((version) => version !== undefined);
+    const answered =
+      isPlain && isKnown ? await decideUnlocked(this.#deps, this.#project, requests, read) : undefined;
+    return answered ?? (isAnyClosed ? new Map() : refuseAtOnce(requests, read.statuses));
   }
 
-  async #decide(tx: Tx, requests: readonly Request[]): Promise<Outcomes> {
+  async #decide(tx: Tx, requests: readonly RuledRequest[]): Promise<LeaseOutcomes> {
     const state = await this.#lock(tx, requests);
-    const decisions = new LeaseDecisions(state);
-    const outcomes = new Map(
-      requests.map((request) => [request, outcomeOf(() => decisions.answer(request))]),
-    );
+    const outcomes = outcomesOf(new LeaseDecisions(state), requests);
     await this.#write(tx, state);
     return outcomes;
   }
 
   /** Locks and reads everything that the requests are about, in the order that all transactions use. */
-  async #lock(tx: Tx, requests: readonly Request[]): Promise<LeaseState> {
+  async #lock(tx: Tx, requests: readonly RuledRequest[]): Promise<LeaseState> {
     const project = this.#project;
     const { clock } = this.#deps;
-    const { tenantId, projectId, projectNo } = project;
-    const grants = requests.filter((request) => request.do === 'grant');
-    const scope = { tenantId, projectId, operation: 'budget_lease' };
-    const keys = await RequestKeys.take<BudgetLease>(tx, scope, grants, unixSeconds(clock));
+    const { projectNo } = project;
+    const grants = grantsOf(requests);
+    const keys = await RequestKeys.take<BudgetLease>(tx, keyScopeOf(project), grants, unixSeconds(clock));
     const leases = await this.#lockLeases(new ProjectTx(tx, project), requests);
     const ending = releasedBy(requests, leases);
     const rules = rulesOf(requests);
@@ -130,7 +104,7 @@ class LeaseGroup {
   }
 
   /** Locks the leases that requests name, with all their ancestors, and then those below the ones to change. */
-  async #lockLeases(tx: ProjectTx, requests: readonly Request[]): Promise<LockedLeases> {
+  async #lockLeases(tx: ProjectTx, requests: readonly RuledRequest[]): Promise<LeaseChanges> {
     const named = requests.flatMap((request) => {
       if (request.do !== 'grant') return [request.id, ...request.ancestorIds];
       return request.parent === undefined ? [] : [request.parent.id, ...request.parent.ancestorIds];
@@ -142,7 +116,7 @@ class LeaseGroup {
       tx,
       above.map(({ id }) => id),
     );
-    return new LockedLeases(this.#project.projectNo, [...leases, ...below]);
+    return new LeaseChanges(this.#project.projectNo, [...leases, ...below]);
   }
 
   async #statuses(tx: Tx, rules: readonly RuleAtLevel[]): Promise<LimitStatus[]> {
@@ -175,11 +149,36 @@ class LeaseGroup {
   }
 }
 
+/**
+ * Refuses without a lock what clearly has no room, so that it does not wait for the others. Not requests with an
+ * idempotency key: they may have been granted before.
+ */
+function refuseAtOnce(
+  requests: readonly RuledRequest[],
+  statuses: ReadonlyMap<string, LimitStatus>,
+): LeaseOutcomes {
+  const refused: LeaseOutcomes = new Map();
+  for (const request of requests) {
+    if (request.do !== 'grant' || request.key !== undefined || request.parent !== undefined) continue;
+    const limits = limitsAsked(request, (rule) =>
+      present(statuses.get(heldRuleKey(heldRule(rule))), 'a status'),
+    );
+    const outcome = resultOf(() => refuseFull(limits));
+    if ('error' in outcome) refused.set(request, outcome);
+  }
+  return refused;
+}
+
+function grantsOf(requests: readonly RuledRequest[]): OpenLeaseRequest[] {
+  return requests.filter((request) => request.do === 'grant');
+}
+
 /** Returns the rules of all requests, each once. */
-function rulesOf(requests: readonly Request[]): RuleAtLevel[] {
-  const rules = requests.flatMap((request) =>
-    request.do === 'grant' ? [...request.rules.flat(), ...request.slots] : [],
+function rulesOf(requests: readonly RuledRequest[]): RuleAtLevel[] {
+  const lists = requests.flatMap((request) =>
+    request.do === 'grant' ? [...request.rules, request.slots] : [],
   );
+  const rules = Array.from(new Set(lists)).flat();
   return [...new Map(rules.map((rule) => [heldRuleKey(heldRule(rule)), rule])).values()];
 }
 
@@ -193,7 +192,7 @@ interface Releasable {
  * Returns what requests may release: of the leases to close, and of those below them. Rules and wallets of its parent
  * go on holding what a lease gives back to it; they are among those of the parent, if that ends too.
  */
-function releasedBy(requests: readonly Request[], leases: LockedLeases): Releasable[] {
+function releasedBy(requests: readonly RuledRequest[], leases: LeaseChanges): Releasable[] {
   const closing = requests.flatMap((request) =>
     request.do === 'close' ? (leases.get(request.id) ?? []) : [],
   );
@@ -215,13 +214,4 @@ function rulesToLock(rules: readonly RuleAtLevel[], ending: readonly Releasable[
 
 function byRule(statuses: readonly LimitStatus[]): Map<string, LimitStatus> {
   return new Map(statuses.map((status) => [heldRuleKey(heldRule(status)), status]));
-}
-
-/** Turns an error into a result, so that a request that fails does not fail the others. */
-function outcomeOf<Answer>(decide: () => Answer): GroupResult<Answer> {
-  try {
-    return { answer: decide() };
-  } catch (error) {
-    return { error };
-  }
 }

@@ -38,7 +38,12 @@ export interface ModelLease {
 export class Oracle {
   readonly leases: ModelLease[] = [];
   readonly #used = new Map<string, number>();
+  readonly #isPrepaid: boolean;
   #worth = BALANCE;
+
+  constructor(isPrepaid: boolean) {
+    this.#isPrepaid = isPrepaid;
+  }
 
   reservedOf(rule: Rule): number {
     return this.leases.reduce((sum, { rules, held }) => sum + (rules.includes(rule) ? held : 0), 0);
@@ -65,6 +70,7 @@ export class Oracle {
       if (Math.max(0, this.usedOf(rule, nowS)) + this.reservedOf(rule) + amount > rule.limit)
         return 'limit_exceeded';
     }
+    if (!this.#isPrepaid) return 201;
     return Math.max(0, this.#worth) - this.held >= amount ? 201 : 'insufficient_funds';
   }
 

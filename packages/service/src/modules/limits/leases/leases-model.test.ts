@@ -17,90 +17,15 @@ import {
 import { SubjectLimits } from '../check/subject-limits.js';
 import { BatchPosting, PostingPlan, type RatedUsage } from '../posting/index.js';
 import { createWorkerCatalog } from '../rules/index.js';
-import { decideLeaseRequests, type LeaseRequest } from './group.js';
+import { decideLeaseRequests } from './group.js';
 import { plainInput } from './lease-calls.testing.js';
-import { BALANCE, DAY_S, HOUR_S, Oracle, RULES } from './lease-oracle.testing.js';
+import { BALANCE, HOUR_S, Oracle, RULES } from './lease-oracle.testing.js';
+import { type Asked, type LeaseStep, type Step, step } from './lease-steps.testing.js';
+import type { LeaseRequest } from './request-rules.js';
+import { findLeases } from './store.js';
 
 const UNIT = 10n ** 18n;
 const TOGETHER_TTL_S = HOUR_S;
-
-/** One of several requests that arrive at the same time. */
-type Asked =
-  | {
-      readonly do: 'grant';
-      readonly amount: number;
-      readonly metric: string | null;
-      /** The idempotency key, one of a few. */
-      readonly key: number | null;
-    }
-  /** An index that may name an active lease, an ended one or none. */
-  | { readonly do: 'close'; readonly which: number };
-
-type Step =
-  | { readonly do: 'lease'; readonly amount: number; readonly metric: string | null; readonly ttl: number }
-  | { readonly do: 'close'; readonly which: number }
-  | { readonly do: 'together'; readonly asked: readonly Asked[] }
-  | {
-      readonly do: 'use';
-      readonly which: number;
-      readonly amount: number;
-      readonly metric: string;
-      readonly lateS: number;
-    }
-  | { readonly do: 'wait'; readonly seconds: number; readonly sweeps: boolean };
-
-type LeaseStep = Extract<Step, { do: 'lease' }>;
-
-const metric = fc.constantFrom('m.a', 'm.b', 'other');
-const asked: fc.Arbitrary<Asked> = fc.oneof(
-  {
-    weight: 3,
-    arbitrary: fc.record({
-      do: fc.constant('grant' as const),
-      amount: fc.integer({ min: 1, max: 9 }),
-      metric: fc.option(metric),
-      key: fc.option(fc.nat(2)),
-    }),
-  },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('close' as const), which: fc.nat(20) }) },
-);
-const step: fc.Arbitrary<Step> = fc.oneof(
-  {
-    weight: 3,
-    arbitrary: fc.record({
-      do: fc.constant('together' as const),
-      asked: fc.array(asked, { minLength: 2, maxLength: 8 }),
-    }),
-  },
-  {
-    weight: 4,
-    arbitrary: fc.record({
-      do: fc.constant('lease' as const),
-      amount: fc.integer({ min: 1, max: 15 }),
-      metric: fc.option(metric),
-      ttl: fc.constantFrom(60, HOUR_S, DAY_S),
-    }),
-  },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('close' as const), which: fc.nat(20) }) },
-  {
-    weight: 3,
-    arbitrary: fc.record({
-      do: fc.constant('use' as const),
-      which: fc.nat(20),
-      amount: fc.integer({ min: -9, max: 9 }),
-      metric,
-      lateS: fc.constantFrom(0, HOUR_S, DAY_S),
-    }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      do: fc.constant('wait' as const),
-      seconds: fc.constantFrom(30, 60, HOUR_S, DAY_S),
-      sweeps: fc.boolean(),
-    }),
-  },
-);
 
 let api: TestLimits;
 let project: ProjectRef;
@@ -132,19 +57,22 @@ async function post(event: RatedUsage): Promise<void> {
 
 /** One run: every step is executed in the service and in the oracle; afterwards both must agree. */
 class Run {
-  readonly oracle = new Oracle();
+  readonly oracle: Oracle;
+  readonly #isPrepaid: boolean;
   readonly subject: { readonly type: 'user'; readonly id: string };
   readonly ruleNos: number[] = [];
   /** The lease that was granted with each idempotency key. */
   readonly keys = new Map<number, { readonly asked: Extract<Asked, { do: 'grant' }>; readonly id: string }>();
 
-  constructor(name: string) {
+  constructor(name: string, isPrepaid: boolean) {
     this.subject = { type: 'user', id: name };
+    this.#isPrepaid = isPrepaid;
+    this.oracle = new Oracle(isPrepaid);
   }
 
   async begin(): Promise<void> {
     const route = await makeRoute(api, { id: `ra_${this.subject.id}`, subjectId: this.subject.id });
-    await setWallet(api, route, { balance: String(BALANCE) });
+    if (this.#isPrepaid) await setWallet(api, route, { balance: String(BALANCE) });
     for (const { key, limit, period, selector } of RULES) {
       const name = `${this.subject.id}_${key}`;
       this.ruleNos.push(await makeLimit(api, route, { key: name, amount: String(limit), period, selector }));
@@ -170,7 +98,7 @@ class Run {
         });
         return;
       case 'together':
-        return this.#together(one.asked);
+        return this.#together(one);
       case 'use':
         oracle.use(lease, one.amount, one.metric, nowS, nowS - one.lateS);
         await post({
@@ -210,11 +138,18 @@ class Run {
   }
 
   /** Sends requests at the same time; each is answered as if it had come after those before it. */
-  async #together(all: readonly Asked[]): Promise<void> {
+  async #together({ asked: all, isFound }: Extract<Step, { do: 'together' }>): Promise<void> {
     const { subject, oracle } = this;
     const known = oracle.leases.map(({ id }) => id);
+    const found = await findLeases(
+      api.postgres,
+      known.map((id) => ({ ...project, id })),
+    );
     const requests = all.map((one): LeaseRequest => {
-      if (one.do === 'close') return { do: 'close', id: known[one.which] ?? 'bl_unknown', ancestorIds: [] };
+      if (one.do === 'close') {
+        const id = known[one.which] ?? 'bl_unknown';
+        return { do: 'close', id, ancestorIds: [], found: isFound ? found[one.which] : undefined };
+      }
       const amount = BigInt(one.amount) * UNIT;
       const input = plainInput(subject, amount, { metric: one.metric, ttlSeconds: TOGETHER_TTL_S });
       const key = one.key === null ? undefined : `${subject.id} ${one.key}`;
@@ -275,19 +210,23 @@ class Run {
 
 it('grants, holds and gives back as the oracle says, over the ends of windows and leases', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 30, size: 'max' }), async (steps) => {
-      runs += 1;
-      const run = new Run(`model${runs}`);
-      await run.begin();
-      for (const one of steps) {
-        await run.take(one);
-        await run.compare();
-      }
-      // Leases that this run leaves active are still held by leases, rules and the wallet alike.
-      const { leases, reserved, ofWalletLeases, ofWallets } = await holdings(api);
-      expect(leases).toEqual(reserved);
-      expect(ofWalletLeases).toBe(ofWallets);
-    }),
+    fc.asyncProperty(
+      fc.boolean(),
+      fc.array(step, { minLength: 5, maxLength: 30, size: 'max' }),
+      async (isPrepaid, steps) => {
+        runs += 1;
+        const run = new Run(`model${runs}`, isPrepaid);
+        await run.begin();
+        for (const one of steps) {
+          await run.take(one);
+          await run.compare();
+        }
+        // Leases that this run leaves active are still held by leases, rules and the wallet alike.
+        const { leases, reserved, ofWalletLeases, ofWallets } = await holdings(api);
+        expect(leases).toEqual(reserved);
+        expect(ofWalletLeases).toBe(ofWallets);
+      },
+    ),
     { numRuns: propertyRuns(30) },
   );
 });

@@ -7,11 +7,17 @@ import { ProjectDb } from '../../../platform/postgres/index.js';
 import { amountText, type KeyedRequest } from '../../ledger/index.js';
 import type { MeasuredQueue } from '../check/group-metrics.js';
 import { Groups } from '../check/groups.js';
+import type { SubjectLimits } from '../check/subject-limits.js';
 import { type LimitedSubject, subjectKey } from '../rules/route-rules.js';
-import { decideLeaseRequests, type LeaseGroupDeps, type LeaseRequest } from './group.js';
-import { type Lease, type LeaseInput, toBudgetLease } from './lease.js';
+import { decideLeaseRequests, type LeaseGroupDeps } from './group.js';
+import { type LeaseInput, toBudgetLease } from './lease.js';
 import { withWorkOf } from './parts.js';
+import type { LeaseRequest } from './request-rules.js';
 import * as store from './store.js';
+
+export interface LeasesDeps extends LeaseGroupDeps {
+  readonly limits: Pick<SubjectLimits, 'levelsOf' | 'usage'>;
+}
 
 /** A request with its project. */
 interface Waiting {
@@ -19,16 +25,21 @@ interface Waiting {
   readonly request: LeaseRequest;
 }
 
+/** The key of the groups of reads: all of them share statements. */
+const TOGETHER = '';
+
 /** Budget leases of all subjects. README.md states what always holds. */
 export class Leases {
-  readonly #deps: LeaseGroupDeps;
+  readonly #deps: LeasesDeps;
   /**
    * Requests of one subject, and of subjects below the same one, need the same rows: those that arrive together share a
    * transaction. So the key is the highest subject of the chain.
    */
   readonly #groups: Groups<Waiting, BudgetLease>;
+  /** Requests that look for a lease while a statement runs share the next one. */
+  readonly #found: Groups<store.LeaseKey & ProjectScope, store.FoundLease | undefined>;
 
-  constructor(deps: LeaseGroupDeps) {
+  constructor(deps: LeasesDeps) {
     this.#deps = deps;
     this.#groups = new Groups(async (waiting) => {
       const [first] = waiting;
@@ -40,6 +51,9 @@ export class Leases {
         deps.limits.usage.forget(first.project.projectId);
       }
     });
+    this.#found = new Groups(async (keys) =>
+      (await store.findLeases(deps.postgres, keys)).map((answer) => ({ answer })),
+    );
   }
 
   /** The queue of requests that wait. */
@@ -60,7 +74,7 @@ export class Leases {
     const asked = askedBy(input);
     if (parentId === undefined)
       return this.#run(subject, { project, request: { do: 'grant', input, parent: undefined, key, asked } });
-    const parent = await store.findLease(new ProjectDb(this.#deps.postgres.db, project), parentId);
+    const parent = (await this.#found.run(TOGETHER, { ...project, id: parentId }))?.lease;
     if (parent === undefined) throw invalidRequest('parent_lease_id', 'expected a lease of the project');
     const part = withWorkOf(parent, input);
     return this.#run(subject, { project, request: { do: 'grant', input: part, parent, key, asked } });
@@ -68,7 +82,8 @@ export class Leases {
 
   /** @throws DomainError `not_found` */
   async get(scope: ProjectScope, id: string): Promise<BudgetLease> {
-    return toBudgetLease(await this.#find(scope, id), unixSeconds(this.#deps.clock));
+    const { lease } = await this.#find(scope, id);
+    return toBudgetLease(lease, unixSeconds(this.#deps.clock));
   }
 
   /**
@@ -77,10 +92,10 @@ export class Leases {
    * @throws DomainError `not_found`, `server_busy`
    */
   async close(project: ProjectRef, id: string): Promise<BudgetLease> {
-    const lease = await this.#find(project, id);
-    if (lease.status !== 'active') return toBudgetLease(lease, unixSeconds(this.#deps.clock));
-    const { subject, ancestorIds } = lease;
-    return this.#run(subject, { project, request: { do: 'close', id, ancestorIds } });
+    const found = await this.#find(project, id);
+    if (found.lease.status !== 'active') return toBudgetLease(found.lease, unixSeconds(this.#deps.clock));
+    const { subject, ancestorIds } = found.lease;
+    return this.#run(subject, { project, request: { do: 'close', id, ancestorIds, found } });
   }
 
   /**
@@ -89,8 +104,9 @@ export class Leases {
    * @throws DomainError `not_found`, `lease_not_active`, `server_busy`
    */
   async renew(project: ProjectRef, id: string, ttlSeconds: number): Promise<BudgetLease> {
-    const { subject, ancestorIds } = await this.#find(project, id);
-    return this.#run(subject, { project, request: { do: 'renew', id, ancestorIds, ttlSeconds } });
+    const found = await this.#find(project, id);
+    const { subject, ancestorIds } = found.lease;
+    return this.#run(subject, { project, request: { do: 'renew', id, ancestorIds, found, ttlSeconds } });
   }
 
   /** Returns the leases of a subject, newest first. */
@@ -109,10 +125,10 @@ export class Leases {
     return { items: items.map((lease) => toBudgetLease(lease, nowS)), totalCount };
   }
 
-  async #find(scope: ProjectScope, id: string): Promise<Lease> {
-    const lease = await store.findLease(new ProjectDb(this.#deps.postgres.db, scope), id);
-    if (lease === undefined) throw new DomainError('not_found');
-    return lease;
+  async #find(scope: ProjectScope, id: string): Promise<store.FoundLease> {
+    const found = await this.#found.run(TOGETHER, { ...scope, id });
+    if (found === undefined) throw new DomainError('not_found');
+    return found;
   }
 
   async #run(subject: LimitedSubject, waiting: Waiting): Promise<BudgetLease> {

@@ -5,7 +5,7 @@ import { amountText } from '../../ledger/index.js';
 import type { RuleAtLevel } from '../check/limit-status.js';
 import { areSameSubject, type LimitedSubject, type SubjectLevel } from '../rules/route-rules.js';
 import { type AskedHold, type Hold, type HoldUnit, type Lease, type LeaseInput, unitKey } from './lease.js';
-import { heldRule, heldRuleKey } from './locked-leases.js';
+import { heldRule, heldRuleKey } from './lease-changes.js';
 
 /** Upper bound of the leases that a lease is a part of, one in the other. */
 const LEASE_ANCESTORS_MAX = 32;

@@ -44,8 +44,8 @@ export async function lockReserved(tx: Tx, projectNo: number, rules: readonly He
 export async function changeReserved(tx: Tx, changes: readonly HeldAmount[]): Promise<void> {
   if (changes.length === 0) return;
   await sql`
-    ${noting(changes.map(({ projectNo, subject }) => subjectNumber(projectNo, subject)))}
-    update limit_reserved r set reserved = greatest(r.reserved + g.amount, 0) from ${sumsOf(changes)} g where ${IS_SAME_RULE}
+    ${noting(changes.map(subjectNumberOf))}
+    ${sql.raw(CHANGE_RESERVED)} from ${sumsOf(changes)} g where ${sql.raw(IS_SAME_RULE)}
   `.execute(tx);
 }
 
@@ -57,9 +57,14 @@ export async function changeReserved(tx: Tx, changes: readonly HeldAmount[]): Pr
 export async function subtractReserved(tx: Tx, held: readonly HeldAmount[]): Promise<void> {
   if (held.length === 0) return;
   await sql`
-    select from limit_reserved r join ${sumsOf(held)} g on ${IS_SAME_RULE} order by ${LOCK_ORDER} for update of r
+    select from limit_reserved r join ${sumsOf(held)} g on ${sql.raw(IS_SAME_RULE)} order by ${sql.raw(RULE_LOCK_ORDER)} for update of r
   `.execute(tx);
   await changeReserved(tx, held.map(negated));
+}
+
+/** Returns the number of the subject of a change, under which the change is noted. */
+export function subjectNumberOf({ projectNo, subject }: HeldAmount): number {
+  return subjectNumber(projectNo, subject);
 }
 
 /** Returns the change that releases a held amount. */
@@ -67,10 +72,13 @@ export function negated(held: HeldAmount): HeldAmount {
   return { ...held, amount: -held.amount };
 }
 
-const IS_SAME_RULE = sql`r.project_no = g.project_no and r.subject_type = g.subject_type
+/** The only change of a row `r`, by the amount of the row `g` of its rule. Its statement notes the subject. */
+export const CHANGE_RESERVED = 'update limit_reserved r set reserved = greatest(r.reserved + g.amount, 0)';
+export const IS_SAME_RULE = `r.project_no = g.project_no and r.subject_type = g.subject_type
   and r.subject_id = g.subject_id and r.rule_no = g.rule_no`;
 /** A collation of its own, so that the order does not depend on the database's language. */
-const LOCK_ORDER = sql`r.project_no, r.subject_type collate "C", r.subject_id collate "C", r.rule_no`;
+export const RULE_LOCK_ORDER =
+  'r.project_no, r.subject_type collate "C", r.subject_id collate "C", r.rule_no';
 
 const sumsOf = (held: readonly HeldAmount[]) => sql`(
   select project_no, subject_type, subject_id, rule_no, sum(amount) as amount from unnest(

@@ -1,10 +1,11 @@
 import type { LeaseStatus } from '@tollgate/contract';
-import { type RawBuilder, sql } from 'kysely';
+import { CompiledQuery, type RawBuilder, sql } from 'kysely';
 import type { ListPage, Page } from '../../../kernel/page.js';
 import { present } from '../../../kernel/present.js';
 import {
   type Db,
   isNotMoving,
+  type Postgres,
   type ProjectDb,
   type ProjectTx,
   type Tx,
@@ -14,25 +15,91 @@ import type { Lease } from './lease.js';
 import { type LeaseRow, toLease, toLeaseRow } from './lease-row.js';
 
 /** The columns of a `LeaseRow`, of the table `l`. */
-export const LEASE_COLUMNS = sql`l.tenant_id, l.project_id, l.id, l.subject_type, l.subject_id, l.account_id, l.currency, l.metric,
+const COLUMNS = `l.tenant_id, l.project_id, l.id, l.subject_type, l.subject_id, l.account_id, l.currency, l.metric,
   l.amount, l.used, l.held, l.rule_nos, l.rule_subject_types, l.rule_subject_ids, l.holds, l.dimensions,
   l.slot_rule_nos, l.slot_subject_types, l.slot_subject_ids, l.holds_wallet, l.ancestor_ids, l.has_children, l.status, l.expires_at, l.created_at, l.closed_at`;
+export const LEASE_COLUMNS = sql.raw(COLUMNS);
 
 /** A lease comes after all leases that it is a part of. */
 const LOCK_ORDER = sql`cardinality(l.ancestor_ids) nulls first, l.project_id, l.id`;
 
 export async function insertLeases(tx: Tx, leases: readonly Lease[]): Promise<void> {
   if (leases.length === 0) return;
-  const rows = JSON.stringify(leases.map(toLeaseRow));
-  await sql`
-    insert into budget_leases select * from json_populate_recordset(null::budget_leases, ${rows}::json)
-  `.execute(tx);
+  await tx.executeQuery(CompiledQuery.raw(INSERT, newLeaseValues(leases)));
 }
 
-export async function findLease(db: ProjectDb, id: string): Promise<Lease | undefined> {
-  const row = await db.row<LeaseRow>`
-    select ${LEASE_COLUMNS} from budget_leases l where ${db.isOwn('l')} and l.id = ${id}`;
-  return row && toLease(row);
+/**
+ * Inserts new leases; its parameters, from a number on, are `newLeaseValues`. Most leases have much in common, which is
+ * read once for all of them, because to read a row of all columns takes as long as to insert it.
+ *
+ * @param from more tables of the query, and its condition
+ */
+export function insertText(firstParameter: number, from = ''): string {
+  const [ids, kinds, amounts, helds, common] = [0, 1, 2, 3, 4].map((index) => `$${firstParameter + index}`);
+  return `insert into budget_leases (${COLUMNS.replaceAll('l.', '')})
+    select ${COLUMNS.replaceAll(/\bl\.(id|amount|held)\b/g, 'a.$1')}
+    from unnest(${ids}::text[], ${kinds}::bigint[], ${amounts}::numeric[], ${helds}::numeric[])
+      as a (id, kind, amount, held)
+    join rows from (json_populate_recordset(null::budget_leases, ${common}::json)) with ordinality as l
+      on l.ordinality = a.kind${from}`;
+}
+
+const INSERT = insertText(1);
+
+/** Returns the five parameters of `insertText`. */
+export function newLeaseValues(leases: readonly Lease[]): unknown[] {
+  const kinds = new Map<string, number>();
+  const rows = leases.map((lease) => {
+    const { id, amount, held, ...common } = toLeaseRow(lease);
+    const text = JSON.stringify(common);
+    const kind = kinds.get(text) ?? kinds.size + 1;
+    kinds.set(text, kind);
+    return { id, kind, amount, held };
+  });
+  return [
+    rows.map(({ id }) => id),
+    rows.map(({ kind }) => kind),
+    rows.map(({ amount }) => amount),
+    rows.map(({ held }) => held),
+    `[${[...kinds.keys()].join()}]`,
+  ];
+}
+
+/** A lease as it was found without a lock. */
+export interface FoundLease {
+  readonly lease: Lease;
+  /** Names the version of the row: each change makes another one. */
+  readonly version: string;
+}
+
+/** `limit` makes each key one look-up in the index: a plan that is kept must not depend on the size of the table. */
+const FIND = {
+  name: 'leases-found',
+  text: `select ${COLUMNS}, l.version, k.position
+    from unnest($1::text[], $2::text[], $3::text[]) with ordinality as k (tenant_id, project_id, id, position)
+    cross join lateral (
+      select l.*, l.xmin as version from budget_leases l
+      where l.tenant_id = k.tenant_id and l.project_id = k.project_id and l.id = k.id limit 1
+    ) as l`,
+};
+
+/** Finds leases without a lock, in the order of the keys; undefined for those that do not exist. */
+export async function findLeases(
+  { pool }: Pick<Postgres, 'pool'>,
+  keys: readonly (LeaseKey & Pick<Lease, 'tenantId'>)[],
+): Promise<(FoundLease | undefined)[]> {
+  const columns = [
+    keys.map(({ tenantId }) => tenantId),
+    keys.map(({ projectId }) => projectId),
+    keys.map(({ id }) => id),
+  ];
+  type Row = LeaseRow & { readonly version: string; readonly position: number };
+  const { rows } = await pool.query<Row>({ ...FIND, values: columns });
+  const found = new Map(rows.map((row) => [row.position, row]));
+  return keys.map((_, index) => {
+    const row = found.get(index + 1);
+    return row && { lease: toLease(row), version: row.version };
+  });
 }
 
 /**

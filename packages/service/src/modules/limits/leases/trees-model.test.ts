@@ -3,7 +3,6 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { unixSeconds } from '../../../kernel/clock.js';
 import type { ProjectRef } from '../../../kernel/scope.js';
-import { ProjectDb } from '../../../platform/postgres/index.js';
 import { usageItem } from '../../../testing/index.js';
 import { propertyRuns } from '../../../testing/property-runs.js';
 import type { GroupResult } from '../check/groups.js';
@@ -16,10 +15,11 @@ import {
 } from '../check/realtime.testing.js';
 import { SubjectLimits } from '../check/subject-limits.js';
 import { createWorkerCatalog } from '../rules/index.js';
-import { decideLeaseRequests, type LeaseRequest } from './group.js';
+import { decideLeaseRequests } from './group.js';
 import { LeaseCalls } from './lease-calls.testing.js';
 import { withWorkOf } from './parts.js';
-import { findLease } from './store.js';
+import type { LeaseRequest } from './request-rules.js';
+import { findLeases } from './store.js';
 import {
   type AskedModelLease,
   CHAIN,
@@ -111,7 +111,7 @@ class Run {
       const lease = one.do === 'grant' ? undefined : named(one.which);
       if (one.do === 'grant') {
         const parent = one.parent === undefined ? undefined : named(one.parent);
-        const stored = parent && (await findLease(new ProjectDb(api.postgres.db, project), parent.id));
+        const stored = parent && (await findLeases(api.postgres, [{ ...project, id: parent.id }]))[0]?.lease;
         const asked = askedByTree(one, parent);
         const input = treeInput(asked, one.isPlain, this.#id(asked.subject));
         const part = stored === undefined ? input : withWorkOf(stored, input);
@@ -178,9 +178,8 @@ class Run {
       TREE_RULES.map((rule) => `${rule.key} ${oracle.reservedOf(rule)}`),
     );
     expect(reservedBy('slots')).toBe(oracle.slots);
-    const db = new ProjectDb(api.postgres.db, project);
     for (const lease of oracle.leases) {
-      const stored = await findLease(db, lease.id);
+      const stored = (await findLeases(api.postgres, [{ ...project, id: lease.id }]))[0]?.lease;
       expect(stored).toMatchObject({
         status: lease.status,
         expiresAt: lease.expiresAt,

@@ -4,7 +4,7 @@ import type { Tx } from '../../../platform/postgres/index.js';
 import { type Release, smallerAmount } from '../../ledger/index.js';
 import type { UsageEventRow, UsageItemRow } from '../../usage/index.js';
 import { type Hold, type HoldUnit, type Lease, parentIdOf, unitKey } from '../leases/lease.js';
-import { heldRuleKey } from '../leases/locked-leases.js';
+import { heldRuleKey } from '../leases/lease-changes.js';
 import { type HeldAmount, subtractReserved } from '../leases/reserved-store.js';
 import { type LeaseKey, lockLeasesByKey, updateLeases } from '../leases/store.js';
 import { areSameSubject, type LimitedSubject } from '../rules/route-rules.js';

@@ -4,8 +4,11 @@ import type { RuleAtLevel } from '../check/limit-status.js';
 import { ended, type Lease, parentIdOf, reservedAmountsOf, withGivenBack, withHeld } from './lease.js';
 import type { HeldAmount, HeldRule } from './reserved-store.js';
 
-/** Leases of a project that a transaction has locked, as it changes them in memory, and what these changes reserve. */
-export class LockedLeases {
+/**
+ * Leases of a project as a group of requests changes them in memory, and what these changes reserve. The leases are
+ * locked, or are only written if nobody else has changed them.
+ */
+export class LeaseChanges {
   readonly #projectNo: number;
   /** By id. */
   readonly #leases: Map<string, Lease>;

@@ -1,0 +1,71 @@
+import { present } from '../../../kernel/present.js';
+import type { ProjectRef } from '../../../kernel/scope.js';
+import type { RuleAtLevel } from '../check/limit-status.js';
+import type { SubjectLimits } from '../check/subject-limits.js';
+import type { LimitedSubject, SubjectLevel } from '../rules/route-rules.js';
+import type { ChangeRequest, OpenLeaseRequest, RuledRequest } from './decisions.js';
+import { type HoldUnit, type LeaseInput, rulesOfHold } from './lease.js';
+import { levelsBelow } from './parts.js';
+
+/** A request for a new lease, or to change one. */
+export type LeaseRequest = Grant | ChangeRequest;
+
+type Grant = Omit<OpenLeaseRequest, 'levels' | 'rules' | 'slots'>;
+
+export type LevelsOfSubjects = Pick<SubjectLimits, 'levelsOf'>;
+
+/** Adds to requests the rules that they depend on. */
+export async function withRules(
+  limits: LevelsOfSubjects,
+  project: ProjectRef,
+  requests: readonly LeaseRequest[],
+): Promise<RuledRequest[]> {
+  const grants = requests.filter((request) => request.do === 'grant');
+  const subjects = new Map(grants.map(({ input: { subject } }) => [nameOf(subject), subject]));
+  const levels = await limits.levelsOf(project.projectId, [...subjects.values()]);
+  const rules = new Map(
+    Array.from(subjects.keys(), (name, index) => [name, new RulesOfSubject(levels[index])]),
+  );
+  return requests.map((request): RuledRequest => {
+    if (request.do !== 'grant') return request;
+    return { ...request, ...present(rules.get(nameOf(request.input.subject)), 'the rules').of(request) };
+  });
+}
+
+/** A type contains no space, so the name is unambiguous. */
+function nameOf({ type, id }: LimitedSubject): string {
+  return `${type} ${id}`;
+}
+
+/** The rules that leases of one subject are reserved of. Leases that hold alike get the same list. */
+class RulesOfSubject {
+  readonly #levels: readonly SubjectLevel[];
+  readonly #slots: readonly RuleAtLevel[];
+  /** By the unit of the hold and the metric of the lease. */
+  readonly #known = new Map<string, readonly RuleAtLevel[]>();
+
+  constructor(levels: readonly SubjectLevel[] = []) {
+    this.#levels = levels;
+    this.#slots = levels.flatMap((at) => at.route.rules.ofLeases.map((rule) => ({ at, rule })));
+  }
+
+  of({ input, parent }: Grant): Pick<OpenLeaseRequest, 'levels' | 'rules' | 'slots'> {
+    const levels = this.#levels;
+    if (parent === undefined && input.dimensions.size === 0)
+      return { levels, rules: input.holds.map((hold) => this.#plain(hold, input)), slots: this.#slots };
+    const asked = parent === undefined ? levels : (levelsBelow(levels, input.subject, parent.subject) ?? []);
+    const rules = input.holds.map((hold) => rulesAt(asked, hold, input));
+    return { levels, rules, slots: parent === undefined ? this.#slots : [] };
+  }
+
+  #plain(hold: HoldUnit, input: LeaseInput): readonly RuleAtLevel[] {
+    const key = JSON.stringify([hold.kind, hold.unit, input.metric]);
+    const rules = this.#known.get(key) ?? rulesAt(this.#levels, hold, input);
+    this.#known.set(key, rules);
+    return rules;
+  }
+}
+
+function rulesAt(levels: readonly SubjectLevel[], hold: HoldUnit, input: LeaseInput): RuleAtLevel[] {
+  return levels.flatMap((level) => rulesOfHold(level, hold, input));
+}
