@@ -57,6 +57,30 @@ describe('some work with a lease', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
+  it('can have a lease of several holds, and of a part of another lease', async () => {
+    const { log, calls } = noted();
+    const asked: CreateLeaseBody = {
+      subject_type: 'user',
+      subject_id: 'u1',
+      holds: [
+        { amount: '1.50', currency: 'USD' },
+        { quantity: 20_000, metric: 'llm.tokens' },
+      ],
+      parent_lease_id: 'bl_0',
+      ttl_seconds: 30,
+    };
+    const created: CreateLeaseBody[] = [];
+    const create: LeaseCallsOfWork['create'] = async (body) => {
+      created.push(body);
+      return { id: 'bl_2' };
+    };
+    const result = withLease({ ...calls, create }, asked, lasting(1), { settleSeconds: 0 });
+    await vi.advanceTimersByTimeAsync(2 * RENEWAL_MS);
+    expect(await result).toBe('done');
+    expect(created).toEqual([asked]);
+    expect(log).toEqual(['renew bl_2 30', 'close bl_2']);
+  });
+
   it('can close it at once', async () => {
     const { log, calls } = noted();
     expect(await withLease(calls, BODY, async ({ id }) => id, { settleSeconds: 0 })).toBe('bl_1');
