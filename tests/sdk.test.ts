@@ -6,7 +6,7 @@ import { guideOf } from '../packages/service/src/testing/guide.js';
 import { waitFor } from '../packages/service/src/testing/wait-for.js';
 import { closed, urlOf } from './support/loopback-server.js';
 import { moduleFunction } from './support/module-function.js';
-import { methodsOf, RecordedRequests } from './support/recorded-requests.js';
+import { operationCount, RecordedRequests, resourcesOf } from './support/recorded-requests.js';
 import { createSampleProject, type SampleProject } from './support/sample-project.js';
 import { CUSTOMER, EXTRACTOR, LIMIT, METRIC, pricingOf } from './support/sdk-inputs.js';
 import { type RunningService, startService } from './support/service.js';
@@ -218,10 +218,12 @@ describe('every method, against the service', () => {
     expect((await budgetLeases.create(request, { idempotencyKey: 'job-1' })).id).toBe(lease.id);
     await expect(budgetLeases.create(request)).rejects.toMatchObject({ code: 'limit_exceeded', status: 409 });
     expect(await budgetLeases.renew(lease.id, 90)).toEqual(await budgetLeases.get(lease.id));
+    const part = await budgetLeases.create({ ...request, amount: '2', parent_lease_id: lease.id });
+    expect(ids((await budgetLeases.tree(part.id)).budget_leases)).toEqual([lease.id, part.id]);
     expect(await budgetLeases.close(lease.id)).toMatchObject({ status: 'closed' });
     const own = await budgetLeases.withLease(request, async ({ id }) => id, { settleSeconds: 0 });
     const ended = await budgetLeases.list({ ...CUSTOMER, status: 'closed' });
-    expect(ids(ended.budget_leases)).toEqual([own, lease.id]);
+    expect(ids(ended.budget_leases)).toEqual([own, part.id, lease.id]);
     await subjectRoutes.delete(route.id);
   });
 
@@ -287,14 +289,3 @@ it('the README works as written', async () => {
   await closed(shown.receiver);
   for (const name of resourcesOf(project).keys()) expect(guide.text).toContain(`\`${name}\``);
 });
-
-/** The fields of a project that are resources. */
-function resourcesOf(client: sdk.ProjectClient): Map<string, object> {
-  return new Map(Object.entries(client).filter(([, value]) => typeof value === 'object'));
-}
-
-/** How many operations a project stands for; `all…`, texts, CSV and addresses are other ways to ask for one. */
-function operationCount(client: sdk.ProjectClient): number {
-  const names = [client, ...resourcesOf(client).values()].flatMap(methodsOf);
-  return names.filter((name) => !/^all|^until|^with|(Text|Csv|Url)$/.test(name)).length;
-}

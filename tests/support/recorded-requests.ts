@@ -1,3 +1,5 @@
+import type { ProjectClient } from '@tollgate/sdk';
+
 /** A documented operation: what the API description says of a method and a path. */
 interface Operation {
   readonly operationId: string;
@@ -50,4 +52,15 @@ export class RecordedRequests {
 /** Names of the methods of a client, each of which stands for one operation. */
 export function methodsOf(client: object): string[] {
   return Object.getOwnPropertyNames(Object.getPrototypeOf(client)).filter((name) => name !== 'constructor');
+}
+
+/** The fields of a project that are resources. */
+export function resourcesOf(client: ProjectClient): Map<string, object> {
+  return new Map(Object.entries(client).filter(([, value]) => typeof value === 'object'));
+}
+
+/** How many operations a project stands for; `all…`, texts, CSV and addresses are other ways to ask for one. */
+export function operationCount(client: ProjectClient): number {
+  const names = [client, ...resourcesOf(client).values()].flatMap(methodsOf);
+  return names.filter((name) => !/^all|^until|^with|(Text|Csv|Url)$/.test(name)).length;
 }

@@ -132,7 +132,7 @@ export const BudgetLeaseListQuery = Type.Object(
 );
 export const BudgetLeaseList = Type.Object(
   { budget_leases: Type.Array(BudgetLease), ...pageFields },
-  { ...closed, description: 'One page of the budget leases of a subject.' },
+  { ...closed, description: 'One page of budget leases.' },
 );
 
 export type CreateLeaseBody = Static<typeof CreateLeaseBody>;

@@ -4,6 +4,7 @@ import type {
   BudgetLeaseListQuery,
   CreatedBudgetLease,
   CreateLeaseBody,
+  PageQuery,
   RenewLeaseBody,
 } from '#contract';
 import type { CallOptions, PathTransport, WriteOptions } from '../path-transport.js';
@@ -60,5 +61,13 @@ export class BudgetLeases {
   /** Returns the leases of a subject, newest first. */
   list(query: BudgetLeaseListQuery, options?: CallOptions): Promise<BudgetLeaseList> {
     return this.#transport.get('/budget-leases', query, options);
+  }
+
+  /**
+   * Returns the active leases of the tree of a lease, from the top down: each follows the lease that it is a part of.
+   * The lease itself is among them even if it has ended.
+   */
+  tree(leaseId: string, query: PageQuery = {}, options?: CallOptions): Promise<BudgetLeaseList> {
+    return this.#transport.get(path`/budget-leases/${leaseId}/tree`, query, options);
   }
 }

@@ -125,6 +125,24 @@ export class Leases {
     return { items: items.map((lease) => toBudgetLease(lease, nowS)), totalCount };
   }
 
+  /**
+   * Returns the active leases of the tree of a lease, and its branch even if that has ended; each after the lease that
+   * it is a part of.
+   *
+   * @throws DomainError `not_found`
+   */
+  async tree(scope: ProjectScope, id: string, page: Page): Promise<ListPage<BudgetLease>> {
+    const nowS = unixSeconds(this.#deps.clock);
+    const { lease } = await this.#find(scope, id);
+    const { items, totalCount } = await store.listTree(
+      new ProjectDb(this.#deps.postgres.db, scope),
+      [lease.id, ...lease.ancestorIds],
+      nowS,
+      page,
+    );
+    return { items: items.map((each) => toBudgetLease(each, nowS)), totalCount };
+  }
+
   async #find(scope: ProjectScope, id: string): Promise<store.FoundLease> {
     const found = await this.#found.run(TOGETHER, { ...scope, id });
     if (found === undefined) throw new DomainError('not_found');

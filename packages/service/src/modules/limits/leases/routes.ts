@@ -7,6 +7,7 @@ import {
   closed,
   ErrorBodySchema,
   OptionalIdempotencyKeyHeaders,
+  PageQuery,
   ProjectParams,
   RenewLeaseBody,
   SINGLE_BODY_BYTES_MAX,
@@ -152,5 +153,28 @@ function registerReads(app: App, { leases }: LeaseRouteDeps): void {
       response: { 200: BudgetLease },
     },
     handler: ({ project, params }) => leases.get(project, params.id),
+  });
+  app.route({
+    method: 'GET',
+    url: `${url}/:id/tree`,
+    config: toRead,
+    schema: {
+      tags,
+      summary: 'List the leases of a tree',
+      description:
+        'Returns the lease at the top of the tree to which a lease belongs, and all active leases that are parts of it, ' +
+        'directly or through others; also the lease itself and those that it is a part of, if they have ended. ' +
+        'Leases of a higher level come first, then older ones, so every lease follows the one that it is a part of. ' +
+        'What the leases have remaining adds up to what the whole tree still reserves.',
+      operationId: 'getBudgetLeaseTree',
+      params: OneParams,
+      querystring: PageQuery,
+      response: { 200: BudgetLeaseList },
+    },
+    handler: async ({ project, params, query }) => {
+      const page = pageOf(query);
+      const { items, totalCount } = await leases.tree(project, params.id, page);
+      return { budget_leases: items, total_count: totalCount, ...page };
+    },
   });
 }

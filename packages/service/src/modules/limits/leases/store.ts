@@ -20,8 +20,8 @@ const COLUMNS = `l.tenant_id, l.project_id, l.id, l.subject_type, l.subject_id, 
   l.slot_rule_nos, l.slot_subject_types, l.slot_subject_ids, l.holds_wallet, l.ancestor_ids, l.has_children, l.status, l.expires_at, l.created_at, l.closed_at`;
 export const LEASE_COLUMNS = sql.raw(COLUMNS);
 
-/** A lease comes after all leases that it is a part of. */
-const LOCK_ORDER = sql`cardinality(l.ancestor_ids) nulls first, l.project_id, l.id`;
+/** A lease comes after all leases that it is a part of. Every transaction locks leases in this order. */
+const PARENTS_FIRST = sql`cardinality(l.ancestor_ids) nulls first, l.project_id, l.id`;
 
 export async function insertLeases(tx: Tx, leases: readonly Lease[]): Promise<void> {
   if (leases.length === 0) return;
@@ -110,7 +110,7 @@ export async function lockLeases(tx: ProjectTx, ids: readonly string[]): Promise
   if (ids.length === 0) return [];
   const rows = await tx.rows<LeaseRow>`
     select ${LEASE_COLUMNS} from budget_leases l where ${tx.isOwn('l')} and l.id = any(${ids})
-    order by ${LOCK_ORDER} for update`;
+    order by ${PARENTS_FIRST} for update`;
   return rows.map(toLease);
 }
 
@@ -123,7 +123,7 @@ export async function lockLeasesBelow(tx: ProjectTx, ids: readonly string[]): Pr
   const rows = await tx.rows<LeaseRow>`
     select ${LEASE_COLUMNS} from budget_leases l
     where ${tx.isOwn('l')} and l.ancestor_ids && ${ids}::text[] and l.ancestor_ids is not null and l.status = 'active'
-    order by ${LOCK_ORDER} for update`;
+    order by ${PARENTS_FIRST} for update`;
   return rows.map(toLease);
 }
 
@@ -137,7 +137,7 @@ export async function lockLeasesByKey(tx: Tx, keys: readonly LeaseKey[]): Promis
       ${keys.map(({ projectId }) => projectId)}::text[], ${keys.map(({ id }) => id)}::text[]
     ) as k (project_id, id)
     join budget_leases l on l.project_id = k.project_id and l.id = k.id
-    order by ${LOCK_ORDER} for update of l`.execute(tx);
+    order by ${PARENTS_FIRST} for update of l`.execute(tx);
   return rows.map(toLease);
 }
 
@@ -213,6 +213,26 @@ export async function listLeases(
     and l.subject_id = ${subject.id} and ${hasStatus(status, nowS)}`;
   const rows = await db.rows<LeaseRow>`
     select ${LEASE_COLUMNS} ${found} order by l.id desc limit ${limit} offset ${offset}`;
+  const counted = await db.row<{ total: number }>`select count(*) as total ${found}`;
+  return { items: rows.map(toLease), totalCount: present(counted, 'the number of leases').total };
+}
+
+/**
+ * Returns the leases of a branch, and all active ones below its top, each after the lease that it is a part of. The
+ * index `budget_leases_below` finds those below.
+ *
+ * @param branch ids of a lease, its parent and so on, up to the top of the tree
+ */
+export async function listTree(
+  db: ProjectDb,
+  branch: readonly string[],
+  nowS: number,
+  { limit, offset }: Page,
+): Promise<ListPage<Lease>> {
+  const found = db.part`from budget_leases l where ${db.isOwn('l')} and (l.id = any(${branch})
+    or l.ancestor_ids @> ${branch.slice(-1)}::text[] and l.ancestor_ids is not null and ${hasStatus('active', nowS)})`;
+  const rows = await db.rows<LeaseRow>`
+    select ${LEASE_COLUMNS} ${found} order by ${PARENTS_FIRST} limit ${limit} offset ${offset}`;
   const counted = await db.row<{ total: number }>`select count(*) as total ${found}`;
   return { items: rows.map(toLease), totalCount: present(counted, 'the number of leases').total };
 }
