@@ -5,7 +5,7 @@ export const CUSTOMER = 'cust_001';
 
 /** Every page, by name: where it is in the project, and what to do there first. */
 export function pagesOf(prepared) {
-  const { tenant, account, endpoint, plan, empty, correction, voided } = prepared;
+  const { tenant, account, endpoint, plan, empty, lease, correction, voided } = prepared;
   return [
     { name: 'start', path: 'start', project: empty.id },
     { name: 'boards', path: 'boards' },
@@ -32,6 +32,16 @@ export function pagesOf(prepared) {
     { name: 'limits-plan', path: `limits/plans/${plan.plan_id}` },
     { name: 'limits-plan-edit', path: `limits/plans/${plan.plan_id}/edit` },
     { name: 'limits-routes', path: 'limits/routes' },
+    { name: 'limits-lease', path: `limits/leases/${lease}` },
+    {
+      name: 'limits-lease-part',
+      path: `limits/leases/${lease}`,
+      act: async (page) => {
+        await page.getByRole('button', { name: 'Open part' }).click();
+        await page.getByRole('button', { name: 'Add hold' }).click();
+        await page.getByRole('button', { name: 'Add dimension' }).click();
+      },
+    },
     { name: 'billing', path: 'billing' },
     { name: 'billing-account', path: `billing/${account.id}` },
     { name: 'webhooks', path: 'webhooks' },

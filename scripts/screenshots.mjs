@@ -40,6 +40,7 @@ const HOURS = 7 * 24;
 const CALLS_PER_HOUR = 60;
 const HOUR_S = 3_600;
 const BATCH_EVENTS = 1_000;
+const LEASED_CALLS = 4;
 const SETTLE_TIMEOUT_MS = 60_000;
 
 process.env.TOLLGATE_WEBHOOK_ALLOW_PRIVATE = '1';
@@ -70,7 +71,7 @@ function option(name, otherwise) {
 /** Sample usage of a week, and some of everything else; returns the ids that the pages need. */
 async function prepare(url, tenant) {
   const project = new TollgateClient({ baseUrl: url, apiKey: tenant.key }).project(tenant.projectId);
-  const { webhookEndpoints, accounts, budgetLeases, boards, usageLimitPlans, pricingRuleSets } = project;
+  const { webhookEndpoints, accounts, boards, usageLimitPlans, pricingRuleSets } = project;
   const endpoint = await webhookEndpoints.create({
     url: `http://127.0.0.1:${receiver.address().port}/hooks`,
     description: 'Alerts for the support team',
@@ -81,13 +82,7 @@ async function prepare(url, tenant) {
   await settled(`${sent} events`, async () => (await service.counters()).queryable >= sent);
   const [account] = (await accounts.list()).accounts;
   await accounts.credit(account.id, 'USD', { amount: '500' }, { idempotencyKey: 'first-credit' });
-  await budgetLeases.create({
-    subject_type: 'customer',
-    subject_id: CUSTOMER,
-    amount: '2.5',
-    currency: 'USD',
-    ttl_seconds: HOUR_S,
-  });
+  const lease = await divideLease(project, tenant.ruleSetId);
   const [{ board }, { board: margins }] = (await boards.list()).boards;
   const [plan] = (await usageLimitPlans.list()).usage_limit_plans;
   const [price] = (await pricingRuleSets.list({ purpose: 'price' })).pricing_rule_sets;
@@ -97,7 +92,41 @@ async function prepare(url, tenant) {
     kind: 'development',
   });
   const corrected = await correctSome(project);
-  return { tenant, account, endpoint, board, margins, plan, price, cost, empty, ...corrected };
+  return { tenant, account, endpoint, board, margins, plan, price, cost, empty, lease, ...corrected };
+}
+
+/** Opens a lease of an agent with parts for its steps, uses some of it, and returns its id. */
+async function divideLease(project, ruleSetId) {
+  const { budgetLeases } = project;
+  const work = { subject_type: 'customer', subject_id: CUSTOMER, ttl_seconds: HOUR_S };
+  const holding = (amount, quantity) => ({
+    ...work,
+    holds: [
+      { amount, currency: 'USD' },
+      { quantity, metric: 'llm.output_tokens' },
+    ],
+  });
+  const { id } = await budgetLeases.create(holding('2.5', '120000'));
+  const partOf = (parent_lease_id, amount, quantity) =>
+    budgetLeases.create({ ...holding(amount, quantity), parent_lease_id });
+  const step = await partOf(id, '0.8', '40000');
+  await partOf(id, '0.25', '10000');
+  const low = await partOf(step.id, '0.3', '15000');
+  const random = seededRandom(3);
+  const events = [id, step.id, low.id].flatMap((leaseId, index) =>
+    Array.from({ length: LEASED_CALLS }, (_, call) => ({
+      extractor_rule_set_id: ruleSetId,
+      idempotency_key: `leased-${leaseId}-${call}`,
+      occurred_at: Math.floor(Date.now() / 1_000),
+      raw_json: { ...sampleCall(index, random), customer: CUSTOMER },
+      'x-usage-control': { budget_lease_id: leaseId },
+    })),
+  );
+  await project.batchIngest({ source: 'agent', events });
+  await settled('the usage of the leases', async () =>
+    (await budgetLeases.get(low.id)).holds.every(({ used }) => used !== '0'),
+  );
+  return id;
 }
 
 /** Voids an event and plans a correction; returns the ids of both. */

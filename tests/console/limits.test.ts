@@ -223,24 +223,6 @@ describe.runIf(hasBrowser)('limits in the console', () => {
     await page.getByRole('list', { name: 'Limits' }).waitFor();
   });
 
-  it('opens a lease, shows what it holds, and closes it', async () => {
-    await page.getByRole('button', { name: 'Open lease' }).click();
-    await dialog().getByLabel('Amount').fill('5');
-    await dialog().getByRole('button', { name: 'Open lease' }).click();
-    await dialog().waitFor({ state: 'detached' });
-    await page.getByRole('list', { name: 'Limits' }).getByText('5 reserved').waitFor();
-    const id = (await page.getByRole('link', { name: /^bl_/ }).textContent()) ?? '';
-    await tab('Budget leases');
-    await page.getByLabel('Lease ID').fill(id);
-    await page.getByRole('button', { name: 'Show lease', exact: true }).click();
-    await page.getByRole('button', { name: 'Close lease' }).click();
-    await dialog().getByText('What remains is released immediately: 5 USD').waitFor();
-    await dialog().getByRole('button', { name: 'Close lease' }).click();
-    await page.getByText('closed', { exact: true }).waitFor();
-    await page.getByRole('link', { name: `customer/${SUBJECT}` }).click();
-    await page.getByText('No active leases.').waitFor();
-  });
-
   it('hangs a subject below another one, shows both, and says which limit of which level blocks it', async () => {
     const { subjectRoutes } = opened.client.project(opened.tenant.projectId);
     const org = await subjectRoutes.create({ subject_type: 'org', subject_id: 'acme' });

@@ -8,6 +8,7 @@ import { Button } from '../../ui/button.js';
 import { Tabs } from '../../ui/tabs.js';
 import { LeasePage } from './leases/lease-page.js';
 import { LeasesPage } from './leases/leases-page.js';
+import { NewLeaseButton } from './leases/open-lease-button.js';
 import { EditPlanPage, NewPlanPage } from './plans/plan-editor-page.js';
 import { LimitPlanPage } from './plans/plan-page.js';
 import { PlansPage } from './plans/plans-page.js';
@@ -45,7 +46,7 @@ export function LimitsPages() {
         {({ leaseId }) => <LeasePage key={leaseId} leaseId={leaseId} />}
       </Route>
       <Route path="/p/:projectId/limits/leases">
-        <WithTabs>
+        <WithTabs action={<NewLeaseButton />}>
           <LeasesPage />
         </WithTabs>
       </Route>

@@ -14,7 +14,7 @@ export function HoldValues({
 }) {
   if (holds.length === 0) return 'Nothing';
   return holds.map((hold) => (
-    <span key={unitOf(hold)} className="tabular block">
+    <span key={unitOfHold(hold)} className="tabular block">
       {holdText(hold, of)}
     </span>
   ));
@@ -22,10 +22,21 @@ export function HoldValues({
 
 /** A value of a hold with its currency or metric. */
 export function holdText(hold: LeaseHold, of: HoldValue): string {
-  const value = of === 'reserved' ? (hold.amount ?? hold.quantity ?? '') : hold[of];
-  return `${decimalExact(value)} ${unitOf(hold)}`;
+  return `${decimalExact(of === 'reserved' ? reservedBy(hold) : hold[of])} ${unitOfHold(hold)}`;
 }
 
-function unitOf({ currency, metric }: LeaseHold): string {
+/** The amount or quantity that was reserved. */
+export function reservedBy({ amount, quantity }: LeaseHold): string {
+  return amount ?? quantity ?? '';
+}
+
+/** The currency or metric of a hold. A lease has one hold of each at most, and no metric looks like a currency. */
+export function unitOfHold({ currency, metric }: LeaseHold): string {
   return currency ?? metric ?? '';
+}
+
+/** The dimensions of the work of a lease. */
+export function dimensionsText({ dimensions }: Pick<BudgetLease, 'dimensions'>): string {
+  const texts = Object.entries(dimensions).map(([name, text]) => `${name} = ${text}`);
+  return texts.join(', ') || 'Any';
 }

@@ -13,7 +13,10 @@ import { Skeleton } from '../../../ui/states.js';
 import { subjectHref, subjectName, subjectOf } from '../subjects/subject.js';
 import { useCloseLease, useLease } from './api.js';
 import { LeaseBadge } from './lease-badge.js';
-import { type HoldValue, HoldValues, holdText } from './lease-holds.js';
+import { LeaseDialog } from './lease-dialog.js';
+import { dimensionsText, type HoldValue, HoldValues, holdText } from './lease-holds.js';
+import { LeaseTree } from './lease-tree.js';
+import { OpenLeaseButton } from './open-lease-button.js';
 
 /** One lease, with its reserved, used and remaining amounts. */
 export function LeasePage({ leaseId }: { readonly leaseId: string }) {
@@ -45,7 +48,27 @@ export function LeasePage({ leaseId }: { readonly leaseId: string }) {
         }
       />
       <LeaseFacts lease={lease.data} />
+      <LeaseTree
+        lease={lease.data}
+        action={lease.data.status === 'active' && <OpenPart lease={lease.data} />}
+      />
       <CloseLease lease={lease.data} isOpen={isClosing} onClose={() => setClosing(false)} />
+    </>
+  );
+}
+
+/** A button that takes a part of the lease, at first for the same subject. */
+function OpenPart({ lease }: { readonly lease: BudgetLease }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <OpenLeaseButton onClick={() => setOpen(true)}>Open part</OpenLeaseButton>
+      <LeaseDialog
+        subject={subjectOf(lease)}
+        parentId={lease.id}
+        isOpen={isOpen}
+        onClose={() => setOpen(false)}
+      />
     </>
   );
 }
@@ -116,7 +139,7 @@ function LeaseFacts({ lease }: { readonly lease: BudgetLease }) {
     ],
   ];
   return (
-    <dl className="grid gap-x-6 gap-y-4 px-4 pb-10 text-[13px] sm:grid-cols-3 sm:px-6">
+    <dl className="grid gap-x-6 gap-y-4 px-4 pb-8 text-[13px] sm:grid-cols-3 sm:px-6">
       {facts.map(([name, value]) => (
         <div key={name} className="min-w-0">
           <dt className="text-xs text-ink-faint">{name}</dt>
@@ -143,9 +166,4 @@ function partOf(
     </Link>
   );
   return [['Part of lease', link]];
-}
-
-function dimensionsText({ dimensions }: Pick<BudgetLease, 'dimensions'>): string {
-  const texts = Object.entries(dimensions).map(([name, text]) => `${name} = ${text}`);
-  return texts.join(', ') || 'Any';
 }

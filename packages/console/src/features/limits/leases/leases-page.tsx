@@ -12,10 +12,7 @@ export function LeasesPage() {
   const [, navigate] = useLocation();
   return (
     <div className="flex flex-col gap-6 px-4 pb-10 sm:px-6">
-      <Lookup
-        title="By subject"
-        hint="Shows active and past leases of a subject. You can also open a lease there."
-      >
+      <Lookup title="By subject" hint="Shows active and past leases of a subject.">
         <SubjectForm
           initial={{ type: '', id: '' }}
           action="Show leases"

@@ -1,10 +1,7 @@
 import type { BudgetLease } from '@tollgate/contract';
-import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import { useMay } from '../../../api/session.js';
 import { useProject } from '../../../project.js';
-import { Button } from '../../../ui/button.js';
 import { Select } from '../../../ui/field.js';
 import { Moment } from '../../../ui/moment.js';
 import { Pager } from '../../../ui/pager.js';
@@ -15,6 +12,7 @@ import { type LeaseFilter, useLeases } from './api.js';
 import { LeaseBadge } from './lease-badge.js';
 import { LeaseDialog } from './lease-dialog.js';
 import { HoldValues } from './lease-holds.js';
+import { OpenLeaseButton } from './open-lease-button.js';
 
 const FILTERS = [
   { value: 'active', label: 'Active' },
@@ -33,7 +31,6 @@ export function SubjectLeases({
 }) {
   const [filter, setFilter] = useState<LeaseFilter>('active');
   const [isOpening, setOpening] = useState(false);
-  const mayOpen = useMay('usage:ingest');
   return (
     <section aria-label="Budget leases" className="flex flex-col gap-3">
       <div className="flex flex-wrap items-center gap-2">
@@ -44,14 +41,7 @@ export function SubjectLeases({
           </span>
         </h2>
         <Select aria-label="Lease status" options={FILTERS} value={filter} onChange={setFilter} />
-        <Button
-          disabled={!mayOpen}
-          title={mayOpen ? undefined : 'This key lacks the permission usage:ingest.'}
-          onClick={() => setOpening(true)}
-        >
-          <Plus size={14} />
-          Open lease
-        </Button>
+        <OpenLeaseButton onClick={() => setOpening(true)}>Open lease</OpenLeaseButton>
       </div>
       <LeaseList key={filter} subject={subject} filter={filter} timezone={timezone} />
       <LeaseDialog subject={subject} isOpen={isOpening} onClose={() => setOpening(false)} />
