@@ -30,6 +30,15 @@ export function pagesOf(prepared) {
     { name: 'limits-subject', path: `limits?type=customer&id=${CUSTOMER}` },
     { name: 'limits-plans', path: 'limits/plans' },
     { name: 'limits-plan', path: `limits/plans/${plan.plan_id}` },
+    {
+      name: 'limits-plan-backtest',
+      path: `limits/plans/${plan.plan_id}`,
+      act: async (page) => {
+        const backtest = page.getByRole('region', { name: 'Backtest', exact: true });
+        await backtest.getByRole('button', { name: 'Backtest' }).click();
+        await backtest.getByRole('row').filter({ hasText: 'succeeded' }).scrollIntoViewIfNeeded();
+      },
+    },
     { name: 'limits-plan-edit', path: `limits/plans/${plan.plan_id}/edit` },
     { name: 'limits-routes', path: 'limits/routes' },
     { name: 'limits-lease', path: `limits/leases/${lease}` },

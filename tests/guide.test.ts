@@ -151,10 +151,10 @@ describe.runIf(hasTools)('the guides', () => {
 
   it('limits go on from there', async () => {
     const printed = await printedBy('getting-started.md', 'limits.md');
-    expect(printed.trim().split('\n').slice(-30)).toEqual([
+    expect(printed.trim().split('\n').slice(-31)).toEqual([
       ...['1', 'draft', 'draft', '2', 'acme', 'acme', '7.5', '10', 'ended'],
       ...['0', '2', 'archived'],
-      ...['plan_not_published', 'true', 'true'],
+      ...['plan_not_published', 'true', 'true', '2'],
       ...['hour 7.5, month 100, 7d 1000000', '0', '0', 'hour 7.5'],
       ...['deny', 'unknown_subject', 'allow', 'parallel'],
       ...['limit_exceeded', 'received', '3.5', 'closed'],

@@ -192,6 +192,8 @@ describe('every method, against the service', () => {
     expect(ids((await routes.list({ ...CUSTOMER })).subject_routes)).toEqual([route.id]);
     const tested = await plans.backtest(id, { from: OCCURRED_AT - 60, to: OCCURRED_AT });
     expect(await plans.backtestResult(id, tested.id)).toMatchObject({ usage_limit_plan_id: id });
+    expect(ids((await plans.backtests(id)).backtests)).toEqual([tested.id]);
+    expect(await plans.cancelBacktest(id, tested.id)).toMatchObject({ id: tested.id });
     const limit = await routes.createLimit(route.id, { ...LIMIT, limit_key: 'own', limit_amount: '7.25' });
     expect(await routes.limit(route.id, limit.id)).toEqual(limit);
     await routes.updateLimit(route.id, limit.id, { limit_amount: '7.5', effective: 'now' });

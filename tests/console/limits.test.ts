@@ -219,8 +219,33 @@ describe.runIf(hasBrowser)('limits in the console', () => {
     const found = backtest.getByRole('row').filter({ hasText: 'blocked' });
     const event = await found.getByRole('link', { name: 'Show event' }).getAttribute('href');
     expect([event, await found.count()]).toEqual([expect.stringContaining('/usage?event=evt_'), 1]);
+    const earlier = page.getByRole('region', { name: 'Backtests of this plan' }).getByRole('row');
+    await earlier.filter({ hasText: 'Draft' }).getByText('succeeded').waitFor();
+    await page.reload();
+    await earlier.filter({ hasText: 'Draft' }).getByRole('button').click();
     await found.getByRole('link', { name: `customer/${SUBJECT}` }).click();
     await page.getByRole('list', { name: 'Limits' }).waitFor();
+  });
+
+  it('cancels a backtest that takes long, and lists it as cancelled', async () => {
+    await page.goBack();
+    // A backtest of this little usage would end before anybody could cancel it: the page is shown one that runs.
+    const cancelled: string[] = [];
+    const one = /\/backtests\/bt_[^/]*$/;
+    await page.route(one, async (route) => {
+      const isCancel = route.request().method() === 'DELETE';
+      if (isCancel) cancelled.push(route.request().url());
+      const response = await route.fetch({ method: 'GET' });
+      const status = cancelled.length > 0 ? 'cancelled' : 'running';
+      const shown = { ...(await response.json()), status, results: [], finished_at: null };
+      await route.fulfill({ response, json: shown });
+    });
+    const backtest = page.getByRole('region', { name: 'Backtest', exact: true });
+    await backtest.getByRole('button', { name: 'Backtest' }).click();
+    await backtest.getByRole('button', { name: 'Cancel' }).click();
+    await backtest.getByText('The backtest was cancelled.').waitFor();
+    expect(cancelled).toHaveLength(1);
+    await page.unroute(one);
   });
 
   it('hangs a subject below another one, shows both, and says which limit of which level blocks it', async () => {

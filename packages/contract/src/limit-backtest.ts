@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { closed, DecimalText, Nullable, UnixSeconds } from './common.js';
+import { closed, DecimalText, Nullable, pageFields, UnixSeconds } from './common.js';
 import { limitRuleFields } from './limit-rule.js';
 import { subjectFields } from './realtime-limits.js';
 import { BacktestFailure, BacktestProgress, BacktestStatus } from './rules-trial.js';
@@ -100,8 +100,30 @@ export const LimitBacktest = Type.Object(
   },
 );
 
+const {
+  results: _results,
+  truncated: _truncated,
+  counted_until: _countedUntil,
+  ...listedFields
+} = LimitBacktest.properties;
+
+export const LimitBacktestSummary = Type.Object(listedFields, {
+  ...closed,
+  description: 'A backtest of a usage limit plan without its results.',
+});
+
+export const LimitBacktestPage = Type.Object(
+  {
+    backtests: Type.Array(LimitBacktestSummary, { description: 'Newest first, without their results.' }),
+    ...pageFields,
+  },
+  { ...closed, description: 'One page of backtests of a usage limit plan.' },
+);
+
 export type LimitBacktestSubject = Static<typeof LimitBacktestSubject>;
 export type LimitBacktestRequest = Static<typeof LimitBacktestRequest>;
 export type LimitBacktestStarted = Static<typeof LimitBacktestStarted>;
 export type LimitBacktestResult = Static<typeof LimitBacktestResult>;
 export type LimitBacktest = Static<typeof LimitBacktest>;
+export type LimitBacktestSummary = Static<typeof LimitBacktestSummary>;
+export type LimitBacktestPage = Static<typeof LimitBacktestPage>;

@@ -4,11 +4,10 @@ import type {
   BudgetLeaseListQuery,
   CreatedBudgetLease,
   CreateLeaseBody,
-  PageQuery,
   RenewLeaseBody,
 } from '#contract';
 import type { CallOptions, PathTransport, WriteOptions } from '../path-transport.js';
-import { path } from '../transport.js';
+import { type PageOptions, path } from '../transport.js';
 import { type WithLeaseOptions, type WorkLease, withLease } from '../with-lease.js';
 
 /** Amounts that are held for a subject's work. Events name their lease in `x-usage-control.budget_lease_id`. */
@@ -67,7 +66,7 @@ export class BudgetLeases {
    * Returns the active leases of the tree of a lease, from the top down: each follows the lease that it is a part of.
    * The lease itself is among them even if it has ended.
    */
-  tree(leaseId: string, query: PageQuery = {}, options?: CallOptions): Promise<BudgetLeaseList> {
-    return this.#transport.get(path`/budget-leases/${leaseId}/tree`, query, options);
+  tree(leaseId: string, page: PageOptions = {}, options?: CallOptions): Promise<BudgetLeaseList> {
+    return this.#transport.get(path`/budget-leases/${leaseId}/tree`, page, options);
   }
 }

@@ -1,6 +1,7 @@
 import type {
   CreateUsageLimitPlanBody,
   LimitBacktest,
+  LimitBacktestPage,
   LimitBacktestRequest,
   LimitBacktestStarted,
   UpdateUsageLimitPlanBody,
@@ -80,5 +81,15 @@ export class UsageLimitPlans {
   /** Returns the progress of a backtest while it runs, then its results. */
   backtestResult(planId: string, backtestId: string, options?: CallOptions): Promise<LimitBacktest> {
     return this.#transport.get(path`/usage-limit-plans/${planId}/backtests/${backtestId}`, {}, options);
+  }
+
+  /** Returns the backtests of a plan of the last week, newest first, without their results. */
+  backtests(planId: string, page: PageOptions = {}, options?: CallOptions): Promise<LimitBacktestPage> {
+    return this.#transport.get(path`/usage-limit-plans/${planId}/backtests`, page, options);
+  }
+
+  /** Ends a running backtest; one that has ended stays as it is. */
+  cancelBacktest(planId: string, backtestId: string, options?: CallOptions): Promise<LimitBacktest> {
+    return this.#transport.delete(path`/usage-limit-plans/${planId}/backtests/${backtestId}`, options);
   }
 }

@@ -100,31 +100,32 @@ export class BacktestJobs {
   }
 
   /**
-   * @param planId as in the job; the backtests of another plan, or of rules, are not found
+   * @param key with the plan of the job; the backtests of another plan, or of rules, are not found
    * @throws DomainError `not_found`
    */
-  async read(owner: ProjectScope, id: string, planId: string | undefined): Promise<store.StoredBacktest> {
+  async read(owner: ProjectScope, key: store.BacktestKey): Promise<store.StoredBacktest> {
     await this.#failSilent(owner);
-    const found = await store.readBacktest(this.#db(owner), { id, planId }, this.#keptSince());
+    const found = await store.readBacktest(this.#db(owner), key, this.#keptSince());
     if (found === undefined) throw new DomainError('not_found');
     return found;
   }
 
-  /** Lists the backtests of rules. */
-  async list(owner: ProjectScope, page: Page) {
+  /** Lists the backtests of a plan; without one, those of rules, without their requests. */
+  async list(owner: ProjectScope, planId: string | undefined, page: Page) {
     await this.#failSilent(owner);
-    return store.listBacktests(this.#db(owner), this.#keptSince(), page);
+    return store.listBacktests(this.#db(owner), planId, this.#keptSince(), page);
   }
 
   /**
-   * Cancels a running backtest of rules on any node; one that has ended stays as it is.
+   * Cancels a running backtest on any node; one that has ended stays as it is.
    *
+   * @param key as `read` takes it
    * @throws DomainError `not_found`
    */
-  async cancel(owner: ProjectScope, id: string): Promise<store.StoredBacktest> {
-    await store.markCancelled(this.#db(owner), id, unixSeconds(this.#deps.clock));
-    const backtest = await this.read(owner, id, undefined);
-    this.#runs.get(id)?.abort.abort(CANCELLED);
+  async cancel(owner: ProjectScope, key: store.BacktestKey): Promise<store.StoredBacktest> {
+    await store.markCancelled(this.#db(owner), key, unixSeconds(this.#deps.clock));
+    const backtest = await this.read(owner, key);
+    this.#runs.get(key.id)?.abort.abort(CANCELLED);
     return backtest;
   }
 

@@ -5,6 +5,12 @@ import type { ListPage, Page } from '../../kernel/page.js';
 import { isClickHouseUnavailable } from '../../platform/clickhouse/index.js';
 import { isUnavailable, type ProjectDb } from '../../platform/postgres/index.js';
 
+/** Names a backtest: of a usage limit plan, or without one of rules. */
+export interface BacktestKey {
+  readonly id: string;
+  readonly planId: string | undefined;
+}
+
 /** A backtest as the list shows it. Times are Unix seconds. */
 export interface ListedBacktest {
   readonly id: string;
@@ -104,13 +110,19 @@ export async function finish(db: ProjectDb, id: string, end: BacktestEnd, finish
     .execute();
 }
 
-/** The backtests of rules: those of limits name their plan. */
-const IS_OF_RULES = sql`usage_limit_plan_id is null`;
+/** Whether a backtest is one of a plan, or without a plan one of rules. */
+function isOf(planId: string | undefined) {
+  return sql<boolean>`usage_limit_plan_id is not distinct from ${planId ?? null}::text`;
+}
 
-/** Ends a running backtest of rules on request, whichever node runs it. */
-export async function markCancelled(db: ProjectDb, id: string, finishedAt: number): Promise<void> {
+/** Ends a running backtest on request, whichever node runs it. */
+export async function markCancelled(
+  db: ProjectDb,
+  { id, planId }: BacktestKey,
+  finishedAt: number,
+): Promise<void> {
   await db.change`update backtests set status = 'cancelled', finished_at = ${finishedAt}
-    where ${db.isOwn()} and id = ${id} and ${IS_OF_RULES} and status = 'running'`;
+    where ${db.isOwn()} and id = ${id} and ${isOf(planId)} and status = 'running'`;
 }
 
 /**
@@ -137,24 +149,26 @@ export async function deleteSurplus(db: ProjectDb, keptMax: number): Promise<voi
 /** Returns one backtest; undefined when the plan, or the rules, have none with this id since `createdSince`. */
 export async function readBacktest(
   db: ProjectDb,
-  { id, planId }: { readonly id: string; readonly planId: string | undefined },
+  { id, planId }: BacktestKey,
   createdSince: number,
 ): Promise<StoredBacktest | undefined> {
   return db.row<StoredBacktest>`
     select ${LISTED}, request, result from backtests
-    where ${db.isOwn()} and id = ${id} and created_at >= ${createdSince}
-      and usage_limit_plan_id is not distinct from ${planId ?? null}::text`;
+    where ${db.isOwn()} and id = ${id} and created_at >= ${createdSince} and ${isOf(planId)}`;
 }
 
-/** Returns the backtests of rules, newest first. */
+/** Returns the backtests of a plan or, without one, of rules, newest first. */
 export async function listBacktests(
   db: ProjectDb,
+  planId: string | undefined,
   createdSince: number,
   { limit, offset }: Page,
-): Promise<ListPage<ListedBacktest>> {
-  const found = db.part`from backtests where ${db.isOwn()} and ${IS_OF_RULES} and created_at >= ${createdSince}`;
-  const items = await db.rows<ListedBacktest>`
-    select ${LISTED} ${found} order by id desc limit ${limit} offset ${offset}`;
+): Promise<ListPage<ListedBacktest & Pick<StoredBacktest, 'request'>>> {
+  const found = db.part`from backtests where ${db.isOwn()} and ${isOf(planId)} and created_at >= ${createdSince}`;
+  // The requests of rules contain these, and may be large.
+  const request = planId === undefined ? sql`null` : sql`request`;
+  const items = await db.rows<ListedBacktest & Pick<StoredBacktest, 'request'>>`
+    select ${LISTED}, ${request} as request ${found} order by id desc limit ${limit} offset ${offset}`;
   const counted = await db.row<{ total: number }>`select count(*) as total ${found}`;
   return { items, totalCount: counted?.total ?? 0 };
 }

@@ -89,17 +89,17 @@ export class Backtests {
 
   /** @throws DomainError `not_found` */
   async read(owner: ProjectScope, id: string): Promise<Backtest> {
-    return toBacktest(await this.#deps.jobs.read(owner, id, undefined));
+    return toBacktest(await this.#deps.jobs.read(owner, { id, planId: undefined }));
   }
 
   async list(owner: ProjectScope, page: Page) {
-    const { items, totalCount } = await this.#deps.jobs.list(owner, page);
+    const { items, totalCount } = await this.#deps.jobs.list(owner, undefined, page);
     return { items: items.map(backtestState), totalCount };
   }
 
   /** @throws DomainError `not_found` */
   async cancel(owner: ProjectScope, id: string): Promise<Backtest> {
-    return toBacktest(await this.#deps.jobs.cancel(owner, id));
+    return toBacktest(await this.#deps.jobs.cancel(owner, { id, planId: undefined }));
   }
 
   async #measure({

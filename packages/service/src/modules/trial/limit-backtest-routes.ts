@@ -2,12 +2,14 @@ import {
   closed,
   ErrorBodySchema,
   LimitBacktest,
+  LimitBacktestPage,
   LimitBacktestRequest,
   LimitBacktestStarted,
+  PageQuery,
   ProjectParams,
 } from '@tollgate/contract';
 import { Type } from 'typebox';
-import type { App } from '../../platform/http/index.js';
+import { type App, pageOf } from '../../platform/http/index.js';
 import type { LimitBacktests } from './limit-backtests.js';
 
 /** A backtest shows the rules of a plan, and usage. */
@@ -24,11 +26,11 @@ const LimitBacktestParams = Type.Object(
   closed,
 );
 
+type RoutedBacktests = Pick<LimitBacktests, 'start' | 'read' | 'list' | 'cancel'>;
+
 /** Routes of backtests of usage limit plans: who would have been warned or blocked. */
-export function registerLimitBacktestRoutes(
-  app: App,
-  limitBacktests: Pick<LimitBacktests, 'start' | 'read'>,
-): void {
+export function registerLimitBacktestRoutes(app: App, limitBacktests: RoutedBacktests): void {
+  registerReadRoutes(app, limitBacktests);
   app.route({
     method: 'POST',
     url: `${url}/backtest`,
@@ -50,6 +52,42 @@ export function registerLimitBacktestRoutes(
     },
     handler: async ({ project, params, body }, reply) =>
       reply.code(202).send(await limitBacktests.start(project, params.id, body)),
+  });
+  app.route({
+    method: 'DELETE',
+    url: `${url}/backtests/:backtest_id`,
+    config,
+    schema: {
+      tags,
+      summary: 'Cancel a backtest of a usage limit plan',
+      description: 'Ends a running backtest and returns it. A backtest that has ended stays as it is.',
+      operationId: 'cancelUsageLimitPlanBacktest',
+      params: LimitBacktestParams,
+      response: { 200: LimitBacktest },
+    },
+    handler: ({ project, params }) => limitBacktests.cancel(project, params.id, params.backtest_id),
+  });
+}
+
+function registerReadRoutes(app: App, limitBacktests: Pick<LimitBacktests, 'read' | 'list'>): void {
+  app.route({
+    method: 'GET',
+    url: `${url}/backtests`,
+    config,
+    schema: {
+      tags,
+      summary: 'List backtests of a usage limit plan',
+      description: 'Returns the backtests of the last week newest first, without their results.',
+      operationId: 'listUsageLimitPlanBacktests',
+      params: BacktestedPlanParams,
+      querystring: PageQuery,
+      response: { 200: LimitBacktestPage },
+    },
+    handler: async ({ project, params, query }) => {
+      const page = pageOf(query);
+      const { items, totalCount } = await limitBacktests.list(project, params.id, page);
+      return { backtests: items, total_count: totalCount, ...page };
+    },
   });
   app.route({
     method: 'GET',

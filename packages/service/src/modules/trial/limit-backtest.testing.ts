@@ -37,8 +37,29 @@ export interface PastTestUsage extends Partial<Omit<UsageEventRow, 'dimensions' 
   readonly dimensions?: Readonly<Record<string, string>>;
 }
 
+/** A gate that backtests wait at while it is closed. */
+export class BacktestGate {
+  #opened = Promise.resolve();
+  #open = () => {};
+
+  close(): void {
+    this.#opened = new Promise((resolve) => {
+      this.#open = resolve;
+    });
+  }
+
+  open(): void {
+    this.#open();
+  }
+
+  pass(): Promise<void> {
+    return this.#opened;
+  }
+}
+
 /** A node that tests limit plans on a history. */
 export interface LimitBacktestApi extends TestApi {
+  readonly gate: BacktestGate;
   readonly jobs: BacktestJobs;
   /** Adds usage to the history; returns the ids of its events. */
   use(...usage: readonly PastTestUsage[]): Promise<string[]>;
@@ -48,7 +69,7 @@ export interface LimitBacktestApi extends TestApi {
   makePlan(rules: readonly Partial<LimitRuleInput>[], isPublished?: boolean): Promise<string>;
   changePlan(planId: string, rules: readonly Partial<LimitRuleInput>[]): Promise<void>;
   makeRoute(subjectId: string, body?: object): Promise<string>;
-  send(method: 'GET' | 'POST', path: string, body?: object, key?: string): Promise<Answer>;
+  send(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object, key?: string): Promise<Answer>;
   /** Tests a plan, ten days from `START_S` on unless the body says otherwise, and returns the end. */
   backtest(planId: string, body?: object): Promise<LimitBacktest>;
   /** The results of that, in short: subject, limit, window, outcome, percentage, hours from `START_S`, usage. */
@@ -60,9 +81,10 @@ export async function createLimitBacktestApi(
 ): Promise<LimitBacktestApi> {
   const store: TestClickHouse = await createTestClickHouse();
   const { clickhouse } = store;
+  const gate = new BacktestGate();
   let jobs: BacktestJobs | undefined;
   const api = await createTestApi((app, stores) => {
-    jobs = registerAll(app, stores, clickhouse, bounds);
+    jobs = registerAll(app, stores, { clickhouse, gate, bounds });
   });
   const node = jobs;
   if (node === undefined) throw new Error('the routes were not registered');
@@ -86,6 +108,7 @@ export async function createLimitBacktestApi(
   let made = 0;
   return {
     ...api,
+    gate,
     jobs: node,
     rowOf,
     insert,
@@ -116,12 +139,17 @@ export async function createLimitBacktestApi(
   };
 }
 
+interface TestCounting {
+  readonly clickhouse: ClickHouse;
+  readonly gate: BacktestGate;
+  readonly bounds: Partial<LimitCountingBounds>;
+}
+
 /** Registers the routes of limits and of their backtests; returns the node's backtests. */
 function registerAll(
   app: App,
   { postgres, clock }: TestStores,
-  clickhouse: ClickHouse,
-  bounds: Partial<LimitCountingBounds>,
+  { clickhouse, gate, bounds }: TestCounting,
 ): BacktestJobs {
   const catalog = createApiCatalog();
   const management = { postgres, clock, catalog, admission: everythingAdmitted };
@@ -133,7 +161,10 @@ function registerAll(
   const deps = { postgres, clickhouse, clock, bounds };
   const limitBacktests = new LimitBacktests({
     ...{ jobs, postgres, clickhouse, history: everythingKept },
-    countLimits: (...work) => countLimits(deps, ...work),
+    countLimits: async (...work) => {
+      await gate.pass();
+      return countLimits(deps, ...work);
+    },
   });
   registerLimitBacktestRoutes(app, limitBacktests);
   return jobs;

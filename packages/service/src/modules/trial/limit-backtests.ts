@@ -3,9 +3,11 @@ import {
   LIMIT_BACKTEST_DAYS_MAX,
   type LimitBacktest,
   type LimitBacktestRequest,
+  type LimitBacktestSummary,
 } from '@tollgate/contract';
 import { DAY_S } from '@tollgate/timezone';
 import { invalidRequest } from '../../kernel/errors.js';
+import type { ListPage, Page } from '../../kernel/page.js';
 import type { ProjectRef, ProjectScope } from '../../kernel/scope.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import { type Postgres, ProjectDb } from '../../platform/postgres/index.js';
@@ -21,6 +23,7 @@ import {
 import { ProjectHistory, type UsageHistory } from '../storage/index.js';
 import { countPastUsage, type NamedSubject } from '../usage/index.js';
 import { type BacktestJobs, backtestState } from './backtest-jobs.js';
+import type { ListedBacktest, StoredBacktest } from './backtest-store.js';
 import { type CountLimits, countedSelection, type LimitBacktestFindings } from './limit-counting.js';
 
 export interface LimitBacktestDeps {
@@ -89,18 +92,30 @@ export class LimitBacktests {
    */
   async read(owner: ProjectScope, planId: string, id: string): Promise<LimitBacktest> {
     const plan = await readTestedPlan(this.#deps.postgres, owner, planId);
-    const row = await this.#deps.jobs.read(owner, id, plan.planId);
-    const { revision, request } = row.request as StoredRequest;
-    const findings = row.result as LimitBacktestFindings | null;
-    return {
-      ...backtestState(row),
-      usage_limit_plan_id: plan.planId,
-      revision,
-      request,
-      results: findings?.results ?? [],
-      truncated: findings?.truncated ?? false,
-      counted_until: findings?.counted_until ?? null,
-    };
+    return toLimitBacktest(plan, await this.#deps.jobs.read(owner, { id, planId: plan.planId }));
+  }
+
+  /**
+   * Returns the backtests of a plan, newest first.
+   *
+   * @param planId as `start` takes it
+   * @throws DomainError `not_found`
+   */
+  async list(owner: ProjectScope, planId: string, page: Page): Promise<ListPage<LimitBacktestSummary>> {
+    const plan = await readTestedPlan(this.#deps.postgres, owner, planId);
+    const { items, totalCount } = await this.#deps.jobs.list(owner, plan.planId, page);
+    return { items: items.map((row) => toSummary(plan, row)), totalCount };
+  }
+
+  /**
+   * Cancels a running backtest; one that has ended stays as it is.
+   *
+   * @param planId as `start` takes it
+   * @throws DomainError `not_found`
+   */
+  async cancel(owner: ProjectScope, planId: string, id: string): Promise<LimitBacktest> {
+    const plan = await readTestedPlan(this.#deps.postgres, owner, planId);
+    return toLimitBacktest(plan, await this.#deps.jobs.cancel(owner, { id, planId: plan.planId }));
   }
 
   /** @throws DomainError `invalid_request` naming a subject without a route, which has no timezone and no anchor */
@@ -127,6 +142,24 @@ export class LimitBacktests {
     }
     return candidates;
   }
+}
+
+function toSummary(
+  { planId }: TestedPlan,
+  row: ListedBacktest & Pick<StoredBacktest, 'request'>,
+): LimitBacktestSummary {
+  const { revision, request } = row.request as StoredRequest;
+  return { ...backtestState(row), usage_limit_plan_id: planId, revision, request };
+}
+
+function toLimitBacktest(plan: TestedPlan, row: StoredBacktest): LimitBacktest {
+  const findings = row.result as LimitBacktestFindings | null;
+  return {
+    ...toSummary(plan, row),
+    results: findings?.results ?? [],
+    truncated: findings?.truncated ?? false,
+    counted_until: findings?.counted_until ?? null,
+  };
 }
 
 function checkRange({ from, to }: LimitBacktestRequest): void {

@@ -1,5 +1,10 @@
 import { keepPreviousData, skipToken, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import type { CreateUsageLimitPlanBody, LimitBacktestRequest, UsageLimitPlan } from '@tollgate/contract';
+import type {
+  CreateUsageLimitPlanBody,
+  LimitBacktestPage,
+  LimitBacktestRequest,
+  UsageLimitPlan,
+} from '@tollgate/contract';
 import { filled } from '../../../api/filled.js';
 import { useMay } from '../../../api/session.js';
 import { useProjectClient } from '../../../project.js';
@@ -74,22 +79,46 @@ export function usePlanAction(id: string) {
 }
 
 const PROGRESS_MS = 1_000;
+const BACKTESTS = 'plan-backtests';
+const BACKTESTS_SHOWN = 10;
+
+export type PlanBacktestSummary = LimitBacktestPage['backtests'][number];
+
+/** The newest backtests of a plan. */
+export function usePlanBacktests(planId: string) {
+  const { projectId, usageLimitPlans } = useProjectClient();
+  return useQuery({
+    queryKey: [BACKTESTS, projectId, planId],
+    queryFn: async () => (await usageLimitPlans.backtests(planId, { limit: BACKTESTS_SHOWN })).backtests,
+    refetchInterval: ({ state }) =>
+      state.data?.some(({ status }) => status === 'running') === true ? PROGRESS_MS : false,
+  });
+}
 
 /** A backtest of a plan, polled while it runs. */
 export function usePlanBacktest(planId: string, id: string | undefined) {
   const { projectId, usageLimitPlans } = useProjectClient();
   return useQuery({
-    queryKey: ['plan-backtests', projectId, id],
+    queryKey: [BACKTESTS, projectId, planId, id],
     queryFn: id === undefined ? skipToken : () => usageLimitPlans.backtestResult(planId, id),
     refetchInterval: ({ state }) => (state.data?.status === 'running' ? PROGRESS_MS : false),
   });
 }
 
-export function useStartPlanBacktest(planId: string) {
-  const { usageLimitPlans } = useProjectClient();
-  return useMutation({
-    mutationFn: (request: LimitBacktestRequest) => usageLimitPlans.backtest(planId, request),
-  });
+export function usePlanBacktestChanges(planId: string) {
+  const { projectId, usageLimitPlans } = useProjectClient();
+  const client = useQueryClient();
+  const onSettled = () => client.invalidateQueries({ queryKey: [BACKTESTS, projectId, planId] });
+  return {
+    start: useMutation({
+      mutationFn: (request: LimitBacktestRequest) => usageLimitPlans.backtest(planId, request),
+      onSettled,
+    }),
+    cancel: useMutation({
+      mutationFn: (id: string) => usageLimitPlans.cancelBacktest(planId, id),
+      onSettled,
+    }),
+  };
 }
 
 /** The part of the response that saving a new plan and saving a draft have in common. */

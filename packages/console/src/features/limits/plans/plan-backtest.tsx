@@ -1,20 +1,17 @@
-import type { LimitBacktest, LimitBacktestResult } from '@tollgate/contract';
 import { type FormEvent, useState } from 'react';
 import { nowS } from '../../../clock.js';
-import { count, dateTime } from '../../../format.js';
-import { useProject } from '../../../project.js';
-import { Amount } from '../../../ui/amount.js';
-import { Badge } from '../../../ui/badge.js';
+import { dateMinute } from '../../../format.js';
+import { BacktestTable } from '../../../ui/backtest-table.js';
 import { Button } from '../../../ui/button.js';
 import { Field, Select } from '../../../ui/field.js';
-import { InlineLink } from '../../../ui/inline-link.js';
-import { Pager } from '../../../ui/pager.js';
-import { EventProgress } from '../../../ui/progress-bar.js';
-import { FailureNote, ReadFailure } from '../../../ui/states.js';
-import { type Column, Table } from '../../../ui/table.js';
-import { PAGE_SIZE } from '../query-key.js';
-import { subjectHref, subjectName, subjectOf } from '../subjects/subject.js';
-import { usePlanBacktest, useStartPlanBacktest } from './api.js';
+import { FailureNote, ReadFailure, Skeleton } from '../../../ui/states.js';
+import {
+  type PlanBacktestSummary,
+  usePlanBacktest,
+  usePlanBacktestChanges,
+  usePlanBacktests,
+} from './api.js';
+import { PlanBacktestReport } from './plan-backtest-report.js';
 
 const RANGES = [
   { value: '86400', label: 'Last 24 hours' },
@@ -28,7 +25,7 @@ type Range = (typeof RANGES)[number]['value'];
 export function PlanBacktest({ planId, isDraft }: { readonly planId: string; readonly isDraft: boolean }) {
   const [range, setRange] = useState<Range>('604800');
   const [shownId, setShownId] = useState<string>();
-  const start = useStartPlanBacktest(planId);
+  const { start, cancel } = usePlanBacktestChanges(planId);
   const shown = usePlanBacktest(planId, shownId);
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -55,87 +52,58 @@ export function PlanBacktest({ planId, isDraft }: { readonly planId: string; rea
         Shows which subjects of this plan would have been warned or blocked, and when. Nothing is changed.
       </p>
       {start.isError && <FailureNote error={start.error} />}
+      {cancel.isError && <FailureNote error={cancel.error} />}
       {shown.isError && <ReadFailure of={shown} />}
-      {shown.data !== undefined && <Found key={shown.data.id} backtest={shown.data} />}
+      {shownId !== undefined && shown.isPending && <Skeleton className="h-24" />}
+      {shown.data !== undefined && (
+        <PlanBacktestReport
+          key={shown.data.id}
+          backtest={shown.data}
+          isCancelling={cancel.isPending}
+          onCancel={() => shownId !== undefined && cancel.mutate(shownId)}
+        />
+      )}
+      <EarlierBacktests planId={planId} shownId={shownId} onShow={setShownId} />
     </section>
   );
 }
 
-function Found({ backtest }: { readonly backtest: LimitBacktest }) {
-  const { status, progress, failure, results, truncated, counted_until: until } = backtest;
-  const { events_done: done } = progress;
-  const [offset, setOffset] = useState(0);
-  const { id: projectId } = useProject();
-  if (status === 'running') {
-    return (
-      <div className="flex flex-wrap items-center gap-3">
-        <EventProgress label="Events counted" progress={progress} />
-      </div>
-    );
-  }
-  if (failure !== null) {
-    return (
-      <p role="alert" className="rounded-lg bg-bad-soft px-3.5 py-2.5 text-[13px] text-bad">
-        {failure.message}
-      </p>
-    );
-  }
-  const page = { offset, limit: PAGE_SIZE, total_count: results.length };
+/** The backtests of the plan of the last week; nothing before the first. */
+function EarlierBacktests({
+  planId,
+  ...choice
+}: {
+  readonly planId: string;
+  readonly shownId: string | undefined;
+  readonly onShow: (id: string) => void;
+}) {
+  const backtests = usePlanBacktests(planId);
+  if (backtests.isError) return <ReadFailure of={backtests} />;
+  if (backtests.data === undefined || backtests.data.length === 0) return null;
   return (
-    <>
-      {truncated && until !== null && (
-        <p role="note" className="text-[13px] text-warn">
-          Results are complete until {dateTime(until, 'UTC')} UTC. Choose a shorter time for more.
-        </p>
-      )}
-      {results.length === 0 ? (
-        <p className="text-[13px] text-ink-soft">
-          {count(done)} {done === 1 ? 'event' : 'events'} counted. Nobody would have been warned or blocked.
-        </p>
-      ) : (
-        <Table
-          label="Backtest results"
-          columns={columnsFor(projectId)}
-          rows={results.slice(offset, offset + PAGE_SIZE)}
-          keyOf={keyOf}
-        />
-      )}
-      <Pager page={page} onOffset={setOffset} />
-    </>
+    <section aria-label="Backtests of this plan" className="mt-2">
+      <h3 className="mb-2 text-[13px] font-semibold">Backtests of this plan</h3>
+      <BacktestTable
+        backtests={backtests.data}
+        columns={[
+          { title: 'Rules', cell: revisionText },
+          { title: 'Usage (UTC)', cell: ({ request }) => <TimeRange request={request} /> },
+        ]}
+        {...choice}
+      />
+    </section>
   );
 }
 
-function keyOf(result: LimitBacktestResult): string {
-  const { subject_type, subject_id, limit_key, window_id, threshold_percent, raw_event_id } = result;
-  return [subject_type, subject_id, limit_key, window_id, threshold_percent, raw_event_id].join(' ');
+function revisionText({ revision }: PlanBacktestSummary): string {
+  return revision === 0 ? 'Draft' : `Revision ${revision}`;
 }
 
-function columnsFor(projectId: string): readonly Column<LimitBacktestResult>[] {
-  return [
-    {
-      title: 'When (UTC)',
-      cell: ({ at }) => <span className="whitespace-nowrap">{dateTime(at, 'UTC')}</span>,
-    },
-    {
-      title: 'Subject',
-      cell: (result) => {
-        const subject = subjectOf(result);
-        return <InlineLink href={subjectHref(projectId, subject)}>{subjectName(subject)}</InlineLink>;
-      },
-    },
-    {
-      title: 'Outcome',
-      cell: ({ outcome }) => <Badge tone={outcome === 'blocked' ? 'bad' : 'warn'}>{outcome}</Badge>,
-    },
-    { title: 'Limit', cell: ({ limit_key }) => limit_key },
-    { title: 'Threshold', isNumber: true, cell: ({ threshold_percent }) => `${threshold_percent} %` },
-    { title: 'Used', isNumber: true, cell: ({ used_amount }) => <Amount value={used_amount} /> },
-    { title: 'Limit amount', isNumber: true, cell: ({ limit_amount }) => <Amount value={limit_amount} /> },
-    {
-      title: 'Event',
-      cell: ({ raw_event_id: eventId }) => (
-        <InlineLink href={`/p/${projectId}/usage?event=${eventId}`}>Show event</InlineLink>
-      ),
-    },
-  ];
+function TimeRange({ request: { from, to, subjects } }: Pick<PlanBacktestSummary, 'request'>) {
+  return (
+    <span className="whitespace-nowrap">
+      {dateMinute(from, 'UTC')} – {dateMinute(to, 'UTC')}
+      {subjects !== undefined && `, ${subjects.length} ${subjects.length === 1 ? 'subject' : 'subjects'}`}
+    </span>
+  );
 }

@@ -1,23 +1,6 @@
-import type { BacktestPage } from '@tollgate/contract';
-import { count, dateTime } from '../../../format.js';
-import { Badge } from '../../../ui/badge.js';
+import { BacktestTable } from '../../../ui/backtest-table.js';
 import { ReadFailure, Skeleton } from '../../../ui/states.js';
-import { type Column, ROW_TARGET, Table } from '../../../ui/table.js';
 import { useBacktests } from './api.js';
-
-type Listed = BacktestPage['backtests'][number];
-type Status = Listed['status'];
-
-const TONES: Readonly<Record<Status, 'accent' | 'good' | 'bad' | 'neutral'>> = {
-  running: 'accent',
-  succeeded: 'good',
-  failed: 'bad',
-  cancelled: 'neutral',
-};
-
-export function BacktestBadge({ status }: { readonly status: Status }) {
-  return <Badge tone={TONES[status]}>{status}</Badge>;
-}
 
 /** All backtests of the project, of any rules and user. */
 export function BacktestList({
@@ -28,29 +11,6 @@ export function BacktestList({
   readonly onShow: (id: string) => void;
 }) {
   const backtests = useBacktests();
-  const columns: readonly Column<Listed>[] = [
-    {
-      title: 'Started (UTC)',
-      cell: ({ id, created_at }) => (
-        <button
-          type="button"
-          aria-pressed={id === shownId}
-          className={`${ROW_TARGET} whitespace-nowrap`}
-          onClick={() => onShow(id)}
-        >
-          {dateTime(created_at, 'UTC')}
-        </button>
-      ),
-    },
-    { title: 'Status', cell: ({ status }) => <BacktestBadge status={status} /> },
-    { title: 'Events', isNumber: true, cell: ({ progress }) => count(progress.events_done) },
-    {
-      title: 'Duration',
-      isNumber: true,
-      cell: ({ created_at, finished_at }) =>
-        finished_at === null ? '—' : `${count(Math.max(0, finished_at - created_at))} s`,
-    },
-  ];
   return (
     <section aria-label="Backtests of this project">
       <h3 className="mb-2 text-[13px] font-semibold">Backtests of this project</h3>
@@ -62,7 +22,7 @@ export function BacktestList({
         </p>
       )}
       {backtests.data !== undefined && backtests.data.length > 0 && (
-        <Table label="Backtests" columns={columns} rows={backtests.data} keyOf={({ id }) => id} />
+        <BacktestTable backtests={backtests.data} {...{ shownId, onShow }} />
       )}
     </section>
   );

@@ -1,12 +1,12 @@
 import type { Backtest, BacktestResult, BacktestTotal } from '@tollgate/contract';
 import { count, dateTime, decimalExact } from '../../../format.js';
+import { BacktestBadge } from '../../../ui/backtest-table.js';
 import { Button } from '../../../ui/button.js';
 import { classes } from '../../../ui/classes.js';
 import { EventProgress } from '../../../ui/progress-bar.js';
 import { type Column, Table } from '../../../ui/table.js';
 import { ApplyBacktest } from '../../corrections/apply-backtest.js';
 import { BacktestExamples } from './backtest-examples.js';
-import { BacktestBadge } from './backtest-list.js';
 import { describeRequest } from './backtest-request.js';
 import { type Change, changeOf, isChanged, signed } from './comparison.js';
 
