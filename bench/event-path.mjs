@@ -84,7 +84,7 @@ async function startService() {
   registerRuleSetRoutes(app, ruleSets);
   registerLimitManagementRoutes(
     app,
-    createLimitManagement({ ...limits, isSubjectTypeKnown: async () => true }),
+    createLimitManagement({ ...limits, otherSubjectTypes: async () => undefined }),
   );
   registerIngestRoutes(app, { service });
   app.addHook('onClose', () => service.close());

@@ -36,7 +36,7 @@ export function pagesOf(prepared) {
       act: async (page) => {
         const backtest = page.getByRole('region', { name: 'Backtest', exact: true });
         await backtest.getByRole('button', { name: 'Backtest' }).click();
-        await backtest.getByRole('row').filter({ hasText: 'succeeded' }).scrollIntoViewIfNeeded();
+        await backtest.getByRole('row').filter({ hasText: 'succeeded' }).first().scrollIntoViewIfNeeded();
       },
     },
     { name: 'limits-plan-edit', path: `limits/plans/${plan.plan_id}/edit` },

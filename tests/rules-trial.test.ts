@@ -125,6 +125,7 @@ describe('the same event in production, in a test of the rules and in a backtest
     expect(tested.status, tested.text).toBe(200);
     expect(tested.body).toEqual({
       unpriced: expect.any(Array),
+      warnings: expect.any(Array),
       notes,
       subject: type === null ? null : { type, id },
       dimensions,

@@ -9,6 +9,7 @@ import { ExtractorRuleSetInput } from './rule-set.js';
 import { UsageEventFailure } from './usage.js';
 import { UsageItemExplanation } from './usage-explanation.js';
 import { UnpricedItem, UsageChargeItem, UsageEventNote } from './usage-item.js';
+import { Warnings } from './warnings.js';
 
 /** Bounds of one backtest; a backtest that reaches a bound returns its result up to there, and names the bound. */
 export const BACKTEST_EVENTS_MAX = 1_000_000;
@@ -130,6 +131,7 @@ export const RulesTestResult = Type.Object(
     notes: Type.Array(UsageEventNote, {
       description: 'Notes where the event was not as the rules expect, without a failure.',
     }),
+    warnings: Warnings,
     explanation: Type.Array(UsageItemExplanation, {
       description: 'The calculation of each number, in the order of `charge_items`.',
     }),

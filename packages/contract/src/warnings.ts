@@ -15,6 +15,12 @@ export const WARNINGS = {
       'The extractor rule set produces no charge items of the metric `{name}`: its prices apply only to ' +
       '`x-billing.items` of events.',
   },
+  dimension_not_extracted: {
+    message:
+      'The extractor rule set gives no charge item the dimension `{name}`: an expression that reads it cannot be ' +
+      'computed, and an alias of it never applies.',
+  },
+  path_not_in_event: { message: 'The event has nothing at `{name}`.' },
   unknown_event_type: {
     message:
       'Neither the service nor a limit rule of the project sends the event `{name}` yet. Check its spelling.',
@@ -75,8 +81,12 @@ export function warningsOf(
 
 /** Returns the warning of a code about a name. */
 export function warningOf(code: WarningCode, name: string, known: readonly string[] = []): Warning {
+  return warningProposing(code, name, nearestName(name, known));
+}
+
+/** Returns the warning of a code about a name; with another name to write in its place, if there is one. */
+export function warningProposing(code: WarningCode, name: string, near: string | undefined): Warning {
   const message = WARNINGS[code].message.replace('{name}', () => name);
-  const near = nearestName(name, known);
   return { code, name, message: near === undefined ? message : `${message} Did you mean \`${near}\`?` };
 }
 
@@ -87,7 +97,7 @@ const EDITS_MAX = 3;
 const COMPARED_CHARS_MAX = 64;
 
 /** Returns the known name with the fewest different characters, the first of several; undefined if none is near. */
-function nearestName(name: string, known: readonly string[]): string | undefined {
+export function nearestName(name: string, known: readonly string[]): string | undefined {
   if (name.length > COMPARED_CHARS_MAX) return undefined;
   let nearest: string | undefined;
   let least = Math.min(EDITS_MAX, Math.max(1, Math.floor(name.length / CHARACTERS_PER_EDIT))) + 1;

@@ -65,11 +65,12 @@ describe('warnings of a save', () => {
     expect(noted).toEqual([WARNINGS, []]);
   });
 
-  it('are left in place by reading, by a query and by a change that has none', async () => {
-    const { analysis, boards, pricingRuleSets } = client.project('prj_1');
+  it('are left in place by reading, by a query, by a test of rules and by a change that has none', async () => {
+    const { analysis, boards, pricingRuleSets, ruleTrials } = client.project('prj_1');
     answer = { warnings: WARNINGS };
     await boards.list();
     await analysis.query({ metrics: ['a'], time_range: { last_seconds: 60 } });
+    await ruleTrials.test({ event: { raw_json: {} } });
     answer = {};
     await pricingRuleSets.archive('prs_1');
     expect(noted).toEqual([]);

@@ -8,8 +8,8 @@ const SESSION_PATH = '/session';
 const UNAUTHENTICATED = 401;
 /** Longer than the service takes for any response. */
 const TIMEOUT_MS = 120_000;
-/** A query saves nothing; the component that shows its result also shows its warnings. */
-const QUERY_PATH = /\/query$/;
+/** A query or a rules test saves nothing; the component that shows its result also shows its warnings. */
+const QUERY_PATH = /\/query$|\/rules\/test$/;
 
 let csrfToken = '';
 let notifyUnauthenticated = (): void => {};
@@ -74,6 +74,6 @@ async function noteSaved(method: string, url: string, response: Response): Promi
     .clone()
     .json()
     .catch(() => undefined)) as { readonly warnings?: readonly Warning[] } | undefined;
-  // A response without such a list, to a rules test or a publication, leaves the warnings in place.
+  // A response without such a list, to a publication for example, leaves the warnings in place.
   if (body?.warnings !== undefined) noteWarnings(body.warnings);
 }

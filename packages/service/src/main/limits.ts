@@ -10,7 +10,7 @@ import {
   registerRealtimeLimitRoutes,
   USAGE_FRESH_MS,
 } from '../modules/limits/index.js';
-import { isDefaultSubjectType } from '../modules/rules/index.js';
+import { defaultSubjectTypes } from '../modules/rules/index.js';
 import type { App } from '../platform/http/index.js';
 import type { Logger } from '../platform/log/index.js';
 import type { Metrics } from '../platform/metrics/index.js';
@@ -32,10 +32,13 @@ export function registerLimitRoutes(
   },
 ): void {
   const deps = { ...parts, clock: systemClock, catalog: createApiCatalog() };
-  const isSubjectTypeKnown = async (project: ProjectRef, type: string) =>
-    (await isDefaultSubjectType(new ProjectDb(parts.postgres.db, project), type)) ||
-    (await parts.names.unknown(project, 'subject_types', [type])).names.length === 0;
-  registerLimitManagementRoutes(app, createLimitManagement({ ...deps, isSubjectTypeKnown }));
+  const otherSubjectTypes = async (project: ProjectRef, type: string) => {
+    const defaults = await defaultSubjectTypes(new ProjectDb(parts.postgres.db, project), type);
+    if (defaults.includes(type)) return undefined;
+    const { names, known } = await parts.names.unknown(project, 'subject_types', [type]);
+    return names.length === 0 ? undefined : [...defaults, ...known];
+  };
+  registerLimitManagementRoutes(app, createLimitManagement({ ...deps, otherSubjectTypes }));
   const memory = { freshMs: USAGE_FRESH_MS, log: parts.log };
   registerRealtimeLimitRoutes(app, createRealtimeLimits({ ...deps, memory }));
 }

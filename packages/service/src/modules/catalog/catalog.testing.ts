@@ -73,7 +73,7 @@ export async function createCatalogApi(plan?: BaselinePlan): Promise<CatalogApi>
       const deps = { postgres, clock, admission, catalog: createApiCatalog() };
       registerLimitManagementRoutes(
         app,
-        createLimitManagement({ ...deps, isSubjectTypeKnown: async () => true }),
+        createLimitManagement({ ...deps, otherSubjectTypes: async () => undefined }),
       );
       registerRealtimeLimitRoutes(app, createRealtimeLimits({ ...deps, metrics: createMetrics() }));
       const counts = { countSubjectRoutes, countUsageControls };

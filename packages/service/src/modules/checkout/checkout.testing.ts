@@ -114,7 +114,7 @@ export async function createTestCheckout({ refundEndsPlan = false } = {}): Promi
       successUrl: () => urls.success,
       cancelUrl: () => urls.cancel,
     };
-    const eventsOfRules = async () => new Set<string>();
+    const eventsOfRules = async () => [];
     registerWebhookRoutes(app, createWebhooks({ ...stores, allowPrivate: true, eventsOfRules }));
     registerCheckoutRoutes(app, new Checkouts({ ...stores, ...parts, ...settings }));
     const secrets = [SECRET, OLD_SECRET];

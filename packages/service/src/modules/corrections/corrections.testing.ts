@@ -233,7 +233,7 @@ function registerAll(
   const limits = { postgres, clock, catalog: createWorkerCatalog(), admission: everythingAdmitted };
   registerLimitManagementRoutes(
     app,
-    createLimitManagement({ ...limits, isSubjectTypeKnown: async () => true }),
+    createLimitManagement({ ...limits, otherSubjectTypes: async () => undefined }),
   );
   registerUsageRoutes(app, {
     ...{ clickhouse, history, postgres, queue, clock },

@@ -29,8 +29,9 @@ export {
   type RuleOrigin,
   UNSAVED,
 } from './extract/index.js';
+export { isRecord } from './extract/path.js';
 export { type CheckConfig, EXTRACTOR_KIND, PRICING_KIND } from './kinds.js';
-export { isDefaultSubjectType } from './known-names-store.js';
+export { defaultSubjectTypes } from './known-names-store.js';
 export { amountBetween, type CounterTotals } from './price.js';
 export { nextStep, totalExprOf } from './price-steps.js';
 export {
@@ -72,6 +73,7 @@ export {
 } from './rating-input.js';
 export { registerRuleSetRoutes } from './routes.js';
 export { type RuleVersion, refuseToCompile } from './rule-version.js';
+export { extractorWarnings, namesOfExtractor, pricingWarnings } from './rule-warnings.js';
 export { PROMPT_SIZE, PROMPT_SIZES } from './templates/prompt-size.js';
 export { type TotalPrice, TotalPrices, type TotalRule } from './total-prices.js';
 

@@ -7,15 +7,14 @@ import {
   type PricingPurpose,
   type PricingRuleSetInput,
   type Warning,
-  warningsOf,
 } from '@tollgate/contract';
 import { parseDecimal, toText } from '../../kernel/decimal.js';
 import { DomainError } from '../../kernel/errors.js';
 import type { ProjectScope } from '../../kernel/scope.js';
 import type { ProjectDb } from '../../platform/postgres/index.js';
 import { compileExtractor, type DefinedCounter, definedCounters, type Issue } from './extract/index.js';
-import { extractedMetrics } from './known-names-store.js';
 import { compilePricing } from './pricing/index.js';
+import { savedPricingWarnings } from './rule-warnings.js';
 import type { RuleSetKindName, StoredVersion } from './store.js';
 import { expandTemplate } from './templates/index.js';
 
@@ -98,7 +97,7 @@ export const PRICING_KIND: RuleSetKind<PricingRuleSetInput, PricingConfig> = {
     const sorted = rules.map(withPlainUnit).toSorted((a, b) => priorityOf(a) - priorityOf(b));
     return { currency, rules: sorted, aliases };
   },
-  warningsAbout: pricingWarnings,
+  warningsAbout: savedPricingWarnings,
   countersOf: ({ currency, rules = [] }) =>
     definedCounters(
       rules.map((rule) => ({ ...rule, ...(currency === undefined ? {} : { currency }) })),
@@ -121,19 +120,4 @@ function refuse(details: readonly Issue[]): void {
   if (first === undefined) return;
   const message = `The request is not valid: ${first.path}: ${first.message}.`;
   throw new DomainError('invalid_request', { message, details });
-}
-
-/** Returns warnings about metrics of a pricing rule set for which its extractor rule set makes no charge items. */
-export async function pricingWarnings(
-  db: ProjectDb,
-  { extractor_rule_set_id: boundTo, config }: StoredVersion<PricingConfig>,
-): Promise<Warning[]> {
-  if (boundTo === null) throw new Error('a pricing rule set is bound to an extractor rule set');
-  const made = await extractedMetrics(db, boundTo);
-  const named = (config.rules ?? []).map(({ metric }) => metric);
-  return warningsOf(
-    'metric_not_extracted',
-    named.filter((metric) => !made.has(metric)),
-    made,
-  );
 }

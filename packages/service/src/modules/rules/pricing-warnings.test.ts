@@ -45,6 +45,22 @@ describe('a pricing rule set that is saved or published', () => {
     expect((await ask('PUT', path, body)).warnings).toEqual([]);
   });
 
+  it('is answered with the dimensions that its extractor rule set does not have', async () => {
+    const dimensions = [{ name: 'model', path: 'model', type: 'string' }];
+    const body = { ...extractor('in'), dimensions };
+    const { id: extractor_rule_set_id } = await ask('POST', 'extractor-rule-sets', body);
+    const [rule] = rulesFor('in');
+    const rules = [{ ...rule, match_expr: 'dimensions.modle == "x" && dimensions.model != "y"' }];
+    const { warnings } = await ask('POST', 'pricing-rule-sets', { extractor_rule_set_id, rules });
+    expect(warnings).toEqual([
+      {
+        code: 'dimension_not_extracted',
+        name: 'modle',
+        message: expect.stringMatching(/Did you mean `model`\?$/),
+      },
+    ]);
+  });
+
   it('names no more metrics than an answer has room for', async () => {
     const { id: extractor_rule_set_id } = await ask('POST', 'extractor-rule-sets', {});
     const rules = rulesFor(...Array.from({ length: 25 }, (_, index) => `m${index}`));

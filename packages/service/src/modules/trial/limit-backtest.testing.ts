@@ -155,7 +155,7 @@ function registerAll(
   const management = { postgres, clock, catalog, admission: everythingAdmitted };
   registerLimitManagementRoutes(
     app,
-    createLimitManagement({ ...management, isSubjectTypeKnown: async () => true }),
+    createLimitManagement({ ...management, otherSubjectTypes: async () => undefined }),
   );
   const jobs = new BacktestJobs({ postgres, clock, log: pino({ level: 'silent' }) });
   const deps = { postgres, clickhouse, clock, bounds };

@@ -51,6 +51,7 @@ describe('POST …/rules/test', () => {
     const { explanation, ...result } = await tried({ extractor: EXTRACTOR, pricing: PRICING, event });
     expect(result).toEqual({
       unpriced: [],
+      warnings: [],
       subject: { type: 'user', id: 'u1' },
       dimensions: { model: 'large' },
       charge_items: [
@@ -205,6 +206,7 @@ describe('POST …/rules/test', () => {
       dimensions: { model: 'large' },
       charge_items: [],
       notes: [],
+      warnings: [],
       explanation: [],
     });
     const missing = await tried({ extractor: EXTRACTOR, event: { raw_json: {} } });

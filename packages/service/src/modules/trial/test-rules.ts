@@ -1,13 +1,22 @@
-import type { RulesTestRequest, RulesTestResult } from '@tollgate/contract';
+import { type RulesTestRequest, type RulesTestResult, WARNINGS_MAX } from '@tollgate/contract';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import { parseDecimal, toStored } from '../../kernel/decimal.js';
 import { invalidRequest } from '../../kernel/errors.js';
 import { parseJson } from '../../kernel/json/json.js';
 import type { ProjectRef } from '../../kernel/scope.js';
 import { firstUnusableText } from '../../kernel/usable-text.js';
-import { dimensionTexts, explainedRule, rateAlone, ratingInputOf } from '../rules/index.js';
+import {
+  dimensionTexts,
+  explainedRule,
+  extractorWarnings,
+  namesOfExtractor,
+  pricingWarnings,
+  rateAlone,
+  ratingInputOf,
+} from '../rules/index.js';
 import { explainItem } from '../usage/index.js';
 import { outcomeOf } from './outcome.js';
+import { pathWarnings } from './path-warnings.js';
 import { checkTrialEvent } from './trial-event.js';
 import { type RuleSetsForTrial, trialRules } from './trial-rules.js';
 import { itemsWithoutPrices, unpricedItems } from './unpriced-items.js';
@@ -36,7 +45,7 @@ export async function testRules(
   // Numbers of the event keep the digits that they were sent with.
   const { event } = parseJson(rawBody) as Pick<RulesTestRequest, 'event'>;
   checkTrialEvent(event);
-  const { rating, extractor } = await trialRules(ruleSets, project, body);
+  const { rating, extractor, pricing } = await trialRules(ruleSets, project, body);
   const input = ratingInputOf({ occurred_at: unixSeconds(clock), ...event });
   const prices = await rating.prices.at(input.occurredAt);
   const rules = { extractor: rating.extractor, ...prices.lists };
@@ -69,6 +78,11 @@ export async function testRules(
       }),
     ),
     notes: rated.ok ? [...rated.notes] : [],
+    warnings: [
+      ...pathWarnings(rating.extractor.reads, input.rawJson),
+      ...extractorWarnings(extractor.config),
+      ...(pricing === undefined ? [] : pricingWarnings(pricing.config, namesOfExtractor(extractor.config))),
+    ].slice(0, WARNINGS_MAX),
     errors: failure === null ? [] : [failure],
   };
 }

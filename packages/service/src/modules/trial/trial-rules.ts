@@ -71,10 +71,11 @@ export interface TrialRating {
   readonly prices: PricesOverTime;
 }
 
-/** The same, with the text of the extractor. */
+/** The same, with the text of the extractor, and of the pricing rules that the request names. */
 export interface TrialRules {
   readonly rating: TrialRating;
   readonly extractor: TrialConfig<ExtractorConfig>;
+  readonly pricing: TrialConfig<PricingConfig> | undefined;
 }
 
 type Naming = Pick<
@@ -105,7 +106,7 @@ export async function trialRules(
   const codeMemory = new BoundedMemory(CODE_BYTES_MAX);
   const bound = await boundPrices(ruleSets, project, naming);
   const prices = pricing === undefined ? bound : replaced(bound, pricing, codeMemory);
-  return { rating: { extractor: compiledExtractor(extractor, codeMemory), prices }, extractor };
+  return { rating: { extractor: compiledExtractor(extractor, codeMemory), prices }, extractor, pricing };
 }
 
 function checkNaming({ extractor, version, ...naming }: Naming): void {

@@ -34,8 +34,8 @@ const NAMED_BY_SERVICE: ReadonlySet<string> = new Set([
   WEBHOOK_TEST_EVENT,
 ]);
 
-/** Returns those of the event names that rules of a project's limits send. */
-export type EventsOfRules = (owner: ProjectScope, names: readonly string[]) => Promise<ReadonlySet<string>>;
+/** Returns events that rules of a project's limits send: all of the given names that they send, and some others. */
+export type EventsOfRules = (owner: ProjectScope, names: readonly string[]) => Promise<readonly string[]>;
 
 export interface EndpointsDeps {
   readonly postgres: Postgres;
@@ -123,7 +123,8 @@ export class WebhookEndpoints {
     const ofRules = await this.#deps.eventsOfRules(owner, others);
     return warningsOf(
       'unknown_event_type',
-      others.filter((name) => !ofRules.has(name)),
+      others.filter((name) => !ofRules.includes(name)),
+      [...WEBHOOK_OWN_EVENTS, ...ofRules],
     );
   }
 

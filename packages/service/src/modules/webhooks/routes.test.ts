@@ -63,7 +63,8 @@ describe('an endpoint', () => {
         code: 'unknown_event_type',
         name: 'usage_limit.exeeded',
         message:
-          'Neither the service nor a limit rule of the project sends the event `usage_limit.exeeded` yet. Check its spelling.',
+          'Neither the service nor a limit rule of the project sends the event `usage_limit.exeeded` yet. Check its spelling. ' +
+          'Did you mean `usage_limit.exceeded`?',
       },
     ]);
     const replaced = (await hooks.at('PUT', created.id, { ...INPUT, event_types })).json();

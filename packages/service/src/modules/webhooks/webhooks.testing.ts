@@ -43,7 +43,7 @@ const TIMEOUT_MS = 2_000;
 export const EVENT_OF_RULE = 'budget.alarm';
 
 export async function createTestWebhooks({ allowPrivate = true } = {}): Promise<TestWebhooks> {
-  const eventsOfRules = async () => new Set([EVENT_OF_RULE]);
+  const eventsOfRules = async () => [EVENT_OF_RULE];
   const api = await createTestApi((app, { postgres, clock }) =>
     registerWebhookRoutes(app, createWebhooks({ postgres, clock, allowPrivate, eventsOfRules })),
   );

@@ -19,6 +19,7 @@ function result(itemCount: number, change: Partial<RulesTestResult> = {}): Rules
     unpriced: [],
     errors: [],
     notes: [],
+    warnings: [],
     explanation: [],
     ...change,
   };

@@ -4,6 +4,7 @@ import { classes } from '../../../ui/classes.js';
 import { EventNotes } from '../../../ui/event-notes.js';
 import { Fact, Facts } from '../../../ui/facts.js';
 import { UnpricedNotes } from '../../../ui/unpriced-notes.js';
+import { WarningList } from '../../../ui/warning-list.js';
 import { ChargeItems } from './charge-items.js';
 import type { UnusedRule } from './unused-rules.js';
 
@@ -19,7 +20,7 @@ export function TrialResult({
   readonly unusedTitle: string;
   readonly isOld: boolean;
 }) {
-  const { subject, dimensions, charge_items, errors, notes, explanation, unpriced } = result;
+  const { subject, dimensions, charge_items, errors, notes, warnings, explanation, unpriced } = result;
   return (
     <div
       className={classes('flex flex-col gap-5 transition-opacity duration-150', isOld && 'opacity-50')}
@@ -39,6 +40,15 @@ export function TrialResult({
           </p>
         </div>
       ))}
+      {warnings.length > 0 && (
+        <section
+          aria-label="Names to check"
+          className="rounded-lg bg-warn-soft px-3.5 py-2.5 text-[13px] text-warn"
+        >
+          <p className="font-semibold">Check these names</p>
+          <WarningList warnings={warnings} />
+        </section>
+      )}
       <EventNotes notes={notes} />
       <Facts>
         <Fact name="Subject">

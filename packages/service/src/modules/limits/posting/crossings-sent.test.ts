@@ -58,7 +58,7 @@ describe('crossings, from the events to the endpoints that are notified', () => 
       taken.push(String(headers['webhook-id']));
       return 204;
     });
-    const eventsOfRules = async () => new Set<string>();
+    const eventsOfRules = async () => [];
     await createWebhooks({
       postgres: pipeline.postgres,
       clock,

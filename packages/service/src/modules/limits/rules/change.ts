@@ -15,8 +15,14 @@ export interface LimitDeps {
   readonly admission: LimitAdmission;
 }
 
-/** Returns whether usage of a project has subjects of this type, or an extractor of the project sets this type. */
-export type IsSubjectTypeKnown = (project: ProjectRef, subjectType: string) => Promise<boolean>;
+/**
+ * Returns the subject types that usage of a project has, or that its extractors set, where this one is not among them;
+ * undefined where it is.
+ */
+export type OtherSubjectTypes = (
+  project: ProjectRef,
+  subjectType: string,
+) => Promise<readonly string[] | undefined>;
 
 export type LimitResource = 'usage_limit_plan' | 'subject_route' | 'direct_limit' | 'limit_raise';
 

@@ -16,8 +16,9 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 describe('the events of rules', () => {
-  it('are those of plan rules, be they drafts, and of direct limits of the project', async () => {
+  it('are those of plan rules, be they drafts, and of direct limits of the project, the asked ones first', async () => {
     await api.makePlan([ruleOf({ webhook_event: 'plan.event' })], false);
+    await api.makePlan([ruleOf({ webhook_event: 'other.event' }), ruleOf({ limit_key: 'plain' })]);
     const { id } = await api.makeRoute();
     const limit = ruleOf({ webhook_event: 'direct.event' });
     await api.must(201, 'POST', `/subject-routes/${id}/limits`, limit);
@@ -25,9 +26,9 @@ describe('the events of rules', () => {
     const { tenantId, projectId } = api;
     const ofProject = (owner: { tenantId: string; projectId: string }) =>
       eventsOfRules(new ProjectDb(api.postgres.db, owner), names);
-    expect(await ofProject({ tenantId, projectId })).toEqual(new Set(['plan.event', 'direct.event']));
-    expect(await ofProject({ tenantId, projectId: await api.makeProject(tenantId) })).toEqual(new Set());
-    expect(await ofProject({ tenantId: await api.makeTenant(), projectId })).toEqual(new Set());
+    expect(await ofProject({ tenantId, projectId })).toEqual(['direct.event', 'plan.event', 'other.event']);
+    expect(await ofProject({ tenantId, projectId: await api.makeProject(tenantId) })).toEqual([]);
+    expect(await ofProject({ tenantId: await api.makeTenant(), projectId })).toEqual([]);
   });
 });
 
@@ -35,7 +36,13 @@ describe('a route that is saved', () => {
   it('warns of a subject type that neither usage nor extractors have', async () => {
     const subject = { subject_type: UNKNOWN_SUBJECT_TYPE, subject_id: '*' };
     const created = await api.must(201, 'POST', '/subject-routes', subject);
-    expect(created.warnings).toMatchObject([{ code: 'unknown_subject_type', name: UNKNOWN_SUBJECT_TYPE }]);
+    expect(created.warnings).toEqual([
+      {
+        code: 'unknown_subject_type',
+        name: UNKNOWN_SUBJECT_TYPE,
+        message: expect.stringMatching(/Did you mean `type`\?$/),
+      },
+    ]);
     const url = `/subject-routes/${created.id}`;
     expect((await api.must(200, 'PUT', url, { timezone: 'Asia/Tokyo' })).warnings).toEqual(created.warnings);
     expect((await api.must(200, 'PUT', url, { subject_type: 'user' })).warnings).toEqual([]);

@@ -31,13 +31,14 @@ export const UNKNOWN_SUBJECT_TYPE = 'typo';
 export async function createManagementApi(
   admission: LimitAdmission = everythingAdmitted,
 ): Promise<ManagementApi> {
-  const isSubjectTypeKnown = async (_: unknown, type: string) => type !== UNKNOWN_SUBJECT_TYPE;
+  const otherSubjectTypes = async (_: unknown, type: string) =>
+    type === UNKNOWN_SUBJECT_TYPE ? ['user', 'type'] : undefined;
   // Cached for ever: it forgets only because of changes that are made on this node.
   const catalog = createApiCatalog(() => 0);
   const api = await createTestApi((app, { postgres, clock }) =>
     registerLimitManagementRoutes(
       app,
-      createLimitManagement({ postgres, clock, catalog, admission, isSubjectTypeKnown }),
+      createLimitManagement({ postgres, clock, catalog, admission, otherSubjectTypes }),
     ),
   );
   const url = `/v1/projects/${api.projectId}`;

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../kernel/clock.js';
 import { ProjectSettingsService } from '../settings/service.js';
-import type { IsSubjectTypeKnown, LimitDeps } from './change.js';
+import type { LimitDeps, OtherSubjectTypes } from './change.js';
 import { DirectLimitService } from './direct/service.js';
 import { PlanService } from './plans/service.js';
 import { RaiseService } from './raises/service.js';
@@ -8,7 +8,7 @@ import { SubjectRouteService } from './subject-routes/service.js';
 
 /** The management of limits: plans, subject routes, direct limits, raises, and settings. */
 export interface LimitManagement {
-  readonly isSubjectTypeKnown: IsSubjectTypeKnown;
+  readonly otherSubjectTypes: OtherSubjectTypes;
   readonly plans: PlanService;
   readonly subjectRoutes: SubjectRouteService;
   readonly directLimits: DirectLimitService;
@@ -18,10 +18,10 @@ export interface LimitManagement {
 }
 
 export function createLimitManagement(
-  deps: LimitDeps & { readonly isSubjectTypeKnown: IsSubjectTypeKnown },
+  deps: LimitDeps & { readonly otherSubjectTypes: OtherSubjectTypes },
 ): LimitManagement {
   return {
-    isSubjectTypeKnown: deps.isSubjectTypeKnown,
+    otherSubjectTypes: deps.otherSubjectTypes,
     plans: new PlanService(deps),
     subjectRoutes: new SubjectRouteService(deps),
     directLimits: new DirectLimitService(deps),

@@ -2,7 +2,7 @@ export { compileExpression, type ExpressionKind, type ExpressionOptions } from '
 export { FUNCTIONS, startedPackages } from './functions/index.js';
 export { EVENT_STEPS_MAX } from './limits.js';
 export { EventSteps, EventStepsError } from './steps.js';
-export { readsDimension, type TextCondition, textConditions } from './text-conditions.js';
+export { dimensionsIn, readsDimension, type TextCondition, textConditions } from './text-conditions.js';
 export {
   type DimensionValue,
   type ExpressionEnv,

@@ -50,6 +50,18 @@ export function readsDimension(source: string, dimension: string): boolean {
   });
 }
 
+/** `dimensions.name` and `dimensions["name"]`. */
+const DIMENSION_PATTERN = /\bdimensions\s*(?:\.\s*([A-Za-z_]\w*)|\[\s*(?:"([^"\\]+)"|'([^'\\]+)')\s*\])/g;
+
+/** Returns the names of dimensions that a source mentions, once each. */
+export function dimensionsIn(source: string): string[] {
+  const names = Array.from(
+    source.matchAll(DIMENSION_PATTERN),
+    ([, field, double, single]) => field ?? double ?? single,
+  );
+  return [...new Set(names.flatMap((name) => name ?? []))];
+}
+
 type Words = readonly string[];
 
 /** Consecutive words, without the last one. */

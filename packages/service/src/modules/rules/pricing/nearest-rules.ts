@@ -10,6 +10,7 @@ import {
 import {
   compileExpression,
   type DimensionValue,
+  dimensionsIn,
   type EventSteps,
   EventStepsError,
   type ExpressionEnv,
@@ -38,9 +39,6 @@ interface Reading {
 }
 
 type Reason = Pick<NearestRule, 'reason' | 'missing_dimensions' | 'message'>;
-
-/** `dimensions.name` and `dimensions["name"]`. */
-const DIMENSION_PATTERN = /\bdimensions\s*(?:\.\s*([A-Za-z_]\w*)|\[\s*(?:"([^"\\]+)"|'([^'\\]+)')\s*\])/g;
 
 /**
  * Returns the rules of the metric that are nearest to pricing an item that none has priced: first those whose
@@ -170,14 +168,6 @@ function distanceOf({ rule: { match_expr: source = '' }, reading: { env, aliases
 function likenessOf(a: string, b: string): number {
   if (a === b) return 1;
   return Math.max(commonStart(a, b), commonEnd(a, b)) / Math.max(a.length, b.length);
-}
-
-function dimensionsIn(source: string): string[] {
-  const names = Array.from(
-    source.matchAll(DIMENSION_PATTERN),
-    ([, field, double, single]) => field ?? double ?? single,
-  );
-  return [...new Set(names.flatMap((name) => name ?? []))];
 }
 
 function commonStart(a: string, b: string): number {

@@ -12,7 +12,7 @@ import {
 } from '@tollgate/contract';
 import type { ProjectRef } from '../../../../kernel/scope.js';
 import { type App, contextOf, pageOf } from '../../../../platform/http/index.js';
-import type { IsSubjectTypeKnown } from '../change.js';
+import type { OtherSubjectTypes } from '../change.js';
 import { LIMIT_ACCESS, LIMIT_TAG, RouteParams } from '../request-routes.js';
 import { parentView } from './parents.js';
 import type { SubjectRouteService } from './service.js';
@@ -23,7 +23,7 @@ const url = '/v1/projects/:project_id/subject-routes';
 
 export interface SubjectRouteRoutesDeps {
   readonly subjectRoutes: SubjectRouteService;
-  readonly isSubjectTypeKnown: IsSubjectTypeKnown;
+  readonly otherSubjectTypes: OtherSubjectTypes;
 }
 
 /** Registers the routes of subject routes. */
@@ -74,13 +74,12 @@ function registerReads(app: App, routes: SubjectRouteService): void {
 
 function registerWrites(
   app: App,
-  { subjectRoutes: routes, isSubjectTypeKnown }: SubjectRouteRoutesDeps,
+  { subjectRoutes: routes, otherSubjectTypes }: SubjectRouteRoutesDeps,
 ): void {
   const savedAnswer = async (project: ProjectRef, route: RouteRow) => {
     const { subject_type: type } = route;
-    const warnings = (await isSubjectTypeKnown(project, type))
-      ? []
-      : warningsOf('unknown_subject_type', [type]);
+    const known = await otherSubjectTypes(project, type);
+    const warnings = known === undefined ? [] : warningsOf('unknown_subject_type', [type], known);
     return { ...routeView(route), warnings };
   };
   app.route({

@@ -96,6 +96,7 @@ export const RULE_EXAMPLES = {
     errors: [],
     unpriced: [],
     notes: [],
+    warnings: [],
     explanation: EXPLANATIONS,
   },
   BacktestRequest: {
