@@ -17,7 +17,10 @@ export interface DescriptionParts {
   readonly routes: readonly RouteOptions[];
   /** Schemas that may have a name, by their names. */
   readonly types: Readonly<Record<string, unknown>>;
-  /** Values of named schemas: each is shown wherever a body has that schema. */
+  /**
+   * Values of named schemas: each is shown wherever a body has that schema. `<name>.<field>` is another example of the
+   * schema, which shows the field.
+   */
   readonly examples: Readonly<Record<string, unknown>>;
 }
 
@@ -92,7 +95,7 @@ class OperationWriter {
   get components(): object {
     const examples = [...this.#usedExamples]
       .sort()
-      .map((name) => [name, { summary: name, value: this.#examples[name] }]);
+      .map((name) => [name, { summary: name.replace('.', ' with '), value: this.#examples[name] }]);
     return {
       securitySchemes: {
         apiKey: {
@@ -140,8 +143,10 @@ class OperationWriter {
     const { $ref, ...rest } = this.#schemas.write(body);
     if ($ref === undefined) return { schema: rest };
     const name = NamedSchemas.nameOf({ $ref });
-    if (name === undefined || !(name in this.#examples)) return { schema: { $ref } };
-    this.#usedExamples.add(name);
-    return { schema: { $ref }, examples: { [name]: { $ref: `#/components/examples/${name}` } } };
+    const named = Object.keys(this.#examples).filter((each) => each.split('.', 1)[0] === name);
+    if (named.length === 0) return { schema: { $ref } };
+    for (const each of named) this.#usedExamples.add(each);
+    const examples = named.map((each) => [each, { $ref: `#/components/examples/${each}` }]);
+    return { schema: { $ref }, examples: Object.fromEntries(examples) };
   }
 }

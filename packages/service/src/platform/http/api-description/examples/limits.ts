@@ -224,6 +224,21 @@ export const LIMIT_EXAMPLES = {
   },
   RenewLeaseBody: { ttl_seconds: 600 },
   CreateLeaseBody: { ...CUSTOMER, amount: '5', currency: 'USD', ttl_seconds: 600 },
+  'CreateLeaseBody.holds': {
+    ...CUSTOMER,
+    holds: [
+      { amount: '1.5', currency: 'USD' },
+      { quantity: '50000', metric: 'llm.output_tokens' },
+    ],
+    dimensions: { model: 'gpt-5' },
+    ttl_seconds: 600,
+  },
+  'CreateLeaseBody.parent_lease_id': {
+    ...CUSTOMER,
+    holds: [{ amount: '0.5', currency: 'USD' }],
+    parent_lease_id: LEASE,
+    ttl_seconds: 60,
+  },
   BudgetLease: lease,
   CreatedBudgetLease: {
     ...lease,
