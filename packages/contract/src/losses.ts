@@ -51,7 +51,10 @@ export const LostObject = Type.Object(
   {
     kind: LossKindSchema,
     number: Type.Integer({ description: 'Number of the segment, the batch or the block.' }),
-    object_key: Type.String(),
+    object_key: Type.String({
+      description:
+        'The object; `unreadable_segments/…` for a segment that was set aside because it is damaged.',
+    }),
     problem: Type.String({ description: 'Why the object cannot be used.' }),
     event_count: Type.Integer({ description: 'Events, or rows of events, of all projects.' }),
     received_at: Nullable(UnixSeconds),

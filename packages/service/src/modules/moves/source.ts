@@ -36,7 +36,7 @@ export class DepartingTenants implements MoveSource {
     const unreadable = await states.countUnreadable(postgres.db, tenantId);
     if (unreadable > 0) {
       refuseStep(
-        `The tenant has ${unreadable} segments in unreadable_segments, which cannot move. Resolve them first.`,
+        `The tenant has ${unreadable} segments in unreadable_segments, which cannot move. Run tollgate lost, and give them up first.`,
       );
     }
     const move = { moveId, state: 'copying' } as const;

@@ -4,15 +4,24 @@ import { GROUP_LOCK } from '../pipeline/index.js';
 
 const ROWS_PER_PAGE = 1_000;
 
-/** A segment whose bytes are in an object. */
-export interface OutsideSegment {
+interface ReceivedEvents {
+  /** Number of the segment. */
   readonly id: number;
-  readonly objectKey: string;
-  readonly offset: number;
   readonly receivedAtMs: number;
   readonly eventCount: number;
   readonly projectIds: readonly string[];
   readonly eventCounts: readonly number[];
+}
+
+/** A segment whose bytes are in an object. */
+export interface OutsideSegment extends ReceivedEvents {
+  readonly objectKey: string;
+  readonly offset: number;
+}
+
+/** A segment that was set aside with its bytes, because they could not be decoded. */
+export interface UnreadableSegment extends ReceivedEvents {
+  readonly problem: string;
 }
 
 /** A batch whose rows are in a file or an object. */
@@ -34,6 +43,18 @@ export async function* outsideSegments(db: Db): AsyncGenerator<OutsideSegment> {
       select id, file_name as "objectKey", file_offset as offset, received_at_ms as "receivedAtMs",
         event_count as "eventCount", project_ids as "projectIds", project_event_counts as "eventCounts"
       from segments where file_name is not null and id > ${afterId} order by id limit ${ROWS_PER_PAGE}
+    `.execute(db);
+    return rows;
+  });
+}
+
+/** Returns every segment that was set aside, in the order of their ids. */
+export async function* unreadableSegments(db: Db): AsyncGenerator<UnreadableSegment> {
+  yield* pages(async (afterId) => {
+    const { rows } = await sql<UnreadableSegment>`
+      select id, problem, received_at_ms as "receivedAtMs", event_count as "eventCount",
+        project_ids as "projectIds", project_event_counts as "eventCounts"
+      from unreadable_segments where id > ${afterId} order by id limit ${ROWS_PER_PAGE}
     `.execute(db);
     return rows;
   });
@@ -78,6 +99,12 @@ export async function hasBatch(db: Db, id: number): Promise<boolean> {
 /** Takes a segment off the queue. Returns whether it was there. */
 export async function dropSegment(tx: Tx, id: number): Promise<boolean> {
   const { numAffectedRows } = await sql`delete from segments where id = ${id}`.execute(tx);
+  return numAffectedRows === 1n;
+}
+
+/** Removes a segment that was set aside. Returns whether it was there. */
+export async function dropUnreadable(tx: Tx, id: number): Promise<boolean> {
+  const { numAffectedRows } = await sql`delete from unreadable_segments where id = ${id}`.execute(tx);
   return numAffectedRows === 1n;
 }
 

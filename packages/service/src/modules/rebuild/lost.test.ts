@@ -168,3 +168,29 @@ it('gives up received events, which stay counted', async () => {
   await fixture.project();
   expect(await fixture.verify()).toMatchObject({ status: 'equal', quotas: { difference_count: 0 } });
 });
+
+it('gives up a segment that was set aside because it is damaged, with its bytes', async () => {
+  const { pipeline } = fixture;
+  const { project } = pipeline;
+  await pipeline.accept(batchRecord(project, [testEvent('damaged-1'), testEvent('damaged-2')]));
+  const [segment] = (await pipeline.rows(`update segments set bytes = 'damaged' returning id`)) as {
+    id: number;
+  }[];
+  await pipeline.worker().drain();
+  const lost = {
+    kind: 'received',
+    number: segment?.id,
+    object_key: `unreadable_segments/${segment?.id}`,
+    problem: expect.stringMatching(/^is unreadable: ./),
+    event_count: 2,
+    projects: [
+      { tenant_id: project.tenantId, project_id: project.projectId, event_count: 2, first_day: null },
+    ],
+  };
+  expect(await find()).toMatchObject({ object_count: 1, objects: [lost] });
+  expect(await find(true)).toMatchObject({ object_count: 1, given_up: true, objects: [lost] });
+  expect(await pipeline.rows('select from unreadable_segments')).toEqual([]);
+  expect(await audited()).toContainEqual({ resource_id: `received-${segment?.id}`, events: '2' });
+  expect(await find(true)).toMatchObject({ object_count: 0 });
+  expect(await fixture.verify()).toMatchObject({ status: 'equal', quotas: { difference_count: 0 } });
+});

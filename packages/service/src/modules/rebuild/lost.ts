@@ -42,6 +42,7 @@ export async function findLost(deps: LostDeps, givingUp?: GivingUp): Promise<Los
     if (givingUp === undefined || (await giveUp(deps, lost, givingUp))) found.push(lost);
   };
   for await (const lost of lostSegments(deps)) await add(lost);
+  for await (const lost of segmentsSetAside(deps)) await add(lost);
   for await (const lost of lostBatches(deps)) await add(lost);
   // The upkeep joins blocks, and deletes their objects.
   const { archive, postgres } = deps;
@@ -64,17 +65,10 @@ function giveUp({ postgres }: LostDeps, lost: Found, givingUp: GivingUp): Promis
 async function* lostSegments({ postgres, objects }: LostDeps): AsyncGenerator<Found> {
   if (objects === undefined) return;
   for await (const segment of store.outsideSegments(postgres.db)) {
-    const { id, objectKey, offset, receivedAtMs, eventCount, projectIds, eventCounts } = segment;
+    const { id, objectKey, offset, receivedAtMs, eventCount } = segment;
     if ((await objects.get(objectKey, { offset, byteCount: 1 })) !== undefined) continue;
     if (!(await store.hasSegment(postgres.db, id))) continue;
-    const counts = new Map<string, number>();
-    for (const [index, projectId] of projectIds.entries())
-      counts.set(projectId, (counts.get(projectId) ?? 0) + (eventCounts[index] ?? 0));
-    const parts = await partsOf(postgres, [...counts.keys()], (projectId) => ({
-      eventCount: counts.get(projectId),
-      firstDay: undefined,
-      lastDay: undefined,
-    }));
+    const parts = await receivedParts(postgres, segment);
     const drop = (tx: Tx) => store.dropSegment(tx, id);
     yield {
       kind: 'received',
@@ -87,6 +81,38 @@ async function* lostSegments({ postgres, objects }: LostDeps): AsyncGenerator<Fo
       drop,
     };
   }
+}
+
+/** Their bytes are damaged, and in a row of `unreadable_segments`: no object can bring them back. */
+async function* segmentsSetAside({ postgres }: Pick<LostDeps, 'postgres'>): AsyncGenerator<Found> {
+  for await (const segment of store.unreadableSegments(postgres.db)) {
+    const { id, problem, receivedAtMs, eventCount } = segment;
+    yield {
+      kind: 'received',
+      number: id,
+      objectKey: `unreadable_segments/${id}`,
+      problem: `is unreadable: ${problem}`,
+      eventCount,
+      receivedAtMs,
+      parts: await receivedParts(postgres, segment),
+      drop: (tx) => store.dropUnreadable(tx, id),
+    };
+  }
+}
+
+/** Returns the events of each project in a segment. Their days are in its bytes, and not known. */
+function receivedParts(
+  postgres: Pick<Postgres, 'db'>,
+  { projectIds, eventCounts }: Pick<store.OutsideSegment, 'projectIds' | 'eventCounts'>,
+): Promise<LostPart[]> {
+  const counts = new Map<string, number>();
+  for (const [index, projectId] of projectIds.entries())
+    counts.set(projectId, (counts.get(projectId) ?? 0) + (eventCounts[index] ?? 0));
+  return partsOf(postgres, [...counts.keys()], (projectId) => ({
+    eventCount: counts.get(projectId),
+    firstDay: undefined,
+    lastDay: undefined,
+  }));
 }
 
 async function* lostBatches({ postgres, spool }: LostDeps): AsyncGenerator<Found> {
