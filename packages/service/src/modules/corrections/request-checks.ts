@@ -71,9 +71,12 @@ export async function checkRated(
   const db = new ProjectDb(postgres.db, project);
   const scope = await history.scopeOf(project);
   if (isHidden({ scope }, eventId)) throw new DomainError('not_found');
-  if ((await eventState(db, scope, eventId)) !== 'absent') return;
+  const isAbsent = async () => (await eventState(db, scope, eventId)) === 'absent';
+  if (!(await isAbsent())) return;
   const { pending } = await ingestCounts(db);
-  throw new DomainError(pending > 0 ? 'event_not_rated' : 'not_found');
+  if (pending > 0) throw new DomainError('event_not_rated');
+  // It may have been rated between both reads.
+  if (await isAbsent()) throw new DomainError('not_found');
 }
 
 /** @throws DomainError `rule_set_not_found` naming the field */
