@@ -16,7 +16,10 @@ interface ModuleParts {
 export function moduleFunction(code: string, { sdk, inputs, answered }: ModuleParts) {
   const body = code
     .replace(/^import \{ (.*) \} from '@tollgate\/sdk';$/gm, 'const { $1 } = sdk;')
-    .replace(/^import \{ (.*) \} from '(node:.*)';$/gm, "const { $1 } = require('$2');");
+    .replace(
+      /^import \{ (.*) \} from '(node:.*)';$/gm,
+      (_, names: string, from) => `const { ${names.replaceAll(' as ', ': ')} } = require('${from}');`,
+    );
   const AsyncFunction = (async () => {}).constructor as FunctionConstructor;
   const run = new AsyncFunction('sdk', 'require', ...inputs, `${body}\nreturn { ${answered.join(', ')} };`);
   return (...values: unknown[]) => run(sdk, createRequire(import.meta.url), ...values);
