@@ -5,7 +5,7 @@ import type { ProjectRef } from '../kernel/scope.js';
 import { createRuleSets, EXTRACTOR_KIND } from '../modules/rules/index.js';
 import { type BacktestWork, testRules } from '../modules/trial/index.js';
 import type { RuleQuestion } from '../modules/usage/index.js';
-import { createTestPostgres, waitFor } from '../testing/index.js';
+import { createTestPostgres, TestTimers, waitFor } from '../testing/index.js';
 import { RulesThreads, type RulesThreadsDeps } from './rules-threads.js';
 
 /**
@@ -55,12 +55,17 @@ const test = (doing: string, tenantId = 'ten_a') =>
 
 describe('a test of rules', () => {
   it('that takes too long is refused, naming the time, and the next one runs', async () => {
-    open({ jobSecondsMax: 5 });
-    await expect(test('spin')).rejects.toMatchObject({
+    const timers = new TestTimers();
+    open({ startTimer: timers.start });
+    const refused = expect(test('spin')).rejects.toMatchObject({
       code: 'rules_time_limit_exceeded',
-      message: expect.stringContaining('within 5 seconds'),
+      message: expect.stringContaining('within 30 seconds'),
       retryAfterS: 5,
     });
+    await waitFor(() => timers.started.length === 1);
+    timers.started[0]?.end();
+    await refused;
+    expect(timers.started[0]?.ms).toBe(30_000);
     expect(await test('answer')).toEqual({ charge_items: [] });
   });
 

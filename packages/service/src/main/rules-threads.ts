@@ -7,7 +7,12 @@ import type { AnswerRules, FindUnpriced } from '../modules/usage/index.js';
 import type { ClickHouse } from '../platform/clickhouse/index.js';
 import type { LogLevel } from '../platform/log/index.js';
 import type { PostgresConfig } from '../platform/postgres/index.js';
-import { type CallHandlers, ThreadPool, type ThreadPoolOptions } from '../platform/threads/index.js';
+import {
+  type CallHandlers,
+  type StartTimer,
+  ThreadPool,
+  type ThreadPoolOptions,
+} from '../platform/threads/index.js';
 import { BACKTEST_NICENESS, RATING_NICENESS } from './priority.js';
 import { answersOf, isQuick } from './rule-answers.js';
 import type { RulesCalls, RulesJobs, RulesThreadData } from './rules-jobs.js';
@@ -18,7 +23,7 @@ export interface RulesThreadsDeps {
   readonly logLevel: LogLevel;
   /** For tests. */
   readonly program?: URL;
-  readonly jobSecondsMax?: number;
+  readonly startTimer?: StartTimer;
 }
 
 const PROGRAM = new URL('./rules-thread.js', import.meta.url);
@@ -55,8 +60,7 @@ export class RulesThreads {
 
   constructor(deps: RulesThreadsDeps) {
     this.#deps = deps;
-    const { jobSecondsMax = JOB_SECONDS_MAX } = deps;
-    this.#checks = new ThreadPool(poolOptions(deps, RATING_NICENESS, jobSecondsMax));
+    this.#checks = new ThreadPool(poolOptions(deps, RATING_NICENESS, JOB_SECONDS_MAX));
     const seconds = BACKTEST_SECONDS_MAX + BACKTEST_MARGIN_S;
     this.#backtests = new ThreadPool(poolOptions(deps, BACKTEST_NICENESS, seconds));
   }
@@ -123,7 +127,7 @@ export class RulesThreads {
 }
 
 function poolOptions(
-  { postgresConnection, logLevel, program = PROGRAM }: RulesThreadsDeps,
+  { postgresConnection, logLevel, program = PROGRAM, startTimer }: RulesThreadsDeps,
   niceness: number,
   jobSecondsMax: number,
 ): ThreadPoolOptions {
@@ -133,6 +137,7 @@ function poolOptions(
     threadsMax: THREADS_MAX,
     idleMsMax: IDLE_MS_MAX,
     jobMsMax: jobSecondsMax * 1_000,
+    startTimer,
     waitingPerOwnerMax: WAITING_PER_TENANT_MAX,
     waitingMax: WAITING_MAX,
     errors: {

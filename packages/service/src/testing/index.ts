@@ -16,5 +16,6 @@ export { openMarkedStore, S3_CREDENTIALS, TestS3 } from './object-stores.js';
 export { PipelineFixture } from './pipeline-fixture.js';
 export { connectTo, createTestPostgres, createTestSchema, type TestPostgres } from './postgres.js';
 export { TEST_DAY, testEvent, testRules } from './test-rules.js';
+export { TestTimers } from './test-timers.js';
 export { failedRow, idOf, insertUsageRows, stored, usageItem, usageRow } from './usage-rows.js';
 export { waitFor } from './wait-for.js';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { DomainError } from '../../kernel/errors.js';
-import { waitFor } from '../../testing/index.js';
+import { TestTimers, waitFor } from '../../testing/index.js';
 import { ThreadPool, type ThreadPoolOptions } from './thread-pool.js';
 
 /** Jobs of these tests' threads; `wait` lasts until the test ends it. */
@@ -10,7 +10,7 @@ interface Jobs {
   readonly refuse: { readonly input: null; readonly result: null };
   readonly loseStore: { readonly input: null; readonly result: null };
   readonly throwNothing: { readonly input: null; readonly result: null };
-  readonly spin: { readonly input: null; readonly result: null };
+  readonly spin: { readonly input: string; readonly result: null };
   readonly exit: { readonly input: null; readonly result: null };
   readonly fillMemory: { readonly input: null; readonly result: null };
 }
@@ -33,7 +33,7 @@ const SCRIPT = `
     },
     loseStore: async () => { throw Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }); },
     throwNothing: async () => { throw undefined; },
-    spin: async () => { for (;;); },
+    spin: async (name, call) => { await call('passed', name); for (;;); },
     exit: async () => process.exit(3),
     fillMemory: async () => { const kept = []; for (;;) kept.push(Array.from({ length: 10_000 }, () => ({}))); },
   });`;
@@ -145,12 +145,27 @@ describe('a job that fails', () => {
     expect(pool.counts.threads).toBe(1);
   });
 
-  it.each<[string, 'spin' | 'exit' | 'fillMemory', string]>([
-    ['takes too long', 'spin', 'request_timeout'],
+  it('because it takes too long ends alone: others go on, and the next gets a new thread', async () => {
+    const timers = new TestTimers();
+    openPool({ jobMsMax: 7, startTimer: timers.start });
+    const gate = new Gate();
+    gate.open();
+    const failing = pool.run('a', 'spin', 'spins', { calls: gate }).catch((error: unknown) => error);
+    const next = run('echo', 'next');
+    expect(await run('echo', 'beside', 'b')).toBe('beside');
+    await waitFor(() => gate.arrived.length === 1);
+    timers.started[0]?.end();
+    expect(await failing).toMatchObject({ code: 'request_timeout' });
+    expect(await next).toBe('next');
+    expect(timers.started.map(({ ms }) => ms)).toEqual([7, 7, 7]);
+    await waitFor(() => timers.runningCount === 0);
+  });
+
+  it.each<[string, 'exit' | 'fillMemory', string]>([
     ['ends its thread', 'exit', 'internal_error'],
     ['takes too much memory', 'fillMemory', 'internal_error'],
   ])('because it %s ends alone: others go on, and the next gets a new thread', async (_, name, code) => {
-    openPool(name === 'spin' ? { jobMsMax: 8_000 } : {});
+    openPool();
     const failing = run(name, null).catch((error: unknown) => error);
     const next = run('echo', 'next');
     expect(await run('echo', 'beside', 'b')).toBe('beside');

@@ -3,6 +3,9 @@ import { FairQueue, type FairQueueBounds } from './fair-queue.js';
 import { type AnswerCall, JobThread, ThreadEndedError, type ThreadProgram } from './job-thread.js';
 import type { Signatures } from './messages.js';
 
+/** Calls `end` after a time. Returns a function that prevents it. */
+export type StartTimer = (end: () => void, ms: number) => () => void;
+
 export interface ThreadPoolOptions extends FairQueueBounds {
   readonly thread: ThreadProgram;
   readonly threadsMax: number;
@@ -10,6 +13,8 @@ export interface ThreadPoolOptions extends FairQueueBounds {
   readonly idleMsMax: number;
   /** A job that runs longer is ended, with its thread. */
   readonly jobMsMax: number;
+  /** Measures `jobMsMax`. For tests, which end jobs when they want; the default is `setTimeout`. */
+  readonly startTimer?: StartTimer | undefined;
   /** The errors of a job that finds no room to wait, takes too long, or loses its thread. */
   readonly errors: {
     busy(): DomainError;
@@ -38,6 +43,11 @@ interface Job {
   /** Set while the job runs. */
   thread?: JobThread;
 }
+
+const startTimeout: StartTimer = (end, ms) => {
+  const timer = setTimeout(end, ms);
+  return () => clearTimeout(timer);
+};
 
 /**
  * A few threads that run the jobs of many owners in turns (`FairQueue`). Threads are started when needed. A job that
@@ -113,16 +123,16 @@ export class ThreadPool<Jobs extends Signatures<Jobs>, Calls extends Signatures<
   }
 
   async #do(owner: string, job: Job): Promise<void> {
-    const { jobMsMax, errors } = this.#options;
+    const { jobMsMax, errors, startTimer = startTimeout } = this.#options;
     const thread = this.#takeThread();
     job.thread = thread;
-    const timer = setTimeout(() => void thread.end(errors.tooLong()), jobMsMax);
+    const stopTimer = startTimer(() => void thread.end(errors.tooLong()), jobMsMax);
     try {
       job.resolve(await thread.run(job.name, job.input, job.answerCall));
     } catch (error) {
       job.reject(error instanceof ThreadEndedError ? errors.ended(error) : error);
     }
-    clearTimeout(timer);
+    stopTimer();
     // A thread that is being ended counts until it has ended.
     if (thread.isEnding) await thread.exited;
     else this.#keep(thread);
