@@ -1,7 +1,7 @@
 import axe, { type AxeResults, type RunOnly } from 'axe-core';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { hasBrowser, type OpenConsole, openConsole } from '../support/console.js';
+import { CUSTOMER, hasBrowser, type OpenConsole, openConsole } from '../support/console.js';
 
 const WIDE = { width: 1_280, height: 900 };
 const NARROW = { width: 360, height: 780 };
@@ -100,6 +100,21 @@ describe.runIf(hasBrowser)('every page of the console', () => {
     const uppermost = '[role=dialog]:not([aria-hidden])';
     await page.locator(uppermost).getByRole('heading').first().waitFor();
     expect(await look(what, uppermost)).toEqual([]);
+  });
+
+  it('is so with the tree of a lease, and the form of a part of it', async () => {
+    const { budgetLeases } = opened.client.project(opened.tenant.projectId);
+    const work = { subject_type: 'customer', subject_id: CUSTOMER, currency: 'USD', ttl_seconds: 3_600 };
+    const lease = await budgetLeases.create({ ...work, amount: '0.2' });
+    await budgetLeases.create({ ...work, amount: '0.1', parent_lease_id: lease.id });
+    await open(`${project}/limits/leases/${lease.id}`);
+    await page.getByRole('region', { name: 'Lease tree' }).waitFor();
+    expect(await look('a lease')).toEqual([]);
+    await page.setViewportSize(WIDE);
+    await page.getByRole('button', { name: 'Open part' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Add hold' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Add dimension' }).click();
+    expect(await look('a part of a lease', '[role=dialog]')).toEqual([]);
   });
 
   it('is so with the price of a rule, its curve, and the grid of model prices', async () => {
