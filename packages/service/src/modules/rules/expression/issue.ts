@@ -1,7 +1,13 @@
 import { ParseError, TypeError as TypeIssue } from '@marcbachmann/cel-js';
+import { nearestName } from '@tollgate/contract';
 import { FUNCTIONS } from './functions/index.js';
 import { Refusal } from './syntax.js';
 import { ExpressionError, type Position, placed, positionAt } from './value.js';
+
+/** Names that a misspelt name is compared with. */
+const VARIABLES = ['item', 'dimensions', 'subject', 'occurred_at', 'total'];
+const FIELDS = ['quantity', 'metric', 'unit', 'unit_price', 'type', 'id'];
+const FUNCTION_NAMES = FUNCTIONS.map(({ name }) => name);
 
 /** Why an expression was refused when it was saved. */
 export interface ExpressionIssue extends Position {
@@ -52,13 +58,13 @@ export function explain(code: string, summary: string): string {
     case 'unexpected_character':
       return `${lowerFirst(summary)}; expected an operator or the end of the expression`;
     case 'unknown_variable':
-      return `${lowerFirst(summary)}; expected item, dimensions, subject or occurred_at`;
+      return `${lowerFirst(summary)}; ${meant(summary, VARIABLES) ?? 'expected item, dimensions, subject or occurred_at'}`;
     case 'no_such_key':
       return summary === 'No such key: unit_price'
         ? 'item.unit_price is not known here; expected quantity, metric or unit'
-        : `${lowerFirst(summary)}; expected a field of item or subject`;
+        : `${lowerFirst(summary)}; ${meant(summary, FIELDS) ?? 'expected a field of item or subject'}`;
     case 'no_matching_overload':
-      return `${summary}; expected ${expectedCall(summary)}`;
+      return `${summary}; ${expectedCall(summary)}`;
     case 'no_such_overload':
       return `${summary}; expected ${expectedOperands(summary)}`;
     case 'limit_exceeded':
@@ -73,10 +79,28 @@ function expectedOperands(summary: string): string {
   return summary.includes('Decimal') ? 'two decimals, write dec(…)' : 'operands that have this operator';
 }
 
+/** Returns a question with the name that is nearest to the one at the end of a summary. */
+function meant(summary: string, names: readonly string[]): string | undefined {
+  const near = nearestName(/\w*$/.exec(summary)?.[0] ?? '', names);
+  return near === undefined ? undefined : didYouMean(near);
+}
+
+function didYouMean(name: string): string {
+  return `did you mean ${name}?`;
+}
+
+function usagesOf(name: string): string[] {
+  return FUNCTIONS.filter((definition) => definition.name === name).map(({ usage }) => usage);
+}
+
 function expectedCall(summary: string): string {
-  const name = /'(?:[^']*\.)?(\w+)\(/.exec(summary)?.[1];
-  const usages = FUNCTIONS.filter((definition) => definition.name === name).map(({ usage }) => usage);
-  return usages.length > 0 ? usages.join(' or ') : 'one of the documented functions';
+  const name = /'(?:[^']*\.)?(\w+)\(/.exec(summary)?.[1] ?? '';
+  const usages = usagesOf(name);
+  if (usages.length > 0) return `expected ${usages.join(' or ')}`;
+  const near = nearestName(name, FUNCTION_NAMES);
+  return near === undefined
+    ? 'expected one of the documented functions'
+    : didYouMean(usagesOf(near).join(' or '));
 }
 
 function lowerFirst(text: string): string {
