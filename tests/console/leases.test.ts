@@ -95,7 +95,7 @@ describe.runIf(hasBrowser)('budget leases in the console', () => {
       [['USD'], ['2'], ['0'], ['0.5'], ['1.5']],
       [['USD'], ['0.5'], ['0'], ['0'], ['0.5']],
     ]);
-    await page.getByText('3 leases still reserve 5 USD, 1,000 llm.output_tokens together.').waitFor();
+    await page.getByText('Together, these leases still reserve 5 USD, 1,000 llm.output_tokens.').waitFor();
   });
 
   it('proposes the leases of a subject and of those above it as parents', async () => {

@@ -1,6 +1,8 @@
 import type { BacktestPage } from '@tollgate/contract';
 import { count, dateTime } from '../format.js';
 import { Badge } from './badge.js';
+import { Button } from './button.js';
+import { EventProgress } from './progress-bar.js';
 import { type Column, ROW_TARGET, Table } from './table.js';
 
 /** A backtest of any kind, as lists show it. */
@@ -16,6 +18,28 @@ const TONES: Readonly<Record<Status, 'accent' | 'good' | 'bad' | 'neutral'>> = {
 
 export function BacktestBadge({ status }: { readonly status: Status }) {
   return <Badge tone={TONES[status]}>{status}</Badge>;
+}
+
+/** How many events of a running backtest are done, and a button that cancels it. */
+export function BacktestProgress({
+  label,
+  progress,
+  isCancelling,
+  onCancel,
+}: {
+  readonly label: string;
+  readonly progress: ListedBacktest['progress'];
+  readonly isCancelling: boolean;
+  readonly onCancel: () => void;
+}) {
+  return (
+    <div className="flex flex-wrap items-center gap-3">
+      <EventProgress label={label} progress={progress} />
+      <Button isBusy={isCancelling} onClick={onCancel}>
+        Cancel
+      </Button>
+    </div>
+  );
 }
 
 /** A list of backtests, from which one is chosen. */

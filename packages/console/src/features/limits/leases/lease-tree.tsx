@@ -59,9 +59,10 @@ function Tree({
       </p>
     );
   }
+  const isWhole = total <= leases.length;
   return (
     <>
-      {total > leases.length ? (
+      {!isWhole ? (
         <p className="text-[13px] text-ink-soft">
           Shows {count(leases.length)} of {count(total)} active leases, from the top down.
         </p>
@@ -70,7 +71,7 @@ function Tree({
       )}
       <Table
         label="Lease tree"
-        columns={columnsFor(projectId, lease.id)}
+        columns={columnsFor(projectId, lease.id, isWhole)}
         rows={treeRows(leases)}
         keyOf={({ lease: { id } }) => id}
       />
@@ -83,39 +84,38 @@ function Summary({ leases }: { readonly leases: readonly BudgetLease[] }) {
   const left = [...remainingOf(leases)].map(([unit, sum]) => `${decimalExact(sum)} ${unit}`);
   return (
     <p className="text-[13px] text-ink-soft">
-      {count(leases.length)} leases still reserve{' '}
-      <strong className="tabular font-semibold text-ink">{left.join(', ') || 'nothing'}</strong> together.
+      Together, these leases still reserve{' '}
+      <strong className="tabular font-semibold text-ink">{left.join(', ') || 'nothing'}</strong>.
     </p>
   );
 }
 
-function columnsFor(projectId: string, currentId: string): readonly Column<TreeRow>[] {
+/** @param isWhole whether no lease is missing: otherwise it is not known what the parts have */
+function columnsFor(projectId: string, currentId: string, isWhole: boolean): readonly Column<TreeRow>[] {
   return [
     { title: 'Lease', cell: (row) => <TreeName row={row} projectId={projectId} currentId={currentId} /> },
     { title: 'Holds', cell: ({ lease }) => <PerHold lease={lease} textOf={unitOfHold} /> },
     numbers('Reserved', reservedBy),
     numbers('Used', ({ used }) => used),
-    numbers('In parts', (hold, { inParts }) => inParts.get(unitOfHold(hold)) ?? '0'),
+    ...(isWhole ? [numbers('In parts', (hold, { inParts }) => inParts.get(unitOfHold(hold)) ?? '0')] : []),
     numbers('Remaining', ({ remaining }) => remaining),
-    {
-      title: 'Share used and in parts',
-      isTitleHidden: true,
-      cell: ({ lease, inParts }) =>
-        lease.holds.map((hold) => (
-          <HoldBar key={unitOfHold(hold)} hold={hold} inParts={inParts.get(unitOfHold(hold)) ?? '0'} />
-        )),
-    },
+    ...(isWhole ? [BARS] : []),
     {
       title: 'Ends',
-      cell: ({ lease: { status, closed_at, expires_at } }) =>
-        status === 'active' ? (
-          <Moment at={closed_at ?? expires_at} timezone="UTC" />
-        ) : (
-          <LeaseBadge status={status} />
-        ),
+      cell: ({ lease: { status, expires_at } }) =>
+        status === 'active' ? <Moment at={expires_at} timezone="UTC" /> : <LeaseBadge status={status} />,
     },
   ];
 }
+
+const BARS: Column<TreeRow> = {
+  title: 'Share used and in parts',
+  isTitleHidden: true,
+  cell: ({ lease, inParts }) =>
+    lease.holds.map((hold) => (
+      <HoldBar key={unitOfHold(hold)} hold={hold} inParts={inParts.get(unitOfHold(hold)) ?? '0'} />
+    )),
+};
 
 /** A column of a value of each hold; the column of holds has their units. */
 function numbers(title: string, figureOf: (hold: LeaseHold, row: TreeRow) => string): Column<TreeRow> {

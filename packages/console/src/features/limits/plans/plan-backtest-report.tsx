@@ -3,11 +3,10 @@ import { useState } from 'react';
 import { count, dateTime } from '../../../format.js';
 import { useProject } from '../../../project.js';
 import { Amount } from '../../../ui/amount.js';
+import { BacktestProgress } from '../../../ui/backtest-table.js';
 import { Badge } from '../../../ui/badge.js';
-import { Button } from '../../../ui/button.js';
 import { InlineLink } from '../../../ui/inline-link.js';
 import { Pager } from '../../../ui/pager.js';
-import { EventProgress } from '../../../ui/progress-bar.js';
 import { type Column, Table } from '../../../ui/table.js';
 import { PAGE_SIZE } from '../query-key.js';
 import { subjectHref, subjectName, subjectOf } from '../subjects/subject.js';
@@ -26,16 +25,8 @@ export function PlanBacktestReport({
   const { events_done: done } = progress;
   const [offset, setOffset] = useState(0);
   const { id: projectId } = useProject();
-  if (status === 'running') {
-    return (
-      <div className="flex flex-wrap items-center gap-3">
-        <EventProgress label="Events counted" progress={progress} />
-        <Button isBusy={isCancelling} onClick={onCancel}>
-          Cancel
-        </Button>
-      </div>
-    );
-  }
+  if (status === 'running')
+    return <BacktestProgress label="Events counted" {...{ progress, isCancelling, onCancel }} />;
   if (status === 'cancelled') return <p className="text-[13px] text-ink-soft">The backtest was cancelled.</p>;
   if (failure !== null) {
     return (

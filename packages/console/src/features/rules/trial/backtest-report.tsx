@@ -1,9 +1,7 @@
 import type { Backtest, BacktestResult, BacktestTotal } from '@tollgate/contract';
 import { count, dateTime, decimalExact } from '../../../format.js';
-import { BacktestBadge } from '../../../ui/backtest-table.js';
-import { Button } from '../../../ui/button.js';
+import { BacktestBadge, BacktestProgress } from '../../../ui/backtest-table.js';
 import { classes } from '../../../ui/classes.js';
-import { EventProgress } from '../../../ui/progress-bar.js';
 import { type Column, Table } from '../../../ui/table.js';
 import { ApplyBacktest } from '../../corrections/apply-backtest.js';
 import { BacktestExamples } from './backtest-examples.js';
@@ -35,7 +33,7 @@ export function BacktestReport({
         <span className="text-ink-soft">{describeRequest(request)}</span>
       </div>
       {status === 'running' && (
-        <Progress backtest={backtest} isCancelling={isCancelling} onCancel={onCancel} />
+        <BacktestProgress label="Events rated" progress={backtest.progress} {...{ isCancelling, onCancel }} />
       )}
       {status === 'cancelled' && <p className="text-[13px] text-ink-soft">The backtest was cancelled.</p>}
       {failure !== null && (
@@ -46,25 +44,6 @@ export function BacktestReport({
       {result !== null && <Result result={result} />}
       <ApplyBacktest backtest={backtest} />
     </section>
-  );
-}
-
-function Progress({
-  backtest: { progress },
-  isCancelling,
-  onCancel,
-}: {
-  readonly backtest: Backtest;
-  readonly isCancelling: boolean;
-  readonly onCancel: () => void;
-}) {
-  return (
-    <div className="flex flex-wrap items-center gap-3">
-      <EventProgress label="Events rated" progress={progress} />
-      <Button isBusy={isCancelling} onClick={onCancel}>
-        Cancel
-      </Button>
-    </div>
   );
 }
 
