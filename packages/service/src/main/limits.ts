@@ -10,7 +10,7 @@ import {
   registerRealtimeLimitRoutes,
   USAGE_FRESH_MS,
 } from '../modules/limits/index.js';
-import { defaultSubjectTypes } from '../modules/rules/index.js';
+import { defaultSubjectTypes, isDefaultSubjectType } from '../modules/rules/index.js';
 import type { App } from '../platform/http/index.js';
 import type { Logger } from '../platform/log/index.js';
 import type { Metrics } from '../platform/metrics/index.js';
@@ -33,10 +33,10 @@ export function registerLimitRoutes(
 ): void {
   const deps = { ...parts, clock: systemClock, catalog: createApiCatalog() };
   const otherSubjectTypes = async (project: ProjectRef, type: string) => {
-    const defaults = await defaultSubjectTypes(new ProjectDb(parts.postgres.db, project), type);
-    if (defaults.includes(type)) return undefined;
+    const db = new ProjectDb(parts.postgres.db, project);
+    if (await isDefaultSubjectType(db, type)) return undefined;
     const { names, known } = await parts.names.unknown(project, 'subject_types', [type]);
-    return names.length === 0 ? undefined : [...defaults, ...known];
+    return names.length === 0 ? undefined : [...(await defaultSubjectTypes(db)), ...known];
   };
   registerLimitManagementRoutes(app, createLimitManagement({ ...deps, otherSubjectTypes }));
   const memory = { freshMs: USAGE_FRESH_MS, log: parts.log };

@@ -31,7 +31,7 @@ export {
 } from './extract/index.js';
 export { isRecord } from './extract/path.js';
 export { type CheckConfig, EXTRACTOR_KIND, PRICING_KIND } from './kinds.js';
-export { defaultSubjectTypes } from './known-names-store.js';
+export { defaultSubjectTypes, isDefaultSubjectType } from './known-names-store.js';
 export { amountBetween, type CounterTotals } from './price.js';
 export { nextStep, totalExprOf } from './price-steps.js';
 export {
