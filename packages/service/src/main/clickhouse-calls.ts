@@ -1,4 +1,9 @@
-import { type ClickHouse, parseRows, type QueryParams } from '../platform/clickhouse/index.js';
+import {
+  type ClickHouse,
+  type ClickHouseReader,
+  parseRows,
+  type QueryParams,
+} from '../platform/clickhouse/index.js';
 
 /** A query that a thread asks the main thread to run, because only that has ClickHouse. */
 export interface ClickHouseCall {
@@ -12,19 +17,38 @@ export interface ClickHouseCall {
   readonly result: string;
 }
 
-type Call = (name: 'query', input: ClickHouseCall['input']) => Promise<string>;
+/** A query whose rows the thread gets as blocks of the Native format. */
+export interface BlocksCall extends Pick<ClickHouseCall, 'input'> {
+  /** The result of `ClickHouse.exportRows`. */
+  readonly result: Uint8Array;
+}
 
-/**
- * Returns ClickHouse as a thread sees it.
- *
- * @param upToDate tables of which no row that was inserted may be missed
- */
-export function clickHouseBehind(call: Call, upToDate?: readonly string[]): Pick<ClickHouse, 'query'> {
-  const tables = upToDate === undefined ? {} : { upToDate };
+type QueryCall = (name: 'query', input: ClickHouseCall['input']) => Promise<string>;
+type ExportCall = (name: 'exportRows', input: BlocksCall['input']) => Promise<Uint8Array>;
+
+/** Returns ClickHouse as a thread sees it. */
+export function clickHouseBehind(call: QueryCall): Pick<ClickHouseReader, 'query'> {
   return {
     query: async <Row>(sql: string, params?: QueryParams) =>
-      parseRows<Row>(await call('query', { sql, params, ...tables })),
+      parseRows<Row>(await call('query', { sql, params })),
   };
+}
+
+/** The same of tables of which no row that was inserted is missed, with blocks. */
+export function upToDateBehind(
+  call: QueryCall & ExportCall,
+  upToDate: readonly string[],
+): Pick<ClickHouseReader, 'query' | 'exportRows'> {
+  return {
+    query: async <Row>(sql: string, params?: QueryParams) =>
+      parseRows<Row>(await call('query', { sql, params, upToDate })),
+    exportRows: async (sql, params) => bufferOf(await call('exportRows', { sql, params, upToDate })),
+  };
+}
+
+/** A Buffer arrives at another thread as a plain array of bytes. */
+function bufferOf(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 /** Runs the query of a thread. */
@@ -34,4 +58,13 @@ export async function runCall(
 ): Promise<string> {
   const reader = upToDate === undefined ? clickhouse : await clickhouse.upToDate(upToDate);
   return reader.queryText(sql, params);
+}
+
+/** The same for its rows as blocks. */
+export async function runBlocksCall(
+  clickhouse: Pick<ClickHouse, 'exportRows' | 'upToDate'>,
+  { sql, params, upToDate }: BlocksCall['input'],
+): Promise<Uint8Array> {
+  const reader = upToDate === undefined ? clickhouse : await clickhouse.upToDate(upToDate);
+  return reader.exportRows(sql, params);
 }

@@ -1,13 +1,13 @@
 import { DomainError } from '../kernel/errors.js';
 import type { ClickHouse } from '../platform/clickhouse/index.js';
 import { ThreadPool } from '../platform/threads/index.js';
-import { runCall } from './clickhouse-calls.js';
+import { runBlocksCall, runCall } from './clickhouse-calls.js';
 import type { CorrectionCalls, CorrectionJobs, CorrectionsThreadData } from './corrections-jobs.js';
 import { RATING_NICENESS } from './priority.js';
 
 export interface CorrectionsThreadsDeps {
   readonly data: Omit<CorrectionsThreadData, 'niceness'>;
-  readonly clickhouse: Pick<ClickHouse, 'queryText' | 'upToDate'>;
+  readonly clickhouse: Pick<ClickHouse, 'queryText' | 'exportRows' | 'upToDate'>;
   /** Called after each commit that left rows for ClickHouse. */
   readonly onCommitted: () => void;
 }
@@ -63,6 +63,7 @@ export class CorrectionsThread {
         {
           calls: {
             query: (asked) => runCall(clickhouse, asked),
+            exportRows: (asked) => runBlocksCall(clickhouse, asked),
             committed: async () => {
               onCommitted();
               return undefined;

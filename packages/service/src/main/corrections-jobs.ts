@@ -1,7 +1,7 @@
 import type { LogLevel } from '../platform/log/index.js';
 import type { ObjectStoreLocation } from '../platform/object-store/index.js';
 import type { PostgresConfig } from '../platform/postgres/index.js';
-import type { ClickHouseCall } from './clickhouse-calls.js';
+import type { BlocksCall, ClickHouseCall } from './clickhouse-calls.js';
 import type { LocalFolders } from './data-dir.js';
 
 /** The start data of a corrections thread. */
@@ -22,6 +22,7 @@ export interface CorrectionJobs {
 /** Requests of a corrections thread to the main thread. */
 export interface CorrectionCalls {
   readonly query: ClickHouseCall;
+  readonly exportRows: BlocksCall;
   /** Rows for ClickHouse were committed. */
   readonly committed: { readonly input: undefined; readonly result: undefined };
 }

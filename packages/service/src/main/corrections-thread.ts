@@ -9,7 +9,7 @@ import { createLog } from '../platform/log/index.js';
 import { openObjectStore } from '../platform/object-store/index.js';
 import { connectPostgres } from '../platform/postgres/index.js';
 import { serveJobs } from '../platform/threads/index.js';
-import { clickHouseBehind } from './clickhouse-calls.js';
+import { upToDateBehind } from './clickhouse-calls.js';
 import type { CorrectionCalls, CorrectionJobs, CorrectionsThreadData } from './corrections-jobs.js';
 import { openSpool } from './passing-bytes.js';
 import { yieldThisThread } from './priority.js';
@@ -46,7 +46,7 @@ serveJobs<CorrectionJobs, CorrectionCalls>({
     const endMs = performance.now() + msMax;
     const deps = {
       ...engine,
-      clickhouse: { upToDate: async (tables: readonly string[]) => clickHouseBehind(call, tables) },
+      clickhouse: { upToDate: async (tables: readonly string[]) => upToDateBehind(call, tables) },
       onCommitted: () => void call('committed', undefined),
     };
     return advanceCorrections(deps, () => performance.now() >= endMs);

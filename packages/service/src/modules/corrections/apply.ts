@@ -1,9 +1,10 @@
 import { present } from '../../kernel/present.js';
 import type { ProjectDb, Tx } from '../../platform/postgres/index.js';
 import { type CorrectedEvent, type FailedEvent, takeFailedEvents } from '../pipeline/index.js';
+import type { EventRevisions } from '../usage/index.js';
 import { ChangedEventError } from './changed-event.js';
 import { idOf, type OpenCorrection, type StepResult } from './correction.js';
-import { type EngineDeps, historyOf, latest, type PartInStep, revisionOf, revisionsOf } from './engine.js';
+import { type EngineDeps, latest, type PartInStep, revisionOf } from './engine.js';
 import { decodeOutcomes, voided, withOutcome } from './outcome.js';
 import { partStep } from './part-step.js';
 import * as parts from './part-store.js';
@@ -12,9 +13,9 @@ import * as parts from './part-store.js';
 export function applyStep(deps: EngineDeps, correction: OpenCorrection): Promise<StepResult> {
   return partStep(deps, correction, {
     verb: 'apply',
-    eventsOf: async (part) => {
+    eventsOf: async (part, revisions) => {
       if (part === undefined) throw stale('The next events of the plan are not kept any more.');
-      return plannedEvents(deps, correction, part);
+      return plannedEvents(correction, part, revisions);
     },
     record: (step) => recordApplied(correction, step),
     checkEnd: async (db) => {
@@ -27,11 +28,10 @@ export function applyStep(deps: EngineDeps, correction: OpenCorrection): Promise
 
 /** @throws ChangedEventError if the revision in force is not the one that was planned for */
 async function plannedEvents(
-  deps: EngineDeps,
-  { action, project }: OpenCorrection,
+  { action }: OpenCorrection,
   { ids, formerRevisions, formerAttempts, outcomes: encoded }: parts.CorrectionPart,
+  revisions: EventRevisions,
 ): Promise<CorrectedEvent[] | 'wait'> {
-  const revisions = await revisionsOf(await historyOf(deps, project), ids);
   const outcomes = action === 'void' ? undefined : await decodeOutcomes(encoded);
   const events: CorrectedEvent[] = [];
   for (const [index, eventId] of ids.entries()) {

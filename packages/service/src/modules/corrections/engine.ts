@@ -1,11 +1,10 @@
 import type { Clock } from '../../kernel/clock.js';
 import { present } from '../../kernel/present.js';
-import type { ClickHouseReader } from '../../platform/clickhouse/index.js';
 import { type Postgres, ProjectDb, type Tx, transaction } from '../../platform/postgres/index.js';
 import type { CorrectedEvent, CorrectedRowsDeps } from '../pipeline/index.js';
-import { ProjectHistory, storageTables, type UsageHistory } from '../storage/index.js';
-import { revisionRows, type UsageEventRow } from '../usage/index.js';
-import { idOf, type OpenCorrection, StepTakenError, type StoredCorrection } from './correction.js';
+import { type BlockReader, ProjectHistory, storageTables, type UsageHistory } from '../storage/index.js';
+import type { UsageEventRow } from '../usage/index.js';
+import { type OpenCorrection, StepTakenError, type StoredCorrection } from './correction.js';
 import { lockCorrection } from './correction-store.js';
 import type { CorrectionPart } from './part-store.js';
 import type { CorrectionRatingDeps } from './rating.js';
@@ -14,7 +13,7 @@ export interface EngineDeps extends CorrectionRatingDeps, CorrectedRowsDeps {
   readonly postgres: Postgres;
   /** On a cluster, a replica may lack rows for a moment: to plan without them would be wrong. */
   readonly clickhouse: {
-    upToDate(tables: readonly string[]): Promise<Pick<ClickHouseReader, 'query'>>;
+    upToDate(tables: readonly string[]): Promise<BlockReader>;
   };
   readonly history: UsageHistory;
   readonly clock: Clock;
@@ -32,6 +31,18 @@ export interface PartInStep {
   readonly db: ProjectDb;
   readonly part: CorrectionPart;
   readonly events: readonly CorrectedEvent[];
+}
+
+/**
+ * Parts that one step plans or changes. ClickHouse reads whole granules, in which events of other parts are; all rows
+ * of the step are in memory together.
+ */
+const PARTS_PER_STEP = 5;
+/** About the most that a step reads of ClickHouse at once; after that, it takes fewer events. */
+export const STEP_BYTES_MAX = 64 * 1_048_576;
+
+export function partsPerStep({ partsPerStep: parts = PARTS_PER_STEP }: EngineDeps): number {
+  return parts;
 }
 
 /** Runs `work` with the correction locked, unless another process has done the step meanwhile. */
@@ -60,24 +71,9 @@ export function inStep<T>(
 export async function historyOf(
   { clickhouse, history }: Pick<EngineDeps, 'clickhouse' | 'history'>,
   project: OpenCorrection['project'],
-): Promise<ProjectHistory> {
+): Promise<ProjectHistory<BlockReader>> {
   const scope = await history.scopeOf(project);
   return new ProjectHistory(await clickhouse.upToDate([storageTables(scope).events]), scope);
-}
-
-/** Returns the rows of all revisions of each event, oldest first, by id (32 hex digits). */
-export async function revisionsOf(
-  history: ProjectHistory,
-  ids: readonly string[],
-): Promise<Map<string, UsageEventRow[]>> {
-  const byId = new Map<string, UsageEventRow[]>();
-  for (const row of await revisionRows(history, ids)) {
-    const id = idOf(row);
-    const known = byId.get(id);
-    if (known === undefined) byId.set(id, [row]);
-    else known.push(row);
-  }
-  return byId;
 }
 
 /** Returns the number of a row's revision. */

@@ -1,6 +1,7 @@
 import { promisify } from 'node:util';
 import { deflate, inflate } from 'node:zlib';
-import type { ItemCostRow, UsageEventRow, UsageItemRow } from '../usage/index.js';
+import { type ItemCostRow, jsonOf, type UsageEventRow, type UsageItemRow } from '../usage/index.js';
+import type { Replacement } from './correction.js';
 
 /**
  * The fields of an event's next revision that a plan decides. All other fields stay as they are.
@@ -18,7 +19,7 @@ export type Outcome = Pick<
   | 'dimensions'
   | 'notes'
   | 'items'
-> & { readonly sent?: Pick<UsageEventRow, 'rawJson' | 'metadata' | 'xBilling'> };
+> & { readonly sent?: Pick<Replacement, 'rawJson' | 'metadata' | 'xBilling'> };
 
 const deflated = promisify(deflate);
 const inflated = promisify(inflate);
@@ -171,7 +172,7 @@ export function isChanged(former: UsageEventRow, next: Outcome): boolean {
 function isSentAnew(former: UsageEventRow, { sent, subjectIsSent }: Outcome): boolean {
   return (
     sent !== undefined &&
-    (sent.rawJson !== former.rawJson ||
+    (sent.rawJson !== jsonOf(former) ||
       sent.metadata !== former.metadata ||
       sent.xBilling !== former.xBilling ||
       subjectIsSent !== former.subjectIsSent)

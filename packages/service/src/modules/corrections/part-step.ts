@@ -1,13 +1,21 @@
 import { present } from '../../kernel/present.js';
 import { ProjectDb } from '../../platform/postgres/index.js';
 import { type CorrectedEvent, mayWriteCorrections, writeCorrectedRows } from '../pipeline/index.js';
+import { type EventRevisions, firstRevisions } from '../usage/index.js';
 import { auditEnd } from './audit.js';
 import { ChangedEventError } from './changed-event.js';
 import { EventChanges } from './changes.js';
 import type { OpenCorrection, StepResult } from './correction.js';
 import { type CorrectionChange, changeCorrection } from './correction-store.js';
 import { dropCounts } from './counted-periods-store.js';
-import { type EngineDeps, inStep, type PartInStep } from './engine.js';
+import {
+  type EngineDeps,
+  historyOf,
+  inStep,
+  type PartInStep,
+  partsPerStep,
+  STEP_BYTES_MAX,
+} from './engine.js';
 import { countPart } from './part-counters.js';
 import * as parts from './part-store.js';
 
@@ -20,7 +28,10 @@ export interface PartChange {
    * @param part undefined if it was deleted, as the history of its events
    * @throws ChangedEventError
    */
-  eventsOf(part: parts.CorrectionPart | undefined): Promise<readonly CorrectedEvent[] | 'wait'>;
+  eventsOf(
+    part: parts.CorrectionPart | undefined,
+    revisions: EventRevisions,
+  ): Promise<readonly CorrectedEvent[] | 'wait'>;
   /** Records the next revisions, before their rows are written. @throws ChangedEventError */
   record(step: PartInStep): Promise<void>;
   /** Checks the correction after its last part. @throws Error if it must not be committed */
@@ -28,18 +39,47 @@ export interface PartChange {
 }
 
 /**
- * Changes the next part of a correction in one transaction. If an event of the part was changed meanwhile, nothing of
- * the part is changed, and the correction ends as `stale`.
+ * Changes the next parts of a correction, each in one transaction; their rows are read together. If an event of a part
+ * was changed meanwhile, nothing of the part is changed, and the correction ends as `stale`.
  */
 export async function partStep(
   deps: EngineDeps,
   correction: OpenCorrection,
   change: PartChange,
 ): Promise<StepResult> {
-  const { id, nextPart, project } = correction;
-  const part = await parts.readPart(new ProjectDb(deps.postgres.db, project), id, nextPart);
+  const { id, nextPart, partCount, project } = correction;
+  const partsEnd = Math.max(Math.min(nextPart + partsPerStep(deps), partCount), nextPart + 1);
+  const found = await parts.readParts(new ProjectDb(deps.postgres.db, project), id, nextPart, partsEnd);
+  const ids = found.flatMap((part) => part.ids);
+  const { revisions, idCount } = await firstRevisions(await historyOf(deps, project), ids, {
+    bytesMax: STEP_BYTES_MAX,
+    idsMin: found[0]?.ids.length ?? 0,
+  });
+  let open = correction;
+  let idsDone = 0;
+  for (let no = nextPart; no < partsEnd; no++) {
+    const part = found.find((each) => each.no === no);
+    idsDone += part?.ids.length ?? 0;
+    if (idsDone > idCount) break;
+    const next = await changeOrEnd(deps, open, change, part, revisions);
+    if (next === 'wait' && no === nextPart) return 'wait';
+    if (next === 'wait' || next === 'stale') break;
+    open = next;
+  }
+  return 'done';
+}
+
+/** Returns the correction after a part; `stale` if that ends it. */
+async function changeOrEnd(
+  deps: EngineDeps,
+  correction: OpenCorrection,
+  change: PartChange,
+  part: parts.CorrectionPart | undefined,
+  revisions: EventRevisions,
+): Promise<OpenCorrection | 'wait' | 'stale'> {
+  const { id, nextPart } = correction;
   try {
-    const events = await change.eventsOf(part);
+    const events = await change.eventsOf(part, revisions);
     if (events === 'wait') return 'wait';
     return await inStep(deps, correction, (tx, db) =>
       changePart(deps, correction, change, { tx, db, part, events }),
@@ -58,7 +98,7 @@ export async function partStep(
       const nowMs = deps.clock.nowMs();
       await auditEnd(tx, db, correction, { verb: change.verb, status: 'stale', eventsApplied, nowMs });
     });
-    return 'done';
+    return 'stale';
   }
 }
 
@@ -67,7 +107,7 @@ async function changePart(
   correction: OpenCorrection,
   change: PartChange,
   { tx, db, part, events }: Omit<PartInStep, 'part'> & { readonly part: parts.CorrectionPart | undefined },
-): Promise<StepResult> {
+): Promise<OpenCorrection | 'wait'> {
   if (!(await mayWriteCorrections(tx))) return 'wait';
   const { id, project, nextPart, partCount } = correction;
   const isApply = change.verb === 'apply';
@@ -94,5 +134,5 @@ async function changePart(
     const status = isApply ? 'applied' : 'reverted';
     await auditEnd(tx, db, correction, { verb: change.verb, status, eventsApplied, nowMs });
   }
-  return 'done';
+  return { ...correction, nextPart: nextPart + 1, eventsApplied };
 }

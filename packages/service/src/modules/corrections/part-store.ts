@@ -38,18 +38,29 @@ export async function insertPart(
       ${formerAttempts}::integer[], ${outcomes})`;
 }
 
-export function readPart(
+export async function readPart(
   db: ProjectDb,
   correctionId: string,
   no: number,
 ): Promise<CorrectionPart | undefined> {
-  return db.row<CorrectionPart>`
+  return (await readParts(db, correctionId, no, no + 1))[0];
+}
+
+/** Returns the parts from one number to before another, in their order. */
+export function readParts(
+  db: ProjectDb,
+  correctionId: string,
+  from: number,
+  to: number,
+): Promise<CorrectionPart[]> {
+  return db.rows<CorrectionPart>`
     select p.no, array(select encode(uuid_send(id), 'hex') from unnest(p.raw_event_ids) with ordinality as e (id, n)
         order by n) as ids,
       p.former_revisions as "formerRevisions", p.former_attempts as "formerAttempts", p.former_corrections as "formerCorrections", p.outcomes,
       p.failed_events as "failedEvents", p.is_applied as "isApplied"
     from usage_correction_parts p
-    where ${db.isOwn('p')} and p.correction_id = ${correctionId} and p.no = ${no}`;
+    where ${db.isOwn('p')} and p.correction_id = ${correctionId} and p.no >= ${from} and p.no < ${to}
+    order by p.no`;
 }
 
 /** Leaves out of a part the events that stay as they are. */

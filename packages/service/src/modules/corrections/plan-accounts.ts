@@ -13,13 +13,11 @@ import type { Rerated } from './rating.js';
 /** An event that was rated again. */
 export interface RatedAgain {
   readonly former: UsageEventRow;
-  /** The row with the new content. */
-  readonly event: UsageEventRow;
   readonly result: Extract<Rerated, { ok: true }>;
 }
 
 /** The same with its account, and with the periods of its counted items. */
-export interface Completed extends Pick<RatedAgain, 'former' | 'event'> {
+export interface Completed extends Pick<RatedAgain, 'former'> {
   readonly result:
     | { readonly ok: true; readonly outcome: Outcome; readonly counts: readonly PeriodCount[] }
     | Extract<Rerated, { ok: false }>;
@@ -48,17 +46,16 @@ export async function withAccounts(
   const counters = new BatchCounters(tx);
   await counters.prepare([...toCount.values()]);
   return events.map((each): Completed => {
-    const { former, event, result } = each;
+    const { former, result } = each;
     const counted = toCount.get(each);
     const found = counted === undefined ? undefined : draftOf(each, counted, counters);
-    if (found?.rated.ok === false)
-      return { former, event, result: { ok: false, failure: found.rated.failure } };
+    if (found?.rated.ok === false) return { former, result: { ok: false, failure: found.rated.failure } };
     const { items, notes } = found?.rated.ok === true ? draftedOf(found.rated) : result.outcome;
     const { posting: routed } = prepared.of(project, usageOf(each, items));
     const accountId = accountOf(project, prepared, each);
     const posted = routed === 'unpriced' ? 'unpriced' : accountId === '' ? 'unrouted' : 'posted';
     const outcome = { ...result.outcome, items, notes, posting: posted, accountId } as const;
-    return { former, event, result: { ok: true, outcome, counts: found?.counts(outcome) ?? [] } };
+    return { former, result: { ok: true, outcome, counts: found?.counts(outcome) ?? [] } };
   });
 }
 

@@ -3,6 +3,7 @@ import { groupBy } from '../../kernel/maps.js';
 import { present } from '../../kernel/present.js';
 import { ProjectDb } from '../../platform/postgres/index.js';
 import type { CorrectedEvent } from '../pipeline/index.js';
+import { revisionRows } from '../usage/index.js';
 import { differenceFromBacktest } from './backtest.js';
 import { EventChanges } from './changes.js';
 import { type OpenCorrection, PlanFailure, type StepResult, type StoredCorrection } from './correction.js';
@@ -10,7 +11,7 @@ import { type CorrectionChange, changeCorrection, readExamples } from './correct
 import { type FailedCount, failedCounts, findParts, keepEvents } from './counted-periods-store.js';
 import { countedRow } from './counted-row.js';
 import { countsOfPart, type KeyedCount } from './counts-store.js';
-import { type EngineDeps, historyOf, inStep, revisionOf, revisionsOf } from './engine.js';
+import { type EngineDeps, historyOf, inStep, revisionOf } from './engine.js';
 import { decodeOutcomes, encodeOutcomes, isChanged, type Outcome, voided, withOutcome } from './outcome.js';
 import { addChangedTotals, type CorrectionPart, deleteParts, narrowPart, readPart } from './part-store.js';
 
@@ -134,7 +135,7 @@ async function openEvents(
   counts: readonly KeyedCount[],
   failed: readonly FailedCount[],
 ): Promise<FinishedEvent[]> {
-  const revisions = await revisionsOf(await historyOf(deps, project), ids);
+  const revisions = await revisionRows(await historyOf(deps, project), ids);
   const outcomes = action === 'void' ? undefined : await decodeOutcomes(encoded);
   const byEvent = groupBy(counts, ({ eventId }) => eventId);
   const failing = new Set(failed.map(({ eventId }) => eventId));

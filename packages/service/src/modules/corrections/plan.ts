@@ -2,7 +2,7 @@ import { DomainError } from '../../kernel/errors.js';
 import { present } from '../../kernel/present.js';
 import { ProjectDb, transaction } from '../../platform/postgres/index.js';
 import { TotalPrices } from '../rules/index.js';
-import type { UsageEventRow } from '../usage/index.js';
+import { firstRevisions, type UsageEventRow } from '../usage/index.js';
 import { backtestOf } from './backtest.js';
 import { EventChanges } from './changes.js';
 import { idOf, type OpenCorrection, type Replacement, type StepResult } from './correction.js';
@@ -11,7 +11,15 @@ import { countsInForce, type PeriodCount } from './count.js';
 import { hasCounts } from './counted-periods-store.js';
 import { countedRow } from './counted-row.js';
 import { insertCounts } from './counts-store.js';
-import { type EngineDeps, historyOf, inStep, latest, revisionOf, revisionsOf } from './engine.js';
+import {
+  type EngineDeps,
+  historyOf,
+  inStep,
+  latest,
+  partsPerStep,
+  revisionOf,
+  STEP_BYTES_MAX,
+} from './engine.js';
 import { encodeOutcomes, isChanged, type Outcome, voided, withOutcome } from './outcome.js';
 import { addChangedTotals, insertPart, latestRevisions } from './part-store.js';
 import { type RatedAgain, withAccounts } from './plan-accounts.js';
@@ -22,11 +30,6 @@ import { countMatching, failedAmong, isHidden, type MatchingEvents, matchingPage
 
 /** Events of one part, which is applied in one transaction. */
 const PART_EVENTS = 2_000;
-/**
- * Parts that one step plans. ClickHouse reads whole granules, in which events of other parts are; all rows of the step
- * are in memory together.
- */
-const PARTS_PER_STEP = 5;
 
 /** An event with the revision that a plan gives it. */
 interface PlannedEvent {
@@ -54,9 +57,11 @@ export async function planStep(deps: EngineDeps, correction: OpenCorrection): Pr
   const { project } = correction;
   const history = await historyOf(deps, project);
   const selection = await selectionOf(deps, correction);
-  const { partsPerStep = PARTS_PER_STEP } = deps;
-  const page = await matchingPage(history, selection, correction, partsPerStep * partSize(deps));
-  const revisions = await revisionsOf(history, page.ids);
+  const found = await matchingPage(history, selection, correction, partsPerStep(deps) * partSize(deps));
+  const bounds = { bytesMax: STEP_BYTES_MAX, idsMin: 1 };
+  const { revisions, idCount } = await firstRevisions(history, found.ids, bounds);
+  const isWhole = idCount === found.ids.length;
+  const page = isWhole ? found : { ...found, ids: found.ids.slice(0, idCount), isEnd: false };
   const db = new ProjectDb(deps.postgres.db, project);
   const recorded = await latestRevisions(db, page.ids);
   for (const [id, rows] of revisions) {
@@ -74,8 +79,8 @@ export async function planStep(deps: EngineDeps, correction: OpenCorrection): Pr
   const { events: eventsTotal, isExact } =
     known === null ? await countMatching(history, selection) : { events: known, isExact: false };
   if (isExact) checkSize(deps, eventsTotal);
-  const found = await decide(deps, correction, matching);
-  await store(deps, correction, { found, page, eventsTotal });
+  const decided = await decide(deps, correction, matching);
+  await store(deps, correction, { found: decided, page, eventsTotal });
   return 'done';
 }
 
@@ -121,16 +126,16 @@ async function decide(
     const event = replacement === null ? former : replaced(former, replacement);
     const result = await rating.rate(event);
     if (!result.ok) failed.push(result.failure);
-    else rerated.push({ former, event, result });
+    else rerated.push({ former, result });
   }
   const completed = await transaction(deps.postgres, (tx) => withAccounts(tx, deps, project, rerated));
   const planned: PlannedEvent[] = [];
-  for (const { former, event, result } of completed) {
+  for (const { former, result } of completed) {
     if (!result.ok) {
       failed.push(result.failure);
       continue;
     }
-    const outcome = replacement === null ? result.outcome : sent(event, result.outcome);
+    const outcome = replacement === null ? result.outcome : sent(replacement, result.outcome);
     const counts = [...(await inForce(former)), ...result.counts];
     // The amounts of counted items are not known before all are counted.
     if (counts.length > 0 || isChanged(former, withRemaining(former, outcome)))
@@ -163,7 +168,7 @@ function replaced(
   };
 }
 
-function sent({ rawJson, metadata, xBilling }: UsageEventRow, outcome: Outcome): Outcome {
+function sent({ rawJson, metadata, xBilling }: Replacement, outcome: Outcome): Outcome {
   return { ...outcome, sent: { rawJson, metadata, xBilling } };
 }
 

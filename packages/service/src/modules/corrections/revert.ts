@@ -1,9 +1,10 @@
 import { present } from '../../kernel/present.js';
 import { ProjectDb } from '../../platform/postgres/index.js';
 import { type CorrectedEvent, insertFailedEvents } from '../pipeline/index.js';
+import type { EventRevisions } from '../usage/index.js';
 import { ChangedEventError } from './changed-event.js';
 import { idOf, type OpenCorrection, type StepResult } from './correction.js';
-import { type EngineDeps, historyOf, latest, type PartInStep, revisionOf, revisionsOf } from './engine.js';
+import { type EngineDeps, latest, type PartInStep, revisionOf } from './engine.js';
 import { partStep } from './part-step.js';
 import * as parts from './part-store.js';
 
@@ -12,7 +13,8 @@ export function revertStep(deps: EngineDeps, correction: OpenCorrection): Promis
   return partStep(deps, correction, {
     verb: 'revert',
     // History that was deleted stays as it was.
-    eventsOf: async (part) => (part?.isApplied === true ? await formerEvents(deps, correction, part) : []),
+    eventsOf: async (part, revisions) =>
+      part?.isApplied === true ? await formerEvents(deps, correction, part, revisions) : [],
     record: (step) => recordReverted(correction, step),
   });
 }
@@ -22,9 +24,9 @@ async function formerEvents(
   deps: EngineDeps,
   { project }: OpenCorrection,
   { ids, formerRevisions }: parts.CorrectionPart,
+  revisions: EventRevisions,
 ): Promise<CorrectedEvent[] | 'wait'> {
   const recorded = await parts.latestRevisions(new ProjectDb(deps.postgres.db, project), ids);
-  const revisions = await revisionsOf(await historyOf(deps, project), ids);
   const events: CorrectedEvent[] = [];
   for (const [index, eventId] of ids.entries()) {
     const rows = revisions.get(eventId);

@@ -33,6 +33,11 @@ export interface CorrectionOfRows {
   readonly nowMs: number;
 }
 
+/** A row whose ledger transactions are known only once it is posted. */
+interface RowToWrite extends UsageEventRow {
+  itemTransactionIds: readonly string[];
+}
+
 /** Upper bound of the bytes that wait for ClickHouse: a correction can wait, and leaves room to new events. */
 const UNPROJECTED_BYTES_MAX = 256 * 1_048_576;
 const NO_TRANSACTIONS: readonly string[] = [];
@@ -60,34 +65,33 @@ export async function writeCorrectedRows(
   const posting = new BatchPosting(tx, limits, nowMs);
   await rollup.prepare([project]);
   const written = { correctionId, processedAtMs: nowMs };
-  const changes = events.map(({ former, next }) => ({
-    former,
-    next,
-    counter: counterRow(former, { ...written, itemTransactionIds: NO_TRANSACTIONS }),
-  }));
-  const usage = changes.flatMap(({ counter, next }) => [usageOf(counter), usageOf(next)]);
+  const changes = events.map(({ former, next }) => {
+    const counter = counterRow(former, { ...written, itemTransactionIds: NO_TRANSACTIONS });
+    return { former, next, counter, taken: usageOf(counter, isRevert), put: usageOf(next, isRevert) };
+  });
+  const usage = changes.flatMap(({ taken, put }) => [taken, put]);
   await posting.prepare([{ scope: project, events: usage }]);
   const plan = new PostingPlan();
   const totals = new BatchTotals();
   const posted = new PostedTotals();
   const alerts = new UsageAlerts();
   const block = new UsageBlock();
-  const add = (row: UsageEventRow) => {
-    const event = { ...usageOf(row), isRestored: isRevert };
+  const add = (row: RowToWrite, event: RatedUsage) => {
     const ofRow = posting.ofCorrection(project, event, row.posting === 'posted' ? row.accountId : '');
     plan.add(event, ofRow);
-    const complete = { ...row, itemTransactionIds: ofRow.itemTransactionIds };
-    block.add(complete);
-    totals.addRow(complete, false);
-    posted.addRow(complete);
+    row.itemTransactionIds = ofRow.itemTransactionIds;
+    block.add(row);
+    totals.addRow(row, false);
+    posted.addRow(row);
   };
-  for (const { counter, former, next } of changes) {
-    add(counter);
+  for (const { counter, former, next, taken, put } of changes) {
+    add(counter, taken);
+    const isAlike = isRevert || isRoutedAlike(former, next);
+    const parents = isAlike ? next.parents : posting.parentsOf(project, put);
     const revision: UsageEventRow = {
       ...next,
       ...written,
-      parents:
-        isRevert || isRoutedAlike(former, next) ? next.parents : posting.parentsOf(project, usageOf(next)),
+      parents,
       isCounter: false,
       attempt: former.attempt,
       corrections: former.corrections + 1,
@@ -95,7 +99,7 @@ export async function writeCorrectedRows(
       excludedDimensions:
         next.items.length === 0 ? [] : rollup.excludedDimensionsOf(project.projectId, next.dimensions),
     };
-    add(revision);
+    add(revision, isAlike ? put : { ...put, parents });
     if (!isRevert) alerts.addRow(revision);
   }
   posted.assertEqual(plan.debits());
@@ -135,11 +139,11 @@ async function storeRows(
   });
 }
 
-function usageOf(row: UsageEventRow): RatedUsage {
+function usageOf(row: UsageEventRow, isRestored: boolean): RatedUsage {
   const { occurredAt, subjectType, subjectId, parents, dimensions, items, isCounter } = row;
   const subject = subjectId === '' ? undefined : { type: subjectType, id: subjectId };
   // A correction changes no lease.
-  return { occurredAt, subject, parents, dimensions, items, isCounter, budgetLeaseId: '' };
+  return { occurredAt, subject, parents, dimensions, items, isCounter, isRestored, budgetLeaseId: '' };
 }
 
 /** Whether the next revision counts at the same levels: the former one had a route, and the same subject. */

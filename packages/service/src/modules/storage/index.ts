@@ -14,7 +14,7 @@ export {
   type OwnTables,
   projectsWithOwnTables,
 } from './place-store.js';
-export { isKept, OWN_ROWS, ProjectHistory } from './project-history.js';
+export { type BlockReader, isKept, OWN_ROWS, ProjectHistory } from './project-history.js';
 export { dedicatedSuffixes, provisionStorage } from './project-store.js';
 export { type RetentionPolicy, recordRetention } from './record-retention.js';
 export { createRetentionJob, firstKeptDays } from './retention-job.js';

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { TEST_SCOPE } from '../../testing/history.js';
 import { createTestClickHouse, insertUsageRows, type TestClickHouse, usageRow } from '../../testing/index.js';
-import { isKept, OWN_ROWS, ProjectHistory } from './project-history.js';
+import { type BlockReader, isKept, OWN_ROWS, ProjectHistory } from './project-history.js';
 
 const KEPT_S = 1_750_000_000;
 
 let store: TestClickHouse;
-let own: ProjectHistory;
+let own: ProjectHistory<BlockReader>;
 
 beforeAll(async () => {
   store = await createTestClickHouse();
@@ -29,6 +29,7 @@ it.each([
   ],
 ])('refuses a statement with %s', async (_name, sql) => {
   await expect(own.query(sql)).rejects.toThrow('names no tenant and project');
+  await expect(own.blocks(sql)).rejects.toThrow('names no tenant and project');
 });
 
 it('reads rows of the project only, whatever parameters a statement brings', async () => {

@@ -1,4 +1,4 @@
-import type { ClickHouse } from '../../platform/clickhouse/index.js';
+import type { ClickHouse, ClickHouseReader } from '../../platform/clickhouse/index.js';
 import type { HistoryScope } from './history.js';
 import { type StorageTables, storageTables } from './tables.js';
 
@@ -10,14 +10,19 @@ export function isKept(time: string): string {
   return `${time} >= toDateTime({retained_from:UInt32}, 'UTC')`;
 }
 
+/** Reads rows one by one, and in blocks. */
+export type BlockReader = Pick<ClickHouseReader, 'query' | 'exportRows'>;
+
 /** The history of one project. Binds tenant, project and retention, and refuses statements without `OWN_ROWS`. */
-export class ProjectHistory {
+export class ProjectHistory<
+  Reader extends Pick<ClickHouseReader, 'query'> = Pick<ClickHouseReader, 'query'>,
+> {
   readonly tables: StorageTables;
   readonly scope: HistoryScope;
-  readonly #clickhouse: Pick<ClickHouse, 'query'>;
+  readonly #clickhouse: Reader;
   readonly #params: Readonly<Record<string, unknown>>;
 
-  constructor(clickhouse: Pick<ClickHouse, 'query'>, scope: HistoryScope) {
+  constructor(clickhouse: Reader, scope: HistoryScope) {
     this.tables = storageTables(scope);
     this.scope = scope;
     this.#clickhouse = clickhouse;
@@ -30,7 +35,20 @@ export class ProjectHistory {
 
   /** Runs a SELECT and returns its rows. @throws when it contains no `OWN_ROWS` */
   async query<Row>(...[sql, params, options]: Parameters<ClickHouse['query']>): Promise<Row[]> {
-    if (!sql.includes(OWN_ROWS)) throw new Error(`This statement names no tenant and project: ${sql.trim()}`);
+    assertOwn(sql);
     return this.#clickhouse.query<Row>(sql, { ...params, ...this.#params }, options);
   }
+
+  /** Returns the rows as blocks of the Native format. @throws as `query` */
+  async blocks(
+    this: ProjectHistory<BlockReader>,
+    ...[sql, params]: Parameters<ClickHouse['exportRows']>
+  ): Promise<Uint8Array> {
+    assertOwn(sql);
+    return this.#clickhouse.exportRows(sql, { ...params, ...this.#params });
+  }
+}
+
+function assertOwn(sql: string): void {
+  if (!sql.includes(OWN_ROWS)) throw new Error(`This statement names no tenant and project: ${sql.trim()}`);
 }

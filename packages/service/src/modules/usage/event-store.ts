@@ -239,10 +239,14 @@ export async function matchingIds(
   return { ids: [...bytes.keys()], bytes, isEnd: rows.length < limit };
 }
 
-/** The condition of the rows of all revisions of the events `ids` (32 hex digits each), which the project keeps. */
+/**
+ * The condition of the rows of all revisions of the events `ids`, which the project keeps. The ids are one text of 32
+ * hex digits for each, because a list of texts takes ClickHouse longer to parse.
+ */
 export const REVISIONS_BY_IDS = `${IN_SCOPE} AND NOT is_counter AND (occurred_at, raw_event_id) IN (
   SELECT toDateTime(reinterpretAsUInt32(reverse(substring(bytes, 1, 4))), 'UTC'), toFixedString(bytes, 16)
-  FROM (SELECT unhex(arrayJoin({ids:Array(String)})) AS bytes))`;
+  FROM (SELECT substring(unhex({ids:String}), number * 16 + 1, 16) AS bytes
+    FROM numbers(intDiv(length({ids:String}), 32))))`;
 
 /** Returns the current row of each event: that of the last attempt of its last revision; newest first. */
 export function eventsById(history: ProjectHistory, ids: readonly string[]): Promise<StoredEvent[]> {
@@ -250,7 +254,7 @@ export function eventsById(history: ProjectHistory, ids: readonly string[]): Pro
     `SELECT ${EVENT_COLUMNS} FROM ${history.tables.events}
      WHERE ${REVISIONS_BY_IDS}
      ORDER BY occurred_at DESC, raw_event_id DESC, corrections DESC, attempt DESC LIMIT 1 BY raw_event_id`,
-    { ids },
+    { ids: ids.join('') },
   );
 }
 

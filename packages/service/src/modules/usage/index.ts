@@ -49,10 +49,10 @@ export {
 } from './replay-store.js';
 export type { CorrectionAuthor } from './revisions.js';
 export { registerUsageRoutes } from './routes.js';
-export { assertStorable, type ItemCostRow, type UsageEventRow, type UsageItemRow } from './row.js';
+export { assertStorable, type ItemCostRow, jsonOf, type UsageEventRow, type UsageItemRow } from './row.js';
 export { sentFields } from './sent-fields.js';
 export { ingestCounts } from './status-store.js';
-export { revisionRows, storedCoefficient } from './stored-rows.js';
+export { type EventRevisions, firstRevisions, revisionRows, storedCoefficient } from './stored-rows.js';
 export { resolveTimeRange, type TimeRange } from './time-range.js';
 export { createUnpricedDaysJob } from './unpriced-days.js';
 export { USAGE_EVENT_COLUMNS, UsageBlock } from './usage-block.js';

@@ -1,9 +1,9 @@
 import type { UsageEventRevision } from '@tollgate/contract';
 import type { ProjectScope } from '../../kernel/scope.js';
-import type { ProjectHistory } from '../storage/index.js';
+import type { BlockReader, ProjectHistory } from '../storage/index.js';
 import type { StoredEvent } from './event-store.js';
 import { textOrNull, toUsageChargeItem } from './event-view.js';
-import type { UsageEventRow } from './row.js';
+import { jsonOf, type UsageEventRow } from './row.js';
 import { revisionRows } from './stored-rows.js';
 
 /** Who has applied and reverted a correction, and why. */
@@ -23,11 +23,11 @@ export type CorrectionAuthors = (
 
 /** Returns the JSON of all revisions of an event, oldest first, with the JSON that was sent as it is. */
 export async function revisionsJson(
-  history: ProjectHistory,
+  history: ProjectHistory<BlockReader>,
   { id }: Pick<StoredEvent, 'id'>,
   authorsOf: (ids: readonly string[]) => Promise<readonly CorrectionAuthor[]>,
 ): Promise<string> {
-  const rows = await revisionRows(history, [id]);
+  const rows = (await revisionRows(history, [id])).get(id) ?? [];
   const ids = [...new Set(rows.flatMap(({ correctionId }) => (correctionId === '' ? [] : [correctionId])))];
   const authors = new Map(
     (ids.length === 0 ? [] : await authorsOf(ids)).map((author) => [author.id, author]),
@@ -37,8 +37,9 @@ export async function revisionsJson(
     const isRevert = rows.findIndex((other) => other.correctionId === correctionId) < index;
     const fields = JSON.stringify(shownRevision(row, authors.get(correctionId), isRevert)).slice(0, -1);
     const before = rows[index - 1];
-    const isSentAnew = before !== undefined && before.rawJson !== row.rawJson;
-    return isSentAnew ? `${fields},"raw_json":${row.rawJson || 'null'}}` : `${fields}}`;
+    const sent = jsonOf(row);
+    const isSentAnew = before !== undefined && jsonOf(before) !== sent;
+    return isSentAnew ? `${fields},"raw_json":${sent || 'null'}}` : `${fields}}`;
   });
   return `[${texts.join(',')}]`;
 }

@@ -95,6 +95,11 @@ export const LEASE_STATUSES = { none: 0, applied: 1, closed: 2, expired: 3, unkn
 export const ITEM_SOURCES = { extractor: 1, x_billing: 2, correction: 3 } as const;
 export const PRICING_SOURCES = { hint: 1, extractor: 2, pricing_rule_set: 3, unpriced: 4 } as const;
 
+/** Returns the JSON text that was sent. */
+export function jsonOf({ rawJson }: Pick<UsageEventRow, 'rawJson'>): string {
+  return typeof rawJson === 'string' ? rawJson : Buffer.from(rawJson).toString('utf8');
+}
+
 const RAW_EVENT_ID_BYTES = 16;
 const UINT16_MAX = 0xffff;
 const UINT32_MAX = 0xffff_ffff;

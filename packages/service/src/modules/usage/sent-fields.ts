@@ -20,9 +20,15 @@ export function sentFields({
   sentSubject,
 }: StoredContent): Record<string, unknown> {
   return {
-    raw_json: parseJson(Buffer.from(rawJson)),
+    raw_json: parseJson(bytesOf(rawJson)),
     occurred_at: occurredAt,
     ...(sentSubject === undefined ? {} : { subject_type: sentSubject.type, subject_id: sentSubject.id }),
     ...(xBilling === '' ? {} : { 'x-billing': parseJson(Buffer.from(xBilling)) }),
   };
+}
+
+function bytesOf(json: string | Uint8Array): Buffer {
+  return typeof json === 'string'
+    ? Buffer.from(json)
+    : Buffer.from(json.buffer, json.byteOffset, json.byteLength);
 }

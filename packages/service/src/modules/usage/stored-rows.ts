@@ -1,118 +1,84 @@
 import { parseDecimal, toStored } from '../../kernel/decimal.js';
-import type { ProjectHistory } from '../storage/index.js';
-import { EVENT_COLUMNS, REVISIONS_BY_IDS, type StoredEventDetail } from './event-store.js';
-import { nestedValue } from './event-view.js';
-import type { ItemCostRow, UsageEventRow, UsageItemRow } from './row.js';
-
-/** Everything that a row of `usage_events` says, as ClickHouse returns it. */
-interface StoredRow extends StoredEventDetail {
-  readonly raw_only: readonly string[];
-  readonly parent_types: readonly string[];
-  readonly parent_ids: readonly string[];
-  readonly attempt: number;
-  readonly received_ms: string;
-  readonly processed_ms: string;
-  readonly corrections: number;
-  readonly correction_id: string;
-}
-
-const ROW_COLUMNS = `${EVENT_COLUMNS}, raw_json, metadata, x_billing, subject_is_sent, raw_only, attempt,
-  parent.type AS parent_types, parent.id AS parent_ids,
-  toUnixTimestamp64Milli(received_at) AS received_ms, toUnixTimestamp64Milli(processed_at) AS processed_ms,
-  corrections, correction_id`;
+import { readNative } from '../../platform/clickhouse-format/index.js';
+import type { BlockReader, ProjectHistory } from '../storage/index.js';
+import { REVISIONS_BY_IDS } from './event-store.js';
+import type { UsageEventRow } from './row.js';
+import { EVENT_FIELDS, eventRowsOf, ROW_COLUMNS } from './row-columns.js';
 
 /**
- * Returns the rows of all revisions of events, oldest first for each event. Events that the project does not have, or
- * does not keep, have none.
+ * Returns the rows of all revisions of each event, oldest first, by id (32 hex digits). Events that the project does
+ * not have, or does not keep, are missing. The received JSON is bytes, which share memory with all other rows.
  *
  * @param ids 32 hex digits each
  */
 export async function revisionRows(
-  history: ProjectHistory,
+  history: ProjectHistory<BlockReader>,
   ids: readonly string[],
-): Promise<UsageEventRow[]> {
-  const rows = await history.query<StoredRow>(
-    `SELECT ${ROW_COLUMNS} FROM ${history.tables.events} WHERE ${REVISIONS_BY_IDS}
-     ORDER BY occurred_at, raw_event_id, corrections, attempt DESC LIMIT 1 BY raw_event_id, corrections`,
-    { ids },
+): Promise<EventRevisions> {
+  const byId = new Map<string, UsageEventRow[]>();
+  await addRevisions(byId, history, ids);
+  return byId;
+}
+
+/** The revisions of events, oldest first, by id (32 hex digits). */
+export type EventRevisions = ReadonlyMap<string, readonly UsageEventRow[]>;
+
+/** Ids that are read at least: the size of their rows says how many more there is room for. */
+const IDS_AT_ONCE_MIN = 250;
+
+/**
+ * Returns the same for the first of many events, as many as have about `bytesMax` bytes, and at least `idsMin`: events
+ * may be large.
+ *
+ * @returns with the number of the ids that were read
+ */
+export async function firstRevisions(
+  history: ProjectHistory<BlockReader>,
+  ids: readonly string[],
+  { bytesMax, idsMin }: { readonly bytesMax: number; readonly idsMin: number },
+): Promise<{ readonly revisions: EventRevisions; readonly idCount: number }> {
+  const revisions = new Map<string, UsageEventRow[]>();
+  let idCount = 0;
+  let bytes = 0;
+  while (idCount < ids.length) {
+    const room = bytes === 0 ? IDS_AT_ONCE_MIN : Math.floor(((bytesMax - bytes) * idCount) / bytes);
+    if (room < IDS_AT_ONCE_MIN && idCount >= idsMin) break;
+    const next = ids.slice(idCount, idCount + Math.max(room, IDS_AT_ONCE_MIN));
+    bytes += await addRevisions(revisions, history, next);
+    idCount += next.length;
+  }
+  return { revisions, idCount };
+}
+
+/** @returns the number of bytes that were read */
+async function addRevisions(
+  byId: Map<string, UsageEventRow[]>,
+  history: ProjectHistory<BlockReader>,
+  ids: readonly string[],
+): Promise<number> {
+  const bytes = await history.blocks(
+    `SELECT ${ROW_COLUMNS} FROM ${history.tables.events} WHERE ${REVISIONS_BY_IDS}`,
+    { ids: ids.join('') },
   );
-  const { tenantId, projectId } = history.scope;
-  return rows.map((row) => rowOf(tenantId, projectId, row));
+  for (const block of readNative(bytes, [EVENT_FIELDS.rawJson])) {
+    for (const row of eventRowsOf(history.scope, block)) addRevision(byId, row);
+  }
+  return bytes.length;
 }
 
-function rowOf(tenantId: string, projectId: string, row: StoredRow): UsageEventRow {
-  return {
-    tenantId,
-    projectId,
-    rawEventId: Buffer.from(row.id, 'hex'),
-    occurredAt: row.occurred_at_s,
-    attempt: row.attempt,
-    corrections: row.corrections,
-    isCounter: false,
-    correctionId: row.correction_id,
-    receivedAtMs: Number(row.received_ms),
-    processedAtMs: Number(row.processed_ms),
-    status: row.status,
-    posting: row.posting,
-    source: row.source,
-    externalEventId: row.external_event_id,
-    idempotencyKey: row.idempotency_key,
-    subjectType: row.subject_type,
-    subjectId: row.subject_id,
-    parents: row.parent_types.map((type, index) => ({ type, id: nestedValue(row.parent_ids, index) })),
-    subjectIsSent: row.subject_is_sent,
-    accountId: row.account_id,
-    budgetLeaseId: row.budget_lease_id,
-    leaseStatus: row.lease_status,
-    extractorRuleSetId: row.extractor_rule_set_id,
-    extractorVersion: row.extractor_version,
-    dimensions: new Map(Object.entries(row.dimensions)),
-    excludedDimensions: row.raw_only,
-    failureCode: row.failure_code,
-    failureMessage: row.failure_message,
-    failurePath: row.failure_path,
-    rawJson: row.raw_json,
-    metadata: row.metadata,
-    xBilling: row.x_billing,
-    notes: row.notes,
-    items: row.item_metric.map((_, index) => itemOf(row, index)),
-    itemTransactionIds: row.item_ledger_transaction_id.some((id) => id !== '')
-      ? row.item_ledger_transaction_id
-      : [],
-  };
-}
-
-function itemOf(row: StoredRow, index: number): UsageItemRow {
-  const unitPrice = nestedValue(row.item_unit_price, index);
-  return {
-    extractorName: nestedValue(row.item_extractor_name, index),
-    metric: nestedValue(row.item_metric, index),
-    unit: nestedValue(row.item_unit, index),
-    currency: nestedValue(row.item_currency, index),
-    quantity: storedCoefficient(nestedValue(row.item_quantity, index)),
-    unitPrice: unitPrice === null ? null : storedCoefficient(unitPrice),
-    amount: storedCoefficient(nestedValue(row.item_amount, index)),
-    discount: storedCoefficient(nestedValue(row.item_discount, index)),
-    source: nestedValue(row.item_source, index),
-    pricingSource: nestedValue(row.item_pricing_source, index),
-    ruleSetId: nestedValue(row.item_rule_set_id, index),
-    ruleSetVersion: nestedValue(row.item_rule_set_version, index),
-    ruleName: nestedValue(row.item_rule_name, index),
-    cumulative: nestedValue(row.item_cumulative, index),
-    cost: costOf(row, index),
-  };
-}
-
-function costOf(row: StoredRow, index: number): ItemCostRow | null {
-  const currency = nestedValue(row.item_cost_currency, index);
-  if (currency === '') return null;
-  return {
-    amount: storedCoefficient(nestedValue(row.item_cost_amount, index)),
-    currency,
-    ruleSetId: nestedValue(row.item_cost_rule_set_id, index),
-    ruleSetVersion: nestedValue(row.item_cost_rule_set_version, index),
-    ruleName: nestedValue(row.item_cost_rule_name, index),
-  };
+/** Keeps the last attempt of each revision. The rows come in no order, because most events have one. */
+function addRevision(byId: Map<string, UsageEventRow[]>, row: UsageEventRow): void {
+  const id = Buffer.from(row.rawEventId).toString('hex');
+  const rows = byId.get(id);
+  if (rows === undefined) {
+    byId.set(id, [row]);
+    return;
+  }
+  const at = rows.findIndex(({ corrections }) => corrections >= row.corrections);
+  const known = rows[at];
+  if (known === undefined) rows.push(row);
+  else if (known.corrections > row.corrections) rows.splice(at, 0, row);
+  else if (known.attempt < row.attempt) rows[at] = row;
 }
 
 /** @throws Error for text that is not a stored decimal: a missing value must not become zero */
