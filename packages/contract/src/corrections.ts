@@ -245,7 +245,7 @@ export const Correction = Type.Object(
     ),
     totals_count: { ...Count, description: 'Number of all totals.' },
     examples: Type.Array(CorrectionExample, {
-      description: `The events that differ most, up to ${CORRECTION_EXAMPLES_MAX}.`,
+      description: `The events whose amounts differ most, up to ${CORRECTION_EXAMPLES_MAX}; where amounts differ equally, those whose costs do.`,
     }),
     applied: CorrectionInForce,
   },

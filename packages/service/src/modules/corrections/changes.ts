@@ -32,6 +32,10 @@ type Side = Pick<
   'status' | 'posting' | 'accountId' | 'items' | 'failureCode' | 'failureMessage' | 'failurePath'
 >;
 
+/** The fields of a total to which a side is added. */
+const BEFORE = { quantity: 'quantityBefore', amount: 'amountBefore', cost: 'costBefore' } as const;
+const AFTER = { quantity: 'quantityAfter', amount: 'amountAfter', cost: 'costAfter' } as const;
+
 type ItemNames = Pick<UsageItemRow, 'metric' | 'unit' | 'currency'>;
 
 /** Sums what the changed events of a part had and will have, and finds those that differ most. */
@@ -42,21 +46,19 @@ export class EventChanges {
 
   /** Adds an event whose result is replaced. */
   add(event: Pick<UsageEventRow, 'rawEventId' | 'occurredAt'>, before: Side, after: Side): void {
-    for (const item of before.items) {
-      const total = this.#of(item, before);
-      total.quantityBefore += item.quantity;
-      total.amountBefore += item.amount;
-      const { cost } = item;
-      if (cost !== null) this.#of({ ...item, currency: cost.currency }, before).costBefore += cost.amount;
-    }
-    for (const item of after.items) {
-      const total = this.#of(item, after);
-      total.quantityAfter += item.quantity;
-      total.amountAfter += item.amount;
-      const { cost } = item;
-      if (cost !== null) this.#of({ ...item, currency: cost.currency }, after).costAfter += cost.amount;
-    }
+    this.#addSide(before, BEFORE);
+    this.#addSide(after, AFTER);
     this.#events.push({ event, before, after });
+  }
+
+  #addSide(side: Side, fields: typeof BEFORE | typeof AFTER): void {
+    for (const item of side.items) {
+      const { quantity, amount, cost } = item;
+      const total = this.#of(item, side);
+      total[fields.quantity] += quantity;
+      total[fields.amount] += amount;
+      if (cost !== null) this.#of({ ...item, currency: cost.currency }, side)[fields.cost] += cost.amount;
+    }
   }
 
   /** Sorted by key: all transactions write them in one order. */
@@ -74,9 +76,18 @@ export class EventChanges {
 
   /** Returns the examples to show of these events and of those that earlier parts have kept. */
   examplesWith(earlier: readonly RankedExample[]): RankedExample[] {
-    const known = earlier.map(({ size, example }) => ({ size: BigInt(size), shown: () => example }));
-    const added = this.#events.map((changed) => ({ size: sizeOf(changed), shown: () => exampleOf(changed) }));
-    return largest([...known, ...added]).map(({ size, shown }) => ({ size: String(size), example: shown() }));
+    const known = earlier.map(({ size, costSize = '0', example }) => ({
+      ...{ size: BigInt(size), costSize: BigInt(costSize) },
+      shown: () => example,
+    }));
+    const added = this.#events.map((changed) => ({
+      ...{ size: largestOf(deltasOf(changed, chargeOf)), costSize: largestOf(deltasOf(changed, costOf)) },
+      shown: () => exampleOf(changed),
+    }));
+    return largest([...known, ...added]).map(({ size, costSize, shown }) => ({
+      ...{ size: String(size), costSize: String(costSize) },
+      example: shown(),
+    }));
   }
 
   #of({ metric, unit, currency }: ItemNames, { posting, accountId: routed }: Side): ChangedTotal {
@@ -103,6 +114,8 @@ export class EventChanges {
 export interface RankedExample {
   /** The largest difference of its amounts × 10^18, without the sign. */
   readonly size: string;
+  /** The same of its costs. Absent in plans of the release that did not rank by them. */
+  readonly costSize?: string;
   readonly example: CorrectionExample;
 }
 
@@ -112,26 +125,39 @@ interface ChangedEvent {
   readonly after: Side;
 }
 
-/** Among events of equal size, those that were added first come first. */
-function largest<Ranked extends { readonly size: bigint }>(candidates: readonly Ranked[]): Ranked[] {
+interface Ranked {
+  readonly size: bigint;
+  readonly costSize: bigint;
+}
+
+/** Costs decide where amounts differ equally. Among equals, those that were added first come first. */
+function largest<Candidate extends Ranked>(candidates: readonly Candidate[]): Candidate[] {
   return [...candidates]
-    .sort((a, b) => (a.size === b.size ? 0 : a.size < b.size ? 1 : -1))
+    .sort((a, b) => descending(a.size, b.size) || descending(a.costSize, b.costSize))
     .slice(0, CORRECTION_EXAMPLES_MAX);
 }
 
-/** Returns the differences of an event's amounts × 10^18 that are not 0, by currency. */
-function deltasOf({ before, after }: ChangedEvent): (readonly [currency: string, delta: bigint])[] {
+type Delta = readonly [currency: string, delta: bigint];
+
+type MoneyOf = (item: UsageItemRow) => { readonly currency: string; readonly amount: bigint } | null;
+
+const chargeOf: MoneyOf = ({ currency, amount }) => (currency === '' ? null : { currency, amount });
+const costOf: MoneyOf = ({ cost }) => cost;
+
+/** Returns the differences of an event's charges or costs × 10^18 that are not 0, by currency. */
+function deltasOf({ before, after }: ChangedEvent, moneyOf: MoneyOf): Delta[] {
   const deltas = new Map<string, bigint>();
-  for (const { currency, amount } of before.items) if (currency !== '') addTo(deltas, currency, -amount);
-  for (const { currency, amount } of after.items) if (currency !== '') addTo(deltas, currency, amount);
+  const add = (money: ReturnType<MoneyOf>, sign: bigint) => {
+    if (money !== null) addTo(deltas, money.currency, sign * money.amount);
+  };
+  for (const item of before.items) add(moneyOf(item), -1n);
+  for (const item of after.items) add(moneyOf(item), 1n);
   return [...deltas].filter(([, delta]) => delta !== 0n);
 }
 
-/** Returns the largest difference of an event's amounts, without the sign. */
-function sizeOf(changed: ChangedEvent): bigint {
-  return deltasOf(changed)
-    .map(([, delta]) => abs(delta))
-    .reduce(larger, 0n);
+/** Returns the largest difference, without the sign. */
+function largestOf(deltas: readonly Delta[]): bigint {
+  return deltas.map(([, delta]) => abs(delta)).reduce(larger, 0n);
 }
 
 function exampleOf(changed: ChangedEvent): CorrectionExample {
@@ -139,7 +165,7 @@ function exampleOf(changed: ChangedEvent): CorrectionExample {
   return {
     raw_event_id: rawEventIdText(idOf(event)),
     occurred_at: event.occurredAt,
-    amount_deltas: deltasOf(changed)
+    amount_deltas: deltasOf(changed, chargeOf)
       .sort(([a], [b]) => compareText(a, b))
       .map(([currency, delta]) => ({ currency, amount: toText(fromStored(delta)) })),
     before: shownSide(before),
@@ -153,6 +179,10 @@ function shownSide({ items, status, failureCode: code, failureMessage: message, 
     charge_item_count: items.length,
     failure: status === 'failed' ? { code, message, path: path === '' ? null : path } : null,
   };
+}
+
+function descending(a: bigint, b: bigint): number {
+  return a === b ? 0 : a < b ? 1 : -1;
 }
 
 function larger(a: bigint, b: bigint): bigint {

@@ -175,6 +175,22 @@ it('a cost in another currency, and one of an item without a price, are in rows 
   expect(await project.change(plan.id, 'revert')).toMatchObject({ applied: { totals: [] } });
 });
 
+it('a plan that changes costs alone shows the events whose costs differ most, of all parts', async () => {
+  const project = await createProject();
+  const costs = await publishCosts(project, '0.2');
+  const contents = Array.from({ length: 25 }, (_, index) => ({ customer: 'c1', n: index + 1 }));
+  await project.sendAndRate(contents);
+  await recost(project, costs, '0.3');
+  const plan = await project.correct({ action: 'rerate', dry_run: true });
+  const sizes = plan.examples.map(({ before }) => before.charge_items[0]?.quantity);
+  expect(sizes).toEqual(Array.from({ length: 20 }, (_, index) => `${25 - index}`));
+  expect(plan.examples[0]).toMatchObject({
+    amount_deltas: [],
+    before: { charge_items: [{ cost: { amount: '5' } }] },
+    after: { charge_items: [{ cost: { amount: '7.5' } }] },
+  });
+});
+
 it('named versions replace those of their purpose alone', async () => {
   const project = await createProject();
   const costs = await publishCosts(project, '0.2');
