@@ -5,6 +5,7 @@ import { expectAsOracle } from './corrections-model.testing.js';
 import { CorrectionsOracle } from './corrections-oracle.testing.js';
 import { step } from './corrections-steps.testing.js';
 import { CorrectionsProject } from './project.testing.js';
+import { SLIDING_STEP_S, USAGE_WINDOW_RULES } from './usage-window-oracle.testing.js';
 import { LIMIT_RULES } from './window-oracle.testing.js';
 
 const RUNS = Number(process.env.TOLLGATE_MODEL_RUNS ?? 8);
@@ -23,9 +24,12 @@ afterAll(async () => {
 
 /** Creates a project in which two customers have a limit plan, and the third one has no route yet. */
 async function started(fixture: CorrectionsFixture): Promise<[CorrectionsProject, CorrectionsOracle]> {
+  // Behind the end of a step of sliding windows, and hours before the next one.
+  const { clock, nowS } = fixture;
+  clock.advanceMs((SLIDING_STEP_S - (nowS % SLIDING_STEP_S) + 60) * 1_000);
   const project = await CorrectionsProject.create(fixture);
   const oracle = new CorrectionsOracle();
-  const plan = { name: 'plan', title: 'Plan', rules: LIMIT_RULES };
+  const plan = { name: 'plan', title: 'Plan', rules: [...LIMIT_RULES, ...USAGE_WINDOW_RULES] };
   const { id: planId } = await project.must(201, 'POST', '/usage-limit-plans', plan);
   await project.must(200, 'POST', `/usage-limit-plans/${planId}/publish`);
   for (const subject of ['c1', 'c2']) {

@@ -14,7 +14,7 @@ export async function expectAsOracle(project: CorrectionsProject, oracle: Correc
   await expectEvents(project, oracle);
   await expectTotals(project, oracle);
   await expectWallets(project, oracle);
-  expect(await usedWindows(project)).toEqual(oracle.windows.used());
+  expect(await usedWindows(project)).toEqual(oracle.windows.used(project.fixture.nowS));
   expect(await alerts(project)).toEqual(oracle.windows.alerts.sort());
 }
 
@@ -121,8 +121,13 @@ async function usedWindows({ fixture, projectId }: CorrectionsProject): Promise<
   const rows = await fixture.rows<Record<string, string>>(
     `select r.limit_key || ' ' || w.window_start || ' ' || w.subject_id as key, w.used::text as used
     from limit_windows w join limit_rules r on r.no = w.rule_no
-    where r.project_id = $1 and w.used <> 0`,
-    [projectId],
+    where r.project_id = $1 and w.used <> 0
+    union all
+    select r.limit_key || ' 30d ' || s.subject_id, sum(s.used)::text
+    from sliding_steps s join limit_rules r on r.no = s.rule_no
+    where r.project_id = $1 and s.counts_until > $2
+    group by r.limit_key, s.subject_id having sum(s.used) <> 0`,
+    [projectId, fixture.nowS],
   );
   return rows.map(({ key, used = '' }) => `${key} ${stored(used)}`).sort();
 }

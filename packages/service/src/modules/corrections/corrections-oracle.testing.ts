@@ -70,7 +70,7 @@ export class CorrectionsOracle {
       changes.set(event, { ...truth, account: isPriced ? this.accountOf(truth.subject) : '' });
     }
     this.reprocess.clear();
-    this.#post(changes, nowS, 'usage');
+    this.#post(changes, nowS, { isCorrection: false, isRevert: false });
     // To rate a failed event again changes its revision.
     for (const [event, truth] of changes)
       event.revisions.splice(Math.max(0, event.revisions.length - 1), 1, truth);
@@ -84,7 +84,7 @@ export class CorrectionsOracle {
       changed.set(event, { revision: event.revisions.length, madeBy: event.madeBy });
       event.madeBy = correctionId;
     }
-    this.#add(changes, nowS);
+    this.#add(changes, nowS, false);
   }
 
   isSuperseded(correctionId: string): boolean {
@@ -102,15 +102,19 @@ export class CorrectionsOracle {
       event.madeBy = madeBy;
       changed.delete(event);
     }
-    this.#add(changes, nowS);
+    this.#add(changes, nowS, true);
   }
 
-  #add(changes: ReadonlyMap<OracleEvent, Truth>, nowS: number): void {
-    this.#post(changes, nowS, 'correction');
+  #add(changes: ReadonlyMap<OracleEvent, Truth>, nowS: number, isRevert: boolean): void {
+    this.#post(changes, nowS, { isCorrection: true, isRevert });
     for (const [event, truth] of changes) event.revisions.push(truth);
   }
 
-  #post(changes: ReadonlyMap<OracleEvent, Truth>, nowS: number, kind: 'usage' | 'correction'): void {
+  #post(
+    changes: ReadonlyMap<OracleEvent, Truth>,
+    nowS: number,
+    { isCorrection, isRevert }: { readonly isCorrection: boolean; readonly isRevert: boolean },
+  ): void {
     const debits = new Map<string, bigint>();
     const add = ({ account, items }: Truth, sign: bigint) => {
       for (const { currency, amount } of items) {
@@ -123,16 +127,16 @@ export class CorrectionsOracle {
       const former = event.revisions.at(-1);
       if (former !== undefined) add(former, -1n);
       add(truth, 1n);
-      this.windows.count(event.atS, former, truth);
+      this.windows.count(event.atS, former, truth, isRevert);
     }
     for (const [key, debit] of debits) {
       const [account = '', currency = ''] = key.split(' ');
       const wallet = this.wallet(account, currency);
       wallet.expire(nowS);
       if (debit > 0n) wallet.debit(debit);
-      else if (debit < 0n && kind === 'correction') wallet.giveBack(-debit);
+      else if (debit < 0n && isCorrection) wallet.giveBack(-debit);
       else if (debit < 0n) wallet.refund(-debit);
     }
-    this.windows.endTransaction();
+    this.windows.endTransaction(nowS);
   }
 }

@@ -1,5 +1,6 @@
-import { alertText } from '../../testing/limit-alert-text.js';
+import { type AlertingWindow, emptyWindow, movedAlerts } from './alerting-window.testing.js';
 import type { TrueItem, Truth } from './truth.testing.js';
+import { UsageWindowOracle } from './usage-window-oracle.testing.js';
 
 const ONE = 10n ** 18n;
 const DAY_S = 86_400;
@@ -55,19 +56,23 @@ export const LIMIT_RULES = [
     action: 'notify',
     notify_at: [50],
   },
+  {
+    limit_key: 'minute',
+    measure: 'amount',
+    selector_type: 'all',
+    currency: 'EUR',
+    period: 'minute',
+    limit_amount: '8',
+    action: 'notify',
+    notify_at: [50],
+  },
 ] as const;
 
-interface Window {
-  readonly text: string;
-  readonly limit: bigint;
-  readonly percentages: readonly number[];
-  readonly measure: (typeof LIMIT_RULES)[number]['measure'];
+interface Window extends AlertingWindow {
   /** How often each model or quantity is in force. */
   readonly values: Map<string | bigint, number>;
-  used: bigint;
   /** The usage that the transaction adds. */
   added: bigint;
-  readonly alerts: Map<number, { sequence: number; isOpen: boolean }>;
 }
 
 /** The windows of subjects with the limit plan of tests, and their alerts. */
@@ -76,47 +81,47 @@ export class WindowOracle {
   readonly subjects = new Set<string>();
   readonly alerts: string[] = [];
   readonly #windows = new Map<string, Window>();
+  readonly #usageWindows = new UsageWindowOracle(this.alerts);
 
-  /** Counts the change of an event in the transaction. */
-  count(atS: number, former: Truth | undefined, next: Truth): void {
+  /** Counts the change of an event in the transaction. A revert has restored it with `isRestored`. */
+  count(atS: number, former: Truth | undefined, next: Truth, isRestored: boolean): void {
     if (former !== undefined) this.#add(atS, former, -1n);
     this.#add(atS, next, 1n);
+    if (former !== undefined && this.subjects.has(former.subject))
+      this.#usageWindows.count(atS, former, { sign: -1n, opens: false });
+    if (this.subjects.has(next.subject))
+      this.#usageWindows.count(atS, next, { sign: 1n, opens: !isRestored });
   }
 
   /** Adds the sums of the transaction, and sends alerts and recoveries. */
-  endTransaction(): void {
+  endTransaction(nowS: number): void {
+    this.#usageWindows.endTransaction(nowS);
     for (const window of this.#windows.values()) {
       if (window.measure === 'unique' || window.measure === 'max')
         window.added = measuredOf(window) - window.used;
       if (window.added === 0n) continue;
       window.used += window.added;
       window.added = 0n;
-      this.#sendAlerts(window);
+      this.alerts.push(...movedAlerts(window));
     }
   }
 
-  /** Returns each window with usage: rule, start, subject and usage. */
-  used(): string[] {
-    const windows = [...this.#windows.values()].filter(({ used }) => used !== 0n);
-    return windows.map(({ text, used }) => `${text} ${used}`).sort();
+  /** Returns each window with usage at an instant: rule, start, subject and usage. */
+  used(nowS: number): string[] {
+    const windows = [...this.#windows.values(), ...this.#usageWindows.windows(nowS)];
+    return windows
+      .filter(({ used }) => used !== 0n)
+      .map(({ text, used }) => `${text} ${used}`)
+      .sort();
   }
 
   #add(atS: number, { subject, items, content: { model } }: Truth, sign: bigint): void {
     if (!this.subjects.has(subject)) return;
-    for (const [index, rule] of LIMIT_RULES.entries()) {
-      const sum = items.reduce((added, item) => added + countedBy(item, index), 0n);
-      const startS = index === 0 ? Math.floor(atS / DAY_S) * DAY_S : monthOf(atS);
-      const text = `${rule.limit_key} ${startS} ${subject}`;
-      const window = this.#windows.get(text) ?? {
-        text,
-        limit: BigInt(rule.limit_amount) * ONE,
-        percentages: [...rule.notify_at, 100],
-        measure: rule.measure,
-        values: new Map(),
-        used: 0n,
-        added: 0n,
-        alerts: new Map(),
-      };
+    for (const rule of LIMIT_RULES) {
+      const sum = items.reduce((added, item) => added + countedBy(item, rule.limit_key), 0n);
+      const empty = emptyWindow(rule, startOf(rule.period, atS), subject);
+      const { text } = empty;
+      const window = this.#windows.get(text) ?? { ...empty, values: new Map(), added: 0n };
       window.added += sign * sum;
       for (const { metric, quantity } of items) {
         const isMaximum = rule.measure === 'max' && metric === 'llm.tokens';
@@ -126,36 +131,20 @@ export class WindowOracle {
       this.#windows.set(text, window);
     }
   }
-
-  #sendAlerts({ text, limit, percentages, measure, used, alerts }: Window): void {
-    const [key = '', start = '', subject_id = ''] = text.split(' ');
-    for (const percent of percentages) {
-      const isAbove = measure === 'max' && percent === 100;
-      const isReached = isAbove ? used > limit : used * 100n >= limit * BigInt(percent);
-      const alert = alerts.get(percent) ?? { sequence: 0, isOpen: false };
-      if (isReached === alert.isOpen) continue;
-      alert.isOpen = isReached;
-      if (isReached) alert.sequence += 1;
-      alerts.set(percent, alert);
-      const crossing = percent === 100 ? 'exceeded' : 'threshold_reached';
-      const type = `usage_limit.${isReached ? crossing : 'recovered'}`;
-      const { sequence } = alert;
-      this.alerts.push(
-        alertText(type, key, { threshold_percent: percent, sequence, window_id: `:${start}`, subject_id }),
-      );
-    }
-  }
 }
 
-function countedBy({ metric, currency, quantity, amount }: TrueItem, rule: number): bigint {
-  if (rule === 0) return currency === 'USD' ? amount : 0n;
-  if (rule === 2) return ONE;
-  if (rule > 2) return 0n;
-  return metric === 'llm.tokens' ? quantity : 0n;
+function countedBy(
+  { metric, currency, quantity, amount }: TrueItem,
+  rule: (typeof LIMIT_RULES)[number]['limit_key'],
+): bigint {
+  if (rule === 'day') return currency === 'USD' ? amount : 0n;
+  if (rule === 'minute') return currency === 'EUR' ? amount : 0n;
+  if (rule === 'month') return metric === 'llm.tokens' ? quantity : 0n;
+  return rule === 'count' ? ONE : 0n;
 }
 
 /** Returns how many models, or which quantity, the window has. */
-function measuredOf({ measure, values }: Window): bigint {
+function measuredOf({ measure, values }: Pick<Window, 'measure' | 'values'>): bigint {
   const inForce = [...values].flatMap(([value, count]) => (count > 0 ? value : []));
   if (measure === 'unique') return BigInt(inForce.length) * ONE;
   let greatest = 0n;
@@ -163,7 +152,9 @@ function measuredOf({ measure, values }: Window): bigint {
   return greatest;
 }
 
-function monthOf(atS: number): number {
+function startOf(period: (typeof LIMIT_RULES)[number]['period'], atS: number): number {
+  if (period === 'minute') return Math.floor(atS / 60) * 60;
+  if (period === 'day') return Math.floor(atS / DAY_S) * DAY_S;
   const date = new Date(atS * 1_000);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1) / 1_000;
 }
