@@ -6,7 +6,7 @@
 // per unit; the other has graduated tiers of the month for each subject, so each batch moves thousands of counters.
 // Prints the processor time per event, from the first request until all events can be queried, and the ratio of both.
 // Then the stores are compared. Needs a build.
-import { RULE_SET } from './events.mjs';
+import { pricedByTotal, RULE_SET } from './events.mjs';
 import { readOptions } from './options.mjs';
 import { usageOf } from './processes.mjs';
 import { printTable } from './report.mjs';
@@ -16,7 +16,6 @@ import { ServiceLoad } from './service-load.mjs';
 const { events, rounds } = readOptions({ events: 100_000, rounds: 3 });
 const POLL_MS = 100;
 const SECONDS_MAX = 3_600;
-const TIERS = '[[10000, "0.00001"], [100000, "0.000005"], [null, "0.0000025"]]';
 
 const service = await BenchService.start();
 try {
@@ -64,13 +63,6 @@ try {
 
 async function priceByTotal({ id, ruleSetId }) {
   const url = `/v1/projects/${id}/extractor-rule-sets/${ruleSetId}`;
-  const priced = RULE_SET.charge_item_extractors.map(
-    ({ unit_price_expr: _price, amount_expr: _amount, ...item }) => ({
-      ...item,
-      cumulative: { counter: item.name, period: 'month', per: 'subject' },
-      total_expr: `tier_graduated(total.quantity, ${TIERS})`,
-    }),
-  );
-  await service.ask('PUT', url, { ...RULE_SET, charge_item_extractors: priced });
+  await service.ask('PUT', url, pricedByTotal(RULE_SET));
   await service.ask('POST', `${url}/publish`);
 }

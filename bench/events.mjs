@@ -36,6 +36,20 @@ function item(name, metric, path, price) {
   };
 }
 
+const TIERS = '[[10000, "0.00001"], [100000, "0.000005"], [null, "0.0000025"]]';
+
+/** Returns a rule set with graduated tiers of each subject's month in place of a price per unit. */
+export function pricedByTotal(ruleSet) {
+  const priced = ruleSet.charge_item_extractors.map(
+    ({ unit_price_expr: _price, amount_expr: _amount, ...rest }) => ({
+      ...rest,
+      cumulative: { counter: rest.name, period: 'month', per: 'subject' },
+      total_expr: `tier_graduated(total.quantity, ${TIERS})`,
+    }),
+  );
+  return { ...ruleSet, charge_item_extractors: priced };
+}
+
 // Values that change from send to send have a fixed width, so that a request is one buffer with a few digits
 // overwritten.
 const SEQUENCE_WIDTH = 12;

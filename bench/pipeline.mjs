@@ -1,13 +1,14 @@
 // The pipeline alone: segments that wait in the queue are rated and copied into ClickHouse, on one thread.
 //
 //     node --max-semi-space-size=64 bench/pipeline.mjs [events=400000] [projects=4] [loops=2] [batch=20000] [bodies=2]
-//         [limits=0] [projector=1]
+//         [limits=0] [totals=0] [projector=1]
 //
 // `bodies` is the requests of 500 events in one segment. With `limits=1` every event is routed to an account
 // and counted against the five rules of a plan, for each of 10,000 subjects; `limits=2` gives each of them a
-// route of its own. `projector=0` leaves out what copies into ClickHouse. Prints events per second, CPU time,
-// and where the time of a batch goes: time that passed, so with two loops the stages overlap. Needs a build
-// and no service; the rates need an idle machine, CPU time hardly does.
+// route of its own. With `totals=1` prices depend on the total of each subject's month. `projector=0` leaves out
+// what copies into ClickHouse. Prints events per second, CPU time, and where the time of a batch goes: time that
+// passed, so with two loops the stages overlap. Needs a build and no service; the rates need an idle machine, CPU
+// time hardly does.
 import { join } from 'node:path';
 import { PerformanceObserver, performance } from 'node:perf_hooks';
 import { systemClock } from '../packages/service/dist/kernel/clock.js';
@@ -32,6 +33,7 @@ const options = readOptions({
   batch: 20_000,
   bodies: 2,
   limits: 0,
+  totals: 0,
   projector: 1,
 });
 
@@ -47,7 +49,7 @@ try {
   const quotas = new EventQuotas(postgres, queue);
   const rules = createRuleVersions(postgres);
   const limits = createWorkerCatalog();
-  const projects = await createWaitingProjects(postgres, options.projects, options.limits);
+  const projects = await createWaitingProjects(postgres, options.projects, options.limits, options.totals);
   const worker = (observer, onCommitted) =>
     createPipelineWorker(
       { postgres, queue, rules, limits, spool, clock: systemClock, observer, onCommitted },

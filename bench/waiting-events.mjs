@@ -1,19 +1,28 @@
 // A tenant whose events wait in the queue, as ingest appends them.
 import { rawEventHex } from '../packages/service/dist/kernel/id.js';
-import { BATCH_EVENTS, batchBody, PAYLOAD, RequestTemplate, RULE_SET, SUBJECTS } from './events.mjs';
+import {
+  BATCH_EVENTS,
+  batchBody,
+  PAYLOAD,
+  pricedByTotal,
+  RequestTemplate,
+  RULE_SET,
+  SUBJECTS,
+} from './events.mjs';
 import { insertLimits } from './limits.mjs';
 
 const TENANT_ID = 'ten_bench';
 const RULE_SET_ID = 'ers_00000000000000000000000000000000';
 const RUN_ID = 'run';
-const { name: _name, effective_from: _from, ...RULE_CONFIG } = RULE_SET;
 const OCCURRED_AT = Math.floor(Date.now() / 1000);
 
 /**
  * Makes `count` projects with a published rule set. With `limits` 1 every event is counted against five limits of its
- * subject under one route; with 2 each of 10,000 subjects has a route of its own.
+ * subject under one route; with 2 each of 10,000 subjects has a route of its own. With `totals` prices depend on the
+ * totals of each subject's month.
  */
-export async function createWaitingProjects(postgres, count, limits) {
+export async function createWaitingProjects(postgres, count, limits, totals = 0) {
+  const { name: _name, effective_from: _from, ...config } = totals === 0 ? RULE_SET : pricedByTotal(RULE_SET);
   const projects = [];
   await postgres.pool.query(`insert into tenants values ($1, $1, 0)`, [TENANT_ID]);
   for (let index = 0; index < count; index++) {
@@ -36,7 +45,7 @@ export async function createWaitingProjects(postgres, count, limits) {
     `insert into rule_set_versions
       (tenant_id, project_id, rule_set_id, version, effective_from, config, created_at, published_at)
     select tenant_id, id, $1, 1, 1, $2, 0, 0 from projects`,
-    [RULE_SET_ID, JSON.stringify(RULE_CONFIG)],
+    [RULE_SET_ID, JSON.stringify(config)],
   );
   if (limits > 0)
     for (const project of projects) await insertLimits(postgres, project, routedSubjects(limits));
