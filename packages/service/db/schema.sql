@@ -1037,6 +1037,13 @@ CREATE INDEX usage_corrections_by_event ON public.usage_corrections USING btree 
 CREATE INDEX usage_corrections_open ON public.usage_corrections USING btree (busy_until_ms) WHERE (status = ANY (ARRAY['planning'::text, 'applying'::text, 'reverting'::text]));
 CREATE INDEX usage_corrections_planned ON public.usage_corrections USING btree (planned_at_ms) WHERE (status = 'planned'::text);
 
+create table usage_counter_states (
+  tenant_id text not null,
+  project_id text not null,
+  state_id uuid not null,
+  constraint usage_counter_states_pkey PRIMARY KEY (project_id)
+);
+
 create table usage_counter_values (
   tenant_id text not null,
   project_id text not null,

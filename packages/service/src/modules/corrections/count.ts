@@ -1,11 +1,5 @@
 import type { ProjectRef } from '../../kernel/scope.js';
-import {
-  type CountableItem,
-  type Counter,
-  counterKey,
-  counterKeyText,
-  counterOf,
-} from '../counters/index.js';
+import { type CountableItem, type Counter, counterKey, counterOf } from '../counters/index.js';
 import { type CountedItem, type TotalPrices, type TotalRule, totalsOfItem } from '../rules/index.js';
 import type { UsageEventRow, UsageItemRow } from '../usage/index.js';
 
@@ -97,7 +91,7 @@ export async function countsInForce(
     const counter = counterOf(project, counted, owner);
     if (counter === undefined) throw new Error(`a charge item of evt_${eventId} has a total and no counter`);
     const { periodStart, before, after } = totalsOfItem(item.cumulative);
-    const key = counterKey(counterKeyText(counter));
+    const key = counterKey(counter);
     counts.push({
       period: { counter, key, startS: periodStart, endS: undefined },
       count: {

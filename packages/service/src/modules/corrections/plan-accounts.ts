@@ -1,8 +1,8 @@
 import type { ProjectRef } from '../../kernel/scope.js';
 import type { Tx } from '../../platform/postgres/index.js';
-import { BatchCounters, type EventToCount } from '../counters/index.js';
+import { BatchCounters, type CountedEvent, type EventToCount } from '../counters/index.js';
 import { BatchPosting, type PreparedPostings, type RatedUsage } from '../limits/index.js';
-import type { ChargeItem, CountingEvent, RatedEvent } from '../rules/index.js';
+import type { ChargeItem, RatedEvent } from '../rules/index.js';
 import type { UsageEventRow } from '../usage/index.js';
 import { idOf } from './correction.js';
 import { type PeriodCount, totalRuleOf } from './count.js';
@@ -37,18 +37,14 @@ export async function withAccounts(
   const prepared = await posting.prepare([
     { scope: project, events: events.map((each) => usageOf(each, [])) },
   ]);
-  const toCount = new Map(
-    events.flatMap((each) => {
-      const { counting } = each.result;
-      return counting === undefined ? [] : [[each, eventToCount(project, prepared, each, counting)]];
-    }),
-  );
-  const counters = new BatchCounters(tx);
-  await counters.prepare([...toCount.values()]);
+  const counting = events.filter(({ result }) => result.counting !== undefined);
+  const toCount = counting.flatMap((each) => eventToCount(project, prepared, each) ?? []);
+  const counted = await new BatchCounters(tx, { kind: 'write' }).prepare(toCount);
+  const countedOf = new Map(counting.map((each, index) => [each, counted[index]]));
   return events.map((each): Completed => {
     const { former, result } = each;
-    const counted = toCount.get(each);
-    const found = counted === undefined ? undefined : draftOf(each, counted, counters);
+    const ofEvent = countedOf.get(each);
+    const found = ofEvent === undefined ? undefined : draftOf(each, ofEvent);
     if (found?.rated.ok === false) return { former, result: { ok: false, failure: found.rated.failure } };
     const { items, notes } = found?.rated.ok === true ? draftedOf(found.rated) : result.outcome;
     const { posting: routed } = prepared.of(project, usageOf(each, items));
@@ -76,8 +72,9 @@ function eventToCount(
   project: ProjectRef,
   prepared: PreparedPostings,
   each: RatedAgain,
-  counting: CountingEvent,
-): EventToCount {
+): EventToCount | undefined {
+  const { counting } = each.result;
+  if (counting === undefined) return undefined;
   const usage = usageOf(each, []);
   const { subject, occurredAt } = usage;
   const accountId = accountOf(project, prepared, each);
@@ -86,9 +83,7 @@ function eventToCount(
 }
 
 /** Returns the event without amounts by totals, and what it puts into counters. */
-function draftOf({ former }: RatedAgain, event: EventToCount, counters: BatchCounters) {
-  const { counting } = event;
-  const periods = counters.periodsOf(event);
+function draftOf({ former }: RatedAgain, { counting, periods }: CountedEvent) {
   const inCounters = periods.map((period) => period !== undefined);
   // Without any counter nothing is left open.
   const rated: RatedEvent = inCounters.includes(true)

@@ -11,15 +11,9 @@ import { present } from '../../kernel/present.js';
 import type { ProjectScope } from '../../kernel/scope.js';
 import { slotOf } from '../../kernel/shard.js';
 import type { Tx } from '../../platform/postgres/index.js';
-import type {
-  ChargeItem,
-  CountedItem,
-  CounterTotals,
-  CountingEvent,
-  RatedEvent,
-  RatingFailure,
-} from '../rules/index.js';
-import { type CountedOwner, type Counter, counterKey, counterKeyText, counterOf } from './counter.js';
+import type { ChargeItem, CounterTotals, CountingEvent, RatedEvent, RatingFailure } from '../rules/index.js';
+import type { CountedOwner, Counter } from './counter.js';
+import { type CounterMemory, type KnownCounter, ProjectCounters } from './counter-memory.js';
 import { CounterPeriod, countedValue, tooLarge } from './counter-period.js';
 import * as store from './counter-store.js';
 
@@ -33,12 +27,12 @@ export interface EventToCount extends CountedOwner {
   readonly counting: CountingEvent;
 }
 
-/** A counter whose periods the transaction has met. */
-interface KnownCounter {
-  readonly counter: Counter;
-  readonly key: Buffer;
-  /** In no order; they do not overlap. */
-  readonly periods: CounterPeriod[];
+/**
+ * An event with the periods of its counted items; undefined for an item without a counter. Periods stand here and not
+ * in a map of events: V8 would keep all events of the map until its next full collection.
+ */
+export interface CountedEvent extends EventToCount {
+  readonly periods: readonly (CounterPeriod | undefined)[];
 }
 
 /** A time that no known period contains. */
@@ -49,6 +43,14 @@ interface MissingPeriod {
 }
 
 /**
+ * How a transaction uses counters. A reader takes no locks, so that it delays nobody, and must not write. The memory of
+ * a writer is asked for with the first counter.
+ */
+export type CountersUse =
+  | { readonly kind: 'read' }
+  | { readonly kind: 'write'; readonly memory?: () => CounterMemory };
+
+/**
  * The counters that the events of one transaction move. Events are prepared in slices and priced one by one, in the
  * order in which they count; `write` stores the new totals.
  *
@@ -57,50 +59,46 @@ interface MissingPeriod {
  */
 export class BatchCounters {
   readonly #tx: Tx;
-  readonly #isReader: boolean;
-  readonly #known = new Map<string, KnownCounter>();
+  readonly #use: CountersUse;
+  /** By project id. */
+  readonly #projects = new Map<string, ProjectCounters>();
   readonly #accounts = new Map<string, WindowSettings>();
   readonly #askedValues = new Map<CounterPeriod, Set<string>>();
-  /** The periods of the items of prepared events; undefined for an item without a counter. */
-  readonly #periods = new Map<EventToCount, readonly (CounterPeriod | undefined)[]>();
+  /** The periods that this transaction has opened. */
+  readonly #opened: { readonly known: KnownCounter; readonly period: CounterPeriod }[] = [];
+  /** The periods in which this transaction has counted, even if it has taken that back. */
+  readonly #changed = new Set<CounterPeriod>();
   #lockedUpTo = -1;
   #undo: (() => void)[] = [];
 
-  /** @param use a reader takes no locks, so that it delays nobody, and must not write */
-  constructor(tx: Tx, use: 'write' | 'read' = 'write') {
+  constructor(tx: Tx, use: CountersUse) {
     this.#tx = tx;
-    this.#isReader = use === 'read';
+    this.#use = use;
   }
 
-  /** Reads the periods of all counters that a slice of events moves. */
-  async prepare(events: readonly EventToCount[]): Promise<void> {
-    if (events.length === 0) return;
-    if (!this.#isReader) await this.#lock(events);
+  /** Reads the periods of all counters that a slice of events moves; returns the events in the same order. */
+  async prepare(events: readonly EventToCount[]): Promise<readonly CountedEvent[]> {
+    if (events.length === 0) return [];
+    await this.#openProjects(events);
     await this.#readAccounts(events);
-    const counters = events.map((event) =>
-      event.counting.counted.map((item) => this.#counterOf(event, item)),
-    );
+    const counters = events.map((event) => this.#countersOf(event));
     const missing = events.flatMap((event, index) => this.#missingPeriods(event, counters[index] ?? []));
     if (missing.length > 0) await this.#readPeriods(missing);
-    for (const [index, event] of events.entries()) {
-      const periods = (counters[index] ?? []).map((known) => known && periodAt(known, event.occurredAt));
-      this.#periods.set(event, periods);
-    }
-    if (!this.#isReader) await this.#readValues(events);
-  }
-
-  /** Returns the periods of the items of a prepared event; undefined for an item without a counter. */
-  periodsOf(event: EventToCount): readonly (CounterPeriod | undefined)[] {
-    return present(this.#periods.get(event), 'the counters of an event');
+    const counted = events.map((event, index): CountedEvent => {
+      const { scope, subject, accountId, occurredAt, settings, counting } = event;
+      const periods = (counters[index] ?? []).map((known) => known && periodAt(known, occurredAt));
+      return { scope, subject, accountId, occurredAt, settings, counting, periods };
+    });
+    if (this.#use.kind === 'write') await this.#readValues(counted);
+    return counted;
   }
 
   /** Counts the items of a prepared event, and ends its rating. An event that fails counts nothing. */
-  price(event: EventToCount): RatedEvent {
+  price(event: CountedEvent): RatedEvent {
     this.#undo = [];
     const totals: (CounterTotals | undefined)[] = [];
     const moved: CounterPeriod[] = [];
-    const periods = this.periodsOf(event);
-    this.#periods.delete(event);
+    const { periods } = event;
     for (const [index, item] of event.counting.counted.entries()) {
       const period = periods[index];
       const counted = period?.count(item);
@@ -109,6 +107,7 @@ export class BatchCounters {
       totals.push(counted?.totals);
       if (period === undefined || counted === undefined) continue;
       moved.push(period);
+      this.#changed.add(period);
       this.#undo.push(counted.undo);
     }
     const rated = event.counting.price(totals);
@@ -123,16 +122,18 @@ export class BatchCounters {
     this.#undo = [];
   }
 
-  /** Stores the totals. */
+  /** Stores the totals. Nothing must be counted afterwards. */
   async write(): Promise<void> {
-    if (this.#isReader) throw new Error('counters were read without their locks');
-    if (this.#known.size === 0) return;
-    const periods = [...this.#known.values()]
-      .flatMap((known) => known.periods)
-      .filter(({ isChanged }) => isChanged);
+    if (this.#use.kind === 'read') throw new Error('counters were read without their locks');
+    if (this.#changed.size === 0) return;
     // A period whose only events were taken back again was never opened.
-    const counted = periods.filter(({ itemCount, isStored }) => isStored || itemCount > 0);
-    await store.writeCounters(this.#tx, counted);
+    for (const { known, period } of this.#opened) {
+      if (period.itemCount === 0) known.periods.splice(known.periods.indexOf(period), 1);
+    }
+    const counted = [...this.#changed].filter(({ itemCount, isStored }) => isStored || itemCount > 0);
+    const stateId = await store.writeCounters(this.#tx, counted);
+    const projects = new Set(counted.map(({ counter }) => counter.scope.projectId));
+    for (const id of projects) this.#use.memory?.().keep(stateId, present(this.#projects.get(id), id));
   }
 
   #failed({ counting: { subject, dimensions } }: EventToCount, failure: RatingFailure): RatedEvent {
@@ -140,9 +141,25 @@ export class BatchCounters {
     return { ok: false, failure, subject, dimensions };
   }
 
-  async #lock(events: readonly EventToCount[]): Promise<void> {
-    const slots = new Set(events.map(({ scope }) => slotOf(scope.projectNo)));
-    const wanted = [...slots].filter((slot) => slot !== this.#lockedUpTo).sort((a, b) => a - b);
+  /** Locks the projects of a slice that are new to the transaction, and takes what is remembered of them. */
+  async #openProjects(events: readonly EventToCount[]): Promise<void> {
+    const scopes = new Map<string, EventToCount['scope']>();
+    for (const { scope } of events) {
+      if (!this.#projects.has(scope.projectId)) scopes.set(scope.projectId, scope);
+    }
+    if (scopes.size === 0) return;
+    const projects = [...scopes.values()];
+    if (this.#use.kind === 'write') await this.#lock(projects.map(({ projectNo }) => slotOf(projectNo)));
+    const memory = this.#use.kind === 'write' ? this.#use.memory?.() : undefined;
+    const states = memory && (await store.readStates(this.#tx, projects));
+    for (const scope of projects) {
+      const counters = memory?.take(scope, states?.get(scope.projectId)) ?? new ProjectCounters(scope);
+      this.#projects.set(scope.projectId, counters);
+    }
+  }
+
+  async #lock(slots: readonly number[]): Promise<void> {
+    const wanted = [...new Set(slots)].filter((slot) => slot !== this.#lockedUpTo).sort((a, b) => a - b);
     const [first] = wanted;
     if (first === undefined) return;
     if (first < this.#lockedUpTo) throw new Error('slices of events are not in the order of their slots');
@@ -195,15 +212,17 @@ export class BatchCounters {
       const isNew = ({ startS }: CounterPeriod) => known.periods.every((period) => period.startS !== startS);
       for (const period of found) if (isNew(period)) known.periods.push(period);
     }
-    for (const { known, occurredAt, settings } of missing) openPeriod(known, occurredAt, settings, windowOf);
+    for (const { known, occurredAt, settings } of missing) {
+      const period = openPeriod(known, occurredAt, settings, windowOf);
+      if (period !== undefined) this.#opened.push({ known, period });
+    }
   }
 
-  async #readValues(events: readonly EventToCount[]): Promise<void> {
+  async #readValues(events: readonly CountedEvent[]): Promise<void> {
     const missing: store.PeriodValue[] = [];
     for (const event of events) {
-      const periods = this.#periods.get(event) ?? [];
       for (const [index, item] of event.counting.counted.entries()) {
-        const period = periods[index];
+        const period = event.periods[index];
         const value = period === undefined ? undefined : countedValue(period.counter, item);
         if (period === undefined || value === undefined) continue;
         const asked = memoized(this.#askedValues, period, () => new Set());
@@ -215,11 +234,9 @@ export class BatchCounters {
     await store.readValues(this.#tx, missing);
   }
 
-  #counterOf(event: EventToCount, item: CountedItem): KnownCounter | undefined {
-    const counter = counterOf(event.scope, item, event);
-    if (counter === undefined) return undefined;
-    const text = counterKeyText(counter);
-    return memoized(this.#known, text, () => ({ counter, key: counterKey(text), periods: [] }));
+  #countersOf(event: EventToCount): (KnownCounter | undefined)[] {
+    const project = present(this.#projects.get(event.scope.projectId), 'the project of an event');
+    return project.of(event.counting.counted, event);
   }
 }
 
@@ -243,21 +260,24 @@ function periodAt({ counter, periods }: KnownCounter, occurredAt: number): Count
 
 /**
  * Opens the period that contains an instant, unless there is one. It ends where the next one begins, and begins where
- * the one before ends: where timezone or anchor were changed, the period that was open keeps its end.
+ * the one before ends: where timezone or anchor were changed, the period that was open keeps its end. Returns the
+ * period that was opened.
  */
 function openPeriod(
   { counter, key, periods }: KnownCounter,
   occurredAt: number,
   settings: WindowSettings,
   windowOf: typeof windowAt,
-): void {
-  if (periods.some((period) => period.contains(occurredAt))) return;
+): CounterPeriod | undefined {
+  if (periods.some((period) => period.contains(occurredAt))) return undefined;
   let { startS, endS } = windowOf(counter.definition.period, settings, occurredAt);
   for (const other of periods) {
     if (other.endS !== undefined && other.endS <= occurredAt && other.endS > startS) startS = other.endS;
     if (other.startS > occurredAt && (endS === undefined || other.startS < endS)) endS = other.startS;
   }
-  periods.push(new CounterPeriod(counter, key, startS, endS));
+  const period = new CounterPeriod(counter, key, startS, endS);
+  periods.push(period);
+  return period;
 }
 
 /** Adds the amounts of counted items to their periods; discounts are not part of them. */

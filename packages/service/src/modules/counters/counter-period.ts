@@ -38,19 +38,20 @@ export interface PeriodState extends LastRule {
   readonly itemCount: number;
 }
 
+const NO_VALUES: ReadonlySet<string> = new Set();
 const EMPTY: PeriodState = { quantity: 0n, amount: 0n, itemCount: 0, ruleSetVersion: 0, ruleName: '' };
 
 /** One period of a counter, as a transaction sees and changes it. */
 export class CounterPeriod {
-  /** How many charge items had a value, for the values that the transaction asked for. */
-  readonly values = new Map<string, number>();
-  readonly changedValues = new Set<string>();
-  isChanged = false;
-  readonly isStored: boolean;
+  isStored: boolean;
   #quantity: bigint;
   #amount: bigint;
   #itemCount: number;
-  #lastRule: LastRule;
+  #ruleSetVersion: number;
+  #ruleName: string;
+  /** Undefined as long as there are none: most counters keep no values. */
+  #values: Map<string, number> | undefined;
+  #changedValues: Set<string> | undefined;
   /** The values of a maximum that may be kept, once the greatest one is wanted. */
   #ascending: bigint[] | undefined;
 
@@ -68,23 +69,45 @@ export class CounterPeriod {
     public valueCount = 0,
   ) {
     this.isStored = stored !== undefined;
-    const { quantity, amount, itemCount, ...lastRule } = stored ?? EMPTY;
+    const { quantity, amount, itemCount, ruleSetVersion, ruleName } = stored ?? EMPTY;
     this.#quantity = quantity;
     this.#amount = amount;
     this.#itemCount = itemCount;
-    this.#lastRule = lastRule;
+    this.#ruleSetVersion = ruleSetVersion;
+    this.#ruleName = ruleName;
   }
 
   /** A copy of the content. */
   get state(): PeriodState {
-    const { ruleSetVersion, ruleName } = this.#lastRule;
-    return {
-      quantity: this.#quantity,
-      amount: this.#amount,
-      itemCount: this.#itemCount,
-      ruleSetVersion,
-      ruleName,
-    };
+    const { quantity, amount, itemCount, ruleSetVersion, ruleName } = this;
+    return { quantity, amount, itemCount, ruleSetVersion, ruleName };
+  }
+
+  /** How many charge items had a value, for the values that the transaction asked for. */
+  get values(): Map<string, number> {
+    this.#values ??= new Map();
+    return this.#values;
+  }
+
+  /** The changed ones of these values. */
+  get changedValues(): ReadonlySet<string> {
+    return this.#changedValues ?? NO_VALUES;
+  }
+
+  get quantity(): bigint {
+    return this.#quantity;
+  }
+
+  get amount(): bigint {
+    return this.#amount;
+  }
+
+  get ruleSetVersion(): number {
+    return this.#ruleSetVersion;
+  }
+
+  get ruleName(): string {
+    return this.#ruleName;
   }
 
   get itemCount(): number {
@@ -102,7 +125,8 @@ export class CounterPeriod {
   count(item: CountableItem): { readonly totals: CounterTotals; readonly undo: () => void } | undefined {
     const quantity = this.#quantity;
     const amount = this.#amount;
-    const lastRule = this.#lastRule;
+    const ruleSetVersion = this.#ruleSetVersion;
+    const ruleName = this.#ruleName;
     const before = this.#itemCount === 0 ? undefined : quantity;
     const value = countedValue(this.counter, item);
     const isNew = value !== undefined && !this.values.has(value);
@@ -112,11 +136,11 @@ export class CounterPeriod {
     this.#quantity = after;
     this.#itemCount += 1;
     if (value !== undefined) this.#addValue(value, 1);
-    this.isChanged = true;
     const undo = () => {
       this.#quantity = quantity;
       this.#amount = amount;
-      this.#lastRule = lastRule;
+      this.#ruleSetVersion = ruleSetVersion;
+      this.#ruleName = ruleName;
       this.#itemCount -= 1;
       if (value !== undefined) this.#addValue(value, -1);
     };
@@ -164,7 +188,6 @@ export class CounterPeriod {
     const isGone = value !== undefined && !this.values.has(value);
     this.#itemCount = itemCount - 1;
     this.#quantity = itemCount === 1 ? 0n : this.#totalWithout(this.#quantity, item, isGone);
-    this.isChanged = true;
   }
 
   #totalWithout(quantity: bigint, item: CountableItem, isGone: boolean): bigint {
@@ -200,22 +223,23 @@ export class CounterPeriod {
   }
 
   /** Adds the amount of a counted charge item. */
-  charge(amount: bigint, rule: LastRule): void {
+  charge(amount: bigint, { ruleSetVersion, ruleName }: LastRule): void {
     this.#amount += amount;
-    this.#lastRule = rule;
+    this.#ruleSetVersion = ruleSetVersion;
+    this.#ruleName = ruleName;
   }
 
   /** Adds to the amount, without a charge item. */
   addAmount(amount: bigint): void {
     this.#amount += amount;
-    this.isChanged = true;
   }
 
   /** Returns a copy that changes by itself. */
   copy(): CounterPeriod {
     const { counter, key, startS, endS, valueCount } = this;
     const copied = new CounterPeriod(counter, key, startS, endS, this.state, valueCount);
-    for (const [value, count] of this.values) copied.values.set(value, count);
+    if (this.#values !== undefined)
+      for (const [value, count] of this.#values) copied.values.set(value, count);
     return copied;
   }
 
@@ -231,7 +255,16 @@ export class CounterPeriod {
       }
       this.values.set(value, count);
     }
-    this.changedValues.add(value);
+    this.#changedValues ??= new Set();
+    this.#changedValues.add(value);
+  }
+
+  /** Called when the period was written. Values are forgotten: a period can have many, and each was asked for. */
+  written(): void {
+    this.isStored = true;
+    this.#values = undefined;
+    this.#changedValues = undefined;
+    this.#ascending = undefined;
   }
 }
 

@@ -1,8 +1,16 @@
+import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { WindowSettings } from '../../kernel/period.js';
 import { present } from '../../kernel/present.js';
 import type { ProjectScope } from '../../kernel/scope.js';
-import { lockKey, type Tx } from '../../platform/postgres/index.js';
+import {
+  arrayLiteral,
+  columnsOf,
+  lockKey,
+  quotedText,
+  type Tx,
+  uuidArray,
+} from '../../platform/postgres/index.js';
 import { amountFromText, numericText } from '../ledger/index.js';
 import type { Counter } from './counter.js';
 import { CounterPeriod } from './counter-period.js';
@@ -67,8 +75,15 @@ export async function readPeriods(tx: Tx, spans: readonly CounterSpan[]): Promis
   });
 }
 
-/** Writes changed periods, and their changed values. */
-export async function writeCounters(tx: Tx, periods: readonly CounterPeriod[]): Promise<void> {
+/**
+ * Writes changed periods, and their changed values. The slots of their projects must be locked.
+ *
+ * @returns the id of the state in which the projects of these periods are then
+ */
+export async function writeCounters(tx: Tx, periods: readonly CounterPeriod[]): Promise<string> {
+  const stateId = randomUUID();
+  if (periods.length === 0) return stateId;
+  await writeStates(tx, periods, stateId);
   await writePeriods(tx, periods);
   const values = periods.flatMap((period) =>
     Array.from(period.changedValues, (value) => ({
@@ -78,6 +93,29 @@ export async function writeCounters(tx: Tx, periods: readonly CounterPeriod[]): 
     })),
   );
   await writeValues(tx, values);
+  for (const period of periods) period.written();
+  return stateId;
+}
+
+/** Returns the ids of the states of projects whose counters were ever written. The slots must be locked. */
+export async function readStates(
+  tx: Tx,
+  scopes: readonly ProjectScope[],
+): Promise<ReadonlyMap<string, string>> {
+  const { rows } = await sql<{ readonly projectId: string; readonly stateId: string }>`
+    select project_id as "projectId", state_id as "stateId" from usage_counter_states
+    where project_id = any(${scopes.map(({ projectId }) => projectId)}::text[])
+  `.execute(tx);
+  return new Map(rows.map(({ projectId, stateId }) => [projectId, stateId]));
+}
+
+async function writeStates(tx: Tx, periods: readonly CounterPeriod[], stateId: string): Promise<void> {
+  const tenants = new Map(periods.map(({ counter: { scope } }) => [scope.projectId, scope.tenantId]));
+  await sql`
+    insert into usage_counter_states (tenant_id, project_id, state_id)
+    select v.*, ${stateId}::uuid from unnest(${[...tenants.values()]}::text[], ${[...tenants.keys()]}::text[]) as v
+    on conflict (project_id) do update set state_id = excluded.state_id
+  `.execute(tx);
 }
 
 async function writePeriods(tx: Tx, periods: readonly CounterPeriod[]): Promise<void> {
@@ -110,13 +148,18 @@ async function insertPeriods(tx: Tx, periods: readonly CounterPeriod[]): Promise
 
 async function updatePeriods(tx: Tx, periods: readonly CounterPeriod[]): Promise<void> {
   if (periods.length === 0) return;
+  const { words, amounts, integers } = columnsOf(periods);
+  const keys = uuidArray(periods.map(({ key }) => key.toString('hex')));
   await sql`
     update usage_counters c set quantity = v.quantity, amount = v.amount, item_count = v.item_count,
       value_count = v.value_count, rule_set_version = v.rule_set_version, rule_name = v.rule_name
-    from unnest(${periods.map(({ counter }) => counter.scope.projectId)}::text[], ${periods.map(({ key }) => key)}::bytea[],
-      ${periods.map(({ startS }) => startS)}::bigint[], ${contentOf(periods)}
+    from unnest(${words(({ counter }) => counter.scope.projectId)}::text[], ${keys}::uuid[],
+      ${integers(({ startS }) => startS)}::bigint[], ${amounts(({ quantity }) => quantity)}::numeric[],
+      ${amounts(({ amount }) => amount)}::numeric[], ${integers(({ itemCount }) => itemCount)}::bigint[],
+      ${integers(({ valueCount }) => valueCount)}::integer[], ${integers(({ ruleSetVersion }) => ruleSetVersion)}::integer[],
+      ${arrayLiteral(periods, ({ ruleName }) => quotedText(ruleName))}::text[]
     ) as v (project_id, key, period_start, quantity, amount, item_count, value_count, rule_set_version, rule_name)
-    where c.project_id = v.project_id and c.key = v.key and c.period_start = v.period_start
+    where c.project_id = v.project_id and c.key = uuid_send(v.key) and c.period_start = v.period_start
   `.execute(tx);
 }
 

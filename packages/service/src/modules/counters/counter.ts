@@ -43,15 +43,26 @@ export function counterOf(
   };
 }
 
-/** Returns a text that only this counter has among those of all projects. */
-export function counterKeyText({ scope, definition, ruleSetId, by, ...owner }: Counter): string {
-  const { subjectType, subjectId, accountId } = owner;
-  return JSON.stringify([scope.projectId, ruleSetId, definition.name, subjectType, subjectId, accountId, by]);
+/**
+ * Returns a text that a counter shares only with counters of other rule sets and names. It is built for every charge
+ * item, in a fraction of the time of JSON.
+ */
+export function ownerText(
+  { counter: { per }, by }: CountedItem,
+  { subject, accountId }: CountedOwner,
+): string {
+  const values = by.length === 0 ? '' : JSON.stringify(by);
+  if (per === 'project') return `project ${values}`;
+  if (per === 'account') return `account ${accountId} ${values}`;
+  const { type = '', id = '' } = subject ?? {};
+  return `${type.length} ${id.length} ${type}${id}${values}`;
 }
 
 const KEY_BYTES = 16;
 
-/** Returns the key under which a counter is stored. */
-export function counterKey(text: string): Buffer {
-  return hash('sha256', text, 'buffer').subarray(0, KEY_BYTES);
+/** Returns the key under which a counter is stored: a hash of everything that identifies it, in all projects. */
+export function counterKey({ scope, definition, ruleSetId, by, ...owner }: Counter): Buffer {
+  const { subjectType, subjectId, accountId } = owner;
+  const names = [scope.projectId, ruleSetId, definition.name, subjectType, subjectId, accountId, by];
+  return hash('sha256', JSON.stringify(names), 'buffer').subarray(0, KEY_BYTES);
 }

@@ -1,5 +1,6 @@
-export { BatchCounters, type EventToCount } from './batch-counters.js';
-export { type Counter, counterKey, counterKeyText, counterOf } from './counter.js';
+export { BatchCounters, type CountedEvent, type EventToCount } from './batch-counters.js';
+export { type Counter, counterKey, counterOf } from './counter.js';
+export { CounterMemory } from './counter-memory.js';
 export { type CountableItem, CounterPeriod, tooLarge } from './counter-period.js';
 export { lockCounters, writeCounters } from './counter-store.js';
 export { registerCounterRoutes } from './routes.js';

@@ -99,6 +99,7 @@ const SINGLE = new Set<TableName>([
   'ingest_totals',
   'limit_revisions',
   'project_settings',
+  'usage_counter_states',
   'usage_retention',
 ]);
 

@@ -9,7 +9,7 @@ import type {
 } from '../../platform/queue/index.js';
 import type { ThreadTime } from '../../platform/thread-time.js';
 import type { Turns } from '../../platform/turns.js';
-import { BatchCounters } from '../counters/index.js';
+import { BatchCounters, type CounterMemory } from '../counters/index.js';
 import { BatchPosting, type PostingCatalog } from '../limits/index.js';
 import { addArrivals } from '../quotas/index.js';
 import type { UsageBlock } from '../usage/index.js';
@@ -74,6 +74,8 @@ export interface BatchOptions {
   readonly rollup: StagesInput['rollup'];
   /** Shared by all batches of the worker. */
   readonly eventIds: EventIds;
+  /** Shared by all batches of the worker. */
+  readonly counterMemory: () => CounterMemory;
   /** The block in which rows of shared tables are encoded; empty, and not used by other batches meanwhile. */
   readonly block: UsageBlock;
   readonly stages: StageClock<BatchStage>;
@@ -119,7 +121,7 @@ export async function processBatch(
   stages.end('claim');
   const processedAtMs = deps.clock.nowMs();
   const posting = new BatchPosting(tx, deps.limits, processedAtMs);
-  const counters = new BatchCounters(tx);
+  const counters = new BatchCounters(tx, { kind: 'write', memory: options.counterMemory });
   const tenantMs = source.kind === 'new' ? BATCH_ALLOWANCE_MS : TURN_ALLOWANCE_MS;
   const result = await rateAndEncode(
     tx,

@@ -1,6 +1,7 @@
 import { slotOf } from '../../kernel/shard.js';
-import type { BatchCounters, EventToCount } from '../counters/index.js';
+import type { BatchCounters, CountedEvent, EventToCount } from '../counters/index.js';
 import type { PreparedPostings } from '../limits/index.js';
+import type { CountingEvent } from '../rules/index.js';
 import type { UsageEventRow } from '../usage/index.js';
 import type { BatchGroup, NewEvents } from './batch-input.js';
 import { type BatchEvent, withCounters } from './rating.js';
@@ -12,6 +13,11 @@ export interface RatedEvents extends NewEvents {
   readonly rated: readonly BatchEvent[];
 }
 
+/** Rated events whose counters are known, and which events they move: undefined for one with prices of its own. */
+export interface EventsWithCounters extends RatedEvents {
+  readonly counted: readonly (CountedEvent | undefined)[];
+}
+
 /** Sorts groups by the slot of their project: counters are locked slot by slot, in ascending order. */
 export function inOrderOfCounters(groups: BatchGroup[]): readonly BatchGroup[] {
   return groups.sort((a, b) => slotOf(a.projectNo) - slotOf(b.projectNo));
@@ -20,32 +26,30 @@ export function inOrderOfCounters(groups: BatchGroup[]): readonly BatchGroup[] {
 /** Ends the rating of those events whose price depends on the total of a counter. */
 export class CountingStage {
   readonly #counters: CountersOfBatch;
-  #toCount = new Map<BatchEvent, EventToCount>();
 
   constructor(counters: CountersOfBatch) {
     this.#counters = counters;
   }
 
   /** Reads the counters of a slice of events. */
-  async prepare(slice: readonly RatedEvents[], postings: PreparedPostings): Promise<void> {
-    this.#toCount = new Map();
-    for (const { group: scope, rated } of slice) {
+  async prepare(
+    slice: readonly RatedEvents[],
+    postings: PreparedPostings,
+  ): Promise<readonly EventsWithCounters[]> {
+    const toCount: EventToCount[] = [];
+    for (const { group, rated } of slice) {
       for (const event of rated) {
-        const { counting, subject, occurredAt } = event;
-        if (counting === undefined) continue;
-        const route = postings.routeOf(scope, event);
-        const accountId = route?.account.id ?? '';
-        this.#toCount.set(event, {
-          scope,
-          occurredAt,
-          subject,
-          accountId,
-          settings: route?.settings,
-          counting,
-        });
+        if (event.counting !== undefined) toCount.push(eventToCount(group, event, event.counting, postings));
       }
     }
-    await this.#counters.prepare([...this.#toCount.values()]);
+    const counted = await this.#counters.prepare(toCount);
+    let next = 0;
+    return slice.map(({ group, events, rated }) => ({
+      group,
+      events,
+      rated,
+      counted: rated.map(({ counting }) => (counting === undefined ? undefined : counted[next++])),
+    }));
   }
 
   /**
@@ -53,13 +57,28 @@ export class CountingStage {
    *
    * @param add returns the row of the complete event
    */
-  end(event: BatchEvent, add: (complete: BatchEvent) => UsageEventRow): void {
-    const toCount = this.#toCount.get(event);
-    if (toCount === undefined) {
+  end(
+    event: BatchEvent,
+    counted: CountedEvent | undefined,
+    add: (complete: BatchEvent) => UsageEventRow,
+  ): void {
+    if (counted === undefined) {
       add(event);
       return;
     }
-    const row = add(withCounters(event, this.#counters.price(toCount)));
+    const row = add(withCounters(event, this.#counters.price(counted)));
     if (row.status === 'failed') this.#counters.undo();
   }
+}
+
+function eventToCount(
+  scope: BatchGroup,
+  event: BatchEvent,
+  counting: CountingEvent,
+  postings: PreparedPostings,
+): EventToCount {
+  const { subject, occurredAt } = event;
+  const route = postings.routeOf(scope, event);
+  const accountId = route?.account.id ?? '';
+  return { scope, occurredAt, subject, accountId, settings: route?.settings, counting };
 }

@@ -83,7 +83,7 @@ it('gives the thread back while it rates one request by slow rules', async () =>
     posting: {
       prepare: async () => ({ of: () => expect.unreachable(), routeOf: () => expect.unreachable() }),
     },
-    counters: { prepare: async () => {}, price: () => expect.unreachable(), undo: () => {} },
+    counters: { prepare: async () => [], price: () => expect.unreachable(), undo: () => {} },
     rollup: { prepare: async () => {}, excludedDimensionsOf: () => [] },
     processedAtMs: OCCURRED_AT * 1_000,
     block: new UsageBlock(),

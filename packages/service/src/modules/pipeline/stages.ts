@@ -8,7 +8,13 @@ import {
   slicesOf,
 } from './batch-input.js';
 import { type BatchResult, BatchResultBuilder, type BatchResultOptions } from './batch-result.js';
-import { type CountersOfBatch, CountingStage, inOrderOfCounters, type RatedEvents } from './counting.js';
+import {
+  type CountersOfBatch,
+  CountingStage,
+  type EventsWithCounters,
+  inOrderOfCounters,
+  type RatedEvents,
+} from './counting.js';
 import type { AcceptedEvent } from './event.js';
 import { type EventTimeOptions, StageTime } from './event-time.js';
 import { type BatchEvent, type BatchRules, isProcessed, rateBatchEvent, readEnvelope } from './rating.js';
@@ -48,14 +54,13 @@ export async function runStages(input: StagesInput): Promise<BatchResult> {
   for (const slice of slicesOf(groups, duplicates)) {
     const rated = await stages.rate(slice);
     const posted = await stages.post(rated);
-    await stages.count(posted);
-    await stages.encode(posted);
+    await stages.encode(await stages.count(posted));
   }
   return result.result(batchInput);
 }
 
-interface PostedSlice {
-  readonly slice: readonly RatedEvents[];
+interface PostedSlice<Events extends RatedEvents> {
+  readonly slice: readonly Events[];
   readonly postings: PreparedPostings;
 }
 
@@ -92,20 +97,20 @@ class BatchStages {
   }
 
   /** Finds the account, the limits and the lease of rated events. */
-  async post(slice: readonly RatedEvents[]): Promise<PostedSlice> {
+  async post(slice: readonly RatedEvents[]): Promise<PostedSlice<RatedEvents>> {
     const usage = slice.map(({ group, rated }) => ({ scope: group, events: rated.filter(isProcessed) }));
     return { slice, postings: await this.#input.posting.prepare(usage) };
   }
 
   /** Reads the counters on which prices of events depend. */
-  count({ slice, postings }: PostedSlice): Promise<void> {
-    return this.#counting.prepare(slice, postings);
+  async count({ slice, postings }: PostedSlice<RatedEvents>): Promise<PostedSlice<EventsWithCounters>> {
+    return { slice: await this.#counting.prepare(slice, postings), postings };
   }
 
   /** Adds posted events to the result, as rows; defers those for which their tenant has no time left. */
-  async encode({ slice, postings }: PostedSlice): Promise<void> {
+  async encode({ slice, postings }: PostedSlice<EventsWithCounters>): Promise<void> {
     this.#encodingTime.resume();
-    for (const { group, events, rated } of slice) {
+    for (const { group, events, rated, counted } of slice) {
       const time = this.#encodingTime.of(group.tenantId);
       for (const [index, ratedEvent] of rated.entries()) {
         if (time.isSpent) {
@@ -113,7 +118,7 @@ class BatchStages {
           break;
         }
         const event = present(events[index], 'a rated event');
-        this.#counting.end(ratedEvent, (complete) => {
+        this.#counting.end(ratedEvent, counted[index], (complete) => {
           const posting = isProcessed(complete) ? postings.of(group, complete) : undefined;
           return this.#result.addEvent(group, event, complete, posting);
         });

@@ -3,6 +3,7 @@ import { type Postgres, transaction } from '../../platform/postgres/index.js';
 import { type ThreadTime, threadTime } from '../../platform/thread-time.js';
 import { Turns } from '../../platform/turns.js';
 import { pause, retryPauseMs, Wakeup } from '../../platform/wakeup.js';
+import { CounterMemory } from '../counters/index.js';
 import { UsageBlock } from '../usage/index.js';
 import { type BatchDeps, type BatchSource, processBatch } from './batch.js';
 import { DeferredTurns } from './defer.js';
@@ -83,6 +84,8 @@ class LoopWorker implements PipelineWorker {
   readonly #turns: ClaimTurns;
   readonly #rollup: RollupDimensions;
   readonly #eventIds = new EventIds();
+  /** Undefined as long as no price depends on a total. */
+  #counterMemory: CounterMemory | undefined;
   readonly #deferredWakeup = new Wakeup();
   readonly #deferredTurns: DeferredTurns;
   /** Whether a tenant may have deferred events; only then are they queried. */
@@ -244,6 +247,10 @@ class LoopWorker implements PipelineWorker {
       unprojectedBytesMax: this.#options.unprojectedBytesMax,
       rollup: this.#rollup,
       eventIds: this.#eventIds,
+      counterMemory: () => {
+        this.#counterMemory ??= new CounterMemory();
+        return this.#counterMemory;
+      },
       thread: this.#thread,
       slowTenants: batch.source.kind === 'new' ? this.#slowTenants : new Set<string>(),
       stages,

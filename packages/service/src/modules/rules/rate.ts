@@ -3,7 +3,12 @@ import { decimalFromJson } from '../../kernel/json/json.js';
 import { withCosts } from './cost.js';
 import { Discounts } from './discount.js';
 import { type DimensionValue, EventSteps, type SubjectValue } from './expression/index.js';
-import { type CompiledExtractor, RatingFailure, type RatingNote } from './extract/index.js';
+import {
+  type CompiledExtractor,
+  type CounterDefinition,
+  RatingFailure,
+  type RatingNote,
+} from './extract/index.js';
 import { type CounterTotals, type ItemEnv, type ItemRules, outOfRange, priceOf } from './price.js';
 import type { PriceLists } from './pricing/index.js';
 import {
@@ -41,6 +46,7 @@ export type RatedEvent =
 
 const NO_BILLED_ITEMS: readonly BilledItem[] = [];
 const NO_NOTES: readonly RatingNote[] = [];
+const NO_TEXTS: ReadonlyMap<string, string> = new Map();
 
 /**
  * An event that has charge items with a price by the total of a counter. Rating ends when the totals are known.
@@ -124,8 +130,11 @@ interface EndOfRating {
 
 function countingEvent(end: EndOfRating, items: readonly (ChargeItem | PendingItem)[]): CountingEvent {
   const { subject, dimensions } = end.rating.resolved;
-  const texts = dimensionTexts(dimensions);
-  const counted = items.flatMap((item) => ('read' in item ? countedItem(item, texts) : []));
+  const pending = items.filter((item) => 'read' in item);
+  // Most counters need no dimensions.
+  const needsTexts = pending.some(({ price: { total } }) => needsDimensions(total.counter));
+  const texts = needsTexts ? dimensionTexts(dimensions) : NO_TEXTS;
+  const counted = pending.map((item) => countedItem(item, texts));
   return {
     ok: undefined,
     subject,
@@ -134,6 +143,10 @@ function countingEvent(end: EndOfRating, items: readonly (ChargeItem | PendingIt
     price: (totals) => priced(end, items, totals),
     draft: (hasCounter) => draftOf(end, items, hasCounter),
   };
+}
+
+function needsDimensions({ by, of }: CounterDefinition): boolean {
+  return by.length > 0 || of !== undefined;
 }
 
 function draftOf(

@@ -40,9 +40,9 @@ export function periodFinder(
         const accountId = isPosted ? event.account_id : (route?.account.id ?? '');
         return { scope: project, subject, occurredAt, accountId, settings: route?.settings, counting };
       });
-      const counters = new BatchCounters(tx, 'read');
-      await counters.prepare(toCount);
-      return toCount.map((event) => counters.periodsOf(event));
+      const counters = new BatchCounters(tx, { kind: 'read' });
+      const counted = await counters.prepare(toCount);
+      return counted.map(({ periods }) => periods);
     });
 }
 

@@ -69,6 +69,7 @@ export interface Database {
   usage_correction_parts: UsageCorrectionPartsTable;
   usage_correction_totals: UsageCorrectionTotalsTable;
   usage_corrections: UsageCorrectionsTable;
+  usage_counter_states: UsageCounterStatesTable;
   usage_counter_values: UsageCounterValuesTable;
   usage_counters: UsageCountersTable;
   usage_event_id_blocks: UsageEventIdBlocksTable;
@@ -878,6 +879,12 @@ export interface UsageCorrectionsTable {
   counters: Generated<string>;
   phase: Generated<string>;
   progressed_at_ms: number | null;
+}
+
+export interface UsageCounterStatesTable {
+  tenant_id: string;
+  project_id: string;
+  state_id: string;
 }
 
 export interface UsageCounterValuesTable {
