@@ -21,6 +21,8 @@ export interface Grouping {
   readonly measures: readonly Measure[];
   /** Whether each row also gets the first and the last of its units, because their quantities are added or compared. */
   readonly findsUnits: boolean;
+  /** Whether rows of which only amounts are left, those of remainders of corrections, are kept. */
+  readonly keepsAmounts: boolean;
   /** Whether rows of which only costs are left are kept. */
   readonly keepsCosts: boolean;
 }
@@ -33,12 +35,11 @@ const PERCENTS = { p50: 50, p90: 90, p95: 95, p99: 99 } as const satisfies Recor
  * corrected events had never been sent. Sums of UInt64 wrap around, which is exact.
  */
 const COUNT = 'sum(part_count)';
-const isLeft = ({ keepsCosts, measures }: Pick<Grouping, 'keepsCosts' | 'measures'>) => {
+const isLeft = ({ keepsAmounts, keepsCosts }: Pick<Grouping, 'keepsAmounts' | 'keepsCosts'>) => {
   const sums = [
     COUNT,
     ...(keepsCosts ? ['sum(part_cost_count)'] : []),
-    // A remainder of a correction counts 0, and has an amount.
-    ...(partsOf(measures).includes('amount') ? ['sum(part_amount)'] : []),
+    ...(keepsAmounts ? ['sum(part_amount)'] : []),
   ];
   return `(${sums.map((sum) => `${sum} != 0`).join(' OR ')})`;
 };
@@ -85,11 +86,11 @@ export function uniqueColumn(measures: readonly Measure[], measure: UniqueMeasur
  * left are dropped.
  */
 export function measuredSql(from: string, grouping: Grouping): string {
-  const { keys, measures, findsUnits, keepsCosts } = grouping;
+  const { keys, measures, findsUnits } = grouping;
   const comparesValues = measures.some(readsValues);
   const aggregated = comparesValues ? ofItemsInForceSql(from, grouping) : ofPartsSql(from, grouping);
-  // Where only costs are left, there are no quantities and no units.
-  const ofItems = (value: string) => (keepsCosts ? `if(count_sum = 0, NULL, ${value})` : value);
+  // Where only amounts or costs are left, there are no quantities and no units.
+  const ofItems = (value: string) => `if(count_sum = 0, NULL, ${value})`;
   const units = [`${ofItems('least_unit')} AS first_unit`, `${ofItems('greatest_unit')} AS last_unit`];
   const more = [...(findsUnits ? units : []), ...(comparesValues ? ['is_torn'] : [])];
   const values = measures.map((measure, i) => {

@@ -2,7 +2,7 @@ import { isOfCosts, isOfQuantities } from '@tollgate/contract';
 import type { StorageTables } from '../storage/index.js';
 import { StatementParams } from '../usage/index.js';
 import { itemsSql } from './items-sql.js';
-import { measureColumn, measuredSql } from './measure-sql.js';
+import { type Grouping, measureColumn, measuredSql, partsOf } from './measure-sql.js';
 import { addsUnits, kindsOf, type PlannedQuery } from './planned-query.js';
 
 /** A statement in which every value is a bound parameter, including names of dimensions. */
@@ -47,11 +47,16 @@ export function analysisStatement(tables: StorageTables, query: PlannedQuery): S
   const found = measuredSql(from, {
     ...{ columns, keys, measures },
     findsUnits: addsUnits(query),
-    keepsCosts: measures.some(isOfCosts),
+    ...keptWithoutItems(query),
   });
   const limit = params.add('limit', 'UInt32', query.rowsMax + 1);
   const sql = `${found} ORDER BY ${keys.join(', ')} LIMIT ${limit} SETTINGS ${SETTINGS}`;
   return { sql, params: params.values };
+}
+
+/** Says what keeps a row without charge items: amounts and costs that are measured. */
+function keptWithoutItems({ measures }: PlannedQuery): Pick<Grouping, 'keepsAmounts' | 'keepsCosts'> {
+  return { keepsAmounts: partsOf(measures).includes('amount'), keepsCosts: measures.some(isOfCosts) };
 }
 
 /**
@@ -68,11 +73,17 @@ function markOtherSql(params: StatementParams, items: string, query: PlannedQuer
   const group = values.flatMap((value) => [`isNull(${value})`, `ifNull(${value}, '')`]);
   const groups = params.add('groups', 'UInt32', groupsMax);
   const keys = [...kindsOf(query), ...values];
-  const keepsCosts = measures.some(isOfCosts);
-  const grouping = { columns: keys, keys, measures: [rankedBy], findsUnits: false, keepsCosts };
-  const ranked = measuredSql(items, grouping);
-  // Groups of which only costs are left have no quantities.
-  const total = keepsCosts && isOfQuantities(rankedBy) ? `ifNull(${measureColumn(0)}, 0)` : measureColumn(0);
+  // A group that has a row takes part, whatever it is ranked by.
+  const kept = keptWithoutItems(query);
+  const ranked = measuredSql(items, {
+    columns: keys,
+    keys,
+    measures: [rankedBy],
+    findsUnits: false,
+    ...kept,
+  });
+  // Groups of which only amounts or costs are left have no quantities.
+  const total = isOfQuantities(rankedBy) ? `ifNull(${measureColumn(0)}, 0)` : measureColumn(0);
   // LIMIT BY would sort all groups to find these few: for a million, that takes as long as summing them.
   return `SELECT *, (${[kinds, ...group].join(', ')}) NOT IN (
       SELECT ${[kinds, ...group.map((_, i) => `ranked.${i + 2}`)].join(', ')} FROM (

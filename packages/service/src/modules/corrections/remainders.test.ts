@@ -16,7 +16,7 @@ afterAll(async () => {
 });
 
 async function limitedProject(fixture: CorrectionsFixture): Promise<[CorrectionsProject, string]> {
-  const project = await countedProject(fixture, { total: GRADUATED });
+  const project = await countedProject(fixture, { total: GRADUATED, extractor: { unit: 'token' } });
   const plan = { name: 'plan', title: 'Plan', rules: LIMIT_RULES };
   const { id: planId } = await project.must(201, 'POST', '/usage-limit-plans', plan);
   await project.must(200, 'POST', `/usage-limit-plans/${planId}/publish`);
@@ -72,6 +72,39 @@ it.each(['shared', 'dedicated'] as const)(
     expect(await fixture.verify()).toMatchObject({ status: 'equal', counters: { difference_count: 0 } });
   },
 );
+
+it('a row that only has an amount that is left has no quantities, no unit, and its place among groups', async () => {
+  const [project] = await limitedProject(fixtures.shared);
+  const [first = ''] = await project.sendAndRate([
+    { customer: 'a', n: 8, model: 'x' },
+    { customer: 'a', n: 6, model: 'y' },
+  ]);
+  await project.void(first);
+  const query = { time_range: project.everything, bucket_size: 'none', group_by: ['model'] };
+  const rowsBy = async (fields: object) =>
+    (await project.must(200, 'POST', '/analysis/query', { ...query, ...fields })).rows;
+  const none = { item_count: 0, amount: '4', minimum: null, maximum: null, average: null, p50: null };
+  const measured = { minimum: '6', maximum: '6', average: '6', p50: '6' };
+  expect(await rowsBy({ measures: MEASURES })).toMatchObject([
+    { group: { model: 'x' }, ...none, quantity: '0', 'unique:model': 0 },
+    { group: { model: 'y' }, ...measured, 'unique:model': 1 },
+  ]);
+  // The rollup has averages.
+  expect(await rowsBy({ measures: ['average', 'amount'] })).toMatchObject([
+    { average: null, amount: '4' },
+    { average: '6', amount: '8' },
+  ]);
+  for (const measure of ['quantity', 'minimum'])
+    expect(await rowsBy({ split_by: [], measures: [measure, 'amount'] })).toMatchObject([
+      { group: { model: 'x' }, amount: '4' },
+      { group: { model: 'y' }, amount: '8' },
+    ]);
+  for (const first of ['item_count', 'minimum', 'unique:model', 'amount'])
+    expect(await rowsBy({ limit: 2, measures: [...new Set([first, 'amount'])] })).toMatchObject([
+      { group: { model: 'x' }, other: false, amount: '4' },
+      { group: { model: 'y' }, other: false, amount: '8' },
+    ]);
+});
 
 it('is merged by later corrections, and kept until its event costs nothing', async () => {
   const fixture = fixtures.shared;
