@@ -95,7 +95,9 @@ export const RulesTestRequest = Type.Object(
     totals: Type.Optional(
       mapOf(Type.String({ maxLength: 64 }), {
         description:
-          'The total of each counter before the event, by its name. Without one, the event is the first of its period.',
+          'The total of each counter before the event, by its name: a decimal that is not negative, for all rule sets ' +
+          'with a counter of that name. Without one, the event is the first of its period. The value of an event is ' +
+          'new to a counter of distinct values. A name that no rule in force at `occurred_at` has is a 400.',
       }),
     ),
   },

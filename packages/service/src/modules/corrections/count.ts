@@ -1,6 +1,6 @@
 import type { ProjectRef } from '../../kernel/scope.js';
 import { type CountableItem, type Counter, counterKey, counterOf } from '../counters/index.js';
-import { type CountedItem, type TotalPrices, type TotalRule, totalsOfItem } from '../rules/index.js';
+import { type TotalPrices, type TotalRule, totalsOfItem } from '../rules/index.js';
 import type { UsageEventRow, UsageItemRow } from '../usage/index.js';
 
 /** The items that are taken out of counters, which are in force; and those that are put in. */
@@ -87,8 +87,7 @@ export async function countsInForce(
     const value = definition.of === undefined ? undefined : dimensions.get(definition.of);
     const by = definition.by.map((name) => dimensions.get(name) ?? null);
     const { ruleSetId, quantity } = item;
-    const counted: CountedItem = { counter: definition, ruleSetId, quantity, by, value, path: '' };
-    const counter = counterOf(project, counted, owner);
+    const counter = counterOf(project, { counter: definition, ruleSetId, by }, owner);
     if (counter === undefined) throw new Error(`a charge item of evt_${eventId} has a total and no counter`);
     const { periodStart, before, after } = totalsOfItem(item.cumulative);
     const key = counterKey(counter);

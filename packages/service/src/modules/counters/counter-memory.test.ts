@@ -53,7 +53,7 @@ function eventOf(projectId: string, { subject, quantity, occurredAt }: Usage, se
       ...{ name: aggregate, period: { kind: 'calendar', unit: 'month' } as const, per: 'subject' as const },
       ...{ by: [], aggregate, of: aggregate === 'unique' ? 'size' : undefined, currency: 'USD' },
     },
-    ...{ ruleSetId: 'prs_1', quantity, by: [], path: '' },
+    ...{ ruleSetId: 'prs_1', pricingSource: 'pricing_rule_set' as const, quantity, by: [], path: '' },
     value: aggregate === 'unique' ? String(quantity) : undefined,
   }));
   const price: EventToCount['counting']['price'] = (totals) => {

@@ -26,7 +26,7 @@ export interface Counter {
 /** Returns the counter of a charge item; undefined if there is one per account and the event has no account. */
 export function counterOf(
   scope: ProjectScope,
-  { counter: definition, ruleSetId, by }: CountedItem,
+  { counter: definition, ruleSetId, by }: Pick<CountedItem, 'counter' | 'ruleSetId' | 'by'>,
   { subject, accountId }: CountedOwner,
 ): Counter | undefined {
   const { per } = definition;

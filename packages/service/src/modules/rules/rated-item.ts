@@ -33,6 +33,8 @@ export interface ChargeItem extends Price {
 /** A charge item whose price depends on the total of a counter. */
 export interface CountedItem {
   readonly counter: CounterDefinition;
+  /** Tells rules of both kinds apart where neither has an id. */
+  readonly pricingSource: Price['pricingSource'];
   readonly ruleSetId: string;
   /** × 10^18. */
   readonly quantity: bigint;
@@ -59,13 +61,13 @@ export interface PendingItem {
 
 /** @param dimensions of the event, as they are recorded */
 export function countedItem(
-  { read: { quantity }, price: { total, ruleSetId } }: PendingItem,
+  { read: { quantity }, price: { total, pricingSource, ruleSetId } }: PendingItem,
   dimensions: ReadonlyMap<string, string>,
 ): CountedItem {
   const { counter, price } = total;
   const by = counter.by.map((name) => dimensions.get(name) ?? null);
   const value = counter.of === undefined ? undefined : dimensions.get(counter.of);
-  return { counter, ruleSetId, quantity, by, value, path: price.path };
+  return { counter, pricingSource, ruleSetId, quantity, by, value, path: price.path };
 }
 
 /**

@@ -1,4 +1,10 @@
-import { type RulesTestRequest, type RulesTestResult, WARNINGS_MAX } from '@tollgate/contract';
+import {
+  type ExtractorConfig,
+  type PricingConfig,
+  type RulesTestRequest,
+  type RulesTestResult,
+  WARNINGS_MAX,
+} from '@tollgate/contract';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import { parseDecimal, toStored } from '../../kernel/decimal.js';
 import { invalidRequest } from '../../kernel/errors.js';
@@ -49,7 +55,8 @@ export async function testRules(
   const input = ratingInputOf({ occurred_at: unixSeconds(clock), ...event });
   const prices = await rating.prices.at(input.occurredAt);
   const rules = { extractor: rating.extractor, ...prices.lists };
-  const rated = rateAlone(rules, input, totalsOf(body.totals));
+  const totals = totalsOf(body.totals, [extractor.config, ...prices.configs.values()]);
+  const rated = rateAlone(rules, input, totals);
   const { items, failure } = outcomeOf(rated);
   const dimensions = Object.fromEntries(dimensionTexts(rated.dimensions));
   const seen = {
@@ -87,21 +94,40 @@ export async function testRules(
   };
 }
 
-/** @throws DomainError `invalid_request` naming the total that cannot be one */
-function totalsOf(totals: RulesTestRequest['totals']): ReadonlyMap<string, bigint> {
+/**
+ * @param configs of the rules that price the event
+ * @throws DomainError `invalid_request` naming the total that cannot be one, or whose counter no rule has
+ */
+function totalsOf(
+  totals: RulesTestRequest['totals'],
+  configs: readonly (ExtractorConfig | PricingConfig)[],
+): ReadonlyMap<string, bigint> {
+  const counters = new Set(configs.flatMap(counterNames));
   return new Map(
     Object.entries(totals ?? {}).map(([counter, text]) => {
       const decimal = parseDecimal(text);
       const stored = decimal === undefined ? undefined : toStored(decimal);
-      if (stored === undefined) {
+      if (stored === undefined || stored < 0n) {
         throw invalidRequest(
           `totals.${counter}`,
-          'expected a decimal of at most 20 integer and 18 fraction digits',
+          'expected a decimal of at most 20 integer and 18 fraction digits, which is not negative',
+        );
+      }
+      if (!counters.has(counter)) {
+        throw invalidRequest(
+          `totals.${counter}`,
+          'expected the name of a counter of the rules that price the event',
         );
       }
       return [counter, stored];
     }),
   );
+}
+
+function counterNames(config: ExtractorConfig | PricingConfig): string[] {
+  const entries = 'charge_item_extractors' in config ? config.charge_item_extractors : undefined;
+  const { rules } = config as PricingConfig;
+  return [...(entries ?? []), ...(rules ?? [])].flatMap(({ cumulative }) => cumulative?.counter ?? []);
 }
 
 /** Checks all texts but those of the event, as if they were saved. */

@@ -111,10 +111,10 @@ describe('the totals before a tested event', () => {
   });
 
   it('are sent if they are numbers of counters that exist', () => {
-    const given = { a: '-40.5', b: '4e3', c: '1', d: '' };
-    expect(withTotals({ version: 1 }, ['a', 'b', 'd'], given)).toEqual({
+    const given = { a: '40.5', b: '4e3', c: '1', d: '', e: '-1' };
+    expect(withTotals({ version: 1 }, ['a', 'b', 'd', 'e'], given)).toEqual({
       version: 1,
-      totals: { a: '-40.5' },
+      totals: { a: '40.5' },
     });
     expect(withTotals({ version: 1 }, ['d'], given)).toEqual({ version: 1 });
     expect(withTotals(undefined, ['a'], given)).toBeUndefined();

@@ -100,7 +100,7 @@ function counterOf(entry: { readonly cumulative?: { readonly counter?: unknown }
 /** Totals before the event by counter, as they were entered. */
 export type GivenTotals = Readonly<Record<string, string>>;
 
-const TOTAL = /^-?\d{1,20}(\.\d{1,18})?$/;
+const TOTAL = /^\d{1,20}(\.\d{1,18})?$/;
 
 export function isTotal(text: string): boolean {
   return TOTAL.test(text);
