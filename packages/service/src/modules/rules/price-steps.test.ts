@@ -19,6 +19,10 @@ describe('the next step of a price', () => {
     ['tier_graduated(total.quantity, dimensions.tiers)', '1', undefined],
     ['tier_graduated(total.quantity - dec("5"), [[10, "2"], [null, "1"]])', '1', undefined],
     ['dec("2") * tier_volume(total.quantity, [[10, "2"], [null, "1"]])', '1', undefined],
+    ["tier_graduated(total.quantity, [[10, '2'], [null, '1']])", '4', ['10', '1']],
+    ['tier_volume((total.quantity), [[1e1, .5], [null, 0.25]], ) // by volume', '4', ['10', '0.25']],
+    ['tier_volume(total.quantity, [[10, "2"], [null, dec(\'1\') * 2]])', '4', undefined],
+    ['tier_volume(total.quantity, [[10, "2"], [null, "1"]]', '4', undefined],
     ['total.quantity', '1', undefined],
   ])('%s at %s', (source, quantity, step) => {
     const decimal = parseDecimal(quantity);

@@ -1,31 +1,17 @@
 import type { CounterStep, ExtractorConfig, PricingConfig } from '@tollgate/contract';
-import { compare, type Decimal, mul, toText } from '../../kernel/decimal.js';
-import { decimalFromJson, parseLossless } from '../../kernel/json/json.js';
-import { startedPackages } from './expression/index.js';
+import { compare, type Decimal, mul, parseDecimal, toText } from '../../kernel/decimal.js';
+import { type Literal, startedPackages, tierCallOf } from './expression/index.js';
 import { pricingRuleNames } from './pricing/index.js';
-
-/** A price by tiers that stand in the expression itself. */
-const TIERED_PRICE = /^\s*tier_(graduated|volume|package)\s*\(\s*total\.quantity\s*,(.*)\)\s*$/s;
-const WRAPPED_NUMBER = /dec\(\s*("[^"]*"|[\d.]+)\s*\)/g;
 
 /** Returns the next change of a price by tiers above a total; undefined where there is none, or none is known. */
 export function nextStep(totalExpr: string, quantity: Decimal): CounterStep | undefined {
-  const [, kind, text = ''] = TIERED_PRICE.exec(totalExpr) ?? [];
-  const literals = kind === undefined ? undefined : literalsOf(text);
-  if (literals === undefined) return undefined;
+  const call = tierCallOf(totalExpr);
+  if (call === undefined) return undefined;
+  const { kind, literals } = call;
   return kind === 'package' ? nextPackage(literals, quantity) : nextTier(literals[0], quantity);
 }
 
-/** Reads arguments that are JSON once numbers stand without `dec()`. */
-function literalsOf(text: string): readonly unknown[] | undefined {
-  try {
-    return parseLossless(`[${text.replaceAll(WRAPPED_NUMBER, '$1')}]`) as readonly unknown[];
-  } catch {
-    return undefined;
-  }
-}
-
-function nextTier(tiers: unknown, quantity: Decimal): CounterStep | undefined {
+function nextTier(tiers: Literal | undefined, quantity: Decimal): CounterStep | undefined {
   if (!Array.isArray(tiers)) return undefined;
   const reached = tiers.findIndex((tier) => {
     const upTo = numberAt(tier, 0);
@@ -38,7 +24,7 @@ function nextTier(tiers: unknown, quantity: Decimal): CounterStep | undefined {
 }
 
 /** The next package begins where the packages that were started are full. */
-function nextPackage([size, price]: readonly unknown[], quantity: Decimal): CounterStep | undefined {
+function nextPackage([size, price]: readonly Literal[], quantity: Decimal): CounterStep | undefined {
   const each = numberOf(size);
   const unitPrice = numberOf(price);
   if (each === undefined || unitPrice === undefined) return undefined;
@@ -46,12 +32,12 @@ function nextPackage([size, price]: readonly unknown[], quantity: Decimal): Coun
   return { at_quantity: toText(full), unit_price: toText(unitPrice) };
 }
 
-function numberAt(tier: unknown, index: number): Decimal | undefined {
+function numberAt(tier: Literal | undefined, index: number): Decimal | undefined {
   return Array.isArray(tier) ? numberOf(tier[index]) : undefined;
 }
 
-function numberOf(value: unknown): Decimal | undefined {
-  return value === null || value === undefined ? undefined : decimalFromJson(value as string);
+function numberOf(value: Literal | undefined): Decimal | undefined {
+  return typeof value === 'string' ? parseDecimal(value) : undefined;
 }
 
 /** Returns the `total_expr` of a rule by the name that charge items record; undefined if there is no such rule. */
