@@ -5,7 +5,7 @@ import { closed, Nullable, UnixSeconds } from './common.js';
 /** Differences listed in one report; the rest is only counted. */
 export const VERIFY_DIFFERENCES_MAX = 1_000;
 
-export const COUNTER_MEASURES = ['quantity', 'amount', 'item_count'] as const;
+export const COUNTER_MEASURES = ['quantity', 'amount', 'item_count', 'value_count', 'values'] as const;
 
 export const CounterDifference = Type.Object(
   {
@@ -20,7 +20,9 @@ export const CounterDifference = Type.Object(
     period_start: UnixSeconds,
     measure: Type.Enum([...COUNTER_MEASURES], {
       description:
-        'The total; the sum of the amounts of its charge items before discounts; or how many there are.',
+        'The total; the sum of the amounts of its charge items before discounts; how many there are; how many ' +
+        'different values a counter with the aggregate `unique` or `max` keeps; or a checksum of these values and how ' +
+        'many charge items have each.',
     }),
     expected: Type.String({ description: 'By the charge items of the history.' }),
     found: Type.String({ description: 'By the counter; `"0"` if it is missing.' }),

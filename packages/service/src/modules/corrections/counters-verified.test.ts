@@ -13,6 +13,11 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.close());
 
+/** The next test begins with equal stores. */
+async function forget({ projectId }: CorrectionsProject): Promise<void> {
+  await fixture.rows('delete from rule_set_counters where project_id = $1', [projectId]);
+}
+
 async function filled(cumulative: Partial<Cumulative>): Promise<CorrectionsProject> {
   const project = await countedProject(fixture, { total: GRADUATED, cumulative });
   await project.route('a');
@@ -71,6 +76,42 @@ it.each<[string, string, object]>([
   expect(missing.differences).toContainEqual(
     expect.objectContaining({ by: { model: 'x' }, measure: 'quantity', expected: '12', found: '0' }),
   );
-  // The next test begins with equal stores.
-  await fixture.rows('delete from rule_set_counters where project_id = $1', [project.projectId]);
+  await forget(project);
+});
+
+const UNIQUE: Partial<Cumulative> = { aggregate: 'unique', of: 'model' };
+
+it.each<[string, Partial<Cumulative>, string, string[]]>([
+  [
+    'a wrong number of values',
+    UNIQUE,
+    "update usage_counters set value_count = value_count + 1 where project_id = $1 and subject_id = 'b'",
+    ['value_count'],
+  ],
+  [
+    'a missing value',
+    UNIQUE,
+    "delete from usage_counter_values where project_id = $1 and value = 'y'",
+    ['values'],
+  ],
+  [
+    'a wrong value',
+    UNIQUE,
+    "update usage_counter_values set value = 'z' where project_id = $1 and value = 'y'",
+    ['values'],
+  ],
+  [
+    'a wrong number of charge items with a quantity',
+    { aggregate: 'max' },
+    "update usage_counter_values set item_count = 3 where project_id = $1 and value = '8'",
+    ['values'],
+  ],
+])('%s that a counter keeps is found', async (_, cumulative, change, measures) => {
+  const project = await filled(cumulative);
+  expect((await fixture.verify()).counters.difference_count).toBe(0);
+  await fixture.rows(change, [project.projectId]);
+  const { status, counters } = await fixture.verify();
+  expect(status).toBe('different');
+  expect(counters.differences.map(({ measure }) => measure)).toEqual(measures);
+  await forget(project);
 });

@@ -19,8 +19,14 @@ import { onSnapshot, readWaiting } from './totals-store.js';
 
 /** Upper bound of the periods of one counter that are compared, which bounds the memory. */
 const PERIODS_MAX = 100_000;
-const NOTHING = { quantity: '0', amount: '0', itemCount: '0' } as const;
-const FIELDS = { quantity: 'quantity', amount: 'amount', item_count: 'itemCount' } as const;
+const NOTHING = { quantity: '0', amount: '0', itemCount: '0', valueCount: '0', values: '0' } as const;
+const FIELDS = {
+  quantity: 'quantity',
+  amount: 'amount',
+  item_count: 'itemCount',
+  value_count: 'valueCount',
+  values: 'values',
+} as const;
 
 /**
  * Compares the counters with the charge items that name them, one counter of a rule set after the other. Both sides are
@@ -72,10 +78,10 @@ async function verifyCounter(
   }
 }
 
-type Sums = Pick<CounterSums, 'quantity' | 'amount' | 'itemCount'>;
+type Sums = Pick<CounterSums, (typeof FIELDS)[keyof typeof FIELDS]>;
 
 function isSame(a: Sums, b: Sums): boolean {
-  return a.quantity === b.quantity && a.amount === b.amount && a.itemCount === b.itemCount;
+  return Object.values(FIELDS).every((field) => a[field] === b[field]);
 }
 
 function byPeriod(periods: readonly CounterSums[]): Map<string, CounterSums> {

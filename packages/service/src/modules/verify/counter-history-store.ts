@@ -11,11 +11,14 @@ interface CountedRow extends Omit<CounterSums, 'by' | 'periodStart'> {
 
 /** A remainder of a correction names its counter, because its event may have another subject since. */
 const IS_LEFT = `item.source = 'correction'`;
+/** The first 60 bits of the SHA-256 of a text. */
+const hashOf = (text: string) =>
+  `toInt256(bitShiftRight(reinterpretAsUInt64(reverse(substring(SHA256(${text}), 1, 8))), 4))`;
 const named = (field: string) => `JSONExtractString(item.cumulative, '${field}')`;
 
 /**
  * Adds up the charge items that name a counter, by period: their amounts before discounts, how many are in force, and
- * the total that follows from them.
+ * the total and the kept values that follow from them.
  *
  * @param rowsMax returns at most one row more than this
  */
@@ -30,7 +33,7 @@ export async function sumCountedItems(
   const { per, by, aggregate, of } = definition;
   const ownerOf = (column: string) => `if(${IS_LEFT}, ${named(column)}, ${column})`;
   const ofSubject = (column: string) => (per === 'subject' ? ownerOf(column) : `''`);
-  const values = by.map((_, index) => {
+  const byValues = by.map((_, index) => {
     const name = `{by_${index}:String}`;
     const left = `JSONExtract(item.cumulative, 'by', 'Array(Nullable(String))')[${index + 1}]`;
     return `if(${IS_LEFT}, (ifNull(${left}, ''), toUInt8(isNotNull(${left}))),
@@ -48,13 +51,19 @@ export async function sumCountedItems(
     max: 'maxIf(toDecimal256(value, 18), items > 0)',
     unique: `toDecimal256(uniqExactIf(value, items > 0 AND value != ''), 18)`,
   }[aggregate];
+  const keptText = { sum: undefined, count: undefined, max: 'value', unique: 'substring(value, 2)' }[
+    aggregate
+  ];
+  const valueCount = keptText === undefined ? '0' : `countIf(items > 0 AND value != '')`;
+  const values = keptText === undefined ? '0' : `sumIf(${hashOf(keptText)} * items, value != '')`;
   const params = Object.fromEntries(by.map((name, index) => [`by_${index}`, name]));
   const rows = await clickhouse.query<CountedRow>(
     `SELECT subjectType, subjectId, accountId, by, toString(start) AS periodStart, toString(${total}) AS quantity,
-       toString(sum(charged)) AS amount, toString(sum(items)) AS itemCount
+       toString(sum(charged)) AS amount, toString(sum(items)) AS itemCount,
+       toString(${valueCount}) AS valueCount, toString(${values}) AS values
      FROM (
        SELECT ${ofSubject('subject_type')} AS subjectType, ${ofSubject('subject_id')} AS subjectId,
-         ${per === 'account' ? ownerOf('account_id') : `''`} AS accountId, ${values.length === 0 ? '[]' : `[${values}]`} AS by,
+         ${per === 'account' ? ownerOf('account_id') : `''`} AS accountId, ${byValues.length === 0 ? '[]' : `[${byValues}]`} AS by,
          JSONExtractInt(item.cumulative, 'period_start') AS start, ${value} AS value, sum(${ITEM_SIGN}) AS items,
          sum(toDecimal256(item.quantity, 18)) AS quantity,
          sum(toDecimal256(item.amount, 18) + toDecimal256(item.discount, 18)) AS charged

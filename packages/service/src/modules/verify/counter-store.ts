@@ -29,6 +29,10 @@ export interface CounterSums {
   readonly quantity: string;
   readonly amount: string;
   readonly itemCount: string;
+  /** The number of different values that a counter of distinct values or of the greatest one keeps. */
+  readonly valueCount: string;
+  /** Sum over these values: the first 60 bits of the SHA-256 of a value × how many charge items have it. */
+  readonly values: string;
 }
 
 export async function readDefinedCounters(tx: Tx): Promise<DefinedCounterRow[]> {
@@ -40,6 +44,13 @@ export async function readDefinedCounters(tx: Tx): Promise<DefinedCounterRow[]> 
   return rows;
 }
 
+const VALUES = sql`(
+  select coalesce(sum(item_count * (
+    'x' || left(encode(sha256(convert_to(value, 'UTF8')), 'hex'), 15))::bit(60)::bigint::numeric), 0)::text
+  from usage_counter_values v
+  where v.project_id = usage_counters.project_id and v.key = usage_counters.key
+    and v.period_start = usage_counters.period_start)`;
+
 /** Returns the newest periods of a counter, at most `limit`, and how many there are. */
 export async function readCounterPeriods(
   tx: Tx,
@@ -47,9 +58,11 @@ export async function readCounterPeriods(
   limit: number,
 ): Promise<{ readonly periods: CounterSums[]; readonly total: number }> {
   const isOfCounter = sql`project_id = ${projectId} and rule_set_id = ${ruleSetId} and counter = ${counter}`;
+  const keepsValues = definition.aggregate === 'max' || definition.aggregate === 'unique';
   const { rows } = await sql<Omit<CounterSums, 'by'> & { readonly by: Record<string, string | null> }>`
     select subject_type as "subjectType", subject_id as "subjectId", account_id as "accountId", by_dimensions as by,
-      period_start as "periodStart", quantity::text, amount::text, item_count::text as "itemCount"
+      period_start as "periodStart", quantity::text, amount::text, item_count::text as "itemCount",
+      value_count::text as "valueCount", ${keepsValues ? VALUES : sql`'0'`} as values
     from usage_counters where ${isOfCounter} order by period_start desc, key limit ${limit}
   `.execute(tx);
   const counted = await sql<{ total: number }>`
