@@ -7,6 +7,7 @@ import { ChoiceField, type FormPart, TextField } from '../form/fields.js';
 import { FieldGrid } from '../form/section.js';
 
 const PERIODS = [
+  { value: 'minute', label: 'Calendar minute' },
   { value: 'hour', label: 'Calendar hour' },
   { value: 'day', label: 'Calendar day' },
   { value: 'week', label: 'Calendar week' },

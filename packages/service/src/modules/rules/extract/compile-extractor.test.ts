@@ -18,6 +18,18 @@ const item = (changes: Partial<Item> = {}): Item => ({
 
 const items = (...chargeItems: Item[]): ExtractorConfig => ({ charge_item_extractors: chargeItems });
 
+const counted = (period: string): ExtractorConfig =>
+  items(item({ cumulative: { counter: 'a', period, per: 'subject' }, total_expr: 'total.quantity' }));
+
+it('the message about the period of a counter names every period that has a name', () => {
+  const [[path, message] = []] = issuesOf(counted('fortnight'));
+  expect(path).toBe('charge_item_extractors[0].cumulative.period');
+  for (const period of ['minute', 'hour', 'day', 'week', 'month', 'year', 'lifetime']) {
+    expect(issuesOf(counted(period))).toEqual([]);
+    expect(message).toContain(` ${period}, `);
+  }
+});
+
 describe('accepts', () => {
   it.each<[string, ExtractorConfig]>([
     ['nothing at all', {}],

@@ -41,7 +41,7 @@ export function compileCounter(
   if (period === undefined) {
     issues.add(
       `${path}.period`,
-      'expected hour, day, week, month, year, lifetime, or a duration such as 7d, 5h or 5 month',
+      'expected minute, hour, day, week, month, year, lifetime, or a duration such as 7d, 5h or 5 month',
     );
   }
   for (const [index, dimension] of by.entries()) {
