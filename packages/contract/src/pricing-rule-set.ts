@@ -37,7 +37,8 @@ const Purpose = (more: string) =>
   Type.Enum([...PRICING_PURPOSES], {
     description:
       '`price`: charge items without another price get one. `cost`: every charge item gets a cost besides, ' +
-      `which is posted nowhere.${more}`,
+      'which is posted nowhere. Cost rules cannot have `cumulative` and `total_expr`: a 400 names each that has.' +
+      more,
   });
 
 const ExtractorRuleSetId = Type.String({
