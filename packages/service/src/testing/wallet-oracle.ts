@@ -18,15 +18,15 @@ export class WalletOracle {
   mode: WalletMode = 'postpaid';
   reserved: Amount = 0n;
   readonly grants: OracleGrant[] = [];
-  /** Refunds, which are used up before any credit. */
-  #refunded: Amount = 0n;
+  /** Returned money that no credit had room for, which is used up before any credit. */
+  #surplus: Amount = 0n;
   /** Debits that no credit was left for. */
   #uncovered: Amount = 0n;
   #count = 0;
 
   get worth(): Amount {
     const left = this.grants.reduce((sum, { remaining }) => sum + remaining, 0n);
-    return left + this.#refunded - this.#uncovered;
+    return left + this.#surplus - this.#uncovered;
   }
 
   get balance(): Amount {
@@ -54,9 +54,9 @@ export class WalletOracle {
   }
 
   debit(amount: Amount): void {
-    const refunded = smallerAmount(amount, this.#refunded);
-    this.#refunded -= refunded;
-    let open = amount - refunded;
+    const spent = smallerAmount(amount, this.#surplus);
+    this.#surplus -= spent;
+    let open = amount - spent;
     for (const grant of [...this.grants].sort(burnsBefore)) {
       const used = smallerAmount(open, grant.remaining);
       grant.remaining -= used;
@@ -65,7 +65,7 @@ export class WalletOracle {
     this.#uncovered += open;
   }
 
-  /** Returns money for a correction: each unit goes to the first place that has room for it. */
+  /** Returns money of usage or of a correction: each unit goes to the first place that has room for it. */
   giveBack(amount: Amount): void {
     let open = amount;
     const repaid = smallerAmount(open, this.#uncovered);
@@ -77,13 +77,7 @@ export class WalletOracle {
       grant.remaining = smallerAmount(grant.amount, before + open);
       open -= grant.remaining - before;
     }
-    this.#refunded += open;
-  }
-
-  refund(amount: Amount): void {
-    const paid = smallerAmount(amount, this.#uncovered);
-    this.#uncovered -= paid;
-    this.#refunded += amount - paid;
+    this.#surplus += open;
   }
 
   /** Whether this amount can be taken out by hand, or reserved in a prepaid wallet. */

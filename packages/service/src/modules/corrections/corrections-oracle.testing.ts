@@ -70,7 +70,7 @@ export class CorrectionsOracle {
       changes.set(event, { ...truth, account: isPriced ? this.accountOf(truth.subject) : '' });
     }
     this.reprocess.clear();
-    this.#post(changes, nowS, { isCorrection: false, isRevert: false });
+    this.#post(changes, nowS, false);
     // To rate a failed event again changes its revision.
     for (const [event, truth] of changes)
       event.revisions.splice(Math.max(0, event.revisions.length - 1), 1, truth);
@@ -106,15 +106,11 @@ export class CorrectionsOracle {
   }
 
   #add(changes: ReadonlyMap<OracleEvent, Truth>, nowS: number, isRevert: boolean): void {
-    this.#post(changes, nowS, { isCorrection: true, isRevert });
+    this.#post(changes, nowS, isRevert);
     for (const [event, truth] of changes) event.revisions.push(truth);
   }
 
-  #post(
-    changes: ReadonlyMap<OracleEvent, Truth>,
-    nowS: number,
-    { isCorrection, isRevert }: { readonly isCorrection: boolean; readonly isRevert: boolean },
-  ): void {
+  #post(changes: ReadonlyMap<OracleEvent, Truth>, nowS: number, isRevert: boolean): void {
     const debits = new Map<string, bigint>();
     const add = ({ account, items }: Truth, sign: bigint) => {
       for (const { currency, amount } of items) {
@@ -134,8 +130,7 @@ export class CorrectionsOracle {
       const wallet = this.wallet(account, currency);
       wallet.expire(nowS);
       if (debit > 0n) wallet.debit(debit);
-      else if (debit < 0n && isCorrection) wallet.giveBack(-debit);
-      else if (debit < 0n) wallet.refund(-debit);
+      else if (debit < 0n) wallet.giveBack(-debit);
     }
     this.windows.endTransaction(nowS);
   }

@@ -24,7 +24,7 @@ export interface CreditGrant extends WalletKey {
 
 /** The order in which credits are used up. */
 const BURN_ORDER = sql`g.priority, g.expires_at nulls last, g.created_at, g.id`;
-/** The reverse order, in which corrections refill them. */
+/** The reverse order, in which returned money refills them. */
 const REFILL_ORDER = sql`g.priority desc, g.expires_at desc nulls first, g.created_at desc, g.id desc`;
 /** Greater than every expiry; the index of used credits has it in place of no expiry. */
 const NEVER = sql.raw('9223372036854775807');

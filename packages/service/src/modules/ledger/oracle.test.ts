@@ -74,7 +74,7 @@ async function perform(step: Step, wallet: WalletCaller, oracle: WalletOracle): 
       await fixture.debit([wallet, step.amount, step.released]);
       return;
     case 'refund':
-      oracle.refund(step.amount);
+      oracle.giveBack(step.amount);
       oracle.release(step.released);
       await fixture.debit([wallet, -step.amount, step.released]);
       return;

@@ -3,6 +3,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { newId } from '../../kernel/id.js';
 import { transaction } from '../../platform/postgres/index.js';
+import { amountFromText, amountText } from './amount.js';
 import { postUsage } from './index.js';
 import { allAtOnce, keyOfCaller, LedgerFixture, ONE } from './ledger.testing.js';
 import type { WalletCaller } from './wallets.js';
@@ -85,18 +86,43 @@ describe('usage', () => {
     expect(credits).toMatchObject([{ remaining: '0', expired_at: fixture.nowS }]);
   });
 
-  it('uses a refund up before any credit, whether or not somebody looked in between', async () => {
+  it('refills credits by a refund, which expires with them, whether or not somebody looked in between', async () => {
     const expiresAt = fixture.nowS + 10;
     const wallets = [await fixture.newWallet(), await fixture.newWallet()] as const;
     for (const wallet of wallets) {
       await fixture.ledger.wallets.credit(wallet, { amount: 10n, expiresAt }, undefined);
       await fixture.debit([wallet, 5n]);
       if (wallet === wallets[0]) await fixture.ledger.wallets.setMode(wallet, 'prepaid');
-      await fixture.debit([wallet, -5n]);
+      await fixture.debit([wallet, -7n]);
+      const { items: credits } = await fixture.credits(wallet);
+      expect(credits).toMatchObject([{ remaining: amountText(10n) }]);
+      expect(await fixture.wallet(wallet)).toMatchObject({ balance: 12n, unappliedDebit: -2n });
     }
+    expect(await fixture.recount()).toMatchObject({ difference_count: 0 });
     fixture.clock.advanceMs(10_000);
     await fixture.expiryJob().sweep();
-    for (const wallet of wallets) expect(await fixture.worth(wallet)).toEqual([5n, 0n]);
+    for (const wallet of wallets) expect(await fixture.worth(wallet)).toEqual([2n, 0n]);
+  });
+
+  it('repays by a refund what is owed beyond credits, then the credit used last, above none', async () => {
+    const wallet = await fixture.newWallet();
+    await fixture.ledger.wallets.setMode(wallet, 'prepaid');
+    for (const priority of [0, 1])
+      await fixture.ledger.wallets.credit(wallet, { amount: 3n, priority }, undefined);
+    await fixture.debit([wallet, 10n]);
+    const states: unknown[] = [];
+    for (const amount of [-2n, -4n, -5n]) {
+      await fixture.debit([wallet, amount]);
+      const { items: credits } = await fixture.credits(wallet);
+      const left = credits.map(({ remaining }) => amountFromText(remaining)).reverse();
+      states.push([left, ...(await fixture.worth(wallet))]);
+    }
+    expect(states).toEqual([
+      [[0n, 0n], 0n, 2n],
+      [[0n, 2n], 2n, 0n],
+      [[3n, 3n], 7n, 0n],
+    ]);
+    expect(await fixture.recount()).toMatchObject({ difference_count: 0 });
   });
 
   it('gives reservations back: never more than is reserved, and without a debit too', async () => {

@@ -23,7 +23,7 @@ export interface UsageDebit extends WalletKey {
    * debited and only a reservation is released.
    */
   readonly transactionId: string | undefined;
-  /** Below zero for a refund; 0 posts a transaction of one line. */
+  /** Below zero for money that is returned, by refunds or lower prices; 0 posts a transaction of one line. */
   readonly amount: Amount;
   /**
    * The part of the reserved amount that the batch has used and that is released now; 0 or more. More than is reserved
@@ -50,7 +50,7 @@ interface Debit extends UsageDebit {
 /**
  * Debits wallets for the usage of a batch, with one ledger transaction for each, and opens those that do not exist.
  * Takes a fixed number of statements, however many wallets; locks them in the order that all transactions use. Their
- * accounts must exist.
+ * accounts must exist. Returned money refills credits (see `refill`).
  *
  * @param debits at most one for each wallet
  * @param atMs milliseconds since the Unix epoch
@@ -60,9 +60,7 @@ export function postUsage(tx: Tx, debits: readonly UsageDebit[], atMs: number): 
 }
 
 /**
- * Posts the changed debits of a batch of a correction, with one ledger transaction for each wallet. Wallets are opened
- * and locked as by `postUsage`, also in a fixed number of statements. Returned money refills credits (see `refill`);
- * money of refunded usage does not.
+ * Posts the changed debits of a batch of a correction as `postUsage` does. The ledger transactions name the correction.
  *
  * @param debits at most one for each wallet
  * @param atMs milliseconds since the Unix epoch
@@ -109,7 +107,7 @@ async function postDebits(tx: Tx, debits: readonly Debit[], atMs: number): Promi
   await insertTransactions(tx, transactions);
 }
 
-/** Refills the credits of wallets to which corrections return money; returns these wallets by `walletKeyText`. */
+/** Refills the credits of wallets to which debits below zero return money; returns these wallets by `walletKeyText`. */
 async function refillReturns(
   tx: Tx,
   wallets: ReadonlyMap<string, WalletState>,
@@ -117,7 +115,7 @@ async function refillReturns(
   atMs: number,
 ): Promise<Map<string, WalletState>> {
   const returns = debits
-    .filter(({ correctionId, amount }) => correctionId !== undefined && amount < 0n)
+    .filter(({ amount }) => amount < 0n)
     .map((debit) => ({ wallet: walletOf(wallets, walletKeyText(debit)), returned: -debit.amount }));
   if (returns.length === 0) return new Map();
   const refilled = await refillWallets(tx, returns, secondsOf(atMs));
@@ -141,8 +139,8 @@ function secondsOf(atMs: number): number {
 
 /**
  * Whether the wallet must be settled before the debit. Debits may wait to be taken from credits as long as the credits
- * do not change. A refund is used up before any credit, and returned money refills credits, so earlier debits must be
- * taken from credits first; otherwise the result would depend on when the wallet was settled.
+ * do not change. Returned money refills credits, so earlier debits must be taken from credits first; otherwise the
+ * result would depend on when the wallet was settled.
  */
 function mustSettle(wallet: WalletState, { amount }: UsageDebit, atMs: number): boolean {
   return isExpiryDue(wallet, atMs) || (amount < 0n && wallet.unappliedDebit > 0n);

@@ -4,7 +4,7 @@ import { readUsedGrants, updateGrants } from './grant-store.js';
 import { refill, returnedToGrants } from './refill.js';
 import { type WalletState, walletKeyText } from './wallet.js';
 
-/** An amount above 0 that a correction returns to a locked, settled wallet. */
+/** An amount above 0 that is returned to a locked, settled wallet. */
 export interface Return {
   readonly wallet: WalletState;
   readonly returned: Amount;

@@ -20,9 +20,9 @@ export function returnedToGrants({ unappliedDebit }: WalletState, returned: Amou
 }
 
 /**
- * Distributes an amount that a correction returns to a settled wallet. It repays the debits that no credit was left
- * for, then refills credits, never above what each held. The rest lowers `unappliedDebit` below zero, as a refund of
- * usage does: it belongs to no credit, is used up before any credit, and does not expire.
+ * Distributes an amount that usage or a correction returns to a settled wallet. It repays the debits that no credit was
+ * left for, then refills credits, never above what each held. The rest lowers `unappliedDebit` below zero: it belongs
+ * to no credit, is used up before any credit, and does not expire.
  *
  * @param returned above 0
  * @param grants in the order in which they are refilled, which is the reverse of that in which they are used up; those

@@ -18,7 +18,7 @@ export interface WalletState extends WalletKey {
   readonly owed: Amount;
   /** Reserved by active budget leases. */
   readonly reserved: Amount;
-  /** Debits that are not taken from credits yet; below zero for refunds, which are used up before any credit. */
+  /** Debits not taken from credits yet; below zero for returned money without a credit, which is used up first. */
   readonly unappliedDebit: Amount;
   /** Unix seconds; no credit with something left expires earlier. */
   readonly nextExpiryAt: number | null;
