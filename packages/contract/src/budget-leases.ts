@@ -100,7 +100,7 @@ export const BudgetLease = Type.Object(
     amount: Nullable({ ...DecimalText, description: 'Amount that was reserved.' }),
     used_amount: Nullable({
       ...DecimalText,
-      description: 'Cost of the events that were charged against the lease; can exceed `amount`.',
+      description: 'Cost of the events that were charged against the lease, 0 or more; can exceed `amount`.',
     }),
     remaining_amount: Nullable({
       ...DecimalText,

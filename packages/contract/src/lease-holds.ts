@@ -34,7 +34,8 @@ export const LeaseHold = Type.Object(
     metric,
     used: {
       ...DecimalText,
-      description: 'Usage of the events that were charged against the lease; can exceed what was reserved.',
+      description:
+        'Usage of the events that were charged against the lease, 0 or more; can exceed what was reserved.',
     },
     remaining: {
       ...DecimalText,

@@ -17,6 +17,10 @@ export function smallerAmount(a: Amount, b: Amount): Amount {
   return a < b ? a : b;
 }
 
+export function greaterAmount(a: Amount, b: Amount): Amount {
+  return a > b ? a : b;
+}
+
 /** Writes an amount as the API and PostgreSQL do. */
 export function amountText(amount: Amount): string {
   return toText(fromStored(amount));

@@ -10,6 +10,7 @@ export {
   amountOfJson,
   amountText,
   exactAmount,
+  greaterAmount,
   numericText,
   smallerAmount,
 } from './amount.js';

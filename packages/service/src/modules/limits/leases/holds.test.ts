@@ -124,7 +124,7 @@ describe('the holds of a lease', () => {
       { ...USD('3'), used: '1.5', remaining: '1.5' },
       { ...TOKENS('50'), used: '16', remaining: '30' },
     ]);
-    expect((await calls.get(plain.id)).json()).toMatchObject({ used_amount: '-0.25', remaining_amount: '1' });
+    expect((await calls.get(plain.id)).json()).toMatchObject({ used_amount: '0', remaining_amount: '1' });
     expect(await reservedOf(subjectId)).toEqual({ u_usd: '2.5', u_all: '30' });
     expect(await calls.differences()).toEqual([]);
     await calls.use([{ ...event, items: [item('60', '4')] }]);

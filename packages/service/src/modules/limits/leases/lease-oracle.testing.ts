@@ -94,7 +94,7 @@ export class Oracle {
     this.#worth -= amount;
     if (lease === undefined || lease.status !== 'active' || lease.expiresAt <= nowS) return;
     if (lease.metric !== null && lease.metric !== metricName) return;
-    lease.used += amount;
+    lease.used = Math.max(0, lease.used + amount);
     lease.held -= Math.min(lease.held, Math.max(0, amount));
   }
 }

@@ -21,6 +21,7 @@ export interface AskedHold extends HoldUnit {
 
 /** The part of one currency or metric that a lease holds. */
 export interface Hold extends AskedHold {
+  /** Cost or quantity of the events that were charged; 0 or more. */
   readonly used: Amount;
   /** The part that is still held. */
   readonly held: Amount;

@@ -132,6 +132,23 @@ describe('a part of a lease', () => {
     expect(await calls.differences()).toEqual([]);
   });
 
+  it('lowers by refunds what is used of it and of those above, each not below 0', async () => {
+    const { team, user } = await makeTeam();
+    const parent = await calls.grant(team, { amount: '40' });
+    const child = await part(user, parent.id, { amount: '15' });
+    const usedOf = async ({ id }: { id: string }) => (await calls.get(id)).json().used_amount;
+    const used = () => Promise.all([parent, child].map(usedOf));
+    await use(team, parent.id, '5');
+    await use(user, child.id, '1');
+    expect(await used()).toEqual(['6', '1']);
+    await use(user, child.id, '-4');
+    expect(await used()).toEqual(['2', '0']);
+    await use(user, child.id, '-4');
+    expect(await used()).toEqual(['0', '0']);
+    await use(user, child.id, '3');
+    expect(await used()).toEqual(['3', '3']);
+  });
+
   it('ends with its parent, at every depth', async () => {
     const { team, user } = await makeTeam();
     const top = await calls.grant(team, { amount: '40' });

@@ -122,6 +122,11 @@ export class TreeOracle {
     charge(lease, `quantity ${metric}`, quantity);
   }
 
+  /** Ends a batch of events: refunds have lowered what is used of each lease, not below 0. */
+  endBatch(): void {
+    for (const { used } of this.leases) for (const [unit, sum] of used) used.set(unit, Math.max(0, sum));
+  }
+
   usedOf({ key }: ModelRule): number {
     return this.#used.get(key) ?? 0;
   }

@@ -163,6 +163,7 @@ class Run {
         budgetLeaseId: lease?.id ?? '',
       };
     });
+    this.#oracle.endBatch();
     await calls.use(rated);
   }
 

@@ -98,6 +98,19 @@ describe('events of a budget lease', () => {
     expect(await state(leaseId)).toMatchObject({ used: '1', held: '6', rule: '6' });
   });
 
+  it('use no less than nothing of a lease, by the net amount of each batch', async () => {
+    const leaseId = await fixture.lease({ ruleNos: [ruleNo] });
+    const refund = { leaseId, items: [{ amount: '-3' }] };
+    const charge = { leaseId, items: [{ amount: '2' }] };
+    await fixture.post([refund, charge]);
+    expect(await state(leaseId)).toMatchObject({ used: '0', held: '8', rule: '8' });
+    await fixture.post([charge]);
+    await fixture.post([charge]);
+    expect(await state(leaseId)).toMatchObject({ used: '4', held: '4', rule: '4' });
+    await fixture.post([refund, charge]);
+    expect(await state(leaseId)).toMatchObject({ used: '3', held: '2', rule: '2' });
+  });
+
   it('use what is of the currency and the metric of the lease', async () => {
     const leaseId = await fixture.lease({ metric: 'llm.calls', ruleNos: [ruleNo] });
     const items = [

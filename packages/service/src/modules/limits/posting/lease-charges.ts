@@ -1,7 +1,7 @@
 import { memoized } from '../../../kernel/maps.js';
 import { present } from '../../../kernel/present.js';
 import type { Tx } from '../../../platform/postgres/index.js';
-import { type Release, smallerAmount } from '../../ledger/index.js';
+import { greaterAmount, type Release, smallerAmount } from '../../ledger/index.js';
 import type { UsageEventRow, UsageItemRow } from '../../usage/index.js';
 import { type Hold, type HoldUnit, type Lease, parentIdOf, unitKey } from '../leases/lease.js';
 import { heldRuleKey } from '../leases/lease-changes.js';
@@ -118,7 +118,7 @@ export async function releaseCharges(tx: Tx, charges: readonly LeaseCharge[]): P
 
 /**
  * The same as `chargePlainLeases`, for leases with any holds, and parts of others. Usage of a part is usage of the
- * leases that it is a part of: they are charged with what it does not hold.
+ * leases that it is a part of: they are charged with what it does not hold. A refund lowers each of them by itself.
  */
 async function chargeHolds(tx: Tx, charges: readonly LeaseCharge[]): Promise<ReleasedHold[]> {
   const scopes = new Map(charges.map(({ scope }) => [scope.projectId, scope]));
@@ -133,7 +133,7 @@ async function chargeHolds(tx: Tx, charges: readonly LeaseCharge[]): Promise<Rel
       const amount = smallerAmount(hold.held, spent);
       if (amount > 0n) released.push({ scope, lease, hold, amount });
       sums.addToParent(lease, hold, { used, spent: spent - amount });
-      return { ...hold, used: hold.used + used, held: hold.held - amount };
+      return { ...hold, used: greaterAmount(hold.used + used, 0n), held: hold.held - amount };
     });
     return { ...lease, holds };
   });

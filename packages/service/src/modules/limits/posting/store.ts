@@ -60,8 +60,9 @@ export interface ReleasedHold {
 }
 
 /**
- * Charges leases of one amount each: held amounts become used, as far as they go. Locks the leases in the order that
- * all transactions use. A lease that has ended since the batch met it is charged too, and holds nothing any more.
+ * Charges leases of one amount each: held amounts become used, as far as they go. Refunds lower what is used, not below
+ * 0. Locks the leases in the order that all transactions use. A lease that has ended since the batch met it is charged
+ * too, and holds nothing any more.
  */
 export async function chargePlainLeases(tx: Tx, charges: readonly LeaseCharge[]): Promise<ReleasedHold[]> {
   if (charges.length === 0) return [];
@@ -78,7 +79,7 @@ export async function chargePlainLeases(tx: Tx, charges: readonly LeaseCharge[])
       order by l.project_id, l.id
       for update of l
     )
-    update budget_leases l set used = l.used + k.used, held = l.held - k.released
+    update budget_leases l set used = greatest(l.used + k.used, 0), held = l.held - k.released
     from locked k where l.project_id = k.project_id and l.id = k.id
     returning k.project_id, k.id, k.released
   `.execute(tx);
