@@ -85,6 +85,22 @@ describe('a re-rate', () => {
     expect(await fixture.verify()).toMatchObject({ status: 'equal' });
   });
 
+  it('puts events in by the time at which they occurred, then by their ids', async () => {
+    const project = await countedProject(fixture, { total: GRADUATED });
+    // An id begins with `occurred_at`; the rest is a hash.
+    const ids = await project.sendAndRate([8, 8].map((n) => ({ customer: 'a', n })));
+    const [second = '', third = ''] = ids.toSorted();
+    const [first = ''] = await project.sendAndRate([{ customer: 'a', n: 4 }], 200);
+    await reprice(project, 'total.quantity * total.quantity');
+    expect(await project.correct({})).toMatchObject({ status: 'applied', events_changed: 3 });
+    const items = await Promise.all([first, second, third].map((id) => itemsOf(project, id)));
+    expect(steps(items.flat())).toEqual([
+      ['16', '0', '4'],
+      ['128', '4', '12'],
+      ['256', '12', '20'],
+    ]);
+  });
+
   it('by the same rules changes nothing', async () => {
     const project = await countedProject(fixture, { total: GRADUATED });
     await project.sendAndRate([{ customer: 'a', n: 8 }]);

@@ -59,6 +59,26 @@ it('a period of an account is counted from its anchor', async () => {
   expect(item?.cumulative?.period_start).toBe(anchorS + periods * 7 * DAY_S);
 });
 
+it('a changed anchor of an account applies from the next period on', async () => {
+  const project = await countedProject(fixture, {
+    total: 'total.quantity',
+    cumulative: { period: '7d', per: 'account' },
+  });
+  const { accountId } = await project.route('a');
+  const anchorS = fixture.nowS - 3 * DAY_S;
+  const endS = anchorS + 7 * DAY_S;
+  await project.must(200, 'PUT', `/accounts/${accountId}`, { anchor: anchorS });
+  const send = (n: number, atS: number) => countedItems(project, [{ customer: 'a', n }], fixture.nowS - atS);
+  const items = await send(1, fixture.nowS - 100);
+  await project.must(200, 'PUT', `/accounts/${accountId}`, { anchor: anchorS + DAY_S });
+  fixture.clock.advanceMs(7 * DAY_S * 1_000);
+  for (const atS of [endS - 1, endS, endS + DAY_S - 1, endS + DAY_S]) items.push(...(await send(1, atS)));
+  expect(items.map(({ cumulative }) => cumulative?.period_start)).toEqual([
+    ...[anchorS, anchorS, endS, endS],
+    endS + DAY_S,
+  ]);
+});
+
 it('a year is a year of the calendar', async () => {
   const project = await countedProject(fixture, {
     total: 'total.quantity',
