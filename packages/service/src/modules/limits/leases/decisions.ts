@@ -190,13 +190,14 @@ export class LeaseDecisions {
     const { tenantId, projectId } = project;
     const accountId = own?.route.account.id;
     const held: (WalletKey & { readonly amount: bigint })[] = [];
-    return input.holds.map(({ kind, unit: currency, amount }) => {
+    return input.holds.map(({ kind, unit: currency, amount }, index) => {
       if (accountId === undefined || kind === 'quantity') return false;
       const wallet = { tenantId, projectId, accountId, currency };
       const outcome = wallets.reserve(wallet, amount);
       if (outcome === 'insufficient_funds') {
         for (const earlier of held) wallets.release(earlier);
-        throw insufficientFunds(wallet, wallets.availableIn(wallet), amount);
+        const path = input.isPlain ? 'amount' : `holds[${index}].amount`;
+        throw insufficientFunds(wallet, wallets.availableIn(wallet), amount, path);
       }
       if (outcome === 'held') held.push({ ...wallet, amount });
       return outcome === 'held';

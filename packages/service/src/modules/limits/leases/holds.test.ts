@@ -73,7 +73,10 @@ describe('the holds of a lease', () => {
     const poor = await ask(subjectId, { holds: [USD('3'), { amount: '2', currency: 'EUR' }] });
     expect([poor.status, poor.json()]).toMatchObject([
       409,
-      { code: 'insufficient_funds', details: [{ currency: 'EUR', available_amount: '1' }] },
+      {
+        code: 'insufficient_funds',
+        details: [{ path: 'holds[1].amount', currency: 'EUR', available_amount: '1' }],
+      },
     ]);
     expect(await reservedOf(subjectId)).toEqual({ a_usd: '0', a_all: '0' });
     expect(await calls.differences()).toEqual([]);
