@@ -54,6 +54,12 @@ function priceBy(model: PriceModel, q: Fraction): Fraction {
       const beyond = minus(q, fraction(model.included));
       return isLess(beyond, ZERO) ? ZERO : times(beyond, fraction(model.unitPrice));
     }
+    case 'overage': {
+      const beyond = minus(q, fraction(model.included));
+      const within = times(isLess(beyond, ZERO) ? q : fraction(model.included), fraction(model.unitPrice));
+      if (isLess(beyond, ZERO)) return within;
+      return plus(within, times(beyond, times(fraction(model.unitPrice), fraction(model.factor))));
+    }
     case 'percentage':
       return over(times(q, fraction(model.percent)), fraction('100'));
     case 'volume': {
@@ -142,6 +148,12 @@ const core = fc.oneof(
   fc.record({ kind: fc.constantFrom('graduated' as const, 'volume' as const), tiers }),
   fc.record({ kind: fc.constant('package' as const), size: positive, price: number }),
   fc.record({ kind: fc.constant('allowance' as const), included: positive, unitPrice: number }),
+  fc.record({
+    kind: fc.constant('overage' as const),
+    included: positive,
+    unitPrice: number,
+    factor: number,
+  }),
   fc.record({ kind: fc.constant('percentage' as const), percent: number }),
 );
 const anyModel: fc.Arbitrary<PriceModel> = fc
@@ -160,7 +172,7 @@ const quantitiesOf = (model: PriceModel) =>
       ? [fc.constantFrom(...model.tiers.map(({ upTo }) => upTo || '0'))]
       : []),
     ...(model.kind === 'package' ? [fc.constant(model.size)] : []),
-    ...(model.kind === 'allowance' ? [fc.constant(model.included)] : []),
+    ...(model.kind === 'allowance' || model.kind === 'overage' ? [fc.constant(model.included)] : []),
   );
 const priced = fc.tuple(models, cumulatives).chain(([model, cumulative]) =>
   fc.record({

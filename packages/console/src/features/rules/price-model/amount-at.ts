@@ -63,6 +63,15 @@ function coreAt(model: PriceModel, quantity: bigint, isTotal: boolean): bigint |
         quantity,
       );
     }
+    case 'overage': {
+      const price = scaledNumber(model.unitPrice);
+      const factors = [
+        { upTo: model.included, unitPrice: '1' },
+        { upTo: '', unitPrice: model.factor },
+      ];
+      const units = graduatedAt(factors, quantity);
+      return price === undefined || units === undefined ? undefined : (units * price) / ONE;
+    }
     case 'percentage': {
       const percent = scaledNumber(model.percent);
       return percent === undefined ? undefined : quantity * percent;

@@ -130,6 +130,7 @@ function stepsOf(model: PriceModel, quantityMax: bigint): bigint[] {
       return Array.from({ length: count + 1 }, (_, index) => size * BigInt(index));
     }
     case 'allowance':
+    case 'overage':
       return [scaledNumber(model.included) ?? 0n];
     default:
       return [];
@@ -165,6 +166,7 @@ function startOf(model: PriceModel): bigint {
     case 'package':
       return (scaledNumber(model.size) ?? ONE) * 5n;
     case 'allowance':
+    case 'overage':
       return (scaledNumber(model.included) ?? ONE) * 2n;
     case 'per_unit':
       return (scaledNumber(model.pricingUnit || '100') ?? ONE) * 2n;

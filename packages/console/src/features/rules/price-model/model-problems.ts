@@ -36,6 +36,11 @@ export function problemsOfModel(model: PriceModel): ModelProblems {
       check('included', model.included, aboveZero(model.included));
       check('unitPrice', model.unitPrice, undefined);
       break;
+    case 'overage':
+      check('included', model.included, aboveZero(model.included));
+      check('unitPrice', model.unitPrice, undefined);
+      check('factor', model.factor, undefined);
+      break;
     case 'percentage':
       check('percent', model.percent, undefined);
       break;

@@ -7,6 +7,7 @@ export const PRICE_MODEL_KINDS = [
   'volume',
   'package',
   'allowance',
+  'overage',
   'percentage',
 ] as const;
 export type PriceModelKind = (typeof PRICE_MODEL_KINDS)[number];
@@ -23,6 +24,13 @@ export type ModelCore =
   | { readonly kind: 'graduated' | 'volume'; readonly tiers: readonly ModelTier[] }
   | { readonly kind: 'package'; readonly size: string; readonly price: string }
   | { readonly kind: 'allowance'; readonly included: string; readonly unitPrice: string }
+  | {
+      readonly kind: 'overage';
+      readonly included: string;
+      readonly unitPrice: string;
+      /** The price beyond the included quantity is so many times the unit price. */
+      readonly factor: string;
+    }
   | { readonly kind: 'percentage'; readonly percent: string };
 
 /** A price as people mean it. Empty texts of `fee`, `minimum` and `cap` stand for none. */
@@ -85,6 +93,8 @@ function coreOf(
       return { kind, size: bound, price: second };
     case 'allowance':
       return { kind, included: bound, unitPrice: second };
+    case 'overage':
+      return { kind, included: bound, unitPrice: first, factor: '' };
     case 'percentage':
       return { kind, percent: '' };
   }
@@ -99,6 +109,7 @@ function boundOf(model: PriceModel | undefined): string {
     case 'package':
       return model.size;
     case 'allowance':
+    case 'overage':
       return model.included;
     default:
       return '';
@@ -113,6 +124,8 @@ function pricesOf(model: PriceModel | undefined): readonly string[] {
       return model.tiers.slice(0, 2).map(({ unitPrice }) => unitPrice);
     case 'allowance':
       return ['0', model.unitPrice];
+    case 'overage':
+      return [model.unitPrice];
     case 'per_unit':
     case 'package':
       return [model.price];

@@ -29,6 +29,10 @@ const KINDS: Readonly<Record<PriceModelKind, { readonly label: string; readonly 
   graduated: { label: 'Graduated tiers', hint: 'Each part of the quantity has the price of its tier.' },
   volume: { label: 'Volume tiers', hint: 'The whole quantity has the price of the tier that it reaches.' },
   package: { label: 'Packages', hint: 'Units are sold in packages of one size.' },
+  overage: {
+    label: 'Overage factor',
+    hint: 'Units beyond an allowance cost a multiple of the base price.',
+  },
   allowance: { label: 'Allowance, then overage', hint: 'A quantity is included, and more has a price.' },
   percentage: { label: 'Percentage', hint: 'A share of an amount of money, such as a payment.' },
 };

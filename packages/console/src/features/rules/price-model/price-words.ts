@@ -46,6 +46,8 @@ function coreInWords(model: PriceModel): string {
       return `${number(model.price)} per package of ${number(model.size)}`;
     case 'allowance':
       return `${number(model.included)} included, then ${number(model.unitPrice)} each`;
+    case 'overage':
+      return `${number(model.unitPrice)} each up to ${number(model.included)}, then ${number(model.factor)} times as much`;
     case 'percentage':
       return `${number(model.percent)} %`;
   }

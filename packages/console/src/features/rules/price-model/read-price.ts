@@ -91,6 +91,8 @@ function coreIn(node: PriceNode, quantity: string): ModelCore {
 
 function productIn(terms: readonly PriceNode[], quantity: string): ModelCore {
   const [used, number, hundredth] = terms;
+  if (terms.length === 2 && number?.type === 'call')
+    return overageIn(numberIn(used), coreIn(number, quantity));
   assertQuantity(used, quantity);
   if (terms.length === 3) {
     if (numberIn(hundredth) !== '0.01') throw otherFormula();
@@ -99,6 +101,13 @@ function productIn(terms: readonly PriceNode[], quantity: string): ModelCore {
   // A charge item has a unit price only if there is an expression for it.
   if (terms.length > 3 || quantity !== TOTAL_QUANTITY) throw otherFormula();
   return { kind: 'per_unit', price: numberIn(number), pricingUnit: '' };
+}
+
+/** Reads a price times graduated tiers, which are factors: 1 first, then that of the overage. */
+function overageIn(unitPrice: string, factors: ModelCore): ModelCore {
+  const [first, last, ...others] = factors.kind === 'graduated' ? factors.tiers : [];
+  if (first?.unitPrice !== '1' || last === undefined || others.length > 0) throw otherFormula();
+  return { kind: 'overage', included: first.upTo, unitPrice, factor: last.unitPrice };
 }
 
 function tieredIn(kind: 'graduated' | 'volume', tiers: readonly ModelTier[]): ModelCore {

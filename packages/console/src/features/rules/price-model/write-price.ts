@@ -51,6 +51,14 @@ function coreText(core: ModelCore, quantity: string): string {
       ];
       return `tier_graduated(${quantity}, ${tiersText(tiers)})`;
     }
+    case 'overage': {
+      const { included, unitPrice, factor } = core;
+      const tiers = [
+        { upTo: included, unitPrice: '1' },
+        { upTo: '', unitPrice: factor },
+      ];
+      return `${decimalText(unitPrice)} * tier_graduated(${quantity}, ${tiersText(tiers)})`;
+    }
     case 'percentage':
       return `${quantity} * ${decimalText(core.percent)} * ${decimalText('0.01')}`;
   }
