@@ -85,9 +85,11 @@ it('says what rating everything by the tested rules comes to, in whatever order 
         expect(rated).toMatchObject({ changed_count: 0, newly_failed: [] });
         expect(found.event_count).toBe(rated.event_count);
         expect(found.newly_failed).toEqual([]);
-        expect(found.totals.map(({ after }) => after)).toEqual(rated.totals.map(({ before }) => before));
+        // A group that only the charged rules have comes to nothing.
+        const after = found.totals.map((total) => total.after).filter(({ item_count: count }) => count > 0);
+        expect(after).toEqual(rated.totals.map(({ before }) => before));
       }
     }),
-    { numRuns: RUNS },
+    { numRuns: RUNS, endOnFailure: true },
   );
 });

@@ -103,11 +103,7 @@ function CoreFields({ model, problems, onChange }: ModelPart<PriceModel>) {
         <div className="grid gap-4 sm:grid-cols-3">
           {field(model, 'included', ['Allowance', 'Units at the base price.', '1000'])}
           {field(model, 'unitPrice', ['Base price', 'For each unit.', '0.02'])}
-          {field(model, 'factor', [
-            'Overage factor',
-            'A unit beyond the allowance costs so many times the base price.',
-            '1.5',
-          ])}
+          {field(model, 'factor', ['Overage factor', 'Beyond it, times the base price.', '1.5'])}
         </div>
       );
     case 'percentage':
