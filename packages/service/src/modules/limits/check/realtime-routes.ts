@@ -32,11 +32,16 @@ export function registerRealtimeLimitRoutes(app: App, parts: RealtimeLimitParts)
 const FIRST_ERROR_STATUS = 400;
 const READ_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** Makes what a request changes of a project, such as a wallet, visible to checks before it is answered. */
+/**
+ * Makes what a request changes of a project, such as a wallet, visible to checks before it is answered. Operations of
+ * the express lane, which runs no hooks, forget what they change themselves; most of them, such as checks, change
+ * nothing.
+ */
 function forgetChanges(app: App, { subjectLimits }: RealtimeLimitParts): void {
-  app.addHook('onSend', async ({ method, params }, { statusCode }) => {
+  app.addHook('onSend', async ({ method, params, routeOptions }, { statusCode }) => {
     const { project_id: projectId } = params as { readonly project_id?: string };
     if (projectId === undefined || READ_METHODS.has(method) || statusCode >= FIRST_ERROR_STATUS) return;
+    if (routeOptions.config.express !== undefined) return;
     subjectLimits.usage.forget(projectId);
   });
 }

@@ -10,22 +10,31 @@ import { LimitCatalog } from '../rules/index.js';
 import { storedValue } from '../windows/counted-values.js';
 import { createRealtimeLimits } from './realtime.js';
 import { registerRealtimeLimitRoutes } from './realtime-routes.js';
+import type { SubjectLimits } from './subject-limits.js';
+import type { MemoryOptions } from './usage-reads.js';
 
 /** An application with the realtime snapshot, the check and leases, without the management of limits. */
 export interface TestLimits extends TestApi {
   readonly leases: Leases;
   readonly expiry: SweepJob;
+  readonly usage: SubjectLimits['usage'];
   readonly url: string;
 }
 
-export async function createTestLimits(): Promise<TestLimits> {
-  let parts: { leases: Leases; expiry: SweepJob } | undefined;
+/** @param memory undefined to read each answer from the database */
+export async function createTestLimits(memory?: MemoryOptions): Promise<TestLimits> {
+  let parts: Pick<TestLimits, 'leases' | 'expiry' | 'usage'> | undefined;
   const api = await createTestApi((app, { postgres, clock }) => {
     const catalog = new LimitCatalog({ source: catalogSource, freshMs: 0 });
     const deps = { postgres, clock, metrics: createMetrics() };
-    const realtime = createRealtimeLimits({ ...deps, catalog, admission: everythingAdmitted });
+    const realtime = createRealtimeLimits({
+      ...deps,
+      catalog,
+      admission: everythingAdmitted,
+      ...(memory === undefined ? {} : { memory }),
+    });
     const expiry = createLeaseExpiryJob({ ...deps, log: { warn: () => {} } });
-    parts = { leases: realtime.leases, expiry };
+    parts = { leases: realtime.leases, expiry, usage: realtime.subjectLimits.usage };
     registerRealtimeLimitRoutes(app, realtime);
   });
   if (parts === undefined) throw new Error('the routes were not registered');

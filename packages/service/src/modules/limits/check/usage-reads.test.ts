@@ -101,4 +101,19 @@ describe('usage that is read again', () => {
     limits = new SubjectLimits({ postgres, clock, catalog });
     for (let reads = 0; reads < 10; reads += 1) expect((await read()).source).toBe('database');
   });
+
+  it('stays in memory after a check that Fastify serves', async () => {
+    const memory = { freshMs: USAGE_FRESH_MS, log: { warn: () => {} }, monotonicMs: () => nowMs };
+    const remembering = await createTestLimits(memory);
+    const route = await makeRoute(remembering, { id: 'ra_2', subjectId: 'u2' });
+    await makeLimit(remembering, route, { key: 'second', amount: '1', period: 'lifetime' });
+    const body = { subject_type: 'user', subject_id: 'u2', currency: 'USD' };
+    const check = () => remembering.call('POST', `${remembering.url}/subject/realtime/check`, body);
+    const isRemembered = async () => {
+      expect((await check()).status).toBe(200);
+      return remembering.usage.answerCounts.memory > 1;
+    };
+    await waitFor(isRemembered, { what: 'checks from memory' });
+    await remembering.close();
+  });
 });
