@@ -56,8 +56,7 @@ export async function runCall(
   clickhouse: Pick<ClickHouse, 'queryText' | 'upToDate'>,
   { sql, params, upToDate }: ClickHouseCall['input'],
 ): Promise<string> {
-  const reader = upToDate === undefined ? clickhouse : await clickhouse.upToDate(upToDate);
-  return reader.queryText(sql, params);
+  return (await readerOf(clickhouse, upToDate)).queryText(sql, params);
 }
 
 /** The same for its rows as blocks. */
@@ -65,6 +64,12 @@ export async function runBlocksCall(
   clickhouse: Pick<ClickHouse, 'exportRows' | 'upToDate'>,
   { sql, params, upToDate }: BlocksCall['input'],
 ): Promise<Uint8Array> {
-  const reader = upToDate === undefined ? clickhouse : await clickhouse.upToDate(upToDate);
-  return reader.exportRows(sql, params);
+  return (await readerOf(clickhouse, upToDate)).exportRows(sql, params);
+}
+
+async function readerOf<Reader>(
+  clickhouse: Reader & Pick<ClickHouse, 'upToDate'>,
+  upToDate: readonly string[] | undefined,
+): Promise<Reader | ClickHouseReader> {
+  return upToDate === undefined ? clickhouse : clickhouse.upToDate(upToDate);
 }

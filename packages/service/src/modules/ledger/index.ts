@@ -22,7 +22,7 @@ export { recountLedger } from './recount-store.js';
 export { type Release, WalletHolds } from './reservations.js';
 export { registerLedgerRoutes } from './routes.js';
 export { latestUsageMs, readUsageSums, type UsageSum } from './usage-sum-store.js';
-export { type WalletKey, walletNumber } from './wallet.js';
+export { type WalletKey, walletKeyText, walletNumber } from './wallet.js';
 export { availableText, isAnyPrepaidText, walletKeyLists } from './wallet-store.js';
 export { WalletService } from './wallets.js';
 

@@ -33,7 +33,7 @@ export interface ChargeItem extends Price {
 /** A charge item whose price depends on the total of a counter. */
 export interface CountedItem {
   readonly counter: CounterDefinition;
-  /** Tells rules of both kinds apart where neither has an id. */
+  /** Whether an extractor or a pricing rule set has the counter. In a rules test neither has an id. */
   readonly pricingSource: Price['pricingSource'];
   readonly ruleSetId: string;
   /** × 10^18. */

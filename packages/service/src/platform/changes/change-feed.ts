@@ -23,7 +23,7 @@ export interface ChangeFeedOptions {
   readonly monotonicMs?: () => number;
 }
 
-/** Tells a process which keys transactions of any process have changed, whenever it looks. */
+/** Tells a memory of this process which keys have changed, by transactions of any process. It is told at each look. */
 export class ChangeFeed {
   readonly #options: Required<ChangeFeedOptions>;
   /** The snapshot of the last look; undefined before the first one and after a failure. */

@@ -4,6 +4,14 @@ import { DomainError } from '../../../kernel/errors.js';
 /** The result of one item of a group: an answer or an error. */
 export type GroupResult<Answer> = { readonly answer: Answer } | { readonly error: unknown };
 
+/** Returns answers, none of which is an error, as the results of a group. */
+export function answered<Answer>(answers: readonly Answer[]): GroupResult<Answer>[] {
+  return answers.map((answer) => ({ answer }));
+}
+
+/** The key of groups in which all items share statements, whatever they are about. */
+export const TOGETHER = '';
+
 export interface GroupOptions {
   /** Upper bound of the items that wait in the process; an item above it is refused. */
   readonly waitingMax?: number;

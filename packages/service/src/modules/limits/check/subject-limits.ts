@@ -15,7 +15,7 @@ import {
 import type { CompiledRule } from '../rules/rule.js';
 import { readDenials } from '../settings/store.js';
 import type { MeasuredQueue } from './group-metrics.js';
-import { type GroupResult, Groups } from './groups.js';
+import { answered, Groups, TOGETHER } from './groups.js';
 import {
   hasRoomFor,
   type LimitStatus,
@@ -47,9 +47,6 @@ export interface ProposedUsage {
   readonly currency: string | undefined;
 }
 
-/** The key of the groups: all reads share statements, whatever subject they are about. */
-const TOGETHER = '';
-
 /** The current limit status of subjects. */
 export class SubjectLimits {
   readonly #deps: SubjectLimitsDeps;
@@ -60,7 +57,7 @@ export class SubjectLimits {
     this.#deps = deps;
     const { postgres } = deps;
     this.#usage = new UsageReads(deps);
-    this.#denials = new Groups(async (projects) => (await readDenials(postgres.db, projects)).map(toOutcome));
+    this.#denials = new Groups(async (projects) => answered(await readDenials(postgres.db, projects)));
   }
 
   /** The queues of reads that wait: for limits and wallets, and for settings. */
@@ -233,8 +230,4 @@ function askedOf({ measure }: CompiledRule, { amount, quantity }: ProposedUsage)
   if (measure === 'amount') return amount;
   if (measure === 'unique' || measure === 'concurrency') return ONE_STORED;
   return measure === 'count' && quantity < ONE_STORED ? ONE_STORED : quantity;
-}
-
-function toOutcome<Answer>(answer: Answer): GroupResult<Answer> {
-  return { answer };
 }

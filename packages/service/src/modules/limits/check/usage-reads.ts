@@ -1,7 +1,7 @@
 import { ChangeFeed } from '../../../platform/changes/index.js';
 import type { Postgres } from '../../../platform/postgres/index.js';
 import type { MeasuredQueue } from './group-metrics.js';
-import { Groups } from './groups.js';
+import { answered, Groups, TOGETHER } from './groups.js';
 import { readUsage, type UsageQuery, type UsageRead } from './limit-status-store.js';
 import { RememberedUsage } from './remembered-usage.js';
 
@@ -11,8 +11,6 @@ export const USAGE_FRESH_MS = 250;
 const LOOK_AFTER_SHARE = 0.4;
 /** Reading changes takes as much time as a few reads of usage; it is not worth it for fewer. */
 const READS_PER_LOOK_MIN = 5;
-/** The key of the groups: all reads share statements, whatever subject they are about. */
-const TOGETHER = '';
 
 /** How a process remembers what it has read. */
 export interface MemoryOptions {
@@ -39,9 +37,7 @@ export class UsageReads {
   readonly #answerCounts = { memory: 0, database: 0 };
 
   constructor({ postgres, memory }: UsageReadsDeps) {
-    this.#groups = new Groups(async (queries) =>
-      (await readUsage(postgres, queries)).map((answer) => ({ answer })),
-    );
+    this.#groups = new Groups(async (queries) => answered(await readUsage(postgres, queries)));
     this.#memory = memory && new UsageMemory(postgres, memory);
   }
 

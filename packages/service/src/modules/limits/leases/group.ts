@@ -6,7 +6,7 @@ import { ProjectTx, type Tx, transaction } from '../../../platform/postgres/inde
 import { RequestKeys, WalletHolds, type WalletKey } from '../../ledger/index.js';
 import type { GroupResult } from '../check/groups.js';
 import { refuseFull } from '../check/limit-exceeded.js';
-import { type LimitStatus, limitStatusesOf, openRules, type RuleAtLevel } from '../check/limit-status.js';
+import type { LimitStatus, RuleAtLevel } from '../check/limit-status.js';
 import { readUsageIn } from '../check/limit-status-store.js';
 import { readDenials } from '../settings/store.js';
 import {
@@ -22,6 +22,7 @@ import {
 } from './decisions.js';
 import { rulesHolding, walletsHolding } from './lease.js';
 import { heldRule, heldRuleKey, LeaseChanges } from './lease-changes.js';
+import { readRules } from './read-rules.js';
 import { type LeaseRequest, type LevelsOfSubjects, withRules } from './request-rules.js';
 import { changeReserved, type HeldRule, lockReserved } from './reserved-store.js';
 import * as store from './store.js';
@@ -96,7 +97,7 @@ class LeaseGroup {
     const ending = releasedBy(requests, leases);
     const rules = rulesOf(requests);
     await lockReserved(tx, projectNo, rulesToLock(rules, ending));
-    const statuses = byRule(await this.#statuses(tx, rules));
+    const { statuses } = await readRules(clock, project, rules, (query) => readUsageIn(tx, query));
     const wallets = await WalletHolds.lock(tx, this.#walletsOf(grants, ending), clock);
     const isAnyUnknown = grants.some(({ levels }) => levels.length === 0);
     const isDenied = isAnyUnknown && (await readDenials(tx, [project])).includes(true);
@@ -117,13 +118,6 @@ class LeaseGroup {
       above.map(({ id }) => id),
     );
     return new LeaseChanges(this.#project.projectNo, [...leases, ...below]);
-  }
-
-  async #statuses(tx: Tx, rules: readonly RuleAtLevel[]): Promise<LimitStatus[]> {
-    const open = openRules(rules, unixSeconds(this.#deps.clock));
-    const asked = open.map((rule) => ({ ...rule, value: undefined }));
-    const { counted } = await readUsageIn(tx, { ...this.#project, rules: asked, wallet: undefined });
-    return limitStatusesOf(open, counted, this.#deps.clock.nowMs());
   }
 
   #walletsOf(grants: readonly OpenLeaseRequest[], ending: readonly Releasable[]): WalletKey[] {
@@ -210,8 +204,4 @@ function releasedBy(requests: readonly RuledRequest[], leases: LeaseChanges): Re
 function rulesToLock(rules: readonly RuleAtLevel[], ending: readonly Releasable[]): HeldRule[] {
   const held = [...rules.map(heldRule), ...ending.flatMap((lease) => lease.rules)];
   return [...new Map(held.map((rule) => [heldRuleKey(rule), rule])).values()];
-}
-
-function byRule(statuses: readonly LimitStatus[]): Map<string, LimitStatus> {
-  return new Map(statuses.map((status) => [heldRuleKey(heldRule(status)), status]));
 }

@@ -6,7 +6,7 @@ import type { ProjectRef, ProjectScope } from '../../../kernel/scope.js';
 import { ProjectDb } from '../../../platform/postgres/index.js';
 import { amountText, type KeyedRequest } from '../../ledger/index.js';
 import type { MeasuredQueue } from '../check/group-metrics.js';
-import { Groups } from '../check/groups.js';
+import { answered, Groups, TOGETHER } from '../check/groups.js';
 import type { SubjectLimits } from '../check/subject-limits.js';
 import { type LimitedSubject, subjectKey } from '../rules/route-rules.js';
 import { decideLeaseRequests, type LeaseGroupDeps } from './group.js';
@@ -24,9 +24,6 @@ interface Waiting {
   readonly project: ProjectRef;
   readonly request: LeaseRequest;
 }
-
-/** The key of the groups of reads: all of them share statements. */
-const TOGETHER = '';
 
 /** Budget leases of all subjects. README.md states what always holds. */
 export class Leases {
@@ -51,9 +48,7 @@ export class Leases {
         deps.limits.usage.forget(first.project.projectId);
       }
     });
-    this.#found = new Groups(async (keys) =>
-      (await store.findLeases(deps.postgres, keys)).map((answer) => ({ answer })),
-    );
+    this.#found = new Groups(async (keys) => answered(await store.findLeases(deps.postgres, keys)));
   }
 
   /** The queue of requests that wait. */

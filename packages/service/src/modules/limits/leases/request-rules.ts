@@ -1,8 +1,9 @@
+import { memoized } from '../../../kernel/maps.js';
 import { present } from '../../../kernel/present.js';
 import type { ProjectRef } from '../../../kernel/scope.js';
 import type { RuleAtLevel } from '../check/limit-status.js';
 import type { SubjectLimits } from '../check/subject-limits.js';
-import type { LimitedSubject, SubjectLevel } from '../rules/route-rules.js';
+import { type LimitedSubject, type SubjectLevel, subjectKey } from '../rules/route-rules.js';
 import type { ChangeRequest, OpenLeaseRequest, RuledRequest } from './decisions.js';
 import { type HoldUnit, type LeaseInput, rulesOfHold } from './lease.js';
 import { levelsBelow } from './parts.js';
@@ -21,20 +22,16 @@ export async function withRules(
   requests: readonly LeaseRequest[],
 ): Promise<RuledRequest[]> {
   const grants = requests.filter((request) => request.do === 'grant');
-  const subjects = new Map(grants.map(({ input: { subject } }) => [nameOf(subject), subject]));
+  const keyOf = ({ type, id }: LimitedSubject) => subjectKey(project.projectId, type, id);
+  const subjects = new Map(grants.map(({ input: { subject } }) => [keyOf(subject), subject]));
   const levels = await limits.levelsOf(project.projectId, [...subjects.values()]);
   const rules = new Map(
-    Array.from(subjects.keys(), (name, index) => [name, new RulesOfSubject(levels[index])]),
+    Array.from(subjects.keys(), (key, index) => [key, new RulesOfSubject(levels[index])]),
   );
   return requests.map((request): RuledRequest => {
     if (request.do !== 'grant') return request;
-    return { ...request, ...present(rules.get(nameOf(request.input.subject)), 'the rules').of(request) };
+    return { ...request, ...present(rules.get(keyOf(request.input.subject)), 'the rules').of(request) };
   });
-}
-
-/** A type contains no space, so the name is unambiguous. */
-function nameOf({ type, id }: LimitedSubject): string {
-  return `${type} ${id}`;
 }
 
 /** The rules that leases of one subject are reserved of. Leases that hold alike get the same list. */
@@ -60,9 +57,7 @@ class RulesOfSubject {
 
   #plain(hold: HoldUnit, input: LeaseInput): readonly RuleAtLevel[] {
     const key = JSON.stringify([hold.kind, hold.unit, input.metric]);
-    const rules = this.#known.get(key) ?? rulesAt(this.#levels, hold, input);
-    this.#known.set(key, rules);
-    return rules;
+    return memoized(this.#known, key, () => rulesAt(this.#levels, hold, input));
   }
 }
 

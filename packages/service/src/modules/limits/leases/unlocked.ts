@@ -3,8 +3,8 @@ import type { Clock } from '../../../kernel/clock.js';
 import { present } from '../../../kernel/present.js';
 import type { ProjectRef } from '../../../kernel/scope.js';
 import type { Postgres } from '../../../platform/postgres/index.js';
-import { RequestKeys, WalletHolds, type WalletKey } from '../../ledger/index.js';
-import { type LimitStatus, limitStatusesOf, openRules, type RuleAtLevel } from '../check/limit-status.js';
+import { RequestKeys, WalletHolds, type WalletKey, walletKeyText } from '../../ledger/index.js';
+import type { RuleAtLevel } from '../check/limit-status.js';
 import { readUsage } from '../check/limit-status-store.js';
 import {
   keyScopeOf,
@@ -15,6 +15,7 @@ import {
 } from './decisions.js';
 import type { Lease } from './lease.js';
 import { heldRule, heldRuleKey, LeaseChanges } from './lease-changes.js';
+import { type ReadRules, readRules } from './read-rules.js';
 import type { FoundLease } from './store.js';
 import { type RuleChange, writeIfUnchanged } from './unlocked-store.js';
 
@@ -23,31 +24,15 @@ export interface UnlockedDeps {
   readonly clock: Clock;
 }
 
-/** The rules of a group, as they were read without a lock. */
-export interface UnlockedRules {
-  readonly statuses: ReadonlyMap<string, LimitStatus>;
-  /** The versions of their reserved amounts; undefined for rules of which nothing was ever reserved. */
-  readonly versions: ReadonlyMap<string, string | undefined>;
-}
-
-/** Reads the rules of a group as of one moment, by `heldRuleKey`. */
-export async function readUnlocked(
+/** Reads the rules of a group without a lock. */
+export function readUnlocked(
   { postgres, clock }: UnlockedDeps,
   project: ProjectRef,
   rules: readonly RuleAtLevel[],
-): Promise<UnlockedRules> {
-  if (rules.length === 0) return { statuses: new Map(), versions: new Map() };
-  const nowMs = clock.nowMs();
-  const open = openRules(rules, Math.floor(nowMs / 1_000));
-  const asked = open.map((rule) => ({ ...rule, value: undefined }));
-  const [read] = await readUsage(postgres, [{ ...project, rules: asked, wallet: undefined }]);
-  const { counted } = present(read, 'the use of the rules');
-  const keys = rules.map((rule) => heldRuleKey(heldRule(rule)));
-  const statuses = limitStatusesOf(open, counted, nowMs);
-  return {
-    statuses: new Map(statuses.map((status, index) => [present(keys[index], 'a rule'), status])),
-    versions: new Map(keys.map((key, index) => [key, counted[index]?.reservedVersion])),
-  };
+): Promise<ReadRules> {
+  return readRules(clock, project, rules, async (query) =>
+    present((await readUsage(postgres, [query]))[0], 'the use of the rules'),
+  );
 }
 
 /**
@@ -73,7 +58,7 @@ export async function decideUnlocked(
   { postgres, clock }: UnlockedDeps,
   project: ProjectRef,
   requests: readonly RuledRequest[],
-  { statuses, versions }: UnlockedRules,
+  { statuses, versions }: ReadRules,
 ): Promise<LeaseOutcomes | undefined> {
   const { projectNo } = project;
   const found = new Map<string, FoundLease>();
@@ -111,10 +96,10 @@ export async function decideUnlocked(
 
 /** Returns the wallets that pay for amounts of these leases, each once. */
 function walletsOf(leases: readonly Lease[]): WalletKey[] {
-  const found = new Map<string, WalletKey>();
-  for (const { tenantId, projectId, accountId, holds } of leases)
-    for (const { kind, unit: currency } of holds)
-      if (accountId !== null && kind === 'amount')
-        found.set(`${accountId} ${currency}`, { tenantId, projectId, accountId, currency });
-  return [...found.values()];
+  const wallets = leases.flatMap(({ tenantId, projectId, accountId, holds }) =>
+    holds.flatMap(({ kind, unit: currency }) =>
+      accountId === null || kind === 'quantity' ? [] : { tenantId, projectId, accountId, currency },
+    ),
+  );
+  return [...new Map(wallets.map((wallet) => [walletKeyText(wallet), wallet])).values()];
 }
