@@ -29,6 +29,7 @@ const STORE_PACKAGES = new Set(['pg', 'kysely']);
  */
 const DATABASE_VALUES_FOR_ALL = new Set([
   'transaction',
+  'onSnapshot',
   'ProjectDb',
   'ProjectTx',
   'TenantDb',

@@ -11,7 +11,7 @@ import { newId, rawEventIdText } from '../../kernel/id.js';
 import type { ListPage, Page } from '../../kernel/page.js';
 import type { Principal } from '../../kernel/principal.js';
 import type { ProjectRef } from '../../kernel/scope.js';
-import { ProjectDb, TenantTx, type Tx, transaction } from '../../platform/postgres/index.js';
+import { onSnapshot, ProjectDb, TenantTx, type Tx, transaction } from '../../platform/postgres/index.js';
 import { earlierAnswer, once } from '../ledger/index.js';
 import { auditRequest, type CorrectionRequester } from './audit.js';
 import { type CorrectionInput, PLAN_MS, type Replacement, type StoredCorrection } from './correction.js';
@@ -159,8 +159,7 @@ export class Corrections {
   /** @throws DomainError `not_found` */
   read(project: ProjectRef, id: string): Promise<Correction> {
     // On one snapshot: a part may be applied between two statements.
-    const snapshot = this.#deps.postgres.db.transaction().setIsolationLevel('repeatable read');
-    return snapshot.setAccessMode('read only').execute(async (tx) => {
+    return onSnapshot(this.#deps.postgres, async (tx) => {
       const db = new ProjectDb(tx, project);
       const found = await store.readCorrection(db, id);
       if (found === undefined) throw new DomainError('not_found');

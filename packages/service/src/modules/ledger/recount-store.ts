@@ -1,7 +1,7 @@
 import type { LedgerDifference, LedgerMeasure, LedgerRecount } from '@tollgate/contract';
 import { type RawBuilder, sql } from 'kysely';
 import { countOrNone, present } from '../../kernel/present.js';
-import type { Postgres } from '../../platform/postgres/index.js';
+import { onSnapshot, type Postgres } from '../../platform/postgres/index.js';
 import { amountFromText, amountText } from './amount.js';
 
 /** The sums of every wallet's lines, next to the amounts in the wallet's row. */
@@ -70,11 +70,10 @@ const ORPHANS = sql`
  * @param differencesMax upper bound of the differences that are listed; all are counted
  */
 export async function recountLedger(
-  { db }: Pick<Postgres, 'db'>,
+  postgres: Pick<Postgres, 'db'>,
   differencesMax: number,
 ): Promise<LedgerRecount> {
-  const snapshot = db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only');
-  return snapshot.execute(async (tx) => {
+  return onSnapshot(postgres, async (tx) => {
     const { rows: countRows } = await sql<{ wallets: number; transactions: number }>`
       select (select count(*) from wallets) as wallets, (select count(*) from ledger_transactions) as transactions
     `.execute(tx);

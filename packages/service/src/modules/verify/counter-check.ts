@@ -5,6 +5,7 @@ import {
   VERIFY_DIFFERENCES_MAX,
 } from '@tollgate/contract';
 import { equals, toText } from '../../kernel/decimal.js';
+import { onSnapshot } from '../../platform/postgres/index.js';
 import { everyTable, projectsWithOwnTables } from '../storage/index.js';
 import { completeFromS, type PostingCheckDeps } from './check-deps.js';
 import { decimalOf } from './compare.js';
@@ -15,7 +16,7 @@ import {
   readCounterPeriods,
   readDefinedCounters,
 } from './counter-store.js';
-import { onSnapshot, readWaiting } from './totals-store.js';
+import { readWaiting } from './totals-store.js';
 
 /** Upper bound of the periods of one counter that are compared, which bounds the memory. */
 const PERIODS_MAX = 100_000;

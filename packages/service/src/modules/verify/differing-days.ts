@@ -1,8 +1,9 @@
+import { onSnapshot } from '../../platform/postgres/index.js';
 import { everyTable, projectsWithOwnTables, retainedFromDays } from '../storage/index.js';
 import { compareNumbers, countedAlike, dayKey, type Measurement, spansOf } from './compare.js';
 import { daysWithHistory, ITEM_STORES, readFound } from './history-store.js';
 import type { VerifyDeps } from './service.js';
-import { daysWithTotals, onSnapshot, type ProjectDays, readExpected, waitingDays } from './totals-store.js';
+import { daysWithTotals, type ProjectDays, readExpected, waitingDays } from './totals-store.js';
 
 /**
  * Returns the days on which ClickHouse does not have what PostgreSQL has committed, and all days of batches that wait

@@ -1,6 +1,6 @@
 import type { PostingRecount } from '@tollgate/contract';
 import type { ClickHouseReader } from '../../platform/clickhouse/index.js';
-import type { Postgres } from '../../platform/postgres/index.js';
+import { onSnapshot, type Postgres } from '../../platform/postgres/index.js';
 import { latestUsageMs, readUsageSums, type UsageSum } from '../ledger/index.js';
 import { absentWindows, type CountedWindow, readActiveRules, readCountedWindows } from '../limits/index.js';
 import { everyTable, type OwnTables, projectsWithOwnTables } from '../storage/index.js';
@@ -8,7 +8,7 @@ import { completeFromS, type PostingCheckDeps } from './check-deps.js';
 import { type MissingReading, readMissingWindows } from './missing-windows.js';
 import { readPostedSums } from './posting-history-store.js';
 import { PostingTally } from './posting-tally.js';
-import { onSnapshot, readWaiting } from './totals-store.js';
+import { readWaiting } from './totals-store.js';
 import { readWindows, type WindowReading } from './window-check.js';
 
 /** Upper bound of the windows that are recounted, which bounds the memory. */

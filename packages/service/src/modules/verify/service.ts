@@ -1,7 +1,7 @@
 import { VERIFY_DIFFERENCES_MAX, type VerifyReport } from '@tollgate/contract';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import type { Logger } from '../../platform/log/index.js';
-import type { Db, Postgres } from '../../platform/postgres/index.js';
+import { type Db, onSnapshot, type Postgres } from '../../platform/postgres/index.js';
 import { holdsWithin } from '../../platform/wait.js';
 import { recountPurchases } from '../checkout/index.js';
 import { recountLedger } from '../ledger/index.js';
@@ -27,7 +27,6 @@ import {
   countCorrections,
   daysWithTotals,
   type ExpectedTotals,
-  onSnapshot,
   type PendingBatch,
   readEventIds,
   readExpected,

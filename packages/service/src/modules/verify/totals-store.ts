@@ -37,15 +37,6 @@ const LAST_DAY = Math.floor(0xffff_ffff / DAY_S);
 /** Upper bound of the time for which a verification that waits for its lock delays rating. */
 const LOCK_WAIT_MS = 5_000;
 
-/** Runs `read` on one snapshot of the whole database. */
-export function onSnapshot<T>(postgres: Postgres, read: (tx: Tx) => Promise<T>): Promise<T> {
-  return postgres.db
-    .transaction()
-    .setIsolationLevel('repeatable read')
-    .setAccessMode('read only')
-    .execute(read);
-}
-
 /**
  * Runs `work` while no batch can be committed: every batch writes this table. Accepting events and copying committed
  * batches to ClickHouse continue.

@@ -1,19 +1,21 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createTestPostgres, type TestPostgres, waitFor } from '../../testing/index.js';
-import { transaction } from '../postgres/index.js';
+import { type Tx, transaction } from '../postgres/index.js';
 import { ChangeFeed, createNoteDeletionJob, noteAllKeys, noteKeys, noting } from './index.js';
 
 let store: TestPostgres;
 let nowMs: number;
 let learned: (readonly number[] | undefined)[];
 let warnings: number;
+let duringLearn: (tx: Tx) => Promise<void>;
 
 beforeAll(async () => {
   store = await createTestPostgres();
 });
 beforeEach(() => {
   [nowMs, learned, warnings] = [0, [], 0];
+  duringLearn = async () => {};
 });
 afterAll(() => store.drop());
 
@@ -22,12 +24,18 @@ const log = {
     warnings += 1;
   },
 };
-const newFeed = (postgres = store.postgres) =>
+const newFeed = () =>
   new ChangeFeed({
-    postgres,
+    postgres: store.postgres,
     log,
     monotonicMs: () => nowMs,
-    memory: { mark: () => 0, learn: (keys) => learned.push(keys && [...keys].sort()) },
+    memory: {
+      mark: () => 0,
+      learn: async (keys, _mark, tx) => {
+        learned.push(keys && [...keys].sort());
+        await duringLearn(tx);
+      },
+    },
   });
 
 const note = (...keys: number[]) => transaction(store.postgres, (tx) => noteKeys(tx, keys));
@@ -132,6 +140,23 @@ describe('a feed', () => {
     expect(learned).toHaveLength(2);
   });
 
+  it('shows the database as it was when the changes were read', async () => {
+    const feed = newFeed();
+    await feed.look();
+    await note(71);
+    duringLearn = async (tx) => {
+      await note(72);
+      const { rows } = await sql<{ keys: number[] }>`select keys from key_changes`.execute(tx);
+      const seen = rows.flatMap(({ keys }) => keys);
+      expect(seen).toContain(71);
+      expect(seen).not.toContain(72);
+    };
+    expect(await learnedBy(feed)).toEqual([[71]]);
+    duringLearn = async () => {};
+    expect(await learnedBy(feed)).toEqual([[72]]);
+    expect(warnings).toBe(0);
+  });
+
   it('begins anew after a time for which notes may be gone', async () => {
     const feed = newFeed();
     await feed.look();
@@ -142,19 +167,16 @@ describe('a feed', () => {
   });
 
   it('knows nothing after a failure, warns once, and begins anew', async () => {
-    let fails = false;
-    const pool = {
-      query: (...args: [never]) => (fails ? Promise.reject(new Error('down')) : query(...args)),
-    };
-    const query = store.postgres.pool.query.bind(store.postgres.pool);
-    const feed = newFeed({ ...store.postgres, pool: pool as never });
+    const feed = newFeed();
     await feed.look();
-    fails = true;
-    expect(await learnedBy(feed)).toEqual([]);
-    expect(await learnedBy(feed)).toEqual([]);
+    duringLearn = async (tx) => {
+      await sql`select 1 / 0`.execute(tx);
+    };
+    await feed.look();
+    await feed.look();
     expect(feed.ageMs).toBe(Number.POSITIVE_INFINITY);
     expect(warnings).toBe(1);
-    fails = false;
+    duringLearn = async () => {};
     expect(await learnedBy(feed)).toEqual([undefined]);
     expect(feed.ageMs).toBe(0);
   });

@@ -1,4 +1,4 @@
-import type { Postgres } from '../postgres/index.js';
+import { onSnapshot, type Postgres, type Tx } from '../postgres/index.js';
 import { type KeyChanges, readChanges, readSnapshot } from './change-store.js';
 
 /**
@@ -11,12 +11,16 @@ const GAP_MS_MAX = 20_000;
 export interface ChangeMemory {
   /** Returns a mark; called before changes are read, and passed to `learn`. */
   mark(): number;
-  /** Called with the keys that have changed; with undefined when anything may have changed. */
-  learn(keys: KeyChanges['keys'], mark: number): void;
+  /**
+   * Called with the keys that have changed; with undefined when anything may have changed.
+   *
+   * @param tx reads the database as it was when the changes were read
+   */
+  learn(keys: KeyChanges['keys'], mark: number, tx: Tx): Promise<void>;
 }
 
 export interface ChangeFeedOptions {
-  readonly postgres: Pick<Postgres, 'pool'>;
+  readonly postgres: Pick<Postgres, 'db'>;
   readonly memory: ChangeMemory;
   readonly log: { warn(details: object, message: string): void };
   /** A clock that never goes back. */
@@ -57,12 +61,14 @@ export class ChangeFeed {
     const mark = memory.mark();
     try {
       const since = beganMs - this.#knownUntilMs > GAP_MS_MAX ? undefined : this.#snapshot;
-      const changes =
-        since === undefined
-          ? { snapshot: await readSnapshot(postgres), keys: undefined }
-          : await readChanges(postgres, since);
-      memory.learn(changes.keys, mark);
-      this.#snapshot = changes.snapshot;
+      this.#snapshot = await onSnapshot(postgres, async (tx) => {
+        const { snapshot, keys } =
+          since === undefined
+            ? { snapshot: await readSnapshot(tx), keys: undefined }
+            : await readChanges(tx, since);
+        await memory.learn(keys, mark, tx);
+        return snapshot;
+      });
       this.#knownUntilMs = beganMs;
       this.#hasFailed = false;
     } catch (err) {

@@ -1,4 +1,4 @@
-import { type RawBuilder, sql } from 'kysely';
+import { CompiledQuery, type RawBuilder, sql } from 'kysely';
 import type { Postgres, Tx } from '../postgres/index.js';
 
 const noteOf = (keys: Iterable<number>) =>
@@ -52,21 +52,18 @@ interface ChangesRow {
  * A transaction is either visible in a snapshot or not, so each change is read exactly once, in whatever order
  * transactions began and ended. Processes of release 0.1.0 note nothing: while one is a member, everything may change.
  */
-const CHANGES = {
-  name: 'key-changes',
-  text: `
+const CHANGES = `
     select pg_current_snapshot()::text as snapshot, string_agg(array_to_string(keys, ','), ',') as keys,
       coalesce(bool_or(keys is null), false) or exists (
         select from lease_members
         where release is null and expires_at_ms >= (extract(epoch from clock_timestamp()) * 1000)::bigint
       ) as all_changed
     from key_changes
-    where xid >= pg_snapshot_xmin($1::pg_snapshot) and not pg_visible_in_snapshot(xid, $1::pg_snapshot)`,
-};
+    where xid >= pg_snapshot_xmin($1::pg_snapshot) and not pg_visible_in_snapshot(xid, $1::pg_snapshot)`;
 
-/** Returns the changes since a snapshot. */
-export async function readChanges({ pool }: Pick<Postgres, 'pool'>, since: string): Promise<KeyChanges> {
-  const { rows } = await pool.query<ChangesRow>({ ...CHANGES, values: [since] });
+/** Returns the changes between a snapshot and that of the transaction. */
+export async function readChanges(tx: Tx, since: string): Promise<KeyChanges> {
+  const { rows } = await tx.executeQuery<ChangesRow>(CompiledQuery.raw(CHANGES, [since]));
   const row = rows[0];
   if (row === undefined) throw new Error('an aggregate returned no row');
   const { snapshot, keys, all_changed: isAll } = row;
@@ -74,9 +71,11 @@ export async function readChanges({ pool }: Pick<Postgres, 'pool'>, since: strin
   return { snapshot, keys: keys === null || keys === '' ? [] : keys.split(',').map(Number) };
 }
 
-/** Returns the present snapshot, from which on changes can be read. */
-export async function readSnapshot({ pool }: Pick<Postgres, 'pool'>): Promise<string> {
-  const { rows } = await pool.query<{ snapshot: string }>('select pg_current_snapshot()::text as snapshot');
+/** Returns the snapshot of the transaction, from which on changes can be read. */
+export async function readSnapshot(tx: Tx): Promise<string> {
+  const { rows } = await sql<{ snapshot: string }>`select pg_current_snapshot()::text as snapshot`.execute(
+    tx,
+  );
   const row = rows[0];
   if (row === undefined) throw new Error('a select without a table returned no row');
   return row.snapshot;

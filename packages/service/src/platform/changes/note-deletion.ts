@@ -1,4 +1,4 @@
-import type { Postgres } from '../postgres/index.js';
+import { onSnapshot, type Postgres } from '../postgres/index.js';
 import { createSweepJob, type SweepJob } from '../sweep-job.js';
 import { deleteNotesBefore, readSnapshot } from './change-store.js';
 
@@ -7,13 +7,13 @@ const INTERVAL_MS = 60_000;
 
 /** The job that deletes notes of changes: each sweep those that were committed before the sweep before it. */
 export function createNoteDeletionJob(deps: {
-  readonly postgres: Pick<Postgres, 'pool'>;
+  readonly postgres: Pick<Postgres, 'db' | 'pool'>;
   readonly log: { warn(details: object, message: string): void };
 }): SweepJob<void> {
   let before: string | undefined;
   return createSweepJob({
     async sweep() {
-      const snapshot = await readSnapshot(deps.postgres);
+      const snapshot = await onSnapshot(deps.postgres, readSnapshot);
       if (before !== undefined) await deleteNotesBefore(deps.postgres, before);
       before = snapshot;
     },

@@ -135,6 +135,11 @@ export function transaction<T>(postgres: Postgres, work: (tx: Tx) => Promise<T>)
   return postgres.db.transaction().execute(work);
 }
 
+/** Runs `read` on one snapshot of the whole database. */
+export function onSnapshot<T>({ db }: Pick<Postgres, 'db'>, read: (tx: Tx) => Promise<T>): Promise<T> {
+  return db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(read);
+}
+
 /**
  * Returns for how long the oldest transaction of this database user has been open that uses a table of this schema; 0
  * if none is open.

@@ -19,6 +19,7 @@ export {
   connectPostgres,
   type Db,
   oldestTransactionMs,
+  onSnapshot,
   type Postgres,
   type PostgresConfig,
   type Tx,

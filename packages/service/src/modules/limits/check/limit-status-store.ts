@@ -1,5 +1,5 @@
 import { CompiledQuery } from 'kysely';
-import { present, sumOrNone } from '../../../kernel/present.js';
+import { sumOrNone } from '../../../kernel/present.js';
 import type { Postgres, Tx } from '../../../platform/postgres/index.js';
 import {
   type Amount,
@@ -135,12 +135,13 @@ export async function readUsage(
   return byQuery(queries, rows);
 }
 
-/** The same for one query inside a transaction, at the moment of this statement. */
-export async function readUsageIn(tx: Tx, query: UsageQuery): Promise<UsageRead> {
-  if (query.rules.length === 0 && query.wallet === undefined) return { counted: [], available: undefined };
-  const { text, values } = usageQuery([query]);
+/** The same inside a transaction, at the moment of this statement. */
+export async function readUsageIn(tx: Tx, queries: readonly UsageQuery[]): Promise<UsageRead[]> {
+  const isEmpty = queries.every(({ rules, wallet }) => rules.length === 0 && wallet === undefined);
+  if (isEmpty) return queries.map(() => ({ counted: [], available: undefined }));
+  const { text, values } = usageQuery(queries);
   const { rows } = await tx.executeQuery<UsageRow>(CompiledQuery.raw(text, values));
-  return present(byQuery([query], rows)[0], 'the use of the rules');
+  return byQuery(queries, rows);
 }
 
 function usageQuery(queries: readonly UsageQuery[]) {

@@ -6,7 +6,7 @@ import { walletNumber } from '../../ledger/index.js';
 import { subjectNumber } from '../rules/route-rules.js';
 import type { Counted } from './limit-status.js';
 import type { AskedRule, UsageQuery, UsageRead } from './limit-status-store.js';
-import { RememberedUsage } from './remembered-usage.js';
+import { type AskedPart, RememberedUsage } from './remembered-usage.js';
 
 const PROJECT_NO = 7;
 const SUBJECTS = ['a', 'b'];
@@ -54,13 +54,15 @@ function readOf(state: ReadonlyMap<string, bigint>, query: UsageQuery): UsageRea
 /** A database whose every state is kept, and a process that reads it, with reads and looks under way. */
 class Simulation {
   readonly memory = new RememberedUsage();
+  /** How many windows and wallets were read again. */
+  readAgain = 0;
   readonly #states: ReadonlyMap<string, bigint>[] = [new Map()];
   readonly #changed: (readonly string[])[] = [[]];
   #learned = 0;
   /** An answer from memory must have all changes up to this state. */
   #oldestAllowed = 0;
   readonly #reads: { query: UsageQuery; mark: number; read?: UsageRead }[] = [];
-  #look: { mark: number; state?: number } | undefined;
+  #look: { mark: number; state?: number; again?: (readonly [AskedPart, UsageRead])[] } | undefined;
 
   get #now(): number {
     return this.#states.length - 1;
@@ -93,14 +95,22 @@ class Simulation {
     this.#reads.splice(at, 1);
   }
 
-  /** Moves the look on: it begins, sees the database, and returns. */
+  /** Moves the look on: it begins, sees the database, reads again as of the same state, and returns. */
   moveLook(): void {
-    if (this.#look === undefined) this.#look = { mark: this.memory.mark() };
-    else if (this.#look.state === undefined) this.#look.state = this.#now;
-    else {
-      const parts = this.#changed.slice(this.#learned + 1, this.#look.state + 1).flat();
-      this.memory.learn(parts.map(keyOf), this.#look.mark);
-      this.#learned = this.#look.state;
+    if (this.#look === undefined) {
+      this.#look = { mark: this.memory.mark() };
+      return;
+    }
+    this.#look.state ??= this.#now;
+    const { state, again, mark } = this.#look;
+    const keys = this.#changed.slice(this.#learned + 1, state + 1).flatMap((parts) => parts.map(keyOf));
+    if (again === undefined) {
+      const seen = this.#states[state] as ReadonlyMap<string, bigint>;
+      this.#look.again = this.memory.askedOf(keys).map((part) => [part, readOf(seen, part.query)]);
+    } else {
+      this.memory.learn(keys, mark, again);
+      this.readAgain += again.length;
+      this.#learned = state;
       this.#oldestAllowed = Math.max(this.#oldestAllowed, this.#learned);
       this.#look = undefined;
     }
@@ -129,6 +139,7 @@ const anyStep = fc.oneof(
 describe('remembered usage', () => {
   it('is that of one moment, and has all changes that were learned, in whatever order things end', () => {
     let recalled = 0;
+    let readAgain = 0;
     const runs = fc.property(fc.array(anyStep, { minLength: 20, maxLength: 120 }), (steps) => {
       const simulation = new Simulation();
       for (const step of steps) {
@@ -138,9 +149,37 @@ describe('remembered usage', () => {
         else if (step.do === 'moveLook') simulation.moveLook();
         else recalled += Number(simulation.recall(step.parts));
       }
+      readAgain += simulation.readAgain;
     });
     fc.assert(runs, { numRuns: propertyRuns(2_000) });
     expect(recalled).toBeGreaterThan(0);
+    expect(readAgain).toBeGreaterThan(0);
+  });
+
+  it('reads again what was asked for, until it is not asked for any more', () => {
+    const memory = kept([queryOf(['a'])]);
+    const change = () => {
+      const mark = memory.mark();
+      const parts = memory.askedOf([keyOf('a'), keyOf('a'), keyOf('b')]);
+      const read = { counted: [countedOf(6n)], available: undefined };
+      memory.learn(
+        [keyOf('a')],
+        mark,
+        parts.map((part) => [part, read]),
+      );
+      return parts.length;
+    };
+    expect(change()).toBe(1);
+    expect(memory.recall(queryOf(['a']))?.counted).toEqual([countedOf(6n)]);
+    const looks = Array.from({ length: 7 }, change);
+    expect(looks).toEqual([1, 1, 1, 1, 1, 0, 0]);
+    expect(memory.recall(queryOf(['a']))).toBeUndefined();
+  });
+
+  it('reads at most a thousand windows again with one look', () => {
+    const names = Array.from({ length: 1_001 }, (_, index) => `s${index}`);
+    const memory = kept(names.map((name) => queryOf([name])));
+    expect(memory.askedOf(names.map(keyOf))).toHaveLength(1_000);
   });
 
   const kept = (queries: readonly UsageQuery[]) => {

@@ -15,8 +15,21 @@ const NEVER = 0;
 /** Projects are forgotten in so many groups; projects of one group are forgotten together. */
 const PROJECT_GROUPS = 4_096;
 
+/** A changed window or wallet takes part in so many looks without being asked for; then it is forgotten. */
+const UNASKED_LOOKS_MAX = 5;
+/** Upper bound of the windows and wallets that are read again with one look; others that have changed are forgotten. */
+const READ_AGAIN_MAX = 1_000;
+
+/** A window or a wallet that is read again when it has changed. */
+export interface AskedPart {
+  /** Asks for this window or wallet alone. */
+  readonly query: UsageQuery;
+  /** How often it was read again since it was last asked for. */
+  unasked: number;
+}
+
 /** The use of a window, or what is available of a wallet, and when it was read. */
-interface Kept {
+interface Kept extends AskedPart {
   readonly value: Counted | UsageRead['available'];
   /** The read that returned it. */
   readonly read: UsageRead;
@@ -51,12 +64,7 @@ export class RememberedUsage {
   keep(query: UsageQuery, read: UsageRead, mark: number): void {
     if (mark < this.#changedAt || mark < this.#forgottenAtOf(query)) return;
     this.#sequence += 1;
-    for (const [index, rule] of query.rules.entries()) {
-      if (isRememberable(rule))
-        this.#put(numberOf(query, rule), nameOf(query, rule), read.counted[index], read);
-    }
-    const { wallet } = query;
-    if (wallet !== undefined) this.#put(walletNumber(wallet), nameOfWallet(wallet), read.available, read);
+    this.#put(query, read, { keptAt: this.#sequence, unasked: 0 });
   }
 
   /** Returns what the query asks, as it was at one moment; undefined if a part is missing. */
@@ -67,7 +75,8 @@ export class RememberedUsage {
     let isOneRead = true;
     const find = (number: number, name: string) => {
       const kept = this.#kept.get(number)?.get(name);
-      if (kept === undefined || kept.keptAt <= forgottenAt) return undefined;
+      if (kept === undefined || kept.keptAt < forgottenAt) return undefined;
+      kept.unasked = 0;
       read ??= kept.read;
       isOneRead &&= kept.read === read;
       isSettled &&= kept.keptAt <= this.#settledAt;
@@ -89,18 +98,39 @@ export class RememberedUsage {
     return isSettled || isOneRead ? { counted, available } : undefined;
   }
 
+  /** Returns what is remembered of these keys and worth reading again, because it was asked for lately. */
+  askedOf(keys: readonly number[]): AskedPart[] {
+    const asked: AskedPart[] = [];
+    for (const key of new Set(keys)) {
+      for (const kept of this.#kept.get(key)?.values() ?? []) {
+        if (kept.unasked >= UNASKED_LOOKS_MAX) continue;
+        asked.push(kept);
+        if (asked.length === READ_AGAIN_MAX) return asked;
+      }
+    }
+    return asked;
+  }
+
   /**
-   * Forgets what has changed.
+   * Forgets what has changed, and keeps what was read again.
    *
    * @param keys undefined for everything
    * @param mark of the time before the changes were read
+   * @param again what was asked for of these keys, as of the moment at which the changes were read
    */
-  learn(keys: readonly number[] | undefined, mark: number): void {
+  learn(
+    keys: readonly number[] | undefined,
+    mark: number,
+    again: readonly (readonly [AskedPart, UsageRead])[] = [],
+  ): void {
     if (keys === undefined) this.#kept.clear();
     else for (const key of keys) this.#kept.delete(key);
     this.#settledAt = mark;
     this.#sequence += 1;
     this.#changedAt = this.#sequence;
+    for (const [{ query, unasked }, read] of again) {
+      if (mark >= this.#forgottenAtOf(query)) this.#put(query, read, { keptAt: mark, unasked: unasked + 1 });
+    }
   }
 
   /** Forgets a project, after this process has changed something of it. */
@@ -109,10 +139,24 @@ export class RememberedUsage {
     this.#forgottenAt[groupOf(projectId)] = this.#sequence;
   }
 
-  #put(number: number, name: string, value: Kept['value'], read: UsageRead): void {
+  #put(query: UsageQuery, read: UsageRead, kept: Pick<Kept, 'keptAt' | 'unasked'>): void {
+    const { projectId, projectNo, wallet } = query;
+    for (const [index, rule] of query.rules.entries()) {
+      if (!isRememberable(rule)) continue;
+      const part: UsageQuery = { projectId, projectNo, rules: [rule], wallet: undefined };
+      const value = read.counted[index];
+      this.#putPart(numberOf(query, rule), nameOf(query, rule), { ...kept, query: part, value, read });
+    }
+    if (wallet === undefined) return;
+    const part: UsageQuery = { projectId, projectNo, rules: [], wallet };
+    const value = read.available;
+    this.#putPart(walletNumber(wallet), nameOfWallet(wallet), { ...kept, query: part, value, read });
+  }
+
+  #putPart(number: number, name: string, kept: Kept): void {
     const known = this.#kept.get(number);
     const names: KeptByName = known === undefined || known.size >= WINDOWS_MAX ? new Map() : known;
-    names.set(name, { value, read, keptAt: this.#sequence });
+    names.set(name, kept);
     this.#kept.set(number, names);
   }
 

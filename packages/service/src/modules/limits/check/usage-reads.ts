@@ -1,8 +1,9 @@
-import { ChangeFeed } from '../../../platform/changes/index.js';
-import type { Postgres } from '../../../platform/postgres/index.js';
+import { present } from '../../../kernel/present.js';
+import { ChangeFeed, type ChangeMemory } from '../../../platform/changes/index.js';
+import type { Postgres, Tx } from '../../../platform/postgres/index.js';
 import type { MeasuredQueue } from './group-metrics.js';
 import { answered, Groups, TOGETHER } from './groups.js';
-import { readUsage, type UsageQuery, type UsageRead } from './limit-status-store.js';
+import { readUsage, readUsageIn, type UsageQuery, type UsageRead } from './limit-status-store.js';
 import { RememberedUsage } from './remembered-usage.js';
 
 /** Upper bound of the age of an answer, in milliseconds. */
@@ -22,7 +23,7 @@ export interface MemoryOptions {
 }
 
 export interface UsageReadsDeps {
-  readonly postgres: Pick<Postgres, 'pool'>;
+  readonly postgres: Pick<Postgres, 'db' | 'pool'>;
   /** Undefined to read each answer from the database. */
   readonly memory?: MemoryOptions;
 }
@@ -75,8 +76,8 @@ export class UsageReads {
   }
 }
 
-/** Remembers usage, and learns what has changed. */
-class UsageMemory {
+/** Remembers usage, learns what has changed, and reads what is asked for often again. */
+class UsageMemory implements ChangeMemory {
   readonly #remembered = new RememberedUsage();
   readonly #feed: ChangeFeed;
   readonly #freshMs: number;
@@ -90,7 +91,7 @@ class UsageMemory {
   ) {
     this.#freshMs = freshMs;
     this.#monotonicMs = monotonicMs;
-    this.#feed = new ChangeFeed({ postgres, log, monotonicMs, memory: this.#remembered });
+    this.#feed = new ChangeFeed({ postgres, log, monotonicMs, memory: this });
   }
 
   /** Returns what is remembered, if all changes until `freshMs` ago are known. */
@@ -101,8 +102,23 @@ class UsageMemory {
 
   /** Returns a function that keeps what a read returns; call this before the read. */
   keeper(): (query: UsageQuery, read: UsageRead) => void {
-    const mark = this.#remembered.mark();
+    const mark = this.mark();
     return (query, read) => this.#remembered.keep(query, read, mark);
+  }
+
+  mark(): number {
+    return this.#remembered.mark();
+  }
+
+  /** Until the changed windows and wallets are read again, answers are of the moment of the look before. */
+  async learn(keys: readonly number[] | undefined, mark: number, tx: Tx): Promise<void> {
+    const asked = keys === undefined ? [] : this.#remembered.askedOf(keys);
+    const reads = await readUsageIn(
+      tx,
+      asked.map(({ query }) => query),
+    );
+    const again = asked.map((part, index) => [part, present(reads[index], 'a read')] as const);
+    this.#remembered.learn(keys, mark, again);
   }
 
   forget(projectId: string): void {

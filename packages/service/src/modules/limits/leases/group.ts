@@ -97,7 +97,9 @@ class LeaseGroup {
     const ending = releasedBy(requests, leases);
     const rules = rulesOf(requests);
     await lockReserved(tx, projectNo, rulesToLock(rules, ending));
-    const { statuses } = await readRules(clock, project, rules, (query) => readUsageIn(tx, query));
+    const { statuses } = await readRules(clock, project, rules, async (query) =>
+      present((await readUsageIn(tx, [query]))[0], 'the use of the rules'),
+    );
     const wallets = await WalletHolds.lock(tx, this.#walletsOf(grants, ending), clock);
     const isAnyUnknown = grants.some(({ levels }) => levels.length === 0);
     const isDenied = isAnyUnknown && (await readDenials(tx, [project])).includes(true);
