@@ -27,17 +27,12 @@ const LOWER_F = 0x66;
 const LOWER_N = 0x6e;
 const LOWER_T = 0x74;
 
-/** Thrown by readers, and caught by `unlessNotPlain` alone. */
+/** Thrown by readers; `undefinedIfNotPlain` tells it from other errors. */
 const NOT_PLAIN = new Error('not plain JSON');
 
-/** Runs a reader; returns undefined where it finds JSON that it leaves to the parser. */
-export function unlessNotPlain(read: () => unknown): unknown {
-  try {
-    return read();
-  } catch (error) {
-    if (error === NOT_PLAIN) return undefined;
-    throw error;
-  }
+/** Returns undefined for what a reader throws when it finds JSON that it leaves to the parser; throws other errors. */
+export function undefinedIfNotPlain(error: unknown): undefined {
+  if (error !== NOT_PLAIN) throw error;
 }
 
 /** A cursor that creates values from JSON bytes, where its subclass wants them. */

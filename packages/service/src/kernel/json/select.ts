@@ -10,7 +10,7 @@ import {
   startsContainer,
 } from './grammar.js';
 import { parseJson } from './parse.js';
-import { JsonReader, unlessNotPlain } from './reader.js';
+import { JsonReader, undefinedIfNotPlain } from './reader.js';
 import { RecentTexts } from './recent-texts.js';
 
 /** The place of a value in the bytes; `end` is exclusive. */
@@ -112,7 +112,11 @@ class Member {
  * @returns undefined where keys have escapes, or the text turns out not to be JSON: then parse all of it
  */
 export function selectJson(bytes: Buffer, selection: JsonSelection, start = 0): unknown {
-  return unlessNotPlain(() => new Selector(bytes, start).value(selection, SOME_TEXTS, 0));
+  try {
+    return new Selector(bytes, start).value(selection, SOME_TEXTS, 0);
+  } catch (error) {
+    return undefinedIfNotPlain(error);
+  }
 }
 
 class Selector extends JsonReader {

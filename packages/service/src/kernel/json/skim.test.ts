@@ -2,11 +2,24 @@ import { JSON_DEPTH_MAX } from '@tollgate/contract';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { propertyRuns } from '../../testing/property-runs.js';
+import type { JsonBounds } from './reader.js';
 import { scanJson } from './scan.js';
 import { skimJson } from './skim.js';
 
 const BOUNDS = { depthMax: JSON_DEPTH_MAX, valuesMax: 1_000_000 };
-const skim = (text: string | Buffer) => skimJson(Buffer.from(text as string), 'raw_json', BOUNDS);
+const skim = (text: string | Buffer) => skimAll(Buffer.from(text as string), BOUNDS);
+
+function skimAll(bytes: Buffer, bounds: JsonBounds): unknown {
+  return skimInSteps(bytes, bounds).value;
+}
+
+function skimInSteps(bytes: Buffer, bounds: JsonBounds): { value: unknown; steps: number } {
+  const reading = skimJson(bytes, 'raw_json', bounds);
+  for (let steps = 1; ; steps += 1) {
+    const { done, value } = reading.next();
+    if (done === true) return { value, steps };
+  }
+}
 
 /** Returns the expected result of `skimJson`: that of `JSON.parse`, except that some members are left empty. */
 function expected(text: string): unknown {
@@ -130,6 +143,15 @@ describe('skimming JSON', () => {
     expect(skim('{"raw_json":{"a":1},"a":[1],"raw_json":7,"a":2}')).toEqual({ raw_json: 7, a: 2 });
   });
 
+  it('reads a long list of the root in steps, and another one at once', () => {
+    const events = Array.from({ length: 300 }, (_, id) => ({ id, raw_json: { a: 'x'.repeat(1_000) } }));
+    const inSteps = skimInSteps(Buffer.from(JSON.stringify({ events, a: 1 })), BOUNDS);
+    expect(inSteps.value).toEqual({ events: events.map(({ id }) => ({ id, raw_json: {} })), a: 1 });
+    expect(inSteps.steps).toBe(10);
+    const deeper = Buffer.from(JSON.stringify({ metadata: { events } }));
+    expect(skimInSteps(deeper, BOUNDS)).toEqual({ value: { metadata: { events } }, steps: 1 });
+  });
+
   it('reads a member of that name that stands elsewhere', () => {
     const body = {
       metadata: { raw_json: { a: 1 } },
@@ -151,8 +173,8 @@ describe('skimming JSON', () => {
       fc.property(bodies, (body) => {
         const bytes = Buffer.from(JSON.stringify(body));
         const { valueCount } = scanJson(bytes);
-        expect(skimJson(bytes, 'raw_json', { ...BOUNDS, valuesMax: valueCount })).toBeDefined();
-        expect(skimJson(bytes, 'raw_json', { ...BOUNDS, valuesMax: valueCount - 1 })).toBeUndefined();
+        expect(skimAll(bytes, { ...BOUNDS, valuesMax: valueCount })).toBeDefined();
+        expect(skimAll(bytes, { ...BOUNDS, valuesMax: valueCount - 1 })).toBeUndefined();
       }),
     );
   });

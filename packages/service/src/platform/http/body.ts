@@ -76,11 +76,11 @@ export function readJson(bytes: Buffer, arbitraryText: boolean): unknown {
 }
 
 /**
- * Reads JSON of arbitrary text and leaves the member `unread` empty (`skimJson`).
+ * Reads JSON of arbitrary text and leaves the member `unread` empty, in steps (`skimJson`).
  * @throws DomainError in the same cases as `readJson`
  */
-export function skimBody(bytes: Buffer, unread: string): unknown {
-  return skimJson(bytes, unread, SKIM_BOUNDS) ?? readJson(bytes, true);
+export function* skimBody(bytes: Buffer, unread: string): Generator<void, unknown> {
+  return (yield* skimJson(bytes, unread, SKIM_BOUNDS)) ?? readJson(bytes, true);
 }
 
 /** Refuses JSON that is expensive to parse: JSON.parse takes seconds for a body of brackets alone. */

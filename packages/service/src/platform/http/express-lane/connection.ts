@@ -4,6 +4,7 @@ import { answerTo, answerUnparsable, type ErrorAnswer, JSON_TYPE, NO_SNIFFING } 
 import { answerText } from './answer.js';
 import type { LanePorts, OpenConnection } from './lane-ports.js';
 import { type PlainHead, PlainHeadReader } from './request-head.js';
+import { doAtOnce } from './spaced-work.js';
 import { type Admission, type LaneRoute, type LaneWork, workOf } from './work.js';
 
 /** As long as Node waits in addition: a request that is sent at the last moment still finds the connection open. */
@@ -134,25 +135,27 @@ export class LaneConnection implements OpenConnection {
     const { head } = request;
     const missing = head.headBytes + head.bodyBytes - this.#receivedBytes;
     if (missing > 0) this.#awaitMore();
-    else if (head.bodyBytes < LARGE_BODY_BYTES_MIN) this.#serve(request);
+    else if (head.bodyBytes < LARGE_BODY_BYTES_MIN) doAtOnce(this.#serve(request));
     else this.#waitForTurn(request);
   }
 
-  /** Lets other connections go first: a small request must not wait for several large ones. */
+  /** Lets other connections go first and in between: a small request must not wait for large ones. */
   #waitForTurn(request: Request): void {
     this.#isBusy = true;
-    this.#ports.largeBodies.add(() => {
-      this.#isBusy = false;
-      if (!this.#socket.destroyed) this.#serve(request);
-    });
+    this.#ports.largeBodies.add(this.#serve(request));
   }
 
-  /** Serves a request that has arrived; one with more bytes behind it goes to Node. */
-  #serve(request: Request): void {
+  /** Serves a request that has arrived, in steps; one with more bytes behind it goes to Node. */
+  *#serve(request: Request): Generator<void, void> {
     const { head, route } = request;
-    const isAlone = head.headBytes + head.bodyBytes === this.#receivedBytes;
-    const work = isAlone ? workOf(request, () => this.#joined().subarray(head.headBytes)) : undefined;
-    if (work === undefined) {
+    // More bytes may arrive between two steps.
+    const isAlone = () => head.headBytes + head.bodyBytes === this.#receivedBytes;
+    const work = isAlone()
+      ? yield* workOf(request, () => this.#joined().subarray(head.headBytes))
+      : undefined;
+    this.#isBusy = false;
+    if (this.#socket.destroyed) return;
+    if (work === undefined || !isAlone()) {
       this.#leave();
       return;
     }

@@ -9,14 +9,18 @@ import { bodyCheck, queryValidator } from '../validation.js';
 import type { ExpressOperation } from './express-route.js';
 import type { PlainHead, PlainMethod } from './request-head.js';
 
+interface Input {
+  readonly value: unknown;
+}
+
 /** A route of the lane. */
 export interface LaneRoute {
   readonly method: PlainMethod;
   readonly url: string;
   /** 0 for a GET, and for a POST without a body. */
   readonly bodyLimit: number;
-  /** Returns the input of the operation; undefined for one that Fastify refuses. */
-  readonly readInput: (head: PlainHead, rawBody: Buffer) => { readonly value: unknown } | undefined;
+  /** Returns the input of the operation, in steps; undefined for one that Fastify refuses. */
+  readonly readInput: (head: PlainHead, rawBody: Buffer) => Generator<void, Input | undefined>;
   /** Checks an `Idempotency-Key`, or that there is none; undefined for a route without a schema of headers. */
   readonly isKeyValid: ((key: string | undefined) => boolean) | undefined;
   readonly operation: ExpressOperation;
@@ -34,14 +38,15 @@ export interface Admission {
 export type LaneWork = (span: RequestSpan | undefined) => Promise<string>;
 
 /**
- * Returns the function that serves a request that has arrived completely; undefined when its input is not valid.
+ * Returns the function that serves a request that has arrived completely; undefined when its input is not valid. Reads
+ * the input in steps.
  *
  * @param readBody joins the pieces of the body; called once the precheck has passed
  */
-export function workOf(
+export function* workOf(
   { route, project, params, head }: Admission & { readonly head: PlainHead },
   readBody: () => Buffer,
-): LaneWork | undefined {
+): Generator<void, LaneWork | undefined> {
   const { operation } = route;
   try {
     operation.precheck?.(project);
@@ -51,7 +56,7 @@ export function workOf(
   const idempotencyKey = route.isKeyValid === undefined ? undefined : head.idempotencyKey;
   if (route.isKeyValid?.(idempotencyKey) === false) return undefined;
   const rawBody = readBody();
-  const read = route.readInput(head, rawBody);
+  const read = yield* route.readInput(head, rawBody);
   if (read === undefined) return undefined;
   const input = read.value;
   return async (span) => {
@@ -61,7 +66,9 @@ export function workOf(
 }
 
 /** Reads the input of a route without a body. */
-export const noInput: LaneRoute['readInput'] = () => ({ value: undefined });
+export const noInput: LaneRoute['readInput'] = function* () {
+  return { value: undefined };
+};
 
 /** Returns how the bodies of a route are read. */
 export function bodyReader(
@@ -69,11 +76,11 @@ export function bodyReader(
   { arbitraryText, unread }: Partial<FastifyContextConfig> = {},
 ): LaneRoute['readInput'] {
   const isValid = bodyCheck(schema);
-  return (_head, rawBody) => {
+  return function* (_head, rawBody) {
     try {
       const body =
         arbitraryText === true && unread !== undefined
-          ? skimBody(rawBody, unread)
+          ? yield* skimBody(rawBody, unread)
           : readJson(rawBody, arbitraryText === true);
       return isValid(body) ? { value: body } : undefined;
     } catch {
@@ -85,7 +92,7 @@ export function bodyReader(
 /** Returns how the queries of a route are read, by the parser and the validator that Fastify uses. */
 export function queryReader(schema: object): LaneRoute['readInput'] {
   const validate = queryValidator(schema);
-  return ({ query = '' }) => {
+  return function* ({ query = '' }) {
     const outcome = validate(parseQuery(query));
     return 'value' in outcome ? outcome : undefined;
   };
