@@ -19,8 +19,11 @@ export interface LaneRoute {
   readonly url: string;
   /** 0 for a GET, and for a POST without a body. */
   readonly bodyLimit: number;
-  /** Returns the input of the operation, in steps; undefined for one that Fastify refuses. */
-  readonly readInput: (head: PlainHead, rawBody: Buffer) => Generator<void, Input | undefined>;
+  /** Returns the input of the operation, or the steps that do; undefined for one that Fastify refuses. */
+  readonly readInput: (
+    head: PlainHead,
+    rawBody: Buffer,
+  ) => Input | undefined | Generator<void, Input | undefined>;
   /** Checks an `Idempotency-Key`, or that there is none; undefined for a route without a schema of headers. */
   readonly isKeyValid: ((key: string | undefined) => boolean) | undefined;
   readonly operation: ExpressOperation;
@@ -56,7 +59,8 @@ export function* workOf(
   const idempotencyKey = route.isKeyValid === undefined ? undefined : head.idempotencyKey;
   if (route.isKeyValid?.(idempotencyKey) === false) return undefined;
   const rawBody = readBody();
-  const read = yield* route.readInput(head, rawBody);
+  const reading = route.readInput(head, rawBody);
+  const read = reading !== undefined && 'next' in reading ? yield* reading : reading;
   if (read === undefined) return undefined;
   const input = read.value;
   return async (span) => {
@@ -66,9 +70,7 @@ export function* workOf(
 }
 
 /** Reads the input of a route without a body. */
-export const noInput: LaneRoute['readInput'] = function* () {
-  return { value: undefined };
-};
+export const noInput: LaneRoute['readInput'] = () => ({ value: undefined });
 
 /** Returns how the bodies of a route are read. */
 export function bodyReader(
@@ -92,7 +94,7 @@ export function bodyReader(
 /** Returns how the queries of a route are read, by the parser and the validator that Fastify uses. */
 export function queryReader(schema: object): LaneRoute['readInput'] {
   const validate = queryValidator(schema);
-  return function* ({ query = '' }) {
+  return ({ query = '' }) => {
     const outcome = validate(parseQuery(query));
     return 'value' in outcome ? outcome : undefined;
   };
