@@ -224,7 +224,7 @@ describe('remembered usage', () => {
 
   it('stays bounded: in the windows of a subject, and in all', () => {
     const atStart = (id: string, startS: number) => ({ ...queryOf([]), rules: [ruleOf(id, { startS })] });
-    const windows = Array.from({ length: 31 }, (_, startS) => atStart('a', startS));
+    const windows = Array.from({ length: 21 }, (_, startS) => atStart('a', startS));
     const memory = kept(windows);
     expect(windows.filter((query) => memory.recall(query) !== undefined)).toHaveLength(1);
     const subjects = Array.from({ length: 20_001 }, (_, index) => atStart(`s${index}`, 0));

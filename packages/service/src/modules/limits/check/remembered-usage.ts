@@ -6,10 +6,10 @@ import { subjectNumber } from '../rules/route-rules.js';
 import type { Counted } from './limit-status.js';
 import type { AskedRule, UsageQuery, UsageRead } from './limit-status-store.js';
 
-/** Upper bound of the subjects and wallets that a process remembers. With the next bound, that is 90 MB at most. */
+/** Upper bound of the subjects and wallets that a process remembers. With the next bound, that is 220 MB at most. */
 const REMEMBERED_MAX = 20_000;
 /** Upper bound of the windows of one subject; all of them make room for a new one. */
-const WINDOWS_MAX = 30;
+const WINDOWS_MAX = 20;
 /** Before everything that is counted. */
 const NEVER = 0;
 /** Projects are forgotten in so many groups; projects of one group are forgotten together. */
@@ -20,16 +20,21 @@ const UNASKED_LOOKS_MAX = 5;
 /** Upper bound of the windows and wallets that are read again with one look; others that have changed are forgotten. */
 const READ_AGAIN_MAX = 1_000;
 
-/** A window or a wallet that is read again when it has changed. */
+/** A window or a wallet that is read again, because it has changed. */
 export interface AskedPart {
   /** Asks for this window or wallet alone. */
   readonly query: UsageQuery;
   /** How often it was read again since it was last asked for. */
-  unasked: number;
+  readonly unasked: number;
 }
 
 /** The use of a window, or what is available of a wallet, and when it was read. */
-interface Kept extends AskedPart {
+interface Kept {
+  /** The query that asked for it; the whole of it takes less memory than a part for each window. */
+  readonly query: UsageQuery;
+  /** The window, as the query asks for it; undefined for the wallet. */
+  readonly rule: AskedRule | undefined;
+  unasked: AskedPart['unasked'];
   readonly value: Counted | UsageRead['available'];
   /** The read that returned it. */
   readonly read: UsageRead;
@@ -104,7 +109,7 @@ export class RememberedUsage {
     for (const key of new Set(keys)) {
       for (const kept of this.#kept.get(key)?.values() ?? []) {
         if (kept.unasked >= UNASKED_LOOKS_MAX) continue;
-        asked.push(kept);
+        asked.push({ query: partOf(kept), unasked: kept.unasked });
         if (asked.length === READ_AGAIN_MAX) return asked;
       }
     }
@@ -140,17 +145,15 @@ export class RememberedUsage {
   }
 
   #put(query: UsageQuery, read: UsageRead, kept: Pick<Kept, 'keptAt' | 'unasked'>): void {
-    const { projectId, projectNo, wallet } = query;
     for (const [index, rule] of query.rules.entries()) {
       if (!isRememberable(rule)) continue;
-      const part: UsageQuery = { projectId, projectNo, rules: [rule], wallet: undefined };
       const value = read.counted[index];
-      this.#putPart(numberOf(query, rule), nameOf(query, rule), { ...kept, query: part, value, read });
+      this.#putPart(numberOf(query, rule), nameOf(query, rule), { query, rule, value, read, ...kept });
     }
+    const { wallet } = query;
     if (wallet === undefined) return;
-    const part: UsageQuery = { projectId, projectNo, rules: [], wallet };
-    const value = read.available;
-    this.#putPart(walletNumber(wallet), nameOfWallet(wallet), { ...kept, query: part, value, read });
+    const ofWallet = { query, rule: undefined, value: read.available, read, ...kept };
+    this.#putPart(walletNumber(wallet), nameOfWallet(wallet), ofWallet);
   }
 
   #putPart(number: number, name: string, kept: Kept): void {
@@ -163,6 +166,11 @@ export class RememberedUsage {
   #forgottenAtOf({ projectId }: UsageQuery): number {
     return present(this.#forgottenAt[groupOf(projectId)], 'a group of projects');
   }
+}
+
+/** Returns a query for this window or wallet alone. */
+function partOf({ query, rule }: Kept): UsageQuery {
+  return rule === undefined ? { ...query, rules: [] } : { ...query, rules: [rule], wallet: undefined };
 }
 
 function groupOf(projectId: string): number {
