@@ -1,7 +1,7 @@
 import { isUnique, uniqueName } from '@tollgate/contract';
 import { OWN_ROWS, type StorageTables } from '../storage/index.js';
 import { filterSql, reservedColumn, SIGN, type StatementParams } from '../usage/index.js';
-import { type Part, partsOf, uniqueColumn } from './measure-sql.js';
+import { comparesItems, type Part, partsOf, uniqueColumn } from './measure-sql.js';
 import { addsUnits, kindsOf, namesOf, type PlannedQuery } from './planned-query.js';
 import { RESOLUTIONS_S, type TimeSpan } from './source.js';
 
@@ -43,6 +43,8 @@ interface SharedSql {
   /** Fields of the item other than its measures. */
   readonly fields: readonly string[];
   readonly parts: readonly Part[];
+  /** Whether single items are compared, so that it matters which are in force. */
+  readonly readsItems: boolean;
   /** The values of groups, and those that are counted. */
   readonly values: readonly string[];
 }
@@ -64,6 +66,7 @@ export function itemsSql(params: StatementParams, tables: StorageTables, query: 
       : [],
     fields: [...new Set([...kindsOf(query), ...(addsUnits(query) ? ['unit'] : [])])],
     parts: partsOf(query.measures),
+    readsItems: query.measures.some(comparesItems),
     values: [
       ...query.dimensions.map((name, i) => valueSql(params, name, `value_${i}`)),
       ...query.measures
@@ -117,7 +120,7 @@ function rollupSql(
  * joined one by one: `ARRAY JOIN item` in a subquery would read all fields.
  */
 function eventsSql(shared: SharedSql, within: readonly string[]): string[] {
-  const { fields, itemConditions, itemColumns, parts } = shared;
+  const { fields, itemConditions, itemColumns, parts, readsItems } = shared;
   const joined = [
     ...fields,
     ...itemColumns,
@@ -125,7 +128,7 @@ function eventsSql(shared: SharedSql, within: readonly string[]): string[] {
     ...(parts.includes('quantity') || parts.includes('value') ? ['quantity'] : []),
     ...(parts.includes('amount') ? ['amount'] : []),
   ];
-  const inForce = parts.includes('value') ? [inForceSql(shared.tables, within)] : [];
+  const inForce = readsItems ? [inForceSql(shared.tables, within)] : [];
   // The source of an item has another name than that of its event.
   const ofCharge = new Map([...joined.map((name) => [name, name] as const), ['item_source', 'source']]);
   const charges = joinedItemsSql(shared, within, ofCharge, [

@@ -5,7 +5,9 @@ import {
   type Measure,
   type QuantityMeasure,
   type UniqueMeasure,
+  uniqueName,
 } from '@tollgate/contract';
+import { reservedColumn } from '../usage/index.js';
 
 /**
  * The values of an item, or of a row of the rollup, from which measures are computed; `cost_count` is the number of
@@ -46,9 +48,23 @@ const isLeft = ({ keepsAmounts, keepsCosts }: Pick<Grouping, 'keepsAmounts' | 'k
 const COEFFICIENT = "toDecimal256('1000000000000000000', 0)";
 const LAST_DIGIT = "toDecimal256('0.000000000000000001', 18)";
 
-/** Whether a measure compares the quantities of single charge items, which only events have. */
-export function readsValues(measure: Measure): boolean {
+/** Columns that rollups lack: they are summed over subjects of one type, accounts and sources of prices. */
+const EVENTS_ONLY: readonly (string | undefined)[] = ['subject_id', 'account_id', 'pricing_source'];
+
+/** Whether only events have the values of a name. */
+export function isInEventsOnly(name: string): boolean {
+  return EVENTS_ONLY.includes(reservedColumn(name));
+}
+
+/** Whether a measure compares the quantities of single charge items. */
+function readsValues(measure: Measure): boolean {
   return isOfQuantities(measure) && measure !== 'average';
+}
+
+/** Whether a measure compares quantities or subjects of single charge items, which only events have. */
+export function comparesItems(measure: Measure): boolean {
+  const name = isUnique(measure) ? uniqueName(measure) : undefined;
+  return readsValues(measure) || (name !== undefined && isInEventsOnly(name));
 }
 
 /** Whether a measure adds or compares quantities, which is not possible for different units. */
@@ -81,18 +97,18 @@ export function uniqueColumn(measures: readonly Measure[], measure: UniqueMeasur
 /**
  * Returns the keys and measures of the rows of `from`, without those of which nothing is left.
  *
- * Sums need no more than the signs of counter rows. Quantities are compared where events are read, which tell whether a
- * charge item is in force. Different values that rollups may have are counted by value, and values of which nothing is
- * left are dropped.
+ * Sums need no more than the signs of counter rows. Quantities and subjects are compared where events are read, which
+ * tell whether a charge item is in force. Different values that rollups may have are counted by value, and values of
+ * which nothing is left are dropped.
  */
 export function measuredSql(from: string, grouping: Grouping): string {
   const { keys, measures, findsUnits } = grouping;
-  const comparesValues = measures.some(readsValues);
-  const aggregated = comparesValues ? ofItemsInForceSql(from, grouping) : ofPartsSql(from, grouping);
+  const readsItems = measures.some(comparesItems);
+  const aggregated = readsItems ? ofItemsInForceSql(from, grouping) : ofPartsSql(from, grouping);
   // Where only amounts or costs are left, there are no quantities and no units.
   const ofItems = (value: string) => `if(count_sum = 0, NULL, ${value})`;
   const units = [`${ofItems('least_unit')} AS first_unit`, `${ofItems('greatest_unit')} AS last_unit`];
-  const more = [...(findsUnits ? units : []), ...(comparesValues ? ['is_torn'] : [])];
+  const more = [...(findsUnits ? units : []), ...(readsItems ? ['is_torn'] : [])];
   const values = measures.map((measure, i) => {
     const value = measureSql(measures, measure);
     return `${isOfQuantities(measure) ? ofItems(value) : value} AS ${measureColumn(i)}`;

@@ -16,8 +16,15 @@ export interface Statement {
  * string.
  */
 const ANSWER_BYTES_MAX = 64 * 1_048_576;
-/** The second says what `grouping` returns. */
-const SETTINGS = `max_result_bytes = ${ANSWER_BYTES_MAX}, force_grouping_standard_compatibility = 1`;
+/**
+ * The second says what `grouping` returns. With short circuits, each part of an `if` that reads the list of a
+ * percentile copies the list, which took three times as long as all the rest. No part fails where it is not needed.
+ */
+const SETTINGS = [
+  `max_result_bytes = ${ANSWER_BYTES_MAX}`,
+  'force_grouping_standard_compatibility = 1',
+  "short_circuit_function_evaluation = 'disable'",
+].join(', ');
 
 /**
  * Measures per bucket, kind and group, ordered by them, without those of which nothing is left; one row more than

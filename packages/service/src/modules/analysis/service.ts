@@ -3,15 +3,11 @@ import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import { DomainError } from '../../kernel/errors.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import { ProjectHistory } from '../storage/index.js';
-import { reservedColumn } from '../usage/index.js';
-import { readsValues } from './measure-sql.js';
+import { comparesItems, isInEventsOnly } from './measure-sql.js';
 import { type NormalizedQuery, normalizeQuery, resultGroupBy, resultSplitBy } from './normalize.js';
 import { type AnalysisScope, namesOf, type PlannedQuery } from './planned-query.js';
 import { planSources } from './source.js';
 import { analysisRows } from './store.js';
-
-/** Columns that rollups lack: they are summed over subjects of one type, accounts and sources of prices. */
-const EVENTS_ONLY: readonly (string | undefined)[] = ['subject_id', 'account_id', 'pricing_source'];
 
 /**
  * Returns the result of an analysis query.
@@ -68,7 +64,7 @@ export function planQuery(
     Math.max(query.from, retainedFrom),
     query.to,
     bucketStarts,
-    measures.some(readsValues) || named.some((name) => EVENTS_ONLY.includes(reservedColumn(name))),
+    measures.some(comparesItems) || named.some(isInEventsOnly),
   );
   return {
     metrics,

@@ -29,29 +29,41 @@ const query: AnalysisQuery = {
   bucket_size: 'none',
   measures: ['maximum', 'item_count'],
 };
+const ofSubjects: AnalysisQuery = { ...query, measures: ['unique:@subject_id', 'item_count'] };
 
 /** An event whose counter row is there and takes nothing back yet, as if it had been read before the event was. */
 async function tornEvent(projectId: string) {
-  const row = usageRow({ projectId, occurredAt: AT_S, items: [usageItem({ quantity: stored('1') })] });
+  const subject = { subjectType: 'user', subjectId: 'u1' };
+  const row = usageRow({
+    projectId,
+    occurredAt: AT_S,
+    ...subject,
+    items: [usageItem({ quantity: stored('1') })],
+  });
   const correction = correctedRows(row, { items: [usageItem({ quantity: stored('2') })] });
   await insertUsageRows(house.clickhouse, [row, { ...correction.counter, items: [] }]);
   return correction;
 }
 
-it('usage is read again when a correction arrives between two reads of one query', async () => {
-  const projectId = 'prj_torn';
-  const correction = await tornEvent(projectId);
-  let reads = 0;
-  const clickhouse: Pick<ClickHouse, 'query'> = {
-    query: async (...asked) => {
-      if (++reads === 2) await insertCorrections(house.clickhouse, [correction]);
-      return house.clickhouse.query(...asked);
-    },
-  };
-  const { rows } = await analyze(clickhouse, CLOCK, { ...TEST_SCOPE, projectId }, query);
-  expect(rows).toMatchObject([{ maximum: '2', item_count: 1 }]);
-  expect(reads).toBe(2);
-});
+it.each([
+  [query, 'prj_torn', { maximum: '2' }],
+  [ofSubjects, 'prj_torn_subjects', { 'unique:@subject_id': 1 }],
+])(
+  'usage is read again when a correction arrives between two reads of one query',
+  async (asked, projectId, row) => {
+    const correction = await tornEvent(projectId);
+    let reads = 0;
+    const clickhouse: Pick<ClickHouse, 'query'> = {
+      query: async (...sent) => {
+        if (++reads === 2) await insertCorrections(house.clickhouse, [correction]);
+        return house.clickhouse.query(...sent);
+      },
+    };
+    const { rows } = await analyze(clickhouse, CLOCK, { ...TEST_SCOPE, projectId }, asked);
+    expect(rows).toMatchObject([{ ...row, item_count: 1 }]);
+    expect(reads).toBe(2);
+  },
+);
 
 it('a query is refused when usage is never complete', async () => {
   const projectId = 'prj_always_torn';
