@@ -21,6 +21,7 @@ type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 export interface TestApi {
   readonly app: App;
   readonly postgres: Postgres;
+  readonly connectionString: string;
   readonly beside: TestPostgres['beside'];
   readonly clock: ManualClock;
   readonly serviceKey: string;
@@ -103,6 +104,7 @@ export async function createTestApi(
   return {
     app,
     postgres,
+    connectionString: store.connectionString,
     beside: store.beside,
     clock,
     serviceKey,

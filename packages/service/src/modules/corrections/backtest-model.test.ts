@@ -3,8 +3,9 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { CorrectionsFixture } from './corrections.testing.js';
 import { countedRules } from './counted.testing.js';
-import { anyPrice, anyScope } from './counted-model.testing.js';
+import { anyScope } from './counted-model.testing.js';
 import { CorrectionsProject, type TestContent } from './project.testing.js';
+import { anyPriceOfTotal } from './total-prices.testing.js';
 
 const RUNS = 6;
 const HOUR_S = 3_600;
@@ -32,7 +33,7 @@ const usage: fc.Arbitrary<Usage> = fc.record({
 });
 
 const rules = fc.record({
-  price: anyPrice,
+  price: anyPriceOfTotal,
   scope: anyScope,
   period: fc.constantFrom('hour', '7h', 'day', 'week', 'month', 'lifetime'),
   aggregate: fc.constantFrom(...COUNTER_AGGREGATES),

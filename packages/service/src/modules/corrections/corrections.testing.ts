@@ -26,6 +26,7 @@ import {
   createProjector,
   createRollupDimensions,
   type PipelineWorker,
+  type PipelineWorkerOptions,
   type Projector,
 } from '../pipeline/index.js';
 import { EventQuotas } from '../quotas/index.js';
@@ -59,6 +60,7 @@ export class CorrectionsFixture {
   partsPerStep = 2;
   eventsMax: number | undefined;
   readonly #engine: Omit<StepDeps, 'postgres' | 'partEvents' | 'partsPerStep' | 'eventsMax'>;
+  readonly #workerDeps: Omit<Parameters<typeof createPipelineWorker>[0], 'postgres'>;
   readonly #worker: PipelineWorker;
   readonly #projector: Projector;
 
@@ -87,10 +89,8 @@ export class CorrectionsFixture {
       spoolCorrupt: onDefect,
     };
     const queue = new PostgresSegmentQueue(postgres);
-    this.#worker = createPipelineWorker(
-      { ...base, postgres, queue, rules: published, observer },
-      { loops: 1 },
-    );
+    this.#workerDeps = { ...base, queue, rules: published, observer };
+    this.#worker = this.createWorker(postgres);
     this.#projector = createProjector({ postgres, clickhouse, spool, clock, observer });
   }
 
@@ -128,6 +128,11 @@ export class CorrectionsFixture {
 
   async rows<Row = Record<string, unknown>>(sql: string, values: readonly unknown[] = []): Promise<Row[]> {
     return (await this.api.postgres.pool.query(sql, [...values])).rows as Row[];
+  }
+
+  /** Creates a worker that rates events as another process does. */
+  createWorker(postgres: Postgres, options: PipelineWorkerOptions = {}): PipelineWorker {
+    return createPipelineWorker({ ...this.#workerDeps, postgres }, { loops: 1, ...options });
   }
 
   /** Rates all accepted events. */

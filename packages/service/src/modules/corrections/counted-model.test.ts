@@ -1,20 +1,34 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { propertyRuns } from '../../testing/property-runs.js';
 import { CorrectionsFixture } from './corrections.testing.js';
-import { anyCounting, anyPrice, CountedModel } from './counted-model.testing.js';
+import {
+  type Arrival,
+  anyCounting,
+  type Clocks,
+  CountedModel,
+  type SentEvent,
+} from './counted-model.testing.js';
+import type { CountedContent } from './counted-oracle.testing.js';
 import type { Death } from './death.testing.js';
-import type { TestContent } from './project.testing.js';
+import { anySettings, instantsNear } from './local-periods.testing.js';
+import { RatingWorkers } from './rating-workers.testing.js';
+import { anyDecimal, PRICES_OF_TOTALS } from './total-prices.testing.js';
 
-const RUNS = Number(process.env.TOLLGATE_MODEL_RUNS ?? 6);
-const SEED = Number(process.env.TOLLGATE_MODEL_SEED ?? 5);
-const STEPS_MAX = 9;
-const TIMEOUT_MS = 60_000 + RUNS * 60_000;
+const STEPS_MAX = 7;
+const TIMEOUT_MS = 60_000 + propertyRuns(60_000);
+const NOTHING: Arrival = { requests: [], cut: undefined };
 
 let fixture: CorrectionsFixture;
+let workers: RatingWorkers;
 beforeAll(async () => {
   fixture = await CorrectionsFixture.open();
+  workers = new RatingWorkers(fixture);
 });
-afterAll(() => fixture.close());
+afterAll(async () => {
+  await workers.close();
+  await fixture.close();
+});
 
 type Step = (model: CountedModel) => Promise<void>;
 
@@ -24,123 +38,189 @@ function stepOf(fields: unknown, run: Step): Step & fc.WithToStringMethod {
   });
 }
 
-const content: fc.Arbitrary<TestContent> = fc.record(
+const content: fc.Arbitrary<CountedContent> = fc.record(
   {
-    customer: fc.constantFrom('a', 'b'),
-    n: fc.integer({ min: 0, max: 9 }),
+    customer: fc.constantFrom('a', 'b', 'a', 'b', 'c'),
+    n: fc.oneof(anyDecimal, fc.constantFrom('0', '2', '2.5', '0.000000000000000001')),
     model: fc.constantFrom('x', 'y', 'z'),
   },
   { requiredKeys: ['customer', 'n'] },
 );
-const contents = fc.array(content, { minLength: 1, maxLength: 6 });
+const cut = fc.record({
+  worker: fc.nat(RatingWorkers.count - 1),
+  statement: fc.integer({ min: 1, max: 30 }),
+});
 const death: fc.Arbitrary<Death | undefined> = fc.option(
   fc.record({ statement: fc.integer({ min: 1, max: 90 }), isExecuted: fc.boolean() }),
   { nil: undefined },
 );
-const meanwhile = fc.oneof(fc.constant([]), fc.array(content, { minLength: 1, maxLength: 2 }));
 
-const send = fc
-  .record({ contents, daysAgo: fc.constantFrom(0, 0, 0, 2) })
-  .map((fields) => stepOf({ send: fields }, (model) => model.send(fields.contents, fields.daysAgo)));
+/** Steps whose events occur at these instants. */
+function anyStep(
+  instants: readonly number[],
+  prices: (typeof PRICES_OF_TOTALS)[keyof typeof PRICES_OF_TOTALS],
+) {
+  const event: fc.Arbitrary<SentEvent> = fc.record({ content, atS: fc.constantFrom(...instants) });
+  const request = fc.array(event, { minLength: 1, maxLength: 3 });
+  const arrival: fc.Arbitrary<Arrival> = fc.record({
+    requests: fc.array(request, { minLength: 2, maxLength: 5 }),
+    cut: fc.option(cut, { nil: undefined }),
+  });
+  const meanwhile = fc.oneof(fc.constant(NOTHING), arrival);
 
-const reprice = anyPrice.map((price) =>
-  stepOf({ reprice: price.expression }, (model) => model.reprice(price)),
-);
-
-const one = fc
-  .record({ at: fc.nat(40), replacement: fc.option(content, { nil: undefined }), dies: death, meanwhile })
-  .map((fields) =>
-    stepOf({ one: fields }, async (model) => {
-      const { at, replacement, dies } = fields;
-      const { project, ids } = model;
-      const id = ids[at % Math.max(1, ids.length)];
-      if (id === undefined) return;
-      await fixture.project();
-      const [verb, body] = replacement === undefined ? ['void', {}] : ['replace', { raw_json: replacement }];
-      const path = `/usage/events/${id}/${verb}`;
-      const { correction_id } = await project.must(202, 'POST', path, { ...body, reason: 'one' });
-      await model.finish(dies, fields.meanwhile);
-      expect(await project.correction(correction_id)).toMatchObject({ status: 'applied' });
-      model.corrections.push(correction_id);
-    }),
+  const send = arrival.map((fields) => stepOf({ send: fields }, (model) => model.send(fields)));
+  const reprice = prices.map((price) =>
+    stepOf({ reprice: price.expression }, (model) => model.reprice(price)),
   );
+  const one = fc
+    .record({ at: fc.nat(40), replacement: fc.option(content, { nil: undefined }), dies: death, meanwhile })
+    .map((fields) => stepOf({ one: fields }, (model) => correctOne(model, fields)));
+  const many = fc
+    .record({
+      action: fc.constantFrom('void', 'rerate', 'rerate'),
+      subject: fc.constantFrom(undefined, undefined, 'a'),
+      plan: fc.constantFrom(undefined, 'exact', 'current'),
+      dies: death,
+      meanwhile,
+    })
+    .map((fields) => stepOf({ many: fields }, (model) => correctMany(model, fields)));
+  const revert = fc
+    .record({ at: fc.nat(20), dies: death, meanwhile })
+    .map((fields) => stepOf({ revert: fields }, (model) => revertOne(model, fields)));
+  return {
+    first: arrival,
+    steps: fc.array(
+      fc.oneof(
+        { weight: 5, arbitrary: send },
+        { weight: 1, arbitrary: reprice },
+        { weight: 3, arbitrary: one },
+        { weight: 4, arbitrary: many },
+        { weight: 3, arbitrary: revert },
+      ),
+      { minLength: 4, maxLength: STEPS_MAX, size: 'max' },
+    ),
+  };
+}
 
-const many = fc
-  .record({
-    action: fc.constantFrom('void', 'rerate', 'rerate'),
-    subject: fc.constantFrom(undefined, undefined, 'a'),
-    plan: fc.constantFrom(undefined, 'exact', 'current'),
-    dies: death,
+interface Interruption {
+  readonly dies: Death | undefined;
+  readonly meanwhile: Arrival;
+}
+
+async function correctOne(
+  model: CountedModel,
+  {
+    at,
+    replacement,
+    dies,
     meanwhile,
-  })
-  .map((fields) =>
-    stepOf({ many: fields }, async (model) => {
-      const { action, subject, plan, dies } = fields;
-      const { project } = model;
-      await fixture.project();
-      const filter = { ...project.everything, ...(subject === undefined ? {} : { subject_id: subject }) };
-      const id = await project.start({ action, filter, dry_run: plan !== undefined } as object);
-      const sentBefore = model.ids.length;
-      await model.finish(dies, fields.meanwhile);
-      if (plan !== undefined) {
-        await project.must(202, 'POST', `/usage/corrections/${id}/apply`, { counters: plan });
-        await model.finish(dies, fields.meanwhile);
-      }
-      const { status, applied } = await project.correction(id);
-      const isMoved = model.ids.length > sentBefore;
-      expect(status).toBe(plan === 'exact' && isMoved && status === 'stale' ? 'stale' : 'applied');
-      model.corrections.push(id);
-      // Usage between the parts of a plan that was not completed has prices of totals in between.
-      if (status === 'stale' && applied.events > 0) model.isMixed = true;
-      if (status === 'applied' && action === 'rerate' && subject === undefined && !isMoved)
-        model.isMixed = false;
-      else if (action === 'rerate' && model.hasVersions) model.isMixed = true;
-    }),
+  }: Interruption & { readonly at: number; readonly replacement: CountedContent | undefined },
+): Promise<void> {
+  const { project } = model;
+  const { ids } = model.oracle;
+  const id = ids[at % ids.length];
+  await fixture.project();
+  const [verb, body] = replacement === undefined ? ['void', {}] : ['replace', { raw_json: replacement }];
+  const path = `/usage/events/${id}/${verb}`;
+  const { correction_id } = await project.must(202, 'POST', path, { ...body, reason: 'one' });
+  await model.finish(dies, meanwhile);
+  expect(await project.correction(correction_id)).toMatchObject({ status: 'applied' });
+  await model.corrected(correction_id, () => replacement);
+}
+
+async function correctMany(
+  model: CountedModel,
+  {
+    action,
+    subject,
+    plan,
+    dies,
+    meanwhile,
+  }: Interruption & {
+    readonly action: 'void' | 'rerate';
+    readonly subject: string | undefined;
+    readonly plan: 'exact' | 'current' | undefined;
+  },
+): Promise<void> {
+  const { project } = model;
+  await fixture.project();
+  const filter = { ...model.everything, ...(subject === undefined ? {} : { subject_id: subject }) };
+  const id = await project.start({ action, filter, ...(plan === undefined ? {} : { dry_run: true }) });
+  await model.finish(dies, plan === undefined ? meanwhile : NOTHING);
+  if (plan !== undefined) {
+    await project.must(202, 'POST', `/usage/corrections/${id}/apply`, { counters: plan });
+    await model.finish(dies, meanwhile);
+  }
+  const { status, applied } = await project.correction(id);
+  const isMoved = meanwhile.requests.length > 0;
+  expect(status).toBe(plan === 'exact' && isMoved && status === 'stale' ? 'stale' : 'applied');
+  await model.corrected(id, (former) => (action === 'void' ? undefined : former));
+  // Usage between the parts of a plan that was not completed has prices of totals in between.
+  if (status === 'stale' && applied.events > 0) model.isMixed = true;
+  const isWhole = status === 'applied' && action === 'rerate' && subject === undefined && !isMoved;
+  if (isWhole) model.isMixed = false;
+  else if (action === 'rerate' && model.hasVersions) model.isMixed = true;
+}
+
+async function revertOne(
+  model: CountedModel,
+  { at, dies, meanwhile }: Interruption & { readonly at: number },
+): Promise<void> {
+  const { project, corrections } = model;
+  const id = corrections[at % Math.max(1, corrections.length)];
+  if (id === undefined) return;
+  const { status } = await project.call('POST', `/usage/corrections/${id}/revert`);
+  if (status !== 202) return;
+  await model.finish(dies, meanwhile);
+  expect(await project.correction(id)).toMatchObject({ status: 'reverted', applied: { events: 0 } });
+  model.oracle.revert(id);
+  if (model.hasVersions) model.isMixed = true;
+}
+
+/** Expects that everything follows from the contents of events, and amounts from totals. */
+async function expectAsCounted(model: CountedModel): Promise<void> {
+  await fixture.settle();
+  const { stored, balance, debited } = await model.periods();
+  const notes = `${fixture.defects.map((error) => (error as Error).stack)} ${JSON.stringify(fixture.warnings)}`;
+  const expected = model.oracle.periods(model.price);
+  const counting = stored.filter(({ isEmpty }) => !isEmpty);
+  const contents = counting.map(({ name, content: found }) => ({ name, content: found }));
+  expect(contents, notes).toEqual(expected.map(({ price: _, ...period }) => period));
+  const amounts = stored.map(({ name, amount, isEmpty }) => [name, isEmpty ? '0' : amount]);
+  expect(stored.map(({ name, charged }) => [name, charged])).toEqual(amounts);
+  expect(balance).toBe(debited);
+  if (model.isMixed) return;
+  expect(counting.map(({ name, amount }) => [name, amount])).toEqual(
+    expected.map(({ name, price }) => [name, price]),
   );
+}
 
-const revert = fc.record({ at: fc.nat(20), dies: death, meanwhile }).map((fields) =>
-  stepOf({ revert: fields }, async (model) => {
-    const { project, corrections } = model;
-    const id = corrections[fields.at % Math.max(1, corrections.length)];
-    if (id === undefined) return;
-    const { status } = await project.call('POST', `/usage/corrections/${id}/revert`);
-    if (status !== 202) return;
-    await model.finish(fields.dies, fields.meanwhile);
-    expect(await project.correction(id)).toMatchObject({ status: 'reverted', applied: { events: 0 } });
-    if (model.hasVersions) model.isMixed = true;
-  }),
-);
+const clocks: fc.Arbitrary<Clocks> = fc.record({ a: anySettings, b: anySettings, account: anySettings });
 
-const step = fc.oneof(
-  { weight: 5, arbitrary: send },
-  { weight: 1, arbitrary: reprice },
-  { weight: 3, arbitrary: one },
-  { weight: 4, arbitrary: many },
-  { weight: 3, arbitrary: revert },
-);
-
-it(
-  'charges the price of each total, whatever is corrected and whoever dies',
-  async () => {
-    const steps = fc.array(step, { minLength: 5, maxLength: STEPS_MAX, size: 'max' });
+it.each(Object.entries(PRICES_OF_TOTALS))(
+  'charges the price of each total, whatever is corrected and whoever dies: %s',
+  async (kind, prices) => {
+    const run = fc.record({ counting: anyCounting, price: prices, clocks }).chain((known) =>
+      instantsNear(Object.values(known.clocks)).chain((instants) =>
+        fc.record({
+          known: fc.constant(known),
+          ...anyStep(instants, prices),
+          partEvents: fc.integer({ min: 1, max: 4 }),
+        }),
+      ),
+    );
     await fc.assert(
-      fc.asyncProperty(anyCounting, anyPrice, contents, steps, async (counting, price, first, performed) => {
-        const model = await CountedModel.create(fixture, counting, price);
-        await model.send(first, 0);
-        for (const each of performed) {
+      fc.asyncProperty(run, async ({ known, first, steps, partEvents }) => {
+        fixture.partEvents = partEvents;
+        const model = await CountedModel.create(workers, fixture, known.counting, known.price, known.clocks);
+        await model.send(first);
+        await expectAsCounted(model);
+        for (const each of steps) {
           await each(model);
-          await fixture.settle();
-          const { stored, charged, priced } = await model.compare();
-          const notes = `${fixture.defects.map((error) => (error as Error).stack)} ${JSON.stringify(fixture.warnings)}`;
-          expect(charged, notes).toEqual(stored);
-          for (const text of stored.filter((found) => found.includes(', 0 items')))
-            expect(text).toMatch(/: 0 for 0, 0 items, 0 values$/);
-          if (model.isMixed) continue;
-          const amounts = stored.filter((found) => !found.includes(', 0 items'));
-          expect(amounts.map((found) => found.replace(/: .* for ([^,]*),.*/, ' $1'))).toEqual(priced);
+          await expectAsCounted(model);
         }
       }),
-      { numRuns: RUNS, seed: SEED, endOnFailure: true },
+      { numRuns: propertyRuns(kind === 'monotone' ? 5 : 1), endOnFailure: true },
     );
     const nothing = { difference_count: 0 };
     expect(await fixture.verify()).toMatchObject({

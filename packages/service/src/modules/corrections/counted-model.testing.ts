@@ -1,124 +1,128 @@
-import { COUNTER_AGGREGATES, type CounterAggregate, type Cumulative } from '@tollgate/contract';
+import { COUNTER_AGGREGATES, type CounterAggregate } from '@tollgate/contract';
 import fc from 'fast-check';
-import { stored } from '../../testing/index.js';
 import type { CorrectionsFixture } from './corrections.testing.js';
 import { countedProject, countedRules } from './counted.testing.js';
+import {
+  type CountedContent,
+  CountedOracle,
+  type Counting,
+  type ExpectedPeriod,
+} from './counted-oracle.testing.js';
 import type { Death } from './death.testing.js';
-import type { CorrectionsProject, TestContent } from './project.testing.js';
+import { LOCAL_PERIODS, type LocalSettings, periodName } from './local-periods.testing.js';
+import type { CorrectionsProject } from './project.testing.js';
+import type { Cut, RatingWorkers } from './rating-workers.testing.js';
+import { type ExactPrice, exact, exactText } from './total-prices.testing.js';
 
-/** A price of a total: its expression, and the same in JavaScript, for whole totals. */
-export interface TotalPriceOfTest {
-  readonly expression: string;
-  readonly at: (total: number) => number;
-}
-
-const FIRST_TIER = 10;
-
-function tiered(kind: 'graduated' | 'volume', first: number, second: number): TotalPriceOfTest {
-  return {
-    expression: `tier_${kind}(total.quantity, [[${FIRST_TIER}, "${first}"], [null, "${second}"]])`,
-    at: (total) => {
-      if (total <= FIRST_TIER) return total * first;
-      return kind === 'volume' ? total * second : FIRST_TIER * first + (total - FIRST_TIER) * second;
-    },
-  };
-}
-
-const factor = fc.integer({ min: 1, max: 5 });
-
-const constant = (value: number): TotalPriceOfTest => ({ expression: `dec("${value}")`, at: () => value });
-
-/** Expressions that never fall when the total rises: sums, products, maxima and minima of such expressions. */
-const { monotone } = fc.letrec<{ monotone: TotalPriceOfTest }>((tie) => ({
-  monotone: fc.oneof(
-    { depthSize: 'small', maxDepth: 3, withCrossShrink: true },
-    fc.constant({ expression: 'total.quantity', at: (total: number) => total }),
-    fc.nat(20).map(constant),
-    fc.tuple(tie('monotone'), tie('monotone')).map(([a, b]) => ({
-      expression: `(${a.expression} + ${b.expression})`,
-      at: (total: number) => a.at(total) + b.at(total),
-    })),
-    fc.tuple(tie('monotone'), fc.nat(4)).map(([a, times]) => ({
-      expression: `(${a.expression} * dec("${times}"))`,
-      at: (total: number) => a.at(total) * times,
-    })),
-    fc.tuple(tie('monotone'), tie('monotone')).map(([a, b]) => ({
-      expression: `dec_max(${a.expression}, ${b.expression})`,
-      at: (total: number) => Math.max(a.at(total), b.at(total)),
-    })),
-    fc.tuple(tie('monotone'), tie('monotone')).map(([a, b]) => ({
-      expression: `dec_min(${a.expression}, ${b.expression})`,
-      at: (total: number) => Math.min(a.at(total), b.at(total)),
-    })),
-  ),
-}));
-
-/** Prices of totals: tiers, packages, a minimum, a cap, and any expression that does not fall. */
-export const anyPrice: fc.Arbitrary<TotalPriceOfTest> = fc.oneof(
-  { weight: 2, arbitrary: monotone },
-  fc.tuple(fc.constantFrom('graduated', 'volume'), factor, factor).map(([kind, a, b]) => tiered(kind, a, b)),
-  fc.tuple(factor, factor).map(([size, price]) => ({
-    expression: `tier_package(total.quantity, ${size}, "${price}")`,
-    at: (total: number) => Math.ceil(total / size) * price,
-  })),
-  factor.map((price) => ({
-    expression: `dec_max(total.quantity * dec("${price}"), dec("12"))`,
-    at: (total: number) => Math.max(total * price, 12),
-  })),
-  factor.map((price) => ({
-    expression: `dec_min(total.quantity * dec("${price}"), dec("25"))`,
-    at: (total: number) => Math.min(total * price, 25),
-  })),
-);
+const DAY_S = 86_400;
+/** Longer ago than all events of the tests. */
+const PAST_S = 500 * DAY_S;
 
 /** The usage that has totals of its own. */
-export type CountedScope = Required<Pick<Cumulative, 'per' | 'by'>>;
+export type CountedScope = Pick<Counting, 'per' | 'by'>;
 export const anyScope: fc.Arbitrary<CountedScope> = fc.record({
   per: fc.constantFrom('subject', 'subject', 'account', 'project'),
-  by: fc.constantFrom([], ['model']),
+  by: fc.constantFrom<string[]>([], ['model']),
 });
 
-/** How a test counts. */
-export interface Counting {
-  readonly aggregate: CounterAggregate;
-  readonly scope: CountedScope;
+export const anyCounting: fc.Arbitrary<Counting> = fc
+  .record({
+    aggregate: fc.constantFrom<CounterAggregate>('sum', ...COUNTER_AGGREGATES),
+    period: fc.constantFrom(...LOCAL_PERIODS),
+    scope: anyScope,
+  })
+  .map(({ scope, ...counting }) => ({ ...counting, ...scope }));
+
+/** An event that is sent. */
+export interface SentEvent {
+  readonly content: CountedContent;
+  /** Unix seconds. */
+  readonly atS: number;
 }
 
-/** A project with counters of days, and what the test knows about it. */
+/** Events that are sent in requests of their own, rated at the same time by workers of which one may be cut. */
+export interface Arrival {
+  readonly requests: readonly (readonly SentEvent[])[];
+  readonly cut: Cut | undefined;
+}
+
+/** The clocks of the customers `a` and `b`, and of their account. The customer `c` has no route. */
+export interface Clocks {
+  readonly a: LocalSettings;
+  readonly b: LocalSettings;
+  readonly account: LocalSettings;
+}
+
+/** A project with counters, and what the test knows about it. */
 export class CountedModel {
-  readonly ids: string[] = [];
   readonly corrections: string[] = [];
   /** Whether prices of several versions are in a counter: then its amount is not the price of its total. */
   isMixed = false;
   #versions = 1;
+  #keys = 0;
 
   private constructor(
     readonly project: CorrectionsProject,
+    readonly workers: RatingWorkers,
     readonly counting: Counting,
-    public price: TotalPriceOfTest,
+    readonly oracle: CountedOracle,
+    readonly accountId: string,
+    public price: ExactPrice,
   ) {}
 
   static async create(
+    workers: RatingWorkers,
     fixture: CorrectionsFixture,
     counting: Counting,
-    price: TotalPriceOfTest,
+    price: ExactPrice,
+    clocks: Clocks,
   ): Promise<CountedModel> {
     const project = await countedProject(fixture, rulesOf(counting, price));
-    await project.route('a');
-    return new CountedModel(project, counting, price);
+    const { timezone, anchorS: anchor } = clocks.account;
+    const { id: accountId } = await project.must(201, 'POST', '/accounts', { name: 'ab', timezone, anchor });
+    const oracle = new CountedOracle(counting);
+    // Weeks of an account begin on Monday.
+    const account = { ...clocks.account, weekStart: 'monday' as const };
+    for (const customer of ['a', 'b'] as const) {
+      const route = clocks[customer];
+      await project.must(201, 'POST', '/subject-routes', {
+        ...{ subject_type: 'customer', subject_id: customer, account_id: accountId },
+        ...{ timezone: route.timezone, week_start: route.weekStart, usage_limit_anchor: route.anchorS },
+      });
+      oracle.customers.set(customer, { accountId, route, account });
+    }
+    return new CountedModel(project, workers, counting, oracle, accountId, price);
   }
 
   get hasVersions(): boolean {
     return this.#versions > 1;
   }
 
-  async send(contents: readonly TestContent[], daysAgo: number): Promise<void> {
-    this.ids.push(...(await this.project.send(contents, 100 + daysAgo * 86_400)));
-    await this.project.fixture.rate();
+  /** A filter of all events. */
+  get everything() {
+    const { nowS } = this.project.fixture;
+    return { from: nowS - PAST_S, to: nowS + DAY_S };
+  }
+
+  async accept(requests: Arrival['requests']): Promise<void> {
+    for (const sent of requests) {
+      const events = sent.map(({ content, atS }) => ({
+        ...{ extractor_rule_set_id: this.project.ruleSetId, idempotency_key: `key-${this.#keys++}` },
+        ...{ occurred_at: atS, raw_json: content },
+      }));
+      const body = { source: 'test', events };
+      const { raw_event_ids: ids } = await this.project.must(202, 'POST', '/events/batch-ingest', body);
+      for (const [index, { content, atS }] of sent.entries()) this.oracle.send(ids[index], atS, content);
+    }
+  }
+
+  async send({ requests, cut }: Arrival): Promise<void> {
+    await this.accept(requests);
+    await this.workers.rate(cut);
   }
 
   /** Publishes another price for all times. */
-  async reprice(price: TotalPriceOfTest): Promise<void> {
+  async reprice(price: ExactPrice): Promise<void> {
     const path = `/extractor-rule-sets/${this.project.ruleSetId}`;
     await this.project.must(200, 'PUT', path, countedRules(rulesOf(this.counting, price)));
     await this.project.must(200, 'POST', `${path}/publish`);
@@ -127,88 +131,104 @@ export class CountedModel {
     this.isMixed = true;
   }
 
-  /** Does the steps of corrections. One process may die meanwhile, and then events come before another one goes on. */
-  async finish(dies: Death | undefined, meanwhile: readonly TestContent[]): Promise<void> {
+  /** Does the steps of corrections. One process may die meanwhile; others go on while events arrive and are rated. */
+  async finish(dies: Death | undefined, meanwhile: Arrival): Promise<void> {
     const { fixture } = this.project;
-    if (dies !== undefined && (await fixture.advanceUntil(dies)) && meanwhile.length > 0)
-      await this.send(meanwhile, 0);
-    await fixture.finish(2);
+    if (dies !== undefined) await fixture.advanceUntil(dies);
+    await this.accept(meanwhile.requests);
+    await Promise.all([fixture.finish(2), this.workers.rate(meanwhile.cut)]);
   }
 
-  /** Returns each period in which something is charged: what is stored, and what follows from the rows in force. */
-  async compare(): Promise<{
-    readonly stored: string[];
-    readonly charged: string[];
-    readonly priced: string[];
+  /** Records what a correction has changed. */
+  async corrected(
+    id: string,
+    content: (former: CountedContent | undefined) => CountedContent | undefined,
+  ): Promise<void> {
+    const rows = await this.project.fixture.rows<{ id: string }>(
+      `select 'evt_' || replace(unnest(raw_event_ids)::text, '-', '') as id from usage_correction_parts
+       where correction_id = $1 and is_applied`,
+      [id],
+    );
+    this.oracle.correct(
+      id,
+      rows.map((row) => row.id),
+      content,
+    );
+    this.corrections.push(id);
+  }
+
+  /** Returns the periods that are stored, and what the charge items in force add up to in each. */
+  async periods(): Promise<{
+    readonly stored: StoredPeriod[];
+    readonly balance: string;
+    readonly debited: string;
   }> {
     const { fixture, projectId } = this.project;
-    const counters = await fixture.rows<StoredCounter>(
-      `select encode(key, 'hex') as key, subject_id as subject, account_id as account, by_dimensions as by, period_start as "startS", trim_scale(quantity)::text as quantity,
-         trim_scale(amount)::text as amount, item_count as "itemCount", value_count as "valueCount"
+    const counters = await fixture.rows<CounterRow>(
+      `select encode(key, 'hex') as key, subject_id as subject, account_id as account, by_dimensions as by,
+         period_start as "startS", quantity::text, amount::text, item_count as "itemCount", value_count as "valueCount"
        from usage_counters where project_id = $1`,
       [projectId],
     );
-    const events = await this.#rowsInForce();
-    const charged = counters.map((counter) => {
-      const { key, startS } = counter;
-      const counted = events.filter(
-        (row) => row.source !== 'correction' && isOf(row, counter) && row.startS === startS,
-      );
-      const left = events.filter(
-        (row) => row.source === 'correction' && row.key === key && row.startS === startS,
-      );
-      const amount = [...counted, ...left].reduce((sum, row) => sum + stored(row.amount), 0n);
-      const [total, values] = totalOf(this.counting.aggregate, counted);
-      return text({
-        key,
-        quantity: total,
-        amount: textOf(amount),
-        itemCount: counted.length,
-        valueCount: values,
-      });
+    const items = await this.#itemsInForce();
+    const sumOf = (isWanted: (item: ItemRow) => boolean) =>
+      items.filter(isWanted).reduce((sum, { amount }) => sum + exact(amount), 0n);
+    const stored = counters.map((row): StoredPeriod => {
+      const charged = sumOf((item) => isOf(item, row));
+      const { itemCount, valueCount } = row;
+      return {
+        name: this.#nameOf(row),
+        content: `${exactText(exact(row.quantity))}, ${itemCount} items, ${valueCount} values`,
+        isEmpty: itemCount === 0,
+        amount: exactText(exact(row.amount)),
+        charged: exactText(charged),
+      };
     });
     return {
-      stored: counters.map(text),
-      charged,
-      priced: counters
-        .filter(({ itemCount }) => itemCount > 0)
-        .map(({ key, quantity }) => `${key} ${this.price.at(Number(quantity))}`),
+      stored: stored.sort((a, b) => (a.name < b.name ? -1 : 1)),
+      balance: (await this.project.balance(this.accountId)) ?? '0',
+      debited: exactText(-sumOf(({ account }) => account === this.accountId)),
     };
   }
 
-  async #rowsInForce(): Promise<RowInForce[]> {
+  /** Returns the name of a stored period, which must begin with the first second of that name. */
+  #nameOf({ subject, account, by, startS }: CounterRow): string {
+    const { period } = this.counting;
+    const settings = this.oracle.settingsOf(subject, account);
+    const name = periodName(period, settings, startS);
+    const isFirst = periodName(period, settings, startS - 1) !== name;
+    return JSON.stringify([subject, account, Object.values(by), isFirst ? name : `${name} from ${startS}`]);
+  }
+
+  async #itemsInForce(): Promise<ItemRow[]> {
     const { fixture, projectId } = this.project;
-    const tables = await fixture.history.scopeOf({ ...(await this.#ref()) });
-    const table = tables.storage === 'dedicated' ? `usage_events_${tables.projectNo}` : 'usage_events';
-    return fixture.house.clickhouse.query<RowInForce>(
-      `SELECT subject_id AS subject, account_id AS account, item.source AS source, toString(item.amount + item.discount) AS amount,
-         toString(item.quantity) AS quantity, dimensions['model'] AS model,
-         JSONExtractString(item.cumulative, 'key') AS key, JSONExtractUInt(item.cumulative, 'period_start')::UInt32 AS startS
-       FROM ${table} ARRAY JOIN item WHERE project_id = {project:String} AND NOT is_counter AND item.cumulative != ''
+    return fixture.house.clickhouse.query<ItemRow>(
+      `SELECT subject_id AS subject, account_id AS account, toString(item.amount + item.discount) AS amount,
+         dimensions['model'] AS model, item.source AS source, JSONExtractString(item.cumulative, 'key') AS key,
+         JSONExtractUInt(item.cumulative, 'period_start')::UInt32 AS startS
+       FROM usage_events ARRAY JOIN item WHERE project_id = {project:String} AND NOT is_counter AND item.cumulative != ''
          AND (raw_event_id, corrections) NOT IN (
-           SELECT raw_event_id, corrections FROM ${table} WHERE project_id = {project:String} AND is_counter)`,
+           SELECT raw_event_id, corrections FROM usage_events WHERE project_id = {project:String} AND is_counter)`,
       { project: projectId },
     );
   }
-
-  async #ref() {
-    const { fixture, projectId, tenantId } = this.project;
-    const [row] = await fixture.rows<{ projectNo: number; kind: 'live'; storage: 'shared' | 'dedicated' }>(
-      'select no as "projectNo", kind, storage from projects where id = $1',
-      [projectId],
-    );
-    if (row === undefined) throw new Error('no project');
-    return { tenantId, projectId, ...row };
-  }
 }
 
-interface StoredCounter {
+/** A period as it is stored. */
+export interface StoredPeriod extends Omit<ExpectedPeriod, 'price'> {
+  readonly isEmpty: boolean;
+  readonly amount: string;
+  /** The sum of the amounts of the charge items in force, with what is left of those that were taken out. */
+  readonly charged: string;
+}
+
+interface CounterRow {
   readonly key: string;
   /** Empty unless the counter is one of a subject. */
   readonly subject: string;
   /** Empty unless the counter is one of an account. */
   readonly account: string;
-  readonly by: { readonly model?: string | null };
+  readonly by: Readonly<Record<string, string | null>>;
   readonly startS: number;
   readonly quantity: string;
   readonly amount: string;
@@ -216,60 +236,31 @@ interface StoredCounter {
   readonly valueCount: number;
 }
 
-interface RowInForce {
+interface ItemRow {
   readonly subject: string;
   readonly account: string;
-  readonly source: string;
   readonly amount: string;
-  readonly quantity: string;
   readonly model: string;
+  readonly source: string;
+  /** The counter of which a remainder is left; empty for other items. */
   readonly key: string;
   readonly startS: number;
 }
 
-/** Whether a counter counts the charge item of a row. */
-function isOf(row: RowInForce, { subject, account, by }: StoredCounter): boolean {
-  if (subject !== '' && row.subject !== subject) return false;
-  if (account !== '' && row.account !== account) return false;
-  return by.model === undefined || row.model === (by.model ?? '');
+/** Whether an item, or what is left of one, is charged in a period. An item without a total is in none. */
+function isOf(item: ItemRow, { key, subject, account, by, startS }: CounterRow): boolean {
+  if (item.startS !== startS) return false;
+  if (item.source === 'correction') return item.key === key;
+  if (subject !== '' && item.subject !== subject) return false;
+  if (account !== '' && item.account !== account) return false;
+  return by.model === undefined || item.model === (by.model ?? '');
 }
 
-function rulesOf({ aggregate, scope }: Counting, { expression }: TotalPriceOfTest) {
+function rulesOf({ aggregate, period, per, by }: Counting, { expression }: ExactPrice) {
   const of = aggregate === 'unique' ? { of: 'model' } : {};
-  return { total: expression, cumulative: { aggregate, period: 'day', ...scope, ...of } };
+  return {
+    total: expression,
+    cumulative: { aggregate, period, per, by, ...of },
+    extractor: { type: 'decimal_string' as const },
+  };
 }
-
-/** Returns the total of items, and the number of values that are kept for it. */
-function totalOf(aggregate: CounterAggregate, items: readonly RowInForce[]): [string, number] {
-  const quantities = items.map(({ quantity }) => Number(quantity));
-  const models = new Set(items.map(({ model }) => model).filter((model) => model !== ''));
-  switch (aggregate) {
-    case 'sum':
-      return [String(quantities.reduce((sum, each) => sum + each, 0)), 0];
-    case 'count':
-      return [String(items.length), 0];
-    case 'max':
-      return [String(Math.max(0, ...quantities)), new Set(quantities).size];
-    case 'unique':
-      return [String(models.size), models.size];
-  }
-}
-
-function textOf(amount: bigint): string {
-  return String(Number(amount) / 1e18);
-}
-
-function text({
-  key,
-  quantity,
-  amount,
-  itemCount,
-  valueCount,
-}: Omit<StoredCounter, 'subject' | 'account' | 'by' | 'startS'>): string {
-  return `${key}: ${quantity} for ${amount}, ${itemCount} items, ${valueCount} values`;
-}
-
-export const anyCounting: fc.Arbitrary<Counting> = fc.record({
-  aggregate: fc.constantFrom<CounterAggregate>(...COUNTER_AGGREGATES),
-  scope: anyScope,
-});

@@ -59,24 +59,32 @@ it('a period of an account is counted from its anchor', async () => {
   expect(item?.cumulative?.period_start).toBe(anchorS + periods * 7 * DAY_S);
 });
 
-it('a changed anchor of an account applies from the next period on', async () => {
+it.each([
+  ['an account', 'account'],
+  ['a route', 'subject'],
+] as const)('a changed anchor of %s applies from the next period on', async (_, per) => {
   const project = await countedProject(fixture, {
     total: 'total.quantity',
-    cumulative: { period: '7d', per: 'account' },
+    cumulative: { period: '7d', per },
   });
-  const { accountId } = await project.route('a');
+  const { id, accountId } = await project.route('a');
+  const change = (anchor: number) =>
+    per === 'account'
+      ? project.must(200, 'PUT', `/accounts/${accountId}`, { anchor })
+      : project.must(200, 'PUT', `/subject-routes/${id}`, { usage_limit_anchor: anchor });
   const anchorS = fixture.nowS - 3 * DAY_S;
   const endS = anchorS + 7 * DAY_S;
-  await project.must(200, 'PUT', `/accounts/${accountId}`, { anchor: anchorS });
+  await change(anchorS);
   const send = (n: number, atS: number) => countedItems(project, [{ customer: 'a', n }], fixture.nowS - atS);
   const items = await send(1, fixture.nowS - 100);
-  await project.must(200, 'PUT', `/accounts/${accountId}`, { anchor: anchorS + DAY_S });
+  await change(anchorS + DAY_S);
   fixture.clock.advanceMs(7 * DAY_S * 1_000);
   for (const atS of [endS - 1, endS, endS + DAY_S - 1, endS + DAY_S]) items.push(...(await send(1, atS)));
   expect(items.map(({ cumulative }) => cumulative?.period_start)).toEqual([
     ...[anchorS, anchorS, endS, endS],
     endS + DAY_S,
   ]);
+  expect(await fixture.verify()).toMatchObject({ status: 'equal' });
 });
 
 it('a year is a year of the calendar', async () => {
