@@ -7,7 +7,16 @@ import {
   CountedOracle,
   type Counting,
   type ExpectedPeriod,
+  nameOfPeriod,
 } from './counted-oracle.testing.js';
+import {
+  type CounterInPeriod,
+  type ItemInForce,
+  isChargedIn,
+  itemsInForce,
+  storedCounters,
+  storedPeriodAt,
+} from './counted-rows.testing.js';
 import type { Death } from './death.testing.js';
 import { LOCAL_PERIODS, type LocalSettings, periodName } from './local-periods.testing.js';
 import type { CorrectionsProject } from './project.testing.js';
@@ -60,6 +69,8 @@ export class CountedModel {
   isMixed = false;
   #versions = 1;
   #keys = 0;
+  #areClocksChanged = false;
+  readonly #paths: Readonly<Record<keyof Clocks, string>>;
 
   private constructor(
     readonly project: CorrectionsProject,
@@ -68,7 +79,10 @@ export class CountedModel {
     readonly oracle: CountedOracle,
     readonly accountId: string,
     public price: ExactPrice,
-  ) {}
+    paths: Readonly<Record<keyof Clocks, string>>,
+  ) {
+    this.#paths = paths;
+  }
 
   static async create(
     workers: RatingWorkers,
@@ -83,15 +97,17 @@ export class CountedModel {
     const oracle = new CountedOracle(counting);
     // Weeks of an account begin on Monday.
     const account = { ...clocks.account, weekStart: 'monday' as const };
+    const paths = { a: '', b: '', account: `/accounts/${accountId}` };
     for (const customer of ['a', 'b'] as const) {
       const route = clocks[customer];
-      await project.must(201, 'POST', '/subject-routes', {
+      const { id } = await project.must(201, 'POST', '/subject-routes', {
         ...{ subject_type: 'customer', subject_id: customer, account_id: accountId },
         ...{ timezone: route.timezone, week_start: route.weekStart, usage_limit_anchor: route.anchorS },
       });
+      paths[customer] = `/subject-routes/${id}`;
       oracle.customers.set(customer, { accountId, route, account });
     }
-    return new CountedModel(project, workers, counting, oracle, accountId, price);
+    return new CountedModel(project, workers, counting, oracle, accountId, price, paths);
   }
 
   get hasVersions(): boolean {
@@ -157,60 +173,55 @@ export class CountedModel {
     this.corrections.push(id);
   }
 
-  /** Returns the periods that are stored, and what the charge items in force add up to in each. */
-  async periods(): Promise<{
-    readonly stored: StoredPeriod[];
-    readonly balance: string;
-    readonly debited: string;
-  }> {
-    const { fixture, projectId } = this.project;
-    const counters = await fixture.rows<CounterRow>(
-      `select encode(key, 'hex') as key, subject_id as subject, account_id as account, by_dimensions as by,
-         period_start as "startS", quantity::text, amount::text, item_count as "itemCount", value_count as "valueCount"
-       from usage_counters where project_id = $1`,
-      [projectId],
-    );
-    const items = await this.#itemsInForce();
-    const sumOf = (isWanted: (item: ItemRow) => boolean) =>
+  /** Changes the clocks of a customer or of the account: their next periods go by them. */
+  async changeClocks(of: keyof Clocks, { timezone, weekStart, anchorS }: LocalSettings): Promise<void> {
+    const settings =
+      of === 'account'
+        ? { timezone, anchor: anchorS }
+        : { timezone, week_start: weekStart, usage_limit_anchor: anchorS };
+    await this.project.must(200, 'PUT', this.#paths[of], settings);
+    this.#areClocksChanged = true;
+  }
+
+  /** Returns the periods that are stored, with what is charged in each, and those that the oracle expects. */
+  async compare(): Promise<Comparison> {
+    const counters = await storedCounters(this.project);
+    const items = await itemsInForce(this.project);
+    const sumOf = (isWanted: (item: ItemInForce) => boolean) =>
       items.filter(isWanted).reduce((sum, { amount }) => sum + exact(amount), 0n);
-    const stored = counters.map((row): StoredPeriod => {
-      const charged = sumOf((item) => isOf(item, row));
-      const { itemCount, valueCount } = row;
+    const stored = counters.map((counter): StoredPeriod => {
+      const { itemCount, valueCount, quantity, amount } = counter;
       return {
-        name: this.#nameOf(row),
-        content: `${exactText(exact(row.quantity))}, ${itemCount} items, ${valueCount} values`,
+        name: this.#nameOf(counter),
+        content: `${exactText(exact(quantity))}, ${itemCount} items, ${valueCount} values`,
         isEmpty: itemCount === 0,
-        amount: exactText(exact(row.amount)),
-        charged: exactText(charged),
+        amount: exactText(exact(amount)),
+        charged: exactText(sumOf((item) => isChargedIn(item, counter))),
       };
     });
+    const expected = this.oracle.periods(this.price, (owner, atS) =>
+      this.#areClocksChanged
+        ? storedPeriodAt(counters, owner, atS)
+        : periodName(this.counting.period, this.oracle.settingsOf(owner), atS),
+    );
     return {
       stored: stored.sort((a, b) => (a.name < b.name ? -1 : 1)),
+      expected,
       balance: (await this.project.balance(this.accountId)) ?? '0',
       debited: exactText(-sumOf(({ account }) => account === this.accountId)),
     };
   }
 
   /** Returns the name of a stored period, which must begin with the first second of that name. */
-  #nameOf({ subject, account, by, startS }: CounterRow): string {
+  #nameOf({ subject, account, by, startS }: CounterInPeriod): string {
+    const values = Object.values(by);
+    const owner = { subject, account, values };
+    if (this.#areClocksChanged) return nameOfPeriod(owner, `from ${startS}`);
     const { period } = this.counting;
-    const settings = this.oracle.settingsOf(subject, account);
+    const settings = this.oracle.settingsOf(owner);
     const name = periodName(period, settings, startS);
     const isFirst = periodName(period, settings, startS - 1) !== name;
-    return JSON.stringify([subject, account, Object.values(by), isFirst ? name : `${name} from ${startS}`]);
-  }
-
-  async #itemsInForce(): Promise<ItemRow[]> {
-    const { fixture, projectId } = this.project;
-    return fixture.house.clickhouse.query<ItemRow>(
-      `SELECT subject_id AS subject, account_id AS account, toString(item.amount + item.discount) AS amount,
-         dimensions['model'] AS model, item.source AS source, JSONExtractString(item.cumulative, 'key') AS key,
-         JSONExtractUInt(item.cumulative, 'period_start')::UInt32 AS startS
-       FROM usage_events ARRAY JOIN item WHERE project_id = {project:String} AND NOT is_counter AND item.cumulative != ''
-         AND (raw_event_id, corrections) NOT IN (
-           SELECT raw_event_id, corrections FROM usage_events WHERE project_id = {project:String} AND is_counter)`,
-      { project: projectId },
-    );
+    return nameOfPeriod(owner, isFirst ? name : `${name} from ${startS}`);
   }
 }
 
@@ -222,38 +233,12 @@ export interface StoredPeriod extends Omit<ExpectedPeriod, 'price'> {
   readonly charged: string;
 }
 
-interface CounterRow {
-  readonly key: string;
-  /** Empty unless the counter is one of a subject. */
-  readonly subject: string;
-  /** Empty unless the counter is one of an account. */
-  readonly account: string;
-  readonly by: Readonly<Record<string, string | null>>;
-  readonly startS: number;
-  readonly quantity: string;
-  readonly amount: string;
-  readonly itemCount: number;
-  readonly valueCount: number;
-}
-
-interface ItemRow {
-  readonly subject: string;
-  readonly account: string;
-  readonly amount: string;
-  readonly model: string;
-  readonly source: string;
-  /** The counter of which a remainder is left; empty for other items. */
-  readonly key: string;
-  readonly startS: number;
-}
-
-/** Whether an item, or what is left of one, is charged in a period. An item without a total is in none. */
-function isOf(item: ItemRow, { key, subject, account, by, startS }: CounterRow): boolean {
-  if (item.startS !== startS) return false;
-  if (item.source === 'correction') return item.key === key;
-  if (subject !== '' && item.subject !== subject) return false;
-  if (account !== '' && item.account !== account) return false;
-  return by.model === undefined || item.model === (by.model ?? '');
+export interface Comparison {
+  readonly stored: StoredPeriod[];
+  readonly expected: ExpectedPeriod[];
+  /** The balance of the account, and the sum of its charge items. */
+  readonly balance: string;
+  readonly debited: string;
 }
 
 function rulesOf({ aggregate, period, per, by }: Counting, { expression }: ExactPrice) {

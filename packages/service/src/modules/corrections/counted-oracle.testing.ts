@@ -1,5 +1,5 @@
 import type { CounterAggregate, Cumulative } from '@tollgate/contract';
-import { type LocalPeriod, type LocalSettings, periodName, UTC_SETTINGS } from './local-periods.testing.js';
+import { type LocalPeriod, type LocalSettings, UTC_SETTINGS } from './local-periods.testing.js';
 import { type ExactPrice, exact, exactText, roundedOnce } from './total-prices.testing.js';
 
 /** The content of a counted event. */
@@ -39,6 +39,21 @@ export interface ExpectedPeriod {
   readonly content: string;
   /** The price of the total. */
   readonly price: string;
+}
+
+/** The usage that has a counter of its own. */
+export interface CounterOwner {
+  /** Empty unless the counter is one of a subject. */
+  readonly subject: string;
+  /** Empty unless the counter is one of an account. */
+  readonly account: string;
+  /** The values of the dimensions by which it is split; null for an absent one. */
+  readonly values: readonly (string | null)[];
+}
+
+/** Returns a text that only one counter and period has. */
+export function nameOfPeriod({ subject, account, values }: CounterOwner, period: string): string {
+  return JSON.stringify([subject, account, values, period]);
 }
 
 /** Returns the totals of all counters from the contents of events alone. */
@@ -81,14 +96,19 @@ export class CountedOracle {
     }
   }
 
-  /** Returns every period that counts a charge item. */
-  periods(price: ExactPrice): ExpectedPeriod[] {
+  /**
+   * Returns every period that counts a charge item.
+   *
+   * @param periodAt a text that all instants of one period of a counter have, and no others
+   */
+  periods(price: ExactPrice, periodAt: (owner: CounterOwner, atS: number) => string): ExpectedPeriod[] {
     const counted = new Map<string, CountedContent[]>();
     for (const { atS, contents } of this.#events.values()) {
       const content = contents.at(-1)?.content;
-      const name = content && this.#nameOf(content, atS);
-      if (content !== undefined && name !== undefined)
-        counted.set(name, [...(counted.get(name) ?? []), content]);
+      const owner = content && this.#ownerOf(content);
+      if (content === undefined || owner === undefined) continue;
+      const name = nameOfPeriod(owner, periodAt(owner, atS));
+      counted.set(name, [...(counted.get(name) ?? []), content]);
     }
     const periods = Array.from(counted, ([name, items]) => {
       const [total, values] = this.#totalOf(items);
@@ -102,23 +122,21 @@ export class CountedOracle {
   }
 
   /** Returns the settings of the periods of a subject or an account; those of the project where both are empty. */
-  settingsOf(subject: string, accountId: string): LocalSettings {
-    const ofAccount = [...this.customers.values()].find((customer) => customer.accountId === accountId);
-    return (accountId === '' ? this.customers.get(subject)?.route : ofAccount?.account) ?? UTC_SETTINGS;
+  settingsOf({ subject, account }: CounterOwner): LocalSettings {
+    const ofAccount = [...this.customers.values()].find(({ accountId }) => accountId === account);
+    return (account === '' ? this.customers.get(subject)?.route : ofAccount?.account) ?? UTC_SETTINGS;
   }
 
-  #nameOf({ customer, model }: CountedContent, atS: number): string | undefined {
-    const { per, by, period } = this.#counting;
+  /** Returns the owner of the counter of an event; undefined if its customer has no account, where one has to pay. */
+  #ownerOf({ customer, model }: CountedContent): CounterOwner | undefined {
+    const { per, by } = this.#counting;
     const { accountId = '' } = this.customers.get(customer) ?? {};
     if (per === 'account' && accountId === '') return undefined;
-    const [subject, account] = [per === 'subject' ? customer : '', per === 'account' ? accountId : ''];
-    const values = by.length === 0 ? [] : [model ?? null];
-    return JSON.stringify([
-      subject,
-      account,
-      values,
-      periodName(period, this.settingsOf(subject, account), atS),
-    ]);
+    return {
+      subject: per === 'subject' ? customer : '',
+      account: per === 'account' ? accountId : '',
+      values: by.length === 0 ? [] : [model ?? null],
+    };
   }
 
   /** Returns the total of some items, and the number of values that are kept for it. */

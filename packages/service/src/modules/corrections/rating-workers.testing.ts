@@ -13,7 +13,7 @@ export interface Cut {
 }
 
 /** The events that a batch of each worker takes at most. */
-const BATCH_EVENTS_MAX = [1, 3, 100];
+const BATCH_EVENTS_MAX = [1, 2, 5];
 
 /** Workers that rate at the same time. Each has connections of its own, as those of other processes have. */
 export class RatingWorkers {
