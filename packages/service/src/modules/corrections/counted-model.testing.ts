@@ -14,6 +14,7 @@ import {
   type ItemInForce,
   isChargedIn,
   itemsInForce,
+  overlappingStarts,
   storedCounters,
   storedPeriodAt,
 } from './counted-rows.testing.js';
@@ -173,13 +174,16 @@ export class CountedModel {
     this.corrections.push(id);
   }
 
-  /** Changes the clocks of a customer or of the account: their next periods go by them. */
-  async changeClocks(of: keyof Clocks, { timezone, weekStart, anchorS }: LocalSettings): Promise<void> {
-    const settings =
-      of === 'account'
-        ? { timezone, anchor: anchorS }
-        : { timezone, week_start: weekStart, usage_limit_anchor: anchorS };
-    await this.project.must(200, 'PUT', this.#paths[of], settings);
+  /** Changes the clocks of the customers and of their account: their next periods go by them. */
+  async changeClocks({ account, ...routes }: Clocks): Promise<void> {
+    const { timezone, anchorS: anchor } = account;
+    await this.project.must(200, 'PUT', this.#paths.account, { timezone, anchor });
+    for (const customer of ['a', 'b'] as const) {
+      const route = routes[customer];
+      await this.project.must(200, 'PUT', this.#paths[customer], {
+        ...{ timezone: route.timezone, week_start: route.weekStart, usage_limit_anchor: route.anchorS },
+      });
+    }
     this.#areClocksChanged = true;
   }
 
@@ -207,6 +211,7 @@ export class CountedModel {
     return {
       stored: stored.sort((a, b) => (a.name < b.name ? -1 : 1)),
       expected,
+      overlapping: overlappingStarts(counters),
       balance: (await this.project.balance(this.accountId)) ?? '0',
       debited: exactText(-sumOf(({ account }) => account === this.accountId)),
     };
@@ -236,6 +241,8 @@ export interface StoredPeriod extends Omit<ExpectedPeriod, 'price'> {
 export interface Comparison {
   readonly stored: StoredPeriod[];
   readonly expected: ExpectedPeriod[];
+  /** Starts of periods that have an instant in common with another one of their counter. */
+  readonly overlapping: number[];
   /** The balance of the account, and the sum of its charge items. */
   readonly balance: string;
   readonly debited: string;

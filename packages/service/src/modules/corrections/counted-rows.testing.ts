@@ -79,3 +79,10 @@ export function storedPeriodAt(
   );
   return found.map(({ startS }) => `from ${startS}`).join(' and ') || 'none';
 }
+
+/** Returns the starts of periods that begin before another period of their counter has ended. */
+export function overlappingStarts(counters: readonly CounterInPeriod[]): number[] {
+  const overlaps = (a: CounterInPeriod, b: CounterInPeriod) =>
+    a !== b && a.key === b.key && b.startS <= a.startS && (b.endS === null || a.startS < b.endS);
+  return counters.filter((a) => counters.some((b) => overlaps(a, b))).map(({ startS }) => startS);
+}

@@ -107,17 +107,39 @@ const FROM_MIDNIGHT_S = [
   DAY_S,
 ];
 
+const anyTimezoneOf = (settings: readonly LocalSettings[]) =>
+  fc.constantFrom(...settings.map(({ timezone }) => timezone));
+
+/** Returns the local midnight with which an edge begins. */
+function midnightS(edge: string, timezone: string): number {
+  const utcS = Date.parse(edge) / 1_000;
+  return utcS - (wallS(timezone, utcS) - utcS);
+}
+
 /** Returns some instants of the year before `TEST_NOW_S`, near to those at which periods of these settings begin. */
 export function instantsNear(settings: readonly LocalSettings[]): fc.Arbitrary<number[]> {
   const instant = fc
-    .record({
-      edge: fc.constantFrom(...EDGES),
-      timezone: fc.constantFrom(...settings.map(({ timezone }) => timezone)),
-      fromMidnightS: fc.constantFrom(...FROM_MIDNIGHT_S),
-    })
-    .map(({ edge, timezone, fromMidnightS }) => {
-      const utcS = Date.parse(edge) / 1_000;
-      return utcS - (wallS(timezone, utcS) - utcS) + fromMidnightS;
-    });
+    .tuple(fc.constantFrom(...EDGES), anyTimezoneOf(settings), fc.constantFrom(...FROM_MIDNIGHT_S))
+    .map(([edge, timezone, fromMidnightS]) => midnightS(edge, timezone) + fromMidnightS);
   return fc.array(instant, { minLength: 2, maxLength: 6 });
+}
+
+const DAYS_AROUND = 15;
+const HOURS_OF_DAY = [0, 1, 3, 7, 12, 18, 23];
+
+/** Returns instants of the month around one edge: so many that periods begin after each change of clocks. */
+export function instantsAround(settings: readonly LocalSettings[]): fc.Arbitrary<number[]> {
+  const from = fc.tuple(
+    fc.integer({ min: -DAYS_AROUND, max: DAYS_AROUND }),
+    fc.constantFrom(...HOURS_OF_DAY),
+  );
+  return fc
+    .tuple(
+      fc.constantFrom(...EDGES),
+      anyTimezoneOf(settings),
+      fc.array(from, { minLength: 40, maxLength: 40 }),
+    )
+    .map(([edge, timezone, all]) =>
+      all.map(([days, hours]) => midnightS(edge, timezone) + days * DAY_S + hours * 3_600),
+    );
 }
