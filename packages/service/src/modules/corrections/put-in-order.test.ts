@@ -3,6 +3,8 @@ import { CorrectionsFixture } from './corrections.testing.js';
 import { type CountedItemView, countedProject, countedRules } from './counted.testing.js';
 
 const HOUR_S = 3_600;
+/** Each part is a transaction of its own, and a machine may be busy. */
+const TIMEOUT_MS = 600_000;
 
 let fixture: CorrectionsFixture;
 beforeAll(async () => {
@@ -68,4 +70,5 @@ it.each([
       expect(found).toEqual(expected);
     }
   },
+  TIMEOUT_MS,
 );
