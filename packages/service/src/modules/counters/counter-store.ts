@@ -1,18 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
+import { memoized } from '../../kernel/maps.js';
 import type { WindowSettings } from '../../kernel/period.js';
 import { present } from '../../kernel/present.js';
 import type { ProjectScope } from '../../kernel/scope.js';
 import {
-  arrayLiteral,
+  bigintArray,
+  byteaArray,
   columnsOf,
+  integerArray,
   lockKey,
-  quotedText,
   type Tx,
-  uuidArray,
 } from '../../platform/postgres/index.js';
 import { amountFromText, numericText } from '../ledger/index.js';
-import type { Counter } from './counter.js';
+import { type Counter, KEY_BYTES } from './counter.js';
 import { CounterPeriod } from './counter-period.js';
 
 /** Prefix of the advisory locks, one for each slot, under which counters are read and written. */
@@ -146,21 +147,37 @@ async function insertPeriods(tx: Tx, periods: readonly CounterPeriod[]): Promise
   `.execute(tx);
 }
 
+/**
+ * Projects and names of rules, which repeat, are sent once each and everything else but decimals as binary arrays: the
+ * server parses text arrays of thousands of counters in half the time that it takes to write the counters.
+ */
 async function updatePeriods(tx: Tx, periods: readonly CounterPeriod[]): Promise<void> {
   if (periods.length === 0) return;
-  const { words, amounts, integers } = columnsOf(periods);
-  const keys = uuidArray(periods.map(({ key }) => key.toString('hex')));
+  const column = <T>(value: (period: CounterPeriod) => T) => periods.map(value);
+  const { amounts } = columnsOf(periods);
+  const projects = numbered(periods.map(({ counter }) => counter.scope.projectId));
+  const names = numbered(periods.map(({ ruleName }) => ruleName));
   await sql`
     update usage_counters c set quantity = v.quantity, amount = v.amount, item_count = v.item_count,
-      value_count = v.value_count, rule_set_version = v.rule_set_version, rule_name = v.rule_name
-    from unnest(${words(({ counter }) => counter.scope.projectId)}::text[], ${keys}::uuid[],
-      ${integers(({ startS }) => startS)}::bigint[], ${amounts(({ quantity }) => quantity)}::numeric[],
-      ${amounts(({ amount }) => amount)}::numeric[], ${integers(({ itemCount }) => itemCount)}::bigint[],
-      ${integers(({ valueCount }) => valueCount)}::integer[], ${integers(({ ruleSetVersion }) => ruleSetVersion)}::integer[],
-      ${arrayLiteral(periods, ({ ruleName }) => quotedText(ruleName))}::text[]
-    ) as v (project_id, key, period_start, quantity, amount, item_count, value_count, rule_set_version, rule_name)
-    where c.project_id = v.project_id and c.key = uuid_send(v.key) and c.period_start = v.period_start
+      value_count = v.value_count, rule_set_version = v.rule_set_version, rule_name = (${names.texts}::text[])[v.name]
+    from unnest(${integerArray(projects.numbers)}::integer[], ${byteaArray(
+      column(({ key }) => key),
+      KEY_BYTES,
+    )}::bytea[],
+      ${bigintArray(column(({ startS }) => startS))}::bigint[], ${amounts(({ quantity }) => quantity)}::numeric[],
+      ${amounts(({ amount }) => amount)}::numeric[], ${bigintArray(column(({ itemCount }) => itemCount))}::bigint[],
+      ${integerArray(column(({ valueCount }) => valueCount))}::integer[],
+      ${integerArray(column(({ ruleSetVersion }) => ruleSetVersion))}::integer[], ${integerArray(names.numbers)}::integer[]
+    ) as v (project, key, period_start, quantity, amount, item_count, value_count, rule_set_version, name)
+    where c.project_id = (${projects.texts}::text[])[v.project] and c.key = v.key and c.period_start = v.period_start
   `.execute(tx);
+}
+
+/** Returns the distinct texts of a list, and the number of each of its texts among them, from 1 on. */
+function numbered(texts: readonly string[]): { readonly texts: string[]; readonly numbers: number[] } {
+  const known = new Map<string, number>();
+  const numbers = texts.map((text) => memoized(known, text, () => known.size + 1));
+  return { texts: [...known.keys()], numbers };
 }
 
 /** The columns that charge items change, as parameters of `unnest`. */

@@ -58,7 +58,7 @@ export function ownerText(
   return `${type.length} ${id.length} ${type}${id}${values}`;
 }
 
-const KEY_BYTES = 16;
+export const KEY_BYTES = 16;
 
 /** Returns the key under which a counter is stored: a hash of everything that identifies it, in all projects. */
 export function counterKey({ scope, definition, ruleSetId, by, ...owner }: Counter): Buffer {

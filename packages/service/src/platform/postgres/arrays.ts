@@ -1,9 +1,13 @@
 import { FRACTION_DIGITS_MAX } from '../../kernel/decimal.js';
 
 /** Ids of types, which never change, from PostgreSQL's `pg_type.dat`. */
+const BYTEA = 17;
+const BIGINT = 20;
 const INTEGER = 23;
 const UUID = 2_950;
 const INTEGER_BYTES = 4;
+const BIGINT_BYTES = 8;
+const TWO_POW_32 = 0x1_0000_0000;
 const UUID_BYTES = 16;
 
 const HEADER_BYTES = 20;
@@ -30,6 +34,26 @@ export function uuidArray(values: readonly string[]): Buffer {
     if (array.write(value, at, UUID_BYTES, 'hex') !== UUID_BYTES || value.length !== 2 * UUID_BYTES) {
       throw new RangeError('a uuid has 32 hex digits');
     }
+  });
+}
+
+/** The same for the type `bigint[]`; the values are safe integers. */
+export function bigintArray(values: readonly number[]): Buffer {
+  return binaryArray(BIGINT, BIGINT_BYTES, values, (array, value, at) => {
+    array.writeInt32BE(Math.floor(value / TWO_POW_32), at);
+    array.writeUInt32BE(value >>> 0, at + INTEGER_BYTES);
+  });
+}
+
+/**
+ * The same for the type `bytea[]`.
+ *
+ * @param elementBytes the length of each value
+ */
+export function byteaArray(values: readonly Uint8Array[], elementBytes: number): Buffer {
+  return binaryArray(BYTEA, elementBytes, values, (array, value, at) => {
+    if (value.length !== elementBytes) throw new RangeError(`expected ${elementBytes} bytes`);
+    array.set(value, at);
   });
 }
 

@@ -7,7 +7,15 @@ export {
   tryLockUntilCommit,
   withAdvisoryLock,
 } from './advisory-lock.js';
-export { arrayLiteral, columnsOf, integerArray, quotedText, uuidArray } from './arrays.js';
+export {
+  arrayLiteral,
+  bigintArray,
+  byteaArray,
+  columnsOf,
+  integerArray,
+  quotedText,
+  uuidArray,
+} from './arrays.js';
 export {
   BackupUnderWayError,
   BaseBackup,
