@@ -96,11 +96,32 @@ function statFields(pid) {
 /** User and system time of the process and of its children that have ended. */
 function cpuSeconds(pid) {
   try {
-    const ticks = statFields(pid).slice(11, 15).map(Number);
-    return ticks.reduce((total, value) => total + value, 0) / TICKS_PER_SECOND;
+    return secondsOf(statFields(pid), 15);
   } catch {
     return 0;
   }
+}
+
+/** Threads of the embedded ClickHouse that merge parts of tables, as it names them. */
+const MERGE_THREADS = new Set(['MergeMutate', 'BgSchPool']);
+
+/** CPU time of the threads of the embedded ClickHouse that merge, for all tables and whenever it decides to. */
+export function mergeCpuSeconds(pid) {
+  let total = 0;
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    try {
+      const name = readFileSync(`/proc/${pid}/task/${thread}/comm`, 'latin1').trim();
+      if (MERGE_THREADS.has(name)) total += secondsOf(statFields(`${pid}/task/${thread}`), 13);
+    } catch {
+      // The thread ended meanwhile.
+    }
+  }
+  return total;
+}
+
+/** Sums the fields of user and system time, up to a field: 13 without those of children, 15 with them. */
+function secondsOf(fields, end) {
+  return fields.slice(11, end).reduce((total, ticks) => total + Number(ticks), 0) / TICKS_PER_SECOND;
 }
 
 export function descendantsOf(pid) {
