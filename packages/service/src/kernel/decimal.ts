@@ -149,7 +149,12 @@ export function toStored(a: Decimal): bigint | undefined {
   const shift = FRACTION_DIGITS_MAX - a.scale;
   const stored =
     shift >= 0 ? a.coefficient * powerOfTen(shift) : divideHalfEven(a.coefficient, powerOfTen(-shift));
-  return stored < STORED_BOUND && stored > NEGATIVE_STORED_BOUND ? stored : undefined;
+  return isStorable(stored) ? stored : undefined;
+}
+
+/** Returns whether an integer is the stored form of a value: whether it has few enough digits. */
+export function isStorable(stored: bigint): boolean {
+  return stored < STORED_BOUND && stored > NEGATIVE_STORED_BOUND;
 }
 
 /** The inverse of {@link toStored}. */

@@ -82,7 +82,7 @@ function putIn(
   const counted = period.count(count);
   if (counted === undefined) throw found;
   period.charge(count.amount, count.rule);
-  return { ...count, before: counted.totals.before ?? 0n, after: counted.totals.after };
+  return { ...count, before: counted.before ?? 0n, after: counted.after };
 }
 
 /** Returns the items of a correction whose values a period must know before it is counted; none where it keeps none. */

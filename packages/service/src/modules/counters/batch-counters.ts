@@ -11,10 +11,10 @@ import { present } from '../../kernel/present.js';
 import type { ProjectScope } from '../../kernel/scope.js';
 import { slotOf } from '../../kernel/shard.js';
 import type { Tx } from '../../platform/postgres/index.js';
-import type { ChargeItem, CounterTotals, CountingEvent, RatedEvent, RatingFailure } from '../rules/index.js';
-import type { CountedOwner, Counter } from './counter.js';
+import type { ChargeItem, CountingEvent, RatedEvent, RatingFailure } from '../rules/index.js';
+import { type CountedOwner, type Counter, countedValue, tooLarge } from './counter.js';
 import { type CounterMemory, type KnownCounter, ProjectCounters } from './counter-memory.js';
-import { CounterPeriod, countedValue, tooLarge } from './counter-period.js';
+import { type CountedCharge, CounterPeriod } from './counter-period.js';
 import * as store from './counter-store.js';
 
 /** An event whose charge items are to be counted. */
@@ -31,7 +31,7 @@ export interface EventToCount extends CountedOwner {
  * An event with the periods of its counted items; undefined for an item without a counter. Periods stand here and not
  * in a map of events: V8 would keep all events of the map until its next full collection.
  */
-export interface CountedEvent extends EventToCount {
+export interface CountedEvent extends Pick<EventToCount, 'counting'> {
   readonly periods: readonly (CounterPeriod | undefined)[];
 }
 
@@ -67,9 +67,10 @@ export class BatchCounters {
   /** The periods that this transaction has opened. */
   readonly #opened: { readonly known: KnownCounter; readonly period: CounterPeriod }[] = [];
   /** The periods in which this transaction has counted, even if it has taken that back. */
-  readonly #changed = new Set<CounterPeriod>();
+  readonly #changed: CounterPeriod[] = [];
   #lockedUpTo = -1;
-  #undo: (() => void)[] = [];
+  /** The items of the event that was priced last. */
+  #counted: readonly (CountedCharge | undefined)[] = [];
 
   constructor(tx: Tx, use: CountersUse) {
     this.#tx = tx;
@@ -82,61 +83,60 @@ export class BatchCounters {
     await this.#openProjects(events);
     await this.#readAccounts(events);
     const counters = events.map((event) => this.#countersOf(event));
-    const missing = events.flatMap((event, index) => this.#missingPeriods(event, counters[index] ?? []));
+    const missing: MissingPeriod[] = [];
+    for (const [index, event] of events.entries())
+      this.#addMissing(event, present(counters[index], 'the counters of an event'), missing);
     if (missing.length > 0) await this.#readPeriods(missing);
-    const counted = events.map((event, index): CountedEvent => {
-      const { scope, subject, accountId, occurredAt, settings, counting } = event;
-      const periods = (counters[index] ?? []).map((known) => known && periodAt(known, occurredAt));
-      return { scope, subject, accountId, occurredAt, settings, counting, periods };
+    const counted = events.map(({ occurredAt, counting }, index): CountedEvent => {
+      const ofEvent = present(counters[index], 'the counters of an event');
+      return { counting, periods: ofEvent.map((known) => known && periodAt(known, occurredAt)) };
     });
     if (this.#use.kind === 'write') await this.#readValues(counted);
     return counted;
   }
 
   /** Counts the items of a prepared event, and ends its rating. An event that fails counts nothing. */
-  price(event: CountedEvent): RatedEvent {
-    this.#undo = [];
-    const totals: (CounterTotals | undefined)[] = [];
-    const moved: CounterPeriod[] = [];
-    const { periods } = event;
-    for (const [index, item] of event.counting.counted.entries()) {
-      const period = periods[index];
-      const counted = period?.count(item);
-      if (period !== undefined && counted === undefined)
-        return this.#failed(event, tooLarge(item.counter, item.path));
-      totals.push(counted?.totals);
-      if (period === undefined || counted === undefined) continue;
-      moved.push(period);
-      this.#changed.add(period);
-      this.#undo.push(counted.undo);
+  price({ counting, periods }: CountedEvent): RatedEvent {
+    const counted: (CountedCharge | undefined)[] = [];
+    this.#counted = counted;
+    let place = 0;
+    for (const item of counting.counted) {
+      const period = periods[place++];
+      const ofItem = period?.count(item);
+      if (period !== undefined && ofItem === undefined)
+        return this.#failed(counting, tooLarge(item.counter, item.path));
+      counted.push(ofItem);
+      if (period === undefined || period.isChanged) continue;
+      period.isChanged = true;
+      this.#changed.push(period);
     }
-    const rated = event.counting.price(totals);
+    const rated = counting.price(counted);
     if (!rated.ok) this.undo();
-    else charge(moved, rated.items);
+    else charge(counted, rated.items);
     return rated;
   }
 
   /** Takes back the event that was priced last. */
   undo(): void {
-    for (const undo of this.#undo.toReversed()) undo();
-    this.#undo = [];
+    for (const counted of this.#counted.toReversed()) counted?.period.undo(counted);
+    this.#counted = [];
   }
 
   /** Stores the totals. Nothing must be counted afterwards. */
   async write(): Promise<void> {
     if (this.#use.kind === 'read') throw new Error('counters were read without their locks');
-    if (this.#changed.size === 0) return;
+    if (this.#changed.length === 0) return;
     // A period whose only events were taken back again was never opened.
     for (const { known, period } of this.#opened) {
       if (period.itemCount === 0) known.periods.splice(known.periods.indexOf(period), 1);
     }
-    const counted = [...this.#changed].filter(({ itemCount, isStored }) => isStored || itemCount > 0);
+    const counted = this.#changed.filter(({ itemCount, isStored }) => isStored || itemCount > 0);
     const stateId = await store.writeCounters(this.#tx, counted);
     const projects = new Set(counted.map(({ counter }) => counter.scope.projectId));
     for (const id of projects) this.#use.memory?.().keep(stateId, present(this.#projects.get(id), id));
   }
 
-  #failed({ counting: { subject, dimensions } }: EventToCount, failure: RatingFailure): RatedEvent {
+  #failed({ subject, dimensions }: CountingEvent, failure: RatingFailure): RatedEvent {
     this.undo();
     return { ok: false, failure, subject, dimensions };
   }
@@ -178,12 +178,12 @@ export class BatchCounters {
     for (const [id, settings] of found) this.#accounts.set(id, settings);
   }
 
-  #missingPeriods(event: EventToCount, counters: readonly (KnownCounter | undefined)[]): MissingPeriod[] {
+  #addMissing(event: EventToCount, of: readonly (KnownCounter | undefined)[], to: MissingPeriod[]): void {
     const { occurredAt } = event;
-    return counters.flatMap((known) => {
-      if (known === undefined || known.periods.some((period) => period.contains(occurredAt))) return [];
-      return { known, occurredAt, settings: this.#settingsOf(event, known.counter) };
-    });
+    for (const known of of) {
+      if (known === undefined || knownPeriodAt(known, occurredAt) !== undefined) continue;
+      to.push({ known, occurredAt, settings: this.#settingsOf(event, known.counter) });
+    }
   }
 
   #settingsOf({ settings }: EventToCount, { definition: { per }, accountId }: Counter): WindowSettings {
@@ -221,8 +221,9 @@ export class BatchCounters {
   async #readValues(events: readonly CountedEvent[]): Promise<void> {
     const missing: store.PeriodValue[] = [];
     for (const event of events) {
-      for (const [index, item] of event.counting.counted.entries()) {
-        const period = event.periods[index];
+      let place = 0;
+      for (const item of event.counting.counted) {
+        const period = event.periods[place++];
         const value = period === undefined ? undefined : countedValue(period.counter, item);
         if (period === undefined || value === undefined) continue;
         const asked = memoized(this.#askedValues, period, () => new Set());
@@ -253,9 +254,13 @@ function rememberedWindows(): typeof windowAt {
   };
 }
 
-function periodAt({ counter, periods }: KnownCounter, occurredAt: number): CounterPeriod {
-  const period = periods.find((each) => each.contains(occurredAt));
-  return present(period, `the period of the counter ${counter.definition.name}`);
+function knownPeriodAt({ periods }: KnownCounter, occurredAt: number): CounterPeriod | undefined {
+  for (const period of periods) if (period.contains(occurredAt)) return period;
+  return undefined;
+}
+
+function periodAt(known: KnownCounter, occurredAt: number): CounterPeriod {
+  return present(knownPeriodAt(known, occurredAt), 'the period of a counter');
 }
 
 /**
@@ -281,12 +286,14 @@ function openPeriod(
 }
 
 /** Adds the amounts of counted items to their periods; discounts are not part of them. */
-function charge(periods: readonly CounterPeriod[], items: readonly ChargeItem[]): void {
-  const counted = items.filter(({ cumulative }) => cumulative !== '');
-  if (counted.length !== periods.length) {
-    throw new Error(`${periods.length} charge items were counted, and ${counted.length} have totals`);
+function charge(counted: readonly (CountedCharge | undefined)[], items: readonly ChargeItem[]): void {
+  const inPeriods = counted.filter((each) => each !== undefined);
+  let next = 0;
+  for (const item of items) {
+    if (item.cumulative === '') continue;
+    const { period } = present(inPeriods[next++], 'the period of a charge item');
+    period.charge(item.amount + item.discount, item);
   }
-  for (const [index, item] of counted.entries()) {
-    present(periods[index], 'the period of a charge item').charge(item.amount + item.discount, item);
-  }
+  if (next !== inPeriods.length)
+    throw new Error(`${inPeriods.length} charge items were counted, and ${next} have totals`);
 }

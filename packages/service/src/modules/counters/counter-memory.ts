@@ -14,8 +14,13 @@ export interface KnownCounter {
 
 /** The counters of one project that transactions have met. */
 export class ProjectCounters {
-  /** By the text of owner and dimension values. Few counters share one, and one look-up finds all of an event. */
-  readonly #counters = new Map<string, KnownCounter[]>();
+  /**
+   * Those of subjects without dimensions, by type and id: most are of this kind, and need no text to be found. Few
+   * counters share an owner, and one look-up finds all of an event.
+   */
+  readonly #ofSubjects = new Map<string, Map<string, KnownCounter[]>>();
+  /** The others, by the text of owner and dimension values. */
+  readonly #others = new Map<string, KnownCounter[]>();
   #size = 0;
 
   constructor(readonly scope: ProjectScope) {}
@@ -27,14 +32,28 @@ export class ProjectCounters {
 
   /** Returns the counters of an event's items; undefined for one per account if the event has no account. */
   of(items: readonly CountedItem[], owner: CountedOwner): (KnownCounter | undefined)[] {
-    let text: string | undefined;
+    const found: (KnownCounter | undefined)[] = [];
+    let former: CountedItem | undefined;
     let sharing: KnownCounter[] = [];
-    return items.map((item) => {
-      const ofItem = ownerText(item, owner);
-      if (ofItem !== text) sharing = memoized(this.#counters, ofItem, () => []);
-      text = ofItem;
-      return sharing.find((known) => isCounterOf(known.counter, item)) ?? this.#add(item, owner, sharing);
-    });
+    for (const item of items) {
+      const isSame = former?.by === item.by && former.counter.per === item.counter.per;
+      if (!isSame) sharing = this.#sharing(item, owner);
+      former = item;
+      found.push(counterIn(sharing, item) ?? this.#add(item, owner, sharing));
+    }
+    return found;
+  }
+
+  /** Returns the counters that may be that of an item: they differ in rule set and name. */
+  #sharing(item: CountedItem, owner: CountedOwner): KnownCounter[] {
+    if (item.counter.per !== 'subject' || item.by.length > 0)
+      return memoized(this.#others, ownerText(item, owner), () => []);
+    const { type = '', id = '' } = owner.subject ?? {};
+    return memoized(
+      memoized(this.#ofSubjects, type, () => new Map<string, KnownCounter[]>()),
+      id,
+      () => [],
+    );
   }
 
   #add(item: CountedItem, owner: CountedOwner, sharing: KnownCounter[]): KnownCounter | undefined {
@@ -47,12 +66,16 @@ export class ProjectCounters {
   }
 }
 
-function isCounterOf({ ruleSetId, definition }: Counter, item: CountedItem): boolean {
-  return definition.name === item.counter.name && ruleSetId === item.ruleSetId;
+function counterIn(counters: readonly KnownCounter[], item: CountedItem): KnownCounter | undefined {
+  for (const known of counters) {
+    const { definition, ruleSetId } = known.counter;
+    if (definition.name === item.counter.name && ruleSetId === item.ruleSetId) return known;
+  }
+  return undefined;
 }
 
 /**
- * Upper bound of the counters that a memory keeps; one takes about 700 bytes, and more with values. A project that
+ * Upper bound of the counters that a memory keeps; one takes about 900 bytes, and more with values. A project that
  * exceeds it alone is read again by each batch.
  */
 const REMEMBERED_COUNTERS_MAX = 50_000;

@@ -1,15 +1,8 @@
 import { COUNTER_VALUES_MAX } from '@tollgate/contract';
-import { fromStored, INTEGER_DIGITS_MAX, ONE_STORED, toStored, toText } from '../../kernel/decimal.js';
+import { fromStored, isStorable, ONE_STORED, toText } from '../../kernel/decimal.js';
 import { amountFromText } from '../ledger/index.js';
-import {
-  amountBetween,
-  type CountedItem,
-  type CounterDefinition,
-  type CounterTotals,
-  RatingFailure,
-  totalAfter,
-} from '../rules/index.js';
-import type { Counter } from './counter.js';
+import { amountBetween, type CounterTotals, LastPrice, RatingFailure, totalAfter } from '../rules/index.js';
+import { type CountableItem, type Counter, countedValue, tooLarge } from './counter.js';
 
 /** The rule of the charge item that was counted last. */
 export interface LastRule {
@@ -17,11 +10,17 @@ export interface LastRule {
   readonly ruleName: string;
 }
 
-/** A charge item as a counter sees it: a quantity × 10^18, and a value where distinct ones are counted. */
-export type CountableItem = Pick<CountedItem, 'quantity' | 'value'>;
-
 /** Returns the price of a total. */
 export type PriceOfTotal = (total: bigint) => bigint | RatingFailure;
+
+/** A charge item that was counted: the totals around it, and what else the period was before. */
+export interface CountedCharge extends CounterTotals {
+  readonly period: CounterPeriod;
+  readonly value: string | undefined;
+  readonly formerAmount: bigint;
+  readonly formerVersion: number;
+  readonly formerName: string;
+}
 
 /** A charge item that was put in. */
 export interface PutIn {
@@ -44,6 +43,8 @@ const EMPTY: PeriodState = { quantity: 0n, amount: 0n, itemCount: 0, ruleSetVers
 /** One period of a counter, as a transaction sees and changes it. */
 export class CounterPeriod {
   isStored: boolean;
+  /** Whether charge items were counted since it was written, even if that was taken back. */
+  isChanged = false;
   #quantity: bigint;
   #amount: bigint;
   #itemCount: number;
@@ -54,6 +55,7 @@ export class CounterPeriod {
   #changedValues: Set<string> | undefined;
   /** The values of a maximum that may be kept, once the greatest one is wanted. */
   #ascending: bigint[] | undefined;
+  readonly #last: LastPrice | undefined;
 
   /**
    * @param startS Unix seconds
@@ -69,6 +71,7 @@ export class CounterPeriod {
     public valueCount = 0,
   ) {
     this.isStored = stored !== undefined;
+    this.#last = counter.definition.by.length === 0 ? new LastPrice() : undefined;
     const { quantity, amount, itemCount, ruleSetVersion, ruleName } = stored ?? EMPTY;
     this.#quantity = quantity;
     this.#amount = amount;
@@ -79,8 +82,13 @@ export class CounterPeriod {
 
   /** A copy of the content. */
   get state(): PeriodState {
-    const { quantity, amount, itemCount, ruleSetVersion, ruleName } = this;
-    return { quantity, amount, itemCount, ruleSetVersion, ruleName };
+    return {
+      quantity: this.#quantity,
+      amount: this.#amount,
+      itemCount: this.#itemCount,
+      ruleSetVersion: this.#ruleSetVersion,
+      ruleName: this.#ruleName,
+    };
   }
 
   /** How many charge items had a value, for the values that the transaction asked for. */
@@ -118,33 +126,38 @@ export class CounterPeriod {
     return atS >= this.startS && (this.endS === undefined || atS < this.endS);
   }
 
-  /**
-   * Counts a charge item and returns the totals around it; undefined if a bound is met, and nothing was counted. The
-   * returned function takes it back.
-   */
-  count(item: CountableItem): { readonly totals: CounterTotals; readonly undo: () => void } | undefined {
-    const quantity = this.#quantity;
-    const amount = this.#amount;
-    const ruleSetVersion = this.#ruleSetVersion;
-    const ruleName = this.#ruleName;
-    const before = this.#itemCount === 0 ? undefined : quantity;
+  /** Counts a charge item and returns the totals around it; undefined if a bound is met, and nothing was counted. */
+  count(item: CountableItem): CountedCharge | undefined {
+    const before = this.#itemCount === 0 ? undefined : this.#quantity;
     const value = countedValue(this.counter, item);
     const isNew = value !== undefined && !this.values.has(value);
     const after = totalAfter(this.counter.definition, before, item, isNew);
-    if (toStored(fromStored(after)) === undefined) return undefined;
+    if (!isStorable(after)) return undefined;
     if (isNew && this.valueCount >= COUNTER_VALUES_MAX) return undefined;
     this.#quantity = after;
     this.#itemCount += 1;
     if (value !== undefined) this.#addValue(value, 1);
-    const undo = () => {
-      this.#quantity = quantity;
-      this.#amount = amount;
-      this.#ruleSetVersion = ruleSetVersion;
-      this.#ruleName = ruleName;
-      this.#itemCount -= 1;
-      if (value !== undefined) this.#addValue(value, -1);
+    return {
+      periodStart: this.startS,
+      before,
+      after,
+      last: this.#last,
+      period: this,
+      value,
+      formerAmount: this.#amount,
+      formerVersion: this.#ruleSetVersion,
+      formerName: this.#ruleName,
     };
-    return { totals: { periodStart: this.startS, before, after }, undo };
+  }
+
+  /** Takes back the charge item that was counted last. */
+  undo({ before = 0n, value, formerAmount, formerVersion, formerName }: CountedCharge): void {
+    this.#quantity = before;
+    this.#amount = formerAmount;
+    this.#itemCount -= 1;
+    this.#ruleSetVersion = formerVersion;
+    this.#ruleName = formerName;
+    if (value !== undefined) this.#addValue(value, -1);
   }
 
   /**
@@ -165,11 +178,10 @@ export class CounterPeriod {
   putIn(item: CountableItem, rule: LastRule, price: PriceOfTotal): PutIn | RatingFailure {
     const counted = this.count(item);
     if (counted === undefined) return tooLarge(this.counter.definition, '');
-    const { totals, undo } = counted;
-    const amount = amountBetween(totals, price);
-    if (amount instanceof RatingFailure) undo();
+    const amount = amountBetween(counted, price);
+    if (amount instanceof RatingFailure) this.undo(counted);
     else this.charge(amount, rule);
-    return amount instanceof RatingFailure ? amount : { totals, amount };
+    return amount instanceof RatingFailure ? amount : { totals: counted, amount };
   }
 
   /**
@@ -262,32 +274,11 @@ export class CounterPeriod {
   /** Called when the period was written. Values are forgotten: a period can have many, and each was asked for. */
   written(): void {
     this.isStored = true;
+    this.isChanged = false;
     this.#values = undefined;
     this.#changedValues = undefined;
     this.#ascending = undefined;
   }
-}
-
-/** @param path the entry of the rule set with the price of the total */
-export function tooLarge({ name, aggregate }: CounterDefinition, path: string): RatingFailure {
-  if (aggregate === 'sum' || aggregate === 'count') {
-    const message = `The total of the counter ${name} does not fit ${INTEGER_DIGITS_MAX} integer digits.`;
-    return new RatingFailure('decimal_out_of_range', message, path);
-  }
-  const message = `The counter ${name} keeps at most ${COUNTER_VALUES_MAX} values in a period (COUNTER_VALUES_MAX).`;
-  return new RatingFailure('counter_full', message, path);
-}
-
-/**
- * Returns the value of a charge item that its counter keeps: a dimension value, or a quantity whose greatest is wanted.
- * Undefined where nothing is kept.
- */
-export function countedValue(
-  { definition }: Counter,
-  { value, quantity }: CountableItem,
-): string | undefined {
-  if (definition.aggregate === 'unique') return value;
-  return definition.aggregate === 'max' ? toText(fromStored(quantity)) : undefined;
 }
 
 function ascending(a: bigint, b: bigint): number {

@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto';
+import { COUNTER_VALUES_MAX } from '@tollgate/contract';
+import { fromStored, INTEGER_DIGITS_MAX, toText } from '../../kernel/decimal.js';
 import type { ProjectScope } from '../../kernel/scope.js';
-import type { CountedItem, CounterDefinition } from '../rules/index.js';
+import { type CountedItem, type CounterDefinition, RatingFailure } from '../rules/index.js';
 
 /** The subject and the account of an event. */
 export interface CountedOwner {
@@ -64,5 +66,31 @@ export const KEY_BYTES = 16;
 export function counterKey({ scope, definition, ruleSetId, by, ...owner }: Counter): Buffer {
   const { subjectType, subjectId, accountId } = owner;
   const names = [scope.projectId, ruleSetId, definition.name, subjectType, subjectId, accountId, by];
-  return hash('sha256', JSON.stringify(names), 'buffer').subarray(0, KEY_BYTES);
+  // A copy is a part of a shared buffer: remembered keys would take twice the memory with buffers of their own.
+  return Buffer.from(hash('sha256', JSON.stringify(names), 'buffer').subarray(0, KEY_BYTES));
+}
+
+/** A charge item as a counter sees it: a quantity × 10^18, and a value where distinct ones are counted. */
+export type CountableItem = Pick<CountedItem, 'quantity' | 'value'>;
+
+/** @param path the entry of the rule set with the price of the total */
+export function tooLarge({ name, aggregate }: CounterDefinition, path: string): RatingFailure {
+  if (aggregate === 'sum' || aggregate === 'count') {
+    const message = `The total of the counter ${name} does not fit ${INTEGER_DIGITS_MAX} integer digits.`;
+    return new RatingFailure('decimal_out_of_range', message, path);
+  }
+  const message = `The counter ${name} keeps at most ${COUNTER_VALUES_MAX} values in a period (COUNTER_VALUES_MAX).`;
+  return new RatingFailure('counter_full', message, path);
+}
+
+/**
+ * Returns the value of a charge item that its counter keeps: a dimension value, or a quantity whose greatest is wanted.
+ * Undefined where nothing is kept.
+ */
+export function countedValue(
+  { definition }: Counter,
+  { value, quantity }: CountableItem,
+): string | undefined {
+  if (definition.aggregate === 'unique') return value;
+  return definition.aggregate === 'max' ? toText(fromStored(quantity)) : undefined;
 }

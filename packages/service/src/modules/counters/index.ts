@@ -1,7 +1,7 @@
 export { BatchCounters, type CountedEvent, type EventToCount } from './batch-counters.js';
-export { type Counter, counterKey, counterOf } from './counter.js';
+export { type CountableItem, type Counter, counterKey, counterOf, tooLarge } from './counter.js';
 export { CounterMemory } from './counter-memory.js';
-export { type CountableItem, CounterPeriod, tooLarge } from './counter-period.js';
+export { CounterPeriod } from './counter-period.js';
 export { lockCounters, writeCounters } from './counter-store.js';
 export { registerCounterRoutes } from './routes.js';
 export { storedPeriods } from './stored-period.js';

@@ -1,6 +1,6 @@
 import type { Tx } from '../../platform/postgres/index.js';
-import type { Counter } from './counter.js';
-import { type CountableItem, CounterPeriod, countedValue } from './counter-period.js';
+import { type CountableItem, type Counter, countedValue } from './counter.js';
+import { CounterPeriod } from './counter-period.js';
 import * as store from './counter-store.js';
 
 /** A period to be changed, and the items that are taken out of it or put in. */

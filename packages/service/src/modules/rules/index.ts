@@ -32,7 +32,7 @@ export {
 export { isRecord } from './extract/path.js';
 export { type CheckConfig, EXTRACTOR_KIND, PRICING_KIND } from './kinds.js';
 export { defaultSubjectTypes, isDefaultSubjectType } from './known-names-store.js';
-export { amountBetween, type CounterTotals } from './price.js';
+export { amountBetween, type CounterTotals, LastPrice } from './price.js';
 export { nextStep, totalExprOf } from './price-steps.js';
 export {
   type ConvertedModel,

@@ -6,7 +6,7 @@ import {
   mul,
 } from '../../kernel/decimal.js';
 import { decimalFromJson } from '../../kernel/json/json.js';
-import { EventStepsError, type ExpressionEnv, ExpressionError } from './expression/index.js';
+import { type EventSteps, EventStepsError, type ExpressionEnv, ExpressionError } from './expression/index.js';
 import {
   type CompiledChargeItem,
   CURRENCY_DEFAULT,
@@ -49,6 +49,36 @@ export interface CounterTotals {
   /** Undefined for the first charge item of the period. */
   readonly before: bigint | undefined;
   readonly after: bigint;
+  /** The price of `before`, if it is remembered. The price of `after` takes its place. */
+  readonly last?: LastPrice | undefined;
+}
+
+/**
+ * The last price of a total of one counter. The next charge item needs it again, as the price of the total before it.
+ * Only a counter without dimensions has one: its price depends on nothing but the total.
+ */
+export class LastPrice {
+  #expression: PriceExpression | undefined;
+  #total = 0n;
+  #price = 0n;
+  #steps = 0;
+
+  /**
+   * Returns the price of a total by an expression; undefined unless it is the last one. It takes as many steps of the
+   * event as computing it would: so an event fails or not, whatever was rated before it.
+   */
+  of(expression: PriceExpression, total: bigint, steps: EventSteps): bigint | RatingFailure | undefined {
+    if (this.#expression !== expression || this.#total !== total) return undefined;
+    return steps.take(this.#steps) ? this.#price : stepsRanOut(expression.path);
+  }
+
+  /** @param steps that computing the price has taken */
+  keep(expression: PriceExpression, total: bigint, price: bigint, steps: number): void {
+    this.#expression = expression;
+    this.#total = total;
+    this.#price = price;
+    this.#steps = steps;
+  }
 }
 
 /** The rules of a charge item, without its quantity. */
@@ -160,11 +190,20 @@ export function priceBetween(
   totals: CounterTotals,
   env: ItemEnv,
 ): bigint | RatingFailure {
-  const priceAt = (quantity: bigint): bigint | RatingFailure => {
+  const { last } = totals;
+  const { price } = total;
+  const found = amountBetween(totals, (quantity) => {
+    const known = last?.of(price, quantity, env.steps);
+    if (known !== undefined) return known;
+    const { left } = env.steps;
     env.quantity = fromStored(quantity);
-    return priceOfTotal(total, { ruleSetId, version, pricingSource }, env);
-  };
-  return amountBetween(totals, priceAt);
+    const computed = evaluate(price, env);
+    if (computed instanceof RatingFailure) return computed;
+    last?.keep(price, quantity, computed.stored, left - env.steps.left);
+    return computed.stored;
+  });
+  if (!(found instanceof RatingFailure) || pricingSource === 'extractor') return found;
+  return namingRuleSet({ ruleSetId, version }, found);
 }
 
 /** Returns the price of one total less the price of the other; nothing was charged before the first charge item. */

@@ -130,11 +130,14 @@ interface EndOfRating {
 
 function countingEvent(end: EndOfRating, items: readonly (ChargeItem | PendingItem)[]): CountingEvent {
   const { subject, dimensions } = end.rating.resolved;
-  const pending = items.filter((item) => 'read' in item);
-  // Most counters need no dimensions.
-  const needsTexts = pending.some(({ price: { total } }) => needsDimensions(total.counter));
-  const texts = needsTexts ? dimensionTexts(dimensions) : NO_TEXTS;
-  const counted = pending.map((item) => countedItem(item, texts));
+  const counted: CountedItem[] = [];
+  let texts: ReadonlyMap<string, string> | undefined;
+  for (const item of items) {
+    if (!('read' in item)) continue;
+    // Most counters need no dimensions.
+    if (needsDimensions(item.price.total.counter)) texts ??= dimensionTexts(dimensions);
+    counted.push(countedItem(item, texts ?? NO_TEXTS));
+  }
   return {
     ok: undefined,
     subject,

@@ -59,13 +59,16 @@ export interface PendingItem {
   readonly env: ItemEnv;
 }
 
+const NO_VALUES: CountedItem['by'] = [];
+
 /** @param dimensions of the event, as they are recorded */
 export function countedItem(
   { read: { quantity }, price: { total, pricingSource, ruleSetId } }: PendingItem,
   dimensions: ReadonlyMap<string, string>,
 ): CountedItem {
   const { counter, price } = total;
-  const by = counter.by.map((name) => dimensions.get(name) ?? null);
+  // Most counters have no dimensions, and their charge items share one list.
+  const by = counter.by.length === 0 ? NO_VALUES : counter.by.map((name) => dimensions.get(name) ?? null);
   const value = counter.of === undefined ? undefined : dimensions.get(counter.of);
   return { counter, pricingSource, ruleSetId, quantity, by, value, path: price.path };
 }
@@ -170,7 +173,8 @@ export function draftItem({ read, price }: PendingItem): ChargeItem {
 /** Returns the totals of a charge item as they are recorded. */
 export function cumulativeText(counter: string, { periodStart, before = 0n, after }: CounterTotals): string {
   const [from, to] = [toText(fromStored(before)), toText(fromStored(after))];
-  return `{"counter":${JSON.stringify(counter)},"period_start":${periodStart},"before":"${from}","after":"${to}"}`;
+  // Names of counters need no escapes (`COUNTER_NAME_PATTERN`).
+  return `{"counter":"${counter}","period_start":${periodStart},"before":"${from}","after":"${to}"}`;
 }
 
 /** The totals that a charge item records. Decimals × 10^18. */

@@ -100,10 +100,16 @@ export class PeriodRecount {
       const counted = period.count(entry);
       if (!entry.isCompared) continue;
       const totals = memoized(this.#totals, entry.eventId, () => []);
-      totals[entry.place] = counted?.totals ?? tooLarge(period.counter.definition, path);
+      totals[entry.place] =
+        counted === undefined ? tooLarge(period.counter.definition, path) : totalsOf(counted);
     }
     open.entries = [];
   }
+}
+
+/** Returns the totals alone: those of many items are kept. */
+function totalsOf({ periodStart, before, after }: CounterTotals): CounterTotals {
+  return { periodStart, before, after };
 }
 
 /**

@@ -8,6 +8,11 @@ export class EventSteps {
     this.#left = steps;
   }
 
+  /** How many steps are left; negative after too many. */
+  get left(): number {
+    return this.#left;
+  }
+
   /** Returns false when the event has taken too many steps, and from then on. */
   take(count: number): boolean {
     this.#left -= count;
