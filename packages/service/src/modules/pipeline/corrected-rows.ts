@@ -64,12 +64,7 @@ export async function writeCorrectedRows(
 ): Promise<void> {
   const posting = new BatchPosting(tx, limits, nowMs);
   await rollup.prepare([project]);
-  const written = { correctionId, processedAtMs: nowMs };
-  const changes = events.map(({ former, next }) => {
-    const counter = counterRow(former, { ...written, itemTransactionIds: NO_TRANSACTIONS });
-    return { former, next, counter, taken: usageOf(counter, isRevert), put: usageOf(next, isRevert) };
-  });
-  const usage = changes.flatMap(({ taken, put }) => [taken, put]);
+  const usage = events.flatMap(({ former, next }) => [usageOf(former, isRevert), usageOf(next, isRevert)]);
   await posting.prepare([{ scope: project, events: usage }]);
   const plan = new PostingPlan();
   const totals = new BatchTotals();
@@ -84,13 +79,17 @@ export async function writeCorrectedRows(
     totals.addRow(row, false);
     posted.addRow(row);
   };
-  for (const { counter, former, next, taken, put } of changes) {
-    add(counter, taken);
+  const written = { correctionId, processedAtMs: nowMs, itemTransactionIds: NO_TRANSACTIONS };
+  for (const { former, next } of events) {
+    const counter = counterRow(former, written);
+    add(counter, usageOf(counter, isRevert));
+    const put = usageOf(next, isRevert);
     const isAlike = isRevert || isRoutedAlike(former, next);
     const parents = isAlike ? next.parents : posting.parentsOf(project, put);
     const revision: UsageEventRow = {
       ...next,
-      ...written,
+      correctionId,
+      processedAtMs: nowMs,
       parents,
       isCounter: false,
       attempt: former.attempt,

@@ -20,7 +20,9 @@ export function counterRow(former: UsageEventRow, fields: CounterRowFields): Usa
   if (former.isCounter) throw new RangeError('a counter row cannot be taken back');
   return {
     ...former,
-    ...fields,
+    correctionId: fields.correctionId,
+    processedAtMs: fields.processedAtMs,
+    itemTransactionIds: fields.itemTransactionIds,
     isCounter: true,
     rawJson: '',
     metadata: '',
