@@ -4,7 +4,7 @@ import { type CorrectedEvent, type FailedEvent, takeFailedEvents } from '../pipe
 import type { EventRevisions } from '../usage/index.js';
 import { ChangedEventError } from './changed-event.js';
 import { idOf, type OpenCorrection, type StepResult } from './correction.js';
-import { type EngineDeps, latest, type PartInStep, revisionOf } from './engine.js';
+import { type EngineDeps, type PartInStep, revisionOf } from './engine.js';
 import { decodeOutcomes, voided, withOutcome } from './outcome.js';
 import { partStep } from './part-step.js';
 import * as parts from './part-store.js';
@@ -35,9 +35,8 @@ async function plannedEvents(
   const outcomes = action === 'void' ? undefined : await decodeOutcomes(encoded);
   const events: CorrectedEvent[] = [];
   for (const [index, eventId] of ids.entries()) {
-    const rows = revisions.get(eventId);
-    if (rows === undefined) throw stale(`The event evt_${eventId} is not kept any more.`);
-    const former = latest(rows);
+    const former = revisions.latest(eventId);
+    if (former === undefined) throw stale(`The event evt_${eventId} is not kept any more.`);
     const planned = present(formerRevisions[index], 'the revision of a planned event');
     if (revisionOf(former) < planned) return 'wait';
     const attempt = present(formerAttempts[index], 'the attempt of a planned event');

@@ -38,17 +38,15 @@ const AFTER = { quantity: 'quantityAfter', amount: 'amountAfter', cost: 'costAft
 
 type ItemNames = Pick<UsageItemRow, 'metric' | 'unit' | 'currency'>;
 
-/** Sums what the changed events of a part had and will have, and finds those that differ most. */
-export class EventChanges {
+/** Sums what changed events had and will have. */
+export class ChangedTotals {
   /** By metric and account. Few of a list differ in unit or currency. */
   readonly #totals = new Map<string, ChangedTotal[]>();
-  readonly #events: ChangedEvent[] = [];
 
   /** Adds an event whose result is replaced. */
-  add(event: Pick<UsageEventRow, 'rawEventId' | 'occurredAt'>, before: Side, after: Side): void {
+  add(before: Side, after: Side): void {
     this.#addSide(before, BEFORE);
     this.#addSide(after, AFTER);
-    this.#events.push({ event, before, after });
   }
 
   #addSide(side: Side, fields: typeof BEFORE | typeof AFTER): void {
@@ -74,22 +72,6 @@ export class EventChanges {
       );
   }
 
-  /** Returns the examples to show of these events and of those that earlier parts have kept. */
-  examplesWith(earlier: readonly RankedExample[]): RankedExample[] {
-    const known = earlier.map(({ size, costSize = '0', example }) => ({
-      ...{ size: BigInt(size), costSize: BigInt(costSize) },
-      shown: () => example,
-    }));
-    const added = this.#events.map((changed) => ({
-      ...{ size: largestOf(deltasOf(changed, chargeOf)), costSize: largestOf(deltasOf(changed, costOf)) },
-      shown: () => exampleOf(changed),
-    }));
-    return largest([...known, ...added]).map(({ size, costSize, shown }) => ({
-      ...{ size: String(size), costSize: String(costSize) },
-      example: shown(),
-    }));
-  }
-
   #of({ metric, unit, currency }: ItemNames, { posting, accountId: routed }: Side): ChangedTotal {
     const accountId = posting === 'posted' && currency !== '' ? routed : '';
     const similar = memoized(this.#totals, `${metric} ${accountId}`, () => []);
@@ -110,6 +92,40 @@ export class EventChanges {
   }
 }
 
+/** Finds the changed events that differ most. */
+export class ChangedExamples {
+  /** The largest until now, in their order. */
+  readonly #largest: (Rank & { readonly changed: ChangedEvent })[] = [];
+
+  /** Adds an event whose result is replaced. */
+  add(event: ChangedEvent['event'], before: Side, after: Side): void {
+    const changed = { event, before, after };
+    const added = { size: largestDelta(changed, chargeOf), costSize: largestDelta(changed, costOf), changed };
+    const last = this.#largest.at(-1);
+    if (last !== undefined && this.#largest.length === CORRECTION_EXAMPLES_MAX && byRank(added, last) >= 0)
+      return;
+    const place = this.#largest.findIndex((known) => byRank(added, known) < 0);
+    this.#largest.splice(place < 0 ? this.#largest.length : place, 0, added);
+    if (this.#largest.length > CORRECTION_EXAMPLES_MAX) this.#largest.pop();
+  }
+
+  /** Returns the examples to show of these events and of those that earlier parts have kept. */
+  with(earlier: readonly RankedExample[]): RankedExample[] {
+    const known = earlier.map(({ size, costSize = '0', example }) => ({
+      ...{ size: BigInt(size), costSize: BigInt(costSize) },
+      shown: () => example,
+    }));
+    const added = this.#largest.map(({ changed, ...rank }) => ({ ...rank, shown: () => exampleOf(changed) }));
+    return [...known, ...added]
+      .sort(byRank)
+      .slice(0, CORRECTION_EXAMPLES_MAX)
+      .map(({ size, costSize, shown }) => ({
+        ...{ size: String(size), costSize: String(costSize) },
+        example: shown(),
+      }));
+  }
+}
+
 /** An example with its rank, as it is stored while a correction is planned. */
 export interface RankedExample {
   /** The largest difference of its amounts × 10^18, without the sign. */
@@ -125,23 +141,21 @@ interface ChangedEvent {
   readonly after: Side;
 }
 
-interface Ranked {
+interface Rank {
   readonly size: bigint;
   readonly costSize: bigint;
 }
 
 /** Costs decide where amounts differ equally. Among equals, those that were added first come first. */
-function largest<Candidate extends Ranked>(candidates: readonly Candidate[]): Candidate[] {
-  return [...candidates]
-    .sort((a, b) => descending(a.size, b.size) || descending(a.costSize, b.costSize))
-    .slice(0, CORRECTION_EXAMPLES_MAX);
+function byRank(a: Rank, b: Rank): number {
+  return descending(a.size, b.size) || descending(a.costSize, b.costSize);
 }
 
 type Delta = readonly [currency: string, delta: bigint];
 
 type MoneyOf = (item: UsageItemRow) => { readonly currency: string; readonly amount: bigint } | null;
 
-const chargeOf: MoneyOf = ({ currency, amount }) => (currency === '' ? null : { currency, amount });
+const chargeOf: MoneyOf = (item) => (item.currency === '' ? null : item);
 const costOf: MoneyOf = ({ cost }) => cost;
 
 /** Returns the differences of an event's charges or costs × 10^18 that are not 0, by currency. */
@@ -155,9 +169,23 @@ function deltasOf({ before, after }: ChangedEvent, moneyOf: MoneyOf): Delta[] {
   return [...deltas].filter(([, delta]) => delta !== 0n);
 }
 
-/** Returns the largest difference, without the sign. */
-function largestOf(deltas: readonly Delta[]): bigint {
-  return deltas.map(([, delta]) => abs(delta)).reduce(larger, 0n);
+/** Returns the largest difference, without the sign. Nearly all events have one currency. */
+function largestDelta(changed: ChangedEvent, moneyOf: MoneyOf): bigint {
+  let currency: string | undefined;
+  let delta = 0n;
+  for (const side of [changed.before, changed.after]) {
+    for (const item of side.items) {
+      const money = moneyOf(item);
+      if (money === null) continue;
+      currency ??= money.currency;
+      if (money.currency !== currency)
+        return deltasOf(changed, moneyOf)
+          .map(([, each]) => abs(each))
+          .reduce(larger, 0n);
+      delta += side === changed.before ? -money.amount : money.amount;
+    }
+  }
+  return abs(delta);
 }
 
 function exampleOf(changed: ChangedEvent): CorrectionExample {

@@ -12,7 +12,7 @@ import { expectState, periodsOfPart, type StoredPeriod } from './counted-periods
 import { countedRow, type RowToCount, withRemainder } from './counted-row.js';
 import { type CountResult, countsOfPart, type KeyedCount, sumOfCounts } from './counts-store.js';
 import type { EngineDeps, PartInStep } from './engine.js';
-import { chargedIn } from './remainder.js';
+import { chargedIn, hasRemainder } from './remainder.js';
 
 /** A period that the part changes. */
 interface PartPeriod {
@@ -78,7 +78,9 @@ export async function countPart(
 }
 
 /** Remainders stay on their event, also where nothing is counted. */
-function carried({ former, next }: CorrectedEvent): CorrectedEvent {
+function carried(event: CorrectedEvent): CorrectedEvent {
+  const { former, next } = event;
+  if (!hasRemainder(former) && !hasRemainder(next)) return event;
   const row = { current: former, content: next, taken: [], put: [], isCounted: () => true };
   return { former, next: countedRow(row) };
 }

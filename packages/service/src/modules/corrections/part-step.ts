@@ -4,7 +4,7 @@ import { type CorrectedEvent, mayWriteCorrections, writeCorrectedRows } from '..
 import { type EventRevisions, firstRevisions } from '../usage/index.js';
 import { auditEnd } from './audit.js';
 import { ChangedEventError } from './changed-event.js';
-import { EventChanges } from './changes.js';
+import { ChangedTotals } from './changes.js';
 import type { OpenCorrection, StepResult } from './correction.js';
 import { type CorrectionChange, changeCorrection } from './correction-store.js';
 import { dropCounts } from './counted-periods-store.js';
@@ -117,11 +117,9 @@ async function changePart(
     await change.record(step);
     const counted = await countPart(deps, correction, change.verb, step);
     await writeCorrectedRows(tx, deps, { project, correctionId: id, isRevert: !isApply, nowMs }, counted);
-    const changes = new EventChanges();
-    for (const { former, next } of counted) {
-      changes.add(former, isApply ? former : next, isApply ? next : former);
-    }
-    await parts.addChangedTotals(db, id, isApply ? 'applied' : 'reverted', changes.totals());
+    const totals = new ChangedTotals();
+    for (const { former, next } of counted) totals.add(isApply ? former : next, isApply ? next : former);
+    await parts.addChangedTotals(db, id, isApply ? 'applied' : 'reverted', totals.totals());
   }
   const eventsApplied = correction.eventsApplied + (isApply ? events.length : -events.length);
   const isLast = nextPart + 1 === partCount;

@@ -5,14 +5,22 @@ import { ProjectDb } from '../../platform/postgres/index.js';
 import type { CorrectedEvent } from '../pipeline/index.js';
 import { revisionRows } from '../usage/index.js';
 import { differenceFromBacktest } from './backtest.js';
-import { EventChanges } from './changes.js';
+import { ChangedExamples, ChangedTotals } from './changes.js';
 import { type OpenCorrection, PlanFailure, type StepResult, type StoredCorrection } from './correction.js';
 import { type CorrectionChange, changeCorrection, readExamples } from './correction-store.js';
 import { type FailedCount, failedCounts, findParts, keepEvents } from './counted-periods-store.js';
 import { countedRow } from './counted-row.js';
 import { countsOfPart, type KeyedCount } from './counts-store.js';
 import { type EngineDeps, historyOf, inStep, revisionOf } from './engine.js';
-import { decodeOutcomes, encodeOutcomes, isChanged, type Outcome, voided, withOutcome } from './outcome.js';
+import {
+  decodeOutcomes,
+  encodeOutcomes,
+  isChanged,
+  type Outcome,
+  outcomeText,
+  voided,
+  withOutcome,
+} from './outcome.js';
 import { addChangedTotals, type CorrectionPart, deleteParts, narrowPart, readPart } from './part-store.js';
 
 /** The numbers that a plan has found until now. */
@@ -99,12 +107,16 @@ export async function finishStep(deps: EngineDeps, correction: OpenCorrection): 
   const failed = await failedCounts(stored, id, nextPart);
   const events =
     part === undefined || counts.length === 0 ? [] : await openEvents(deps, correction, part, counts, failed);
-  const changes = new EventChanges();
-  for (const { former, next, isOpen, isKept } of events)
-    if (isOpen && !isKept) changes.add(former, former, next);
+  const totals = new ChangedTotals();
+  const examples = new ChangedExamples();
+  for (const { former, next, isOpen, isKept } of events) {
+    if (!isOpen || isKept) continue;
+    totals.add(former, next);
+    examples.add(former, former, next);
+  }
   await inStep(deps, correction, async (_tx, db, now) => {
     if (part !== undefined && events.length > 0) await keep(db, correction, part, events);
-    await addChangedTotals(db, id, 'planned', changes.totals());
+    await addChangedTotals(db, id, 'planned', totals.totals());
     const isEnd = nextPart + 1 >= partCount;
     if (isEnd) await findParts(db, id);
     const counted = {
@@ -112,8 +124,11 @@ export async function finishStep(deps: EngineDeps, correction: OpenCorrection): 
       eventsChanged: now.eventsChanged + events.filter(({ isOpen, isKept }) => isOpen && !isKept).length,
     };
     const progress = { ...now, ...counted, failure: failed[0], isEnd };
-    const examples = changes.examplesWith(await readExamples(db, id));
-    await endPlanStep(deps, correction, db, progress, { ...counted, nextPart: nextPart + 1, examples });
+    await endPlanStep(deps, correction, db, progress, {
+      ...counted,
+      nextPart: nextPart + 1,
+      examples: examples.with(await readExamples(db, id)),
+    });
   });
   return 'done';
 }
@@ -141,7 +156,7 @@ async function openEvents(
   const failing = new Set(failed.map(({ eventId }) => eventId));
   return ids.map((id, index) => {
     // Another correction may have changed the event meanwhile: then this one will not be applied to it.
-    const former = revisions.get(id)?.find((row) => revisionOf(row) === formerRevisions[index]);
+    const former = revisions.of(id)?.find((row) => revisionOf(row) === formerRevisions[index]);
     const row = present(former, `the planned revision of evt_${id}`);
     const outcome = outcomes === undefined ? voided(row) : present(outcomes[index], 'a planned outcome');
     const ofEvent = byEvent.get(id) ?? [];
@@ -180,6 +195,8 @@ async function keep(
     ids: changing.map((event) => event.id),
     formerRevisions: formerRevisions.filter(isChanging),
     formerAttempts: formerAttempts.filter(isChanging),
-    outcomes: await encodeOutcomes(action === 'void' ? [] : changing.map(({ outcome }) => outcome)),
+    outcomes: await encodeOutcomes(
+      action === 'void' ? [] : changing.map(({ outcome }) => outcomeText(outcome)),
+    ),
   });
 }

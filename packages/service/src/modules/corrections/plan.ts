@@ -4,50 +4,26 @@ import { ProjectDb, transaction } from '../../platform/postgres/index.js';
 import { TotalPrices } from '../rules/index.js';
 import { firstRevisions, type UsageEventRow } from '../usage/index.js';
 import { backtestOf } from './backtest.js';
-import { EventChanges } from './changes.js';
 import { idOf, type OpenCorrection, type Replacement, type StepResult } from './correction.js';
 import { readExamples } from './correction-store.js';
-import { countsInForce, type PeriodCount } from './count.js';
+import { countsInForce } from './count.js';
 import { hasCounts } from './counted-periods-store.js';
-import { countedRow } from './counted-row.js';
 import { insertCounts } from './counts-store.js';
-import {
-  type EngineDeps,
-  historyOf,
-  inStep,
-  latest,
-  partsPerStep,
-  revisionOf,
-  STEP_BYTES_MAX,
-} from './engine.js';
-import { encodeOutcomes, isChanged, type Outcome, voided, withOutcome } from './outcome.js';
+import { type EngineDeps, historyOf, inStep, partsPerStep, revisionOf, STEP_BYTES_MAX } from './engine.js';
+import { isChanged, type Outcome, voided } from './outcome.js';
 import { addChangedTotals, insertPart, latestRevisions } from './part-store.js';
 import { type RatedAgain, withAccounts } from './plan-accounts.js';
 import { checkSize, endPlanStep, withFailures } from './plan-end.js';
-import { backtestRating, type CorrectionRating, correctionRating, type Rerated } from './rating.js';
-import { remaindersOf } from './remainder.js';
+import { backtestRating, type CorrectionRating, correctionRating } from './rating.js';
+import { hasRemainder, remaindersOf } from './remainder.js';
 import { countMatching, failedAmong, isHidden, type MatchingEvents, matchingPage } from './selection.js';
+import { StepPlan } from './step-plan.js';
 
 /** Events of one part, which is applied in one transaction. */
 const PART_EVENTS = 2_000;
 
-/** An event with the revision that a plan gives it. */
-interface PlannedEvent {
-  readonly id: string;
-  readonly former: UsageEventRow;
-  readonly outcome: Outcome;
-  /** Its charge items in counters: those in force, and the next ones. */
-  readonly counts: readonly PeriodCount[];
-}
-
-type Failure = Extract<Rerated, { ok: false }>['failure'];
-
-/** The events that a step has found. */
-interface PlannedEvents {
-  readonly matched: number;
-  readonly planned: readonly PlannedEvent[];
-  readonly failed: readonly Failure[];
-}
+/** Events that are rated and planned together: their rows are garbage before the next ones are read. */
+const SLICE_EVENTS = 500;
 
 /**
  * Plans the next parts of a correction: reads matching events, and decides what each will be. Writes nothing but the
@@ -58,29 +34,40 @@ export async function planStep(deps: EngineDeps, correction: OpenCorrection): Pr
   const history = await historyOf(deps, project);
   const selection = await selectionOf(deps, correction);
   const found = await matchingPage(history, selection, correction, partsPerStep(deps) * partSize(deps));
-  const bounds = { bytesMax: STEP_BYTES_MAX, idsMin: 1 };
-  const { revisions, idCount } = await firstRevisions(history, found.ids, bounds);
+  const { revisions, idCount } = await firstRevisions(history, found.ids, {
+    bytesMax: STEP_BYTES_MAX,
+    idsMin: 1,
+    withoutJson: correction.action === 'void',
+  });
   const isWhole = idCount === found.ids.length;
   const page = isWhole ? found : { ...found, ids: found.ids.slice(0, idCount), isEnd: false };
   const db = new ProjectDb(deps.postgres.db, project);
   const recorded = await latestRevisions(db, page.ids);
-  for (const [id, rows] of revisions) {
+  for (const id of page.ids) {
+    const corrections = revisions.correctionsOf(id);
     // The rows of an earlier correction are on their way to ClickHouse.
-    if (revisionOf(latest(rows)) < (recorded.get(id)?.revision ?? 1)) return 'wait';
-  }
-  const rows = page.ids.flatMap((id) => (revisions.has(id) ? [latest(present(revisions.get(id), id))] : []));
-  const matching = await failedAmong(db, rows.filter(page.matches));
-  if (selection.kind === 'event' && matching.length === 0) {
-    // A named event that has become too old meanwhile will not come; any other one is on its way to ClickHouse.
-    if (isHidden(history, selection.eventId)) throw new DomainError('not_found');
-    return 'wait';
+    if (corrections !== undefined && revisionOf({ corrections }) < (recorded.get(id)?.revision ?? 1))
+      return 'wait';
   }
   const { eventsTotal: known } = correction;
   const { events: eventsTotal, isExact } =
     known === null ? await countMatching(history, selection) : { events: known, isExact: false };
   if (isExact) checkSize(deps, eventsTotal);
-  const decided = await decide(deps, correction, matching);
-  await store(deps, correction, { found: decided, page, eventsTotal });
+  const plan = new StepPlan({ partEvents: partSize(deps), hasOutcomes: correction.action !== 'void' });
+  const decide = await decisionOf(deps, correction, plan);
+  for (let start = 0; start < page.ids.length; start += SLICE_EVENTS) {
+    const slice = page.ids.slice(start, start + SLICE_EVENTS);
+    const rows = slice.flatMap((id) => revisions.latest(id) ?? []);
+    const matching = await failedAmong(db, rows.filter(page.matches));
+    plan.matched += matching.length;
+    await decide(matching);
+  }
+  if (selection.kind === 'event' && plan.matched === 0) {
+    // A named event that has become too old meanwhile will not come; any other one is on its way to ClickHouse.
+    if (isHidden(history, selection.eventId)) throw new DomainError('not_found');
+    return 'wait';
+  }
+  await store(deps, correction, { plan, page, eventsTotal });
   return 'done';
 }
 
@@ -102,50 +89,50 @@ async function selectionOf(deps: EngineDeps, { project, backtestId, request, eve
   } as const;
 }
 
-async function decide(
+/** Returns the function that decides the next revisions of matching events, and adds them to the plan. */
+async function decisionOf(
   deps: EngineDeps,
   correction: OpenCorrection,
-  rows: readonly UsageEventRow[],
-): Promise<PlannedEvents> {
-  const { project } = correction;
+  plan: StepPlan,
+): Promise<(rows: readonly UsageEventRow[]) => Promise<void>> {
+  const { project, action } = correction;
   const prices = new TotalPrices(deps.ruleSets, project);
   const inForce = (row: UsageEventRow) => countsInForce(project, prices, row, idOf(row));
-  if (correction.action === 'void') {
-    const planned: PlannedEvent[] = [];
-    for (const former of rows) {
-      if (former.status === 'voided') continue;
-      planned.push({ id: idOf(former), former, outcome: voided(former), counts: await inForce(former) });
-    }
-    return { matched: rows.length, planned, failed: [] };
+  if (action === 'void') {
+    return async (rows) => {
+      for (const former of rows) {
+        if (former.status === 'voided') continue;
+        plan.add({ id: idOf(former), former, outcome: voided(former), counts: await inForce(former) });
+      }
+    };
   }
   const rating = await ratingOf(deps, correction);
-  const replacement = correction.request.replacement;
-  const failed: Failure[] = [];
-  const rerated: RatedAgain[] = [];
-  for (const former of rows) {
-    const event = replacement === null ? former : replaced(former, replacement);
-    const result = await rating.rate(event);
-    if (!result.ok) failed.push(result.failure);
-    else rerated.push({ former, result });
-  }
-  const completed = await transaction(deps.postgres, (tx) => withAccounts(tx, deps, project, rerated));
-  const planned: PlannedEvent[] = [];
-  for (const { former, result } of completed) {
-    if (!result.ok) {
-      failed.push(result.failure);
-      continue;
+  const { replacement } = correction.request;
+  return async (rows) => {
+    const rerated: RatedAgain[] = [];
+    for (const former of rows) {
+      const event = replacement === null ? former : replaced(former, replacement);
+      const result = await rating.rate(event);
+      if (!result.ok) plan.failed.push(result.failure);
+      else rerated.push({ former, result });
     }
-    const outcome = replacement === null ? result.outcome : sent(replacement, result.outcome);
-    const counts = [...(await inForce(former)), ...result.counts];
-    // The amounts of counted items are not known before all are counted.
-    if (counts.length > 0 || isChanged(former, withRemaining(former, outcome)))
-      planned.push({ id: idOf(former), former, outcome, counts });
-  }
-  return { matched: rows.length, planned, failed };
+    const completed = await transaction(deps.postgres, (tx) => withAccounts(tx, deps, project, rerated));
+    for (const { former, result } of completed) {
+      if (!result.ok) {
+        plan.failed.push(result.failure);
+        continue;
+      }
+      const outcome = replacement === null ? result.outcome : sent(replacement, result.outcome);
+      const counts = [...(await inForce(former)), ...result.counts];
+      if (counts.length > 0 || isChanged(former, withRemaining(former, outcome)))
+        plan.add({ id: idOf(former), former, outcome, counts });
+    }
+  };
 }
 
 /** Remainders of earlier corrections stay on their event. */
 function withRemaining(former: UsageEventRow, outcome: Outcome): Outcome {
+  if (!hasRemainder(former)) return outcome;
   return { ...outcome, items: [...outcome.items, ...remaindersOf(former)] };
 }
 
@@ -173,7 +160,7 @@ function sent({ rawJson, metadata, xBilling }: Replacement, outcome: Outcome): O
 }
 
 interface PlannedPage {
-  readonly found: PlannedEvents;
+  readonly plan: StepPlan;
   readonly page: MatchingEvents;
   readonly eventsTotal: number;
 }
@@ -181,24 +168,22 @@ interface PlannedPage {
 async function store(
   deps: EngineDeps,
   correction: OpenCorrection,
-  { found: { matched, planned, failed }, page, eventsTotal }: PlannedPage,
+  { plan, page, eventsTotal }: PlannedPage,
 ): Promise<void> {
   const { id } = correction;
-  const changes = new EventChanges();
-  const known = planned.filter(({ counts }) => counts.length === 0);
-  for (const { former, outcome } of known) changes.add(former, former, nextOf(former, outcome));
-  const parts = await partsOf(deps, correction, planned);
+  const { matched, changed, failed, totals, examples } = plan;
+  const parts = await plan.parts();
   await inStep(deps, correction, async (_tx, db, now) => {
     for (const [index, { counts, ...part }] of parts.entries()) {
       const no = now.partCount + index;
       await insertPart(db, id, { ...part, no });
       await insertCounts(db, id, no, counts);
     }
-    await addChangedTotals(db, id, 'planned', changes.totals());
+    await addChangedTotals(db, id, 'planned', totals.totals());
     const numbers = {
       eventsTotal: Math.max(eventsTotal, now.eventsMatched + matched),
       eventsMatched: now.eventsMatched + matched,
-      eventsChanged: now.eventsChanged + known.length,
+      eventsChanged: now.eventsChanged + changed,
       eventsFailed: withFailures(now.eventsFailed, failed),
       partCount: now.partCount + parts.length,
     };
@@ -209,28 +194,7 @@ async function store(
       ...numbers,
       ...(lastId === undefined ? {} : { plannedUpTo: lastId }),
       ...(isCounting ? { phase: 'counters' } : {}),
-      examples: changes.examplesWith(await readExamples(db, id)),
+      examples: examples.with(await readExamples(db, id)),
     });
   });
-}
-
-function nextOf(former: UsageEventRow, outcome: Outcome): UsageEventRow {
-  const content = withOutcome(former, outcome);
-  return countedRow({ current: former, content, taken: [], put: [], isCounted: () => true });
-}
-
-/** Returns the parts of planned events, without their numbers. */
-function partsOf(deps: EngineDeps, { action }: OpenCorrection, planned: readonly PlannedEvent[]) {
-  const size = partSize(deps);
-  const count = Math.ceil(planned.length / size);
-  const parts = Array.from({ length: count }, (_, index) => planned.slice(index * size, (index + 1) * size));
-  return Promise.all(
-    parts.map(async (events) => ({
-      ids: events.map(({ id }) => id),
-      formerRevisions: events.map(({ former }) => revisionOf(former)),
-      formerAttempts: events.map(({ former }) => former.attempt),
-      counts: events.flatMap(({ counts }) => counts),
-      outcomes: await encodeOutcomes(action === 'void' ? [] : events.map(({ outcome }) => outcome)),
-    })),
-  );
 }

@@ -17,7 +17,7 @@ import {
 } from '../rules/index.js';
 import { compiledExtractor, type RuleSetsForTrial, saved, trialRules } from '../trial/index.js';
 import { assertStorable, sentFields, type UsageEventRow } from '../usage/index.js';
-import { type Outcome, withOutcome } from './outcome.js';
+import type { Outcome } from './outcome.js';
 
 /** The result of rating an event again, without its account; or why it cannot be rated. */
 export type Rerated =
@@ -206,7 +206,7 @@ function rerated(event: UsageEventRow, { version, rate }: ActiveRules): Rerated 
     notes: notes.length === 0 ? '' : JSON.stringify(notes),
     items,
   } as const;
-  assertStorable(withOutcome(event, { ...outcome, posting: 'none', accountId: '' }));
+  assertStorable({ ...event, extractorVersion: version, items, itemTransactionIds: [] });
   return { ok: true, outcome, counting };
 }
 

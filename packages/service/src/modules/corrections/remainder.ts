@@ -16,6 +16,10 @@ export function remaindersOf({ items }: Pick<UsageEventRow, 'items'>): UsageItem
   return items.filter(({ source }) => source === 'correction');
 }
 
+export function hasRemainder({ items }: Pick<UsageEventRow, 'items'>): boolean {
+  return items.some(({ source }) => source === 'correction');
+}
+
 /** Returns the period of a remainder; see `periodKey`. */
 export function periodOfRemainder({ cumulative }: UsageItemRow): string {
   const { key, period_start: startS } = JSON.parse(cumulative) as { key: string; period_start: number };

@@ -29,7 +29,7 @@ async function formerEvents(
   const recorded = await parts.latestRevisions(new ProjectDb(deps.postgres.db, project), ids);
   const events: CorrectedEvent[] = [];
   for (const [index, eventId] of ids.entries()) {
-    const rows = revisions.get(eventId);
+    const rows = revisions.of(eventId);
     // Not kept any more.
     if (rows === undefined) continue;
     const former = latest(rows);

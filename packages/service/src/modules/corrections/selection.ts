@@ -55,7 +55,7 @@ export async function matchingPage(
     limit,
     'oldest',
   );
-  return { ids, isEnd, matches: (row) => isSelected(row, selection) };
+  return { ids, isEnd, matches: matcherOf(selection) };
 }
 
 /** The number of events of a selection. */
@@ -102,10 +102,12 @@ function eventFilter(selection: Exclude<CorrectedSelection, { kind: 'event' }>):
   };
 }
 
-function isSelected(row: UsageEventRow, selection: Exclude<CorrectedSelection, { kind: 'event' }>): boolean {
+/** Returns whether the row in force of an event is selected. */
+function matcherOf(selection: Exclude<CorrectedSelection, { kind: 'event' }>): MatchingEvents['matches'] {
   if (selection.kind === 'backtest') {
-    const isInSample = Buffer.from(row.rawEventId).readUInt32BE(4) < selection.share * SAMPLE_SPACE;
-    return isInSample && row.status !== 'voided';
+    const isInSample = ({ rawEventId }: UsageEventRow) =>
+      Buffer.from(rawEventId).readUInt32BE(4) < selection.share * SAMPLE_SPACE;
+    return (row) => isInSample(row) && row.status !== 'voided';
   }
   const {
     status = 'processed',
@@ -115,20 +117,25 @@ function isSelected(row: UsageEventRow, selection: Exclude<CorrectedSelection, {
     pricing_source,
     dimensions,
   } = selection.filter;
+  const conditions = dimensionConditions(dimensions);
+  const ofItem = { metric, source: pricing_source, conditions: conditions.filter(isOfItem) };
+  const ofEvent = conditions.filter((condition) => !isOfItem(condition));
+  return (row) =>
+    row.status === status &&
+    (subject_type === undefined || row.subjectType === subject_type) &&
+    (subject_id === undefined || row.subjectId === subject_id) &&
+    hasItem(row, ofItem) &&
+    (ofEvent.length === 0 || meetsAll(row, ofEvent));
+}
+
+function meetsAll(row: UsageEventRow, conditions: readonly DimensionCondition[]): boolean {
   const side = {
     subject_type: row.subjectType,
     subject_id: row.subjectId,
     account_id: row.accountId,
     dimensions: Object.fromEntries(row.dimensions),
   };
-  const conditions = dimensionConditions(dimensions);
-  return (
-    row.status === status &&
-    (subject_type === undefined || row.subjectType === subject_type) &&
-    (subject_id === undefined || row.subjectId === subject_id) &&
-    hasItem(row, { metric, source: pricing_source, conditions: conditions.filter(isOfItem) }) &&
-    conditions.every((condition) => isOfItem(condition) || meetsCondition(side, condition))
-  );
+  return conditions.every((condition) => meetsCondition(side, condition));
 }
 
 interface ItemSelection {

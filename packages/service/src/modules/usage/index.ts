@@ -52,7 +52,7 @@ export { registerUsageRoutes } from './routes.js';
 export { assertStorable, type ItemCostRow, jsonOf, type UsageEventRow, type UsageItemRow } from './row.js';
 export { sentFields } from './sent-fields.js';
 export { ingestCounts } from './status-store.js';
-export { type EventRevisions, firstRevisions, revisionRows, storedCoefficient } from './stored-rows.js';
+export { EventRevisions, firstRevisions, revisionRows, storedCoefficient } from './stored-rows.js';
 export { resolveTimeRange, type TimeRange } from './time-range.js';
 export { createUnpricedDaysJob } from './unpriced-days.js';
 export { USAGE_EVENT_COLUMNS, UsageBlock } from './usage-block.js';

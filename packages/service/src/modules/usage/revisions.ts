@@ -27,7 +27,7 @@ export async function revisionsJson(
   { id }: Pick<StoredEvent, 'id'>,
   authorsOf: (ids: readonly string[]) => Promise<readonly CorrectionAuthor[]>,
 ): Promise<string> {
-  const rows = (await revisionRows(history, [id])).get(id) ?? [];
+  const rows = (await revisionRows(history, [id])).of(id) ?? [];
   const ids = [...new Set(rows.flatMap(({ correctionId }) => (correctionId === '' ? [] : [correctionId])))];
   const authors = new Map(
     (ids.length === 0 ? [] : await authorsOf(ids)).map((author) => [author.id, author]),

@@ -1,6 +1,5 @@
-import type { Lists, Maps, NativeRows } from '../../platform/clickhouse-format/index.js';
+import type { Lists, Maps, NativeRows, Values } from '../../platform/clickhouse-format/index.js';
 import type { HistoryScope } from '../storage/index.js';
-import { nestedValue } from './event-view.js';
 import type { ItemCostRow, UsageEventRow, UsageItemRow } from './row.js';
 
 /** The columns of an event, by the fields of its row. */
@@ -90,71 +89,78 @@ const READ_AS: Readonly<Record<string, string>> = {
   'item.cost_rule_name': `Array(${TEXT})`,
 };
 
-/** The columns of a SELECT whose result `eventRowsOf` reads. */
+/** The columns of a SELECT whose result `eventRowReader` reads. */
 export const ROW_COLUMNS = [EVENT_FIELDS, ITEM_FIELDS, COST_FIELDS, LISTS]
   .flatMap((names): string[] => Object.values(names))
   .map((name) => (READ_AS[name] === undefined ? name : `CAST(${name}, '${READ_AS[name]}') AS "${name}"`))
   .join(', ');
 
-/** Returns the rows of a block, which are no counter rows. */
-export function eventRowsOf(
+/** The same without the received JSON, which is empty then. */
+export const COLUMNS_WITHOUT_JSON = ROW_COLUMNS.replace(
+  ` ${EVENT_FIELDS.rawJson},`,
+  ` '' AS ${EVENT_FIELDS.rawJson},`,
+);
+
+/**
+ * Returns a function that reads the row at a place of a block, which has no counter rows. It looks the columns up once.
+ */
+export function eventRowReader(
   { tenantId, projectId }: Pick<HistoryScope, 'tenantId' | 'projectId'>,
   block: NativeRows,
-): UsageEventRow[] {
-  const { rowCount } = block;
+): (at: number) => UsageEventRow {
   const fields = columnsOf<UsageEventRow, keyof typeof EVENT_FIELDS>(block, EVENT_FIELDS);
   const parentTypes = block.column<Lists<string>>('parent.type');
   const parentIds = block.column<Lists<string>>('parent.id');
+  assertAlike(parentTypes, parentIds);
   const dimensions = block.column<Maps>('dimensions');
   const excludedDimensions = block.column<Lists<string>>('raw_only');
   const transactionIds = block.column<Lists<string>>('item.ledger_transaction_id');
   const itemsAt = itemsOf(block);
-  return Array.from(
-    { length: rowCount },
-    (_, at): UsageEventRow => ({
-      tenantId,
-      projectId,
-      isCounter: false,
-      rawEventId: nestedValue(fields.rawEventId, at),
-      occurredAt: nestedValue(fields.occurredAt, at),
-      attempt: nestedValue(fields.attempt, at),
-      corrections: nestedValue(fields.corrections, at),
-      correctionId: nestedValue(fields.correctionId, at),
-      receivedAtMs: nestedValue(fields.receivedAtMs, at),
-      processedAtMs: nestedValue(fields.processedAtMs, at),
-      status: nestedValue(fields.status, at),
-      posting: nestedValue(fields.posting, at),
-      source: nestedValue(fields.source, at),
-      externalEventId: nestedValue(fields.externalEventId, at),
-      idempotencyKey: nestedValue(fields.idempotencyKey, at),
-      subjectType: nestedValue(fields.subjectType, at),
-      subjectId: nestedValue(fields.subjectId, at),
-      parents: elementsOf(parentTypes, at).map((type, level) => ({
-        type,
-        id: nestedValue(parentIds.values, startOf(parentIds, at) + level),
-      })),
-      subjectIsSent: nestedValue(fields.subjectIsSent, at),
-      accountId: nestedValue(fields.accountId, at),
-      budgetLeaseId: nestedValue(fields.budgetLeaseId, at),
-      leaseStatus: nestedValue(fields.leaseStatus, at),
-      extractorRuleSetId: nestedValue(fields.extractorRuleSetId, at),
-      extractorVersion: nestedValue(fields.extractorVersion, at),
-      dimensions: mapOf(dimensions, at),
-      excludedDimensions: elementsOf(excludedDimensions, at),
-      failureCode: nestedValue(fields.failureCode, at),
-      failureMessage: nestedValue(fields.failureMessage, at),
-      failurePath: nestedValue(fields.failurePath, at),
-      rawJson: nestedValue(fields.rawJson, at),
-      metadata: nestedValue(fields.metadata, at),
-      xBilling: nestedValue(fields.xBilling, at),
-      notes: nestedValue(fields.notes, at),
-      items: itemsAt(at),
-      itemTransactionIds: transactionsOf(elementsOf(transactionIds, at)),
-    }),
-  );
+  return (at): UsageEventRow => ({
+    tenantId,
+    projectId,
+    isCounter: false,
+    rawEventId: fields.rawEventId.at(at),
+    occurredAt: fields.occurredAt.at(at),
+    attempt: fields.attempt.at(at),
+    corrections: fields.corrections.at(at),
+    correctionId: fields.correctionId.at(at),
+    receivedAtMs: fields.receivedAtMs.at(at),
+    processedAtMs: fields.processedAtMs.at(at),
+    status: fields.status.at(at),
+    posting: fields.posting.at(at),
+    source: fields.source.at(at),
+    externalEventId: fields.externalEventId.at(at),
+    idempotencyKey: fields.idempotencyKey.at(at),
+    subjectType: fields.subjectType.at(at),
+    subjectId: fields.subjectId.at(at),
+    parents: elementsOf(parentTypes, at, (level) => ({
+      type: parentTypes.values.at(level),
+      id: parentIds.values.at(level),
+    })),
+    subjectIsSent: fields.subjectIsSent.at(at),
+    accountId: fields.accountId.at(at),
+    budgetLeaseId: fields.budgetLeaseId.at(at),
+    leaseStatus: fields.leaseStatus.at(at),
+    extractorRuleSetId: fields.extractorRuleSetId.at(at),
+    extractorVersion: fields.extractorVersion.at(at),
+    dimensions: mapOf(dimensions, at),
+    excludedDimensions: elementsOf(excludedDimensions, at, (place) => excludedDimensions.values.at(place)),
+    failureCode: fields.failureCode.at(at),
+    failureMessage: fields.failureMessage.at(at),
+    failurePath: fields.failurePath.at(at),
+    rawJson: fields.rawJson.at(at),
+    metadata: fields.metadata.at(at),
+    xBilling: fields.xBilling.at(at),
+    notes: fields.notes.at(at),
+    items: itemsAt(at),
+    itemTransactionIds: transactionsOf(
+      elementsOf(transactionIds, at, (place) => transactionIds.values.at(place)),
+    ),
+  });
 }
 
-type Columns<Row, Field extends keyof Row> = { readonly [Name in Field]: readonly Row[Name][] };
+type Columns<Row, Field extends keyof Row> = { readonly [Name in Field]: Values<Row[Name]> };
 
 function columnsOf<Row, Field extends keyof Row & string>(
   block: NativeRows,
@@ -164,77 +170,93 @@ function columnsOf<Row, Field extends keyof Row & string>(
   return Object.fromEntries(columns);
 }
 
-/** The same of the elements of lists, which have the same lengths. */
+/** The same of the elements of lists. @throws Error unless they are as many as those of `like` */
 function listColumnsOf<Row, Field extends keyof Row & string>(
   block: NativeRows,
   names: Readonly<Record<Field, string>>,
+  like: Lists<unknown>,
 ): Columns<Row, Field> {
-  const lists = columnsOf<Record<Field, never>, Field>(block, names);
-  const columns = Object.entries(lists).map(([field, list]) => [field, (list as Lists<unknown>).values]);
+  const columns = Object.entries<string>(names).map(([field, name]) => {
+    const list = block.column<Lists<unknown>>(name);
+    assertAlike(like, list);
+    return [field, list.values];
+  });
   return Object.fromEntries(columns);
+}
+
+function assertAlike(a: Lists<unknown>, b: Lists<unknown>): void {
+  if (a.values.length !== b.values.length) throw new Error('the columns of a list differ in length');
 }
 
 /** Returns the charge items of the row at a place. */
 function itemsOf(block: NativeRows): (at: number) => UsageItemRow[] {
   const metrics = block.column<Lists<string>>(ITEM_FIELDS.metric);
-  const fields = listColumnsOf<UsageItemRow, keyof typeof ITEM_FIELDS>(block, ITEM_FIELDS);
-  const costs = listColumnsOf<ItemCostRow, keyof ItemCostRow>(block, COST_FIELDS);
+  const fields = listColumnsOf<UsageItemRow, keyof typeof ITEM_FIELDS>(block, ITEM_FIELDS, metrics);
+  const costs = listColumnsOf<ItemCostRow, keyof ItemCostRow>(block, COST_FIELDS, metrics);
   const itemAt = (at: number): UsageItemRow => ({
-    extractorName: nestedValue(fields.extractorName, at),
-    metric: nestedValue(fields.metric, at),
-    unit: nestedValue(fields.unit, at),
-    currency: nestedValue(fields.currency, at),
-    quantity: nestedValue(fields.quantity, at),
-    unitPrice: nestedValue(fields.unitPrice, at),
-    amount: nestedValue(fields.amount, at),
-    discount: nestedValue(fields.discount, at),
-    source: nestedValue(fields.source, at),
-    pricingSource: nestedValue(fields.pricingSource, at),
-    ruleSetId: nestedValue(fields.ruleSetId, at),
-    ruleSetVersion: nestedValue(fields.ruleSetVersion, at),
-    ruleName: nestedValue(fields.ruleName, at),
-    cumulative: nestedValue(fields.cumulative, at),
-    cost: nestedValue(costs.currency, at) === '' ? null : costAt(costs, at),
+    extractorName: fields.extractorName.at(at),
+    metric: fields.metric.at(at),
+    unit: fields.unit.at(at),
+    currency: fields.currency.at(at),
+    quantity: fields.quantity.at(at),
+    unitPrice: fields.unitPrice.at(at),
+    amount: fields.amount.at(at),
+    discount: fields.discount.at(at),
+    source: fields.source.at(at),
+    pricingSource: fields.pricingSource.at(at),
+    ruleSetId: fields.ruleSetId.at(at),
+    ruleSetVersion: fields.ruleSetVersion.at(at),
+    ruleName: fields.ruleName.at(at),
+    cumulative: fields.cumulative.at(at),
+    cost: costs.currency.at(at) === '' ? null : costAt(costs, at),
   });
   return (at) => {
     const items: UsageItemRow[] = [];
-    for (let item = startOf(metrics, at); item < nestedValue(metrics.ends, at); item++)
-      items.push(itemAt(item));
+    const end = metrics.ends.at(at);
+    for (let item = startOf(metrics, at); item < end; item++) items.push(itemAt(item));
     return items;
   };
 }
 
 function costAt(fields: Columns<ItemCostRow, keyof ItemCostRow>, at: number): ItemCostRow {
   return {
-    amount: nestedValue(fields.amount, at),
-    currency: nestedValue(fields.currency, at),
-    ruleSetId: nestedValue(fields.ruleSetId, at),
-    ruleSetVersion: nestedValue(fields.ruleSetVersion, at),
-    ruleName: nestedValue(fields.ruleName, at),
+    amount: fields.amount.at(at),
+    currency: fields.currency.at(at),
+    ruleSetId: fields.ruleSetId.at(at),
+    ruleSetVersion: fields.ruleSetVersion.at(at),
+    ruleName: fields.ruleName.at(at),
   };
 }
 
 /** The place of the first element of a row. */
 function startOf({ ends }: Pick<Lists<unknown>, 'ends'>, at: number): number {
-  return at === 0 ? 0 : nestedValue(ends, at - 1);
+  return at === 0 ? 0 : ends.at(at - 1);
 }
 
-const NO_TEXTS: readonly string[] = [];
+const NOTHING: readonly never[] = [];
 
-function elementsOf(list: Lists<string>, at: number): readonly string[] {
+/** Returns the elements of a row. @param valueAt returns the element at a place of the list's values */
+function elementsOf<Value>(
+  list: Pick<Lists<unknown>, 'ends'>,
+  at: number,
+  valueAt: (place: number) => Value,
+): readonly Value[] {
   const start = startOf(list, at);
-  const end = nestedValue(list.ends, at);
-  return start === end ? NO_TEXTS : list.values.slice(start, end);
+  const end = list.ends.at(at);
+  if (start === end) return NOTHING;
+  const elements: Value[] = [];
+  for (let place = start; place < end; place++) elements.push(valueAt(place));
+  return elements;
 }
 
 function mapOf({ ends, keys, values }: Maps, at: number): Map<string, string> {
   const map = new Map<string, string>();
-  for (let entry = startOf({ ends }, at); entry < nestedValue(ends, at); entry++)
-    map.set(nestedValue(keys, entry), nestedValue(values, entry));
+  const end = ends.at(at);
+  for (let entry = startOf({ ends }, at); entry < end; entry++) map.set(keys.at(entry), values.at(entry));
   return map;
 }
 
 /** Nothing was posted where no item names a transaction. */
 function transactionsOf(ids: readonly string[]): readonly string[] {
-  return ids.some((id) => id !== '') ? ids : NO_TEXTS;
+  return ids.some((id) => id !== '') ? ids : NOTHING;
 }

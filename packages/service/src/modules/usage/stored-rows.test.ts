@@ -84,7 +84,8 @@ it('returns each field as it was written', async () => {
   const plain = usageRow({ items: [], rawJson: '' });
   await insertUsageRows(store.clickhouse, [rich, failed, plain]);
   const found = await revisionRows(historyOf(), [rich, failed, plain].map(idOf));
-  expect(found).toEqual(new Map([rich, failed, plain].map((row) => [idOf(row), [asRead(row)]])));
+  expect([...found.ids()].sort()).toEqual([rich, failed, plain].map(idOf).sort());
+  for (const row of [rich, failed, plain]) expect(found.of(idOf(row))).toEqual([asRead(row)]);
 });
 
 it('returns the last attempt of each revision, oldest revision first, and no counter row', async () => {
@@ -95,12 +96,23 @@ it('returns the last attempt of each revision, oldest revision first, and no cou
   // In parts of their own, as long as nothing is merged.
   for (const row of [revision(2, 1), revision(0, 1), event, counterRow(event, written), revision(1, 1)])
     await insertUsageRows(store.clickhouse, [row]);
-  const rows = (await revisionRows(historyOf(), [id])).get(id) ?? [];
+  const found = await revisionRows(historyOf(), [id]);
+  const rows = found.of(id) ?? [];
+  expect(found.latest(id)).toEqual(rows[2]);
+  expect(found.correctionsOf(id)).toBe(2);
   expect(rows.map(({ corrections, attempt }) => [corrections, attempt])).toEqual([
     [0, 1],
     [1, 1],
     [2, 1],
   ]);
+});
+
+it('leaves the JSON empty where it is not asked for, and reads the rest', async () => {
+  const row = usageRow({ rawJson: '{"model":"a"}' });
+  await insertUsageRows(store.clickhouse, [row]);
+  const bounds = { bytesMax: 1_000, idsMin: 1, withoutJson: true };
+  const { revisions } = await firstRevisions(historyOf(), [idOf(row)], bounds);
+  expect(revisions.of(idOf(row))).toEqual([asRead({ ...row, rawJson: '' })]);
 });
 
 it('leaves out events of other projects, and those that are not kept', async () => {
@@ -111,8 +123,10 @@ it('leaves out events of other projects, and those that are not kept', async () 
   ];
   await insertUsageRows(store.clickhouse, [foreign, old, kept]);
   const found = await revisionRows(historyOf(1_750_000_001), [foreign, old, kept].map(idOf));
-  expect([...found.keys()]).toEqual([idOf(kept)]);
-  expect(await revisionRows(historyOf(), [])).toEqual(new Map());
+  expect([...found.ids()]).toEqual([idOf(kept)]);
+  expect(found.of(idOf(old))).toBeUndefined();
+  expect(found.latest(idOf(old))).toBeUndefined();
+  expect((await revisionRows(historyOf(), [])).size).toBe(0);
 });
 
 it('reads as many events as fit, and at least those that are needed', async () => {
@@ -121,7 +135,7 @@ it('reads as many events as fit, and at least those that are needed', async () =
   const ids = rows.map(idOf);
   const read = async (bytesMax: number, idsMin: number) => {
     const { revisions, idCount } = await firstRevisions(historyOf(), ids, { bytesMax, idsMin });
-    expect([...revisions.keys()].sort()).toEqual(ids.slice(0, idCount).sort());
+    expect([...revisions.ids()].sort()).toEqual(ids.slice(0, idCount).sort());
     return idCount;
   };
   expect(await read(1, 1)).toBe(250);

@@ -9,4 +9,4 @@ export {
   nativeBlock,
   PlainColumn,
 } from './native-block.js';
-export { type Lists, type Maps, type NativeRows, readNative } from './native-reader.js';
+export { type Lists, type Maps, type NativeRows, readNative, type Values } from './native-reader.js';

@@ -1,22 +1,30 @@
 /**
  * Reads blocks of ClickHouse's Native format, column by column: https://clickhouse.com/docs/interfaces/formats/Native
- * A result in this format takes far less time to write and to read than one in JSON.
+ * A result in this format takes far less time to write and to read than one in JSON. Values are read from its bytes
+ * when they are asked for: objects for all values of many rows would be copied by several collections of garbage.
  */
+
+/** The values of a column. */
+export interface Values<Value> {
+  readonly length: number;
+  /** @param index below the length */
+  at(index: number): Value;
+}
 
 /** A list for each row: its elements end before `ends` of the row, and begin where those of the row before end. */
 export interface Lists<Value> {
-  readonly ends: readonly number[];
-  readonly values: readonly Value[];
+  readonly ends: Values<number>;
+  readonly values: Values<Value>;
 }
 
 /** A map for each row, as two lists of the same length. */
 export interface Maps {
-  readonly ends: readonly number[];
-  readonly keys: readonly string[];
-  readonly values: readonly string[];
+  readonly ends: Values<number>;
+  readonly keys: Values<string>;
+  readonly values: Values<string>;
 }
 
-type Column = readonly unknown[] | Lists<unknown> | Maps;
+type Column = Values<unknown> | Lists<unknown> | Maps;
 
 /** Rows of a result. */
 export interface NativeRows {
@@ -63,6 +71,8 @@ const ENUM_VALUE = /'([^']*)' = (-?\d+)/g;
 const DICTIONARY_LAYOUT = 1;
 /** The lowest bits of a dictionary's layout are the width of its codes: 1, 2, 4 or 8 bytes. */
 const CODE_WIDTH_MASK = 0xff;
+const UINT64_BYTES = 8;
+const DECIMAL_BYTES = 16;
 
 class NativeReader {
   readonly #buffer: Buffer;
@@ -94,14 +104,16 @@ class NativeReader {
     return this.#buffer.toString('utf8', start, start + length);
   }
 
-  byteStrings(count: number): Uint8Array[] {
-    return read(count, () => this.#bytes(this.varint()));
+  byteStrings(count: number): Values<Uint8Array> {
+    const { starts, ends } = this.#strings(count);
+    const buffer = this.#buffer;
+    return { length: count, at: (index) => buffer.subarray(starts[index], ends[index]) };
   }
 
   /** Reads a column of a type with its prefix, which describes the layout of each dictionary in it. */
   column(type: string, count: number): Column {
     for (const _ of type.matchAll(/LowCardinality\(/g)) {
-      if (this.#uint64() !== DICTIONARY_LAYOUT)
+      if (uint64(this.#view, this.#take(UINT64_BYTES)) !== DICTIONARY_LAYOUT)
         throw new Error(`ClickHouse returned another layout of ${type}`);
     }
     return this.#values(type, count);
@@ -110,82 +122,102 @@ class NativeReader {
   #values(type: string, count: number): Column {
     const list = argumentOf('Array', type);
     if (list !== undefined) {
-      const ends = read(count, () => this.#uint64());
-      return { ends, values: this.#plainValues(list, ends.at(-1) ?? 0) };
+      const ends = this.#integers(count);
+      return { ends, values: this.#plainValues(list, lastOf(ends)) };
     }
     const [keys, values] = argumentOf('Map', type)?.split(', ') ?? [];
     if (keys === undefined || values === undefined) return this.#plainValues(type, count);
-    const ends = read(count, () => this.#uint64());
-    const size = ends.at(-1) ?? 0;
+    const ends = this.#integers(count);
+    const size = lastOf(ends);
     return {
       ends,
-      keys: this.#plainValues(keys, size) as string[],
-      values: this.#plainValues(values, size) as string[],
+      keys: this.#plainValues(keys, size) as Values<string>,
+      values: this.#plainValues(values, size) as Values<string>,
     };
   }
 
-  #plainValues(type: string, count: number): readonly unknown[] {
+  #plainValues(type: string, count: number): Values<unknown> {
+    const view = this.#view;
     const nullable = argumentOf('Nullable', type);
     if (nullable !== undefined) {
-      const nulls = this.#bytes(count);
-      return this.#plainValues(nullable, count).map((value, index) => (nulls[index] === 1 ? null : value));
+      const isNull = this.#fixed(count, 1, (at) => view.getUint8(at) === 1);
+      const values = this.#plainValues(nullable, count);
+      return { length: count, at: (index) => (isNull.at(index) ? null : values.at(index)) };
     }
-    const width = argumentOf('FixedString', type);
-    if (width !== undefined) return read(count, () => this.#bytes(Number(width)));
+    const width = Number(argumentOf('FixedString', type) ?? 0);
+    if (width > 0) return this.#fixed(count, width, (at) => this.#buffer.subarray(at, at + width));
     if (type === 'LowCardinality(String)') return this.#dictionary(count);
-    if (type === 'String') return read(count, () => this.text());
-    if (type.startsWith('Decimal(38, ')) return read(count, () => this.#decimal());
+    if (type === 'String') return this.#texts(count);
+    if (type.startsWith('Decimal(38, ')) return this.#fixed(count, DECIMAL_BYTES, (at) => decimal(view, at));
     if (type.startsWith('Enum8(')) return this.#names(type, count);
-    if (type === 'Bool') return read(count, () => this.#view.getUint8(this.#at++) === 1);
-    if (type === 'UInt16') return read(count, () => this.#view.getUint16(this.#take(2), true));
+    if (type === 'Bool') return this.#fixed(count, 1, (at) => view.getUint8(at) === 1);
+    if (type === 'UInt16') return this.#fixed(count, 2, (at) => view.getUint16(at, true));
     if (type === 'UInt32' || type === 'DateTime' || type.startsWith('DateTime('))
-      return read(count, () => this.#view.getUint32(this.#take(4), true));
-    if (type === 'UInt64' || type === 'Int64' || type.startsWith('DateTime64('))
-      return read(count, () => this.#uint64());
+      return this.#fixed(count, 4, (at) => view.getUint32(at, true));
+    if (type === 'UInt64' || type === 'Int64' || type.startsWith('DateTime64(')) return this.#integers(count);
     throw new Error(`the type ${type} is not known here`);
   }
 
-  #dictionary(count: number): readonly string[] {
+  /** Values of the same number of bytes. */
+  #fixed<Value>(count: number, width: number, valueAt: (at: number) => Value): Values<Value> {
+    const start = this.#take(count * width);
+    return { length: count, at: (index) => valueAt(start + index * width) };
+  }
+
+  #integers(count: number): Values<number> {
+    const view = this.#view;
+    return this.#fixed(count, UINT64_BYTES, (at) => uint64(view, at));
+  }
+
+  #texts(count: number): Values<string> {
+    const { starts, ends } = this.#strings(count);
+    const buffer = this.#buffer;
+    return {
+      length: count,
+      at: (index) =>
+        starts[index] === ends[index] ? '' : buffer.toString('utf8', starts[index], ends[index]),
+    };
+  }
+
+  /** The places of strings. */
+  #strings(count: number): { readonly starts: Uint32Array; readonly ends: Uint32Array } {
+    const starts = new Uint32Array(count);
+    const ends = new Uint32Array(count);
+    for (let i = 0; i < count; i++) {
+      const length = this.varint();
+      starts[i] = this.#take(length);
+      ends[i] = this.#at;
+    }
+    return { starts, ends };
+  }
+
+  #dictionary(count: number): Values<string> {
     // A column without values has no bytes at all.
-    if (count === 0) return [];
-    const width = 2 ** (this.#uint64() & CODE_WIDTH_MASK);
-    const keys = read(this.#uint64(), () => this.text());
-    if (this.#uint64() !== count) throw new Error('a dictionary of ClickHouse has another number of rows');
-    return read(count, () => {
-      const key = keys[this.#buffer.readUIntLE(this.#take(width), width)];
+    if (count === 0) return NO_TEXTS;
+    const width = 2 ** (uint64(this.#view, this.#take(UINT64_BYTES)) & CODE_WIDTH_MASK);
+    const keyCount = uint64(this.#view, this.#take(UINT64_BYTES));
+    const keys = Array.from({ length: keyCount }, () => this.text());
+    if (uint64(this.#view, this.#take(UINT64_BYTES)) !== count)
+      throw new Error('a dictionary of ClickHouse has another number of rows');
+    const buffer = this.#buffer;
+    return this.#fixed(count, width, (at) => {
+      const key = keys[buffer.readUIntLE(at, width)];
       if (key === undefined) throw new Error('a dictionary of ClickHouse lacks a key');
       return key;
     });
   }
 
-  #names(type: string, count: number): readonly string[] {
-    const names = new Map([...type.matchAll(ENUM_VALUE)].map(([, name, value]) => [Number(value), name]));
-    return read(count, () => {
-      const value = this.#view.getInt8(this.#at++);
+  #names(type: string, count: number): Values<string> {
+    const names = new Map(
+      [...type.matchAll(ENUM_VALUE)].map(([, name = '', value]) => [Number(value), name]),
+    );
+    const view = this.#view;
+    return this.#fixed(count, 1, (at) => {
+      const value = view.getInt8(at);
       const name = names.get(value);
       if (name === undefined) throw new Error(`${type} has no name for ${value}`);
       return name;
     });
-  }
-
-  #decimal(): bigint {
-    const at = this.#take(16);
-    const low = this.#view.getBigUint64(at, true);
-    const high = this.#view.getBigInt64(at + 8, true);
-    return high === 0n ? low : (high << 64n) | low;
-  }
-
-  /** Reads an integer that is not negative. @throws RangeError if it is not a safe integer */
-  #uint64(): number {
-    const at = this.#take(8);
-    const value = this.#view.getUint32(at, true) + this.#view.getUint32(at + 4, true) * 2 ** 32;
-    if (!Number.isSafeInteger(value)) throw new RangeError(`ClickHouse returned ${value} for an integer`);
-    return value;
-  }
-
-  #bytes(length: number): Uint8Array {
-    const start = this.#take(length);
-    return this.#buffer.subarray(start, start + length);
   }
 
   /** Returns the place of the next `length` bytes, and goes on after them. */
@@ -197,10 +229,28 @@ class NativeReader {
   }
 }
 
-function read<Value>(count: number, next: () => Value): Value[] {
-  const values: Value[] = [];
-  for (let i = 0; i < count; i++) values.push(next());
-  return values;
+const NO_TEXTS: Values<string> = {
+  length: 0,
+  at: () => {
+    throw new RangeError('a column without values has none');
+  },
+};
+
+function lastOf({ length, at }: Values<number>): number {
+  return length === 0 ? 0 : at(length - 1);
+}
+
+function decimal(view: DataView, at: number): bigint {
+  const low = view.getBigUint64(at, true);
+  const high = view.getBigInt64(at + UINT64_BYTES, true);
+  return high === 0n ? low : (high << 64n) | low;
+}
+
+/** Reads an integer that is not negative. @throws RangeError if it is not a safe integer */
+function uint64(view: DataView, at: number): number {
+  const value = view.getUint32(at, true) + view.getUint32(at + 4, true) * 2 ** 32;
+  if (!Number.isSafeInteger(value)) throw new RangeError(`ClickHouse returned ${value} for an integer`);
+  return value;
 }
 
 /** Returns what is between the parentheses of a type. */

@@ -1,0 +1,92 @@
+import type { UsageEventRow } from '../usage/index.js';
+import { ChangedExamples, ChangedTotals } from './changes.js';
+import type { PeriodCount } from './count.js';
+import { countedRow } from './counted-row.js';
+import { revisionOf } from './engine.js';
+import { encodeOutcomes, type Outcome, outcomeText, withOutcome } from './outcome.js';
+import type { CorrectionPart } from './part-store.js';
+import type { Rerated } from './rating.js';
+import { hasRemainder } from './remainder.js';
+
+/** An event with the revision that a plan gives it. */
+export interface PlannedEvent {
+  readonly id: string;
+  readonly former: UsageEventRow;
+  readonly outcome: Outcome;
+  /** Its charge items in counters: those in force, and the next ones. */
+  readonly counts: readonly PeriodCount[];
+}
+
+type Failure = Extract<Rerated, { ok: false }>['failure'];
+
+/** A part without its number. */
+interface NewPart extends Pick<CorrectionPart, 'ids' | 'formerRevisions' | 'formerAttempts' | 'outcomes'> {
+  readonly counts: readonly PeriodCount[];
+}
+
+/**
+ * The plan of one step. It keeps only the stored fields of each event, because rows of thousands of events would be
+ * copied by several collections of garbage.
+ */
+export class StepPlan {
+  readonly totals = new ChangedTotals();
+  readonly examples = new ChangedExamples();
+  readonly failed: Failure[] = [];
+  matched = 0;
+  /** Events whose next revision is known. */
+  changed = 0;
+  readonly #partEvents: number;
+  readonly #hasOutcomes: boolean;
+  readonly #parts: Promise<NewPart>[] = [];
+  #open = emptyPart();
+
+  /** @param partEvents the number of events of each part but the last */
+  constructor({ partEvents, hasOutcomes }: { readonly partEvents: number; readonly hasOutcomes: boolean }) {
+    this.#partEvents = partEvents;
+    this.#hasOutcomes = hasOutcomes;
+  }
+
+  /** Adds an event, in ascending order of ids. The amounts of counted items are not known before all are counted. */
+  add({ id, former, outcome, counts }: PlannedEvent): void {
+    if (counts.length === 0) {
+      const next = nextOf(former, outcome);
+      this.changed++;
+      this.totals.add(former, next);
+      this.examples.add(former, former, next);
+    }
+    this.#open.ids.push(id);
+    this.#open.formerRevisions.push(revisionOf(former));
+    this.#open.formerAttempts.push(former.attempt);
+    this.#open.counts.push(...counts);
+    if (this.#hasOutcomes) this.#open.outcomes.push(outcomeText(outcome));
+    if (this.#open.ids.length === this.#partEvents) this.#close();
+  }
+
+  /** Returns the parts of all events. */
+  parts(): Promise<NewPart[]> {
+    if (this.#open.ids.length > 0) this.#close();
+    return Promise.all(this.#parts);
+  }
+
+  #close(): void {
+    const { outcomes, ...part } = this.#open;
+    this.#open = emptyPart();
+    this.#parts.push(encodeOutcomes(outcomes).then((encoded) => ({ ...part, outcomes: encoded })));
+  }
+}
+
+function emptyPart() {
+  return {
+    ids: [] as string[],
+    formerRevisions: [] as number[],
+    formerAttempts: [] as number[],
+    counts: [] as PeriodCount[],
+    outcomes: [] as string[],
+  };
+}
+
+function nextOf(former: UsageEventRow, outcome: Outcome): UsageEventRow {
+  const content = withOutcome(former, outcome);
+  if (!hasRemainder(former)) return content;
+  return countedRow({ current: former, content, taken: [], put: [], isCounted: () => true });
+}
