@@ -23,6 +23,8 @@ export const PLAIN_STORES: Readonly<Record<string, string>> = {
   'modules/corrections/turn-store.ts': 'the job takes the corrections of all projects in turn',
   'modules/console/session-store.ts': 'a session is found by a hash, before its tenant is known',
   'modules/ledger/grant-store.ts': 'a batch changes the credits of many projects',
+  'modules/ledger/hold-store.ts': 'prepares its statement once for each connection',
+  'modules/ledger/idempotency-store.ts': 'prepares its statement once for each connection',
   'modules/ledger/ledger-store.ts': 'a batch writes the ledgers of many projects',
   'modules/ledger/recount-store.ts': 'recounts the ledgers of all projects',
   'modules/ledger/usage-sum-store.ts': 'recounts the usage of all projects',

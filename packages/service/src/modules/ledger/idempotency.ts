@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto';
 import { DomainError } from '../../kernel/errors.js';
-import type { ProjectScope } from '../../kernel/scope.js';
-import { type Db, ProjectDb, ProjectTx, type Tx } from '../../platform/postgres/index.js';
-import { freeKeys, type KeyUse, readKeyUses, storeResponses, takeKeys } from './idempotency-store.js';
-
-/** The scope of idempotency keys. The same key may be used for different operations. */
-export interface KeyScope extends ProjectScope {
-  /** The operation, e.g. `credit`. */
-  readonly operation: string;
-}
+import { type Db, type Postgres, ProjectDb, ProjectTx, type Tx } from '../../platform/postgres/index.js';
+import {
+  findKeyUses,
+  insertKeyUses,
+  type KeyScope,
+  type KeyUse,
+  readKeyUse,
+  storeResponse,
+  takeKey,
+} from './idempotency-store.js';
 
 /** A request that is carried out once, however often it is sent. */
 export interface OnceRequest extends KeyScope, KeyedRequest {}
@@ -27,16 +28,16 @@ export interface KeyedRequest {
  */
 export async function once<Answer extends object>(
   tx: Tx,
-  request: OnceRequest,
+  { key, asked, ...scope }: OnceRequest,
   createdAt: number,
   work: () => Promise<Answer>,
 ): Promise<Answer> {
-  const keys = await RequestKeys.take<Answer>(tx, request, [request], createdAt);
-  const earlier = keys.answerTo(request);
-  if (earlier !== undefined) return earlier;
+  if (key === undefined) return work();
+  const own = new ProjectTx(tx, scope);
+  const earlier = await takeKey(own, scope.operation, key, createdAt);
+  if (earlier !== undefined) return answerOf<Answer>(earlier, asked);
   const answer = await work();
-  keys.keep(request, answer);
-  await keys.write(tx);
+  await storeResponse(own, scope.operation, { key, requestHash: hashOf(asked), answer });
   return answer;
 }
 
@@ -51,41 +52,37 @@ export async function earlierAnswer<Answer extends object>(
   { key, asked, ...scope }: OnceRequest,
 ): Promise<Answer | undefined> {
   if (key === undefined) return undefined;
-  const [use] = await readKeyUses(new ProjectDb(db, scope), scope.operation, [key]);
+  const use = await readKeyUse(new ProjectDb(db, scope), scope.operation, key);
   return use === undefined ? undefined : answerOf<Answer>(use, asked);
 }
 
-/** The keys of requests that one transaction carries out one after the other. */
+/** Another request has used one of the keys meanwhile. Nothing was written; a new attempt finds its answer. */
+export class KeysTaken extends DomainError {
+  constructor() {
+    super('server_busy');
+  }
+}
+
+/**
+ * The keys of requests that are decided together, one after the other. They are read without a lock: the answers are
+ * written only if nobody has used a key since. The caller has read before everything that a request with the same key
+ * may have changed, so that no request is refused because of its own repetition.
+ */
 export class RequestKeys<Answer extends object> {
-  readonly #scope: KeyScope;
   readonly #earlier: ReadonlyMap<string, KeyUse>;
-  readonly #taken: ReadonlySet<string>;
   readonly #kept = new Map<string, KeyUse>();
 
-  private constructor(scope: KeyScope, keys: ReadonlySet<string>, earlier: ReadonlyMap<string, KeyUse>) {
-    this.#scope = scope;
-    this.#earlier = earlier;
-    this.#taken = new Set([...keys].filter((key) => !earlier.has(key)));
+  private constructor(earlier: readonly KeyUse[]) {
+    this.#earlier = new Map(earlier.map((use) => [use.key, use]));
   }
 
-  /** Returns no keys: for requests without one. */
-  static none<Answer extends object>(scope: KeyScope): RequestKeys<Answer> {
-    return new RequestKeys<Answer>(scope, new Set(), new Map());
-  }
-
-  /**
-   * Takes the keys for this transaction, which has not locked anything yet; waits for other transactions that use them.
-   */
-  static async take<Answer extends object>(
-    tx: Tx,
+  static async read<Answer extends object>(
+    db: Postgres | Tx,
     scope: KeyScope,
     requests: readonly KeyedRequest[],
-    createdAt: number,
   ): Promise<RequestKeys<Answer>> {
     const keys = new Set(requests.flatMap(({ key }) => key ?? []));
-    const earlier =
-      keys.size === 0 ? [] : await takeKeys(new ProjectTx(tx, scope), scope.operation, [...keys], createdAt);
-    return new RequestKeys(scope, keys, new Map(earlier.map((use) => [use.key, use])));
+    return new RequestKeys<Answer>(keys.size === 0 ? [] : await findKeyUses(db, scope, [...keys]));
   }
 
   /**
@@ -103,14 +100,24 @@ export class RequestKeys<Answer extends object> {
     if (key !== undefined) this.#kept.set(key, { key, requestHash: hashOf(asked), answer });
   }
 
-  /** Stores the noted answers; the other keys are free again. */
-  async write(tx: Tx): Promise<void> {
-    const unused = [...this.#taken].filter((key) => !this.#kept.has(key));
-    const own = new ProjectTx(tx, this.#scope);
-    const { operation } = this.#scope;
-    if (this.#kept.size > 0) await storeResponses(own, operation, [...this.#kept.values()]);
-    if (unused.length > 0) await freeKeys(own, operation, unused);
+  /** The uses to write together with what the requests change. */
+  get kept(): KeyUse[] {
+    return [...this.#kept.values()];
   }
+}
+
+/**
+ * Stores the noted answers, as the last thing that a transaction locks.
+ *
+ * @throws KeysTaken
+ */
+export async function writeKeys(
+  tx: Tx,
+  scope: KeyScope,
+  { kept }: Pick<RequestKeys<object>, 'kept'>,
+  createdAt: number,
+): Promise<void> {
+  if (kept.length > 0 && !(await insertKeyUses(tx, scope, kept, createdAt))) throw new KeysTaken();
 }
 
 /** @throws DomainError `idempotency_key_conflict` */

@@ -15,14 +15,16 @@ export {
   smallerAmount,
 } from './amount.js';
 export { createCreditExpiryJob } from './expiry-job.js';
-export { earlierAnswer, type KeyedRequest, type KeyScope, once, RequestKeys } from './idempotency.js';
+export { changeHoldsText, findWallets, lockHoldsText } from './hold-store.js';
+export { earlierAnswer, type KeyedRequest, KeysTaken, once, RequestKeys, writeKeys } from './idempotency.js';
+export { insertKeyUsesText, type KeyScope, type KeyUse, keyUseValues } from './idempotency-store.js';
 export { insufficientFunds } from './insufficient-funds.js';
 export { type CorrectionDebit, postCorrections, postUsage, type UsageDebit } from './posting.js';
 export { recountLedger } from './recount-store.js';
-export { type Release, WalletHolds } from './reservations.js';
+export { type HoldChange, type Release, WalletHolds } from './reservations.js';
 export { registerLedgerRoutes } from './routes.js';
 export { latestUsageMs, readUsageSums, type UsageSum } from './usage-sum-store.js';
-export { type WalletKey, walletKeyText, walletNumber } from './wallet.js';
+export { type WalletKey, type WalletState, walletKeyText, walletNumber } from './wallet.js';
 export { availableText, isAnyPrepaidText, walletKeyLists } from './wallet-store.js';
 export { WalletService } from './wallets.js';
 

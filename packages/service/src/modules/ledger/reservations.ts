@@ -1,4 +1,5 @@
 import type { Clock } from '../../kernel/clock.js';
+import { sumOrNone } from '../../kernel/present.js';
 import type { Tx } from '../../platform/postgres/index.js';
 import type { Amount } from './amount.js';
 import { insertTransactions } from './ledger-store.js';
@@ -6,6 +7,7 @@ import { settleWallets } from './settle-wallets.js';
 import {
   availableIn,
   isExpiryDue,
+  keyOf,
   reservedAfter,
   type WalletKey,
   type WalletState,
@@ -26,13 +28,22 @@ export interface Release extends WalletKey {
   readonly amount: Amount;
 }
 
+/** The sum of some reservations and releases of a wallet. */
+export interface HoldChange extends WalletKey {
+  /** Negative for less. */
+  readonly amount: Amount;
+  /** Whether anything was reserved, so that the wallet must still have the amount available when it is written. */
+  readonly asks: boolean;
+}
+
 /**
- * Wallets that a transaction has locked to reserve and release amounts. Changes are decided in memory, and written at
- * once.
+ * Wallets that a transaction has locked to reserve and release amounts, or that were read without a lock. Changes are
+ * decided in memory, and written at once.
  */
 export class WalletHolds {
   readonly #wallets: Map<string, WalletState>;
   readonly #changed = new Map<string, WalletState>();
+  readonly #changes = new Map<string, HoldChange>();
 
   private constructor(wallets: Map<string, WalletState>) {
     this.#wallets = wallets;
@@ -41,6 +52,16 @@ export class WalletHolds {
   /** Returns no wallets: for amounts that no wallet holds. */
   static none(): WalletHolds {
     return new WalletHolds(new Map());
+  }
+
+  /**
+   * Returns wallets as they were read without a lock. Decisions about them are written only if the wallets can still
+   * hold their `changes`. Undefined if one has an expired credit, which only a transaction can take back.
+   */
+  static unlocked(wallets: readonly WalletState[], clock: Clock): WalletHolds | undefined {
+    const nowMs = clock.nowMs();
+    if (wallets.some((wallet) => isExpiryDue(wallet, nowMs))) return undefined;
+    return new WalletHolds(new Map(wallets.map((wallet) => [walletKeyText(wallet), wallet])));
   }
 
   /**
@@ -62,6 +83,7 @@ export class WalletHolds {
     if (wallet?.mode !== 'prepaid') return 'not_needed';
     if (availableIn(wallet) < amount) return 'insufficient_funds';
     this.#set({ ...wallet, reserved: wallet.reserved + amount });
+    this.#note(key, amount, true);
     return 'held';
   }
 
@@ -76,6 +98,12 @@ export class WalletHolds {
   release({ amount, ...key }: Release): void {
     const wallet = this.#wallets.get(walletKeyText(key));
     if (wallet !== undefined) this.#set({ ...wallet, reserved: reservedAfter(wallet, amount) });
+    this.#note(key, -amount, false);
+  }
+
+  /** The sums of what was reserved and released, also of wallets that were not read. */
+  get changes(): HoldChange[] {
+    return [...this.#changes.values()];
   }
 
   async write(tx: Tx): Promise<void> {
@@ -88,6 +116,13 @@ export class WalletHolds {
     const { wallets, expiries } = await settleWallets(tx, due, clock);
     if (expiries.length > 0) await insertTransactions(tx, expiries);
     for (const wallet of wallets) this.#set(wallet);
+  }
+
+  #note(wallet: WalletKey, amount: Amount, asks: boolean): void {
+    const key = walletKeyText(wallet);
+    const before = this.#changes.get(key);
+    const sum = sumOrNone(before?.amount) + amount;
+    this.#changes.set(key, { ...keyOf(wallet), amount: sum, asks: asks || before?.asks === true });
   }
 
   #set(wallet: WalletState): void {

@@ -6,7 +6,8 @@ import { columnsOf, type Db, isNotMoving, type ProjectDb, type Tx } from '../../
 import { amountFromText } from './amount.js';
 import { type WalletKey, type WalletState, walletKeyText, walletNumber } from './wallet.js';
 
-interface WalletRow {
+/** A wallet as it is stored. */
+export interface WalletRow {
   readonly tenant_id: string;
   readonly project_id: string;
   readonly account_id: string;
@@ -20,8 +21,10 @@ interface WalletRow {
   readonly created_at: number;
 }
 
-const COLUMNS = sql`w.tenant_id, w.project_id, w.account_id, w.currency, w.mode, w.balance, w.owed, w.reserved,
-  w.unapplied_debit, w.next_expiry_at, w.created_at`;
+/** The columns of a `WalletRow`, of the table `w`. */
+export const WALLET_COLUMNS = `w.tenant_id, w.project_id, w.account_id, w.currency, w.mode, w.balance, w.owed,
+  w.reserved, w.unapplied_debit, w.next_expiry_at, w.created_at`;
+const COLUMNS = sql.raw(WALLET_COLUMNS);
 
 /** The keys of wallets, as the table `k`. */
 const keys = (wallets: readonly WalletKey[]) => {
@@ -145,9 +148,10 @@ export function walletKeyLists(wallets: readonly WalletKey[]): string[][] {
 /**
  * A condition: whether one of some wallets of a project is prepaid. One look-up in the index for each.
  *
- * @param parameters the project's id, and lists of the ids of accounts and of currencies
+ * @param parameters the tenant's and the project's id, and lists of the ids of accounts and of currencies
  */
-export function isAnyPrepaidText([projectId, accountIds, currencies]: readonly [
+export function isAnyPrepaidText([tenantId, projectId, accountIds, currencies]: readonly [
+  string,
   string,
   string,
   string,
@@ -155,13 +159,13 @@ export function isAnyPrepaidText([projectId, accountIds, currencies]: readonly [
   return `exists (
     select from unnest(${accountIds}::text[], ${currencies}::text[]) as v (account_id, currency)
     cross join lateral (
-      select from wallets w where w.project_id = ${projectId} and w.account_id = v.account_id
-        and w.currency = v.currency and w.mode = 'prepaid' limit 1
+      select from wallets w where w.tenant_id = ${tenantId} and w.project_id = ${projectId}
+        and w.account_id = v.account_id and w.currency = v.currency and w.mode = 'prepaid' limit 1
     ) as w
   )`;
 }
 
-function toWallet(row: WalletRow): WalletState {
+export function toWallet(row: WalletRow): WalletState {
   return {
     tenantId: row.tenant_id,
     projectId: row.project_id,

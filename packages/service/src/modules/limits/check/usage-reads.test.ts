@@ -84,7 +84,7 @@ describe('usage that is read again', () => {
     await reserve();
     const [levels = []] = await limits.levelsOf(project.projectId, [user]);
     const rules = levels.flatMap((at) => at.route.rules.rules.map((rule) => ({ at, rule })));
-    const { statuses } = await readUnlocked(api, project, rules);
+    const { statuses } = await readUnlocked(api, project, rules, []);
     const [status] = statuses.values();
     expect(Number(status?.reserved) / Number(ONE)).toBe(reserved + 1);
   });

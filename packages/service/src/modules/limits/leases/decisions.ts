@@ -245,6 +245,11 @@ export function keyScopeOf({ tenantId, projectId }: ProjectRef): KeyScope {
   return { tenantId, projectId, operation: 'budget_lease' };
 }
 
+/** Returns the requests for new leases. */
+export function grantsOf(requests: readonly RuledRequest[]): OpenLeaseRequest[] {
+  return requests.filter((request) => request.do === 'grant');
+}
+
 /** Decides requests in their order. */
 export function outcomesOf(decisions: LeaseDecisions, requests: readonly RuledRequest[]): LeaseOutcomes {
   return new Map(requests.map((request) => [request, resultOf(() => decisions.answer(request))]));

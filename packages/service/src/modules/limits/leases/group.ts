@@ -3,19 +3,19 @@ import { unixSeconds } from '../../../kernel/clock.js';
 import { present } from '../../../kernel/present.js';
 import type { ProjectRef } from '../../../kernel/scope.js';
 import { ProjectTx, type Tx, transaction } from '../../../platform/postgres/index.js';
-import { RequestKeys, WalletHolds, type WalletKey } from '../../ledger/index.js';
+import { KeysTaken, RequestKeys, WalletHolds, type WalletKey, writeKeys } from '../../ledger/index.js';
 import type { GroupResult } from '../check/groups.js';
 import { refuseFull } from '../check/limit-exceeded.js';
 import type { LimitStatus, RuleAtLevel } from '../check/limit-status.js';
 import { readUsageIn } from '../check/limit-status-store.js';
 import { readDenials } from '../settings/store.js';
 import {
+  grantsOf,
   keyScopeOf,
   LeaseDecisions,
   type LeaseOutcomes,
   type LeaseState,
   limitsAsked,
-  type OpenLeaseRequest,
   outcomesOf,
   type RuledRequest,
   resultOf,
@@ -26,7 +26,10 @@ import { readRules } from './read-rules.js';
 import { type LeaseRequest, type LevelsOfSubjects, withRules } from './request-rules.js';
 import { changeReserved, type HeldRule, lockReserved } from './reserved-store.js';
 import * as store from './store.js';
-import { decideUnlocked, isPlainRequest, readUnlocked, type UnlockedDeps } from './unlocked.js';
+import { decideUnlocked, isPlainRequest, payersOf, readUnlocked, type UnlockedDeps } from './unlocked.js';
+
+/** Upper bound of the attempts to decide a group, each of which finds another key used. */
+const KEY_ATTEMPTS_MAX = 5;
 
 export interface LeaseGroupDeps extends UnlockedDeps {
   readonly limits: LevelsOfSubjects;
@@ -59,10 +62,7 @@ class LeaseGroup {
   async answer(requests: readonly RuledRequest[]): Promise<GroupResult<BudgetLease>[]> {
     const answered = await this.#answerUnlocked(requests);
     const others = requests.filter((request) => !answered.has(request));
-    const decided: LeaseOutcomes =
-      others.length === 0
-        ? new Map()
-        : await transaction(this.#deps.postgres, (tx) => this.#decide(tx, others));
+    const decided: LeaseOutcomes = others.length === 0 ? new Map() : await this.#answerLocked(others);
     return requests.flatMap((request) => answered.get(request) ?? decided.get(request) ?? []);
   }
 
@@ -72,11 +72,22 @@ class LeaseGroup {
     const isPlain = requests.every(isPlainRequest);
     const isAnyClosed = requests.some(({ do: kind }) => kind === 'close');
     if (!isPlain && (rules.length === 0 || isAnyClosed)) return new Map();
-    const read = await readUnlocked(this.#deps, this.#project, rules);
+    const read = await readUnlocked(this.#deps, this.#project, rules, isPlain ? grantsOf(requests) : []);
     const isKnown = Array.from(read.versions.values()).every((version) => version !== undefined);
     const answered =
       isPlain && isKnown ? await decideUnlocked(this.#deps, this.#project, requests, read) : undefined;
     return answered ?? (isAnyClosed ? new Map() : refuseAtOnce(requests, read.statuses));
+  }
+
+  /** A key that another process uses meanwhile has an answer when the group is decided again. */
+  async #answerLocked(requests: readonly RuledRequest[]): Promise<LeaseOutcomes> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await transaction(this.#deps.postgres, (tx) => this.#decide(tx, requests));
+      } catch (error) {
+        if (!(error instanceof KeysTaken) || attempt === KEY_ATTEMPTS_MAX) throw error;
+      }
+    }
   }
 
   async #decide(tx: Tx, requests: readonly RuledRequest[]): Promise<LeaseOutcomes> {
@@ -92,7 +103,6 @@ class LeaseGroup {
     const { clock } = this.#deps;
     const { projectNo } = project;
     const grants = grantsOf(requests);
-    const keys = await RequestKeys.take<BudgetLease>(tx, keyScopeOf(project), grants, unixSeconds(clock));
     const leases = await this.#lockLeases(new ProjectTx(tx, project), requests);
     const ending = releasedBy(requests, leases);
     const rules = rulesOf(requests);
@@ -100,9 +110,11 @@ class LeaseGroup {
     const { statuses } = await readRules(clock, project, rules, async (query) =>
       present((await readUsageIn(tx, [query]))[0], 'the use of the rules'),
     );
-    const wallets = await WalletHolds.lock(tx, this.#walletsOf(grants, ending), clock);
+    const paying = [...ending.flatMap((lease) => lease.wallets), ...payersOf(project, grants)];
+    const wallets = await WalletHolds.lock(tx, paying, clock);
     const isAnyUnknown = grants.some(({ levels }) => levels.length === 0);
     const isDenied = isAnyUnknown && (await readDenials(tx, [project])).includes(true);
+    const keys = await RequestKeys.read<BudgetLease>(tx, keyScopeOf(project), grants);
     return { project, isDenied, keys, statuses, wallets, leases, clock };
   }
 
@@ -122,26 +134,12 @@ class LeaseGroup {
     return new LeaseChanges(this.#project.projectNo, [...leases, ...below]);
   }
 
-  #walletsOf(grants: readonly OpenLeaseRequest[], ending: readonly Releasable[]): WalletKey[] {
-    const { tenantId, projectId } = this.#project;
-    return [
-      ...ending.flatMap(({ wallets }) => wallets),
-      ...grants.flatMap(({ input: { holds }, parent, levels: [own] }) =>
-        holds.flatMap(({ kind, unit: currency }) =>
-          own === undefined || parent !== undefined || kind === 'quantity'
-            ? []
-            : { tenantId, projectId, accountId: own.route.account.id, currency },
-        ),
-      ),
-    ];
-  }
-
   async #write(tx: Tx, { keys, wallets, leases }: LeaseState): Promise<void> {
     await changeReserved(tx, leases.reserved);
     await wallets.write(tx);
     await store.insertLeases(tx, leases.added);
     await store.updateLeases(tx, leases.changed);
-    await keys.write(tx);
+    await writeKeys(tx, keyScopeOf(this.#project), keys, unixSeconds(this.#deps.clock));
   }
 }
 
@@ -163,10 +161,6 @@ function refuseAtOnce(
     if ('error' in outcome) refused.set(request, outcome);
   }
   return refused;
-}
-
-function grantsOf(requests: readonly RuledRequest[]): OpenLeaseRequest[] {
-  return requests.filter((request) => request.do === 'grant');
 }
 
 /** Returns the rules of all requests, each once. */

@@ -43,7 +43,7 @@ const asked = (key: fc.Arbitrary<number | null>): fc.Arbitrary<Asked> =>
     },
     { weight: 1, arbitrary: fc.record({ do: fc.constant('close' as const), which: fc.nat(20) }) },
   );
-/** Requests without keys are decided without a lock. */
+/** Groups with keys, and groups without them. */
 const group = fc.oneof(fc.constant(fc.option(fc.nat(2))), fc.constant(fc.constant(null)));
 export const step: fc.Arbitrary<Step> = fc.oneof(
   {

@@ -19,7 +19,6 @@ export async function readRules(
   rules: readonly RuleAtLevel[],
   read: (query: UsageQuery) => Promise<UsageRead>,
 ): Promise<ReadRules> {
-  if (rules.length === 0) return { statuses: new Map(), versions: new Map() };
   const nowMs = clock.nowMs();
   const open = openRules(rules, Math.floor(nowMs / 1_000));
   const asked = open.map((rule) => ({ ...rule, value: undefined }));

@@ -1,7 +1,20 @@
+import { memoized } from '../../../kernel/maps.js';
 import type { ProjectRef } from '../../../kernel/scope.js';
 import { noteText } from '../../../platform/changes/index.js';
-import type { Postgres } from '../../../platform/postgres/index.js';
-import { amountText, isAnyPrepaidText, type WalletKey } from '../../ledger/index.js';
+import { isUniqueViolation, type Postgres } from '../../../platform/postgres/index.js';
+import {
+  amountText,
+  changeHoldsText,
+  type HoldChange,
+  insertKeyUsesText,
+  isAnyPrepaidText,
+  type KeyUse,
+  keyUseValues,
+  lockHoldsText,
+  type WalletKey,
+  walletNumber,
+} from '../../ledger/index.js';
+import { keyScopeOf } from './decisions.js';
 import type { Lease } from './lease.js';
 import { toLeaseRow } from './lease-row.js';
 import {
@@ -30,73 +43,156 @@ export interface GroupChanges {
   readonly rules: readonly RuleChange[];
   readonly changed: readonly LeaseChange[];
   readonly added: readonly Lease[];
-  /** The wallets of the new leases, none of which holds anything: a prepaid one must. */
-  readonly wallets: readonly WalletKey[];
+  /** The wallets that pay for new leases and hold nothing of them: none may be prepaid. */
+  readonly unheld: readonly WalletKey[];
+  readonly holds: readonly HoldChange[];
+  /** The new uses of idempotency keys. */
+  readonly keys: readonly KeyUse[];
 }
 
+/** The parts of the statement that few groups need. */
+interface Parts {
+  readonly hasChanged: boolean;
+  readonly hasHolds: boolean;
+  readonly hasKeys: boolean;
+}
+
+/** The first parameter of new leases, after those that every group has. */
+const FIRST_OF_ADDED = 12;
+/** The number of parameters up to those of the optional parts. */
+const OF_EVERY_GROUP = 16;
+
 /**
- * Locks leases, then rules, in the order that all transactions use; a row whose version is another one is left out.
- * Unless all are there, nothing is written. A lock waits for others that have the row, and then sees their change, so
- * nothing can be changed between the look at a version and the commit of this statement. `limit` makes each row one
- * look-up in the index, one after the other: a plan that is kept must not depend on the sizes of tables.
+ * Locks leases, then rules, then wallets, in the order that all transactions use; a row whose version is another one is
+ * left out. Unless all are there, nothing is written. A lock waits for others that have the row, and then sees their
+ * change, so nothing can be changed between the look at a version and the commit of this statement. `limit` makes each
+ * row one look-up in the index, one after the other: a plan that is kept must not depend on the sizes of tables.
+ * Idempotency keys come last, when all locks are taken: one that others have used fails the statement.
  */
-const WRITE = {
-  name: 'leases-unlocked',
-  text: `
+function writeText(parts: Parts): string {
+  const { leases, holds, keys } = partTexts(parts);
+  return `
   with k as materialized (
-    select $1::int as project_no, k.* from unnest($3::text[], $4::text[], $5::int[], $6::numeric[], $7::xid[])
+    select $1::int as project_no, k.* from unnest($4::text[], $5::text[], $6::int[], $7::numeric[], $8::xid[])
       as k (subject_type, subject_id, rule_no, amount, version)
-  ), e as materialized (
-    select * from unnest($8::text[], $9::xid[], $10::numeric[], $11::numeric[], $12::text[], $13::text[],
-      $14::bigint[], $15::bigint[]) as e (id, version, used, held, holds, status, expires_at, closed_at)
-  ), leases as materialized (
-    select l.* from (select id, version from e order by id) as e
-    cross join lateral (
-      select l.id, l.ctid as place from budget_leases l
-      where l.project_id = $2 and l.id = e.id and l.xmin = e.version limit 1 for update
-    ) as l
-  ), rules as materialized (
+  ), ${leases.lock} rules as materialized (
     select g.* from (select * from k as r order by ${RULE_LOCK_ORDER}) as g
     cross join lateral (
       select from limit_reserved r
       where ${IS_SAME_RULE} and (g.version is null or r.xmin = g.version) limit 1 for update
     ) as r
-    where (select count(*) from leases) = (select count(*) from e)
-  ), unchanged as materialized (
-    select (select count(*) from leases) = (select count(*) from e)
-      and (select count(version) from rules) = (select count(version) from k)
-      and not ${isAnyPrepaidText(['$2', '$16', '$17'])} as yes
+    where ${leases.areLocked}
+  ), ${holds.lock} unchanged as materialized (
+    select ${leases.areLocked} and ${ARE_RULES_LOCKED} and ${holds.areLocked}
+      and not ${isAnyPrepaidText(['$2', '$3', '$9', '$10'])} as yes
   ), noted as (
-    ${noteText('$18', 'from unchanged u where u.yes and cardinality($18::integer[]) > 0')}
+    ${noteText('$11', 'from unchanged u where u.yes and cardinality($11::integer[]) > 0')}
   ), reserved as (
     ${CHANGE_RESERVED} from rules g, unchanged u where u.yes and g.amount <> 0 and ${IS_SAME_RULE}
-  ), changed as (
+  ), ${leases.change} ${holds.change} ${keys} added as (
+    ${insertText(FIRST_OF_ADDED, ' cross join unchanged u where u.yes')}
+  )
+  select yes from unchanged`;
+}
+
+const ARE_RULES_LOCKED = '(select count(version) from rules) = (select count(version) from k)';
+
+/** Numbers the parameters of the parts in the order in which `partValues` returns their values. */
+function partTexts({ hasChanged, hasHolds, hasKeys }: Parts) {
+  let last = OF_EVERY_GROUP;
+  const next = () => `$${++last}`;
+  const none = { lock: '', areLocked: 'true', change: '' };
+  return {
+    leases: hasChanged ? changedLeases(next) : none,
+    holds: hasHolds ? changedHolds(next) : none,
+    keys: hasKeys ? `keyed as (${insertKeyUsesText(last + 1, 'cross join unchanged u where u.yes')}),` : '',
+  };
+}
+
+function changedLeases(next: () => string) {
+  return {
+    lock: `e as materialized (
+    select * from unnest(${next()}::text[], ${next()}::xid[], ${next()}::numeric[], ${next()}::numeric[],
+      ${next()}::text[], ${next()}::text[], ${next()}::bigint[], ${next()}::bigint[])
+      as e (id, version, used, held, holds, status, expires_at, closed_at)
+  ), leases as materialized (
+    select l.* from (select id, version from e order by id) as e
+    cross join lateral (
+      select l.id, l.ctid as place from budget_leases l
+      where l.tenant_id = $2 and l.project_id = $3 and l.id = e.id and l.xmin = e.version limit 1 for update
+    ) as l
+  ),`,
+    areLocked: '(select count(*) from leases) = (select count(*) from e)',
+    change: `changed as (
     update budget_leases l set used = e.used, held = e.held, holds = e.holds::json, status = e.status,
       expires_at = e.expires_at, closed_at = e.closed_at
     from e join leases g on g.id = e.id, unchanged u where u.yes and l.ctid = g.place
-  ), added as (
-    ${insertText(19, ' cross join unchanged u where u.yes')}
-  )
-  select yes from unchanged`,
-};
+  ),`,
+  };
+}
+
+function changedHolds(next: () => string) {
+  const [accounts, currencies, amounts, asks, now] = [next(), next(), next(), next(), next()] as const;
+  const parameters = { tenant: '$2', project: '$3', accounts, currencies, amounts, asks, now };
+  return {
+    lock: `payers as materialized (${lockHoldsText(parameters, ARE_RULES_LOCKED)}),`,
+    areLocked: `(select count(*) from payers) = cardinality(${accounts}::text[])`,
+    change: `held as (${changeHoldsText(parameters, 'payers', 'unchanged u where u.yes')}),`,
+  };
+}
+
+const statements = new Map<string, string>();
+
+/** Returns the prepared statement that has these parts. */
+function writeStatement(parts: Parts): { readonly name: string; readonly text: string } {
+  const { hasChanged, hasHolds, hasKeys } = parts;
+  const name = `leases-unlocked${hasChanged ? '-changed' : ''}${hasHolds ? '-holds' : ''}${hasKeys ? '-keys' : ''}`;
+  return { name, text: memoized(statements, name, () => writeText(parts)) };
+}
 
 /**
- * Writes the changes if all rows still have the versions by which they were decided, and no wallet has to hold a lease.
- * Returns whether it has written them.
+ * Writes the changes if all rows still have the versions by which they were decided, wallets can hold what they are
+ * asked for, and nobody has used the keys. Returns whether it has written them.
  */
 export async function writeIfUnchanged(
   { pool }: Pick<Postgres, 'pool'>,
-  { projectNo, projectId }: ProjectRef,
-  { rules, changed, added, wallets }: GroupChanges,
+  project: ProjectRef,
+  changes: GroupChanges,
+  nowS: number,
 ): Promise<boolean> {
-  const rows = changed.map(({ lease }) => toLeaseRow(lease));
+  const { rules, changed, added, unheld, holds, keys } = changes;
+  const parts = { hasChanged: changed.length > 0, hasHolds: holds.length > 0, hasKeys: keys.length > 0 };
+  const noted = [
+    ...rules.filter(({ amount }) => amount !== 0n).map(subjectNumberOf),
+    ...holds.filter(({ amount }) => amount !== 0n).map(walletNumber),
+  ];
   const values = [
-    ...[projectNo, projectId],
+    ...[project.projectNo, project.tenantId, project.projectId],
     rules.map(({ subject }) => subject.type),
     rules.map(({ subject }) => subject.id),
     rules.map(({ ruleNo }) => ruleNo),
     rules.map(({ amount }) => amountText(amount)),
     rules.map(({ version }) => version ?? null),
+    unheld.map(({ accountId }) => accountId),
+    unheld.map(({ currency }) => currency),
+    [...new Set(noted)],
+    ...newLeaseValues(added),
+    ...(parts.hasChanged ? changedValues(changed) : []),
+    ...(parts.hasHolds ? holdValues(holds, nowS) : []),
+    ...(parts.hasKeys ? keyUseValues(keyScopeOf(project), keys, nowS) : []),
+  ];
+  try {
+    const { rows } = await pool.query<{ yes: boolean }>({ ...writeStatement(parts), values });
+    return rows[0]?.yes === true;
+  } catch (error) {
+    if (parts.hasKeys && isUniqueViolation(error, 'idempotent_requests_pkey')) return false;
+    throw error;
+  }
+}
+
+function changedValues(changed: readonly LeaseChange[]): unknown[] {
+  const rows = changed.map(({ lease }) => toLeaseRow(lease));
+  return [
     rows.map(({ id }) => id),
     changed.map(({ found }) => found.version),
     rows.map(({ used }) => used),
@@ -105,11 +201,15 @@ export async function writeIfUnchanged(
     rows.map(({ status }) => status),
     rows.map((row) => row.expires_at),
     rows.map((row) => row.closed_at),
-    wallets.map(({ accountId }) => accountId),
-    wallets.map(({ currency }) => currency),
-    [...new Set(rules.filter(({ amount }) => amount !== 0n).map(subjectNumberOf))],
-    ...newLeaseValues(added),
   ];
-  const { rows: written } = await pool.query<{ yes: boolean }>({ ...WRITE, values });
-  return written[0]?.yes === true;
+}
+
+function holdValues(holds: readonly HoldChange[], nowS: number): unknown[] {
+  return [
+    holds.map(({ accountId }) => accountId),
+    holds.map(({ currency }) => currency),
+    holds.map(({ amount }) => amountText(amount)),
+    holds.map(({ asks }) => asks),
+    nowS,
+  ];
 }

@@ -1,20 +1,15 @@
-import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { present } from '../../../kernel/present.js';
-import { createMetrics } from '../../../platform/metrics/index.js';
-import type { Postgres } from '../../../platform/postgres/index.js';
-import { everythingAdmitted } from '../../../testing/admission.js';
 import { usageItem } from '../../../testing/index.js';
-import { createRealtimeLimits } from '../check/realtime.js';
 import { makeLimit, makeRoute, setWallet, type TestLimits } from '../check/realtime.testing.js';
 import { SubjectLimits } from '../check/subject-limits.js';
 import { createWorkerCatalog } from '../rules/index.js';
 import { subjectNumber } from '../rules/route-rules.js';
 import { decideLeaseRequests } from './group.js';
 import { LeaseCalls, plainInput } from './lease-calls.testing.js';
-import type { Leases } from './leases.js';
 import type { LeaseRequest } from './request-rules.js';
 import { findLeases } from './store.js';
+import { leasesOfNode, statementsOf } from './unlocked.testing.js';
 
 const ONE = 10n ** 18n;
 
@@ -27,24 +22,9 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-type Query = { readonly name?: string };
-
 /** Another process, in which something happens each time after it has run a prepared statement of this name. */
-function nodeWith(statement: string, happens: () => Promise<unknown>): Leases {
-  const { pool, db } = api.postgres;
-  let isBusy = false;
-  const query = async (asked: Query) => {
-    const result = await pool.query(asked as pg.QueryConfig);
-    if (asked.name !== statement || isBusy) return result;
-    isBusy = true;
-    await happens();
-    isBusy = false;
-    return result;
-  };
-  const postgres = { db, pool: { query } as unknown as pg.Pool, close: async () => {} } satisfies Postgres;
-  const deps = { postgres, clock: api.clock, metrics: createMetrics(), admission: everythingAdmitted };
-  return createRealtimeLimits({ ...deps, catalog: createWorkerCatalog() }).leases;
-}
+const nodeWith = (statement: string, happens: () => Promise<unknown>) =>
+  leasesOfNode(api, statement, happens);
 
 /** A subject of whose one limit, of 10 USD, something is reserved. */
 async function subjectWith({ reserved }: { readonly reserved: string }) {
@@ -61,20 +41,6 @@ const use = (subjectId: string, budgetLeaseId: string, amount: bigint) =>
   calls.use([
     { subject: { type: 'user', id: subjectId }, items: [usageItem({ amount: amount * ONE })], budgetLeaseId },
   ]);
-
-/** The names of the prepared statements that run meanwhile, and the first words of the others. */
-async function statementsOf(work: () => Promise<unknown>): Promise<string[]> {
-  const spy = vi.spyOn(pg.Client.prototype, 'query');
-  try {
-    await work();
-    return spy.mock.calls.map(([query]) => {
-      const { name, text = String(query) } = query as unknown as { name?: string; text?: string };
-      return name ?? (text.trim().split(/\s/)[0] as string);
-    });
-  } finally {
-    spy.mockRestore();
-  }
-}
 
 /** Whether it is the name of a prepared statement of limits, leases or wallets. */
 const isPrepared = (name: string) => name.includes('-');
@@ -142,7 +108,7 @@ describe('a lease that is decided without a lock', () => {
       decideLeaseRequests({ postgres, clock, limits }, project, requests);
     const input = inputOf(subjectId, 1n);
     const grant = { do: 'grant', input, parent: undefined, key: undefined, asked: [] } as const;
-    const granted = await statementsOf(() => decide([grant, grant, grant]));
+    const granted = await statementsOf(api, () => decide([grant, grant, grant]));
     const once = ['leases-unlocked', 'limits-usage'];
     expect(granted.filter(isPrepared).sort()).toEqual(once);
     expect(granted).not.toContain('begin');
@@ -158,27 +124,33 @@ describe('a lease that is decided without a lock', () => {
       const { id } = present(one, 'a lease').lease;
       return { do: 'close', id, ancestorIds: [], found: one };
     });
-    expect((await statementsOf(() => decide(closes))).filter(isPrepared)).toEqual(['leases-unlocked']);
+    expect((await statementsOf(api, () => decide(closes))).filter(isPrepared)).toEqual([
+      'leases-unlocked-changed',
+    ]);
     expect(await calls.reservedOf(subjectId)).toEqual([[`racl_${subjectId}`, '0']]);
     expect(await calls.differences()).toEqual([]);
   });
 
-  it('is not one that a prepaid wallet holds, or of a rule that nothing was reserved of', async () => {
+  it('is not one of a rule that nothing was reserved of, or of a wallet with an expired credit', async () => {
     const { subjectId, route } = await calls.makeSubject();
     await makeLimit(api, route, { key: subjectId, amount: '10', period: 'lifetime' });
     const project = await calls.project();
     const ask = () => api.leases.create(project, inputOf(subjectId, 1n), undefined);
-    expect(await statementsOf(ask)).toContain('begin');
-    expect(await statementsOf(ask)).not.toContain('begin');
+    expect(await statementsOf(api, ask)).toContain('begin');
+    expect(await statementsOf(api, ask)).not.toContain('begin');
     await setWallet(api, route, { balance: '1' });
-    expect(await statementsOf(ask)).toContain('begin');
+    await api.postgres.pool.query('update wallets set next_expiry_at = $1 where account_id = $2', [
+      Math.floor(api.clock.nowMs() / 1_000),
+      route.accountId,
+    ]);
+    expect(await statementsOf(api, ask)).toContain('begin');
     await expect(ask()).rejects.toMatchObject({ code: 'insufficient_funds' });
     expect(await calls.differences()).toEqual([]);
   });
 
   it('locks nothing that it does not need when all limits are full', async () => {
     const { subjectId } = await subjectWith({ reserved: '10' });
-    const refused = await statementsOf(async () => {
+    const refused = await statementsOf(api, async () => {
       expect((await calls.ask(subjectId, { amount: '1' })).status).toBe(409);
     });
     expect(refused).toContain('limits-usage');
@@ -196,7 +168,7 @@ describe('a lease that is decided without a lock', () => {
     const keys = ['n-low', 'n-top'].map((id) => subjectNumber(projectNo, { type: 'user', id })).sort();
     const notedBy = async (work: () => Promise<unknown>) => {
       await api.postgres.pool.query('delete from key_changes');
-      expect(await statementsOf(work)).not.toContain('begin');
+      expect(await statementsOf(api, work)).not.toContain('begin');
       const { rows } = await api.postgres.pool.query<{ keys: number[] }>('select keys from key_changes');
       return rows.map((row) => row.keys.sort());
     };

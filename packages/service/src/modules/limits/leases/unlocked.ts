@@ -1,15 +1,23 @@
 import type { BudgetLease } from '@tollgate/contract';
-import type { Clock } from '../../../kernel/clock.js';
+import { type Clock, unixSeconds } from '../../../kernel/clock.js';
 import { present } from '../../../kernel/present.js';
 import type { ProjectRef } from '../../../kernel/scope.js';
 import type { Postgres } from '../../../platform/postgres/index.js';
-import { RequestKeys, WalletHolds, type WalletKey, walletKeyText } from '../../ledger/index.js';
+import {
+  findWallets,
+  RequestKeys,
+  WalletHolds,
+  type WalletKey,
+  type WalletState,
+  walletKeyText,
+} from '../../ledger/index.js';
 import type { RuleAtLevel } from '../check/limit-status.js';
 import { readUsage } from '../check/limit-status-store.js';
 import {
   keyScopeOf,
   LeaseDecisions,
   type LeaseOutcomes,
+  type OpenLeaseRequest,
   outcomesOf,
   type RuledRequest,
 } from './decisions.js';
@@ -17,69 +25,104 @@ import type { Lease } from './lease.js';
 import { heldRule, heldRuleKey, LeaseChanges } from './lease-changes.js';
 import { type ReadRules, readRules } from './read-rules.js';
 import type { FoundLease } from './store.js';
-import { type RuleChange, writeIfUnchanged } from './unlocked-store.js';
+import { type GroupChanges, type RuleChange, writeIfUnchanged } from './unlocked-store.js';
 
 export interface UnlockedDeps {
   readonly postgres: Postgres;
   readonly clock: Clock;
 }
 
-/** Reads the rules of a group without a lock. */
-export function readUnlocked(
-  { postgres, clock }: UnlockedDeps,
-  project: ProjectRef,
-  rules: readonly RuleAtLevel[],
-): Promise<ReadRules> {
-  return readRules(clock, project, rules, async (query) =>
-    present((await readUsage(postgres, [query]))[0], 'the use of the rules'),
-  );
+/** The data of a group of requests that was read without a lock. */
+export interface UnlockedRead extends ReadRules {
+  readonly keys: RequestKeys<BudgetLease>;
+  /** The wallets that pay for new leases and are prepaid. */
+  readonly wallets: readonly WalletState[];
 }
 
 /**
- * Whether a request depends on nothing but its lease, and on rules: not on an idempotency key, a project's setting for
- * unknown subjects, other leases, or a wallet that holds.
+ * Reads rules, and the keys and prepaid wallets of new leases, without a lock.
+ *
+ * @param grants requests for new leases, which are to be decided by what is read
+ */
+export async function readUnlocked(
+  { postgres, clock }: UnlockedDeps,
+  project: ProjectRef,
+  rules: readonly RuleAtLevel[],
+  grants: readonly OpenLeaseRequest[],
+): Promise<UnlockedRead> {
+  const payers = payersOf(project, grants);
+  const prepaid: WalletKey[] = [];
+  const wallets = payers.map((wallet) => ({ ...project, rules: [], wallet }));
+  const read = await readRules(clock, project, rules, async (query) => {
+    if (rules.length + wallets.length === 0) return { counted: [], available: undefined };
+    const [ofRules, ...ofWallets] = await readUsage(postgres, [query, ...wallets]);
+    for (const [at, { available }] of ofWallets.entries())
+      if (available !== undefined) prepaid.push(present(payers[at], 'a wallet'));
+    return present(ofRules, 'the use of the rules');
+  });
+  const found = prepaid.length === 0 ? [] : await findWallets(postgres, prepaid);
+  const keys = await RequestKeys.read<BudgetLease>(postgres, keyScopeOf(project), grants);
+  return { ...read, keys, wallets: found };
+}
+
+/**
+ * Whether a request depends on nothing but its lease, rules, an idempotency key and wallets: not on a project's setting
+ * for unknown subjects, or on other leases.
  */
 export function isPlainRequest(request: RuledRequest): boolean {
-  if (request.do === 'grant')
-    return request.key === undefined && request.parent === undefined && request.levels.length > 0;
+  if (request.do === 'grant') return request.parent === undefined && request.levels.length > 0;
   const lease = request.found?.lease;
-  if (lease === undefined || lease.hasChildren || lease.ancestorIds.length > 0) return false;
-  return request.do === 'renew' || !lease.holds.some(({ holdsWallet }) => holdsWallet);
+  return lease !== undefined && !lease.hasChildren && lease.ancestorIds.length === 0;
 }
 
 /**
  * Decides plain requests by what was read without a lock, and writes the decisions in one statement, if the reserved
- * amounts and the leases are still those that were read. Usage that a worker posts meanwhile counts as usage after the
- * decision: usage is never refused.
+ * amounts and the leases are still those that were read, the wallets can hold what they are asked for, and the keys are
+ * free. Usage that a worker posts meanwhile counts as usage after the decision: usage is never refused.
  *
- * @returns undefined if nothing was written, because others have changed what was read, or a wallet has to hold a lease
+ * @returns undefined if nothing was written, because others have changed what was read, or a credit has expired
  */
 export async function decideUnlocked(
   { postgres, clock }: UnlockedDeps,
   project: ProjectRef,
   requests: readonly RuledRequest[],
-  { statuses, versions }: ReadRules,
+  read: UnlockedRead,
 ): Promise<LeaseOutcomes | undefined> {
-  const { projectNo } = project;
+  const wallets = WalletHolds.unlocked(read.wallets, clock);
+  if (wallets === undefined) return undefined;
   const found = new Map<string, FoundLease>();
   for (const request of requests)
     if (request.do !== 'grant' && request.found !== undefined) found.set(request.id, request.found);
   const leases = new LeaseChanges(
-    projectNo,
+    project.projectNo,
     Array.from(found.values(), ({ lease }) => lease),
   );
-  const none = {
-    isDenied: false,
-    keys: RequestKeys.none<BudgetLease>(keyScopeOf(project)),
-    wallets: WalletHolds.none(),
-  } as const;
-  const outcomes = outcomesOf(new LeaseDecisions({ project, statuses, leases, clock, ...none }), requests);
-  const { added, reserved } = leases;
+  const { keys, statuses } = read;
+  const state = { project, statuses, leases, keys, wallets, clock, isDenied: false };
+  const outcomes = outcomesOf(new LeaseDecisions(state), requests);
+  const { added } = leases;
   const changed = leases.changed.map((lease) => ({
     lease,
     found: present(found.get(lease.id), 'a lease to change'),
   }));
   if (added.length + changed.length === 0) return outcomes;
+  const changes: GroupChanges = {
+    rules: ruleChanges(project, leases, read),
+    changed,
+    added,
+    unheld: unheldWalletsOf(added),
+    holds: wallets.changes,
+    keys: keys.kept,
+  };
+  return (await writeIfUnchanged(postgres, project, changes, unixSeconds(clock))) ? outcomes : undefined;
+}
+
+/** Returns the changes of rules, and all rules that the decisions depend on. */
+function ruleChanges(
+  { projectNo }: ProjectRef,
+  { reserved }: LeaseChanges,
+  { statuses, versions }: ReadRules,
+): RuleChange[] {
   const rules = new Map<string, RuleChange>();
   for (const status of statuses.values()) {
     const held = heldRule(status);
@@ -90,16 +133,35 @@ export async function decideUnlocked(
     const key = heldRuleKey(change);
     rules.set(key, { ...change, version: versions.get(key) });
   }
-  const changes = { rules: [...rules.values()], changed, added, wallets: walletsOf(added) };
-  return (await writeIfUnchanged(postgres, project, changes)) ? outcomes : undefined;
+  return [...rules.values()];
 }
 
-/** Returns the wallets that pay for amounts of these leases, each once. */
-function walletsOf(leases: readonly Lease[]): WalletKey[] {
-  const wallets = leases.flatMap(({ tenantId, projectId, accountId, holds }) =>
-    holds.flatMap(({ kind, unit: currency }) =>
-      accountId === null || kind === 'quantity' ? [] : { tenantId, projectId, accountId, currency },
-    ),
-  );
-  return [...new Map(wallets.map((wallet) => [walletKeyText(wallet), wallet])).values()];
+/** Returns the wallets that pay for amounts of new leases, each once. */
+export function payersOf(
+  { tenantId, projectId }: ProjectRef,
+  grants: readonly OpenLeaseRequest[],
+): WalletKey[] {
+  const wallets = new Map<string, WalletKey>();
+  for (const { input, parent, levels } of grants) {
+    const accountId = levels[0]?.route.account.id;
+    if (accountId === undefined || parent !== undefined) continue;
+    for (const { kind, unit: currency } of input.holds) {
+      const wallet = { tenantId, projectId, accountId, currency };
+      if (kind === 'amount') wallets.set(walletKeyText(wallet), wallet);
+    }
+  }
+  return [...wallets.values()];
+}
+
+/** Returns the wallets that pay for amounts of these leases and hold none of them, each once. */
+function unheldWalletsOf(leases: readonly Lease[]): WalletKey[] {
+  const wallets = new Map<string, WalletKey>();
+  for (const { tenantId, projectId, accountId, holds } of leases) {
+    if (accountId === null) continue;
+    for (const { kind, unit: currency, holdsWallet } of holds) {
+      const wallet = { tenantId, projectId, accountId, currency };
+      if (kind === 'amount' && !holdsWallet) wallets.set(walletKeyText(wallet), wallet);
+    }
+  }
+  return [...wallets.values()];
 }
