@@ -17,7 +17,7 @@ import type { GroupResult } from '../check/groups.js';
 import { type AskedLimit, refuseFull } from '../check/limit-exceeded.js';
 import type { LimitStatus, RuleAtLevel } from '../check/limit-status.js';
 import type { SubjectLevel } from '../rules/route-rules.js';
-import { type Hold, type Lease, type LeaseInput, toBudgetLease, walletHoldsOf } from './lease.js';
+import { type Hold, type Lease, type LeaseInput, toBudgetLease, walletHoldsOf, withHolds } from './lease.js';
 import { heldRule, heldRuleKey, type LeaseChanges } from './lease-changes.js';
 import { partOf, refuseMoreThanLeft, refuseUnfit, rulesBeside } from './parts.js';
 import type { HeldRule } from './reserved-store.js';
@@ -79,6 +79,8 @@ export interface LeaseState {
   readonly wallets: WalletHolds;
   /** The leases to close or to renew. */
   readonly leases: LeaseChanges;
+  /** If too many leases are below those to close: the ids of the lowest ones, which are ended first. */
+  readonly bottom?: readonly string[] | undefined;
   readonly clock: Clock;
 }
 
@@ -140,12 +142,21 @@ export class LeaseDecisions {
     return lease;
   }
 
-  /** Releases what the lease still holds; a lease that has ended stays as it is. */
+  /**
+   * Releases what the lease still holds; a lease that has ended stays as it is. With too many leases below, only the
+   * lowest of them end, and the lease stays active: the request is to be repeated.
+   */
   #close({ id }: CloseRequest): Lease {
     const lease = this.#found(id);
     if (lease.status !== 'active') return lease;
-    const { leases, wallets } = this.#state;
-    for (const released of leases.end(lease, this.nowS)) giveBackToWallets(wallets, released);
+    const { leases, wallets, bottom } = this.#state;
+    const isLater = bottom !== undefined && lease.hasChildren;
+    const ending = isLater ? bottom.filter((one) => this.#found(one).ancestorIds.includes(id)) : [id];
+    for (const one of ending) {
+      const next = this.#found(one);
+      if (next.status !== 'active') continue;
+      for (const released of leases.end(next, this.nowS)) giveBackToWallets(wallets, released);
+    }
     return this.#found(id);
   }
 
@@ -284,12 +295,4 @@ export function limitsAsked(
 /** Releases what a lease holds of its wallets; the lease is passed as it was before its end. */
 export function giveBackToWallets(wallets: WalletHolds, lease: Lease): void {
   for (const held of walletHoldsOf(lease)) wallets.release(held);
-}
-
-/** Returns an answer as it is now: an answer that release 0.1.0 has stored for an idempotency key has no holds. */
-function withHolds(answer: BudgetLease): BudgetLease {
-  const { amount, currency, used_amount: used, remaining_amount: remaining } = answer;
-  const isOld = answer.holds === undefined && amount !== null && currency !== null;
-  if (!isOld || used === null || remaining === null) return answer;
-  return { ...answer, dimensions: {}, parent_lease_id: null, holds: [{ amount, currency, used, remaining }] };
 }

@@ -20,7 +20,7 @@ import {
   type RuledRequest,
   resultOf,
 } from './decisions.js';
-import { rulesHolding, walletsHolding } from './lease.js';
+import { type Lease, rulesHolding, walletsHolding } from './lease.js';
 import { heldRule, heldRuleKey, LeaseChanges } from './lease-changes.js';
 import { readRules } from './read-rules.js';
 import { type LeaseRequest, type LevelsOfSubjects, withRules } from './request-rules.js';
@@ -31,8 +31,13 @@ import { decideUnlocked, isPlainRequest, payersOf, readUnlocked, type UnlockedDe
 /** Upper bound of the attempts to decide a group, each of which finds another key used. */
 const KEY_ATTEMPTS_MAX = 5;
 
+/** Upper bound of the leases below others that one transaction ends. */
+const LEASES_BELOW_MAX = 1_000;
+
 export interface LeaseGroupDeps extends UnlockedDeps {
   readonly limits: LevelsOfSubjects;
+  /** See `LEASES_BELOW_MAX`. */
+  readonly belowMax?: number;
 }
 
 /**
@@ -103,7 +108,7 @@ class LeaseGroup {
     const { clock } = this.#deps;
     const { projectNo } = project;
     const grants = grantsOf(requests);
-    const leases = await this.#lockLeases(new ProjectTx(tx, project), requests);
+    const { leases, bottom } = await this.#lockLeases(new ProjectTx(tx, project), requests);
     const ending = releasedBy(requests, leases);
     const rules = rulesOf(requests);
     await lockReserved(tx, projectNo, rulesToLock(rules, ending));
@@ -115,23 +120,45 @@ class LeaseGroup {
     const isAnyUnknown = grants.some(({ levels }) => levels.length === 0);
     const isDenied = isAnyUnknown && (await readDenials(tx, [project])).includes(true);
     const keys = await RequestKeys.read<BudgetLease>(tx, keyScopeOf(project), grants);
-    return { project, isDenied, keys, statuses, wallets, leases, clock };
+    return { project, isDenied, keys, statuses, wallets, leases, bottom, clock };
   }
 
-  /** Locks the leases that requests name, with all their ancestors, and then those below the ones to change. */
-  async #lockLeases(tx: ProjectTx, requests: readonly RuledRequest[]): Promise<LeaseChanges> {
+  /** Locks the leases that requests name, with all their ancestors, and then those below the ones to close. */
+  async #lockLeases(
+    tx: ProjectTx,
+    requests: readonly RuledRequest[],
+  ): Promise<Pick<LeaseState, 'leases' | 'bottom'>> {
+    const { belowMax = LEASES_BELOW_MAX } = this.#deps;
     const named = requests.flatMap((request) => {
       if (request.do !== 'grant') return [request.id, ...request.ancestorIds];
       return request.parent === undefined ? [] : [request.parent.id, ...request.parent.ancestorIds];
     });
-    const leases = await store.lockLeases(tx, [...new Set(named)]);
-    const changing = new Set(requests.flatMap((request) => (request.do === 'grant' ? [] : request.id)));
-    const above = leases.filter(({ id, hasChildren }) => hasChildren && changing.has(id));
-    const below = await store.lockLeasesBelow(
-      tx,
-      above.map(({ id }) => id),
-    );
-    return new LeaseChanges(this.#project.projectNo, [...leases, ...below]);
+    const locked = await store.lockLeases(tx, [...new Set(named)]);
+    const above = new Map(locked.filter(({ hasChildren }) => hasChildren).map((lease) => [lease.id, lease]));
+    await this.#shortenBelow(tx, requests, above);
+    const closing = new Set(requests.flatMap((request) => (request.do === 'close' ? request.id : [])));
+    const ending = [...closing].filter((id) => above.has(id));
+    const { leases, bottom } = await store.lockLeasesBelow(tx, ending, belowMax);
+    return {
+      leases: new LeaseChanges(this.#project.projectNo, [...locked, ...leases]),
+      bottom: bottom.length < belowMax ? undefined : bottom.map(({ id }) => id),
+    };
+  }
+
+  /** Shortens the lives of all leases below those whose renewal ends them earlier. */
+  async #shortenBelow(
+    tx: ProjectTx,
+    requests: readonly RuledRequest[],
+    above: ReadonlyMap<string, Lease>,
+  ): Promise<void> {
+    const nowS = unixSeconds(this.#deps.clock);
+    for (const request of requests) {
+      if (request.do !== 'renew') continue;
+      const { id, ttlSeconds } = request;
+      const lease = above.get(id);
+      if (lease?.status !== 'active' || lease.expiresAt <= nowS) continue;
+      if (nowS + ttlSeconds < lease.expiresAt) await store.shortenLeasesBelow(tx, id, nowS + ttlSeconds);
+    }
   }
 
   async #write(tx: Tx, { keys, wallets, leases }: LeaseState): Promise<void> {

@@ -213,3 +213,11 @@ function toLeaseHold({ kind, unit, amount, used, held }: Hold): LeaseHold {
     remaining: amountText(held),
   };
 }
+
+/** Returns an answer as it is now: an answer that release 0.1.0 has stored for an idempotency key has no holds. */
+export function withHolds(answer: BudgetLease): BudgetLease {
+  const { amount, currency, used_amount: used, remaining_amount: remaining } = answer;
+  const isOld = answer.holds === undefined && amount !== null && currency !== null;
+  if (!isOld || used === null || remaining === null) return answer;
+  return { ...answer, dimensions: {}, parent_lease_id: null, holds: [{ amount, currency, used, remaining }] };
+}

@@ -114,18 +114,50 @@ export async function lockLeases(tx: ProjectTx, ids: readonly string[]): Promise
   return rows.map(toLease);
 }
 
-/**
- * Locks the active leases below others. The transaction has locked these with all their ancestors, as has any other one
- * that adds a lease below them, so none is missed.
- */
-export async function lockLeasesBelow(tx: ProjectTx, ids: readonly string[]): Promise<Lease[]> {
-  if (ids.length === 0) return [];
-  const rows = await tx.rows<LeaseRow>`
-    select ${LEASE_COLUMNS} from budget_leases l
-    where ${tx.isOwn('l')} and l.ancestor_ids && ${ids}::text[] and l.ancestor_ids is not null and l.status = 'active'
-    order by ${PARENTS_FIRST} for update`;
-  return rows.map(toLease);
+/** Active leases below others. */
+export interface LeasesBelow {
+  /** No lease is below one of them that is not among them; those at the very bottom come first. */
+  readonly bottom: readonly Lease[];
+  /** The bottom, and the leases that it is a part of. */
+  readonly leases: readonly Lease[];
 }
+
+/**
+ * Locks up to `max` active leases below others, from the bottom up, and the leases that they are a part of. The
+ * transaction has locked the others with all their ancestors, as has any other one that adds a lease below them, so
+ * none is missed.
+ */
+export async function lockLeasesBelow(
+  tx: ProjectTx,
+  ids: readonly string[],
+  max: number,
+): Promise<LeasesBelow> {
+  if (ids.length === 0) return { bottom: [], leases: [] };
+  const rows = await tx.rows<LeaseRow & { readonly is_bottom: boolean }>`
+    with b as materialized (
+      select l.id, l.ancestor_ids[1] as parent_id from budget_leases l
+      where ${isActiveBelow(tx, ids)} order by cardinality(l.ancestor_ids) desc, l.id limit ${max}
+    )
+    select ${LEASE_COLUMNS}, l.id in (select id from b) as is_bottom from budget_leases l
+    where ${tx.isOwn('l')} and l.id in (select id from b union select parent_id from b) and l.status = 'active'
+    order by ${PARENTS_FIRST} for update`;
+  const leases = rows.map(toLease);
+  return { leases, bottom: leases.filter((_, at) => rows[at]?.is_bottom === true).reverse() };
+}
+
+/** Lets no active lease below another one, which this transaction has locked, live longer than until `expiresAt`. */
+export async function shortenLeasesBelow(tx: ProjectTx, id: string, expiresAt: number): Promise<void> {
+  await tx.change`
+    with b as materialized (
+      select l.id from budget_leases l where ${isActiveBelow(tx, [id])} and l.expires_at > ${expiresAt}
+      order by ${PARENTS_FIRST} for update
+    )
+    update budget_leases l set expires_at = ${expiresAt} from b where ${tx.isOwn('l')} and l.id = b.id`;
+}
+
+/** The index `budget_leases_below` finds them. */
+const isActiveBelow = (tx: ProjectTx, ids: readonly string[]) => tx.part`${tx.isOwn('l')}
+  and l.ancestor_ids && ${ids}::text[] and l.ancestor_ids is not null and l.status = 'active'`;
 
 /** Names a lease of any project. */
 export type LeaseKey = Pick<Lease, 'projectId' | 'id'>;
