@@ -2,11 +2,14 @@ import type { Postgres } from '../../platform/postgres/index.js';
 import type { WalletKey, WalletState } from './wallet.js';
 import { toWallet, WALLET_COLUMNS, type WalletRow, walletKeyLists } from './wallet-store.js';
 
-/** `limit` makes each key one look-up in the index: a plan that is kept must not depend on the size of the table. */
+/**
+ * `limit` makes each key one look-up in the index: a plan that is kept must not depend on the size of the table. The
+ * subqueries hide the number of keys: for few keys PostgreSQL would otherwise plan the statement each time.
+ */
 const FIND = {
   name: 'wallets-found',
   text: `select ${WALLET_COLUMNS}
-    from unnest($1::text[], $2::text[], $3::text[], $4::text[]) as k (tenant_id, project_id, account_id, currency)
+    from unnest((select $1::text[]), (select $2::text[]), (select $3::text[]), (select $4::text[])) as k (tenant_id, project_id, account_id, currency)
     cross join lateral (
       select * from wallets w
       where w.tenant_id = k.tenant_id and w.project_id = k.project_id and w.account_id = k.account_id

@@ -72,11 +72,14 @@ export interface FoundLease {
   readonly version: string;
 }
 
-/** `limit` makes each key one look-up in the index: a plan that is kept must not depend on the size of the table. */
+/**
+ * `limit` makes each key one look-up in the index: a plan that is kept must not depend on the size of the table. The
+ * subqueries hide the number of keys: for few keys PostgreSQL would otherwise plan the statement each time.
+ */
 const FIND = {
   name: 'leases-found',
   text: `select ${COLUMNS}, l.version, k.position
-    from unnest($1::text[], $2::text[], $3::text[]) with ordinality as k (tenant_id, project_id, id, position)
+    from unnest((select $1::text[]), (select $2::text[]), (select $3::text[])) with ordinality as k (tenant_id, project_id, id, position)
     cross join lateral (
       select l.*, l.xmin as version from budget_leases l
       where l.tenant_id = k.tenant_id and l.project_id = k.project_id and l.id = k.id limit 1
