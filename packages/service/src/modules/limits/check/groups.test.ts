@@ -106,3 +106,30 @@ test('returns how many items wait, since when, and how many were refused or fail
   expect(await second).toBe('failed');
   expect(state()).toEqual([0, 0, 1, 1]);
 });
+
+test('a group that is smaller than the one before it may wait for more', async () => {
+  let endWait = () => {};
+  let waits = 0;
+  const gather = () => {
+    waits += 1;
+    return new Promise<void>((resolve) => {
+      endWait = resolve;
+    });
+  };
+  const { groups, begun, end } = controlled({ gather });
+  const runs = ['a1', 'a2', 'a3'].map((name) => groups.run('a', name));
+  await settled();
+  runs.push(groups.run('a', 'a4'));
+  end('a1 a2 a3');
+  await settled();
+  expect([begun, waits]).toEqual([['a1 a2 a3'], 1]);
+  runs.push(groups.run('a', 'a5'));
+  endWait();
+  await settled();
+  for (const name of ['a6', 'a7']) runs.push(groups.run('a', name));
+  end('a4 a5');
+  await settled();
+  end('a6 a7');
+  await Promise.all(runs);
+  expect([begun, waits]).toEqual([['a1 a2 a3', 'a4 a5', 'a6 a7'], 1]);
+});

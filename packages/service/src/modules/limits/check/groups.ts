@@ -17,6 +17,11 @@ export interface GroupOptions {
   readonly waitingMax?: number;
   /** Upper bound of the items in one group. */
   readonly groupMax?: number;
+  /**
+   * Waits before a group that is smaller than the one before it. Clients that have just got an answer ask again a
+   * moment later, and one large group costs less than two small ones. Undefined to wait for nobody.
+   */
+  readonly gather?: (() => Promise<unknown>) | undefined;
   /** A clock that never goes back; measures how long items wait. */
   readonly monotonicMs?: () => number;
 }
@@ -58,6 +63,7 @@ export class Groups<Item, Answer> {
     this.#options = {
       waitingMax: WAITING_MAX,
       groupMax: GROUP_MAX,
+      gather: undefined,
       monotonicMs: () => performance.now(),
       ...options,
     };
@@ -106,10 +112,14 @@ export class Groups<Item, Answer> {
   }
 
   async #workOff(key: string, waiting: Waiting<Item, Answer>[]): Promise<void> {
+    let before = 0;
     while (waiting.length > 0) {
       // Requests that arrived together are parsed one after the other: wait one turn, so that they share a group.
       await nextTurn();
-      await this.#workOn(waiting.splice(0, this.#options.groupMax));
+      if (waiting.length < before) await this.#options.gather?.();
+      const group = waiting.splice(0, this.#options.groupMax);
+      before = group.length;
+      await this.#workOn(group);
     }
     this.#waiting.delete(key);
   }

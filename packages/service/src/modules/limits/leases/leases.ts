@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { BudgetLease, LeaseStatus } from '@tollgate/contract';
 import { unixSeconds } from '../../../kernel/clock.js';
 import { DomainError, invalidRequest } from '../../../kernel/errors.js';
@@ -14,6 +15,9 @@ import { type LeaseInput, toBudgetLease } from './lease.js';
 import { withWorkOf } from './parts.js';
 import type { LeaseRequest } from './request-rules.js';
 import * as store from './store.js';
+
+/** For how long a group that is smaller than the one before it waits for clients to ask again. */
+const GATHER_MS = 3;
 
 export interface LeasesDeps extends LeaseGroupDeps {
   readonly limits: Pick<SubjectLimits, 'levelsOf' | 'usage'>;
@@ -38,16 +42,19 @@ export class Leases {
 
   constructor(deps: LeasesDeps) {
     this.#deps = deps;
-    this.#groups = new Groups(async (waiting) => {
-      const [first] = waiting;
-      if (first === undefined) return [];
-      const requests = waiting.map(({ request }) => request);
-      try {
-        return await decideLeaseRequests(deps, first.project, requests);
-      } finally {
-        deps.limits.usage.forget(first.project.projectId);
-      }
-    });
+    this.#groups = new Groups(
+      async (waiting) => {
+        const [first] = waiting;
+        if (first === undefined) return [];
+        const requests = waiting.map(({ request }) => request);
+        try {
+          return await decideLeaseRequests(deps, first.project, requests);
+        } finally {
+          deps.limits.usage.forget(first.project.projectId);
+        }
+      },
+      { gather: () => delay(GATHER_MS) },
+    );
     this.#found = new Groups(async (keys) => answered(await store.findLeases(deps.postgres, keys)));
   }
 
@@ -66,7 +73,7 @@ export class Leases {
    */
   async create(project: ProjectRef, input: LeaseInput, key: string | undefined): Promise<BudgetLease> {
     const { subject, parentId } = input;
-    const asked = askedBy(input);
+    const asked = key === undefined ? [] : askedBy(input);
     if (parentId === undefined)
       return this.#run(subject, { project, request: { do: 'grant', input, parent: undefined, key, asked } });
     const parent = (await this.#found.run(TOGETHER, { ...project, id: parentId }))?.lease;
