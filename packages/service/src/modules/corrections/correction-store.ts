@@ -94,16 +94,11 @@ export async function countInProgress(db: ProjectDb): Promise<number> {
   return row?.open ?? 0;
 }
 
-/** Returns the newest correction of one event, of those that plan or apply the same action. */
-export function latestOpenOf(
-  db: ProjectDb,
-  eventId: string,
-  action: StoredCorrection['action'],
-): Promise<StoredCorrection | undefined> {
+/** Returns the newest correction of one event alone that is planned or applied now. */
+export function latestOpenOf(db: ProjectDb, eventId: string): Promise<StoredCorrection | undefined> {
   return db.row<StoredCorrection>`
     select ${CORRECTION_COLUMNS} from usage_corrections c
-    where ${db.isOwn('c')} and c.raw_event_id = ${eventId}::uuid and c.action = ${action}
-      and c.status in ('planning', 'applying')
+    where ${db.isOwn('c')} and c.raw_event_id = ${eventId}::uuid and c.status in ('planning', 'applying')
     order by c.id desc limit 1`;
 }
 

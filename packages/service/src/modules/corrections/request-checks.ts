@@ -135,7 +135,10 @@ function staleBacktest(message: string): DomainError {
   return new DomainError('backtest_stale', { details: [{ path: 'backtest_id', message }] });
 }
 
-/** Returns the correction that has made an event what is asked for, or is doing so. */
+/**
+ * Returns the correction that has made an event what is asked for, or is doing so; undefined while a later one of the
+ * event is in progress that makes it something else, because that one may be applied last.
+ */
 export async function earlierOf(
   db: ProjectDb,
   eventId: string,
@@ -144,8 +147,8 @@ export async function earlierOf(
   const isSame = (known: StoredCorrection | undefined): known is StoredCorrection =>
     known?.action === action &&
     (action === 'void' || isDeepEqual(known.request.replacement, request.replacement));
-  const open = await store.latestOpenOf(db, eventId, action);
-  if (isSame(open)) return open.id;
+  const open = await store.latestOpenOf(db, eventId);
+  if (open !== undefined) return isSame(open) ? open.id : undefined;
   const inForce = (await latestRevisions(db, [eventId])).get(eventId)?.correctionId;
   const known = inForce ? await store.readCorrection(db, inForce) : undefined;
   return isSame(known) ? known.id : undefined;
