@@ -51,6 +51,22 @@ async function insertPart(correctionId: string, no: number, ids: readonly string
   );
 }
 
+/** Inserts a counter of a correction with one item of each event. */
+async function insertCounts(correctionId: string, ids: readonly string[]): Promise<void> {
+  const names = [project.tenantId, project.projectId, correctionId];
+  await rows(
+    `insert into usage_correction_counters (tenant_id, project_id, correction_id, key, period_start, counter)
+     values ($1, $2, $3, '', 0, '{}')`,
+    names,
+  );
+  await rows(
+    `insert into usage_correction_counts (tenant_id, project_id, correction_id, key, period_start, side, raw_event_id,
+       item, part_no, quantity, rule, rated_at_ms, amount)
+     select $1, $2, $3, '', 0, 'in', id, 0, 0, 1, '{}', 0, 1 from unnest($4::uuid[]) as id`,
+    [...names, ids],
+  );
+}
+
 describe('the job of corrections', () => {
   const job = (advanced: () => number) =>
     createCorrectionJob({
@@ -85,18 +101,22 @@ describe('the job of corrections', () => {
     await rows('delete from usage_corrections');
   });
 
-  it('ends plans that were not applied for a week, and deletes their parts', async () => {
+  it('ends plans that were not applied for a week, and deletes their parts and counters', async () => {
     await insertCorrection('cor_old', 'planned', NOW_MS - 7 * DAY_MS - 1);
     await insertCorrection('cor_new', 'planned', NOW_MS - 7 * DAY_MS);
-    for (const id of ['cor_old', 'cor_new']) await insertPart(id, 0, [NEW]);
+    for (const id of ['cor_old', 'cor_new']) {
+      await insertPart(id, 0, [NEW]);
+      await insertCounts(id, [NEW]);
+    }
     await job(() => 0).sweep();
     expect(await rows('select id, status from usage_corrections order by id')).toEqual([
       { id: 'cor_new', status: 'planned' },
       { id: 'cor_old', status: 'expired' },
     ]);
-    expect(await rows('select correction_id from usage_correction_parts')).toEqual([
-      { correction_id: 'cor_new' },
-    ]);
+    for (const table of ['parts', 'counters', 'counts']) {
+      const left = await rows(`select correction_id from usage_correction_${table}`);
+      expect([table, left]).toEqual([table, [{ correction_id: 'cor_new' }]]);
+    }
   });
 });
 
@@ -134,5 +154,19 @@ describe('events whose history was deleted', () => {
     const left = await rows(`select encode(uuid_send(raw_event_id), 'hex') as id from usage_event_revisions`);
     expect(left).toEqual([{ id: NEW }]);
     expect(await forgetExpired(test.postgres, [], 10)).toBe(0);
+  });
+
+  it('have charge items in counters, which are forgotten until none is left', async () => {
+    await rows('delete from usage_corrections');
+    await insertCorrection('cor_new', 'applied');
+    const old = Array.from({ length: 5 }, (_, index) => `0000001${index}${'0'.repeat(24)}`);
+    await insertCounts('cor_new', [...old, NEW]);
+    const keptFrom = [{ projectId: project.projectId, firstId: `60000000${'0'.repeat(24)}` }];
+    const numbers: number[] = [];
+    for (let sweep = 0; sweep < 4; sweep++) numbers.push(await forgetExpired(test.postgres, keptFrom, 2));
+    expect(numbers).toEqual([2, 2, 1, 0]);
+    expect(
+      await rows(`select encode(uuid_send(raw_event_id), 'hex') as id from usage_correction_counts`),
+    ).toEqual([{ id: NEW }]);
   });
 });

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
+import { present } from '../../kernel/present.js';
 import type { ProjectRef } from '../../kernel/scope.js';
 import { isNotMoving, type Postgres } from '../../platform/postgres/index.js';
 import type { OpenCorrection, StoredCorrection } from './correction.js';
@@ -57,7 +58,8 @@ export async function isStepDue({ db }: Pick<Postgres, 'db'>, nowMs: number): Pr
 }
 
 /**
- * Deletes what is kept of events whose history was deleted; returns the number of rows.
+ * Deletes what is kept of events whose history was deleted: at most `max` rows of each table. Returns the number of
+ * rows of the table of which most were deleted; if it is `max`, more may be left.
  *
  * @param keptFrom the first id (32 hex digits) that each project keeps
  */
@@ -66,53 +68,57 @@ export async function forgetExpired(
   keptFrom: readonly { readonly projectId: string; readonly firstId: string }[],
   max: number,
 ): Promise<number> {
-  const { numAffectedRows } = await sql`
+  const { rows } = await sql<{ count: number }>`
     with kept as (
       select * from unnest(
         ${keptFrom.map(({ projectId }) => projectId)}::text[], ${keptFrom.map(({ firstId }) => firstId)}::uuid[]
       ) as k (project_id, first_id)
-    ), uncounted as (
+    ), counts as (
       delete from usage_correction_counts where (project_id, correction_id, key, period_start, side, raw_event_id, item) in (
         select e.project_id, e.correction_id, e.key, e.period_start, e.side, e.raw_event_id, e.item from kept
         join usage_correction_counts e on e.project_id = kept.project_id and e.raw_event_id < kept.first_id
         where ${isNotMoving('e.tenant_id')} limit ${max}
-      )
-    ), forgotten as (
+      ) returning 1
+    ), parts as (
       delete from usage_correction_parts where (project_id, correction_id, no) in (
         select p.project_id, p.correction_id, p.no from kept
         join usage_correction_parts p on p.project_id = kept.project_id
           and p.raw_event_ids[cardinality(p.raw_event_ids)] < kept.first_id
         where ${isNotMoving('p.tenant_id')} limit ${max}
-      )
+      ) returning 1
+    ), revisions as (
+      delete from usage_event_revisions where (project_id, raw_event_id) in (
+        select r.project_id, r.raw_event_id from kept
+        join usage_event_revisions r on r.project_id = kept.project_id and r.raw_event_id < kept.first_id
+        where ${isNotMoving('r.tenant_id')} limit ${max}
+      ) returning 1
     )
-    delete from usage_event_revisions where (project_id, raw_event_id) in (
-      select r.project_id, r.raw_event_id from kept
-      join usage_event_revisions r on r.project_id = kept.project_id and r.raw_event_id < kept.first_id
-      where ${isNotMoving('r.tenant_id')} limit ${max}
-    )
+    select greatest((select count(*) from counts), (select count(*) from parts), (select count(*) from revisions)) as count
   `.execute(db);
-  return Number(numAffectedRows ?? 0n);
+  return present(rows[0], 'the number of forgotten rows').count;
 }
 
-/** Ends plans that were not applied for too long; returns their number. */
+/** Ends plans that were not applied for too long, and deletes all that they have planned. */
 export async function expirePlans(
   { db }: Pick<Postgres, 'db'>,
   plannedBeforeMs: number,
   max: number,
-): Promise<number> {
-  const { numAffectedRows } = await sql`
+): Promise<void> {
+  await sql`
     with expired as (
       update usage_corrections set status = 'expired' where (project_id, id) in (
         select project_id, id from usage_corrections
         where status = 'planned' and planned_at_ms < ${plannedBeforeMs} and ${isNotMoving('tenant_id')}
         order by planned_at_ms limit ${max} for update skip locked
       ) returning project_id, id
-    ), uncounted as (
+    ), counts as (
       delete from usage_correction_counts e using expired
       where e.project_id = expired.project_id and e.correction_id = expired.id
+    ), counters as (
+      delete from usage_correction_counters c using expired
+      where c.project_id = expired.project_id and c.correction_id = expired.id
     )
     delete from usage_correction_parts part using expired
     where part.project_id = expired.project_id and part.correction_id = expired.id
   `.execute(db);
-  return Number(numAffectedRows ?? 0n);
 }
