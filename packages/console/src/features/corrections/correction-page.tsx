@@ -11,6 +11,7 @@ import { EmptyState, ReadFailure, Skeleton } from '../../ui/states.js';
 import { type RuleSetKind, useRuleSet } from '../rules/api.js';
 import { useActorNames } from '../settings/actor-names.js';
 import { isInProgress, useCorrection } from './api.js';
+import { changesOf } from './changes-of.js';
 import { CorrectionActions } from './correction-actions.js';
 import { CorrectionExamples } from './correction-examples.js';
 import { describeFilter, listAddress } from './correction-filter.js';
@@ -239,22 +240,12 @@ function RuleSetName({ kind, id }: { readonly kind: RuleSetKind; readonly id: st
 
 /** Planned changes, and those in force where they are others. */
 function Changes({ correction }: { readonly correction: Correction }) {
-  const { status, totals, totals_count, examples, applied, events_changed: changed } = correction;
-  const isPart = applied.events > 0 && applied.events < changed;
-  const isDone = status === 'applied' || status === 'reverted' || status === 'reverting';
   return (
     <>
-      {isPart && applied.totals.length > 0 && (
-        <CorrectionTotals label="Changes in force" totals={applied.totals} />
-      )}
-      {totals.length > 0 && (
-        <CorrectionTotals
-          label={isDone ? 'Changes' : 'Planned changes'}
-          totals={totals}
-          totalsCount={totals_count}
-        />
-      )}
-      {examples.length > 0 && <CorrectionExamples examples={examples} />}
+      {changesOf(correction).map((changes) => (
+        <CorrectionTotals key={changes.label} {...changes} />
+      ))}
+      {correction.examples.length > 0 && <CorrectionExamples examples={correction.examples} />}
     </>
   );
 }

@@ -43,8 +43,8 @@ interface CorrectionEnd {
 }
 
 /**
- * Records in the audit log that a correction was applied or reverted, by whom, and its totals; those in force if it has
- * ended as `stale`.
+ * Records in the audit log that a correction was applied or reverted, by whom, and its totals: those in force, or those
+ * of the plan if nothing is in force any more.
  */
 export async function auditEnd(
   tx: Tx,
@@ -52,7 +52,7 @@ export async function auditEnd(
   { id, action, reason, project, createdBy, appliedBy, revertedBy }: OpenCorrection,
   { verb, status, eventsApplied, nowMs }: CorrectionEnd,
 ): Promise<void> {
-  const kind = status === 'stale' ? 'applied' : 'planned';
+  const kind = status === 'reverted' ? 'planned' : 'applied';
   const { totals, count } = await readTotals(db, id, kind, AUDIT_TOTALS_MAX);
   await audit(tx, {
     tenantId: project.tenantId,
