@@ -59,3 +59,21 @@ it('finds them by indexes, whatever a project has corrected', async () => {
   expect(text).toMatch(/usage_correction_parts_by_events/);
   expect(text).not.toMatch(/Seq Scan/);
 });
+
+it('lists replacements without the new content of their event, which a page of them would have in memory', async () => {
+  const { tenantId, projectId } = db.scope;
+  const request = { filter: null, rules: null, replacement: { rawJson: '{}', subject: null } };
+  const insert = (id: string, action: string, asked: object) =>
+    test.postgres.pool.query(
+      `insert into usage_corrections (tenant_id, project_id, id, action, status, request, reason, is_applied_at_once,
+         created_by, created_at_ms) values ($1, $2, $3, $4, 'failed', $5, 'test', true, 'service', 0)`,
+      [tenantId, projectId, id, action, JSON.stringify(asked)],
+    );
+  await insert('cor_a', 'rerate', { ...request, filter: { from: 1, to: 2 }, replacement: null });
+  await insert('cor_b', 'replace', request);
+  const { items } = await listCorrections(db, { status: 'failed' }, { limit: 2, offset: 0 });
+  expect(items.map(({ request: listed }) => listed)).toEqual([
+    { filter: null, rules: null },
+    { filter: { from: 1, to: 2 }, rules: null, replacement: null },
+  ]);
+});

@@ -1,19 +1,34 @@
 import type { CorrectionStatus } from '@tollgate/contract';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { ListPage, Page } from '../../kernel/page.js';
 import type { ProjectDb } from '../../platform/postgres/index.js';
 import type { CorrectionAuthor } from '../usage/index.js';
 import type { RankedExample } from './changes.js';
 import type { CorrectionInput, StoredCorrection } from './correction.js';
 
-/** The columns of `c`, as the fields of a `StoredCorrection`. */
-export const CORRECTION_COLUMNS = sql`c.id, c.action, c.status, encode(uuid_send(c.raw_event_id), 'hex') as "eventId", c.request,
+/** Returns the columns of `c`, as the fields of a `StoredCorrection`. */
+function correctionColumns(request: RawBuilder<unknown>) {
+  return sql`c.id, c.action, c.status, encode(uuid_send(c.raw_event_id), 'hex') as "eventId", ${request} as request,
   c.backtest_id as "backtestId", c.reason, c.is_applied_at_once as "isAppliedAtOnce", c.counters, c.phase, c.created_by as "createdBy",
   c.created_at_ms as "createdAtMs", c.planned_at_ms as "plannedAtMs", c.applied_at_ms as "appliedAtMs",
   c.applied_by as "appliedBy", c.reverted_at_ms as "revertedAtMs", c.reverted_by as "revertedBy", encode(uuid_send(c.planned_up_to), 'hex') as "plannedUpTo",
   c.events_total as "eventsTotal", c.events_matched as "eventsMatched", c.events_changed as "eventsChanged",
   c.events_failed as "eventsFailed", c.events_applied as "eventsApplied", c.part_count as "partCount",
   c.next_part as "nextPart", c.failure_code as "failureCode", c.failure_message as "failureMessage"`;
+}
+
+/** All columns of `c`. */
+export const CORRECTION_COLUMNS = correctionColumns(sql`c.request`);
+
+/** A page would have a hundred replacements, each as large as an event. */
+const LISTED_COLUMNS = correctionColumns(
+  sql`case c.action when 'replace' then '{"filter": null, "rules": null}'::json else c.request end`,
+);
+
+/** A correction without the new content of its event. */
+export interface ListedCorrection extends Omit<StoredCorrection, 'request'> {
+  readonly request: Omit<CorrectionInput, 'replacement'>;
+}
 
 /** The statuses of corrections with steps to do. */
 export const IN_PROGRESS = sql`('planning', 'applying', 'reverting')`;
@@ -79,10 +94,10 @@ export async function listCorrections(
   db: ProjectDb,
   filter: CorrectionListFilter,
   { limit, offset }: Page,
-): Promise<ListPage<StoredCorrection>> {
+): Promise<ListPage<ListedCorrection>> {
   const found = selectedCorrections(db, filter);
-  const items = await db.rows<StoredCorrection>`
-    select ${CORRECTION_COLUMNS} ${found} order by c.id desc limit ${limit} offset ${offset}`;
+  const items = await db.rows<ListedCorrection>`
+    select ${LISTED_COLUMNS} ${found} order by c.id desc limit ${limit} offset ${offset}`;
   const counted = await db.row<{ total: number }>`select count(*) as total ${found}`;
   return { items, totalCount: counted?.total ?? 0 };
 }

@@ -10,10 +10,10 @@ import { rawEventIdText } from '../../kernel/id.js';
 import type { ProjectDb } from '../../platform/postgres/index.js';
 import type { ChangedTotal } from './changes.js';
 import type { StoredCorrection } from './correction.js';
-import { readExamples } from './correction-store.js';
+import { type ListedCorrection, readExamples } from './correction-store.js';
 import { readTotals } from './part-store.js';
 
-export function shownSummary(row: StoredCorrection): CorrectionSummary {
+export function shownSummary(row: ListedCorrection): CorrectionSummary {
   const done = {
     planning: row.eventsMatched,
     reverting: row.eventsChanged - row.eventsApplied,
