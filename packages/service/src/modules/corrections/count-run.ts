@@ -1,5 +1,5 @@
 import type { ProjectDb } from '../../platform/postgres/index.js';
-import type { CountableItem, CounterPeriod } from '../counters/index.js';
+import { type CountableItem, type CounterPeriod, countedValue } from '../counters/index.js';
 import { RatingFailure, type TotalPrice, type TotalPrices } from '../rules/index.js';
 import type { ChangedPeriod, Count, CountSide } from './count.js';
 import { type CountResult, pageOfCounts } from './counts-store.js';
@@ -85,14 +85,23 @@ function putIn(
   return { ...count, before: counted.before ?? 0n, after: counted.after };
 }
 
-/** Returns the items of a correction whose values a period must know before it is counted; none where it keeps none. */
+/**
+ * Returns an item for each value that a period must know before it is counted; none where it keeps none. A correction
+ * can have millions of items, and few values.
+ */
 export async function itemsWithValues(run: CountRun, changed: ChangedPeriod): Promise<CountableItem[]> {
   const { aggregate } = changed.counter.definition;
-  const items: CountableItem[] = [];
-  if (aggregate === 'sum' || aggregate === 'count') return items;
-  for (const side of ['out', 'in'] as const)
-    for await (const page of pagesOf(run, changed, side)) items.push(...page);
-  return items;
+  if (aggregate === 'sum' || aggregate === 'count') return [];
+  const items = new Map<string, CountableItem>();
+  for (const side of ['out', 'in'] as const) {
+    for await (const page of pagesOf(run, changed, side)) {
+      for (const { quantity, value } of page) {
+        const kept = countedValue(changed.counter, { quantity, value });
+        if (kept !== undefined) items.set(kept, { quantity, value });
+      }
+    }
+  }
+  return [...items.values()];
 }
 
 /** Goes through the counts of a side in the order of the run. */

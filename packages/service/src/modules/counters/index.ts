@@ -1,5 +1,12 @@
 export { BatchCounters, type CountedEvent, type EventToCount } from './batch-counters.js';
-export { type CountableItem, type Counter, counterKey, counterOf, tooLarge } from './counter.js';
+export {
+  type CountableItem,
+  type Counter,
+  countedValue,
+  counterKey,
+  counterOf,
+  tooLarge,
+} from './counter.js';
 export { CounterMemory } from './counter-memory.js';
 export { CounterPeriod } from './counter-period.js';
 export { lockCounters, writeCounters } from './counter-store.js';
