@@ -61,7 +61,7 @@ function readsValues(measure: Measure): boolean {
   return isOfQuantities(measure) && measure !== 'average';
 }
 
-/** Whether a measure compares quantities or subjects of single charge items, which only events have. */
+/** Whether a measure compares values of single charge items that only events have: quantities, or e.g. subjects. */
 export function comparesItems(measure: Measure): boolean {
   const name = isUnique(measure) ? uniqueName(measure) : undefined;
   return readsValues(measure) || (name !== undefined && isInEventsOnly(name));

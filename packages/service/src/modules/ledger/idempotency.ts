@@ -64,9 +64,9 @@ export class KeysTaken extends DomainError {
 }
 
 /**
- * The keys of requests that are decided together, one after the other. They are read without a lock: the answers are
- * written only if nobody has used a key since. The caller has read before everything that a request with the same key
- * may have changed, so that no request is refused because of its own repetition.
+ * The keys of requests that are decided together, one after the other. No lock is taken to read them: the answers are
+ * written only if nobody has used a key since. Read keys after everything else that the requests depend on: a repeated
+ * request is then not refused because of what its first attempt has changed.
  */
 export class RequestKeys<Answer extends object> {
   readonly #earlier: ReadonlyMap<string, KeyUse>;

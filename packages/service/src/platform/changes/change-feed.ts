@@ -27,7 +27,7 @@ export interface ChangeFeedOptions {
   readonly monotonicMs?: () => number;
 }
 
-/** Tells a memory of this process which keys have changed, by transactions of any process. It is told at each look. */
+/** At each look, tells a memory of this process which keys the transactions of any process have changed. */
 export class ChangeFeed {
   readonly #options: Required<ChangeFeedOptions>;
   /** The snapshot of the last look; undefined before the first one and after a failure. */

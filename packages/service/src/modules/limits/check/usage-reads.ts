@@ -110,7 +110,7 @@ class UsageMemory implements ChangeMemory {
     return this.#remembered.mark();
   }
 
-  /** Until the changed windows and wallets are read again, answers are of the moment of the look before. */
+  /** Reads changed windows and wallets again. Meanwhile, answers show the moment of the look before this one. */
   async learn(keys: readonly number[] | undefined, mark: number, tx: Tx): Promise<void> {
     const asked = keys === undefined ? [] : this.#remembered.askedOf(keys);
     const reads = await readUsageIn(
