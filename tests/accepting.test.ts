@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readGuide } from '../packages/service/src/testing/guide.js';
@@ -13,6 +13,7 @@ import {
 } from './support/accepting.js';
 import { Connection } from './support/connections.js';
 import { call } from './support/http.js';
+import { nicenessOfThreads } from './support/process-tree.js';
 import { createSampleProject } from './support/sample-project.js';
 import type { RunningService } from './support/service.js';
 
@@ -68,6 +69,19 @@ describe('accepting processes', () => {
       expect(new Set(processes).size).toBe(2);
     });
     expect(await accepting.rated(project)).toBe(CONNECTIONS * 101);
+  });
+
+  it.runIf(process.platform === 'linux')('let their main threads go before all others', () => {
+    const processes = accepting.processes();
+    expect(processes).toHaveLength(PROCESSES);
+    for (const { pid } of processes) {
+      const threads = nicenessOfThreads(pid);
+      const main = threads.get(pid);
+      threads.delete(pid);
+      expect(main).toBe(getPriority());
+      expect(threads.size).toBeGreaterThan(4);
+      expect([...threads.values()].filter((nice) => nice === getPriority())).toEqual([]);
+    }
   });
 
   it('change no other response', async () => {

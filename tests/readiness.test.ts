@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { symlinkSync } from 'node:fs';
+import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { waitFor } from '../packages/service/src/testing/wait-for.js';
@@ -11,6 +12,7 @@ import {
   metricsIn,
 } from './support/deployment-files.js';
 import { call } from './support/http.js';
+import { nicenessOfThreads } from './support/process-tree.js';
 import { type RunningService, startService } from './support/service.js';
 
 let service: RunningService;
@@ -43,6 +45,17 @@ describe('a service on its embedded stores', () => {
       expect(answer.body).toEqual({ ready: true, checks });
     },
   );
+
+  it.runIf(process.platform === 'linux')('lets its main thread go before all others', async () => {
+    // A query makes ClickHouse start more threads.
+    expect((await call(service, 'GET', '/readyz')).status).toBe(200);
+    const threads = nicenessOfThreads(service.pid);
+    const main = threads.get(service.pid);
+    threads.delete(service.pid);
+    expect(main).toBe(getPriority());
+    expect(threads.size).toBeGreaterThan(10);
+    expect([...threads.values()].filter((nice) => nice === getPriority())).toEqual([]);
+  });
 
   it('passes the health check of containers, which fails with any other response and without one', () => {
     expect(checkHealth('/healthz')).toMatchObject({ status: 0, stdout: '{"status":"ok"}\n' });

@@ -6,6 +6,9 @@ import {
   processStartTime,
 } from '../../packages/service/src/platform/process-identity.js';
 
+/** Place of the nice value among the fields after the command. */
+const NICE_FIELD = 16;
+
 /** All processes below `pid`, parents before children; on Linux without any other program's help. */
 export function descendantsOf(pid: number): ProcessIdentity[] {
   const childrenOf = new Map<number, number[]>();
@@ -25,6 +28,19 @@ export function commandOf(pid: number): string {
   } catch {
     return '';
   }
+}
+
+/** Returns the nice value of each thread of a process. Linux only. */
+export function nicenessOfThreads(pid: number): Map<number, number> {
+  const threads = readdirSync(`/proc/${pid}/task`).flatMap((id): [number, number][] => {
+    try {
+      return [[Number(id), Number(statFields(`${pid}/task/${id}`)[NICE_FIELD])]];
+    } catch {
+      // It ended meanwhile.
+      return [];
+    }
+  });
+  return new Map(threads);
 }
 
 /** Sends SIGKILL to those that still run; never to another process that was given one of their pids since. */
@@ -52,7 +68,7 @@ function* pairsFromProc(): Generator<[number, number]> {
 }
 
 /** State, parent and so on: what follows the command, which may itself hold spaces and parentheses. */
-function statFields(pid: number): string[] {
+function statFields(pid: number | string): string[] {
   const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }

@@ -24,6 +24,7 @@ import type { FromAccepting, ToAccepting } from './accepting-protocol.js';
 import { baselineOf } from './baseline.js';
 import { letHeapsGrow } from './heap.js';
 import { PacedNotice } from './paced-notice.js';
+import { yieldHelperThreads } from './priority.js';
 import { measurePool } from './process-metrics.js';
 import { openQueue } from './segment-queue.js';
 import { startTracing } from './tracing.js';
@@ -94,6 +95,7 @@ process.on('message', (message: ToAccepting, socket?: Socket) => {
   } else if (message.kind === 'drain') readiness.beginDrain();
   else if (message.kind === 'stop') void stop();
 });
+yieldHelperThreads(log);
 send({ kind: 'ready' });
 
 function createIngest(): IngestService {

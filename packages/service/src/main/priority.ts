@@ -1,5 +1,6 @@
+import { readdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { setPriority } from 'node:os';
+import { getPriority, setPriority } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from '../platform/log/index.js';
@@ -15,6 +16,7 @@ const GROUP_ATTEMPTS = 10;
 const GROUP_RETRY_MS = 110;
 /** To the kernel, 0 names the calling thread. */
 const THIS_THREAD = 0;
+const OWN_THREADS = '/proc/self/task';
 
 /**
  * Lowers the priority of the calling thread. Only Linux has a priority for each thread; elsewhere this would slow down
@@ -22,6 +24,34 @@ const THIS_THREAD = 0;
  */
 export function yieldThisThread(log: Logger, niceness = RATING_NICENESS): void {
   if (process.platform === 'linux') lower(THIS_THREAD, niceness, log);
+}
+
+/**
+ * Lowers the priority of all threads of this process that have the one of its main thread: helpers of V8 and of Node,
+ * and ClickHouse. The main thread serves all requests; a request needs it for less than a millisecond, and would wait
+ * until several helpers have had their turns on a processor. A thread inherits the priority of the one that starts it,
+ * so one call is enough, once the stores are open.
+ */
+export function yieldHelperThreads(log: Logger): void {
+  if (process.platform !== 'linux') return;
+  try {
+    const own = getPriority(process.pid);
+    if (own >= RATING_NICENESS) return;
+    for (const id of readdirSync(OWN_THREADS).map(Number)) {
+      if (id !== process.pid && nicenessOf(id) === own) lower(id, RATING_NICENESS, log);
+    }
+  } catch (error) {
+    tellNotLowered(error, log);
+  }
+}
+
+/** Returns undefined for a thread that has ended. */
+function nicenessOf(id: number): number | undefined {
+  try {
+    return getPriority(id);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The same for the server processes of a pool, if they run on this machine under an account that we may control. */
