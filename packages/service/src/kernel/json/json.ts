@@ -15,7 +15,7 @@ export {
   selectJson,
 } from './select.js';
 export { skimJson } from './skim.js';
-export { stringifyLossless } from './write.js';
+export { orderedText, stringifyLossless } from './write.js';
 export { JSON_DEPTH_MAX };
 
 /**

@@ -1,3 +1,4 @@
+import { compareText } from '../compare-text.js';
 import { JsonDepthError, NumericText } from './parse.js';
 
 /**
@@ -14,6 +15,21 @@ export function stringifyLossless(value: unknown): string {
   const text = holdsNumericText(value, 0) ? write(value, '', 0) : JSON.stringify(value);
   if (text === undefined) throw new TypeError('the value has no JSON form');
   return text;
+}
+
+/**
+ * Prints parsed JSON with the fields of each object in one order, so that equal contents have equal texts; lists keep
+ * their order.
+ */
+export function orderedText(value: unknown): string {
+  return stringifyLossless(withOrderedFields(value));
+}
+
+function withOrderedFields(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withOrderedFields);
+  if (typeof value !== 'object' || value === null || value instanceof NumericText) return value;
+  const fields = Object.entries(value).sort(([a], [b]) => compareText(a, b));
+  return Object.fromEntries(fields.map(([name, field]) => [name, withOrderedFields(field)]));
 }
 
 /**

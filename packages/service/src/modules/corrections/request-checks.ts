@@ -1,5 +1,6 @@
 import type { CorrectionFilter, CorrectionRequest, CorrectionRules } from '@tollgate/contract';
 import { DomainError, invalidRequest } from '../../kernel/errors.js';
+import { orderedText, parseLossless } from '../../kernel/json/json.js';
 import type { ProjectRef } from '../../kernel/scope.js';
 import { isUsableText } from '../../kernel/usable-text.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
@@ -146,7 +147,7 @@ export async function earlierOf(
 ): Promise<string | undefined> {
   const isSame = (known: StoredCorrection | undefined): known is StoredCorrection =>
     known?.action === action &&
-    (action === 'void' || isDeepEqual(known.request.replacement, request.replacement));
+    (action === 'void' || contentText(known.request.replacement) === contentText(request.replacement));
   const open = await store.latestOpenOf(db, eventId);
   if (open !== undefined) return isSame(open) ? open.id : undefined;
   const inForce = (await latestRevisions(db, [eventId])).get(eventId)?.correctionId;
@@ -154,6 +155,10 @@ export async function earlierOf(
   return isSame(known) ? known.id : undefined;
 }
 
-function isDeepEqual(a: Replacement | null, b: Replacement | null): boolean {
-  return JSON.stringify(a) === JSON.stringify(b);
+/** Returns the new content of an event in one spelling; empty without any. */
+export function contentText(replacement: Replacement | null): string {
+  if (replacement === null) return '';
+  const { rawJson, metadata, xBilling, subject } = replacement;
+  const sent = [rawJson, metadata, xBilling].map((text) => (text === '' ? null : parseLossless(text)));
+  return orderedText([...sent, subject]);
 }

@@ -144,24 +144,6 @@ describe('requests', () => {
   });
 });
 
-it('an event that is to become something else meanwhile gets a correction of its own', async () => {
-  const requested = async (url: string, body: object): Promise<string> =>
-    (await project.must(202, 'POST', url, body)).correction_id;
-  const replace = () =>
-    requested(`/usage/events/${eventId}/replace`, { ...reason, raw_json: { customer: 'c1', n: 3 } });
-  const first = await requested(voidUrl(), reason);
-  const replaced = await replace();
-  const again = await requested(voidUrl(), reason);
-  expect(new Set([first, replaced, again]).size).toBe(3);
-  expect(await requested(voidUrl(), reason)).toBe(again);
-  await project.ended(again);
-  const { id: inForce } = await project.void(eventId);
-  await replace();
-  // The event is still voided, and will not be so for long.
-  expect(await requested(voidUrl(), reason)).not.toBe(inForce);
-  await project.ended(inForce);
-});
-
 it('more corrections in progress than a project may have are refused', async () => {
   const { id } = await project.correct({ action: 'void', dry_run: true });
   const columns = `tenant_id, project_id, action, request, reason, is_applied_at_once, created_by, created_at_ms`;

@@ -8,6 +8,7 @@ import {
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import { DomainError } from '../../kernel/errors.js';
 import { newId, rawEventIdText } from '../../kernel/id.js';
+import { orderedText } from '../../kernel/json/json.js';
 import type { ListPage, Page } from '../../kernel/page.js';
 import type { Principal } from '../../kernel/principal.js';
 import type { ProjectRef } from '../../kernel/scope.js';
@@ -25,6 +26,7 @@ import {
   checkRequest,
   checkRules,
   confined,
+  contentText,
   earlierOf,
   type RequestCheckDeps,
 } from './request-checks.js';
@@ -69,7 +71,7 @@ export class Corrections {
       if (rules !== undefined) await checkRules(this.#deps, caller.project, rules);
       if (backtestId !== undefined) await checkBacktest(this.#deps, caller.project, backtestId);
     };
-    return this.#once(caller, ['create', JSON.stringify(request)], check, async (tx) => {
+    return this.#once(caller, ['create', orderedText(request)], check, async (tx) => {
       const id = await this.#insert(tx, caller, {
         action,
         eventId: null,
@@ -184,7 +186,7 @@ export class Corrections {
   ): Promise<{ correction_id: string }> {
     checkReason(asked.reason);
     const { action, request, reason } = asked;
-    const same = [action, eventId, JSON.stringify(request), reason];
+    const same = [action, eventId, contentText(request.replacement), reason];
     const check = () => checkRated(this.#deps, caller.project, eventId);
     return this.#once(caller, same, check, async (tx) => {
       // The same request could be there twice: the second one has to find the correction of the first.
