@@ -125,7 +125,12 @@ export const ERRORS = {
     message:
       'The usage or the rules have changed since the backtest, or it did not rate all of the usage. Run it again.',
   },
-  event_not_rated: { status: 409, message: 'The event is not rated yet. Try again in a moment.' },
+  event_not_rated: {
+    status: 409,
+    message:
+      'The event is not rated yet, or does not exist, which is not known while events of the project wait to be rated. ' +
+      'Try again in a moment.',
+  },
   correction_not_planned: { status: 409, message: 'Only a planned correction can be applied or deleted.' },
   correction_not_applied: { status: 409, message: 'Only a correction that is in force can be reverted.' },
   correction_superseded: {

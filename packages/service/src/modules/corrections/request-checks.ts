@@ -63,7 +63,11 @@ export function checkReason(reason: string): void {
   if (!isUsableText(reason)) throw invalidRequest('reason', 'must not contain NUL or a lone surrogate');
 }
 
-/** @throws DomainError `event_not_rated`, `not_found` */
+/**
+ * The queue knows how many events of a project wait, and not which: their ids are in bytes that only rating reads.
+ *
+ * @throws DomainError `event_not_rated` while the event may wait to be rated; `not_found`
+ */
 export async function checkRated(
   { postgres, history }: RequestCheckDeps,
   project: ProjectRef,

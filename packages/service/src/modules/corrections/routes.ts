@@ -42,6 +42,10 @@ const OneParams = Type.Object(
   closed,
 );
 
+const NOT_RATED =
+  'An event that is not found returns 409 `event_not_rated` as long as events of the project wait to be rated, and 404 ' +
+  'otherwise.';
+
 /** Routes of corrections of usage. */
 export function registerCorrectionRoutes(app: App, deps: CorrectionRouteDeps): void {
   registerEventCorrections(app, deps);
@@ -60,7 +64,8 @@ function registerEventCorrections(app: App, { corrections, clock }: CorrectionRo
       summary: 'Void an event',
       description:
         'Takes the event back: its amounts return to the account that was debited, and it counts in no limit, chart ' +
-        'or total any more. The event stays readable, with all its revisions. To void a voided event changes nothing.',
+        'or total any more. The event stays readable, with all its revisions. To void a voided event changes nothing. ' +
+        NOT_RATED,
       operationId: 'voidUsageEvent',
       params: EventParams,
       headers,
@@ -86,7 +91,8 @@ function registerEventCorrections(app: App, { corrections, clock }: CorrectionRo
       description:
         'Rates the event again with the content of the request, by the versions of rules that are published now and ' +
         'active at its `occurred_at`, which stays as it is. The difference is posted. If the new content cannot be ' +
-        'rated, the correction fails and the event stays as it was.',
+        'rated, the correction fails and the event stays as it was. ' +
+        NOT_RATED,
       operationId: 'replaceUsageEvent',
       params: EventParams,
       headers,
