@@ -117,6 +117,17 @@ export function latestOpenOf(db: ProjectDb, eventId: string): Promise<StoredCorr
     order by c.id desc limit 1`;
 }
 
+/** Whether an earlier correction of the one event of a correction is in progress. */
+export async function hasEarlierInProgress(
+  db: ProjectDb,
+  { id, eventId }: Pick<StoredCorrection, 'id' | 'eventId'>,
+): Promise<boolean> {
+  const row = await db.row<{ found: boolean }>`
+    select exists (select from usage_corrections c where ${db.isOwn('c')} and c.raw_event_id = ${eventId}::uuid
+      and c.id < ${id} and c.status in ${IN_PROGRESS}) as found`;
+  return row?.found === true;
+}
+
 /** Fields of a correction that change. */
 export interface CorrectionChange {
   readonly status?: CorrectionStatus;

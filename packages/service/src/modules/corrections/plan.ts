@@ -5,7 +5,7 @@ import { TotalPrices } from '../rules/index.js';
 import { firstRevisions, type UsageEventRow } from '../usage/index.js';
 import { backtestOf } from './backtest.js';
 import { idOf, type OpenCorrection, type Replacement, type StepResult } from './correction.js';
-import { readExamples } from './correction-store.js';
+import { hasEarlierInProgress, readExamples } from './correction-store.js';
 import { countsInForce } from './count.js';
 import { hasCounts } from './counted-periods-store.js';
 import { insertCounts } from './counts-store.js';
@@ -30,7 +30,10 @@ const SLICE_EVENTS = 500;
  * plan.
  */
 export async function planStep(deps: EngineDeps, correction: OpenCorrection): Promise<StepResult> {
-  const { project } = correction;
+  const { project, eventId } = correction;
+  const db = new ProjectDb(deps.postgres.db, project);
+  // Planned for the same revision, the later one would be stale when the earlier one is applied.
+  if (eventId !== null && (await hasEarlierInProgress(db, correction))) return 'wait';
   const history = await historyOf(deps, project);
   const selection = await selectionOf(deps, correction);
   const found = await matchingPage(history, selection, correction, partsPerStep(deps) * partSize(deps));
@@ -41,7 +44,6 @@ export async function planStep(deps: EngineDeps, correction: OpenCorrection): Pr
   });
   const isWhole = idCount === found.ids.length;
   const page = isWhole ? found : { ...found, ids: found.ids.slice(0, idCount), isEnd: false };
-  const db = new ProjectDb(deps.postgres.db, project);
   const recorded = await latestRevisions(db, page.ids);
   for (const id of page.ids) {
     const corrections = revisions.correctionsOf(id);

@@ -62,3 +62,26 @@ it('an event that is to become something else meanwhile gets a correction of its
   expect(await requested(voidUrl(), reason)).not.toBe(inForce);
   await project.ended(inForce);
 });
+
+it.each([1, 3])(
+  'corrections of one event are made in the order of their requests: %i processes',
+  async (processes) => {
+    const ids = [
+      await requested(voidUrl(), reason),
+      await replaceBy(3),
+      await replaceBy(4),
+      await requested(voidUrl(), reason),
+      await replaceBy(5),
+    ];
+    await fixture.finish(processes);
+    for (const [index, id] of ids.entries())
+      expect([index, await project.correction(id)]).toMatchObject([
+        index,
+        { status: 'applied', events_changed: 1 },
+      ]);
+    expect(await project.event(eventId)).toMatchObject({
+      ...{ status: 'processed', revision: 6 },
+      charge_items: [{ quantity: '5' }],
+    });
+  },
+);
