@@ -1026,6 +1026,7 @@ create table usage_corrections (
   counters text not null default 'exact'::text,
   phase text not null default 'events'::text,
   progressed_at_ms bigint,
+  reverted_totals json,
   constraint usage_corrections_action_check CHECK ((action = ANY (ARRAY['void'::text, 'replace'::text, 'rerate'::text]))),
   constraint usage_corrections_counters_check CHECK ((counters = ANY (ARRAY['exact'::text, 'current'::text]))),
   constraint usage_corrections_phase_check CHECK ((phase = ANY (ARRAY['events'::text, 'counters'::text, 'parts'::text]))),

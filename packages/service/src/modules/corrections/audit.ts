@@ -1,8 +1,10 @@
+import { present } from '../../kernel/present.js';
 import type { Principal } from '../../kernel/principal.js';
 import type { ProjectScope } from '../../kernel/scope.js';
 import type { ProjectDb, Tx } from '../../platform/postgres/index.js';
 import { audit } from '../tenancy/index.js';
 import type { OpenCorrection } from './correction.js';
+import { type KeptTotals, readRevertedTotals } from './correction-store.js';
 import { readTotals } from './part-store.js';
 import { shownTotals } from './view.js';
 
@@ -42,9 +44,15 @@ interface CorrectionEnd {
   readonly nowMs: number;
 }
 
+/** Returns the totals in force, as the audit log keeps them. */
+export async function totalsInForce(db: ProjectDb, id: string): Promise<KeptTotals> {
+  const { totals, count } = await readTotals(db, id, 'applied', AUDIT_TOTALS_MAX);
+  return { totals: shownTotals(totals), count };
+}
+
 /**
  * Records in the audit log that a correction was applied or reverted, by whom, and its totals: those in force, or those
- * of the plan if nothing is in force any more.
+ * that a revert has taken back.
  */
 export async function auditEnd(
   tx: Tx,
@@ -52,8 +60,8 @@ export async function auditEnd(
   { id, action, reason, project, createdBy, appliedBy, revertedBy }: OpenCorrection,
   { verb, status, eventsApplied, nowMs }: CorrectionEnd,
 ): Promise<void> {
-  const kind = status === 'reverted' ? 'planned' : 'applied';
-  const { totals, count } = await readTotals(db, id, kind, AUDIT_TOTALS_MAX);
+  const kept = status === 'reverted' ? await readRevertedTotals(db, id) : await totalsInForce(db, id);
+  const { totals, count } = present(kept, 'the totals of a correction');
   await audit(tx, {
     tenantId: project.tenantId,
     projectId: project.projectId,
@@ -61,10 +69,7 @@ export async function auditEnd(
     action: `usage_correction.${verb}`,
     resourceType: 'usage_correction',
     resourceId: id,
-    change: {
-      ...{ action, reason, status, events_in_force: eventsApplied },
-      ...{ totals: shownTotals(totals), totals_count: count },
-    },
+    change: { action, reason, status, events_in_force: eventsApplied, totals, totals_count: count },
     requestId: id,
     atMs: nowMs,
   });

@@ -169,13 +169,18 @@ it.each(['exact', 'current'] as const)('a plan whose counter has moved is applie
     totals: [{ amount: { before: '26', after: '0' } }],
     applied: { events: 2, totals: [{ amount: { before: '26', after: '10' } }] },
   });
-  const audited = `select change from audit_log where resource_id = $1 and action = 'usage_correction.apply'`;
-  expect(await fixture.rows(audited, [plan.id])).toMatchObject([
-    { change: { totals: [{ amount: { before: '26', after: '10' } }] } },
-  ]);
+  const audited = (verb: string) =>
+    fixture.rows('select change from audit_log where resource_id = $1 and action = $2', [
+      plan.id,
+      `usage_correction.${verb}`,
+    ]);
+  const posted = { totals: [{ amount: { before: '26', after: '10' } }], totals_count: 1 };
+  expect(await audited('apply')).toMatchObject([{ change: posted }]);
   expect(await counters(project)).toEqual(['10 20 1']);
   expect((await Promise.all(ids.map((id) => itemsOf(project, id)))).flat()).toMatchObject([
     { amount: '8' },
     { amount: '2' },
   ]);
+  await project.change(plan.id, 'revert');
+  expect(await audited('revert')).toMatchObject([{ change: { ...posted, events_in_force: 0 } }]);
 });

@@ -1,4 +1,4 @@
-import type { CorrectionStatus } from '@tollgate/contract';
+import type { CorrectionStatus, CorrectionTotal } from '@tollgate/contract';
 import { type RawBuilder, sql } from 'kysely';
 import type { ListPage, Page } from '../../kernel/page.js';
 import type { ProjectDb } from '../../platform/postgres/index.js';
@@ -128,6 +128,19 @@ export async function hasEarlierInProgress(
   return row?.found === true;
 }
 
+/** The totals of a correction that the audit log keeps, and the number of all of them. */
+export interface KeptTotals {
+  readonly totals: readonly CorrectionTotal[];
+  readonly count: number;
+}
+
+/** Returns the totals that a revert takes back. */
+export async function readRevertedTotals(db: ProjectDb, id: string): Promise<KeptTotals | undefined> {
+  const row = await db.row<{ kept: KeptTotals | null }>`
+    select c.reverted_totals as kept from usage_corrections c where ${db.isOwn('c')} and c.id = ${id}`;
+  return row?.kept ?? undefined;
+}
+
 /** Fields of a correction that change. */
 export interface CorrectionChange {
   readonly status?: CorrectionStatus;
@@ -146,6 +159,8 @@ export interface CorrectionChange {
   readonly appliedBy?: string;
   readonly revertedAtMs?: number;
   readonly revertedBy?: string;
+  /** Those in force when the revert begins. */
+  readonly revertedTotals?: KeptTotals;
   readonly failureCode?: string | null;
   readonly failureMessage?: string | null;
   readonly examples?: readonly RankedExample[];
@@ -172,6 +187,7 @@ const CHANGED = {
   appliedBy: 'applied_by',
   revertedAtMs: 'reverted_at_ms',
   revertedBy: 'reverted_by',
+  revertedTotals: 'reverted_totals',
   failureCode: 'failure_code',
   failureMessage: 'failure_message',
   examples: 'examples',

@@ -14,7 +14,7 @@ import type { Principal } from '../../kernel/principal.js';
 import type { ProjectRef } from '../../kernel/scope.js';
 import { onSnapshot, ProjectDb, TenantTx, type Tx, transaction } from '../../platform/postgres/index.js';
 import { earlierAnswer, once } from '../ledger/index.js';
-import { auditRequest, type CorrectionRequester } from './audit.js';
+import { auditRequest, type CorrectionRequester, totalsInForce } from './audit.js';
 import { type CorrectionInput, PLAN_MS, type Replacement, type StoredCorrection } from './correction.js';
 import * as store from './correction-store.js';
 import { forgetMoves, hasCounts, uncountPeriods } from './counted-periods-store.js';
@@ -143,7 +143,9 @@ export class Corrections {
       if (await isSuperseded(db, id)) throw new DomainError('correction_superseded');
       const by = { revertedBy: actorOf(caller.principal), failureCode: null, failureMessage: null };
       await forgetMoves(db, id);
-      if (eventsApplied > 0) return { ...by, status: 'reverting', nextPart: 0, busyUntilMs: 0 };
+      const revertedTotals = await totalsInForce(db, id);
+      if (eventsApplied > 0)
+        return { ...by, revertedTotals, status: 'reverting', nextPart: 0, busyUntilMs: 0 };
       return { ...by, status: 'reverted', revertedAtMs: this.#deps.clock.nowMs() };
     });
   }

@@ -879,6 +879,7 @@ export interface UsageCorrectionsTable {
   counters: Generated<string>;
   phase: Generated<string>;
   progressed_at_ms: number | null;
+  reverted_totals: ColumnType<unknown, string | null | undefined, string | null>;
 }
 
 export interface UsageCounterStatesTable {
