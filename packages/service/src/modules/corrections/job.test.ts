@@ -169,4 +169,24 @@ describe('events whose history was deleted', () => {
       await rows(`select encode(uuid_send(raw_event_id), 'hex') as id from usage_correction_counts`),
     ).toEqual([{ id: NEW }]);
   });
+
+  it('leave the counters of a correction until none of its events is kept', async () => {
+    await rows('delete from usage_corrections');
+    for (const [id, status] of [
+      ['cor_old', 'applied'],
+      ['cor_new', 'applied'],
+      ['cor_open', 'reverting'],
+    ] as const) {
+      await insertCorrection(id, status);
+      await insertPart(id, 0, [OLD]);
+      await insertCounts(id, [OLD]);
+    }
+    await insertPart('cor_new', 1, [OLD, NEW]);
+    const keptFrom = [{ projectId: project.projectId, firstId: `60000000${'0'.repeat(24)}` }];
+    expect(await forgetExpired(test.postgres, keptFrom, 10)).toBe(3);
+    expect(await rows('select correction_id from usage_correction_counters order by correction_id')).toEqual([
+      { correction_id: 'cor_new' },
+      { correction_id: 'cor_open' },
+    ]);
+  });
 });

@@ -86,6 +86,16 @@ export async function forgetExpired(
           and p.raw_event_ids[cardinality(p.raw_event_ids)] < kept.first_id
         where ${isNotMoving('p.tenant_id')} limit ${max}
       ) returning 1
+    ), counters as (
+      delete from usage_correction_counters where (project_id, correction_id, key, period_start) in (
+        select u.project_id, u.correction_id, u.key, u.period_start from kept
+        join usage_corrections c on c.project_id = kept.project_id and c.status in ('applied', 'reverted', 'stale')
+          and not exists (
+            select from usage_correction_parts p where p.project_id = c.project_id and p.correction_id = c.id
+              and p.raw_event_ids[cardinality(p.raw_event_ids)] >= kept.first_id)
+        join usage_correction_counters u on u.project_id = c.project_id and u.correction_id = c.id
+        where ${isNotMoving('u.tenant_id')} limit ${max}
+      ) returning 1
     ), revisions as (
       delete from usage_event_revisions where (project_id, raw_event_id) in (
         select r.project_id, r.raw_event_id from kept
@@ -93,7 +103,8 @@ export async function forgetExpired(
         where ${isNotMoving('r.tenant_id')} limit ${max}
       ) returning 1
     )
-    select greatest((select count(*) from counts), (select count(*) from parts), (select count(*) from revisions)) as count
+    select greatest((select count(*) from counts), (select count(*) from counters), (select count(*) from parts),
+      (select count(*) from revisions)) as count
   `.execute(db);
   return present(rows[0], 'the number of forgotten rows').count;
 }
