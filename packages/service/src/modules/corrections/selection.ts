@@ -48,14 +48,18 @@ export async function matchingPage(
   limit: number,
 ): Promise<MatchingEvents> {
   if (selection.kind === 'event') return { ids: [selection.eventId], matches: () => true, isEnd: true };
-  const { ids, isEnd } = await matchingIds(
-    history,
-    eventFilter(selection),
-    plannedUpTo ?? undefined,
-    limit,
-    'oldest',
-  );
-  return { ids, isEnd, matches: matcherOf(selection) };
+  const filter = eventFilter(selection);
+  const found: string[] = [];
+  let isEnd = false;
+  // Events that were corrected before have several rows, so one page may have fewer events than rows.
+  while (!isEnd && found.length < limit) {
+    const after = found.at(-1) ?? plannedUpTo ?? undefined;
+    const page = await matchingIds(history, filter, after, limit, 'oldest');
+    found.push(...page.ids);
+    isEnd = page.isEnd;
+  }
+  const ids = found.slice(0, limit);
+  return { ids, isEnd: isEnd && ids.length === found.length, matches: matcherOf(selection) };
 }
 
 /** The number of events of a selection. */
