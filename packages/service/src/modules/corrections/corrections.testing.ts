@@ -145,11 +145,18 @@ export class CorrectionsFixture {
     return this.#projector.drain();
   }
 
-  /** Does the steps that are due, as one process. */
-  advance(postgres: Postgres = this.api.postgres): Promise<number> {
+  /** Does the steps that are due, or some of them, as one process. */
+  advance(
+    postgres: Postgres = this.api.postgres,
+    stepsMax: number = Number.POSITIVE_INFINITY,
+  ): Promise<number> {
     const { partEvents, partsPerStep, eventsMax } = this;
     const bound = eventsMax === undefined ? {} : { eventsMax };
-    return advanceCorrections({ ...this.#engine, ...bound, postgres, partEvents, partsPerStep });
+    let stepsLeft = stepsMax;
+    return advanceCorrections(
+      { ...this.#engine, ...bound, postgres, partEvents, partsPerStep },
+      () => stepsLeft-- <= 0,
+    );
   }
 
   /** Does steps until the process dies; returns whether it has. */

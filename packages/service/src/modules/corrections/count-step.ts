@@ -3,7 +3,7 @@ import { ProjectDb, transaction } from '../../platform/postgres/index.js';
 import { type CounterPeriod, lockCounters, storedPeriods } from '../counters/index.js';
 import { TotalPrices } from '../rules/index.js';
 import { auditEnd } from './audit.js';
-import type { OpenCorrection, StepResult } from './correction.js';
+import { type OpenCorrection, PlanFailure, type StepResult } from './correction.js';
 import { changeCorrection } from './correction-store.js';
 import { type CountRun, itemsWithValues, runCounts } from './count-run.js';
 import {
@@ -41,6 +41,8 @@ export async function countStep(deps: EngineDeps, correction: OpenCorrection): P
     if (state === undefined || (failure !== undefined && status === 'applying')) {
       const { name } = period.counter.definition;
       const problem = failure?.message ?? `Another period of the counter ${name} has begun since the plan.`;
+      if (status === 'planning')
+        throw new PlanFailure('correction_stale', `${problem} Plan the correction again.`);
       const failureMessage = `${problem} Plan the correction again. Events in force: 0.`;
       await changeCorrection(db, id, { status: 'stale', failureCode: 'correction_stale', failureMessage });
       await dropCounts(db, id, 0);

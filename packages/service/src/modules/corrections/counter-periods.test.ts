@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { CorrectionsFixture } from './corrections.testing.js';
-import { countedItems, countedProject, steps } from './counted.testing.js';
+import { countedItems, countedProject, countedRules, steps } from './counted.testing.js';
+import { CorrectionsProject } from './project.testing.js';
 
 const HOUR_S = 3_600;
 const DAY_S = 24 * HOUR_S;
@@ -95,4 +96,30 @@ it('a year is a year of the calendar', async () => {
   const [item] = await countedItems(project, [{ customer: 'a', n: 1 }]);
   const year = new Date((fixture.nowS - 100) * 1_000).getUTCFullYear();
   expect(item?.cumulative?.period_start).toBe(Date.UTC(year) / 1_000);
+});
+
+it('a plan fails if its counter gets another period meanwhile, and can be made again', async () => {
+  const project = await CorrectionsProject.create(fixture);
+  const { accountId } = await project.route('a');
+  await project.sendAndRate([{ customer: 'a', n: 1 }]);
+  const rules = countedRules({ total: 'total.quantity', cumulative: { period: 'day', per: 'account' } });
+  const content = { ...rules, effective_from: fixture.nowS - DAY_S };
+  await project.must(200, 'PUT', `/extractor-rule-sets/${project.ruleSetId}`, content);
+  await project.must(200, 'POST', `/extractor-rule-sets/${project.ruleSetId}/publish`);
+  const id = await project.start({ dry_run: true });
+  expect(await fixture.advance(fixture.api.postgres, 1)).toBe(1);
+  await project.must(200, 'PUT', `/accounts/${accountId}`, { timezone: 'Asia/Tokyo' });
+  await project.send([{ customer: 'a', n: 2 }]);
+  await fixture.rate();
+  expect(await project.ended(id)).toMatchObject({
+    status: 'failed',
+    failure: {
+      code: 'correction_stale',
+      message: 'Another period of the counter tokens has begun since the plan. Plan the correction again.',
+    },
+  });
+  const audited = await fixture.rows('select action from audit_log where resource_id = $1', [id]);
+  expect(audited).toEqual([{ action: 'usage_correction.create' }]);
+  expect(await project.correct({})).toMatchObject({ status: 'applied', applied: { events: 1 } });
+  expect(await fixture.verify()).toMatchObject({ status: 'equal' });
 });
