@@ -35,8 +35,8 @@ export const LimitMeasureSchema = oneOf(
   LIMIT_MEASURES,
   'What is counted: the amount of charge items, their quantity, how many there are, how many different values of the ' +
     'dimension `of` they have, or the greatest quantity of one of them. `concurrency` counts no charge items but the ' +
-    'active budget leases of the subject and of those below it; such a limit has the selector `all`, no dimension and ' +
-    'no period, and the action `block`, and sends nothing.',
+    'active budget leases of the subject and of those below it that were created since the limit applies; such a limit ' +
+    'has the selector `all`, no dimension and no period, and the action `block`, and sends nothing.',
 );
 export const LimitSelectorTypeSchema = oneOf(
   LIMIT_SELECTOR_TYPES,

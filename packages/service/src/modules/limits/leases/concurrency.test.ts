@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeLimit, makeRoute, type TestLimits } from '../check/realtime.testing.js';
+import { makeLimit, makeRaise, makeRoute, type TestLimits } from '../check/realtime.testing.js';
 import { LeaseCalls } from './lease-calls.testing.js';
 import { recountReservations } from './recount-store.js';
 
@@ -60,6 +60,30 @@ describe('a limit on concurrent work', () => {
     expect(await check(subjectId)).toMatchObject({ allowed: false, blocked_by: [{ limit_key: 'two' }] });
     await calls.close(first.id);
     expect(await check(subjectId, { metric: 'llm.tokens', quantity: '5' })).toMatchObject({ allowed: true });
+    expect((await calls.ask(subjectId, { amount: '1' })).status).toBe(201);
+    expect(await differences()).toEqual([]);
+  });
+
+  it('does not count leases that were created before it', async () => {
+    const { subjectId, route } = await calls.makeSubject();
+    const early = await calls.grant(subjectId, { amount: '1' });
+    await makeLimit(api, route, { key: 'late', amount: '1', ...CONCURRENCY });
+    expect(await limitOf(subjectId, 'late')).toMatchObject({ used_amount: '0' });
+    await calls.grant(subjectId, { amount: '1' });
+    expect((await calls.ask(subjectId, { amount: '1' })).status).toBe(409);
+    await calls.renew(early.id, 60);
+    await calls.close(early.id);
+    expect(await limitOf(subjectId, 'late')).toMatchObject({ used_amount: '1' });
+    expect(await differences()).toEqual([]);
+  });
+
+  it('is raised for a time like any other limit', async () => {
+    const { subjectId, route } = await calls.makeSubject();
+    await makeLimit(api, route, { key: 'more', amount: '1', ...CONCURRENCY });
+    await calls.grant(subjectId, { amount: '1' });
+    expect((await calls.ask(subjectId, { amount: '1' })).status).toBe(409);
+    await makeRaise(api, route, 'more');
+    expect(await limitOf(subjectId, 'more')).toMatchObject({ limit_amount: '11', raised_amount: '10' });
     expect((await calls.ask(subjectId, { amount: '1' })).status).toBe(201);
     expect(await differences()).toEqual([]);
   });
