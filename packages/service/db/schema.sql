@@ -898,6 +898,7 @@ create table usage_batches (
   first_days integer[] not null default '{}'::integer[],
   last_day integer,
   group_no bigint,
+  is_correction boolean not null default false,
   constraint usage_batches_check CHECK (((spool_file IS NULL) <> (bytes IS NULL))),
   constraint usage_batches_pkey PRIMARY KEY (id),
   constraint usage_batches_shard_check CHECK (((shard >= 0) AND (shard <= 63)))

@@ -209,19 +209,21 @@ export interface NewUsageBatch extends Omit<BatchSection, 'rows'> {
   readonly oldestReceivedAtMs: number;
   readonly byteCount: number;
   readonly location: BatchLocation;
+  /** A correction has written the rows; see `StorageTurns.holdCorrections`. */
+  readonly isCorrection: boolean;
 }
 
 export async function insertUsageBatch(tx: Tx, batch: NewUsageBatch): Promise<void> {
   const { location, projects } = batch;
   await sql`
     insert into usage_batches (created_at_ms, oldest_received_at_ms, event_count, item_count, byte_count, project_ids,
-      touched, first_days, last_day, dedicated_to, spool_file, bytes, shard)
+      touched, first_days, last_day, dedicated_to, spool_file, bytes, shard, is_correction)
     values (${batch.createdAtMs}, ${batch.oldestReceivedAtMs}, ${batch.eventCount}, ${batch.itemCount},
       ${batch.byteCount}, ${projects.map(({ projectId }) => projectId)}::text[],
       ${projects.map(({ changed }) => multirangeOf(changed))}::int8multirange[],
       ${projects.map(({ firstDay }) => firstDay)}::integer[],
       ${Math.max(...projects.map(({ lastDay }) => lastDay))}, ${batch.dedicatedTo},
-      ${location.spoolFile}, ${location.bytes}, ${batch.shard})
+      ${location.spoolFile}, ${location.bytes}, ${batch.shard}, ${batch.isCorrection})
   `.execute(tx);
 }
 

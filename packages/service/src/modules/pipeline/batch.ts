@@ -224,6 +224,12 @@ async function storeRows(
   for (const [index, { rows, ...section }] of sections.entries()) {
     const location = locations[index];
     if (location === undefined) throw new Error(`the spool has no place for section ${index}`);
-    await insertUsageBatch(tx, { ...ofBatch, ...section, byteCount: totalBytes(rows), location });
+    await insertUsageBatch(tx, {
+      ...ofBatch,
+      ...section,
+      byteCount: totalBytes(rows),
+      location,
+      isCorrection: false,
+    });
   }
 }

@@ -135,6 +135,7 @@ async function storeRows(
     projects: totals.projects(),
     byteCount: totalBytes(rows),
     location,
+    isCorrection: true,
   });
 }
 

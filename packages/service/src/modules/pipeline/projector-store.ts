@@ -162,7 +162,7 @@ export class ProjectorSession {
   async waitingBatches(shards: readonly number[], limitPerStorage: number): Promise<UnprojectedBatch[]> {
     const { rows } = await this.#client.query<UnprojectedBatch>(
       `select id, event_count as "eventCount", spool_file as "spoolFile",
-        coalesce(octet_length(bytes), 0) as "columnBytes", dedicated_to as "dedicatedTo"
+        coalesce(octet_length(bytes), 0) as "columnBytes", dedicated_to as "dedicatedTo", is_correction as "isCorrection"
       from (
         select *, row_number() over (partition by dedicated_to order by id) as place
         from usage_batches where insert_group is null and shard = any($2::smallint[])

@@ -160,6 +160,7 @@ class GroupProjector implements Projector {
       const found = await this.#nextGroup(session, nowMs);
       if ('kind' in found) return found;
       this.#inHand = found;
+      this.#turns.began(found.dedicatedTo, started);
       stages.end('group');
       try {
         const events = await this.#project(session, found, { state, stages });
@@ -194,6 +195,7 @@ class GroupProjector implements Projector {
     if (begun !== undefined) return begun;
     const waiting = await session.waitingBatches(stored, WAITING_BATCHES_MAX);
     if (waiting.length === 0) return { kind: 'idle' };
+    this.#turns.holdCorrections(waiting, nowMs);
     const storages = [...new Set(waiting.map(({ dedicatedTo }) => dedicatedTo))];
     const turn = this.#turns.next(storages, nowMs);
     if (turn === undefined) return { kind: 'paced', waitMs: this.#turns.waitMs(storages, nowMs) };

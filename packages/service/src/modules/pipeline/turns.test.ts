@@ -63,6 +63,44 @@ describe('StorageTurns', () => {
   });
 });
 
+describe('rows of corrections', () => {
+  const batch = (dedicatedTo: RowStorage, isCorrection: boolean, eventCount = 4_000) => ({
+    ...{ id: 1, eventCount, spoolFile: null, columnBytes: 1, dedicatedTo, isCorrection },
+  });
+
+  it('wait for each other after a group of their storage, and are looked at again and again', () => {
+    const turns = new StorageTurns();
+    const waiting = [batch(null, true), batch(null, true), batch(7, true)];
+    turns.began(null, 1_000);
+    turns.holdCorrections(waiting, 1_100);
+    expect(turns.next([null, 7], 1_100)).toEqual({ storage: 7 });
+    expect(turns.waitMs([null], 1_100)).toBe(100);
+    turns.holdCorrections(waiting, 2_150);
+    expect(turns.waitMs([null], 2_150)).toBe(50);
+    turns.holdCorrections(waiting, 2_200);
+    expect(turns.next([null], 2_200)).toEqual({ storage: null });
+  });
+
+  it.each([
+    ['other rows wait', [batch(null, true), batch(null, false)]],
+    ['they fill a group', [batch(null, true, 30_000), batch(null, true, 30_000)]],
+    ['the projector drains', [batch(null, true)], Number.POSITIVE_INFINITY],
+  ])('do not wait if %s', (_what, waiting, nowMs = 1_100) => {
+    const turns = new StorageTurns();
+    turns.began(null, 1_000);
+    turns.holdCorrections(waiting, nowMs);
+    expect(turns.next([null], nowMs)).toEqual({ storage: null });
+  });
+
+  it('pause for as long as other rows after a small group', () => {
+    const turns = new StorageTurns();
+    turns.began(null, 1_000);
+    turns.pause(null, 1_400);
+    turns.holdCorrections([batch(null, true)], 1_100);
+    expect(turns.waitMs([null], 1_100)).toBe(300);
+  });
+});
+
 describe('the turns of the loops of a worker', () => {
   const open = new AbortController().signal;
 

@@ -35,6 +35,15 @@ const BUSY_SHARE = 0.6;
 /** A few consecutive batches keep the thread busy for some tenths of a second at any load. */
 export const USE_WINDOW_MS = 5_000;
 
+/**
+ * Corrections write several thousand rows at a time, as fast as they can. As long as no other rows of the storage wait,
+ * a group of them follows another one so late: at 250 ms, half of the processor time of inserts and merges would be the
+ * cost of an insert before its first row. They wait no longer than other rows on a busy thread.
+ */
+const CORRECTIONS_INTERVAL_MS = 1_200;
+/** Meanwhile rows of new events, which do not wait for this, are looked for. */
+const CORRECTIONS_LOOK_MS = 100;
+
 /** How soon one group may follow another. */
 export class GroupPace {
   readonly #useOfThread: () => number;
@@ -76,6 +85,8 @@ export type RowStorage = number | null;
  */
 export class StorageTurns {
   readonly #notBeforeMs = new Map<RowStorage, number>();
+  /** The same for groups of nothing but rows of corrections. */
+  readonly #correctionsNotBeforeMs = new Map<RowStorage, number>();
   #last = Number.NEGATIVE_INFINITY;
 
   /** Returns the storage whose turn it is among those that need not wait; undefined when all must. */
@@ -97,12 +108,34 @@ export class StorageTurns {
     this.#notBeforeMs.set(storage, untilMs);
   }
 
-  #waitMs(storage: RowStorage, nowMs: number): number {
-    const waitMs = (this.#notBeforeMs.get(storage) ?? nowMs) - nowMs;
-    if (waitMs > 0) return waitMs;
-    this.#notBeforeMs.delete(storage);
-    return 0;
+  /** Notes that a group of the storage has started, after which rows of corrections alone wait for others. */
+  began(storage: RowStorage, nowMs: number): void {
+    this.#correctionsNotBeforeMs.set(storage, nowMs + CORRECTIONS_INTERVAL_MS);
   }
+
+  /** Pauses storages for which nothing waits but rows of corrections that do not fill a group, for a moment each. */
+  holdCorrections(waiting: readonly UnprojectedBatch[], nowMs: number): void {
+    for (const storage of this.#correctionsNotBeforeMs.keys()) {
+      const waitMs = remainingMs(this.#correctionsNotBeforeMs, storage, nowMs);
+      if (waitMs === 0 || this.#waitMs(storage, nowMs) > 0) continue;
+      const own = waiting.filter(({ dedicatedTo }) => dedicatedTo === storage);
+      if (own.length === 0 || own.some(({ isCorrection }) => !isCorrection)) continue;
+      if (chooseGroup(own).length === own.length)
+        this.pause(storage, nowMs + Math.min(waitMs, CORRECTIONS_LOOK_MS));
+    }
+  }
+
+  #waitMs(storage: RowStorage, nowMs: number): number {
+    return remainingMs(this.#notBeforeMs, storage, nowMs);
+  }
+}
+
+/** Returns the time until a storage is due, and forgets it once it is. */
+function remainingMs(notBeforeMs: Map<RowStorage, number>, storage: RowStorage, nowMs: number): number {
+  const waitMs = (notBeforeMs.get(storage) ?? nowMs) - nowMs;
+  if (waitMs > 0) return waitMs;
+  notBeforeMs.delete(storage);
+  return 0;
 }
 
 function placeOf(storage: RowStorage): number {
@@ -181,6 +214,8 @@ export interface UnprojectedBatch {
   /** Bytes in the database; 0 for a batch in a file. */
   readonly columnBytes: number;
   readonly dedicatedTo: RowStorage;
+  /** Whether a correction has written its rows. */
+  readonly isCorrection: boolean;
 }
 
 export interface GroupedBatch {

@@ -770,6 +770,7 @@ export interface UsageBatchesTable {
   first_days: Generated<number[]>;
   last_day: number | null;
   group_no: number | null;
+  is_correction: Generated<boolean>;
 }
 
 export interface UsageCorrectionCountersTable {
