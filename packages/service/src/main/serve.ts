@@ -2,6 +2,7 @@ import { type Config, ROLES } from '../config.js';
 import { createLog, type Logger } from '../platform/log/index.js';
 import { VERSION } from '../platform/version.js';
 import { endsWithin } from '../platform/wait.js';
+import { yieldHelperThreads } from './priority.js';
 import { type Service, startService } from './service.js';
 import { aborted, StopSignals } from './signals.js';
 
@@ -27,6 +28,7 @@ export async function serve(config: Config): Promise<number> {
   const signals = new StopSignals();
   const onProgress = (step: string) => log.info(step);
   const service = await startService(config, { log, onProgress, signal: signals.stopping });
+  yieldHelperThreads(log);
   if (process.stdout.isTTY) showBanner(service, config);
   else logReady(service, config, log);
   if (takesSandboxPayments(config)) log.warn(SANDBOX_WARNING);

@@ -21,7 +21,6 @@ import { startJobs } from './jobs.js';
 import { checkPort, listen } from './listen.js';
 import { measureObjectStore } from './object-store-metrics.js';
 import { observeProjection, PipelineMetrics } from './pipeline-metrics.js';
-import { yieldHelperThreads } from './priority.js';
 import { RatingThreads } from './rating-threads.js';
 import { ShardLeases, type ShardWork } from './shard-leases.js';
 import { startShards } from './shards.js';
@@ -123,7 +122,6 @@ export async function startService(config: Config, options: ServiceOptions): Pro
     await accepting?.start((passed, socket) => api.app.takeConnection(passed, socket), signal);
     const url = await listen(api.app, config);
     if (usesEmbeddedStore(config)) closers.add(announceUrl(config.dataDir, url));
-    yieldHelperThreads(log);
     const beginDrain = () => drainApi(readiness, accepting, log);
     return { url, serviceKey, places: stores.places, failure, beginDrain, stop: () => closers.closeAll() };
   } catch (error) {
