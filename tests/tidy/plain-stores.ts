@@ -57,6 +57,7 @@ export const PLAIN_STORES: Readonly<Record<string, string>> = {
   'modules/rebuild/lost-store.ts': 'a lost object has events of many projects',
   'modules/rebuild/rebuild-store.ts': 'the history of all projects is rebuilt',
   'modules/rebuild/table-store.ts': 'the history of all projects is rebuilt',
+  'modules/rebuild/view-store.ts': 'the views of all projects are replaced',
   'modules/rules/catalog-store.ts': 'loads the rules of many projects',
   'modules/storage/expiry-store.ts': 'retention deletes rows of all projects',
   'modules/storage/place-store.ts': 'lists the tables of all projects',

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Config } from '../config.js';
 import type { BlockArchive } from '../modules/archive/index.js';
 import type { Spool } from '../modules/pipeline/index.js';
+import { replaceViews } from '../modules/rebuild/index.js';
 import { dedicatedSuffixes } from '../modules/storage/index.js';
 import {
   applyClickHouseMigrations,
@@ -139,9 +140,11 @@ async function migrateClickHouse(
 ): Promise<string[]> {
   const suffixes = () => dedicatedSuffixes(postgres);
   if (migrate) {
-    return withAdvisoryLock(postgres, CLICKHOUSE_MIGRATION_LOCK, async () =>
-      applyClickHouseMigrations(clickhouse, undefined, await suffixes()),
-    );
+    return withAdvisoryLock(postgres, CLICKHOUSE_MIGRATION_LOCK, async () => {
+      const applied = await applyClickHouseMigrations(clickhouse, undefined, await suffixes());
+      await replaceViews({ postgres, clickhouse }, await suffixes());
+      return applied;
+    });
   }
   await checkClickHouseMigrations(clickhouse, await suffixes());
   return [];

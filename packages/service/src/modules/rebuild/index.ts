@@ -3,3 +3,4 @@ export { type RebuildDeps, type RebuildOptions, rebuildHistory } from './rebuild
 export { unarchivedEvents } from './rebuild-store.js';
 export { repairHistory } from './repair.js';
 export { registerRebuildRoutes } from './routes.js';
+export { replaceViews } from './view-store.js';

@@ -1,11 +1,13 @@
 import { type Migration, readMigrations } from '../migration-files.js';
 import type { ClickHouse } from './port.js';
+import { replacedView } from './replaced-views.js';
 import { renamed, statementsOf, tablesOf } from './statements.js';
 
 /**
  * Creates all tables once more, empty, with names that end in `suffix`, using the statements that created the first
  * ones, so that they are equal. A newer release may already have changed those: its statements are in the record of
- * migrations. A repeated call creates what is missing.
+ * migrations. A repeated call creates what is missing, and leaves existing views as they are, because rows may arrive
+ * meanwhile.
  */
 export async function createTableCopy(
   clickhouse: Pick<ClickHouse, 'command' | 'query'>,
@@ -18,27 +20,42 @@ export async function createTableCopy(
   );
   const migrations = [...known, ...newer];
   const tables = tablesOf(migrations);
+  const existing = await columnCounts(clickhouse);
   for (const statement of migrations.flatMap(statementsOf)) {
     const copied = renamed(statement, tables, suffix);
-    if (copied !== statement) await clickhouse.command(copied);
+    const view = replacedView(copied);
+    if (copied === statement || (view !== undefined && existing.has(view))) continue;
+    await clickhouse.command(copied);
   }
 }
 
-/** Returns the suffixes of the copies that lack a table or a column, for example in a new ClickHouse. */
+/**
+ * Returns the suffixes of the copies that lack a table, a view or a column of a table, for example in a new ClickHouse.
+ */
 export async function incompleteCopies(
   clickhouse: Pick<ClickHouse, 'query'>,
   suffixes: readonly string[],
 ): Promise<string[]> {
   if (suffixes.length === 0) return [];
   const tables = tablesOf(readMigrations('clickhouse'));
+  const columns = await columnCounts(clickhouse);
+  const isComplete = (table: string, suffix: string) => {
+    const [original, copy] = [columns.get(table), columns.get(table + suffix)];
+    return copy !== undefined && (original === undefined || isView(table) || copy >= original);
+  };
+  return suffixes.filter((suffix) => !tables.every((table) => isComplete(table, suffix)));
+}
+
+/** Views of earlier releases have fewer columns until they are replaced. */
+function isView(name: string): boolean {
+  return name.endsWith('_view');
+}
+
+/** Returns the number of columns of each table and view. */
+async function columnCounts(clickhouse: Pick<ClickHouse, 'query'>): Promise<Map<string, number>> {
   const rows = await clickhouse.query<{ table: string; columns: number }>(
     `SELECT table, toUInt32(count()) AS columns FROM system.columns
      WHERE database = currentDatabase() GROUP BY table`,
   );
-  const columns = new Map(rows.map((row) => [row.table, row.columns]));
-  const isComplete = (table: string, suffix: string) => {
-    const [original, copy] = [columns.get(table), columns.get(table + suffix)];
-    return copy !== undefined && (original === undefined || copy >= original);
-  };
-  return suffixes.filter((suffix) => !tables.every((table) => isComplete(table, suffix)));
+  return new Map(rows.map((row) => [row.table, row.columns]));
 }

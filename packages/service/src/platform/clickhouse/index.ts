@@ -13,6 +13,7 @@ export {
   InsertCountError,
   type QueryParams,
 } from './port.js';
+export { outdatedViews } from './replaced-views.js';
 export { parseRows } from './rows.js';
 export { connectClickHouse } from './server.js';
 export { columnList, identifier, literal } from './sql.js';

@@ -8,6 +8,7 @@ import {
 } from '../migration-files.js';
 import { createTableCopy, incompleteCopies } from './copy.js';
 import type { ClickHouse } from './port.js';
+import { replacedView } from './replaced-views.js';
 import { renamed, statementsOf, tablesOf } from './statements.js';
 
 /** Creates the table that records the applied migrations. */
@@ -25,7 +26,8 @@ const EXTEND_RECORD = ['oldest_release', 'sql'].map(
  * Upgrades the schema to this release; returns the names of the applied migrations. ClickHouse has no transactions: a
  * migration is recorded after its last statement, and one that was interrupted runs again from its start, so each
  * statement must be safe to repeat. Services that share a server must not do this at the same time: hold a lock of
- * PostgreSQL around it. If nothing is pending, it only reads. Throws MigrationError.
+ * PostgreSQL around it. If nothing is pending, it only reads. Views of earlier releases stay (`outdatedViews`). Throws
+ * MigrationError.
  *
  * @param suffixes of the copies of all tables, which get the same changes
  */
@@ -39,7 +41,9 @@ export async function applyClickHouseMigrations(
   try {
     if (pending.length > 0) await clickhouse.command(CREATE_RECORD);
     if (pending.length > 0) for (const statement of EXTEND_RECORD) await clickhouse.command(statement);
-    for (const migration of pending) await applyOne(clickhouse, migration, tables, suffixes);
+    // Nothing is inserted into a store that is being set up.
+    const isNew = pending.length === migrations.length;
+    for (const migration of pending) await applyOne(clickhouse, migration, { tables, suffixes, isNew });
     for (const suffix of await incompleteCopies(clickhouse, suffixes))
       await createTableCopy(clickhouse, suffix);
   } catch (error) {
@@ -87,10 +91,14 @@ async function pendingIn(
 async function applyOne(
   clickhouse: ClickHouse,
   migration: Migration,
-  tables: readonly string[],
-  suffixes: readonly string[],
+  {
+    tables,
+    suffixes,
+    isNew,
+  }: { readonly tables: readonly string[]; readonly suffixes: readonly string[]; readonly isNew: boolean },
 ): Promise<void> {
   for (const statement of statementsOf(migration)) {
+    if (replacedView(statement) !== undefined && !isNew) continue;
     const copied = new Set(['', ...suffixes].map((suffix) => renamed(statement, tables, suffix)));
     for (const each of copied) await clickhouse.command(each);
   }

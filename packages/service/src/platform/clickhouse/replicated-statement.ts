@@ -28,7 +28,7 @@ type Rewriting = (statement: string, head: string, cluster: Cluster) => string;
 const REWRITINGS: readonly (readonly [RegExp, Rewriting])[] = [
   [/^CREATE TABLE (?:IF NOT EXISTS )?[\w`]+(?=[\s(])/i, createTable],
   // A view without TO has a table of its own, with an engine of its own.
-  [/^CREATE MATERIALIZED VIEW (?:IF NOT EXISTS )?[\w`]+(?=\s+TO\s)/i, onCluster],
+  [/^CREATE (?:OR REPLACE )?MATERIALIZED VIEW (?:IF NOT EXISTS )?[\w`]+(?=\s+TO\s)/i, onCluster],
   [/^CREATE (?:OR REPLACE )?VIEW (?:IF NOT EXISTS )?[\w`]+/i, onCluster],
   // A replicated table has a log, by which its replicas delete the same rows, also those that are away now.
   [/^ALTER TABLE [\w`]+(?=\s+(?:DELETE|DROP PARTITION)\b)/i, unchanged],

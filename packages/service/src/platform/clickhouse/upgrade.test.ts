@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestClickHouse, type TestClickHouse } from '../../testing/index.js';
 import { readMigrations } from '../migration-files.js';
 import { applyClickHouseMigrations } from './migrate.js';
+import { outdatedViews } from './replaced-views.js';
 import { renamed, statementsOf, tablesOf } from './statements.js';
 import { USAGE_ROW_COLUMNS, usageRows } from './usage-row.testing.js';
 
@@ -116,6 +117,32 @@ test('events from before costs have none, in shared and dedicated tables, and sp
     expect(
       await clickhouse.query(`SELECT sum(cost) AS cost, sum(cost_count) AS count FROM ${rollup}`),
     ).toEqual([{ cost: '0', count: '0' }]);
+  }
+});
+
+test('an insert that is repeated after views were replaced counts once, and later ones compare quantities', async () => {
+  const { clickhouse } = store;
+  await downgrade(store, 8);
+  for (const table of TABLES) await insert(table, 1, USAGE_ROW_COLUMNS);
+  await applyClickHouseMigrations(clickhouse, undefined, ['_7']);
+  for (const statement of await outdatedViews(clickhouse, ['_7'])) await clickhouse.command(statement);
+  expect(await outdatedViews(clickhouse, ['_7'])).toEqual([]);
+  for (const table of TABLES) {
+    await insert(table, 1, USAGE_ROW_COLUMNS);
+    const rollup = table.replace('events', 'rollup');
+    const found = () =>
+      clickhouse.query(
+        `SELECT resolution, sum(item_count) AS items, sum(compared_item_count) AS compared, toString(min(minimum)) AS least
+         FROM ${rollup} GROUP BY resolution ORDER BY resolution`,
+      );
+    const rows = (counts: object) => [60, 900, 3_600].map((resolution) => ({ resolution, ...counts }));
+    expect(await found()).toEqual(rows({ items: '1', compared: '0', least: null }));
+    await insert(table, 2, USAGE_ROW_COLUMNS);
+    expect(await found()).toEqual(rows({ items: '2', compared: '1', least: '1' }));
+    // A killed insert may have brought the rows to the events alone.
+    await clickhouse.command(`TRUNCATE TABLE ${rollup}`);
+    await insert(table, 2, USAGE_ROW_COLUMNS);
+    expect(await found()).toEqual(rows({ items: '1', compared: '1', least: '1' }));
   }
 });
 
