@@ -9,15 +9,27 @@ const ROLLUP_PARTS = {
   count: 'toUInt64(item_count) AS part_count',
   quantity: 'CAST(quantity AS Decimal(76, 18)) AS part_quantity',
   amount: 'CAST(amount AS Decimal(76, 18)) AS part_amount',
+  least: 'CAST(minimum AS Nullable(Decimal(38, 18))) AS part_least',
+  greatest: 'CAST(maximum AS Nullable(Decimal(38, 18))) AS part_greatest',
+  compared: 'toUInt64(compared_item_count) AS part_compared',
+  countered: 'toUInt64(countered_item_count) AS part_countered',
   cost: 'CAST(cost AS Decimal(76, 18)) AS part_cost',
   cost_count: 'toUInt64(cost_count) AS part_cost_count',
 } as const satisfies Record<Exclude<Part, 'value'>, string>;
+
+/** The quantity in millionths, if it is one: as an integer of 64 bits, which is cheap to sort. */
+const MILLIONTHS = 'toInt64(intDiv(reinterpretAsInt128(quantity), 1000000000000)) AS part_millionths';
+const IS_SHORT = 'toInt128(part_millionths) * 1000000000000 = reinterpretAsInt128(quantity) AS part_is_short';
 
 const EVENT_PARTS = {
   count: `toUInt64(if(item_source = 'correction', 0, ${SIGN})) AS part_count`,
   quantity: 'toDecimal256(quantity, 18) AS part_quantity',
   amount: 'toDecimal256(amount, 18) AS part_amount',
-  value: 'quantity AS part_value',
+  value: `quantity AS part_value, ${MILLIONTHS}, ${IS_SHORT}`,
+  least: 'if(in_force, quantity, NULL) AS part_least',
+  greatest: 'if(in_force, quantity, NULL) AS part_greatest',
+  compared: 'toUInt64(in_force) AS part_compared',
+  countered: 'toUInt64(0) AS part_countered',
   cost: 'toDecimal256(0, 18) AS part_cost',
   cost_count: 'toUInt64(0) AS part_cost_count',
 } as const satisfies Record<Part, string>;
@@ -27,10 +39,17 @@ const COST_PARTS = {
   count: 'toUInt64(0) AS part_count',
   quantity: 'toDecimal256(0, 18) AS part_quantity',
   amount: 'toDecimal256(0, 18) AS part_amount',
-  value: 'toDecimal128(0, 18) AS part_value',
+  value: 'toDecimal128(0, 18) AS part_value, toInt64(0) AS part_millionths, true AS part_is_short',
+  least: 'CAST(NULL AS Nullable(Decimal(38, 18))) AS part_least',
+  greatest: 'CAST(NULL AS Nullable(Decimal(38, 18))) AS part_greatest',
+  compared: 'toUInt64(0) AS part_compared',
+  countered: 'toUInt64(0) AS part_countered',
   cost: 'toDecimal256(cost_amount, 18) AS part_cost',
   cost_count: `toUInt64(${SIGN}) AS part_cost_count`,
 } as const satisfies Record<Part, string>;
+
+/** The parts of an item that are read from its quantity. */
+const QUANTITY_PARTS: readonly Part[] = ['quantity', 'value', 'least', 'greatest'];
 
 /** The parts that the statements of all sources share. */
 interface SharedSql {
@@ -43,7 +62,7 @@ interface SharedSql {
   /** Fields of the item other than its measures. */
   readonly fields: readonly string[];
   readonly parts: readonly Part[];
-  /** Whether single items are compared, so that it matters which are in force. */
+  /** Whether it matters which single items are in force. */
   readonly readsItems: boolean;
   /** The values of groups, and those that are counted. */
   readonly values: readonly string[];
@@ -56,11 +75,8 @@ interface SharedSql {
 export function itemsSql(params: StatementParams, tables: StorageTables, query: PlannedQuery): string {
   const shared: SharedSql = {
     tables,
-    conditions: [OWN_ROWS, ...query.filters.map((condition) => filterSql(params, condition))],
-    itemConditions:
-      query.metrics === undefined
-        ? []
-        : [`metric IN ${params.add('metrics', 'Array(String)', query.metrics)}`],
+    conditions: conditionsSql(params, query),
+    itemConditions: metricsSql(params, query),
     itemColumns: namesOf(query).some((name) => reservedColumn(name) === 'pricing_source')
       ? ['pricing_source']
       : [],
@@ -74,13 +90,47 @@ export function itemsSql(params: StatementParams, tables: StorageTables, query: 
         .map((measure) => valueSql(params, uniqueName(measure) ?? '', uniqueColumn(query.measures, measure))),
     ],
   };
+  const { rolledUp, raw } = rangesSql(params, query);
+  return [
+    ...(rolledUp.length === 0 ? [] : [rollupSql(shared, rolledUp)]),
+    ...(raw.length === 0 ? [] : eventsSql(shared, raw)),
+  ].join(' UNION ALL ');
+}
+
+/**
+ * Returns the FROM and WHERE of the rows of the rollup that the query reads; undefined if it reads events alone.
+ */
+export function rolledUpSql(
+  params: StatementParams,
+  tables: StorageTables,
+  query: PlannedQuery,
+): string | undefined {
+  const { rolledUp } = rangesSql(params, query);
+  if (rolledUp.length === 0) return undefined;
+  const conditions = [...conditionsSql(params, query), ...rolledUp, ...metricsSql(params, query)];
+  return `FROM ${tables.rollup} WHERE ${conditions.join(' AND ')}`;
+}
+
+function conditionsSql(params: StatementParams, { filters }: PlannedQuery): string[] {
+  return [OWN_ROWS, ...filters.map((condition) => filterSql(params, condition))];
+}
+
+function metricsSql(params: StatementParams, { metrics }: PlannedQuery): string[] {
+  return metrics === undefined ? [] : [`metric IN ${params.add('metrics', 'Array(String)', metrics)}`];
+}
+
+/** Returns the conditions of the rows of the rollup, and of the events, that are read; empty where none are. */
+function rangesSql(
+  params: StatementParams,
+  { sources, excludedDimensions }: PlannedQuery,
+): { readonly rolledUp: readonly string[]; readonly raw: readonly string[] } {
   const rolledUp: string[] = [];
   const raw: string[] = [];
   const lacks =
-    query.excludedDimensions.length === 0
+    excludedDimensions.length === 0
       ? undefined
-      : `hasAny(raw_only, ${params.add('raw', 'Array(String)', query.excludedDimensions)})`;
-  for (const { source, spans } of query.sources) {
+      : `hasAny(raw_only, ${params.add('raw', 'Array(String)', excludedDimensions)})`;
+  for (const { source, spans } of sources) {
     const resolutionS = RESOLUTIONS_S[source];
     if (resolutionS === undefined) {
       raw.push(withinSql(params, 'occurred_at', spans));
@@ -91,10 +141,10 @@ export function itemsSql(params: StatementParams, tables: StorageTables, query: 
     if (lacks !== undefined) raw.push(`${lacks} AND ${withinSql(params, 'occurred_at', spans)}`);
   }
   const without = lacks === undefined ? [] : [`NOT ${lacks}`];
-  return [
-    ...(rolledUp.length === 0 ? [] : [rollupSql(shared, [anyOf(rolledUp), ...without])]),
-    ...(raw.length === 0 ? [] : eventsSql(shared, [anyOf(raw)])),
-  ].join(' UNION ALL ');
+  return {
+    rolledUp: rolledUp.length === 0 ? [] : [anyOf(rolledUp), ...without],
+    raw: raw.length === 0 ? [] : [anyOf(raw)],
+  };
 }
 
 function valueSql(params: StatementParams, name: string, alias: string): string {
@@ -103,14 +153,21 @@ function valueSql(params: StatementParams, name: string, alias: string): string 
 }
 
 function rollupSql(
-  { tables, conditions, itemConditions, fields, parts, values }: SharedSql,
+  { tables, conditions, itemConditions, fields, parts, readsItems, values }: SharedSql,
   within: readonly string[],
 ): string {
   const sums = parts.map((part) => {
     if (part === 'value') throw new Error('rollups have no quantities of single charge items');
     return ROLLUP_PARTS[part];
   });
-  const columns = ['toUnixTimestamp(bucket) AS moment', ...fields, ...values, ...sums];
+  const columns = [
+    'toUnixTimestamp(bucket) AS moment',
+    ...fields,
+    ...values,
+    ...sums,
+    // Its rows are of many items; only events have this column.
+    ...(readsItems ? ['false AS in_force'] : []),
+  ];
   return `SELECT ${columns.join(', ')} FROM ${tables.rollup}
     WHERE ${[...conditions, ...within, ...itemConditions].join(' AND ')}`;
 }
@@ -125,7 +182,7 @@ function eventsSql(shared: SharedSql, within: readonly string[]): string[] {
     ...fields,
     ...itemColumns,
     ...(itemConditions.length === 0 ? [] : ['metric']),
-    ...(parts.includes('quantity') || parts.includes('value') ? ['quantity'] : []),
+    ...(QUANTITY_PARTS.some((part) => parts.includes(part)) ? ['quantity'] : []),
     ...(parts.includes('amount') ? ['amount'] : []),
   ];
   const inForce = readsItems ? [inForceSql(shared.tables, within)] : [];

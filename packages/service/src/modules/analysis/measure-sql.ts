@@ -10,10 +10,13 @@ import {
 import { reservedColumn } from '../usage/index.js';
 
 /**
- * The values of an item, or of a row of the rollup, from which measures are computed; `cost_count` is the number of
- * items with a cost.
+ * The values of an item, or of a row of the rollup, from which measures are computed. `value` is the quantity of a
+ * single item, and `least` and `greatest` are the bounds of the quantities that were compared. `compared` is the number
+ * of items whose quantities were, `countered` that of items that counter rows took back in a row of the rollup, and
+ * `cost_count` that of items with a cost.
  */
-export type Part = 'count' | 'quantity' | 'amount' | 'value' | 'cost' | 'cost_count';
+export type Part = SummedPart | 'value' | 'least' | 'greatest';
+type SummedPart = 'count' | 'quantity' | 'amount' | 'compared' | 'countered' | 'cost' | 'cost_count';
 
 /** Rows to measure: how they are grouped, and what is measured. */
 export interface Grouping {
@@ -56,15 +59,15 @@ export function isInEventsOnly(name: string): boolean {
   return EVENTS_ONLY.includes(reservedColumn(name));
 }
 
-/** Whether a measure compares the quantities of single charge items. */
-function readsValues(measure: Measure): boolean {
-  return isOfQuantities(measure) && measure !== 'average';
+/** Whether a measure compares values of single charge items that only events have: quantities, or e.g. subjects. */
+export function needsEvents(measure: Measure): boolean {
+  const name = isUnique(measure) ? uniqueName(measure) : undefined;
+  return isPercentile(measure) || (name !== undefined && isInEventsOnly(name));
 }
 
-/** Whether a measure compares values of single charge items that only events have: quantities, or e.g. subjects. */
+/** Whether a measure depends on which single charge items are in force. */
 export function comparesItems(measure: Measure): boolean {
-  const name = isUnique(measure) ? uniqueName(measure) : undefined;
-  return readsValues(measure) || (name !== undefined && isInEventsOnly(name));
+  return measure === 'minimum' || measure === 'maximum' || needsEvents(measure);
 }
 
 /** Whether a measure adds or compares quantities, which is not possible for different units. */
@@ -79,7 +82,10 @@ export function partsOf(measures: readonly Measure[]): Part[] {
     if (measure === 'quantity' || measure === 'average') parts.add('quantity');
     if (measure === 'amount' || measure === 'margin') parts.add('amount');
     if (isOfCosts(measure)) parts.add('cost').add('cost_count');
-    if (readsValues(measure)) parts.add('value');
+    if (measure === 'minimum') parts.add('least');
+    if (measure === 'maximum') parts.add('greatest');
+    if (isPercentile(measure)) parts.add('value');
+    if (comparesItems(measure)) parts.add('compared').add('countered');
   }
   return [...parts];
 }
@@ -97,18 +103,19 @@ export function uniqueColumn(measures: readonly Measure[], measure: UniqueMeasur
 /**
  * Returns the keys and measures of the rows of `from`, without those of which nothing is left.
  *
- * Sums need no more than the signs of counter rows. Quantities and subjects are compared where events are read, which
- * tell whether a charge item is in force. Different values that rollups may have are counted by value, and values of
- * which nothing is left are dropped.
+ * Sums need no more than the signs of counter rows. Percentiles and subjects are read from events, which tell whether a
+ * charge item is in force. Different values that rollups may have are counted by value, and values of which nothing is
+ * left are dropped. `is_torn` marks a row that may compare other charge items than those in force (`TORN`).
  */
 export function measuredSql(from: string, grouping: Grouping): string {
   const { keys, measures, findsUnits } = grouping;
-  const readsItems = measures.some(comparesItems);
-  const aggregated = readsItems ? ofItemsInForceSql(from, grouping) : ofPartsSql(from, grouping);
+  const aggregated = measures.some(needsEvents)
+    ? ofItemsInForceSql(from, grouping)
+    : ofPartsSql(from, grouping);
   // Where only amounts or costs are left, there are no quantities and no units.
   const ofItems = (value: string) => `if(count_sum = 0, NULL, ${value})`;
   const units = [`${ofItems('least_unit')} AS first_unit`, `${ofItems('greatest_unit')} AS last_unit`];
-  const more = [...(findsUnits ? units : []), ...(readsItems ? ['is_torn'] : [])];
+  const more = [...(findsUnits ? units : []), ...(measures.some(comparesItems) ? ['is_torn'] : [])];
   const values = measures.map((measure, i) => {
     const value = measureSql(measures, measure);
     return `${isOfQuantities(measure) ? ofItems(value) : value} AS ${measureColumn(i)}`;
@@ -116,17 +123,33 @@ export function measuredSql(from: string, grouping: Grouping): string {
   return `SELECT ${[...keys, ...more, ...values].join(', ')} FROM (${aggregated})`;
 }
 
-/** A row is torn when a correction arrived between the reads of charge items and of counter rows. */
+/**
+ * Whether a row compares other charge items than those in force: a correction arrived between the reads of charge items
+ * and of counter rows, or a row of the rollup has items that were countered, or stored before quantities were compared.
+ */
+const TORN = `(sum(part_countered) != 0 OR sum(part_compared) != ${COUNT})`;
+
+/**
+ * The quantities in force in ascending order. Almost all have at most six digits after the point and are smaller than
+ * 9 × 10^12: as integers of millionths they are sorted in a fraction of the time. Only where a group has others, all of
+ * its quantities are sorted as decimals.
+ */
+const ASCENDING = [
+  'arraySort(groupArrayIf(part_millionths, in_force AND part_is_short)) AS ascending_short',
+  'groupArrayIf(part_value, in_force AND NOT part_is_short) AS long_values',
+  `arraySort(arrayConcat(long_values, arrayMap(short -> CAST(toDecimal256(short, 18) / 1000000 AS Decimal(38, 18)),
+    if(empty(long_values), [], ascending_short)))) AS ascending_long`,
+];
+
 function ofItemsInForceSql(from: string, grouping: Grouping): string {
   const { columns, keys, measures, findsUnits } = grouping;
   const selected = [
     ...columns,
     ...sumsOf(measures).map((part) => `sum(part_${part}) AS ${part}_sum`),
-    `countIf(in_force) != ${COUNT} AS is_torn`,
+    ...extremesOf(measures).map((part) => `${EXTREMES[part]}(part_${part}) AS ${part}_value`),
+    `${TORN} AS is_torn`,
     ...(findsUnits ? ['minIf(unit, in_force) AS least_unit', 'maxIf(unit, in_force) AS greatest_unit'] : []),
-    ...(measures.includes('minimum') ? ['minIf(part_value, in_force) AS least'] : []),
-    ...(measures.includes('maximum') ? ['maxIf(part_value, in_force) AS greatest'] : []),
-    ...(measures.some(isPercentile) ? ['arraySort(groupArrayIf(part_value, in_force)) AS ascending'] : []),
+    ...(measures.some(isPercentile) ? ASCENDING : []),
     ...uniqueColumns(measures).map((column) => `uniqExactIf(${column}, in_force) AS ${column}_count`),
   ];
   return `SELECT ${selected.join(', ')} FROM (${from}) GROUP BY ${keys.join(', ')} HAVING ${isLeft(grouping)}`;
@@ -137,12 +160,26 @@ function ofPartsSql(from: string, grouping: Grouping): string {
   const sets = uniqueColumns(measures);
   if (sets.length > 0 || findsUnits)
     return aggregatedByValueSql(countedByValueSql(from, grouping, sets), grouping, sets);
-  const sums = sumsOf(measures).map((part) => `sum(part_${part}) AS ${part}_sum`);
-  return `SELECT ${[...columns, ...sums].join(', ')} FROM (${from}) GROUP BY ${keys.join(', ')} HAVING ${isLeft(grouping)}`;
+  const selected = [
+    ...columns,
+    ...sumsOf(measures).map((part) => `sum(part_${part}) AS ${part}_sum`),
+    ...extremesOf(measures).map((part) => `${EXTREMES[part]}(part_${part}) AS ${part}_value`),
+    ...(measures.some(comparesItems) ? [`${TORN} AS is_torn`] : []),
+  ];
+  return `SELECT ${selected.join(', ')} FROM (${from}) GROUP BY ${keys.join(', ')} HAVING ${isLeft(grouping)}`;
 }
 
+const EXTREMES = { least: 'min', greatest: 'max' } as const satisfies Partial<Record<Part, string>>;
+type Extreme = keyof typeof EXTREMES;
+
+function extremesOf(measures: readonly Measure[]): Extreme[] {
+  return partsOf(measures).filter((part): part is Extreme => Object.hasOwn(EXTREMES, part));
+}
+
+/** The parts that measures are computed from as sums. */
 function sumsOf(measures: readonly Measure[]): Part[] {
-  return partsOf(measures).filter((part) => part !== 'value');
+  const compared: readonly Part[] = ['value', 'least', 'greatest', 'compared', 'countered'];
+  return partsOf(measures).filter((part) => !compared.includes(part));
 }
 
 function uniqueColumns(measures: readonly Measure[]): string[] {
@@ -162,6 +199,8 @@ function countedByValueSql(from: string, grouping: Grouping, sets: readonly stri
     ...sets,
     ...sets.map((set) => `grouping(${set}) = 0 AS of_${set}`),
     ...sumsOf(measures).map((part) => `sum(part_${part}) AS value_${part}`),
+    ...extremesOf(measures).map((part) => `${EXTREMES[part]}(part_${part}) AS value_${part}`),
+    ...(measures.some(comparesItems) ? [`${TORN} AS is_value_torn`] : []),
   ];
   const groups =
     sets.length === 0
@@ -182,6 +221,8 @@ function aggregatedByValueSql(
       ? ['minIf(unit, value_count != 0) AS least_unit', 'maxIf(unit, value_count != 0) AS greatest_unit']
       : []),
     ...sumsOf(measures).map((part) => `sumIf(value_${part}, ${isFirst}) AS ${part}_sum`),
+    ...extremesOf(measures).map((part) => `${EXTREMES[part]}(value_${part}) AS ${part}_value`),
+    ...(measures.some(comparesItems) ? ['max(is_value_torn) AS is_torn'] : []),
     ...sets.map((set) => `countIf(of_${set} AND isNotNull(${set}) AND value_count != 0) AS ${set}_count`),
   ];
   return `SELECT ${selected.join(', ')} FROM (${from}) GROUP BY ${keys.join(', ')}`;
@@ -199,9 +240,9 @@ function measureSql(measures: readonly Measure[], measure: Measure): string {
     case 'margin':
       return 'amount_sum - cost_sum';
     case 'minimum':
-      return 'least';
+      return 'least_value';
     case 'maximum':
-      return 'greatest';
+      return 'greatest_value';
     case 'average':
       return averageSql('quantity_sum', 'count_sum');
     default:
@@ -227,8 +268,10 @@ function averageSql(sum: string, count: string): string {
  * is the value on the straight line between their values. Two more digits than the values have make it exact.
  */
 function percentileSql(percent: number): string {
-  const rank = `((toInt64(length(ascending)) - 1) * ${percent})`;
-  const valueAt = (place: string) => `CAST(ascending[${place} + 1] AS Decimal(76, 20))`;
+  const rank = `((toInt64(greatest(length(ascending_short), length(ascending_long))) - 1) * ${percent})`;
+  const valueAt = (place: string) =>
+    `if(empty(ascending_long), toDecimal256(ascending_short[${place} + 1], 20) / 1000000,
+      CAST(ascending_long[${place} + 1] AS Decimal(76, 20)))`;
   const below = `intDiv(${rank}, 100)`;
   const above = `intDiv(${rank} + 99, 100)`;
   return `(${valueAt(below)} * (100 - ${rank} % 100) + ${valueAt(above)} * (${rank} % 100)) / 100`;

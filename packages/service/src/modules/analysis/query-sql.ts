@@ -1,7 +1,7 @@
 import { isOfCosts, isOfQuantities } from '@tollgate/contract';
 import type { StorageTables } from '../storage/index.js';
 import { StatementParams } from '../usage/index.js';
-import { itemsSql } from './items-sql.js';
+import { itemsSql, rolledUpSql } from './items-sql.js';
 import { type Grouping, measureColumn, measuredSql, partsOf } from './measure-sql.js';
 import { addsUnits, kindsOf, type PlannedQuery } from './planned-query.js';
 
@@ -58,6 +58,22 @@ export function analysisStatement(tables: StorageTables, query: PlannedQuery): S
   });
   const limit = params.add('limit', 'UInt32', query.rowsMax + 1);
   const sql = `${found} ORDER BY ${keys.join(', ')} LIMIT ${limit} SETTINGS ${SETTINGS}`;
+  return { sql, params: params.values };
+}
+
+/**
+ * The spans of the rollup's rows in which minimum and maximum are not those of the charge items in force: some were
+ * taken back, or stored before quantities were compared. Undefined if the query reads no rollup. Such rows may be of
+ * single groups, but events are found by their time.
+ */
+export function unlikeSpansStatement(tables: StorageTables, query: PlannedQuery): Statement | undefined {
+  const params = new StatementParams();
+  const rows = rolledUpSql(params, tables, query);
+  if (rows === undefined) return undefined;
+  const sql = `SELECT toUnixTimestamp(bucket) AS \`from\`, toUnixTimestamp(bucket) + resolution AS \`to\` ${rows}
+    GROUP BY bucket, resolution
+    HAVING sum(countered_item_count) != 0 OR sum(compared_item_count) != sum(item_count)
+    ORDER BY bucket`;
   return { sql, params: params.values };
 }
 

@@ -3,7 +3,7 @@ import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import { DomainError } from '../../kernel/errors.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import { ProjectHistory } from '../storage/index.js';
-import { comparesItems, isInEventsOnly } from './measure-sql.js';
+import { isInEventsOnly, needsEvents } from './measure-sql.js';
 import { type NormalizedQuery, normalizeQuery, resultGroupBy, resultSplitBy } from './normalize.js';
 import { type AnalysisScope, namesOf, type PlannedQuery } from './planned-query.js';
 import { planSources } from './source.js';
@@ -64,7 +64,7 @@ export function planQuery(
     Math.max(query.from, retainedFrom),
     query.to,
     bucketStarts,
-    measures.some(comparesItems) || named.some(isInEventsOnly),
+    measures.some(needsEvents) || named.some(isInEventsOnly),
   );
   return {
     metrics,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { planSources, type SourcePart } from './source.js';
+import { joinedSpans, planSources, readingEvents, type SourcePart, type TimeSpan } from './source.js';
 
 const HOUR = 1_700_000_000 - (1_700_000_000 % 3_600);
 
@@ -72,3 +72,48 @@ describe('planSources', () => {
 function part(source: SourcePart['source'], ...spans: [number, number][]): SourcePart {
   return { source, spans: spans.map(([from, to]) => ({ from, to })) };
 }
+
+/** Spans in order, of whole minutes. */
+const spansArbitrary = fc
+  .uniqueArray(fc.integer({ min: -120, max: 120 }), { maxLength: 12 })
+  .map((minutes) => minutes.sort((a, b) => a - b))
+  .map((minutes) =>
+    minutes.flatMap((minute, index): TimeSpan[] => {
+      const to = minutes[index + 1];
+      return index % 2 === 1 || to === undefined ? [] : [{ from: HOUR + minute * 60, to: HOUR + to * 60 }];
+    }),
+  );
+
+describe('readingEvents', () => {
+  it('takes exactly the spans from the rollups, and leaves no moment out', () => {
+    const moments = (spans: readonly TimeSpan[]) =>
+      spans.flatMap(({ from, to }) => Array.from({ length: to - from }, (_, second) => from + second));
+    fc.assert(
+      fc.property(spansArbitrary, fc.integer({ min: 1, max: 7_000 }), (spans, length) => {
+        const sources = planSources(HOUR - 1_000, HOUR - 1_000 + length, [], false);
+        const found = readingEvents(sources, spans);
+        const all = found.flatMap((each) => moments(each.spans));
+        const before = sources.flatMap((each) => moments(each.spans));
+        expect(all.sort()).toEqual(before.sort());
+        const fromEvents = (parts: readonly SourcePart[]) =>
+          new Set(parts.flatMap((each) => (each.source === 'usage_events' ? moments(each.spans) : [])));
+        const taken = new Set(moments(spans));
+        const expected = [...fromEvents(sources), ...before.filter((moment) => taken.has(moment))];
+        expect(fromEvents(found)).toEqual(new Set(expected));
+      }),
+      { numRuns: 50, endOnFailure: true },
+    );
+  });
+});
+
+describe('joinedSpans', () => {
+  const span = (from: number, to: number): TimeSpan => ({ from, to });
+  it.each<[string, TimeSpan[], number, TimeSpan[]]>([
+    ['nothing', [], 3, []],
+    ['spans that touch', [span(0, 1), span(1, 2), span(3, 4)], 3, [span(0, 2), span(3, 4)]],
+    ['across the shortest gap', [span(0, 1), span(9, 10), span(12, 13)], 2, [span(0, 1), span(9, 13)]],
+    ['all into one', [span(0, 1), span(9, 10), span(12, 13)], 1, [span(0, 13)]],
+  ])('joins %s', (_, spans, spansMax, expected) => {
+    expect(joinedSpans(spans, spansMax)).toEqual(expected);
+  });
+});

@@ -62,3 +62,51 @@ export function planSources(
 function wholeRows({ from, to }: TimeSpan, grainS: number): TimeSpan {
   return { from: Math.ceil(from / grainS) * grainS, to: Math.floor(to / grainS) * grainS };
 }
+
+/** Reads the spans from the events, which lie in whole rows of the rollups that they are taken from. */
+export function readingEvents(sources: readonly SourcePart[], spans: readonly TimeSpan[]): SourcePart[] {
+  const ofEvents: TimeSpan[] = [];
+  const parts = sources.map(({ source, spans: own }) => {
+    if (source === 'usage_events') ofEvents.push(...own);
+    else ofEvents.push(...own.flatMap((span) => commonSpans(span, spans)));
+    return { source, spans: source === 'usage_events' ? [] : own.flatMap((span) => otherSpans(span, spans)) };
+  });
+  return [...parts, { source: 'usage_events' as const, spans: ofEvents }].filter(
+    (part) => part.spans.length > 0,
+  );
+}
+
+/**
+ * Returns at most `spansMax` spans that contain all of those, ascending: they join what touches, and then across the
+ * shortest gaps.
+ *
+ * @param spans ascending, and none of them overlap
+ */
+export function joinedSpans(spans: readonly TimeSpan[], spansMax: number): TimeSpan[] {
+  const gaps = spans.slice(1).map(({ from }, index) => ({ from, length: from - (spans[index]?.to ?? from) }));
+  const longest = gaps.filter(({ length }) => length > 0).sort((a, b) => b.length - a.length);
+  const ends = new Set(longest.slice(0, spansMax - 1).map(({ from }) => from));
+  const joined: { from: number; to: number }[] = [];
+  for (const { from, to } of spans) {
+    const last = joined.at(-1);
+    if (last === undefined || ends.has(from)) joined.push({ from, to });
+    else last.to = to;
+  }
+  return joined;
+}
+
+function commonSpans(span: TimeSpan, spans: readonly TimeSpan[]): TimeSpan[] {
+  return spans
+    .map(({ from, to }) => ({ from: Math.max(from, span.from), to: Math.min(to, span.to) }))
+    .filter(({ from, to }) => from < to);
+}
+
+/** Returns the parts of the span outside of the others, which are ascending. */
+function otherSpans(span: TimeSpan, spans: readonly TimeSpan[]): TimeSpan[] {
+  const common = commonSpans(span, spans);
+  const starts = [span.from, ...common.map(({ to }) => to)];
+  const ends = [...common.map(({ from }) => from), span.to];
+  return starts
+    .map((from, index) => ({ from, to: ends[index] ?? span.to }))
+    .filter(({ from, to }) => from < to);
+}

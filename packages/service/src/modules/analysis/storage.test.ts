@@ -72,7 +72,9 @@ const questions = fc.record({
   range: fc.tuple(moment, moment).map(([a, b]) => ({ from: Math.min(a, b), to: Math.max(a, b) + 1 })),
   bucket_size: fc.constantFrom('auto', '7m', '1h', '1d', 'none') as fc.Arbitrary<never>,
   group_by: fc.subarray(['model', 'subject_type', 'subject_id']),
-  measures: fc.subarray(['item_count', 'quantity', 'amount'] as const, { minLength: 1 }),
+  measures: fc.subarray(['item_count', 'quantity', 'amount', 'minimum', 'maximum'] as const, {
+    minLength: 1,
+  }),
   timezone: fc.constantFrom('UTC', 'Asia/Kathmandu', 'America/New_York'),
 });
 

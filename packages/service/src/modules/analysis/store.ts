@@ -4,7 +4,8 @@ import { ClickHouseUnavailableError } from '../../platform/clickhouse/index.js';
 import type { ProjectHistory } from '../storage/index.js';
 import { measureColumn } from './measure-sql.js';
 import { addsUnits, type PlannedQuery } from './planned-query.js';
-import { analysisStatement } from './query-sql.js';
+import { analysisStatement, unlikeSpansStatement } from './query-sql.js';
+import { joinedSpans, readingEvents, type TimeSpan } from './source.js';
 
 /** A row as ClickHouse returns it: 64-bit integers and decimals are strings. */
 type StoredRow = Readonly<Record<string, string | number | null>>;
@@ -19,6 +20,8 @@ export interface FoundRows {
 
 /** Upper bound of the reads of one query, where corrections arrive during each. */
 const READS_MAX = 5;
+/** Upper bound of the spans of time whose events are read instead of the rollup: each is a condition. */
+const UNLIKE_SPANS_MAX = 100;
 
 /** Returns the rows of an analysis query. */
 export async function analysisRows(
@@ -26,7 +29,7 @@ export async function analysisRows(
   query: PlannedQuery,
 ): Promise<FoundRows> {
   if (query.sources.length === 0) return { rows: [], addedUnits: [] };
-  const rows = await wholeRows(history, analysisStatement(history.tables, query));
+  const rows = await wholeRows(history, query);
   const units = addsUnits(query)
     ? rows.flatMap((row) => [row.first_unit, row.last_unit].filter((unit) => unit !== null).map(String))
     : [];
@@ -53,19 +56,41 @@ function toRow(row: StoredRow, query: PlannedQuery): AnalysisRow {
   return answered;
 }
 
-/** Reads rows until no correction arrives meanwhile. @throws ClickHouseUnavailableError if one does during each read */
+/**
+ * Reads rows until no correction arrives meanwhile. Rows of the rollup that cannot be compared show in the first
+ * result; then the events of their time are read.
+ *
+ * @throws ClickHouseUnavailableError if a correction arrives during each read
+ */
 async function wholeRows(
-  history: Pick<ProjectHistory, 'query'>,
-  { sql, params }: ReturnType<typeof analysisStatement>,
+  history: Pick<ProjectHistory, 'query' | 'tables'>,
+  query: PlannedQuery,
 ): Promise<StoredRow[]> {
+  let { sources } = query;
   for (let reads = 0; reads < READS_MAX; reads++) {
+    const { sql, params } = analysisStatement(history.tables, { ...query, sources });
     const rows = await history.query<StoredRow>(sql, { ...params });
     if (!rows.some(isTorn)) return rows;
+    sources = readingEvents(query.sources, await unlikeSpans(history, query));
   }
   throw new ClickHouseUnavailableError('usage was corrected during each read of it');
 }
 
-/** Whether a correction arrived between the reads of charge items and of counter rows, so that a row has not all. */
+/** Returns the time of the rows of rollups whose minimum and maximum are not those of the charge items in force. */
+async function unlikeSpans(
+  history: Pick<ProjectHistory, 'query' | 'tables'>,
+  query: PlannedQuery,
+): Promise<TimeSpan[]> {
+  const statement = unlikeSpansStatement(history.tables, query);
+  if (statement === undefined) return [];
+  const rows = await history.query<Record<'from' | 'to', number | string>>(statement.sql, {
+    ...statement.params,
+  });
+  const spans = rows.map(({ from, to }) => ({ from: Number(from), to: Number(to) }));
+  return joinedSpans(spans, UNLIKE_SPANS_MAX);
+}
+
+/** Whether a row may compare other charge items than those in force. */
 function isTorn({ is_torn: torn = 0 }: StoredRow): boolean {
   return Number(torn) !== 0;
 }
