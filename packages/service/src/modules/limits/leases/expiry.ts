@@ -107,7 +107,8 @@ async function claimWithParents(
   const known = new Set(claimed.map(({ lease }) => lease.id));
   const missing = claimed.flatMap(({ lease }) => {
     const id = parentIdOf(lease);
-    return id === undefined || known.has(id) ? [] : { projectId: lease.projectId, id };
+    const { tenantId, projectId } = lease;
+    return id === undefined || known.has(id) ? [] : { tenantId, projectId, id };
   });
   const parents = await lockFreeLeases(tx, missing);
   for (const { id } of parents) known.add(id);

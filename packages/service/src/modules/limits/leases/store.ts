@@ -89,15 +89,10 @@ const FIND = {
 /** Finds leases without a lock, in the order of the keys; undefined for those that do not exist. */
 export async function findLeases(
   { pool }: Pick<Postgres, 'pool'>,
-  keys: readonly (LeaseKey & Pick<Lease, 'tenantId'>)[],
+  keys: readonly LeaseKey[],
 ): Promise<(FoundLease | undefined)[]> {
-  const columns = [
-    keys.map(({ tenantId }) => tenantId),
-    keys.map(({ projectId }) => projectId),
-    keys.map(({ id }) => id),
-  ];
   type Row = LeaseRow & { readonly version: string; readonly position: number };
-  const { rows } = await pool.query<Row>({ ...FIND, values: columns });
+  const { rows } = await pool.query<Row>({ ...FIND, values: keyLists(keys) });
   const found = new Map(rows.map((row) => [row.position, row]));
   return keys.map((_, index) => {
     const row = found.get(index + 1);
@@ -163,15 +158,20 @@ const isActiveBelow = (tx: ProjectTx, ids: readonly string[]) => tx.part`${tx.is
   and l.ancestor_ids && ${ids}::text[] and l.ancestor_ids is not null and l.status = 'active'`;
 
 /** Names a lease of any project. */
-export type LeaseKey = Pick<Lease, 'projectId' | 'id'>;
+export type LeaseKey = Pick<Lease, 'tenantId' | 'projectId' | 'id'>;
+
+const KEY_PARTS = ['tenantId', 'projectId', 'id'] as const;
+const keyLists = (keys: readonly LeaseKey[]) => KEY_PARTS.map((part) => keys.map((key) => key[part]));
+
+/** A table of tenants, projects and ids. */
+const keyRows = (keys: readonly LeaseKey[]) =>
+  sql`unnest(${sql.join(keyLists(keys).map((list) => sql`${list}::text[]`))})`;
 
 /** As `lockLeases`, of several projects; each lease once. */
 export async function lockLeasesByKey(tx: Tx, keys: readonly LeaseKey[]): Promise<Lease[]> {
   const { rows } = await sql<LeaseRow>`
-    select ${LEASE_COLUMNS} from unnest(
-      ${keys.map(({ projectId }) => projectId)}::text[], ${keys.map(({ id }) => id)}::text[]
-    ) as k (project_id, id)
-    join budget_leases l on l.project_id = k.project_id and l.id = k.id
+    select ${LEASE_COLUMNS} from ${keyRows(keys)} as k (tenant_id, project_id, id)
+    join budget_leases l on l.tenant_id = k.tenant_id and l.project_id = k.project_id and l.id = k.id
     order by ${PARENTS_FIRST} for update of l`.execute(tx);
   return rows.map(toLease);
 }
@@ -203,9 +203,8 @@ export async function lockFreeLeases(tx: Tx, keys: readonly LeaseKey[]): Promise
   if (keys.length === 0) return [];
   const { rows } = await sql<LeaseRow>`
     select ${LEASE_COLUMNS} from budget_leases l
-    where (l.project_id, l.id) in (
-      select * from unnest(${keys.map(({ projectId }) => projectId)}::text[], ${keys.map(({ id }) => id)}::text[])
-    ) for update skip locked`.execute(tx);
+    where (l.tenant_id, l.project_id, l.id) in (select * from ${keyRows(keys)})
+    for update skip locked`.execute(tx);
   return rows.map(toLease);
 }
 
@@ -217,7 +216,7 @@ export async function updateLeases(tx: Tx, leases: readonly Lease[]): Promise<vo
     update budget_leases l set used = e.used, held = e.held, holds = e.holds, status = e.status,
       expires_at = e.expires_at, closed_at = e.closed_at, has_children = e.has_children
     from json_populate_recordset(null::budget_leases, ${rows}::json) as e
-    where l.project_id = e.project_id and l.id = e.id
+    where l.tenant_id = e.tenant_id and l.project_id = e.project_id and l.id = e.id
   `.execute(tx);
 }
 
@@ -228,10 +227,11 @@ export async function updateLeases(tx: Tx, leases: readonly Lease[]): Promise<vo
 export async function deleteEndedBefore(db: Db, beforeS: number, max: number): Promise<number> {
   const { numAffectedRows } = await sql`
     with k as materialized (
-      select project_id, id from budget_leases
+      select tenant_id, project_id, id from budget_leases
       where status <> 'active' and closed_at < ${beforeS} and ${isNotMoving('tenant_id')} order by closed_at limit ${max} for update skip locked
     )
-    delete from budget_leases l using k where l.project_id = k.project_id and l.id = k.id
+    delete from budget_leases l using k
+    where l.tenant_id = k.tenant_id and l.project_id = k.project_id and l.id = k.id
   `.execute(db);
   return Number(present(numAffectedRows, 'the number of deleted leases'));
 }

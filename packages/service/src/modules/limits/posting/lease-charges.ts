@@ -143,8 +143,8 @@ async function chargeHolds(tx: Tx, charges: readonly LeaseCharge[]): Promise<Rel
 
 /** Returns the leases to charge, and all those that they are parts of, each once. */
 function chainsOf(charges: readonly LeaseCharge[]): LeaseKey[] {
-  const keys = charges.flatMap(({ lease: { projectId, id, ancestorIds } }) =>
-    [id, ...ancestorIds].map((each) => ({ projectId, id: each })),
+  const keys = charges.flatMap(({ lease: { tenantId, projectId, id, ancestorIds } }) =>
+    [id, ...ancestorIds].map((each) => ({ tenantId, projectId, id: each })),
   );
   return [...new Map(keys.map((key) => [`${key.projectId} ${key.id}`, key])).values()];
 }

@@ -69,18 +69,19 @@ export async function chargePlainLeases(tx: Tx, charges: readonly LeaseCharge[])
   const sums = charges.map(({ lease, sums: [sum] }) => present(sum, `the charge of lease ${lease.id}`));
   const { rows } = await sql<{ project_id: string; id: string; released: string }>`
     with locked as (
-      select l.project_id, l.id, c.used, least(l.held, c.spent) as released
+      select l.tenant_id, l.project_id, l.id, c.used, least(l.held, c.spent) as released
       from unnest(
-        ${charges.map(({ scope }) => scope.projectId)}::text[], ${charges.map(({ lease }) => lease.id)}::text[],
+        ${charges.map(({ scope }) => scope.tenantId)}::text[], ${charges.map(({ scope }) => scope.projectId)}::text[],
+        ${charges.map(({ lease }) => lease.id)}::text[],
         ${sums.map(({ used }) => amountText(used))}::numeric[],
         ${sums.map(({ spent }) => amountText(spent))}::numeric[]
-      ) as c (project_id, id, used, spent)
-      join budget_leases l on l.project_id = c.project_id and l.id = c.id
+      ) as c (tenant_id, project_id, id, used, spent)
+      join budget_leases l on l.tenant_id = c.tenant_id and l.project_id = c.project_id and l.id = c.id
       order by l.project_id, l.id
       for update of l
     )
     update budget_leases l set used = greatest(l.used + k.used, 0), held = l.held - k.released
-    from locked k where l.project_id = k.project_id and l.id = k.id
+    from locked k where l.tenant_id = k.tenant_id and l.project_id = k.project_id and l.id = k.id
     returning k.project_id, k.id, k.released
   `.execute(tx);
   const released = new Map(rows.map((row) => [`${row.project_id} ${row.id}`, row.released]));
