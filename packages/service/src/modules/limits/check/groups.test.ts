@@ -9,10 +9,12 @@ function controlled(options?: GroupOptions) {
     const name = items.join(' ');
     begun.push(name);
     return new Promise((resolve, reject) => {
-      const outcomes = items.map(
+      const results = items.map(
         (item): GroupResult<string> => (item === 'bad' ? { error: new Error(item) } : { answer: `${item}!` }),
       );
-      ends.set(name, (error) => (error === undefined ? resolve(outcomes) : reject(error)));
+      ends.set(name, (error) =>
+        error === undefined ? resolve({ results, left: undefined }) : reject(error),
+      );
     });
   }, options);
   return { groups, begun, end: (name: string, error?: Error) => ends.get(name)?.(error) };
@@ -107,29 +109,85 @@ test('returns how many items wait, since when, and how many were refused or fail
   expect(state()).toEqual([0, 0, 1, 1]);
 });
 
-test('a group that is smaller than the one before it may wait for more', async () => {
-  let endWait = () => {};
-  let waits = 0;
-  const gather = () => {
-    waits += 1;
-    return new Promise<void>((resolve) => {
-      endWait = resolve;
-    });
-  };
+/** Waits that the test ends. */
+function waits() {
+  const ends: (() => void)[] = [];
+  const gather = () => new Promise<void>((resolve) => ends.push(resolve));
+  return { gather, begun: () => ends.length, end: () => ends.pop()?.() };
+}
+
+test('half of the items that have no answer are enough for the next group, which begins before the last one ends', async () => {
+  const { groups, begun, end } = controlled({ gather: waits().gather });
+  const runs = ['a1', 'a2'].map((name) => groups.run('a', name));
+  await settled();
+  for (const name of ['a3', 'a4', 'a5', 'a6']) runs.push(groups.run('a', name));
+  await settled();
+  expect(begun).toEqual(['a1 a2', 'a3 a4 a5 a6']);
+  // Two groups at most are worked on: a third begins when the first has ended.
+  for (const name of ['a7', 'a8', 'a9']) runs.push(groups.run('a', name));
+  await settled();
+  expect(begun).toHaveLength(2);
+  end('a1 a2');
+  await settled();
+  // Nine had no answer: half are five.
+  expect(begun).toHaveLength(2);
+  for (const name of ['a10', 'a11']) runs.push(groups.run('a', name));
+  await settled();
+  expect(begun.slice(2)).toEqual(['a7 a8 a9 a10 a11']);
+  end('a3 a4 a5 a6');
+  end('a7 a8 a9 a10 a11');
+  expect(await Promise.all(runs)).toHaveLength(11);
+});
+
+test('a group of fewer items waits a while for more after the end of the one before', async () => {
+  const { gather, begun: waitsBegun, end: endWait } = waits();
   const { groups, begun, end } = controlled({ gather });
-  const runs = ['a1', 'a2', 'a3'].map((name) => groups.run('a', name));
+  const runs = ['a1', 'a2', 'a3', 'a4'].map((name) => groups.run('a', name));
+  runs.push(groups.run('b', 'b1'));
   await settled();
-  runs.push(groups.run('a', 'a4'));
-  end('a1 a2 a3');
+  end('b1');
+  end('a1 a2 a3 a4');
   await settled();
-  expect([begun, waits]).toEqual([['a1 a2 a3'], 1]);
   runs.push(groups.run('a', 'a5'));
+  await settled();
+  expect([begun, waitsBegun()]).toEqual([['a1 a2 a3 a4', 'b1'], 2]);
   endWait();
   await settled();
-  for (const name of ['a6', 'a7']) runs.push(groups.run('a', name));
-  end('a4 a5');
+  expect(begun).toEqual(['a1 a2 a3 a4', 'b1', 'a5']);
+  end('a5');
+  expect(await Promise.all(runs)).toEqual(['a1!', 'a2!', 'a3!', 'a4!', 'b1!', 'a5!']);
+});
+
+test('a group is given what the one before has left when that has ended, and nothing when that has failed', async () => {
+  const given: string[] = [];
+  const ends: (() => void)[] = [];
+  const groups = new Groups<string, string, string>(
+    async (items, before) => {
+      const left = before === undefined ? 'no group' : await before;
+      given.push(`${items.join(' ')} after ${left}`);
+      await new Promise<void>((resolve) => ends.push(resolve));
+      if (items.includes('bad')) throw new Error('no');
+      return { results: items.map((item) => ({ answer: `${item}!` })), left: items.join(' ') };
+    },
+    { gather: async () => {} },
+  );
+  const first = groups.run('a', 'a1');
   await settled();
-  end('a6 a7');
-  await Promise.all(runs);
-  expect([begun, waits]).toEqual([['a1 a2 a3', 'a4 a5', 'a6 a7'], 1]);
+  const second = groups.run('a', 'a2');
+  await settled();
+  expect(given).toEqual(['a1 after no group']);
+  ends[0]?.();
+  expect(await first).toBe('a1!');
+  const third = expect(groups.run('a', 'bad')).rejects.toThrow('no');
+  await settled();
+  const last = ['a3', 'a4'].map((name) => groups.run('a', name));
+  ends[1]?.();
+  expect(await second).toBe('a2!');
+  await settled();
+  ends[2]?.();
+  await third;
+  await settled();
+  ends[3]?.();
+  expect(await Promise.all(last)).toEqual(['a3!', 'a4!']);
+  expect(given).toEqual(['a1 after no group', 'a2 after a1', 'bad after a2', 'a3 a4 after undefined']);
 });

@@ -20,6 +20,7 @@ import type { SubjectLevel } from '../rules/route-rules.js';
 import { type Hold, type Lease, type LeaseInput, toBudgetLease, walletHoldsOf, withHolds } from './lease.js';
 import { heldRule, heldRuleKey, type LeaseChanges } from './lease-changes.js';
 import { partOf, refuseMoreThanLeft, refuseUnfit, rulesBeside } from './parts.js';
+import { withReserved } from './read-rules.js';
 import type { HeldRule } from './reserved-store.js';
 import type { FoundLease } from './store.js';
 
@@ -188,11 +189,7 @@ export class LeaseDecisions {
     const { statuses, leases } = this.#state;
     const status = present(statuses.get(heldRuleKey(rule)), `the status of rule ${rule.ruleNo}`);
     const added = leases.reservedOf(rule);
-    if (added === 0n) return status;
-    const isOfLeases = status.rule.measure === 'concurrency';
-    return isOfLeases
-      ? { ...status, used: status.used + added }
-      : { ...status, reserved: status.reserved + added };
+    return added === 0n ? status : withReserved(status, added);
   }
 
   /** Returns for each hold whether a wallet holds it now: a prepaid one, which must have enough for it. */

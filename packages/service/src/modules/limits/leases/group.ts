@@ -4,7 +4,7 @@ import { present } from '../../../kernel/present.js';
 import type { ProjectRef } from '../../../kernel/scope.js';
 import { ProjectTx, type Tx, transaction } from '../../../platform/postgres/index.js';
 import { KeysTaken, RequestKeys, WalletHolds, type WalletKey, writeKeys } from '../../ledger/index.js';
-import type { GroupResult } from '../check/groups.js';
+import type { GroupBefore, GroupEnd } from '../check/groups.js';
 import { refuseFull } from '../check/limit-exceeded.js';
 import type { LimitStatus, RuleAtLevel } from '../check/limit-status.js';
 import { readUsageIn } from '../check/limit-status-store.js';
@@ -22,17 +22,27 @@ import {
 } from './decisions.js';
 import { type Lease, rulesHolding, walletsHolding } from './lease.js';
 import { heldRule, heldRuleKey, LeaseChanges } from './lease-changes.js';
-import { readRules } from './read-rules.js';
+import { readRules, type WrittenRules } from './read-rules.js';
 import { type LeaseRequest, type LevelsOfSubjects, withRules } from './request-rules.js';
 import { changeReserved, type HeldRule, lockReserved } from './reserved-store.js';
 import * as store from './store.js';
-import { decideUnlocked, isPlainRequest, payersOf, readUnlocked, type UnlockedDeps } from './unlocked.js';
+import {
+  decideUnlocked,
+  isPlainRequest,
+  payersOf,
+  readUnlocked,
+  type UnlockedDeps,
+  type UnlockedOutcomes,
+} from './unlocked.js';
 
 /** Upper bound of the attempts to decide a group, each of which finds another key used. */
 const KEY_ATTEMPTS_MAX = 5;
 
 /** Upper bound of the leases below others that one transaction ends. */
 const LEASES_BELOW_MAX = 1_000;
+
+/** Nothing is decided without a lock. */
+const NONE: UnlockedOutcomes = { outcomes: new Map(), written: new Map() };
 
 export interface LeaseGroupDeps extends UnlockedDeps {
   readonly limits: LevelsOfSubjects;
@@ -50,9 +60,10 @@ export async function decideLeaseRequests(
   deps: LeaseGroupDeps,
   project: ProjectRef,
   requests: readonly LeaseRequest[],
-): Promise<GroupResult<BudgetLease>[]> {
+  before?: GroupBefore<WrittenRules>,
+): Promise<GroupEnd<BudgetLease, WrittenRules | undefined>> {
   const ruled = await withRules(deps.limits, project, requests);
-  return new LeaseGroup(deps, project).answer(ruled);
+  return new LeaseGroup(deps, project).answer(ruled, before);
 }
 
 class LeaseGroup {
@@ -64,24 +75,34 @@ class LeaseGroup {
     this.#project = project;
   }
 
-  async answer(requests: readonly RuledRequest[]): Promise<GroupResult<BudgetLease>[]> {
-    const answered = await this.#answerUnlocked(requests);
+  async answer(
+    requests: readonly RuledRequest[],
+    before: GroupBefore<WrittenRules>,
+  ): Promise<GroupEnd<BudgetLease, WrittenRules | undefined>> {
+    const { outcomes: answered, written } = await this.#answerUnlocked(requests, before);
+    await before;
     const others = requests.filter((request) => !answered.has(request));
     const decided: LeaseOutcomes = others.length === 0 ? new Map() : await this.#answerLocked(others);
-    return requests.flatMap((request) => answered.get(request) ?? decided.get(request) ?? []);
+    const results = requests.flatMap((request) => answered.get(request) ?? decided.get(request) ?? []);
+    return { results, left: others.length === 0 ? written : undefined };
   }
 
   /** Answers without a transaction: all requests if they are plain and nobody interferes, and what has no room. */
-  async #answerUnlocked(requests: readonly RuledRequest[]): Promise<LeaseOutcomes> {
+  async #answerUnlocked(
+    requests: readonly RuledRequest[],
+    before: GroupBefore<WrittenRules>,
+  ): Promise<UnlockedOutcomes> {
     const rules = rulesOf(requests);
     const isPlain = requests.every(isPlainRequest);
     const isAnyClosed = requests.some(({ do: kind }) => kind === 'close');
-    if (!isPlain && (rules.length === 0 || isAnyClosed)) return new Map();
-    const read = await readUnlocked(this.#deps, this.#project, rules, isPlain ? grantsOf(requests) : []);
+    if (!isPlain && (rules.length === 0 || isAnyClosed)) return NONE;
+    const grants = isPlain ? grantsOf(requests) : [];
+    const read = await readUnlocked(this.#deps, this.#project, rules, grants, before);
     const isKnown = Array.from(read.versions.values()).every((version) => version !== undefined);
     const answered =
       isPlain && isKnown ? await decideUnlocked(this.#deps, this.#project, requests, read) : undefined;
-    return answered ?? (isAnyClosed ? new Map() : refuseAtOnce(requests, read.statuses));
+    if (answered !== undefined || isAnyClosed) return answered ?? NONE;
+    return { outcomes: refuseAtOnce(requests, read.statuses), written: new Map() };
   }
 
   /** A key that another process uses meanwhile has an answer when the group is decided again. */

@@ -155,7 +155,7 @@ class Run {
       const key = one.key === null ? undefined : `${subject.id} ${one.key}`;
       return { do: 'grant', input, parent: undefined, key, asked: [one.amount, one.metric] };
     });
-    const outcomes = await decideLeaseRequests({ ...api, limits }, project, requests);
+    const { results: outcomes } = await decideLeaseRequests({ ...api, limits }, project, requests);
     expect(outcomes).toHaveLength(all.length);
     for (const [at, one] of all.entries()) {
       const outcome = outcomes[at] as GroupResult<BudgetLease>;

@@ -3,6 +3,7 @@ import type { BudgetLease, LeaseStatus } from '@tollgate/contract';
 import { unixSeconds } from '../../../kernel/clock.js';
 import { DomainError, invalidRequest } from '../../../kernel/errors.js';
 import type { ListPage, Page } from '../../../kernel/page.js';
+import { present } from '../../../kernel/present.js';
 import type { ProjectRef, ProjectScope } from '../../../kernel/scope.js';
 import { ProjectDb } from '../../../platform/postgres/index.js';
 import { amountText, type KeyedRequest } from '../../ledger/index.js';
@@ -13,6 +14,7 @@ import { type LimitedSubject, subjectKey } from '../rules/route-rules.js';
 import { decideLeaseRequests, type LeaseGroupDeps } from './group.js';
 import { type LeaseInput, toBudgetLease } from './lease.js';
 import { withWorkOf } from './parts.js';
+import type { WrittenRules } from './read-rules.js';
 import type { LeaseRequest } from './request-rules.js';
 import * as store from './store.js';
 
@@ -36,19 +38,18 @@ export class Leases {
    * Requests of one subject, and of subjects below the same one, need the same rows: those that arrive together share a
    * transaction. So the key is the highest subject of the chain.
    */
-  readonly #groups: Groups<Waiting, BudgetLease>;
+  readonly #groups: Groups<Waiting, BudgetLease, WrittenRules | undefined>;
   /** Requests that look for a lease while a statement runs share the next one. */
   readonly #found: Groups<store.LeaseKey & ProjectScope, store.FoundLease | undefined>;
 
   constructor(deps: LeasesDeps) {
     this.#deps = deps;
     this.#groups = new Groups(
-      async (waiting) => {
-        const [first] = waiting;
-        if (first === undefined) return [];
+      async (waiting, before) => {
+        const first = present(waiting[0], 'a request');
         const requests = waiting.map(({ request }) => request);
         try {
-          return await decideLeaseRequests(deps, first.project, requests);
+          return await decideLeaseRequests(deps, first.project, requests, before);
         } finally {
           deps.limits.usage.forget(first.project.projectId);
         }

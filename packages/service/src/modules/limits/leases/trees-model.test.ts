@@ -133,7 +133,7 @@ class Run {
         });
       }
     }
-    const outcomes = await decideLeaseRequests({ ...api, limits }, project, requests);
+    const { results: outcomes } = await decideLeaseRequests({ ...api, limits }, project, requests);
     for (const [index, check] of checks.entries()) check(outcomes[index] as GroupResult<BudgetLease>);
   }
 

@@ -92,7 +92,7 @@ function writeText(parts: Parts): string {
   ), ${leases.change} ${holds.change} ${keys} added as (
     ${insertText(FIRST_OF_ADDED, ' cross join unchanged u where u.yes')}
   )
-  select yes from unchanged`;
+  select pg_current_xact_id()::xid as version from unchanged where yes`;
 }
 
 const ARE_RULES_LOCKED = '(select count(version) from rules) = (select count(version) from k)';
@@ -152,14 +152,16 @@ function writeStatement(parts: Parts): { readonly name: string; readonly text: s
 
 /**
  * Writes the changes if all rows still have the versions by which they were decided, wallets can hold what they are
- * asked for, and nobody has used the keys. Returns whether it has written them.
+ * asked for, and nobody has used the keys.
+ *
+ * @returns the version that changed rows have now; undefined if it has written nothing
  */
 export async function writeIfUnchanged(
   { pool }: Pick<Postgres, 'pool'>,
   project: ProjectRef,
   changes: GroupChanges,
   nowS: number,
-): Promise<boolean> {
+): Promise<string | undefined> {
   const { rules, changed, added, unheld, holds, keys } = changes;
   const parts = { hasChanged: changed.length > 0, hasHolds: holds.length > 0, hasKeys: keys.length > 0 };
   const noted = [
@@ -182,10 +184,10 @@ export async function writeIfUnchanged(
     ...(parts.hasKeys ? keyUseValues(keyScopeOf(project), keys, nowS) : []),
   ];
   try {
-    const { rows } = await pool.query<{ yes: boolean }>({ ...writeStatement(parts), values });
-    return rows[0]?.yes === true;
+    const { rows } = await pool.query<{ version: string }>({ ...writeStatement(parts), values });
+    return rows[0]?.version;
   } catch (error) {
-    if (parts.hasKeys && isUniqueViolation(error, 'idempotent_requests_pkey')) return false;
+    if (parts.hasKeys && isUniqueViolation(error, 'idempotent_requests_pkey')) return undefined;
     throw error;
   }
 }

@@ -11,6 +11,7 @@ import {
   type WalletState,
   walletKeyText,
 } from '../../ledger/index.js';
+import type { GroupBefore } from '../check/groups.js';
 import type { RuleAtLevel } from '../check/limit-status.js';
 import { readUsage } from '../check/limit-status-store.js';
 import {
@@ -23,7 +24,7 @@ import {
 } from './decisions.js';
 import type { Lease } from './lease.js';
 import { heldRule, heldRuleKey, LeaseChanges } from './lease-changes.js';
-import { type ReadRules, readRules } from './read-rules.js';
+import { type ReadRules, readRules, type WrittenRule, type WrittenRules, withWritten } from './read-rules.js';
 import type { FoundLease } from './store.js';
 import { type GroupChanges, type RuleChange, writeIfUnchanged } from './unlocked-store.js';
 
@@ -40,16 +41,19 @@ export interface UnlockedRead extends ReadRules {
 }
 
 /**
- * Reads rules, and the keys and prepaid wallets of new leases, without a lock.
+ * Reads rules, and the keys and prepaid wallets of new leases, without a lock. Rules are read while the group before
+ * writes, and what it has written is added; the rest is read after it.
  *
  * @param grants requests for new leases, which are to be decided by what is read
  */
 export async function readUnlocked(
-  { postgres, clock }: UnlockedDeps,
+  deps: UnlockedDeps,
   project: ProjectRef,
   rules: readonly RuleAtLevel[],
   grants: readonly OpenLeaseRequest[],
+  before?: GroupBefore<WrittenRules>,
 ): Promise<UnlockedRead> {
+  const { postgres, clock } = deps;
   const payers = payersOf(project, grants);
   const prepaid: WalletKey[] = [];
   const wallets = payers.map((wallet) => ({ ...project, rules: [], wallet }));
@@ -60,9 +64,11 @@ export async function readUnlocked(
       if (available !== undefined) prepaid.push(present(payers[at], 'a wallet'));
     return present(ofRules, 'the use of the rules');
   });
+  const written = before === undefined ? new Map() : await before;
+  if (written === undefined) return readUnlocked(deps, project, rules, grants);
   const found = prepaid.length === 0 ? [] : await findWallets(postgres, prepaid);
   const keys = await RequestKeys.read<BudgetLease>(postgres, keyScopeOf(project), grants);
-  return { ...read, keys, wallets: found };
+  return { ...withWritten(read, written), keys, wallets: found };
 }
 
 /**
@@ -73,6 +79,12 @@ export function isPlainRequest(request: RuledRequest): boolean {
   if (request.do === 'grant') return request.parent === undefined && request.levels.length > 0;
   const lease = request.found?.lease;
   return lease !== undefined && !lease.hasChildren && lease.ancestorIds.length === 0;
+}
+
+/** The outcomes of a group that was decided without a lock, and what it has written. */
+export interface UnlockedOutcomes {
+  readonly outcomes: LeaseOutcomes;
+  readonly written: WrittenRules;
 }
 
 /**
@@ -87,7 +99,7 @@ export async function decideUnlocked(
   project: ProjectRef,
   requests: readonly RuledRequest[],
   read: UnlockedRead,
-): Promise<LeaseOutcomes | undefined> {
+): Promise<UnlockedOutcomes | undefined> {
   const wallets = WalletHolds.unlocked(read.wallets, clock);
   if (wallets === undefined) return undefined;
   const found = new Map<string, FoundLease>();
@@ -105,16 +117,26 @@ export async function decideUnlocked(
     lease,
     found: present(found.get(lease.id), 'a lease to change'),
   }));
-  if (added.length + changed.length === 0) return outcomes;
+  if (added.length + changed.length === 0) return { outcomes, written: new Map() };
+  const rules = ruleChanges(project, leases, read);
   const changes: GroupChanges = {
-    rules: ruleChanges(project, leases, read),
+    rules,
     changed,
     added,
     unheld: unheldWalletsOf(added),
     holds: wallets.changes,
     keys: keys.kept,
   };
-  return (await writeIfUnchanged(postgres, project, changes, unixSeconds(clock))) ? outcomes : undefined;
+  const version = await writeIfUnchanged(postgres, project, changes, unixSeconds(clock));
+  return version === undefined ? undefined : { outcomes, written: writtenRules(rules, version) };
+}
+
+/** A change of 0 writes no new version, and one that does not depend on a version is unknown before. */
+function writtenRules(rules: readonly RuleChange[], to: string): WrittenRules {
+  const written = new Map<string, WrittenRule>();
+  for (const { amount, version: from, ...rule } of rules)
+    if (amount !== 0n && from !== undefined) written.set(heldRuleKey(rule), { from, to, amount });
+  return written;
 }
 
 /** Returns the changes of rules, and all rules that the decisions depend on. */
