@@ -112,6 +112,18 @@ describe('direct limits', () => {
     expect([await limits(-1), await limits()]).toEqual([{ spend: 4n }, { spend: 4n }]);
   });
 
+  it.each([
+    ['a sliding window', { period: 'sliding:1h' }],
+    ['concurrent work', { measure: 'concurrency', currency: undefined, period: undefined }],
+  ])('of %s change at once', async (_, fields) => {
+    const { id: routeId } = await api.makeRoute({ subject_id: subjectId });
+    const rule = { ...hourly('1'), ...fields };
+    const { id } = await api.must(201, 'POST', `/subject-routes/${routeId}/limits`, rule);
+    api.clock.advanceMs(5_000);
+    await change(routeId, id, { limit_amount: '2', effective: 'next_window' });
+    expect(await limits()).toEqual({ spend: 2n });
+  });
+
   it('of another period are those of the change at once: counting restarts', async () => {
     const { id: routeId } = await api.makeRoute({ subject_id: subjectId });
     const { id } = await api.must(201, 'POST', `/subject-routes/${routeId}/limits`, hourly('1'));

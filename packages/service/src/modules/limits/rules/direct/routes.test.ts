@@ -149,6 +149,18 @@ describe('update', () => {
   });
 });
 
+it('a limit on concurrent work has no period: it is changed without one, and needs one to measure usage', async () => {
+  const { period: _, ...rule } = ruleOf({ measure: 'concurrency', limit_amount: '2' });
+  const { id } = await post(rule);
+  expect(await put(id, { limit_amount: '3' })).toMatchObject({ measure: 'concurrency', limit_amount: '3' });
+  expect((await put(id, { measure: 'amount' }, 400)).details).toEqual([
+    { path: 'period', message: 'is required' },
+  ]);
+  expect(await put(id, { measure: 'amount', period: 'day' })).toMatchObject({ period: 'day' });
+  expect(await put(id, { measure: 'concurrency' })).not.toHaveProperty('period');
+  expect(await get(id)).not.toHaveProperty('period');
+});
+
 describe('what is remembered of amounts', () => {
   const amounts = async (id: string) => {
     const { rows } = await api.postgres.pool.query(

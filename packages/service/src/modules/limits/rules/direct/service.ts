@@ -74,7 +74,7 @@ export class DirectLimitService {
     return changeLimits(this.#deps, context, async (tx, atMs, plainTx) => {
       const key = { routeId, limitId };
       const before = found(await store.findLimit(tx, key));
-      const values = checkedRule({ ...inputOf(before), ...body });
+      const values = checkedRule({ ...inputOf(before, body), ...body });
       await refuseKey(tx, key, values.limit_key);
       const limit: store.DirectLimitRow = {
         ...before,
@@ -154,9 +154,17 @@ async function refuseKey(tx: ProjectTx, key: store.DirectLimitKey, limitKey: str
   }
 }
 
-/** Returns a limit in the form of a request body. */
-function inputOf(row: store.DirectLimitRow): LimitRuleInput {
-  return withOwnLists(ruleValues(row));
+/**
+ * Returns a limit in the form of a request body. A limit on concurrent work has no period: neither does one that becomes
+ * such a limit keep its own, nor does one that was such a limit have one to keep.
+ */
+function inputOf(
+  row: store.DirectLimitRow,
+  { measure }: Pick<UpdateDirectLimitBody, 'measure'>,
+): LimitRuleInput {
+  const { period, ...others } = withOwnLists(ruleValues(row));
+  const hasPeriod = row.measure !== 'concurrency' && measure !== 'concurrency';
+  return hasPeriod ? { ...others, period } : others;
 }
 
 function amountOf(limit: store.DirectLimitRow, atMs: number, effective: LimitEffective): store.LimitAmount {
