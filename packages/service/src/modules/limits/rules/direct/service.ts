@@ -155,8 +155,8 @@ async function refuseKey(tx: ProjectTx, key: store.DirectLimitKey, limitKey: str
 }
 
 /**
- * Returns a limit in the form of a request body. A limit on concurrent work has no period: neither does one that becomes
- * such a limit keep its own, nor does one that was such a limit have one to keep.
+ * Returns a limit in the form of a request body. A limit on concurrent work has no period: one that becomes such a
+ * limit does not keep its own, and one that was such a limit has none to keep.
  */
 function inputOf(
   row: store.DirectLimitRow,
