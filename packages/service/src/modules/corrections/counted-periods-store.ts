@@ -173,17 +173,23 @@ export async function findParts(db: ProjectDb, correctionId: string): Promise<vo
     where ${db.isOwn('c')} and c.correction_id = ${correctionId} and c.key = f.key and c.period_start = f.period_start`;
 }
 
-/** Records the state of a period that the next part expects. */
-export async function expectState(
+/** Records the states of periods that the next part expects. */
+export async function expectStates(
   db: ProjectDb,
   correctionId: string,
-  { key, startS, expected, isMoved, closingAmount }: StoredPeriod,
+  periods: readonly StoredPeriod[],
 ): Promise<void> {
-  const { quantity, amount, itemCount } = expected;
+  const of = <T>(value: (period: StoredPeriod) => T) => periods.map(value);
   await db.change`
-    update usage_correction_counters c set quantity = ${numericText(quantity)}::numeric, amount = ${numericText(amount)}::numeric,
-      item_count = ${itemCount}, is_moved = ${isMoved}, closing_amount = ${numericText(closingAmount)}::numeric
-    where ${db.isOwn('c')} and c.correction_id = ${correctionId} and c.key = ${key} and c.period_start = ${startS}`;
+    update usage_correction_counters c set quantity = v.quantity, amount = v.amount, item_count = v.item_count,
+      is_moved = v.is_moved, closing_amount = v.closing_amount
+    from unnest(${of(({ key }) => key)}::bytea[], ${of(({ startS }) => startS)}::bigint[],
+      ${of(({ expected }) => numericText(expected.quantity))}::numeric[],
+      ${of(({ expected }) => numericText(expected.amount))}::numeric[],
+      ${of(({ expected }) => expected.itemCount)}::bigint[], ${of(({ isMoved }) => isMoved)}::boolean[],
+      ${of(({ closingAmount }) => numericText(closingAmount))}::numeric[])
+      as v (key, period_start, quantity, amount, item_count, is_moved, closing_amount)
+    where ${db.isOwn('c')} and c.correction_id = ${correctionId} and c.key = v.key and c.period_start = v.period_start`;
 }
 
 /** Has all periods counted again. */

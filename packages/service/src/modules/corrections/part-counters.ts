@@ -1,6 +1,14 @@
 import { groupBy } from '../../kernel/maps.js';
+import { present } from '../../kernel/present.js';
 import { slotOf } from '../../kernel/shard.js';
-import { type CounterPeriod, lockCounters, storedPeriods, writeCounters } from '../counters/index.js';
+import type { Tx } from '../../platform/postgres/index.js';
+import {
+  type CountableItem,
+  type CounterPeriod,
+  lockCounters,
+  storedPeriods,
+  writeCounters,
+} from '../counters/index.js';
 import type { CorrectedEvent } from '../pipeline/index.js';
 import { RatingFailure, TotalPrices } from '../rules/index.js';
 import type { UsageEventRow } from '../usage/index.js';
@@ -8,11 +16,11 @@ import { ChangedEventError } from './changed-event.js';
 import { idOf, type OpenCorrection } from './correction.js';
 import { periodKey } from './count.js';
 import { type CountRun, type CountVerb, itemsWithValues, pagesOf, runCounts, sidesOf } from './count-run.js';
-import { expectState, periodsOfPart, type StoredPeriod } from './counted-periods-store.js';
+import { expectStates, periodsOfPart, type StoredPeriod } from './counted-periods-store.js';
 import { countedRow, type RowToCount, withRemainder } from './counted-row.js';
 import { type CountResult, countsOfPart, type KeyedCount, sumOfCounts } from './counts-store.js';
 import type { EngineDeps, PartInStep } from './engine.js';
-import { chargedIn, hasRemainder } from './remainder.js';
+import { chargedByPeriod, hasRemainder } from './remainder.js';
 
 /** A period that the part changes. */
 interface PartPeriod {
@@ -53,14 +61,15 @@ export async function countPart(
   await lockCounters(tx, [slotOf(project.projectNo)]);
   const prices = new TotalPrices(deps.ruleSets, project);
   const run: CountRun = { db, correctionId: id, prices, verb };
-  const periods = await openPeriods(run, correction, step);
+  const periods = await openPeriods(run, correction, step, counts);
   const results = new Map<string, CountResult>();
   for (const each of periods) await recount(run, part.no, each, results);
-  const isCounted = (name: string) =>
-    verb === 'apply' || periods.some((each) => each.name === name && each.target !== undefined);
+  const recounted = new Set(periods.flatMap(({ name, target }) => (target === undefined ? [] : name)));
+  const isCounted = (name: string) => verb === 'apply' || recounted.has(name);
   const changed = rowsToCount(step, verb, withResults(counts, results), isCounted);
-  movePeriods(periods, changed);
-  for (const each of periods) await close(run, part.no, each, changed);
+  const moves = movesOf(periods, changed);
+  for (const each of periods) move(each, present(moves.get(each.name), 'the moves of a period'));
+  for (const each of periods) await close(run, part.no, each, moves.get(each.name)?.last);
   const moved = periods.map(({ period }) => period);
   for (const { state, counter } of moved) {
     if (state.itemCount === 0 && state.amount !== 0n)
@@ -70,10 +79,12 @@ export async function countPart(
     tx,
     moved.filter(({ isStored, state }) => isStored || state.itemCount > 0),
   );
-  for (const { stored, period, isMoved } of periods) {
-    const { closingAmount } = stored;
-    await expectState(db, id, { ...stored, expected: period.state, isMoved, closingAmount });
-  }
+  const states = periods.map(({ stored, period, isMoved }) => ({
+    ...stored,
+    expected: period.state,
+    isMoved,
+  }));
+  await expectStates(db, id, states);
   return changed.map(({ current, next }) => ({ former: current, next }));
 }
 
@@ -85,37 +96,53 @@ function carried(event: CorrectedEvent): CorrectedEvent {
   return { former, next: countedRow(row) };
 }
 
+/** Reads the periods of a part, with the values that will be wanted. */
 async function openPeriods(
   run: CountRun,
-  { id, project, counters }: OpenCorrection,
+  correction: OpenCorrection,
   { tx, db, part }: PartInStep,
+  counts: readonly KeyedCount[],
 ): Promise<PartPeriod[]> {
+  const { id, project, counters } = correction;
   const stored = await periodsOfPart(db, project, id, part.no);
-  const wanted = await Promise.all(
-    stored.map(async (period) => ({
-      ...period,
-      // All of the correction, because the period may be counted again.
-      items: await itemsWithValues(run, period),
-    })),
-  );
-  const found = await storedPeriods(tx, wanted);
-  return stored.map((each, index) => {
-    const period = found[index];
-    const { name } = each.counter.definition;
-    if (period === undefined) throw moved(`Another period of the counter ${name} has begun since the plan.`);
-    const { quantity, amount, itemCount } = each.expected;
-    const { state } = period;
-    const isMoved = state.quantity !== quantity || state.amount !== amount || state.itemCount !== itemCount;
+  const ofPeriod = groupBy(counts, (count) => count.periodKey);
+  const opened = await readWithValues(tx, stored, (each) => ofPeriod.get(periodKey(each)) ?? []);
+  const periods = stored.map((each): PartPeriod => {
+    const { expected } = each;
+    const period = present(opened.get(each), 'a period of a part');
+    const { quantity, amount, itemCount } = period.state;
+    const isMoved =
+      quantity !== expected.quantity || amount !== expected.amount || itemCount !== expected.itemCount;
     if (isMoved && run.verb === 'apply' && counters === 'exact')
-      throw moved(`The counter ${name} was changed after the plan.`);
-    return {
-      stored: each,
-      name: periodKey(each),
-      period,
-      isMoved: isMoved || each.isMoved,
-      target: undefined,
-    };
+      throw moved(`The counter ${each.counter.definition.name} was changed after the plan.`);
+    const name = periodKey(each);
+    return { stored: each, name, period, isMoved: isMoved || each.isMoved, target: undefined };
   });
+  // These may be counted again: with the items of the whole correction, which may be many.
+  const again = periods.filter(({ isMoved, stored: { lastPart } }) => isMoved && lastPart === part.no);
+  const items = new Map<StoredPeriod, readonly CountableItem[]>();
+  for (const each of again) items.set(each.stored, await itemsWithValues(run, each.stored));
+  const reread = await readWithValues(tx, [...items.keys()], (each) => items.get(each) ?? []);
+  return periods.map((each) => ({ ...each, period: reread.get(each.stored) ?? each.period }));
+}
+
+/** @throws ChangedEventError if another period contains a part of the time of one */
+async function readWithValues(
+  tx: Tx,
+  periods: readonly StoredPeriod[],
+  itemsOf: (period: StoredPeriod) => readonly CountableItem[],
+): Promise<Map<StoredPeriod, CounterPeriod>> {
+  const found = await storedPeriods(
+    tx,
+    periods.map((each) => ({ ...each, items: itemsOf(each) })),
+  );
+  return new Map(
+    periods.map((each, index) => {
+      const period = found[index];
+      if (period !== undefined) return [each, period];
+      throw moved(`Another period of the counter ${each.counter.definition.name} has begun since the plan.`);
+    }),
+  );
 }
 
 /** Counts a period of this part alone again if it was changed. */
@@ -172,22 +199,53 @@ function rowsToCount(
   });
 }
 
-/** Moves the periods by what the events of the part change, and by nothing else. */
-function movePeriods(periods: readonly PartPeriod[], events: readonly PartEvent[]): void {
-  for (const { name, period } of periods) {
-    const isOf = (count: KeyedCount) => count.periodKey === name;
-    for (const { taken } of events) for (const count of taken.filter(isOf)) period.remove(count);
-    const put = events.flatMap((event) => event.put.filter(isOf));
-    for (const count of put) {
-      if (period.count(count) === undefined)
-        throw moved(`The counter ${period.counter.definition.name} has no room for the charge items.`);
+/** The changes that the events of a part make to a period. */
+interface PeriodMoves {
+  readonly taken: KeyedCount[];
+  readonly put: KeyedCount[];
+  /** The change of what rows charge in the period. */
+  amount: bigint;
+  /** The last event that has an item in the period, and has not failed. */
+  last: PartEvent | undefined;
+}
+
+/** Returns the changes of each period, in one pass over the events: a part can have as many periods as events. */
+function movesOf(periods: readonly PartPeriod[], events: readonly PartEvent[]): Map<string, PeriodMoves> {
+  const moves = new Map(
+    periods.map(({ name }): [string, PeriodMoves] => [
+      name,
+      { taken: [], put: [], amount: 0n, last: undefined },
+    ]),
+  );
+  for (const event of events) {
+    const { current, next, taken, put } = event;
+    for (const [name, amount] of chargedByPeriod(next, put)) addAmount(moves, name, amount);
+    for (const [name, amount] of chargedByPeriod(current, taken)) addAmount(moves, name, -amount);
+    for (const count of taken) moves.get(count.periodKey)?.taken.push(count);
+    for (const count of put) moves.get(count.periodKey)?.put.push(count);
+    if (next.status === 'failed') continue;
+    for (const { periodKey: name } of [...taken, ...put]) {
+      const found = moves.get(name);
+      if (found !== undefined) found.last = event;
     }
-    let amount = 0n;
-    for (const event of events) {
-      amount += chargedIn(event.next, name, event.put) - chargedIn(event.current, name, event.taken);
-    }
-    period.charge(amount, put.at(-1)?.rule ?? period.state);
   }
+  return moves;
+}
+
+/** Other periods, in which remainders are, stay as they are. */
+function addAmount(moves: ReadonlyMap<string, PeriodMoves>, name: string, amount: bigint): void {
+  const found = moves.get(name);
+  if (found !== undefined) found.amount += amount;
+}
+
+/** Moves a period by what the events of the part change, and by nothing else. */
+function move({ period }: PartPeriod, { taken, put, amount }: PeriodMoves): void {
+  for (const count of taken) period.remove(count);
+  for (const count of put) {
+    if (period.count(count) === undefined)
+      throw moved(`The counter ${period.counter.definition.name} has no room for the charge items.`);
+  }
+  period.charge(amount, put.at(-1)?.rule ?? period.state);
 }
 
 /** Adds to the last event of a period what the period still lacks. */
@@ -195,18 +253,13 @@ async function close(
   run: CountRun,
   partNo: number,
   each: PartPeriod,
-  events: readonly PartEvent[],
+  last: PartEvent | undefined,
 ): Promise<void> {
   const { stored, period, name } = each;
   const target = each.target ?? (await targetOf(run, partNo, each));
-  if (target === undefined || target === period.state.amount) return;
-  const event = events.findLast(
-    ({ taken, put, next }) =>
-      next.status !== 'failed' && [...taken, ...put].some((count) => count.periodKey === name),
-  );
-  if (event === undefined) return;
+  if (target === undefined || target === period.state.amount || last === undefined) return;
   const amount = target - period.state.amount;
-  event.next = withRemainder(event, event.next, name, amount);
+  last.next = withRemainder(last, last.next, name, amount);
   period.addAmount(amount);
   each.target = target;
   Object.assign(stored, { closingAmount: amount });

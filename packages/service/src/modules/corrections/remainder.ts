@@ -1,3 +1,4 @@
+import { addTo } from '../../kernel/present.js';
 import type { UsageEventRow, UsageItemRow } from '../usage/index.js';
 import { beforeDiscount, isByTotal, periodKey } from './count.js';
 import type { KeyedCount } from './counts-store.js';
@@ -57,16 +58,15 @@ function itemOf({ of: item, count: { periodKey: name, owner }, amount }: Remaind
   };
 }
 
-/** Returns what a row charges in a period: its counted items, before discounts, and its remainders. */
-export function chargedIn(row: UsageEventRow, name: string, counts: readonly KeyedCount[]): bigint {
-  let sum = 0n;
-  for (const { item: index, periodKey: of } of counts) {
+/** Returns what a row charges in each period: its counted items, before discounts, and its remainders. */
+export function chargedByPeriod(row: UsageEventRow, counts: readonly KeyedCount[]): Map<string, bigint> {
+  const sums = new Map<string, bigint>();
+  for (const { item: index, periodKey: name } of counts) {
     const item = row.items[index];
-    if (of !== name) continue;
     if (item === undefined || !isByTotal(item))
       throw new Error('a charge item that was counted has no total');
-    sum += beforeDiscount(item);
+    addTo(sums, name, beforeDiscount(item));
   }
-  for (const item of remaindersOf(row)) if (periodOfRemainder(item) === name) sum += item.amount;
-  return sum;
+  for (const item of remaindersOf(row)) addTo(sums, periodOfRemainder(item), item.amount);
+  return sums;
 }

@@ -1,3 +1,4 @@
+import { groupBy } from '../../kernel/maps.js';
 import type { Tx } from '../../platform/postgres/index.js';
 import { type CountableItem, type Counter, countedValue } from './counter.js';
 import { CounterPeriod } from './counter-period.js';
@@ -23,8 +24,9 @@ export async function storedPeriods(
   wanted: readonly WantedPeriod[],
 ): Promise<(CounterPeriod | undefined)[]> {
   const stored = await store.readPeriods(tx, wanted);
+  const byKey = groupBy(stored, ({ key }) => key.toString('hex'));
   const periods = wanted.map(({ counter, key, startS, endS }) => {
-    const near = stored.filter((period) => period.key.equals(key));
+    const near = byKey.get(key.toString('hex')) ?? [];
     const found = near.find((period) => period.startS === startS);
     const overlaps = ({ startS: from, endS: to }: CounterPeriod) =>
       (endS === undefined || from < endS) && (to === undefined || to > startS);
