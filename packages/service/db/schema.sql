@@ -1046,6 +1046,16 @@ create table usage_counter_states (
   constraint usage_counter_states_pkey PRIMARY KEY (project_id)
 );
 
+create table usage_counter_totals (
+  project_no integer not null,
+  id uuid not null,
+  item_count bigint not null,
+  quantity numeric not null,
+  amount numeric not null,
+  constraint usage_counter_totals_item_count_check CHECK ((item_count >= 0)),
+  constraint usage_counter_totals_pkey PRIMARY KEY (project_no, id)
+);
+
 create table usage_counter_values (
   tenant_id text not null,
   project_id text not null,
@@ -1070,13 +1080,10 @@ create table usage_counters (
   account_id text not null,
   by_dimensions jsonb not null,
   currency text not null,
-  quantity numeric not null,
-  amount numeric not null,
-  item_count bigint not null,
   value_count integer not null,
   rule_set_version integer not null,
   rule_name text not null,
-  constraint usage_counters_item_count_check CHECK ((item_count >= 0)),
+  totals_id uuid not null,
   constraint usage_counters_key_check CHECK ((length(key) = 16)),
   constraint usage_counters_pkey PRIMARY KEY (project_id, key, period_start),
   constraint usage_counters_value_count_check CHECK ((value_count >= 0))

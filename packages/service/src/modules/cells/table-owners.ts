@@ -82,6 +82,7 @@ export const TABLE_OWNERS: Readonly<Record<keyof Database | 'schema_migrations',
   webhook_deliveries: TENANT,
 
   usage_counters: TENANT,
+  usage_counter_totals: PROJECT_NO,
   usage_counter_states: TENANT,
   usage_counter_values: TENANT,
   usage_event_ids: PROJECT_NO,

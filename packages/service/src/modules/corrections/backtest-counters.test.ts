@@ -2,6 +2,7 @@ import type { BacktestResult, Correction, Cumulative } from '@tollgate/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CorrectionsFixture } from './corrections.testing.js';
 import { countedProject, countedRules } from './counted.testing.js';
+import { STORED_COUNTERS } from './counted-rows.testing.js';
 import type { CorrectionsProject, TestContent } from './project.testing.js';
 
 const GRADUATED = 'tier_graduated(total.quantity, [[10, "2.13"], [null, "1.07"]])';
@@ -147,7 +148,7 @@ describe('a backtest of prices by totals', () => {
     const corrected = await applied(project, id);
     expect(corrected).toMatchObject({ status: 'applied' });
     const counted = await fixture.rows<{ amount: string }>(
-      'select sum(amount)::text as amount from usage_counters where project_id = $1',
+      `select sum(amount)::text as amount from ${STORED_COUNTERS} where project_id = $1`,
       [project.projectId],
     );
     expect(tenThousandths(counted[0]?.amount)).toBe(sum(next));

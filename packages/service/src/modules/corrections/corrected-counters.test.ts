@@ -7,6 +7,7 @@ import {
   countedRules,
   steps,
 } from './counted.testing.js';
+import { STORED_COUNTERS } from './counted-rows.testing.js';
 import type { CorrectionsProject } from './project.testing.js';
 
 const GRADUATED = 'tier_graduated(total.quantity, [[10, "2"], [null, "1"]])';
@@ -27,8 +28,8 @@ async function itemsOf(
 /** Returns the counters of the project: quantity, amount and number of charge items. */
 async function counters(project: CorrectionsProject): Promise<string[]> {
   const rows = await fixture.rows<{ text: string }>(
-    `select concat_ws(' ', trim_scale(quantity), trim_scale(amount), item_count) as text from usage_counters
-     where project_id = $1 order by subject_id, period_start`,
+    `select concat_ws(' ', trim_scale(quantity), trim_scale(amount), item_count) as text
+     from ${STORED_COUNTERS} where project_id = $1 order by subject_id, period_start`,
     [project.projectId],
   );
   return rows.map(({ text }) => text);

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
-import type { ProjectScope } from '../../kernel/scope.js';
 import type { ProjectDb } from '../../platform/postgres/index.js';
-import type { Counter } from '../counters/index.js';
+import type { CountedProject, Counter } from '../counters/index.js';
 import { amountFromText, numericText } from '../ledger/index.js';
 import type { ChangedPeriod } from './count.js';
 
@@ -43,7 +42,7 @@ const PERIOD_COLUMNS = sql`c.key, c.period_start as "startS", coalesce(c.period_
 const PERIODS = sql`usage_correction_counters c left join usage_counters u on u.project_id = c.project_id and u.key = c.key
   and u.period_start = c.period_start`;
 
-function periodOf(scope: ProjectScope, { quantity, amount, itemCount, ...row }: PeriodRow): StoredPeriod {
+function periodOf(scope: CountedProject, { quantity, amount, itemCount, ...row }: PeriodRow): StoredPeriod {
   const expected = { quantity: amountFromText(quantity), amount: amountFromText(amount), itemCount };
   const closingAmount = amountFromText(row.closingAmount);
   return { ...row, endS: row.endS ?? undefined, counter: { ...row.counter, scope }, expected, closingAmount };
@@ -52,7 +51,7 @@ function periodOf(scope: ProjectScope, { quantity, amount, itemCount, ...row }: 
 /** Returns the next period whose items are not counted yet. */
 export async function nextUncounted(
   db: ProjectDb,
-  scope: ProjectScope,
+  scope: CountedProject,
   correctionId: string,
 ): Promise<StoredPeriod | undefined> {
   const row = await db.row<PeriodRow>`
@@ -65,7 +64,7 @@ export async function nextUncounted(
 /** Returns the periods that a part changes. */
 export async function periodsOfPart(
   db: ProjectDb,
-  scope: ProjectScope,
+  scope: CountedProject,
   correctionId: string,
   partNo: number,
 ): Promise<StoredPeriod[]> {

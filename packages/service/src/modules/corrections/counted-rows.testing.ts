@@ -29,12 +29,16 @@ export interface ItemInForce {
   readonly startS: number;
 }
 
+/** Counters with their totals: the tables of a query. */
+export const STORED_COUNTERS = `usage_counters c join projects p on p.id = c.project_id
+  join usage_counter_totals t on t.project_no = p.no and t.id = c.totals_id`;
+
 export function storedCounters({ fixture, projectId }: CorrectionsProject): Promise<CounterInPeriod[]> {
   return fixture.rows<CounterInPeriod>(
     `select encode(key, 'hex') as key, subject_id as subject, account_id as account, by_dimensions as by,
        period_start as "startS", period_end as "endS", quantity::text, amount::text, item_count as "itemCount",
        value_count as "valueCount"
-     from usage_counters where project_id = $1`,
+     from ${STORED_COUNTERS} where project_id = $1`,
     [projectId],
   );
 }

@@ -47,14 +47,18 @@ it.each<[Partial<Cumulative>, number]>([
   expect(report.counters.counters - before.counters).toBe(periods);
 });
 
-it.each<[string, string, object]>([
-  ['an amount of one digit more', 'set amount = amount + 0.000000000000000001', { measure: 'amount' }],
-  ['a total of one digit less', 'set quantity = quantity - 0.000000000000000001', { measure: 'quantity' }],
-  ['one charge item more', 'set item_count = item_count + 1', { measure: 'item_count' }],
-])('%s is found', async (_, change, difference) => {
+const LOSE_COUNTERS = 'delete from usage_counters where project_id = $1';
+const LOSE_TOTALS =
+  'delete from usage_counter_totals t using usage_counters c where t.id = c.totals_id and c.project_id = $1';
+
+it.each<[string, string, object, string]>([
+  ['an amount of one digit more', 'amount = amount + 1e-18', { measure: 'amount' }, LOSE_COUNTERS],
+  ['a total of one digit less', 'quantity = quantity - 1e-18', { measure: 'quantity' }, LOSE_TOTALS],
+  ['one charge item more', 'item_count = item_count + 1', { measure: 'item_count' }, LOSE_COUNTERS],
+])('%s is found, and missing counters', async (_, change, difference, lose) => {
   const project = await filled({ by: ['model'] });
-  const where = `where project_id = $1 and subject_id = 'a' and by_dimensions = '{"model": "x"}'`;
-  const changed = `update usage_counters ${change} ${where}`;
+  const changed = `update usage_counter_totals t set ${change} from usage_counters c
+    where t.id = c.totals_id and c.project_id = $1 and subject_id = 'a' and by_dimensions = '{"model": "x"}'`;
   await fixture.rows(changed, [project.projectId]);
   const { status, counters } = await fixture.verify();
   expect(status).toBe('different');
@@ -70,7 +74,7 @@ it.each<[string, string, object]>([
       ...difference,
     },
   ]);
-  await fixture.rows('delete from usage_counters where project_id = $1', [project.projectId]);
+  await fixture.rows(lose, [project.projectId]);
   const missing = (await fixture.verify()).counters;
   expect(missing.differences.filter(({ measure }) => measure === 'item_count')).toHaveLength(4);
   expect(missing.differences).toContainEqual(

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CorrectionsFixture } from './corrections.testing.js';
 import { countedItems, countedProject, countedRules, steps } from './counted.testing.js';
+import { STORED_COUNTERS } from './counted-rows.testing.js';
 import type { CorrectionsProject } from './project.testing.js';
 
 const GRADUATED = 'tier_graduated(total.quantity, [[10, "2"], [null, "1"]])';
@@ -133,7 +134,7 @@ describe('a charge item', () => {
     expect(await send('first')).toMatchObject({ amount: '8', discount: '8' });
     expect(await send('second')).toMatchObject({ amount: '5', discount: '5', cumulative: { after: '16' } });
     expect(
-      await fixture.rows('select amount from usage_counters where project_id = $1', [project.projectId]),
+      await fixture.rows(`select amount from ${STORED_COUNTERS} where project_id = $1`, [project.projectId]),
     ).toEqual([{ amount: '26.000000000000000000' }]);
   });
 });

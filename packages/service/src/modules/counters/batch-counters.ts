@@ -8,18 +8,17 @@ import {
   windowContains,
 } from '../../kernel/period.js';
 import { present } from '../../kernel/present.js';
-import type { ProjectScope } from '../../kernel/scope.js';
 import { slotOf } from '../../kernel/shard.js';
 import type { Tx } from '../../platform/postgres/index.js';
 import type { ChargeItem, CountingEvent, RatedEvent, RatingFailure } from '../rules/index.js';
-import { type CountedOwner, type Counter, countedValue, tooLarge } from './counter.js';
+import { type CountedOwner, type CountedProject, type Counter, countedValue, tooLarge } from './counter.js';
 import { type CounterMemory, type KnownCounter, ProjectCounters } from './counter-memory.js';
 import { type CountedCharge, CounterPeriod } from './counter-period.js';
 import * as store from './counter-store.js';
 
 /** An event whose charge items are to be counted. */
 export interface EventToCount extends CountedOwner {
-  readonly scope: ProjectScope & { readonly projectNo: number };
+  readonly scope: CountedProject;
   /** Unix seconds. */
   readonly occurredAt: number;
   /** The settings of the subject's route; undefined without a route. */
@@ -35,11 +34,13 @@ export interface CountedEvent extends Pick<EventToCount, 'counting'> {
   readonly periods: readonly (CounterPeriod | undefined)[];
 }
 
-/** A time that no known period contains. */
+/** A time that no known period contains, and the place of the period among those of its event. */
 interface MissingPeriod {
   readonly known: KnownCounter;
   readonly occurredAt: number;
   readonly settings: WindowSettings;
+  readonly periods: (CounterPeriod | undefined)[];
+  readonly place: number;
 }
 
 /**
@@ -82,15 +83,10 @@ export class BatchCounters {
     if (events.length === 0) return [];
     await this.#openProjects(events);
     await this.#readAccounts(events);
-    const counters = events.map((event) => this.#countersOf(event));
     const missing: MissingPeriod[] = [];
-    for (const [index, event] of events.entries())
-      this.#addMissing(event, present(counters[index], 'the counters of an event'), missing);
+    const counted = events.map((event) => this.#countedEvent(event, missing));
     if (missing.length > 0) await this.#readPeriods(missing);
-    const counted = events.map(({ occurredAt, counting }, index): CountedEvent => {
-      const ofEvent = present(counters[index], 'the counters of an event');
-      return { counting, periods: ofEvent.map((known) => known && periodAt(known, occurredAt)) };
-    });
+    for (const { known, occurredAt, periods, place } of missing) periods[place] = periodAt(known, occurredAt);
     if (this.#use.kind === 'write') await this.#readValues(counted);
     return counted;
   }
@@ -178,12 +174,20 @@ export class BatchCounters {
     for (const [id, settings] of found) this.#accounts.set(id, settings);
   }
 
-  #addMissing(event: EventToCount, of: readonly (KnownCounter | undefined)[], to: MissingPeriod[]): void {
-    const { occurredAt } = event;
-    for (const known of of) {
-      if (known === undefined || knownPeriodAt(known, occurredAt) !== undefined) continue;
-      to.push({ known, occurredAt, settings: this.#settingsOf(event, known.counter) });
+  /** Returns an event with the periods that are known; the others are added to `missing`. */
+  #countedEvent(event: EventToCount, missing: MissingPeriod[]): CountedEvent {
+    const { occurredAt, counting } = event;
+    const project = present(this.#projects.get(event.scope.projectId), 'the project of an event');
+    const periods: (CounterPeriod | undefined)[] = [];
+    for (const known of project.of(counting.counted, event)) {
+      const period = known && knownPeriodAt(known, occurredAt);
+      if (known !== undefined && period === undefined) {
+        const settings = this.#settingsOf(event, known.counter);
+        missing.push({ known, occurredAt, settings, periods, place: periods.length });
+      }
+      periods.push(period);
     }
+    return { counting, periods };
   }
 
   #settingsOf({ settings }: EventToCount, { definition: { per }, accountId }: Counter): WindowSettings {
@@ -233,11 +237,6 @@ export class BatchCounters {
       }
     }
     await store.readValues(this.#tx, missing);
-  }
-
-  #countersOf(event: EventToCount): (KnownCounter | undefined)[] {
-    const project = present(this.#projects.get(event.scope.projectId), 'the project of an event');
-    return project.of(event.counting.counted, event);
   }
 }
 

@@ -24,6 +24,9 @@ export interface StoredCounter {
 
 const FILTERS = ['counter', 'rule_set_id', 'subject_type', 'subject_id', 'account_id'] as const;
 
+const COUNTERS = sql`usage_counters c join projects p on p.tenant_id = c.tenant_id and p.id = c.project_id
+  join usage_counter_totals t on t.project_no = p.no and t.id = c.totals_id`;
+
 /** Returns the counters whose period contains a time. Without a filter of owner or rule set, all of the project. */
 export async function listCounters(
   db: ProjectDb,
@@ -35,15 +38,15 @@ export async function listCounters(
     const value = filter[name];
     return value === undefined ? [] : [sql`${sql.ref(name)} = ${value}`];
   });
-  const isInPeriod = sql`item_count > 0 and period_start <= ${atS} and (period_end is null or period_end > ${atS})`;
+  const isInPeriod = sql`t.item_count > 0 and period_start <= ${atS} and (period_end is null or period_end > ${atS})`;
   const isFound = sql.join([isInPeriod, ...conditions], sql` and `);
   const items = await db.rows<StoredCounter>`
     select counter, rule_set_id as "ruleSetId", subject_type as "subjectType", subject_id as "subjectId",
       account_id as "accountId", by_dimensions as by, period_start as "periodStart", period_end as "periodEnd",
       quantity::text, amount::text, currency, rule_set_version as "ruleSetVersion", rule_name as "ruleName"
-    from usage_counters where ${db.isOwn()} and ${isFound}
+    from ${COUNTERS} where ${db.isOwn('c')} and ${isFound}
     order by rule_set_id, counter, period_start, key limit ${limit} offset ${offset}`;
   const count = await db.row<{ count: number }>`
-    select count(*) as count from usage_counters where ${db.isOwn()} and ${isFound}`;
+    select count(*) as count from ${COUNTERS} where ${db.isOwn('c')} and ${isFound}`;
   return { items, totalCount: count?.count ?? 0 };
 }

@@ -125,8 +125,8 @@ it('is right about what it remembers, whoever else counts and whatever is rolled
         if (end === 'commit') counted.push(...usages);
       }
       const { rows } = await store.postgres.pool.query<{ quantity: string; amount: string }>(
-        `select quantity::text, amount::text from usage_counters where project_id = '${projectId}' and counter = 'sum'
-         order by subject_id, period_start`,
+        `select quantity::text, amount::text from usage_counters join usage_counter_totals on id = totals_id
+         where project_id = '${projectId}' and counter = 'sum' order by subject_id, period_start`,
       );
       const sums = new Map<string, bigint>();
       for (const { subject, occurredAt, quantity } of counted) {

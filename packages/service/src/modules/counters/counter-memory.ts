@@ -1,7 +1,13 @@
 import { memoized } from '../../kernel/maps.js';
-import type { ProjectScope } from '../../kernel/scope.js';
 import type { CountedItem } from '../rules/index.js';
-import { type CountedOwner, type Counter, counterKey, counterOf, ownerText } from './counter.js';
+import {
+  type CountedOwner,
+  type CountedProject,
+  type Counter,
+  counterKey,
+  counterOf,
+  ownerText,
+} from './counter.js';
 import type { CounterPeriod } from './counter-period.js';
 
 /** A counter, with its periods that a transaction has met. */
@@ -23,7 +29,7 @@ export class ProjectCounters {
   readonly #others = new Map<string, KnownCounter[]>();
   #size = 0;
 
-  constructor(readonly scope: ProjectScope) {}
+  constructor(readonly scope: CountedProject) {}
 
   /** How many counters there are. */
   get size(): number {
@@ -96,12 +102,12 @@ export class CounterMemory {
    * Takes the counters of a project out of the memory: the caller will change them. Returns none if the state that is
    * stored is another one.
    */
-  take(scope: ProjectScope, stateId: string | undefined): ProjectCounters {
-    const known = this.#states.get(scope.projectId);
-    if (known !== undefined) this.#drop(scope.projectId);
+  take({ tenantId, projectId, projectNo }: CountedProject, stateId: string | undefined): ProjectCounters {
+    const known = this.#states.get(projectId);
+    if (known !== undefined) this.#drop(projectId);
     return known?.stateId === stateId && known !== undefined
       ? known.counters
-      : new ProjectCounters({ tenantId: scope.tenantId, projectId: scope.projectId });
+      : new ProjectCounters({ tenantId, projectId, projectNo });
   }
 
   /** Remembers the counters of a project as they are in a state that was just written, and may still be rolled back. */

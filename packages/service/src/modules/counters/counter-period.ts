@@ -42,9 +42,10 @@ const EMPTY: PeriodState = { quantity: 0n, amount: 0n, itemCount: 0, ruleSetVers
 
 /** One period of a counter, as a transaction sees and changes it. */
 export class CounterPeriod {
-  isStored: boolean;
   /** Whether charge items were counted since it was written, even if that was taken back. */
   isChanged = false;
+  /** Whether its rule or its number of values was changed since it was written, even if that was taken back. */
+  isDescribedAnew = false;
   #quantity: bigint;
   #amount: bigint;
   #itemCount: number;
@@ -61,6 +62,7 @@ export class CounterPeriod {
    * @param startS Unix seconds
    * @param endS exclusive; undefined for a lifetime
    * @param valueCount how many distinct values the stored period has
+   * @param totalsId 32 hex digits that identify the row of its totals; undefined as long as it is not stored
    */
   constructor(
     readonly counter: Counter,
@@ -69,8 +71,8 @@ export class CounterPeriod {
     readonly endS: number | undefined,
     stored?: PeriodState,
     public valueCount = 0,
+    public totalsId?: string,
   ) {
-    this.isStored = stored !== undefined;
     this.#last = counter.definition.by.length === 0 ? new LastPrice() : undefined;
     const { quantity, amount, itemCount, ruleSetVersion, ruleName } = stored ?? EMPTY;
     this.#quantity = quantity;
@@ -78,6 +80,10 @@ export class CounterPeriod {
     this.#itemCount = itemCount;
     this.#ruleSetVersion = ruleSetVersion;
     this.#ruleName = ruleName;
+  }
+
+  get isStored(): boolean {
+    return this.totalsId !== undefined;
   }
 
   /** A copy of the content. */
@@ -237,6 +243,8 @@ export class CounterPeriod {
   /** Adds the amount of a counted charge item. */
   charge(amount: bigint, { ruleSetVersion, ruleName }: LastRule): void {
     this.#amount += amount;
+    if (this.#ruleSetVersion === ruleSetVersion && this.#ruleName === ruleName) return;
+    this.isDescribedAnew = true;
     this.#ruleSetVersion = ruleSetVersion;
     this.#ruleName = ruleName;
   }
@@ -248,8 +256,8 @@ export class CounterPeriod {
 
   /** Returns a copy that changes by itself. */
   copy(): CounterPeriod {
-    const { counter, key, startS, endS, valueCount } = this;
-    const copied = new CounterPeriod(counter, key, startS, endS, this.state, valueCount);
+    const { counter, key, startS, endS, state, valueCount, totalsId } = this;
+    const copied = new CounterPeriod(counter, key, startS, endS, state, valueCount, totalsId);
     if (this.#values !== undefined)
       for (const [value, count] of this.#values) copied.values.set(value, count);
     return copied;
@@ -260,9 +268,11 @@ export class CounterPeriod {
     if (count === 0) {
       this.values.delete(value);
       this.valueCount -= 1;
+      this.isDescribedAnew = true;
     } else {
       if (!this.values.has(value)) {
         this.valueCount += 1;
+        this.isDescribedAnew = true;
         this.#ascending = undefined;
       }
       this.values.set(value, count);
@@ -273,8 +283,8 @@ export class CounterPeriod {
 
   /** Called when the period was written. Values are forgotten: a period can have many, and each was asked for. */
   written(): void {
-    this.isStored = true;
     this.isChanged = false;
+    this.isDescribedAnew = false;
     this.#values = undefined;
     this.#changedValues = undefined;
     this.#ascending = undefined;

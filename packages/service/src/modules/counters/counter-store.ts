@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { memoized } from '../../kernel/maps.js';
 import type { WindowSettings } from '../../kernel/period.js';
 import { present } from '../../kernel/present.js';
 import type { ProjectScope } from '../../kernel/scope.js';
@@ -11,8 +10,9 @@ import {
   integerArray,
   lockKey,
   type Tx,
+  uuidArray,
 } from '../../platform/postgres/index.js';
-import { amountFromText, numericText } from '../ledger/index.js';
+import { amountFromText } from '../ledger/index.js';
 import { type Counter, KEY_BYTES } from './counter.js';
 import { CounterPeriod } from './counter-period.js';
 
@@ -46,6 +46,7 @@ interface CounterRow {
   readonly position: number;
   readonly startS: number;
   readonly endS: number | null;
+  readonly totalsId: string;
   readonly quantity: string;
   readonly amount: string;
   readonly itemCount: number;
@@ -58,21 +59,23 @@ interface CounterRow {
 export async function readPeriods(tx: Tx, spans: readonly CounterSpan[]): Promise<CounterPeriod[]> {
   if (spans.length === 0) return [];
   const { rows } = await sql<CounterRow>`
-    select v.position::integer, c.period_start as "startS", c.period_end as "endS", c.quantity::text, c.amount::text,
-      c.item_count as "itemCount", c.value_count as "valueCount", c.rule_set_version as "ruleSetVersion",
-      c.rule_name as "ruleName"
-    from unnest(${spans.map(({ counter }) => counter.scope.projectId)}::text[], ${spans.map(({ key }) => key)}::bytea[],
-      ${spans.map(({ startS }) => startS)}::bigint[], ${spans.map(({ endS }) => endS ?? null)}::bigint[]
-    ) with ordinality as v (project_id, key, start_s, end_s, position)
+    select v.position::integer, c.period_start as "startS", c.period_end as "endS", replace(t.id::text, '-', '') as "totalsId",
+      t.quantity::text, t.amount::text, t.item_count as "itemCount", c.value_count as "valueCount",
+      c.rule_set_version as "ruleSetVersion", c.rule_name as "ruleName"
+    from unnest(${spans.map(({ counter }) => counter.scope.projectId)}::text[], ${integerArray(spans.map(({ counter }) => counter.scope.projectNo))}::integer[],
+      ${spans.map(({ key }) => key)}::bytea[], ${spans.map(({ startS }) => startS)}::bigint[],
+      ${spans.map(({ endS }) => endS ?? null)}::bigint[]
+    ) with ordinality as v (project_id, project_no, key, start_s, end_s, position)
     join usage_counters c on c.project_id = v.project_id and c.key = v.key
       and (v.end_s is null or c.period_start < v.end_s) and (c.period_end is null or c.period_end > v.start_s)
+    join usage_counter_totals t on t.project_no = v.project_no and t.id = c.totals_id
     order by v.position, c.period_start
   `.execute(tx);
-  return rows.flatMap(({ position, startS, endS, valueCount, ...row }) => {
+  return rows.flatMap(({ position, startS, endS, valueCount, totalsId, ...row }) => {
     const span = spans[position - 1];
     if (span === undefined) return [];
     const state = { ...row, quantity: amountFromText(row.quantity), amount: amountFromText(row.amount) };
-    return new CounterPeriod(span.counter, span.key, startS, endS ?? undefined, state, valueCount);
+    return new CounterPeriod(span.counter, span.key, startS, endS ?? undefined, state, valueCount, totalsId);
   });
 }
 
@@ -120,73 +123,82 @@ async function writeStates(tx: Tx, periods: readonly CounterPeriod[], stateId: s
 }
 
 async function writePeriods(tx: Tx, periods: readonly CounterPeriod[]): Promise<void> {
+  const stored = periods.filter(({ isStored }) => isStored);
   await insertPeriods(
     tx,
     periods.filter(({ isStored }) => !isStored),
   );
-  await updatePeriods(
+  await updateTotals(tx, stored);
+  await updateDescriptions(
     tx,
-    periods.filter(({ isStored }) => isStored),
+    stored.filter(({ isDescribedAnew }) => isDescribedAnew),
   );
 }
 
 async function insertPeriods(tx: Tx, periods: readonly CounterPeriod[]): Promise<void> {
   if (periods.length === 0) return;
+  for (const period of periods) period.totalsId = randomUUID().replaceAll('-', '');
   const column = <T>(value: (period: CounterPeriod) => T) => periods.map(value);
   const counters = column(({ counter }) => counter);
   await sql`
+    with inserted (tenant_id, project_id, key, period_start, period_end, rule_set_id, counter, subject_type, subject_id,
+      account_id, by_dimensions, currency, value_count, rule_set_version, rule_name, ${TOTALS}) as (
+      select * from unnest(
+        ${counters.map(({ scope }) => scope.tenantId)}::text[], ${counters.map(({ scope }) => scope.projectId)}::text[],
+        ${column(({ key }) => key)}::bytea[], ${column(({ startS }) => startS)}::bigint[],
+        ${column(({ endS }) => endS ?? null)}::bigint[], ${counters.map(({ ruleSetId }) => ruleSetId)}::text[],
+        ${counters.map(({ definition }) => definition.name)}::text[], ${counters.map(({ subjectType }) => subjectType)}::text[],
+        ${counters.map(({ subjectId }) => subjectId)}::text[], ${counters.map(({ accountId }) => accountId)}::text[],
+        ${counters.map(byText)}::jsonb[], ${counters.map(({ definition }) => definition.currency)}::text[],
+        ${column(({ valueCount }) => valueCount)}::integer[], ${column(({ ruleSetVersion }) => ruleSetVersion)}::integer[],
+        ${column(({ ruleName }) => ruleName)}::text[], ${totalsOf(periods)})
+    ), with_totals as (
+      insert into usage_counter_totals (${TOTALS}) select ${TOTALS} from inserted
+    )
     insert into usage_counters (tenant_id, project_id, key, period_start, period_end, rule_set_id, counter, subject_type,
-      subject_id, account_id, by_dimensions, currency, quantity, amount, item_count, value_count, rule_set_version, rule_name)
-    select * from unnest(
-      ${counters.map(({ scope }) => scope.tenantId)}::text[], ${counters.map(({ scope }) => scope.projectId)}::text[],
-      ${column(({ key }) => key)}::bytea[], ${column(({ startS }) => startS)}::bigint[],
-      ${column(({ endS }) => endS ?? null)}::bigint[], ${counters.map(({ ruleSetId }) => ruleSetId)}::text[],
-      ${counters.map(({ definition }) => definition.name)}::text[], ${counters.map(({ subjectType }) => subjectType)}::text[],
-      ${counters.map(({ subjectId }) => subjectId)}::text[], ${counters.map(({ accountId }) => accountId)}::text[],
-      ${counters.map(byText)}::jsonb[], ${counters.map(({ definition }) => definition.currency)}::text[], ${contentOf(periods)})
+      subject_id, account_id, by_dimensions, currency, value_count, rule_set_version, rule_name, totals_id)
+    select tenant_id, project_id, key, period_start, period_end, rule_set_id, counter, subject_type, subject_id, account_id,
+      by_dimensions, currency, value_count, rule_set_version, rule_name, id from inserted
   `.execute(tx);
 }
 
-/**
- * Projects and names of rules, which repeat, are sent once each and everything else but decimals as binary arrays: the
- * server parses text arrays of thousands of counters in half the time that it takes to write the counters.
- */
-async function updatePeriods(tx: Tx, periods: readonly CounterPeriod[]): Promise<void> {
+const TOTALS = sql`project_no, id, item_count, quantity, amount`;
+
+/** The same columns as parameters of `unnest`: binary arrays, because the server takes long to parse text. */
+function totalsOf(periods: readonly CounterPeriod[]) {
+  const { amounts } = columnsOf(periods);
+  const ids = periods.map(({ totalsId }) => present(totalsId, 'the totals of a stored period'));
+  return sql`${integerArray(periods.map(({ counter }) => counter.scope.projectNo))}::integer[], ${uuidArray(ids)}::uuid[],
+    ${bigintArray(periods.map(({ itemCount }) => itemCount))}::bigint[], ${amounts(({ quantity }) => quantity)}::numeric[],
+    ${amounts(({ amount }) => amount)}::numeric[]`;
+}
+
+async function updateTotals(tx: Tx, periods: readonly CounterPeriod[]): Promise<void> {
+  if (periods.length === 0) return;
+  const { numAffectedRows } = await sql`
+    update usage_counter_totals t set item_count = v.item_count, quantity = v.quantity, amount = v.amount
+    from unnest(${totalsOf(periods)}) as v (${TOTALS}) where t.project_no = v.project_no and t.id = v.id
+  `.execute(tx);
+  if (numAffectedRows !== BigInt(periods.length))
+    throw new Error(`${periods.length} counters were changed, and ${numAffectedRows} have totals`);
+}
+
+/** Writes what charge items change seldom: the number of values, and the rule, until there is a newer version. */
+async function updateDescriptions(tx: Tx, periods: readonly CounterPeriod[]): Promise<void> {
   if (periods.length === 0) return;
   const column = <T>(value: (period: CounterPeriod) => T) => periods.map(value);
-  const { amounts } = columnsOf(periods);
-  const projects = numbered(periods.map(({ counter }) => counter.scope.projectId));
-  const names = numbered(periods.map(({ ruleName }) => ruleName));
   await sql`
-    update usage_counters c set quantity = v.quantity, amount = v.amount, item_count = v.item_count,
-      value_count = v.value_count, rule_set_version = v.rule_set_version, rule_name = (${names.texts}::text[])[v.name]
-    from unnest(${integerArray(projects.numbers)}::integer[], ${byteaArray(
+    update usage_counters c
+    set value_count = v.value_count, rule_set_version = v.rule_set_version, rule_name = v.rule_name
+    from unnest(${column(({ counter }) => counter.scope.projectId)}::text[], ${byteaArray(
       column(({ key }) => key),
       KEY_BYTES,
     )}::bytea[],
-      ${bigintArray(column(({ startS }) => startS))}::bigint[], ${amounts(({ quantity }) => quantity)}::numeric[],
-      ${amounts(({ amount }) => amount)}::numeric[], ${bigintArray(column(({ itemCount }) => itemCount))}::bigint[],
-      ${integerArray(column(({ valueCount }) => valueCount))}::integer[],
-      ${integerArray(column(({ ruleSetVersion }) => ruleSetVersion))}::integer[], ${integerArray(names.numbers)}::integer[]
-    ) as v (project, key, period_start, quantity, amount, item_count, value_count, rule_set_version, name)
-    where c.project_id = (${projects.texts}::text[])[v.project] and c.key = v.key and c.period_start = v.period_start
+      ${bigintArray(column(({ startS }) => startS))}::bigint[], ${integerArray(column(({ valueCount }) => valueCount))}::integer[],
+      ${integerArray(column(({ ruleSetVersion }) => ruleSetVersion))}::integer[], ${column(({ ruleName }) => ruleName)}::text[]
+    ) as v (project_id, key, period_start, value_count, rule_set_version, rule_name)
+    where c.project_id = v.project_id and c.key = v.key and c.period_start = v.period_start
   `.execute(tx);
-}
-
-/** Returns the distinct texts of a list, and the number of each of its texts among them, from 1 on. */
-function numbered(texts: readonly string[]): { readonly texts: string[]; readonly numbers: number[] } {
-  const known = new Map<string, number>();
-  const numbers = texts.map((text) => memoized(known, text, () => known.size + 1));
-  return { texts: [...known.keys()], numbers };
-}
-
-/** The columns that charge items change, as parameters of `unnest`. */
-function contentOf(periods: readonly CounterPeriod[]) {
-  const states = periods.map(({ state }) => state);
-  return sql`${states.map(({ quantity }) => numericText(quantity))}::numeric[],
-    ${states.map(({ amount }) => numericText(amount))}::numeric[], ${states.map(({ itemCount }) => itemCount)}::bigint[],
-    ${periods.map(({ valueCount }) => valueCount)}::integer[], ${states.map(({ ruleSetVersion }) => ruleSetVersion)}::integer[],
-    ${states.map(({ ruleName }) => ruleName)}::text[]`;
 }
 
 function byText({ definition, by }: Counter): string {

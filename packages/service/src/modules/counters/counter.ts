@@ -1,8 +1,11 @@
 import { hash } from 'node:crypto';
 import { COUNTER_VALUES_MAX } from '@tollgate/contract';
 import { fromStored, INTEGER_DIGITS_MAX, toText } from '../../kernel/decimal.js';
-import type { ProjectScope } from '../../kernel/scope.js';
+import type { ProjectRef } from '../../kernel/scope.js';
 import { type CountedItem, type CounterDefinition, RatingFailure } from '../rules/index.js';
+
+/** A project with counters. */
+export type CountedProject = Pick<ProjectRef, 'tenantId' | 'projectId' | 'projectNo'>;
 
 /** The subject and the account of an event. */
 export interface CountedOwner {
@@ -13,7 +16,7 @@ export interface CountedOwner {
 
 /** One counter: what a definition counts, for one subject or account, and one combination of dimension values. */
 export interface Counter {
-  readonly scope: ProjectScope;
+  readonly scope: CountedProject;
   readonly ruleSetId: string;
   readonly definition: CounterDefinition;
   /** Empty unless the counter is one of a subject. */
@@ -27,7 +30,7 @@ export interface Counter {
 
 /** Returns the counter of a charge item; undefined if there is one per account and the event has no account. */
 export function counterOf(
-  scope: ProjectScope,
+  scope: CountedProject,
   { counter: definition, ruleSetId, by }: Pick<CountedItem, 'counter' | 'ruleSetId' | 'by'>,
   { subject, accountId }: CountedOwner,
 ): Counter | undefined {

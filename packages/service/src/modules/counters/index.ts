@@ -1,6 +1,7 @@
 export { BatchCounters, type CountedEvent, type EventToCount } from './batch-counters.js';
 export {
   type CountableItem,
+  type CountedProject,
   type Counter,
   countedValue,
   counterKey,

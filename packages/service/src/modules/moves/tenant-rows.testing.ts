@@ -75,6 +75,7 @@ const BY_COLUMN: Readonly<Record<string, string>> = {
   'usage_retention.project_id': `format('prj_%s_%s', :tenant, 1)`,
   'failed_events.event': `E'{"a": "Ünï, \\\\"(\\\\\\\\)", "n": 1.50}'`,
   'accounts.metadata': `'{"z": 1}'`,
+  'usage_counter_totals.id': 'gen_random_uuid()',
   'usage_counters.key': `decode(md5(format('%s %s', :tenant, n)), 'hex')`,
   'usage_counters.by_dimensions': `'{"model": null}'`,
   'audit_log.change': `'{"z": 1.10, "a":  null}'`,

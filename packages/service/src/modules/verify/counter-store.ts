@@ -48,8 +48,11 @@ const VALUES = sql`(
   select coalesce(sum(item_count * (
     'x' || left(encode(sha256(convert_to(value, 'UTF8')), 'hex'), 15))::bit(60)::bigint::numeric), 0)::text
   from usage_counter_values v
-  where v.project_id = usage_counters.project_id and v.key = usage_counters.key
-    and v.period_start = usage_counters.period_start)`;
+  where v.project_id = c.project_id and v.key = c.key and v.period_start = c.period_start)`;
+
+/** A period whose totals are lost is none: it is missing then. */
+const COUNTERS = sql`usage_counters c join projects p on p.tenant_id = c.tenant_id and p.id = c.project_id
+  join usage_counter_totals t on t.project_no = p.no and t.id = c.totals_id`;
 
 /** Returns the newest periods of a counter, at most `limit`, and how many there are. */
 export async function readCounterPeriods(
@@ -57,16 +60,16 @@ export async function readCounterPeriods(
   { projectId, ruleSetId, counter, definition }: DefinedCounterRow,
   limit: number,
 ): Promise<{ readonly periods: CounterSums[]; readonly total: number }> {
-  const isOfCounter = sql`project_id = ${projectId} and rule_set_id = ${ruleSetId} and counter = ${counter}`;
+  const isOfCounter = sql`c.project_id = ${projectId} and rule_set_id = ${ruleSetId} and counter = ${counter}`;
   const keepsValues = definition.aggregate === 'max' || definition.aggregate === 'unique';
   const { rows } = await sql<Omit<CounterSums, 'by'> & { readonly by: Record<string, string | null> }>`
     select subject_type as "subjectType", subject_id as "subjectId", account_id as "accountId", by_dimensions as by,
-      period_start as "periodStart", quantity::text, amount::text, item_count::text as "itemCount",
+      period_start as "periodStart", quantity::text, amount::text, t.item_count::text as "itemCount",
       value_count::text as "valueCount", ${keepsValues ? VALUES : sql`'0'`} as values
-    from usage_counters where ${isOfCounter} order by period_start desc, key limit ${limit}
+    from ${COUNTERS} where ${isOfCounter} order by period_start desc, key limit ${limit}
   `.execute(tx);
   const counted = await sql<{ total: number }>`
-    select count(*) as total from usage_counters where ${isOfCounter}`.execute(tx);
+    select count(*) as total from ${COUNTERS} where ${isOfCounter}`.execute(tx);
   const periods = rows.map(({ by, ...row }) => ({
     ...row,
     by: definition.by.map((name) => by[name] ?? null),

@@ -70,6 +70,7 @@ export interface Database {
   usage_correction_totals: UsageCorrectionTotalsTable;
   usage_corrections: UsageCorrectionsTable;
   usage_counter_states: UsageCounterStatesTable;
+  usage_counter_totals: UsageCounterTotalsTable;
   usage_counter_values: UsageCounterValuesTable;
   usage_counters: UsageCountersTable;
   usage_event_id_blocks: UsageEventIdBlocksTable;
@@ -889,6 +890,14 @@ export interface UsageCounterStatesTable {
   state_id: string;
 }
 
+export interface UsageCounterTotalsTable {
+  project_no: number;
+  id: string;
+  item_count: number;
+  quantity: string;
+  amount: string;
+}
+
 export interface UsageCounterValuesTable {
   tenant_id: string;
   project_id: string;
@@ -911,12 +920,10 @@ export interface UsageCountersTable {
   account_id: string;
   by_dimensions: ColumnType<unknown, string, string>;
   currency: string;
-  quantity: string;
-  amount: string;
-  item_count: number;
   value_count: number;
   rule_set_version: number;
   rule_name: string;
+  totals_id: string;
 }
 
 export interface UsageEventIdBlocksTable {
