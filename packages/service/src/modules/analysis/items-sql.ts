@@ -1,7 +1,7 @@
 import { isUnique, uniqueName } from '@tollgate/contract';
 import { OWN_ROWS, type StorageTables } from '../storage/index.js';
 import { filterSql, reservedColumn, SIGN, type StatementParams } from '../usage/index.js';
-import { comparesItems, type Part, partsOf, uniqueColumn } from './measure-sql.js';
+import { comparesItems, needsEvents, type Part, partsOf, uniqueColumn } from './measure-sql.js';
 import { addsUnits, kindsOf, namesOf, type PlannedQuery } from './planned-query.js';
 import { RESOLUTIONS_S, type TimeSpan } from './source.js';
 
@@ -85,9 +85,10 @@ export function itemsSql(params: StatementParams, tables: StorageTables, query: 
     readsItems: query.measures.some(comparesItems),
     values: [
       ...query.dimensions.map((name, i) => valueSql(params, name, `value_${i}`)),
-      ...query.measures
-        .filter(isUnique)
-        .map((measure) => valueSql(params, uniqueName(measure) ?? '', uniqueColumn(query.measures, measure))),
+      ...query.measures.filter(isUnique).map((measure) => {
+        const sqlOf = query.measures.some(needsEvents) ? hashSql : valueSql;
+        return sqlOf(params, uniqueName(measure) ?? '', uniqueColumn(query.measures, measure));
+      }),
     ],
   };
   const { rolledUp, raw } = rangesSql(params, query);
@@ -150,6 +151,15 @@ function rangesSql(
 function valueSql(params: StatementParams, name: string, alias: string): string {
   const { present, value } = params.dimension(name);
   return `if(${present}, ${value}, NULL) AS ${alias}`;
+}
+
+/**
+ * The hash of a value, 0 for none. `uniqExact` compares texts by this hash, too, but hashes them at another place, where
+ * it takes longer.
+ */
+function hashSql(params: StatementParams, name: string, alias: string): string {
+  const { present, value } = params.dimension(name);
+  return `if(${present}, reinterpretAsUInt128(sipHash128(${value})), 0) AS ${alias}`;
 }
 
 function rollupSql(

@@ -150,7 +150,9 @@ function ofItemsInForceSql(from: string, grouping: Grouping): string {
     `${TORN} AS is_torn`,
     ...(findsUnits ? ['minIf(unit, in_force) AS least_unit', 'maxIf(unit, in_force) AS greatest_unit'] : []),
     ...(measures.some(isPercentile) ? ASCENDING : []),
-    ...uniqueColumns(measures).map((column) => `uniqExactIf(${column}, in_force) AS ${column}_count`),
+    ...uniqueColumns(measures).map(
+      (column) => `uniqExactIf(${column}, in_force AND ${column} != 0) AS ${column}_count`,
+    ),
   ];
   return `SELECT ${selected.join(', ')} FROM (${from}) GROUP BY ${keys.join(', ')} HAVING ${isLeft(grouping)}`;
 }

@@ -120,9 +120,14 @@ function markOtherSql(params: StatementParams, items: string, query: PlannedQuer
 
 /**
  * The bucket of a moment is the last start not after it. The starts themselves are sent, so that ClickHouse's knowledge
- * of timezones never matters.
+ * of timezones never matters. Where all have the same distance, dividing by it is faster than looking for the start.
  */
 function bucketSql(params: StatementParams, starts: readonly number[]): string | undefined {
-  if (starts.length === 0) return undefined;
-  return `roundDown(toInt64(moment), ${params.add('starts', 'Array(Int64)', starts)})`;
+  const [first, second] = starts;
+  if (first === undefined) return undefined;
+  const step = (second ?? first) - first;
+  if (step === 0 || starts.some((start, i) => start !== first + i * step))
+    return `roundDown(toInt64(moment), ${params.add('starts', 'Array(Int64)', starts)})`;
+  const [firstSql, stepSql] = [params.add('first', 'Int64', first), params.add('step', 'Int64', step)];
+  return `${firstSql} + intDiv(toInt64(moment) - ${firstSql}, ${stepSql}) * ${stepSql}`;
 }
