@@ -154,8 +154,8 @@ function valueSql(params: StatementParams, name: string, alias: string): string 
 }
 
 /**
- * The hash of a value, 0 for none. `uniqExact` compares texts by this hash, too, but hashes them at another place, where
- * it takes longer.
+ * The hash of a value, 0 for none. `uniqExact` compares texts by this hash, too, but hashes them at another place,
+ * where it takes longer.
  */
 function hashSql(params: StatementParams, name: string, alias: string): string {
   const { present, value } = params.dimension(name);
