@@ -924,6 +924,7 @@ create table usage_correction_counters (
   item_count bigint not null default 0,
   is_moved boolean not null default false,
   closing_amount numeric not null default 0,
+  price_change numeric,
   constraint usage_correction_counters_pkey PRIMARY KEY (project_id, correction_id, key, period_start),
   constraint usage_correction_counters_project_id_correction_id_fkey FOREIGN KEY (project_id, correction_id) REFERENCES usage_corrections(project_id, id) ON DELETE CASCADE
 );

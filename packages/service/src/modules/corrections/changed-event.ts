@@ -12,3 +12,7 @@ export class ChangedEventError extends Error {
     super(message);
   }
 }
+
+export function counterMoved(problem: string): ChangedEventError {
+  return new ChangedEventError('correction_stale', `${problem} Revert the correction, or plan it again.`);
+}

@@ -1,8 +1,9 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { ProjectDb } from '../../platform/postgres/index.js';
 import type { CountedProject, Counter } from '../counters/index.js';
 import { amountFromText, numericText } from '../ledger/index.js';
-import type { ChangedPeriod } from './count.js';
+import type { TotalRule } from '../rules/index.js';
+import type { ChangedPeriod, CountSide } from './count.js';
 
 /** The state that a part expects of a period. Decimals × 10^18. */
 export interface ExpectedState {
@@ -16,8 +17,17 @@ export interface StoredPeriod extends ChangedPeriod {
   readonly firstPart: number | null;
   readonly lastPart: number | null;
   readonly expected: ExpectedState;
+  /**
+   * Whether usage or another correction has changed it since the plan. When all parts are applied: whether usage
+   * between them has cost something else than without them.
+   */
   readonly isMoved: boolean;
+  /** By how much the parts so far have changed the price of the total; undefined if that is not known. */
+  readonly priceChange: bigint | undefined;
+  /** The last part has added this to the planned amounts. */
   readonly closingAmount: bigint;
+  /** The rule whose price of the total usage between the parts has; null if one part makes all changes. */
+  readonly rule: TotalRule | null;
 }
 
 type StoredCounter = Omit<Counter, 'scope'>;
@@ -33,19 +43,30 @@ interface PeriodRow {
   readonly amount: string;
   readonly itemCount: number;
   readonly isMoved: boolean;
+  readonly priceChange: string | null;
   readonly closingAmount: string;
+  readonly rule: TotalRule | null;
+}
+
+/** Items are taken out last rated first: the first rule is the latest. */
+function ruleOf(side: CountSide): RawBuilder<TotalRule | null> {
+  return sql`(select e.rule from usage_correction_counts e where e.project_id = c.project_id
+    and e.correction_id = c.correction_id and e.key = c.key and e.period_start = c.period_start and e.side = ${sql.lit(side)}
+    order by e.position limit 1)`;
 }
 
 const PERIOD_COLUMNS = sql`c.key, c.period_start as "startS", coalesce(c.period_end, u.period_end) as "endS", c.counter,
   c.first_part as "firstPart", c.last_part as "lastPart", c.quantity::text, c.amount::text, c.item_count as "itemCount",
-  c.is_moved as "isMoved", c.closing_amount::text as "closingAmount"`;
+  c.is_moved as "isMoved", c.price_change::text as "priceChange", c.closing_amount::text as "closingAmount",
+  case when c.first_part <> c.last_part then coalesce(${ruleOf('out')}, ${ruleOf('in')}) end as rule`;
 const PERIODS = sql`usage_correction_counters c left join usage_counters u on u.project_id = c.project_id and u.key = c.key
   and u.period_start = c.period_start`;
 
 function periodOf(scope: CountedProject, { quantity, amount, itemCount, ...row }: PeriodRow): StoredPeriod {
   const expected = { quantity: amountFromText(quantity), amount: amountFromText(amount), itemCount };
-  const closingAmount = amountFromText(row.closingAmount);
-  return { ...row, endS: row.endS ?? undefined, counter: { ...row.counter, scope }, expected, closingAmount };
+  const priceChange = row.priceChange === null ? undefined : amountFromText(row.priceChange);
+  const amounts = { expected, priceChange, closingAmount: amountFromText(row.closingAmount) };
+  return { ...row, endS: row.endS ?? undefined, counter: { ...row.counter, scope }, ...amounts };
 }
 
 /** Returns the next period whose items are not counted yet. */
@@ -181,13 +202,14 @@ export async function expectStates(
   const of = <T>(value: (period: StoredPeriod) => T) => periods.map(value);
   await db.change`
     update usage_correction_counters c set quantity = v.quantity, amount = v.amount, item_count = v.item_count,
-      is_moved = v.is_moved, closing_amount = v.closing_amount
+      is_moved = v.is_moved, price_change = v.price_change, closing_amount = v.closing_amount
     from unnest(${of(({ key }) => key)}::bytea[], ${of(({ startS }) => startS)}::bigint[],
       ${of(({ expected }) => numericText(expected.quantity))}::numeric[],
       ${of(({ expected }) => numericText(expected.amount))}::numeric[],
       ${of(({ expected }) => expected.itemCount)}::bigint[], ${of(({ isMoved }) => isMoved)}::boolean[],
+      ${of(({ priceChange }) => (priceChange === undefined ? null : numericText(priceChange)))}::numeric[],
       ${of(({ closingAmount }) => numericText(closingAmount))}::numeric[])
-      as v (key, period_start, quantity, amount, item_count, is_moved, closing_amount)
+      as v (key, period_start, quantity, amount, item_count, is_moved, price_change, closing_amount)
     where ${db.isOwn('c')} and c.correction_id = ${correctionId} and c.key = v.key and c.period_start = v.period_start`;
 }
 
@@ -198,18 +220,14 @@ export async function uncountPeriods(db: ProjectDb, correctionId: string): Promi
     where ${db.isOwn('c')} and c.correction_id = ${correctionId} and c.failure_code is null`;
 }
 
-/** Begins a revert: what has moved before it does not matter. */
-export async function forgetMoves(db: ProjectDb, correctionId: string): Promise<void> {
-  await db.change`
-    update usage_correction_counters c set is_moved = false
-    where ${db.isOwn('c')} and c.correction_id = ${correctionId}`;
-}
-
-/** Deletes the counts of parts that will never be applied. */
+/** Deletes the counts of parts that will never be applied; a revert begins with the states of now. */
 export async function dropCounts(db: ProjectDb, correctionId: string, fromPart: number): Promise<void> {
   await db.change`
     delete from usage_correction_counts e
     where ${db.isOwn('e')} and e.correction_id = ${correctionId} and e.part_no >= ${fromPart}`;
+  await db.change`
+    update usage_correction_counters c set is_moved = false, price_change = 0
+    where ${db.isOwn('c')} and c.correction_id = ${correctionId}`;
   await findParts(db, correctionId);
 }
 

@@ -10,40 +10,24 @@ import {
   writeCounters,
 } from '../counters/index.js';
 import type { CorrectedEvent } from '../pipeline/index.js';
-import { RatingFailure, TotalPrices } from '../rules/index.js';
-import type { UsageEventRow } from '../usage/index.js';
-import { ChangedEventError } from './changed-event.js';
+import { TotalPrices } from '../rules/index.js';
+import { counterMoved } from './changed-event.js';
 import { idOf, type OpenCorrection } from './correction.js';
 import { periodKey } from './count.js';
-import { type CountRun, type CountVerb, itemsWithValues, pagesOf, runCounts, sidesOf } from './count-run.js';
+import { type CountRun, type CountVerb, itemsWithValues, runCounts, sidesOf } from './count-run.js';
 import { expectStates, periodsOfPart, type StoredPeriod } from './counted-periods-store.js';
-import { countedRow, type RowToCount, withRemainder } from './counted-row.js';
-import { type CountResult, countsOfPart, type KeyedCount, sumOfCounts } from './counts-store.js';
+import { countedRow, type RowToCount } from './counted-row.js';
+import { type CountResult, countsOfPart, type KeyedCount } from './counts-store.js';
 import type { EngineDeps, PartInStep } from './engine.js';
+import { closePeriod, type PartEvent, type PartPeriod, withPriceChange } from './part-closing.js';
 import { chargedByPeriod, hasRemainder } from './remainder.js';
-
-/** A period that the part changes. */
-interface PartPeriod {
-  readonly stored: StoredPeriod;
-  readonly name: string;
-  readonly period: CounterPeriod;
-  readonly isMoved: boolean;
-  /** The amount that the period must have after the part; undefined if it follows from the planned amounts. */
-  target: bigint | undefined;
-}
-
-/** An event of the part, with its next row. */
-interface PartEvent extends RowToCount {
-  next: UsageEventRow;
-}
 
 /**
  * Takes the charge items of a part out of their counters, puts the next ones in, and returns the events with the
  * amounts. Counters are read and written under their lock, until the commit.
  *
  * A period of which no other part changes anything is counted again if it was changed since the plan; so is one that a
- * revert changes. Where several parts change it, each applies its planned amounts, and the last one adds what makes up
- * for the changes meanwhile: as if all parts had been applied at once, at the end.
+ * revert changes. Where several parts change it, each applies its planned amounts, and the last one closes the period.
  *
  * @throws ChangedEventError if a period was changed, and the correction wants exactly its plan
  */
@@ -68,8 +52,11 @@ export async function countPart(
   const isCounted = (name: string) => verb === 'apply' || recounted.has(name);
   const changed = rowsToCount(step, verb, withResults(counts, results), isCounted);
   const moves = movesOf(periods, changed);
-  for (const each of periods) move(each, present(moves.get(each.name), 'the moves of a period'));
-  for (const each of periods) await close(run, part.no, each, moves.get(each.name)?.last);
+  for (const each of periods) {
+    const ofPeriod = present(moves.get(each.name), 'the moves of a period');
+    await withPriceChange(run, part.no, each, () => move(each, ofPeriod));
+    await closePeriod(run, part.no, each, ofPeriod.last);
+  }
   const moved = periods.map(({ period }) => period);
   for (const { state, counter } of moved) {
     if (state.itemCount === 0 && state.amount !== 0n)
@@ -79,10 +66,9 @@ export async function countPart(
     tx,
     moved.filter(({ isStored, state }) => isStored || state.itemCount > 0),
   );
-  const states = periods.map(({ stored, period, isMoved }) => ({
+  const states = periods.map(({ stored, period, isMoved, priceChange, closingAmount }) => ({
     ...stored,
-    expected: period.state,
-    isMoved,
+    ...{ expected: period.state, isMoved, priceChange, closingAmount },
   }));
   await expectStates(db, id, states);
   return changed.map(({ current, next }) => ({ former: current, next }));
@@ -114,9 +100,11 @@ async function openPeriods(
     const isMoved =
       quantity !== expected.quantity || amount !== expected.amount || itemCount !== expected.itemCount;
     if (isMoved && run.verb === 'apply' && counters === 'exact')
-      throw moved(`The counter ${each.counter.definition.name} was changed after the plan.`);
+      throw counterMoved(`The counter ${each.counter.definition.name} was changed after the plan.`);
     const name = periodKey(each);
-    return { stored: each, name, period, isMoved: isMoved || each.isMoved, target: undefined };
+    const { priceChange, closingAmount } = each;
+    const moves = { isMoved: isMoved || each.isMoved, priceChange, closingAmount };
+    return { stored: each, name, period, ...moves, target: undefined };
   });
   // These may be counted again: with the items of the whole correction, which may be many.
   const again = periods.filter(({ isMoved, stored: { lastPart } }) => isMoved && lastPart === part.no);
@@ -140,7 +128,9 @@ async function readWithValues(
     periods.map((each, index) => {
       const period = found[index];
       if (period !== undefined) return [each, period];
-      throw moved(`Another period of the counter ${each.counter.definition.name} has begun since the plan.`);
+      throw counterMoved(
+        `Another period of the counter ${each.counter.definition.name} has begun since the plan.`,
+      );
     }),
   );
 }
@@ -158,8 +148,9 @@ async function recount(
   const failure = await runCounts(run, stored, copy, (page) => {
     for (const result of page) results.set(nameOf(each.name, result), result);
   });
-  if (failure !== undefined) throw moved(`${failure.message} Its counter was changed after the plan.`);
+  if (failure !== undefined) throw counterMoved(`${failure.message} Its counter was changed after the plan.`);
   each.target = copy.state.amount;
+  each.isMoved = false;
 }
 
 function nameOf(
@@ -243,48 +234,7 @@ function move({ period }: PartPeriod, { taken, put, amount }: PeriodMoves): void
   for (const count of taken) period.remove(count);
   for (const count of put) {
     if (period.count(count) === undefined)
-      throw moved(`The counter ${period.counter.definition.name} has no room for the charge items.`);
+      throw counterMoved(`The counter ${period.counter.definition.name} has no room for the charge items.`);
   }
   period.charge(amount, put.at(-1)?.rule ?? period.state);
-}
-
-/** Adds to the last event of a period what the period still lacks. */
-async function close(
-  run: CountRun,
-  partNo: number,
-  each: PartPeriod,
-  last: PartEvent | undefined,
-): Promise<void> {
-  const { stored, period, name } = each;
-  const target = each.target ?? (await targetOf(run, partNo, each));
-  if (target === undefined || target === period.state.amount || last === undefined) return;
-  const amount = target - period.state.amount;
-  last.next = withRemainder(last, last.next, name, amount);
-  period.addAmount(amount);
-  each.target = target;
-  Object.assign(stored, { closingAmount: amount });
-}
-
-/** Returns the amount that a period would have if all parts were counted now; undefined if nothing has changed it. */
-async function targetOf(
-  run: CountRun,
-  partNo: number,
-  { stored, period, isMoved }: PartPeriod,
-): Promise<bigint | undefined> {
-  if (!isMoved || stored.lastPart !== partNo || stored.firstPart === partNo) return undefined;
-  const { db, correctionId, verb } = run;
-  const { taken, put } = sidesOf(verb);
-  const copy = period.copy();
-  for await (const page of pagesOf(run, stored, put)) for (const count of page) copy.remove(count);
-  for await (const page of pagesOf(run, stored, taken)) for (const count of page) copy.count(count);
-  const applied = (await sumOfCounts(db, correctionId, stored)) + stored.closingAmount;
-  copy.addAmount(verb === 'apply' ? -applied : applied);
-  const failure = await runCounts(run, stored, copy, () => {});
-  if (failure instanceof RatingFailure)
-    throw moved(`${failure.message} Its counter was changed after the plan.`);
-  return copy.state.amount;
-}
-
-function moved(problem: string): ChangedEventError {
-  return new ChangedEventError('correction_stale', `${problem} Revert the correction, or plan it again.`);
 }

@@ -17,7 +17,7 @@ import { earlierAnswer, once } from '../ledger/index.js';
 import { auditRequest, type CorrectionRequester, totalsInForce } from './audit.js';
 import { type CorrectionInput, PLAN_MS, type Replacement, type StoredCorrection } from './correction.js';
 import * as store from './correction-store.js';
-import { forgetMoves, hasCounts, uncountPeriods } from './counted-periods-store.js';
+import { hasCounts, uncountPeriods } from './counted-periods-store.js';
 import { deleteParts, isSuperseded } from './part-store.js';
 import {
   checkBacktest,
@@ -142,7 +142,6 @@ export class Corrections {
       if (status !== 'applied' && status !== 'stale') throw wrongStatus('correction_not_applied', status);
       if (await isSuperseded(db, id)) throw new DomainError('correction_superseded');
       const by = { revertedBy: actorOf(caller.principal), failureCode: null, failureMessage: null };
-      await forgetMoves(db, id);
       const revertedTotals = await totalsInForce(db, id);
       if (eventsApplied > 0)
         return { ...by, revertedTotals, status: 'reverting', nextPart: 0, busyUntilMs: 0 };

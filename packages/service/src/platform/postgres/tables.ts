@@ -792,6 +792,7 @@ export interface UsageCorrectionCountersTable {
   item_count: Generated<number>;
   is_moved: Generated<boolean>;
   closing_amount: Generated<string>;
+  price_change: string | null;
 }
 
 export interface UsageCorrectionCountsTable {
