@@ -18,7 +18,7 @@ export function usageRow(index, nowMs) {
     occurredAt: Math.floor(nowMs / 1000),
     attempt: 0,
     corrections: 0,
-    isCounter: false,
+    isReversal: false,
     correctionId: '',
     receivedAtMs: nowMs,
     processedAtMs: nowMs,

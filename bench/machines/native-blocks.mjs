@@ -72,7 +72,7 @@ function jsonRow(row) {
     occurred_at: row.occurredAt,
     attempt: row.attempt,
     corrections: row.corrections,
-    is_counter: row.isCounter,
+    is_counter: row.isReversal,
     correction_id: row.correctionId,
     received_at: row.receivedAtMs,
     processed_at: row.processedAtMs,

@@ -1,15 +1,15 @@
-import { counterRow, type UsageEventRow } from '../modules/usage/index.js';
+import { reversalRow, type UsageEventRow } from '../modules/usage/index.js';
 import type { ClickHouse } from '../platform/clickhouse/index.js';
 import { insertUsageRows } from './usage-rows.js';
 
 /** When the correction of a test is applied, if it does not say: after the event. */
 const CORRECTION_DELAY_MS = 60_000;
 
-type NextRevision = Partial<Omit<UsageEventRow, 'rawEventId' | 'occurredAt' | 'corrections' | 'isCounter'>>;
+type NextRevision = Partial<Omit<UsageEventRow, 'rawEventId' | 'occurredAt' | 'corrections' | 'isReversal'>>;
 
 /** The two rows that a correction writes. */
 export interface CorrectedRows {
-  readonly counter: UsageEventRow;
+  readonly reversal: UsageEventRow;
   readonly next: UsageEventRow;
 }
 
@@ -19,7 +19,7 @@ export function correctedRows(former: UsageEventRow, fields: NextRevision = {}):
   const processedAtMs = fields.processedAtMs ?? former.processedAtMs + CORRECTION_DELAY_MS;
   const itemTransactionIds = former.itemTransactionIds.map((id) => (id === '' ? '' : `led_${correctionId}`));
   return {
-    counter: counterRow(former, { correctionId, processedAtMs, itemTransactionIds }),
+    reversal: reversalRow(former, { correctionId, processedAtMs, itemTransactionIds }),
     next: {
       ...former,
       itemTransactionIds: [],
@@ -54,6 +54,6 @@ export async function insertCorrections(
   corrections: readonly CorrectedRows[],
   table?: string,
 ): Promise<void> {
-  const rows = corrections.flatMap(({ counter, next }) => [counter, next]);
+  const rows = corrections.flatMap(({ reversal, next }) => [reversal, next]);
   await insertUsageRows(clickhouse, rows, table);
 }

@@ -52,7 +52,7 @@ export function usageRow(
     occurredAt,
     attempt: 0,
     corrections: 0,
-    isCounter: false,
+    isReversal: false,
     correctionId: '',
     receivedAtMs: occurredAt * 1000 + 1,
     processedAtMs: occurredAt * 1000 + 2,

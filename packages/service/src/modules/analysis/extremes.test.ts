@@ -94,7 +94,7 @@ it.each(STORAGES)('minimum and maximum are read from the rollup of %s tables', a
   ]);
 });
 
-it.each(STORAGES)('hours with counter rows are read from the events of %s tables', async (storage) => {
+it.each(STORAGES)('hours with reversal rows are read from the events of %s tables', async (storage) => {
   const { events } = tablesOf(storage);
   const [least, greatest, other, voided] = [rowOf(1, '1'), rowOf(1, '9'), rowOf(2, '4'), rowOf(3, '6')];
   const rows = [least, greatest, rowOf(1, '5'), rowOf(0, '2'), other, voided];

@@ -232,8 +232,8 @@ function joinedItemsSql(
 }
 
 /**
- * Whether a charge item is one of a revision in force, and not one that a counter row takes back. Both have the time of
- * their event, so they are in the same spans.
+ * Whether a charge item is one of a revision in force, and not one that a reversal row takes back. Both have the time
+ * of their event, so they are in the same spans.
  */
 function inForceSql({ events }: StorageTables, within: readonly string[]): string {
   return `item_source != 'correction' AND NOT is_counter AND (raw_event_id, corrections) NOT IN (

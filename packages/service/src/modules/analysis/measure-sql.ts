@@ -12,7 +12,7 @@ import { reservedColumn } from '../usage/index.js';
 /**
  * The values of an item, or of a row of the rollup, from which measures are computed. `value` is the quantity of a
  * single item, and `least` and `greatest` are the bounds of the quantities that were compared. `compared` is the number
- * of items whose quantities were, `countered` that of items that counter rows took back in a row of the rollup, and
+ * of items whose quantities were, `countered` that of items that reversal rows took back in a row of the rollup, and
  * `cost_count` that of items with a cost.
  */
 export type Part = SummedPart | 'value' | 'least' | 'greatest';
@@ -36,7 +36,7 @@ type Percentile = Exclude<QuantityMeasure, 'minimum' | 'maximum' | 'average'>;
 const PERCENTS = { p50: 50, p90: 90, p95: 95, p99: 99 } as const satisfies Record<Percentile, number>;
 
 /**
- * Counter rows take back their revisions, so a sum of which nothing is left counts 0: it would not exist if the
+ * Reversal rows take back their revisions, so a sum of which nothing is left counts 0: it would not exist if the
  * corrected events had never been sent. Sums of UInt64 wrap around, which is exact.
  */
 const COUNT = 'sum(part_count)';
@@ -103,9 +103,9 @@ export function uniqueColumn(measures: readonly Measure[], measure: UniqueMeasur
 /**
  * Returns the keys and measures of the rows of `from`, without those of which nothing is left.
  *
- * Sums need no more than the signs of counter rows. Percentiles and subjects are read from events, which tell whether a
- * charge item is in force. Different values that rollups may have are counted by value, and values of which nothing is
- * left are dropped. `is_torn` marks a row that may compare other charge items than those in force (`TORN`).
+ * Sums need no more than the signs of reversal rows. Percentiles and subjects are read from events, which tell whether
+ * a charge item is in force. Different values that rollups may have are counted by value, and values of which nothing
+ * is left are dropped. `is_torn` marks a row that may compare other charge items than those in force (`TORN`).
  */
 export function measuredSql(from: string, grouping: Grouping): string {
   const { keys, measures, findsUnits } = grouping;
@@ -125,7 +125,8 @@ export function measuredSql(from: string, grouping: Grouping): string {
 
 /**
  * Whether a row compares other charge items than those in force: a correction arrived between the reads of charge items
- * and of counter rows, or a row of the rollup has items that were countered, or stored before quantities were compared.
+ * and of reversal rows, or a row of the rollup has items that were countered, or stored before quantities were
+ * compared.
  */
 const TORN = `(sum(part_countered) != 0 OR sum(part_compared) != ${COUNT})`;
 

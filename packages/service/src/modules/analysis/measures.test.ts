@@ -26,7 +26,7 @@ const TIMEOUT_MS = 180_000;
 /** 2026-01-01 00:00 UTC. */
 const FROM_S = 1_767_225_600;
 const RANGE_S = 7_200;
-/** Later events are not corrected, so there are rows of the rollup with and without counter rows. */
+/** Later events are not corrected, so there are rows of the rollup with and without reversal rows. */
 const CORRECTED_S = 4_500;
 
 let house: TestClickHouse;

@@ -31,7 +31,7 @@ const query: AnalysisQuery = {
 };
 const ofSubjects: AnalysisQuery = { ...query, measures: ['unique:@subject_id', 'item_count'] };
 
-/** An event whose counter row is there and takes nothing back yet, as if it had been read before the event was. */
+/** An event whose reversal row is there and takes nothing back yet, as if it had been read before the event was. */
 async function tornEvent(projectId: string) {
   const subject = { subjectType: 'user', subjectId: 'u1' };
   const row = usageRow({
@@ -41,7 +41,7 @@ async function tornEvent(projectId: string) {
     items: [usageItem({ quantity: stored('1') })],
   });
   const correction = correctedRows(row, { items: [usageItem({ quantity: stored('2') })] });
-  await insertUsageRows(house.clickhouse, [row, { ...correction.counter, items: [] }]);
+  await insertUsageRows(house.clickhouse, [row, { ...correction.reversal, items: [] }]);
   return correction;
 }
 

@@ -12,7 +12,7 @@ export async function failedIdsAmong(db: ProjectDb, ids: readonly string[]): Pro
 }
 
 /**
- * Returns the number of events whose revision in force a filter selects: its counter row takes back any other one. All
+ * Returns the number of events whose revision in force a filter selects: its reversal row takes back any other one. All
  * attempts of a failed event may be counted.
  */
 export async function countSelected(history: ProjectHistory, filter: EventFilter): Promise<number> {

@@ -3,7 +3,7 @@ import { slotOf } from '../../kernel/shard.js';
 import { totalBytes } from '../../platform/buffers.js';
 import type { Tx } from '../../platform/postgres/index.js';
 import { BatchPosting, type PostingCatalog, PostingPlan, type RatedUsage } from '../limits/index.js';
-import { counterRow, UsageBlock, type UsageEventRow } from '../usage/index.js';
+import { reversalRow, UsageBlock, type UsageEventRow } from '../usage/index.js';
 import { UsageAlerts } from './alerts.js';
 import { addTotals, holdSpool, insertUsageBatch, unprojectedBytes } from './batch-store.js';
 import type { RollupDimensions } from './rollup-dimensions.js';
@@ -48,7 +48,7 @@ export async function mayWriteCorrections(tx: Tx): Promise<boolean> {
 }
 
 /**
- * Writes everything that follows from the correction of some events of one project, inside its transaction: a counter
+ * Writes everything that follows from the correction of some events of one project, inside its transaction: a reversal
  * row and a row of the next revision for each event, and the differences of windows, wallets and totals. The former
  * amounts return to the account that was debited; the next ones are debited from the account that the row names. Usage
  * is taken back from the levels at which it counted; it counts there again, unless the subject is another one or had no
@@ -81,8 +81,8 @@ export async function writeCorrectedRows(
   };
   const written = { correctionId, processedAtMs: nowMs, itemTransactionIds: NO_TRANSACTIONS };
   for (const { former, next } of events) {
-    const counter = counterRow(former, written);
-    add(counter, usageOf(counter, isRevert));
+    const reversal = reversalRow(former, written);
+    add(reversal, usageOf(reversal, isRevert));
     const put = usageOf(next, isRevert);
     const isAlike = isRevert || isRoutedAlike(former, next);
     const parents = isAlike ? next.parents : posting.parentsOf(project, put);
@@ -91,7 +91,7 @@ export async function writeCorrectedRows(
       correctionId,
       processedAtMs: nowMs,
       parents,
-      isCounter: false,
+      isReversal: false,
       attempt: former.attempt,
       corrections: former.corrections + 1,
       itemTransactionIds: NO_TRANSACTIONS,
@@ -140,10 +140,10 @@ async function storeRows(
 }
 
 function usageOf(row: UsageEventRow, isRestored: boolean): RatedUsage {
-  const { occurredAt, subjectType, subjectId, parents, dimensions, items, isCounter } = row;
+  const { occurredAt, subjectType, subjectId, parents, dimensions, items, isReversal } = row;
   const subject = subjectId === '' ? undefined : { type: subjectType, id: subjectId };
   // A correction changes no lease.
-  return { occurredAt, subject, parents, dimensions, items, isCounter, isRestored, budgetLeaseId: '' };
+  return { occurredAt, subject, parents, dimensions, items, isReversal, isRestored, budgetLeaseId: '' };
 }
 
 /** Whether the next revision counts at the same levels: the former one had a route, and the same subject. */

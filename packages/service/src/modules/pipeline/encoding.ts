@@ -24,7 +24,7 @@ export function rowOf(
     occurredAt: rated.occurredAt,
     attempt: group.attempt,
     corrections: group.corrections,
-    isCounter: false,
+    isReversal: false,
     correctionId: group.correctionId,
     receivedAtMs: group.receivedAtMs,
     processedAtMs,

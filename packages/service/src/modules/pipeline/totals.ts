@@ -75,17 +75,17 @@ export class BatchTotals {
   readonly #projects = new Map<string, ProjectTotals>();
 
   /**
-   * Counts a row of `usage_events`; `replacesFailed` when it replaces a failed one. A counter row, whose charge items
+   * Counts a row of `usage_events`; `replacesFailed` when it replaces a failed one. A reversal row, whose charge items
    * are negative, counts −1.
    */
   addRow(row: UsageEventRow, replacesFailed: boolean): void {
     const project = this.#project(row.tenantId, row.projectId);
     const day = dayOf(project, Math.floor(row.occurredAt / SECONDS_PER_DAY));
     const outcome = row.status;
-    const count = row.isCounter ? -1 : 1;
+    const count = row.isReversal ? -1 : 1;
     day.events[outcome] += count;
     project.ingest[outcome] += count;
-    if (row.isCounter) day.events.corrections++;
+    if (row.isReversal) day.events.corrections++;
     if (replacesFailed) {
       day.events.failed--;
       project.ingest.failed--;

@@ -49,7 +49,7 @@ async function addCorrections(project: TestProject): Promise<void> {
     await insert(project, rows);
     await insert(
       project,
-      corrections.flatMap(({ counter, next }) => [counter, next]),
+      corrections.flatMap(({ reversal, next }) => [reversal, next]),
     );
   }
 }
@@ -69,7 +69,7 @@ const COUNTS = [60, 900, 3_600].flatMap((resolution) => [
   { resolution, metric: 'other', items: '2' },
 ]);
 
-it('rebuilds each revision and counter row, and counts of the rollup without voided items', async () => {
+it('rebuilds each revision and reversal row, and counts of the rollup without voided items', async () => {
   const before = await fixture.contents();
   expect(await itemCounts()).toEqual([COUNTS, COUNTS]);
   expect(await rebuildHistory(fixture.deps())).toMatchObject({ events: 28 });

@@ -199,7 +199,7 @@ describe('sweeps', () => {
     expect(await fixture.daysLeft(project)).toEqual([]);
   });
 
-  it('delete each revision and counter row of a corrected event', async () => {
+  it('delete each revision and reversal row of a corrected event', async () => {
     const projects = [await fixture.newProject('ten_a'), await fixture.newProject('ten_a', 'dedicated')];
     const { clickhouse } = fixture.house;
     for (const project of projects) {

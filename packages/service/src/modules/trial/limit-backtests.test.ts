@@ -160,7 +160,7 @@ describe('the usage', () => {
     const voided = api.rowOf(at(2, { subject: 'i', amount: '7' }));
     const items = first.items.map((item) => ({ ...item, amount: item.amount / 7n }));
     const corrections = [correctedRows(first, { items }), voidedRows(voided)];
-    await api.insert([first, voided, ...corrections.flatMap(({ counter, next }) => [counter, next])]);
+    await api.insert([first, voided, ...corrections.flatMap(({ reversal, next }) => [reversal, next])]);
     await api.use(at(3, { subject: 'i' }));
     expect(await api.results(planId)).toEqual(['3h i blocked spend 100% day:0h 2/2']);
   });

@@ -11,7 +11,7 @@ export interface PageBounds {
 export interface RowSource {
   /** Including `id` and `occurred_at_s`. */
   readonly columns: string;
-  /** Selects all rows of a revision or none, its counter row included; contains `OWN_ROWS`. */
+  /** Selects all rows of a revision or none, its reversal row included; contains `OWN_ROWS`. */
   readonly condition: string;
   readonly params: Readonly<Record<string, unknown>>;
   /** Approximate size of a row. */
@@ -23,7 +23,7 @@ export const IS_CURRENT = "NOT is_counter AND status != 'voided'";
 
 /**
  * Returns the rows in force of the next events after a given one, oldest first; none at the end. An event whose last
- * selected row is a counter row has its present revision elsewhere, and is left out.
+ * selected row is a reversal row has its present revision elsewhere, and is left out.
  */
 export async function readCurrentRows<Row extends { readonly id: string }>(
   history: ProjectHistory,

@@ -92,8 +92,8 @@ export const EVENT_COLUMNS = `
 /** The condition that the project keeps an event. */
 export const IN_SCOPE = `${OWN_ROWS} AND ${isKept('occurred_at')}`;
 /**
- * Counts rows so that a revision and its counter row are none together. Sums of charge items need no sign, because the
- * items of counter rows are negative.
+ * Counts rows so that a revision and its reversal row are none together. Sums of charge items need no sign, because the
+ * items of reversal rows are negative.
  */
 export const SIGN = 'if(is_counter, -1, 1)';
 /** The same for a charge item, where items are joined. A remainder of a correction is an amount, and not counted. */
@@ -117,7 +117,7 @@ const CONDITIONS = {
 >;
 
 /**
- * Selects events with a row that was posted in a transaction, also a row of a former revision or a counter row. The
+ * Selects events with a row that was posted in a transaction, also a row of a former revision or a reversal row. The
  * time leaves few granules to read.
  */
 const IN_TRANSACTION = (table: string) => `(occurred_at, raw_event_id) IN (
@@ -156,7 +156,7 @@ interface Selection {
   readonly params: Record<string, unknown>;
 }
 
-/** The rows that a filter selects, counter rows included; undefined where no row can match. */
+/** The rows that a filter selects, reversal rows included; undefined where no row can match. */
 export function rowSelection(
   { tables }: Pick<ProjectHistory, 'tables'>,
   filter: EventFilter,

@@ -1,4 +1,3 @@
-export { type CounterRowFields, counterRow } from './counter-row.js';
 export type { PageBounds } from './current-rows-store.js';
 export {
   checkName,
@@ -47,6 +46,7 @@ export {
   type ReplaySelection,
   readInputs,
 } from './replay-store.js';
+export { type ReversalRowFields, reversalRow } from './reversal-row.js';
 export type { CorrectionAuthor } from './revisions.js';
 export { registerUsageRoutes } from './routes.js';
 export { assertStorable, type ItemCostRow, jsonOf, type UsageEventRow, type UsageItemRow } from './row.js';

@@ -29,7 +29,7 @@ const SAMPLE_SPACE = 2 ** 32;
 
 /**
  * Counts the events of the selection, up to `eventsMax`; of a project with corrections, perhaps fewer than there are up
- * to this bound. An event whose last row is a counter row has its present revision by another rule set.
+ * to this bound. An event whose last row is a reversal row has its present revision by another rule set.
  */
 export async function countInputs(
   history: ProjectHistory,
@@ -58,8 +58,8 @@ export interface InputTotal {
 }
 
 /**
- * Returns what is charged for the events of the selection now. It reads all rows: a counter row takes back the items of
- * the revision before.
+ * Returns what is charged for the events of the selection now. It reads all rows: a reversal row takes back the items
+ * of the revision before.
  */
 export function inputTotals(history: ProjectHistory, selection: ReplaySelection): Promise<InputTotal[]> {
   return history.query<InputTotal>(

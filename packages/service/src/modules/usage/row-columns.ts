@@ -102,7 +102,8 @@ export const COLUMNS_WITHOUT_JSON = ROW_COLUMNS.replace(
 );
 
 /**
- * Returns a function that reads the row at a place of a block, which has no counter rows. It looks the columns up once.
+ * Returns a function that reads the row at a place of a block, which has no reversal rows. It looks the columns up
+ * once.
  */
 export function eventRowReader(
   { tenantId, projectId }: Pick<HistoryScope, 'tenantId' | 'projectId'>,
@@ -119,7 +120,7 @@ export function eventRowReader(
   return (at): UsageEventRow => ({
     tenantId,
     projectId,
-    isCounter: false,
+    isReversal: false,
     rawEventId: fields.rawEventId.at(at),
     occurredAt: fields.occurredAt.at(at),
     attempt: fields.attempt.at(at),

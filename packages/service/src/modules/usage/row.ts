@@ -45,8 +45,8 @@ export interface UsageEventRow {
   readonly attempt: number;
   /** 0 at first; each correction adds one. The revision is one more, and the greatest is the current one. */
   readonly corrections: number;
-  /** Whether this is a counter row: it takes back the revision that has the same number of corrections. */
-  readonly isCounter: boolean;
+  /** Whether this is a reversal row: it takes back the revision that has the same number of corrections. */
+  readonly isReversal: boolean;
   /** The correction that wrote the row; empty for revision 1. */
   readonly correctionId: string;
   readonly receivedAtMs: number;

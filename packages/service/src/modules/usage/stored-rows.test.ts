@@ -11,7 +11,7 @@ import {
   usageRow,
 } from '../../testing/index.js';
 import { ProjectHistory } from '../storage/index.js';
-import { counterRow, firstRevisions, revisionRows, type UsageEventRow } from './index.js';
+import { firstRevisions, reversalRow, revisionRows, type UsageEventRow } from './index.js';
 
 let store: TestClickHouse;
 beforeAll(async () => {
@@ -88,13 +88,13 @@ it('returns each field as it was written', async () => {
   for (const row of [rich, failed, plain]) expect(found.of(idOf(row))).toEqual([asRead(row)]);
 });
 
-it('returns the last attempt of each revision, oldest revision first, and no counter row', async () => {
+it('returns the last attempt of each revision, oldest revision first, and no reversal row', async () => {
   const event = usageRow();
   const id = idOf(event);
   const revision = (corrections: number, attempt: number) => usageRow({ id, corrections, attempt });
   const written = { correctionId: 'cor_1', processedAtMs: 1, itemTransactionIds: [] };
   // In parts of their own, as long as nothing is merged.
-  for (const row of [revision(2, 1), revision(0, 1), event, counterRow(event, written), revision(1, 1)])
+  for (const row of [revision(2, 1), revision(0, 1), event, reversalRow(event, written), revision(1, 1)])
     await insertUsageRows(store.clickhouse, [row]);
   const found = await revisionRows(historyOf(), [id]);
   const rows = found.of(id) ?? [];

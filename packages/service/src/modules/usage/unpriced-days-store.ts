@@ -44,7 +44,7 @@ export async function uncountedDays(db: Db, day: number): Promise<UncountedDay[]
 
 /**
  * Counts the events of a day that have a charge item without a price, by project; a project without any may be
- * absent. Exact without FINAL: of the attempts of a revision only the last has charge items, and a counter row counts
+ * absent. Exact without FINAL: of the attempts of a revision only the last has charge items, and a reversal row counts
  * less by what its revision counts more.
  */
 export async function countUnpricedOfDay(

@@ -7,7 +7,7 @@ const NONE: UnpricedUsage = { event_count: 0, item_count: 0, metrics: [] };
 
 /**
  * Counts selected usage without a price. Exact without FINAL: of the attempts of a revision only the last has charge
- * items, and a counter row counts less by what its revision counts more.
+ * items, and a reversal row counts less by what its revision counts more.
  *
  * A `metric` of the filter counts charge items of that metric alone.
  */

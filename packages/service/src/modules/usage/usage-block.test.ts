@@ -88,7 +88,7 @@ const rated: fc.Arbitrary<UsageEventRow> = fc.record({
   occurredAt: fc.oneof(fc.nat(UINT32_MAX), fc.constantFrom(0, UINT32_MAX)),
   attempt: fc.nat(0xffff),
   corrections: fc.nat(UINT32_MAX),
-  isCounter: fc.boolean(),
+  isReversal: fc.boolean(),
   correctionId: anyText,
   receivedAtMs: fc.nat(MS_MAX),
   processedAtMs: fc.nat(MS_MAX),
@@ -170,7 +170,7 @@ function expected(row: UsageEventRow): unknown {
   return {
     texts: texts.map(hex),
     numbers: numbers.map(String),
-    names: [row.status, row.posting, row.leaseStatus, String(row.subjectIsSent), String(row.isCounter)],
+    names: [row.status, row.posting, row.leaseStatus, String(row.subjectIsSent), String(row.isReversal)],
     dimensions: [...row.dimensions].map(([name, value]) => [hex(name), hex(value)]),
     raw_only: row.excludedDimensions.map(hex),
     transactions: row.items.map((_, index) => hex(row.itemTransactionIds[index] ?? '')),

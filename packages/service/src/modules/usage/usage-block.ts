@@ -136,7 +136,7 @@ export class UsageBlock {
   readonly #occurredAt = new PlainColumn("DateTime('UTC')");
   readonly #attempt = new PlainColumn('UInt16');
   readonly #corrections = new PlainColumn('UInt32');
-  readonly #isCounter = new PlainColumn('Bool');
+  readonly #isReversal = new PlainColumn('Bool');
   readonly #correctionId = new PlainColumn('String');
   readonly #receivedAt = new PlainColumn(MILLISECONDS);
   readonly #processedAt = new PlainColumn(MILLISECONDS);
@@ -178,7 +178,7 @@ export class UsageBlock {
     ['occurred_at', this.#occurredAt],
     ['attempt', this.#attempt],
     ['corrections', this.#corrections],
-    ['is_counter', this.#isCounter],
+    ['is_counter', this.#isReversal],
     ['correction_id', this.#correctionId],
     ['received_at', this.#receivedAt],
     ['processed_at', this.#processedAt],
@@ -231,7 +231,7 @@ export class UsageBlock {
     this.#occurredAt.uint32(row.occurredAt);
     this.#attempt.uint16(row.attempt);
     this.#corrections.uint32(row.corrections);
-    this.#isCounter.uint8(row.isCounter ? 1 : 0);
+    this.#isReversal.uint8(row.isReversal ? 1 : 0);
     this.#correctionId.string(row.correctionId);
     this.#receivedAt.int64(row.receivedAtMs);
     this.#processedAt.int64(row.processedAtMs);

@@ -82,7 +82,7 @@ it('counts corrected events once, with the sums of their last revision', async (
   expect(await usageDifferences()).toEqual([]);
 });
 
-it('finds a counter row that is missing, in the events and in each resolution', async () => {
+it('finds a reversal row that is missing, in the events and in each resolution', async () => {
   await recordTotals();
   await insertUsageRows(house.clickhouse, [row, anew.next]);
   const found = await usageDifferences();
@@ -98,7 +98,7 @@ it('finds a counter row that is missing, in the events and in each resolution', 
   expect(found).toContainEqual(['usage_events', 'unpriced_count', '0', '1']);
 });
 
-it('finds a counter row that was deleted, in the events alone', async () => {
+it('finds a reversal row that was deleted, in the events alone', async () => {
   await recordTotals();
   await insertUsageRows(house.clickhouse, [row]);
   await insertCorrections(house.clickhouse, [anew]);
@@ -110,7 +110,7 @@ it('finds a counter row that was deleted, in the events alone', async () => {
 
 it('finds a revision that is missing', async () => {
   await recordTotals();
-  await insertUsageRows(house.clickhouse, [row, anew.counter]);
+  await insertUsageRows(house.clickhouse, [row, anew.reversal]);
   expect(await usageDifferences()).toContainEqual(['usage_rollup_1h', 'item_count', '1', '0']);
 });
 

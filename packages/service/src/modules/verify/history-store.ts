@@ -31,7 +31,7 @@ const KEYS = 'tenantId, projectId, day, metric, unit, currency';
 
 /**
  * Sums charge items, and their costs by the currency of the cost. No charge item is in two rows of its revision, and
- * counter rows take back former revisions.
+ * reversal rows take back former revisions.
  */
 function eventsQuery({ events }: EveryHistory): string {
   const select = (currency: string, sums: string, condition: string) =>
@@ -97,7 +97,7 @@ export async function daysWithHistory(clickhouse: Reader, own: readonly OwnTable
   return rows.map(({ day }) => day);
 }
 
-/** A counter row has the status of the revision that it takes back. */
+/** A reversal row has the status of the revision that it takes back. */
 async function readEvents(
   clickhouse: Reader,
   { events }: EveryHistory,

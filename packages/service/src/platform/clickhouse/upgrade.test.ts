@@ -68,7 +68,7 @@ test('events from before corrections are their first revision, in shared and ded
   }
 });
 
-test('keeps each revision and its counter row in merged parts, also beside parts from before corrections', async () => {
+test('keeps each revision and its reversal row in merged parts, also beside parts from before corrections', async () => {
   const { clickhouse } = store;
   await downgrade(store, 3);
   for (const table of TABLES) await insert(table, 1, USAGE_ROW_COLUMNS);

@@ -50,10 +50,10 @@ describe('windows that open with the first usage', () => {
   });
 
   it('are not opened by charge items that count nothing, nor by usage that is taken back', async () => {
-    await fixture.post([at(0, { items: [{ amount: '0' }] }), at(1, { isCounter: true })]);
+    await fixture.post([at(0, { items: [{ amount: '0' }] }), at(1, { isReversal: true })]);
     expect(await windows()).toEqual([]);
     await fixture.post([at(2)]);
-    await fixture.post([at(2, { isCounter: true })]);
+    await fixture.post([at(2, { isReversal: true })]);
     expect(await windows()).toEqual(['2: 0']);
     await fixture.post([at(6), at(7)]);
     expect(await windows()).toEqual(['2: 1', '7: 1']);
@@ -88,8 +88,8 @@ describe('windows that open with the first usage', () => {
       at(hours, { dimensions: { user }, items: [{ quantity }] });
     await fixture.post([call(0, 'a', '1'), call(0.5, 'b', '4'), call(0.75, 'a', '2'), call(1, 'a', '3')]);
     expect(await windows()).toEqual(['0: 2', '1: 1', '0: 4', '1: 3']);
-    await fixture.post([call(0.25, 'b', '7'), { ...call(0.5, 'b', '4'), isCounter: true }]);
-    await fixture.post([{ ...call(0.25, 'b', '7'), isCounter: true }, call(-1, 'c', '9')]);
+    await fixture.post([call(0.25, 'b', '7'), { ...call(0.5, 'b', '4'), isReversal: true }]);
+    await fixture.post([{ ...call(0.25, 'b', '7'), isReversal: true }, call(-1, 'c', '9')]);
     expect(await windows()).toEqual(['0: 1', '1: 1', '0: 2', '1: 3']);
   });
 });

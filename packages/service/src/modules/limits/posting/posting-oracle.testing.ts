@@ -129,14 +129,14 @@ export class PostingOracle {
       return { event, levels: levels.map(({ id }) => id), accountId: accountId ?? '' };
     });
     this.#add(posted);
-    this.#posted.push(...posted.filter(({ event, levels }) => levels.length > 0 && !event.isCounter));
+    this.#posted.push(...posted.filter(({ event, levels }) => levels.length > 0 && !event.isReversal));
     return posted;
   }
 
   /** Takes back an event where it counted; returns it, if there is one. */
   takeBack(at: number): PostedEvent | undefined {
     const [taken] = this.#posted.splice(at % this.#posted.length, 1);
-    if (taken !== undefined) this.#add([{ ...taken, event: { ...taken.event, isCounter: true } }]);
+    if (taken !== undefined) this.#add([{ ...taken, event: { ...taken.event, isReversal: true } }]);
     return taken;
   }
 
@@ -255,7 +255,7 @@ export class PostingOracle {
     event: TestUsage,
     added: Map<string, CountedWindow>,
   ): void {
-    const { items, dimensions, occurredAt, isCounter = false } = ratedUsage(event);
+    const { items, dimensions, occurredAt, isReversal = false } = ratedUsage(event);
     for (const known of [...route.direct, ...(this.#plans.get(route.planId ?? '') ?? [])]) {
       const { rule, ruleNo } = known;
       const counted = items
@@ -273,12 +273,12 @@ export class PostingOracle {
       const values = this.#values.get(key) ?? new Map<string, number>();
       this.#values.set(key, values);
       window.used -= measuredOf(rule, values);
-      window.hasUsage ||= counted.length > 0 && !isCounter;
+      window.hasUsage ||= counted.length > 0 && !isReversal;
       for (const item of counted) {
         const value =
-          rule.measure === 'unique' ? dimensions.get(rule.of ?? '') : text(signed(item.quantity, isCounter));
-        if (value !== undefined) values.set(value, (values.get(value) ?? 0) + (isCounter ? -1 : 1));
-        window.used += addedTo(rule, item, isCounter);
+          rule.measure === 'unique' ? dimensions.get(rule.of ?? '') : text(signed(item.quantity, isReversal));
+        if (value !== undefined) values.set(value, (values.get(value) ?? 0) + (isReversal ? -1 : 1));
+        window.used += addedTo(rule, item, isReversal);
       }
       window.used += measuredOf(rule, values);
       added.set(key, window);

@@ -131,7 +131,7 @@ const usage: fc.Arbitrary<TestUsage> = fc.record({
     )
     .map((awayS) => NOW_S + awayS),
   dimensions: fc.constantFrom({ model: 'large' }, { model: 'small' }, { model: '' }, {}),
-  isCounter: fc.boolean(),
+  isReversal: fc.boolean(),
   items: fc.array(
     fc
       .record({

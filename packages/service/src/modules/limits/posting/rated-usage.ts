@@ -18,7 +18,7 @@ export interface RatedUsage {
   readonly dimensions: ReadonlyMap<string, string>;
   readonly items: readonly UsageItemRow[];
   /** Whether its charge items are taken back. Their amounts and quantities have the opposite sign then. */
-  readonly isCounter?: boolean;
+  readonly isReversal?: boolean;
   /** Whether a revert restores it. It was in force before, and had its `first_use` windows then: it opens none. */
   readonly isRestored?: boolean;
   /** The id that the event names; empty without a lease. */
@@ -27,7 +27,7 @@ export interface RatedUsage {
 
 /** The fields that limits count, of an event that is being rated or of one in the history. */
 export interface CountedUsage
-  extends Pick<RatedUsage, 'occurredAt' | 'dimensions' | 'isCounter' | 'isRestored'> {
+  extends Pick<RatedUsage, 'occurredAt' | 'dimensions' | 'isReversal' | 'isRestored'> {
   readonly items: readonly PastUsageItem[];
 }
 

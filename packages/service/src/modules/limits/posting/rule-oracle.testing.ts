@@ -13,9 +13,9 @@ export interface KnownRule {
 }
 
 /** Returns what a charge item adds to a sum. */
-export function addedTo({ measure = 'amount' }: TestRule, item: UsageItemRow, isCounter: boolean): bigint {
+export function addedTo({ measure = 'amount' }: TestRule, item: UsageItemRow, isReversal: boolean): bigint {
   if (measure === 'unique' || measure === 'max' || measure === 'concurrency') return 0n;
-  return measure === 'count' ? signed(stored('1'), isCounter) : item[measure];
+  return measure === 'count' ? signed(stored('1'), isReversal) : item[measure];
 }
 
 /** Returns the usage of a rule that counts values: how many are in force, or the greatest of them, at least 0. */
@@ -29,7 +29,7 @@ export function measuredOf({ measure }: TestRule, values: ReadonlyMap<string, nu
 }
 
 /** Returns an amount as it was before it was taken back. */
-export const signed = (amount: bigint, isCounter: boolean) => (isCounter ? -amount : amount);
+export const signed = (amount: bigint, isReversal: boolean) => (isReversal ? -amount : amount);
 
 /** Whether the dimension has one of the values that the rule lists; `*` at the end of one stands for any text. */
 export function hasListedValue(

@@ -102,7 +102,7 @@ describe('a sliding window', () => {
 
   it('takes usage back from its step', async () => {
     await fixture.post([usage(-100, '3'), usage(40, '2')]);
-    await fixture.post([usage(-100, '3', { isCounter: true }), usage(40, '2', { isCounter: true })]);
+    await fixture.post([usage(-100, '3', { isReversal: true }), usage(40, '2', { isReversal: true })]);
     expect(await used()).toBe('0');
     fixture.clock.advanceMs(40_000);
     expect(await used()).toBe('0');
@@ -116,7 +116,7 @@ describe('a sliding window', () => {
     await fixture.post([usage(0, '2')]);
     expect((await alerts()).slice(1)).toEqual(['recovered 50#1 at 0', 'threshold_reached 50#2 at 2']);
     await fixture.post([usage(0, '2')]);
-    await fixture.post([usage(0, '2', { isCounter: true })]);
+    await fixture.post([usage(0, '2', { isReversal: true })]);
     expect((await alerts()).slice(3)).toEqual(['exceeded 100#1 at 4', 'recovered 100#1 at 2']);
   });
 

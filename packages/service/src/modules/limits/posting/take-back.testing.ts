@@ -13,7 +13,7 @@ export function takeBack(
   return transaction(postgres, async (tx) => {
     const posting = new BatchPosting(tx, catalog, clock.nowMs());
     const parents = levels.slice(1).map((id) => ({ type: 'user', id }));
-    const usage = { ...ratedUsage({ ...event, isCounter: true }), parents };
+    const usage = { ...ratedUsage({ ...event, isReversal: true }), parents };
     await posting.prepare([{ scope: project, events: [usage] }]);
     const plan = new PostingPlan();
     plan.add(usage, posting.ofCorrection(project, usage, accountId));

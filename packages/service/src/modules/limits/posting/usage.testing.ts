@@ -21,20 +21,20 @@ export interface TestUsage {
   readonly dimensions?: Readonly<Record<string, string>>;
   readonly leaseId?: string;
   /** Whether a correction takes the event back. */
-  readonly isCounter?: boolean;
+  readonly isReversal?: boolean;
 }
 
 /** Usage of user `u1`: one token for 1 USD, unless `usage` says otherwise. */
 export function ratedUsage(usage: TestUsage): RatedUsage {
   const { atS = NOW_S, subject = 'u1', items = [{ amount: '1' }], dimensions = {}, leaseId = '' } = usage;
-  const { isCounter = false } = usage;
+  const { isReversal = false } = usage;
   const rated = items.map(ratedItem);
   return {
     occurredAt: atS,
     subject: subject === null ? undefined : { type: 'user', id: subject },
     dimensions: new Map(Object.entries(dimensions)),
-    items: isCounter ? rated.map(takenBack) : rated,
-    isCounter,
+    items: isReversal ? rated.map(takenBack) : rated,
+    isReversal,
     budgetLeaseId: leaseId,
   };
 }

@@ -24,7 +24,7 @@ const call = (model: string, quantity = '1', fields: TestUsage = {}): TestUsage 
   items: [{ quantity }],
   ...fields,
 });
-const back = (model: string, quantity = '1') => call(model, quantity, { isCounter: true });
+const back = (model: string, quantity = '1') => call(model, quantity, { isReversal: true });
 const used = async () => (await fixture.windows()).map((window) => window.used);
 const valueSets = () =>
   fixture.rows('select kept, missed, missed_up_to from window_value_sets order by rule_no');
@@ -109,7 +109,7 @@ describe('limits that count values', () => {
     expect((await valueSets())[1]).toMatchObject({ kept: WINDOW_QUANTITIES_MAX, missed: 3 });
     await fixture.post([call('a', '1.5')]);
     expect((await valueSets())[1]).toMatchObject({ kept: WINDOW_QUANTITIES_MAX, missed: 4 });
-    await fixture.post([{ items: quantities, isCounter: true }]);
+    await fixture.post([{ items: quantities, isReversal: true }]);
     expect((await used())[1]).toBe('2');
     await fixture.post(['2', '1', '2', '1.5'].map((quantity) => back('a', quantity)));
     expect((await used())[1]).toBe('0');

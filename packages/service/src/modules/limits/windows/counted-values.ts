@@ -26,13 +26,13 @@ export function countsValues({ measure }: Pick<Measured, 'measure'>): boolean {
  */
 export function countedValueOf(
   { measure, of }: Measured,
-  { dimensions, isCounter }: CountedUsage,
+  { dimensions, isReversal }: CountedUsage,
   { quantity, source }: PastUsageItem,
 ): CountedValue | undefined {
   // A remainder of a correction is an amount, and not counted.
   if (source === 'correction') return undefined;
   if (measure === 'unique') return of === undefined ? undefined : dimensions.get(of);
-  const counted = isCounter === true ? -quantity : quantity;
+  const counted = isReversal === true ? -quantity : quantity;
   return counted > 0n ? counted : undefined;
 }
 

@@ -133,8 +133,9 @@ export class UsageCounter {
     if (value === undefined && countsValues(rule)) return;
     const sum = this.#sumOf(rule, this.#at);
     if (value === undefined) sum.used += usedOf(rule, event, item);
-    else addValue(sum, value, event.isCounter === true ? -1 : 1);
-    if (rule.period.kind === 'first_use') sum.opens ||= event.isCounter !== true && event.isRestored !== true;
+    else addValue(sum, value, event.isReversal === true ? -1 : 1);
+    if (rule.period.kind === 'first_use')
+      sum.opens ||= event.isReversal !== true && event.isRestored !== true;
   };
 
   #sumOf(rule: CompiledRule, { usage, event, places }: Counting): WindowSum {
@@ -177,12 +178,12 @@ export function emptySum(usage: SubjectUsage, rule: CompiledRule, window: TimeWi
 }
 
 /** Returns what a charge item adds to a window × 10^18. */
-function usedOf({ measure }: CompiledRule, { isCounter }: CountedUsage, item: PastUsageItem): bigint {
+function usedOf({ measure }: CompiledRule, { isReversal }: CountedUsage, item: PastUsageItem): bigint {
   if (measure === 'amount') return item.amount;
   if (measure === 'quantity') return item.quantity;
   // A remainder of a correction is an amount, and not counted.
   if (item.source === 'correction') return 0n;
-  return isCounter === true ? -ONE_STORED : ONE_STORED;
+  return isReversal === true ? -ONE_STORED : ONE_STORED;
 }
 
 /** The event and subject that are being counted. */

@@ -1,7 +1,7 @@
 import type { UsageEventRow, UsageItemRow } from './row.js';
 
-/** The fields of a counter row that its event's former revision does not decide. */
-export interface CounterRowFields {
+/** The fields of a reversal row that its event's former revision does not decide. */
+export interface ReversalRowFields {
   readonly correctionId: string;
   /** When the correction was applied. */
   readonly processedAtMs: number;
@@ -11,19 +11,19 @@ export interface CounterRowFields {
 
 /**
  * Returns the row that takes back a revision of an event: charge items of the opposite sign, with the same subject,
- * account, dimensions, rule set and notes, so that every sum that contains the revision also contains its counter row.
+ * account, dimensions, rule set and notes, so that every sum that contains the revision also contains its reversal row.
  * The received JSON is left out, because the revision's own row keeps it.
  *
  * @param former the row of the last attempt of the revision
  */
-export function counterRow(former: UsageEventRow, fields: CounterRowFields): UsageEventRow {
-  if (former.isCounter) throw new RangeError('a counter row cannot be taken back');
+export function reversalRow(former: UsageEventRow, fields: ReversalRowFields): UsageEventRow {
+  if (former.isReversal) throw new RangeError('a reversal row cannot be taken back');
   return {
     ...former,
     correctionId: fields.correctionId,
     processedAtMs: fields.processedAtMs,
     itemTransactionIds: fields.itemTransactionIds,
-    isCounter: true,
+    isReversal: true,
     rawJson: '',
     metadata: '',
     xBilling: '',
