@@ -250,12 +250,12 @@ async function expectRuns(
 
 it.each(Object.entries(PRICES_OF_TOTALS))(
   'charges the price of each total, whatever is corrected and whoever dies: %s',
-  (kind, prices) => expectRuns(prices, propertyRuns(kind === 'monotone' ? 5 : 1)),
+  (kind, prices) => expectRuns(prices, propertyRuns(kind === 'monotone' ? 3 : 1)),
   TIMEOUT_MS,
 );
 
 it(
   'counts each event in the one period that contains it, whatever timezones and anchors are changed',
-  () => expectRuns(anyPriceOfTotal, propertyRuns(3), true),
+  () => expectRuns(anyPriceOfTotal, propertyRuns(2), true),
   TIMEOUT_MS,
 );
