@@ -3,7 +3,13 @@ import { cumulativeText, RatingFailure, ratingFactsOf, withDiscounts } from '../
 import { sentFields, type UsageEventRow, type UsageItemRow } from '../usage/index.js';
 import { beforeDiscount } from './count.js';
 import type { KeyedCount } from './counts-store.js';
-import { periodOfRemainder, type Remainder, remaindersOf, withRemainders } from './remainder.js';
+import {
+  isPostedByRemainder,
+  periodOfRemainder,
+  type Remainder,
+  remaindersOf,
+  withRemainders,
+} from './remainder.js';
 
 /** An event whose next content has charge items by totals, or whose former one has. */
 export interface RowToCount {
@@ -93,8 +99,7 @@ function withItems(
   remainders: readonly UsageItemRow[],
 ): UsageEventRow {
   const items = [...charged, ...remainders];
-  if (remainders.length === 0 || charged.some(({ currency }) => currency !== ''))
-    return { ...content, items };
+  if (!isPostedByRemainder({ items })) return { ...content, items };
   const accountId = content.accountId === '' ? formerAccountId : content.accountId;
   return { ...content, items, accountId, posting: accountId === '' ? 'unrouted' : 'posted' };
 }

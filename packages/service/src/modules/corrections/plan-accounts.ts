@@ -9,6 +9,7 @@ import { type PeriodCount, totalRuleOf } from './count.js';
 import type { EngineDeps } from './engine.js';
 import type { Outcome } from './outcome.js';
 import type { Rerated } from './rating.js';
+import { isPostedByRemainder } from './remainder.js';
 
 /** An event that was rated again. */
 export interface RatedAgain {
@@ -24,8 +25,8 @@ export interface Completed extends Pick<RatedAgain, 'former'> {
 }
 
 /**
- * Adds the account of each event: that which was debited, if the subject is still the same; otherwise that of the
- * subject's route now. It decides which counters of accounts the items are in.
+ * Adds the account of each event: that which was debited for its items, if the subject is still the same; otherwise
+ * that of the subject's route now. It decides which counters of accounts the items are in.
  */
 export async function withAccounts(
   tx: Tx,
@@ -59,10 +60,12 @@ function draftedOf({ items, notes }: Extract<RatedEvent, { ok: true }>) {
   return { items, notes: notes.length === 0 ? '' : JSON.stringify(notes) };
 }
 
+/** An account that only pays what is left of former usage does not pay for what is rated now. */
 function accountOf(project: ProjectRef, prepared: PreparedPostings, each: RatedAgain): string {
   const { former, result } = each;
   const isKept =
     former.posting === 'posted' &&
+    !isPostedByRemainder(former) &&
     former.subjectType === result.outcome.subjectType &&
     former.subjectId === result.outcome.subjectId;
   return isKept ? former.accountId : prepared.of(project, usageOf(each, [])).accountId;

@@ -15,9 +15,9 @@ import { addChangedTotals, insertPart, latestRevisions } from './part-store.js';
 import { type RatedAgain, withAccounts } from './plan-accounts.js';
 import { checkSize, endPlanStep, withFailures } from './plan-end.js';
 import { backtestRating, type CorrectionRating, correctionRating } from './rating.js';
-import { hasRemainder, remaindersOf } from './remainder.js';
+import { hasRemainder } from './remainder.js';
 import { countMatching, failedAmong, isHidden, type MatchingEvents, matchingPage } from './selection.js';
-import { StepPlan } from './step-plan.js';
+import { rowWithoutCounts, StepPlan } from './step-plan.js';
 
 /** Events of one part, which is applied in one transaction. */
 const PART_EVENTS = 2_000;
@@ -132,10 +132,9 @@ async function decisionOf(
   };
 }
 
-/** Remainders of earlier corrections stay on their event. */
+/** Remainders of earlier corrections stay on their event, and may decide its account. */
 function withRemaining(former: UsageEventRow, outcome: Outcome): Outcome {
-  if (!hasRemainder(former)) return outcome;
-  return { ...outcome, items: [...outcome.items, ...remaindersOf(former)] };
+  return hasRemainder(former) ? { ...outcome, ...rowWithoutCounts(former, outcome) } : outcome;
 }
 
 async function ratingOf(deps: EngineDeps, correction: OpenCorrection): Promise<CorrectionRating> {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { CorrectionsFixture, type Storage } from './corrections.testing.js';
 import { countedItems, countedProject } from './counted.testing.js';
+import { storedCounters } from './counted-rows.testing.js';
 import type { CorrectionsProject } from './project.testing.js';
 import { LIMIT_RULES } from './window-oracle.testing.js';
 
@@ -125,6 +126,46 @@ it('is merged by later corrections, and kept until its event costs nothing', asy
   expect(await project.balance(accountId)).toBe('0');
   expect(await left()).toMatchObject([{ source: 'correction', amount: '8' }]);
   expect(await fixture.verify()).toMatchObject({ status: 'equal', counters: { difference_count: 0 } });
+});
+
+it('an amount that is left has the account that has paid, and brings no usage into its counter', async () => {
+  const fixture = fixtures.shared;
+  const project = await countedProject(fixture, { total: GRADUATED, cumulative: { per: 'account' } });
+  const { accountId } = await project.route('a');
+  const [first = ''] = await project.sendAndRate([8, 6].map((n) => ({ customer: 'a', n })));
+  fixture.clock.advanceMs(1_000);
+  await project.replace(first, { customer: 'c', n: 5 });
+  const unpriced = { quantity: '5', pricing_source: 'unpriced', ledger_transaction_id: null };
+  const left = { source: 'correction', amount: '4', ledger_transaction_id: expect.any(String) };
+  const state = async () => ({
+    items: (await project.event(first)).charge_items,
+    counters: (await storedCounters(project)).map(({ quantity, itemCount }) => [+quantity, itemCount]),
+    balance: await project.balance(accountId),
+  });
+  const expected = { items: [unpriced, left], counters: [[6, 1]], balance: '-12' };
+  expect(await state()).toMatchObject(expected);
+  const rerate = async () => {
+    fixture.clock.advanceMs(1_000);
+    return project.correct({ action: 'rerate', filter: { ...project.everything, subject_id: 'c' } });
+  };
+  expect(await rerate()).toMatchObject({ status: 'applied', applied: { events: 0 } });
+  expect(await state()).toMatchObject(expected);
+  // By a route that came since, another account pays: also what is left, because an event has one account.
+  const { accountId: other } = await project.route('c');
+  expect(await rerate()).toMatchObject({ status: 'applied', applied: { events: 1 } });
+  expect(await state()).toMatchObject({ items: [{ quantity: '5', amount: '10' }, left], balance: '-8' });
+  expect(await project.balance(other)).toBe('-14');
+  const quantities = new Map(
+    (await storedCounters(project)).map(({ account, quantity }) => [account, +quantity]),
+  );
+  expect(quantities).toEqual(
+    new Map([
+      [accountId, 6],
+      [other, 5],
+    ]),
+  );
+  const nothing = { difference_count: 0 };
+  expect(await fixture.verify()).toMatchObject({ status: 'equal', counters: nothing, ledger: nothing });
 });
 
 it('a correction and its revert leave analysis, wallets and windows as they were', async () => {

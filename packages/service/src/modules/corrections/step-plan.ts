@@ -49,7 +49,7 @@ export class StepPlan {
   /** Adds an event, in ascending order of ids. The amounts of counted items are not known before all are counted. */
   add({ id, former, outcome, counts }: PlannedEvent): void {
     if (counts.length === 0) {
-      const next = nextOf(former, outcome);
+      const next = rowWithoutCounts(former, outcome);
       this.changed++;
       this.totals.add(former, next);
       this.examples.add(former, former, next);
@@ -85,7 +85,8 @@ function emptyPart() {
   };
 }
 
-function nextOf(former: UsageEventRow, outcome: Outcome): UsageEventRow {
+/** Returns the next row of an event that has no items in counters. */
+export function rowWithoutCounts(former: UsageEventRow, outcome: Outcome): UsageEventRow {
   const content = withOutcome(former, outcome);
   if (!hasRemainder(former)) return content;
   return countedRow({ current: former, content, taken: [], put: [], isCounted: () => true });
