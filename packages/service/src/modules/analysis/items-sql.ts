@@ -73,6 +73,7 @@ interface SharedSql {
  * row of the rollup that lacks a named dimension is skipped, and its events are read instead.
  */
 export function itemsSql(params: StatementParams, tables: StorageTables, query: PlannedQuery): string {
+  const countedSql = query.measures.some(needsEvents) ? hashSql : valueSql;
   const shared: SharedSql = {
     tables,
     conditions: conditionsSql(params, query),
@@ -85,10 +86,11 @@ export function itemsSql(params: StatementParams, tables: StorageTables, query: 
     readsItems: query.measures.some(comparesItems),
     values: [
       ...query.dimensions.map((name, i) => valueSql(params, name, `value_${i}`)),
-      ...query.measures.filter(isUnique).map((measure) => {
-        const sqlOf = query.measures.some(needsEvents) ? hashSql : valueSql;
-        return sqlOf(params, uniqueName(measure) ?? '', uniqueColumn(query.measures, measure));
-      }),
+      ...query.measures
+        .filter(isUnique)
+        .map((measure) =>
+          countedSql(params, uniqueName(measure) ?? '', uniqueColumn(query.measures, measure)),
+        ),
     ],
   };
   const { rolledUp, raw } = rangesSql(params, query);

@@ -132,8 +132,8 @@ const TORN = `(sum(part_countered) != 0 OR sum(part_compared) != ${COUNT})`;
 
 /**
  * The quantities in force in ascending order. Almost all have at most six digits after the point and are smaller than
- * 9 × 10^12: as integers of millionths they are sorted in a fraction of the time. Only where a group has others, all of
- * its quantities are sorted as decimals.
+ * 9 × 10^12: integers of millionths sort in a fraction of the time. Only where a group has others, all of its
+ * quantities are sorted as decimals.
  */
 const ASCENDING = [
   'arraySort(groupArrayIf(part_millionths, in_force AND part_is_short)) AS ascending_short',

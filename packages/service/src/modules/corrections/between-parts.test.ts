@@ -2,6 +2,7 @@ import type { CounterAggregate } from '@tollgate/contract';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { CorrectionsFixture } from './corrections.testing.js';
 import { countedProject, countedRules } from './counted.testing.js';
+import { STORED_COUNTERS } from './counted-rows.testing.js';
 import type { CorrectionsProject } from './project.testing.js';
 
 const SENT = [
@@ -61,7 +62,7 @@ function counterOf(total: number) {
 async function storedCounter({ projectId }: CorrectionsProject) {
   const rows = await fixture.rows(
     `select trim_scale(t.quantity)::text as quantity, trim_scale(t.amount)::text as amount
-     from usage_counters c join usage_counter_totals t on t.id = c.totals_id where c.project_id = $1`,
+     from ${STORED_COUNTERS} where c.project_id = $1`,
     [projectId],
   );
   expect(rows).toHaveLength(1);

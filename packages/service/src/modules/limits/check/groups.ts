@@ -188,7 +188,7 @@ export class Groups<Item, Answer, Left = undefined> {
         before,
       );
       if (this.#options.gather === undefined) this.#answer(group, results);
-      // The next group goes first: the database works while the answers are sent.
+      // The next group first sends its statement, so that the database works while this one is answered.
       else setImmediate(() => this.#answer(group, results));
       return left;
     } catch (error) {
