@@ -9,6 +9,8 @@ export type ComparedMeasure =
   | 'amount'
   | 'cost'
   | 'cost_count'
+  | 'minimum'
+  | 'maximum'
   | 'processed_count'
   | 'failed_count'
   | 'voided_count'

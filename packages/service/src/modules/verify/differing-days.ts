@@ -36,6 +36,7 @@ export async function differingDays({
     const pairs = ITEM_STORES.map((store) => [expected.items, found.items[store]] as const);
     for (const [left, right] of [
       ...pairs,
+      ...found.extremes.map((stored) => [stored.expected, stored.found] as const),
       [expected.events, countedAlike(expected.events, found.events)] as const,
     ]) {
       for (const { at } of compareNumbers(judged(left), judged(right)).unequal) {

@@ -13,12 +13,23 @@ export const ITEM_STORES = [
   'usage_rollup_1h',
 ] as const;
 export type ItemStore = (typeof ITEM_STORES)[number];
+/** The resolutions of the rollup, seconds. */
+const ROLLED_UP_S = { usage_rollup_1m: 60, usage_rollup_15m: 900, usage_rollup_1h: 3_600 } as const;
+export type RolledUpStore = keyof typeof ROLLED_UP_S;
 
 /** The totals of some days in ClickHouse. */
 export interface FoundTotals {
   readonly items: Readonly<Record<ItemStore, Measurement[]>>;
   /** Counts of events by the status of the last attempt of their last revision. */
   readonly events: Measurement[];
+  readonly extremes: readonly StoredExtremes[];
+}
+
+/** Minimum and maximum in a resolution of the rollup: as the events have them, and as its rows have them. */
+export interface StoredExtremes {
+  readonly store: RolledUpStore;
+  readonly expected: readonly Measurement[];
+  readonly found: readonly Measurement[];
 }
 
 type Reader = Pick<ClickHouse, 'query'>;
@@ -52,21 +63,21 @@ function eventsQuery({ events }: EveryHistory): string {
     ) AS part GROUP BY ${KEYS}`;
 }
 
-function rollupQuery({ rollup }: EveryHistory, resolutionS: 60 | 900 | 3_600): string {
+function rollupQuery({ rollup }: EveryHistory, store: RolledUpStore): string {
   return `SELECT part.tenant_id AS tenantId, part.project_id AS projectId, ${DAY_OF('part.bucket')} AS day,
       part.metric AS metric, part.unit AS unit, part.currency AS currency, sum(part.item_count) AS itemCount,
       sum(part.quantity) AS quantity, sum(part.amount) AS amount, sum(part.cost) AS cost,
       sum(part.cost_count) AS costCount
     FROM ${rollup.from} AS part
-    WHERE ${rollup.inPlace} AND part.resolution = ${resolutionS} AND ${WITHIN('part.bucket')} GROUP BY ${KEYS}`;
+    WHERE ${rollup.inPlace} AND part.resolution = ${ROLLED_UP_S[store]} AND ${WITHIN('part.bucket')} GROUP BY ${KEYS}`;
 }
 
 /** The queries for the sums of each store. */
 const ITEM_QUERIES = {
   usage_events: eventsQuery,
-  usage_rollup_1m: (history) => rollupQuery(history, 60),
-  usage_rollup_15m: (history) => rollupQuery(history, 900),
-  usage_rollup_1h: (history) => rollupQuery(history, 3_600),
+  usage_rollup_1m: (history) => rollupQuery(history, 'usage_rollup_1m'),
+  usage_rollup_15m: (history) => rollupQuery(history, 'usage_rollup_15m'),
+  usage_rollup_1h: (history) => rollupQuery(history, 'usage_rollup_1h'),
 } as const satisfies Record<ItemStore, (history: EveryHistory) => string>;
 
 /** @param own the projects that have tables of their own; may contain others */
@@ -82,7 +93,80 @@ export async function readFound(
     const rows = await clickhouse.query<ItemTotals>(ITEM_QUERIES[store](history), params);
     items[store] = rows.flatMap(itemMeasurements);
   }
-  return { items, events: await readEvents(clickhouse, history, params) };
+  return {
+    items,
+    events: await readEvents(clickhouse, history, params),
+    extremes: await readExtremes(clickhouse, history, params),
+  };
+}
+
+const ROW_KEYS =
+  'tenantId, projectId, metric, unit, currency, subjectType, dimensionsHash, resolutionS, start';
+
+/**
+ * Compares each row of the rollup that has compared all of its quantities, which rows of former releases have not.
+ * Like the rows, it reads every revision of a charge item, also if it was taken back. For each day, metric, unit and
+ * currency it returns the first row that differs, or the first of all. Quantities are never negative: -1 is none.
+ */
+function extremesQuery({ events, rollup }: EveryHistory): string {
+  const none = 'CAST(NULL AS Nullable(Decimal(38, 18)))';
+  const first = (expected: string, found: string) =>
+    `argMin((toString(${expected}), toString(ifNull(${found}, -1))), (ifNull(${expected} = ${found}, false), start))`;
+  return `WITH if(empty(raw_only), dimensions, mapFilter((name, value) -> NOT has(raw_only, name), dimensions)) AS summed_by
+    SELECT ${KEYS}, resolutionS, ${first('least', 'storedLeast')} AS minimum,
+      ${first('greatest', 'storedGreatest')} AS maximum
+    FROM (
+      SELECT ${ROW_KEYS}, toUInt32(intDiv(start, ${DAY_S})) AS day,
+        min(part.least) AS least, max(part.greatest) AS greatest,
+        min(part.storedLeast) AS storedLeast, max(part.storedGreatest) AS storedGreatest
+      FROM (
+        SELECT tenant_id AS tenantId, project_id AS projectId, item.metric AS metric, item.unit AS unit,
+          item.currency AS currency, subject_type AS subjectType,
+          sipHash128(mapKeys(summed_by), mapValues(summed_by), raw_only) AS dimensionsHash,
+          arrayJoin([${Object.values(ROLLED_UP_S)}]::Array(UInt16)) AS resolutionS,
+          intDiv(toUnixTimestamp(toStartOfMinute(occurred_at)), resolutionS) * resolutionS AS start,
+          toNullable(min(item.quantity)) AS least, toNullable(max(item.quantity)) AS greatest, count() AS items,
+          ${none} AS storedLeast, ${none} AS storedGreatest, toUInt64(0) AS compared
+        FROM ${events.from} ARRAY JOIN item
+        WHERE ${events.inPlace} AND ${WITHIN('occurred_at')} AND NOT is_counter AND item.source != 'correction'
+        GROUP BY tenantId, projectId, metric, unit, currency, subjectType, dimensionsHash, toStartOfMinute(occurred_at)
+        UNION ALL
+        SELECT tenant_id, project_id, metric, unit, currency, subject_type, dimensions_hash, resolution,
+          toUnixTimestamp(bucket), ${none}, ${none}, toUInt64(0), minimum, maximum, compared_item_count
+        FROM ${rollup.from}
+        WHERE ${rollup.inPlace} AND ${WITHIN('bucket')}
+      ) AS part GROUP BY ${ROW_KEYS} HAVING sum(part.items) > 0 AND sum(part.items) = sum(part.compared)
+    ) GROUP BY ${KEYS}, resolutionS`;
+}
+
+interface ExtremesRow extends Pick<Measurement, 'tenantId' | 'projectId' | 'day'> {
+  readonly metric: string;
+  readonly unit: string;
+  readonly currency: string;
+  readonly resolutionS: number;
+  /** As the events have it, and as the row has it. */
+  readonly minimum: readonly [string, string];
+  readonly maximum: readonly [string, string];
+}
+
+async function readExtremes(
+  clickhouse: Reader,
+  history: EveryHistory,
+  params: Readonly<Record<string, unknown>>,
+): Promise<StoredExtremes[]> {
+  const rows = await clickhouse.query<ExtremesRow>(extremesQuery(history), params);
+  const sideOf = (resolutionS: number, side: 0 | 1) =>
+    rows
+      .filter((row) => row.resolutionS === resolutionS)
+      .flatMap(({ minimum, maximum, resolutionS: _, ...key }): Measurement[] => [
+        { ...key, measure: 'minimum', value: minimum[side] },
+        { ...key, measure: 'maximum', value: maximum[side] },
+      ]);
+  return ITEM_STORES.filter((store) => store !== 'usage_events').map((store) => ({
+    store,
+    expected: sideOf(ROLLED_UP_S[store], 0),
+    found: sideOf(ROLLED_UP_S[store], 1),
+  }));
 }
 
 /** Returns every day for which any of the tables has rows, ascending. */

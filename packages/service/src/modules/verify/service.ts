@@ -236,6 +236,8 @@ function judge(
   const rest = found.items.usage_events.filter((measurement) => lossy.has(dayKey(measurement)));
   const expectedItems = kept([...complete(expected.items), ...rest]);
   for (const store of ITEM_STORES) tally.add(store, expectedItems, kept(found.items[store]));
+  for (const { store, expected, found: stored } of found.extremes)
+    tally.add(store, kept(expected), kept(stored));
   tally.add('usage_events', complete(kept(expected.events)), complete(foundEvents));
   const corrections = expected.events.filter(({ measure }) => measure === 'correction_count');
   tally.add('usage_event_revisions', kept(corrections), kept(revisions));
