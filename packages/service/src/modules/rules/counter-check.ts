@@ -49,5 +49,8 @@ export function refuseCountedCosts(counters: readonly DefinedCounter[]): void {
     path,
     message: 'a cost cannot depend on a counter: expected unit_price_expr, amount_expr or both',
   }));
-  if (details.length > 0) throw new DomainError('invalid_request', { details });
+  const first = details[0];
+  if (first === undefined) return;
+  const message = `The request is not valid: ${first.path}: ${first.message}.`;
+  throw new DomainError('invalid_request', { message, details });
 }

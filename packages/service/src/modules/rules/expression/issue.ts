@@ -58,7 +58,7 @@ export function explain(code: string, summary: string): string {
     case 'unexpected_character':
       return `${lowerFirst(summary)}; expected an operator or the end of the expression`;
     case 'unknown_variable':
-      return `${lowerFirst(summary)}; ${meant(summary, VARIABLES) ?? 'expected item, dimensions, subject or occurred_at'}`;
+      return `${lowerFirst(summary)}; ${expectedVariable(summary)}`;
     case 'no_such_key':
       return summary === 'No such key: unit_price'
         ? 'item.unit_price is not known here; expected quantity, metric or unit'
@@ -74,6 +74,14 @@ export function explain(code: string, summary: string): string {
   }
 }
 
+/** The price of a total sees other variables than all other expressions. */
+function expectedVariable(summary: string): string {
+  const name = lastName(summary);
+  if (name === 'total') return 'only total_expr has it';
+  if (VARIABLES.includes(name)) return 'expected total or dimensions';
+  return meant(summary, VARIABLES) ?? 'expected item, dimensions, subject or occurred_at';
+}
+
 function expectedOperands(summary: string): string {
   if (summary.includes('Decimal / ')) return 'dec_div(Decimal, Decimal, scale)';
   return summary.includes('Decimal') ? 'two decimals, write dec(…)' : 'operands that have this operator';
@@ -81,8 +89,12 @@ function expectedOperands(summary: string): string {
 
 /** Returns a question with the name that is nearest to the one at the end of a summary. */
 function meant(summary: string, names: readonly string[]): string | undefined {
-  const near = nearestName(/\w*$/.exec(summary)?.[0] ?? '', names);
+  const near = nearestName(lastName(summary), names);
   return near === undefined ? undefined : didYouMean(near);
+}
+
+function lastName(summary: string): string {
+  return /\w*$/.exec(summary)?.[0] ?? '';
 }
 
 function didYouMean(name: string): string {

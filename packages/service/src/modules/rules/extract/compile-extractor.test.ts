@@ -128,6 +128,20 @@ describe('refuses', () => {
       'item.unit_price is not known here',
     ],
     [
+      'a price of a total that asks for the charge item',
+      items(
+        item({ cumulative: { counter: 'a', period: 'day', per: 'subject' }, total_expr: 'item.quantity' }),
+      ),
+      'charge_item_extractors[0].total_expr',
+      'unknown variable: item; expected total or dimensions',
+    ],
+    [
+      'a unit price that asks for a total',
+      items(item({ unit_price_expr: 'total.quantity' })),
+      'charge_item_extractors[0].unit_price_expr',
+      'unknown variable: total; only total_expr has it',
+    ],
+    [
       'a price that no event can be charged',
       items(item({ unit_price_expr: 'dec("1e20")' })),
       'charge_item_extractors[0].unit_price_expr',
