@@ -1,15 +1,9 @@
 import { present } from '../../kernel/present.js';
 import { cumulativeText, RatingFailure, ratingFactsOf, withDiscounts } from '../rules/index.js';
-import { sentFields, type UsageEventRow, type UsageItemRow } from '../usage/index.js';
+import { isPostedByRemainder, sentFields, type UsageEventRow, type UsageItemRow } from '../usage/index.js';
 import { beforeDiscount } from './count.js';
 import type { KeyedCount } from './counts-store.js';
-import {
-  isPostedByRemainder,
-  periodOfRemainder,
-  type Remainder,
-  remaindersOf,
-  withRemainders,
-} from './remainder.js';
+import { periodOfRemainder, type Remainder, remaindersOf, withRemainders } from './remainder.js';
 
 /** An event whose next content has charge items by totals, or whose former one has. */
 export interface RowToCount {

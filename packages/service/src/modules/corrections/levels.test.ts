@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CorrectionsFixture } from './corrections.testing.js';
+import { countedProject } from './counted.testing.js';
 import { CorrectionsProject } from './project.testing.js';
 
 let fixture: CorrectionsFixture;
@@ -98,5 +99,30 @@ describe('usage at several levels', () => {
       ...['bob amount 1', 'bob unique 1', 'other amount 1', 'other unique 1'],
     ]);
     await expectVerified(6);
+  });
+
+  it('counts at the levels of now if there was no route, also if the event had an amount of another subject', async () => {
+    const project = await countedProject(fixture, {
+      total: 'tier_graduated(total.quantity, [[10, "2"], [null, "1"]])',
+      cumulative: { per: 'account' },
+    });
+    await project.route('ada');
+    const [first = ''] = await project.sendAndRate([
+      { customer: 'ada', n: 8 },
+      { customer: 'ada', n: 8 },
+    ]);
+    await project.replace(first, { customer: 'bob', n: 8 });
+    expect(await project.event(first)).toMatchObject({
+      posting: 'posted',
+      charge_items: [{ pricing_source: 'unpriced' }, { amount: '6', source: 'correction' }],
+    });
+    const plan = { name: 'levels', title: 'Levels', rules: RULES.slice(0, 1) };
+    const { id: planId } = await project.must(201, 'POST', '/usage-limit-plans', plan);
+    await project.must(200, 'POST', `/usage-limit-plans/${planId}/publish`);
+    await routeOf(project, 'acme', null, planId);
+    await routeOf(project, 'bob', 'acme');
+    const filter = { ...project.everything, subject_id: 'bob' };
+    expect(await project.correct({ filter })).toMatchObject({ status: 'applied', events_changed: 1 });
+    expect(await usedBy(project)).toEqual(['acme amount 22']);
   });
 });

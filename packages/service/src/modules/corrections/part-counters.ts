@@ -11,6 +11,7 @@ import {
 } from '../counters/index.js';
 import type { CorrectedEvent } from '../pipeline/index.js';
 import { TotalPrices } from '../rules/index.js';
+import { hasRemainder } from '../usage/index.js';
 import { counterMoved } from './changed-event.js';
 import { idOf, type OpenCorrection } from './correction.js';
 import { periodKey } from './count.js';
@@ -20,7 +21,7 @@ import { countedRow, type RowToCount } from './counted-row.js';
 import { type CountResult, countsOfPart, type KeyedCount } from './counts-store.js';
 import type { EngineDeps, PartInStep } from './engine.js';
 import { closePeriod, type PartEvent, type PartPeriod, withPriceChange } from './part-closing.js';
-import { chargedByPeriod, hasRemainder } from './remainder.js';
+import { chargedByPeriod } from './remainder.js';
 
 /**
  * Takes the charge items of a part out of their counters, puts the next ones in, and returns the events with the

@@ -3,13 +3,12 @@ import type { Tx } from '../../platform/postgres/index.js';
 import { BatchCounters, type CountedEvent, type EventToCount } from '../counters/index.js';
 import { BatchPosting, type PreparedPostings, type RatedUsage } from '../limits/index.js';
 import type { ChargeItem, RatedEvent } from '../rules/index.js';
-import type { UsageEventRow } from '../usage/index.js';
+import { isPostedByRemainder, type UsageEventRow } from '../usage/index.js';
 import { idOf } from './correction.js';
 import { type PeriodCount, totalRuleOf } from './count.js';
 import type { EngineDeps } from './engine.js';
 import type { Outcome } from './outcome.js';
 import type { Rerated } from './rating.js';
-import { isPostedByRemainder } from './remainder.js';
 
 /** An event that was rated again. */
 export interface RatedAgain {

@@ -2,7 +2,7 @@ import { DomainError } from '../../kernel/errors.js';
 import { present } from '../../kernel/present.js';
 import { ProjectDb, transaction } from '../../platform/postgres/index.js';
 import { TotalPrices } from '../rules/index.js';
-import { firstRevisions, type UsageEventRow } from '../usage/index.js';
+import { firstRevisions, hasRemainder, type UsageEventRow } from '../usage/index.js';
 import { backtestOf } from './backtest.js';
 import { idOf, type OpenCorrection, type Replacement, type StepResult } from './correction.js';
 import { hasEarlierInProgress, readExamples } from './correction-store.js';
@@ -15,7 +15,6 @@ import { addChangedTotals, insertPart, latestRevisions } from './part-store.js';
 import { type RatedAgain, withAccounts } from './plan-accounts.js';
 import { checkSize, endPlanStep, withFailures } from './plan-end.js';
 import { backtestRating, type CorrectionRating, correctionRating } from './rating.js';
-import { hasRemainder } from './remainder.js';
 import { countMatching, failedAmong, isHidden, type MatchingEvents, matchingPage } from './selection.js';
 import { rowWithoutCounts, StepPlan } from './step-plan.js';
 

@@ -17,18 +17,6 @@ export function remaindersOf({ items }: Pick<UsageEventRow, 'items'>): UsageItem
   return items.filter(({ source }) => source === 'correction');
 }
 
-export function hasRemainder({ items }: Pick<UsageEventRow, 'items'>): boolean {
-  return items.some(({ source }) => source === 'correction');
-}
-
-/** Whether a row has a remainder and no price: then its account is the one that has paid before. */
-export function isPostedByRemainder({ items }: Pick<UsageEventRow, 'items'>): boolean {
-  return (
-    hasRemainder({ items }) &&
-    items.every(({ source, currency }) => source === 'correction' || currency === '')
-  );
-}
-
 /** Returns the period of a remainder; see `periodKey`. */
 export function periodOfRemainder({ cumulative }: UsageItemRow): string {
   const { key, period_start: startS } = JSON.parse(cumulative) as { key: string; period_start: number };

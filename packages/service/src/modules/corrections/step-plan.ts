@@ -1,4 +1,4 @@
-import type { UsageEventRow } from '../usage/index.js';
+import { hasRemainder, type UsageEventRow } from '../usage/index.js';
 import { ChangedExamples, ChangedTotals } from './changes.js';
 import type { PeriodCount } from './count.js';
 import { countedRow } from './counted-row.js';
@@ -6,7 +6,6 @@ import { revisionOf } from './engine.js';
 import { encodeOutcomes, type Outcome, outcomeText, withOutcome } from './outcome.js';
 import type { CorrectionPart } from './part-store.js';
 import type { Rerated } from './rating.js';
-import { hasRemainder } from './remainder.js';
 
 /** An event with the revision that a plan gives it. */
 export interface PlannedEvent {

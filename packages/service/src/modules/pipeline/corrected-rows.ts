@@ -3,7 +3,7 @@ import { slotOf } from '../../kernel/shard.js';
 import { totalBytes } from '../../platform/buffers.js';
 import type { Tx } from '../../platform/postgres/index.js';
 import { BatchPosting, type PostingCatalog, PostingPlan, type RatedUsage } from '../limits/index.js';
-import { reversalRow, UsageBlock, type UsageEventRow } from '../usage/index.js';
+import { isPostedByRemainder, reversalRow, UsageBlock, type UsageEventRow } from '../usage/index.js';
 import { UsageAlerts } from './alerts.js';
 import { addTotals, holdSpool, insertUsageBatch, unprojectedBytes } from './batch-store.js';
 import type { RollupDimensions } from './rollup-dimensions.js';
@@ -146,9 +146,11 @@ function usageOf(row: UsageEventRow, isRestored: boolean): RatedUsage {
   return { occurredAt, subject, parents, dimensions, items, isReversal, isRestored, budgetLeaseId: '' };
 }
 
-/** Whether the next revision counts at the same levels: the former one had a route, and the same subject. */
+/**
+ * Whether the next revision counts at the same levels: the former one had a route, and the same subject. An account
+ * that only pays what a correction has left is no sign of a route; levels are.
+ */
 function isRoutedAlike(former: UsageEventRow, next: UsageEventRow): boolean {
-  return (
-    former.accountId !== '' && former.subjectType === next.subjectType && former.subjectId === next.subjectId
-  );
+  const wasRouted = former.accountId !== '' && (former.parents.length > 0 || !isPostedByRemainder(former));
+  return wasRouted && former.subjectType === next.subjectType && former.subjectId === next.subjectId;
 }

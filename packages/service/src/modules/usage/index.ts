@@ -49,7 +49,15 @@ export {
 export { type ReversalRowFields, reversalRow } from './reversal-row.js';
 export type { CorrectionAuthor } from './revisions.js';
 export { registerUsageRoutes } from './routes.js';
-export { assertStorable, type ItemCostRow, jsonOf, type UsageEventRow, type UsageItemRow } from './row.js';
+export {
+  assertStorable,
+  hasRemainder,
+  type ItemCostRow,
+  isPostedByRemainder,
+  jsonOf,
+  type UsageEventRow,
+  type UsageItemRow,
+} from './row.js';
 export { sentFields } from './sent-fields.js';
 export { ingestCounts } from './status-store.js';
 export { EventRevisions, firstRevisions, revisionRows, storedCoefficient } from './stored-rows.js';

@@ -146,3 +146,16 @@ function assertCoefficient(name: string, value: bigint): void {
   if (value < COEFFICIENT_BOUND && value > -COEFFICIENT_BOUND) return;
   throw new RangeError(`${name} has more than 38 digits`);
 }
+
+/** Whether a correction has left an amount on the event: see `corrections/remainder.ts`. */
+export function hasRemainder({ items }: Pick<UsageEventRow, 'items'>): boolean {
+  return items.some(({ source }) => source === 'correction');
+}
+
+/** Whether a row has a remainder and no price: then its account is the one that has paid before. */
+export function isPostedByRemainder({ items }: Pick<UsageEventRow, 'items'>): boolean {
+  return (
+    hasRemainder({ items }) &&
+    items.every(({ source, currency }) => source === 'correction' || currency === '')
+  );
+}
