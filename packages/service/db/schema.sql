@@ -925,6 +925,7 @@ create table usage_correction_counters (
   is_moved boolean not null default false,
   closing_amount numeric not null default 0,
   price_change numeric,
+  correction_count bigint,
   constraint usage_correction_counters_pkey PRIMARY KEY (project_id, correction_id, key, period_start),
   constraint usage_correction_counters_project_id_correction_id_fkey FOREIGN KEY (project_id, correction_id) REFERENCES usage_corrections(project_id, id) ON DELETE CASCADE
 );
@@ -1085,6 +1086,7 @@ create table usage_counters (
   rule_set_version integer not null,
   rule_name text not null,
   totals_id uuid not null,
+  correction_count bigint not null default 0,
   constraint usage_counters_key_check CHECK ((length(key) = 16)),
   constraint usage_counters_pkey PRIMARY KEY (project_id, key, period_start),
   constraint usage_counters_value_count_check CHECK ((value_count >= 0))

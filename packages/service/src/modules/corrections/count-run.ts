@@ -1,5 +1,5 @@
 import type { ProjectDb } from '../../platform/postgres/index.js';
-import { type CountableItem, type CounterPeriod, countedValue } from '../counters/index.js';
+import { type CountableItem, type CounterPeriod, countedValue, keepsValues } from '../counters/index.js';
 import { RatingFailure, type TotalPrice, type TotalPrices } from '../rules/index.js';
 import type { ChangedPeriod, Count, CountSide } from './count.js';
 import { type CountResult, pageOfCounts } from './counts-store.js';
@@ -90,8 +90,7 @@ function putIn(
  * can have millions of items, and few values.
  */
 export async function itemsWithValues(run: CountRun, changed: ChangedPeriod): Promise<CountableItem[]> {
-  const { aggregate } = changed.counter.definition;
-  if (aggregate === 'sum' || aggregate === 'count') return [];
+  if (!keepsValues(changed.counter.definition)) return [];
   const items = new Map<string, CountableItem>();
   for (const side of ['out', 'in'] as const) {
     for await (const page of pagesOf(run, changed, side)) {

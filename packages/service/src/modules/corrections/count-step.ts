@@ -7,6 +7,7 @@ import { type OpenCorrection, PlanFailure, type StepResult } from './correction.
 import { changeCorrection } from './correction-store.js';
 import { type CountRun, itemsWithValues, runCounts } from './count-run.js';
 import {
+  correctionCountOf,
   dropCounts,
   failPeriod,
   markCounted,
@@ -33,11 +34,11 @@ export async function countStep(deps: EngineDeps, correction: OpenCorrection): P
     const run: CountRun = { db, correctionId: id, prices, verb: 'apply' };
     await orderCounts(db, id, period);
     const found = await readPeriod(deps, run, correction, period);
-    const state = found?.state;
+    const state = found && { ...found.period.state, correctionCount: found.correctionCount };
     const failure =
       found === undefined
         ? undefined
-        : await runCounts(run, period, found, (results) => writeResults(db, id, period, results));
+        : await runCounts(run, period, found.period, (results) => writeResults(db, id, period, results));
     if (state === undefined || (failure !== undefined && status === 'applying')) {
       const { name } = period.counter.definition;
       const problem = failure?.message ?? `Another period of the counter ${name} has begun since the plan.`;
@@ -58,13 +59,13 @@ export async function countStep(deps: EngineDeps, correction: OpenCorrection): P
 async function readPeriod(
   { postgres }: EngineDeps,
   run: CountRun,
-  { project: { projectNo } }: OpenCorrection,
+  { project }: OpenCorrection,
   wanted: StoredPeriod,
-): Promise<CounterPeriod | undefined> {
+): Promise<{ readonly period: CounterPeriod; readonly correctionCount: number } | undefined> {
   const items = await itemsWithValues(run, wanted);
   return transaction(postgres, async (tx) => {
-    await lockCounters(tx, [slotOf(projectNo)]);
-    const [found] = await storedPeriods(tx, [{ ...wanted, items }]);
-    return found;
+    await lockCounters(tx, [slotOf(project.projectNo)]);
+    const [period] = await storedPeriods(tx, [{ ...wanted, items }]);
+    return period && { period, correctionCount: await correctionCountOf(new ProjectDb(tx, project), wanted) };
   });
 }

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { ProjectDb } from '../../platform/postgres/index.js';
-import type { CountedProject, Counter } from '../counters/index.js';
+import { type CountedProject, type Counter, keepsValues } from '../counters/index.js';
 import { amountFromText, numericText } from '../ledger/index.js';
 import type { TotalRule } from '../rules/index.js';
 import type { ChangedPeriod, CountSide } from './count.js';
@@ -10,6 +10,8 @@ export interface ExpectedState {
   readonly quantity: bigint;
   readonly amount: bigint;
   readonly itemCount: number;
+  /** How often corrections have changed its values; undefined in plans of former releases. */
+  readonly correctionCount: number | undefined;
 }
 
 /** A period of a correction, as it is stored. */
@@ -17,6 +19,8 @@ export interface StoredPeriod extends ChangedPeriod {
   readonly firstPart: number | null;
   readonly lastPart: number | null;
   readonly expected: ExpectedState;
+  /** How often corrections have changed its values until now. */
+  readonly correctionCount: number;
   /**
    * Whether usage or another correction has changed it since the plan. When all parts are applied: whether usage
    * between them has cost something else than without them.
@@ -42,6 +46,8 @@ interface PeriodRow {
   readonly quantity: string;
   readonly amount: string;
   readonly itemCount: number;
+  readonly expectedCorrections: number | null;
+  readonly correctionCount: number;
   readonly isMoved: boolean;
   readonly priceChange: string | null;
   readonly closingAmount: string;
@@ -57,13 +63,20 @@ function ruleOf(side: CountSide): RawBuilder<TotalRule | null> {
 
 const PERIOD_COLUMNS = sql`c.key, c.period_start as "startS", coalesce(c.period_end, u.period_end) as "endS", c.counter,
   c.first_part as "firstPart", c.last_part as "lastPart", c.quantity::text, c.amount::text, c.item_count as "itemCount",
+  c.correction_count as "expectedCorrections", coalesce(u.correction_count, 0) as "correctionCount",
   c.is_moved as "isMoved", c.price_change::text as "priceChange", c.closing_amount::text as "closingAmount",
   case when c.first_part <> c.last_part then coalesce(${ruleOf('out')}, ${ruleOf('in')}) end as rule`;
 const PERIODS = sql`usage_correction_counters c left join usage_counters u on u.project_id = c.project_id and u.key = c.key
   and u.period_start = c.period_start`;
 
-function periodOf(scope: CountedProject, { quantity, amount, itemCount, ...row }: PeriodRow): StoredPeriod {
-  const expected = { quantity: amountFromText(quantity), amount: amountFromText(amount), itemCount };
+function periodOf(
+  scope: CountedProject,
+  { quantity, amount, itemCount, expectedCorrections, ...row }: PeriodRow,
+): StoredPeriod {
+  const expected = {
+    ...{ quantity: amountFromText(quantity), amount: amountFromText(amount), itemCount },
+    correctionCount: expectedCorrections ?? undefined,
+  };
   const priceChange = row.priceChange === null ? undefined : amountFromText(row.priceChange);
   const amounts = { expected, priceChange, closingAmount: amountFromText(row.closingAmount) };
   return { ...row, endS: row.endS ?? undefined, counter: { ...row.counter, scope }, ...amounts };
@@ -80,6 +93,14 @@ export async function nextUncounted(
     where ${db.isOwn('c')} and c.correction_id = ${correctionId} and not c.is_counted
     order by c.key, c.period_start limit 1`;
   return row === undefined ? undefined : periodOf(scope, row);
+}
+
+/** Returns how often corrections have changed the values of a period until now. */
+export async function correctionCountOf(db: ProjectDb, { key, startS }: ChangedPeriod): Promise<number> {
+  const row = await db.row<{ count: number }>`
+    select correction_count as count from usage_counters u
+    where ${db.isOwn('u')} and u.key = ${key} and u.period_start = ${startS}`;
+  return row?.count ?? 0;
 }
 
 /** Returns the periods that a part changes. */
@@ -111,11 +132,11 @@ export function markCounted(
   db: ProjectDb,
   correctionId: string,
   { key, startS }: ChangedPeriod,
-  { quantity, amount, itemCount }: ExpectedState,
+  { quantity, amount, itemCount, correctionCount = 0 }: ExpectedState,
 ): Promise<number> {
   return db.change`
     update usage_correction_counters c set is_counted = true, quantity = ${numericText(quantity)}::numeric,
-      amount = ${numericText(amount)}::numeric, item_count = ${itemCount}
+      amount = ${numericText(amount)}::numeric, item_count = ${itemCount}, correction_count = ${correctionCount}
     where ${db.isOwn('c')} and c.correction_id = ${correctionId} and c.key = ${key} and c.period_start = ${startS}`;
 }
 
@@ -193,16 +214,27 @@ export async function findParts(db: ProjectDb, correctionId: string): Promise<vo
     where ${db.isOwn('c')} and c.correction_id = ${correctionId} and c.key = f.key and c.period_start = f.period_start`;
 }
 
-/** Records the states of periods that the next part expects. */
+/** Counts that a part has changed the values of periods, and records the states that the next part expects. */
 export async function expectStates(
   db: ProjectDb,
   correctionId: string,
   periods: readonly StoredPeriod[],
 ): Promise<void> {
   const of = <T>(value: (period: StoredPeriod) => T) => periods.map(value);
+  const withValues = periods.filter(({ counter }) => keepsValues(counter.definition));
   await db.change`
+    with changed as (
+      update usage_counters u set correction_count = u.correction_count + 1
+      from unnest(${withValues.map(({ key }) => key)}::bytea[], ${withValues.map(({ startS }) => startS)}::bigint[])
+        as v (key, period_start)
+      where ${db.isOwn('u')} and u.key = v.key and u.period_start = v.period_start
+      returning u.key, u.period_start, u.correction_count
+    )
     update usage_correction_counters c set quantity = v.quantity, amount = v.amount, item_count = v.item_count,
-      is_moved = v.is_moved, price_change = v.price_change, closing_amount = v.closing_amount
+      is_moved = v.is_moved, price_change = v.price_change, closing_amount = v.closing_amount,
+      correction_count = coalesce((
+        select changed.correction_count from changed where changed.key = v.key and changed.period_start = v.period_start
+      ), 0)
     from unnest(${of(({ key }) => key)}::bytea[], ${of(({ startS }) => startS)}::bigint[],
       ${of(({ expected }) => numericText(expected.quantity))}::numeric[],
       ${of(({ expected }) => numericText(expected.amount))}::numeric[],

@@ -5,6 +5,7 @@ import type { Tx } from '../../platform/postgres/index.js';
 import {
   type CountableItem,
   type CounterPeriod,
+  keepsValues,
   lockCounters,
   storedPeriods,
   writeCounters,
@@ -69,7 +70,7 @@ export async function countPart(
   );
   const states = periods.map(({ stored, period, isMoved, priceChange, closingAmount }) => ({
     ...stored,
-    ...{ expected: period.state, isMoved, priceChange, closingAmount },
+    ...{ expected: { ...stored.expected, ...period.state }, isMoved, priceChange, closingAmount },
   }));
   await expectStates(db, id, states);
   return changed.map(({ current, next }) => ({ former: current, next }));
@@ -95,11 +96,8 @@ async function openPeriods(
   const ofPeriod = groupBy(counts, (count) => count.periodKey);
   const opened = await readWithValues(tx, stored, (each) => ofPeriod.get(periodKey(each)) ?? []);
   const periods = stored.map((each): PartPeriod => {
-    const { expected } = each;
     const period = present(opened.get(each), 'a period of a part');
-    const { quantity, amount, itemCount } = period.state;
-    const isMoved =
-      quantity !== expected.quantity || amount !== expected.amount || itemCount !== expected.itemCount;
+    const isMoved = hasMoved(each, period);
     if (isMoved && run.verb === 'apply' && counters === 'exact')
       throw counterMoved(`The counter ${each.counter.definition.name} was changed after the plan.`);
     const name = periodKey(each);
@@ -113,6 +111,13 @@ async function openPeriods(
   for (const each of again) items.set(each.stored, await itemsWithValues(run, each.stored));
   const reread = await readWithValues(tx, [...items.keys()], (each) => items.get(each) ?? []);
   return periods.map((each) => ({ ...each, period: reread.get(each.stored) ?? each.period }));
+}
+
+/** Whether a period is not as it is expected. A correction can change its values, and nothing else. */
+function hasMoved({ expected, correctionCount, counter }: StoredPeriod, { state }: CounterPeriod): boolean {
+  const { quantity, amount, itemCount, correctionCount: corrections = correctionCount } = expected;
+  if (state.quantity !== quantity || state.amount !== amount || state.itemCount !== itemCount) return true;
+  return keepsValues(counter.definition) && correctionCount !== corrections;
 }
 
 /** @throws ChangedEventError if another period contains a part of the time of one */

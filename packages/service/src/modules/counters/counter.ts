@@ -78,12 +78,17 @@ export type CountableItem = Pick<CountedItem, 'quantity' | 'value'>;
 
 /** @param path the entry of the rule set with the price of the total */
 export function tooLarge({ name, aggregate }: CounterDefinition, path: string): RatingFailure {
-  if (aggregate === 'sum' || aggregate === 'count') {
+  if (!keepsValues({ aggregate })) {
     const message = `The total of the counter ${name} does not fit ${INTEGER_DIGITS_MAX} integer digits.`;
     return new RatingFailure('decimal_out_of_range', message, path);
   }
   const message = `The counter ${name} keeps at most ${COUNTER_VALUES_MAX} values in a period (COUNTER_VALUES_MAX).`;
   return new RatingFailure('counter_full', message, path);
+}
+
+/** Whether counters of a definition keep the values of their charge items. */
+export function keepsValues({ aggregate }: Pick<CounterDefinition, 'aggregate'>): boolean {
+  return aggregate === 'unique' || aggregate === 'max';
 }
 
 /**

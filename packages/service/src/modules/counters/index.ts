@@ -6,6 +6,7 @@ export {
   countedValue,
   counterKey,
   counterOf,
+  keepsValues,
   tooLarge,
 } from './counter.js';
 export { CounterMemory } from './counter-memory.js';

@@ -1,6 +1,7 @@
 import type { CounterAggregate, CounterScope } from '@tollgate/contract';
 import { sql } from 'kysely';
 import type { Tx } from '../../platform/postgres/index.js';
+import { keepsValues } from '../counters/index.js';
 
 /** A counter of the published versions of a rule set. */
 export interface DefinedCounterRow {
@@ -61,11 +62,10 @@ export async function readCounterPeriods(
   limit: number,
 ): Promise<{ readonly periods: CounterSums[]; readonly total: number }> {
   const isOfCounter = sql`c.project_id = ${projectId} and rule_set_id = ${ruleSetId} and counter = ${counter}`;
-  const keepsValues = definition.aggregate === 'max' || definition.aggregate === 'unique';
   const { rows } = await sql<Omit<CounterSums, 'by'> & { readonly by: Record<string, string | null> }>`
     select subject_type as "subjectType", subject_id as "subjectId", account_id as "accountId", by_dimensions as by,
       period_start as "periodStart", quantity::text, amount::text, t.item_count::text as "itemCount",
-      value_count::text as "valueCount", ${keepsValues ? VALUES : sql`'0'`} as values
+      value_count::text as "valueCount", ${keepsValues(definition) ? VALUES : sql`'0'`} as values
     from ${COUNTERS} where ${isOfCounter} order by period_start desc, key limit ${limit}
   `.execute(tx);
   const counted = await sql<{ total: number }>`

@@ -793,6 +793,7 @@ export interface UsageCorrectionCountersTable {
   is_moved: Generated<boolean>;
   closing_amount: Generated<string>;
   price_change: string | null;
+  correction_count: number | null;
 }
 
 export interface UsageCorrectionCountsTable {
@@ -925,6 +926,7 @@ export interface UsageCountersTable {
   rule_set_version: number;
   rule_name: string;
   totals_id: string;
+  correction_count: Generated<number>;
 }
 
 export interface UsageEventIdBlocksTable {
