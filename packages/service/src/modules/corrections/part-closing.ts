@@ -1,7 +1,7 @@
 import type { CounterPeriod } from '../counters/index.js';
 import { RatingFailure } from '../rules/index.js';
 import type { UsageEventRow } from '../usage/index.js';
-import { counterMoved } from './changed-event.js';
+import { ChangedEventError, counterMoved } from './changed-event.js';
 import { type CountRun, pagesOf, runCounts, sidesOf } from './count-run.js';
 import type { StoredPeriod } from './counted-periods-store.js';
 import { type RowToCount, withRemainder } from './counted-row.js';
@@ -22,6 +22,14 @@ export interface PartPeriod extends Pick<StoredPeriod, 'isMoved' | 'priceChange'
 /** An event of a part, with its next row. */
 export interface PartEvent extends RowToCount {
   next: UsageEventRow;
+}
+
+/** The events of a part that change a period. */
+export interface PartOfPeriod {
+  /** The last one that can have an amount of the period. */
+  readonly last: PartEvent | undefined;
+  /** Whether one fails again: it cannot have an amount, because its next attempt would replace it. */
+  readonly hasFailed: boolean;
 }
 
 /** Moves a period by a part, and adds up by how much the parts change the price of its total. */
@@ -55,24 +63,33 @@ async function priceNow(
 /**
  * Adds to the last event of a period what the period still lacks.
  *
- * @param last the last event of the part that can have an amount of the period
+ * @throws ChangedEventError if all of its events fail again
  */
 export async function closePeriod(
   run: CountRun,
   partNo: number,
   each: PartPeriod,
-  last: PartEvent | undefined,
+  { last, hasFailed }: PartOfPeriod,
 ): Promise<void> {
   const { stored, period, name } = each;
   if (stored.lastPart === partNo && stored.firstPart !== partNo) {
     if (each.isMoved) each.target = await targetOf(run, each);
     each.priceChange = 0n;
   }
-  if (each.target === undefined || each.target === period.amount || last === undefined) return;
+  if (each.target === undefined || each.target === period.amount) return;
   const amount = each.target - period.amount;
+  if (last === undefined) {
+    if (hasFailed) throw noEventLeft(period);
+    return;
+  }
   last.next = withRemainder(last, last.next, name, amount);
   period.addAmount(amount);
   each.closingAmount = amount;
+}
+
+function noEventLeft({ counter }: CounterPeriod): ChangedEventError {
+  const problem = `The counter ${counter.definition.name} has changed, and an event that fails again cannot have a part of its amount.`;
+  return new ChangedEventError('correction_stale', `${problem} Void the event instead.`);
 }
 
 /**

@@ -21,7 +21,13 @@ import { expectStates, periodsOfPart, type StoredPeriod } from './counted-period
 import { countedRow, type RowToCount } from './counted-row.js';
 import { type CountResult, countsOfPart, type KeyedCount } from './counts-store.js';
 import type { EngineDeps, PartInStep } from './engine.js';
-import { closePeriod, type PartEvent, type PartPeriod, withPriceChange } from './part-closing.js';
+import {
+  closePeriod,
+  type PartEvent,
+  type PartOfPeriod,
+  type PartPeriod,
+  withPriceChange,
+} from './part-closing.js';
 import { chargedByPeriod } from './remainder.js';
 
 /**
@@ -57,7 +63,7 @@ export async function countPart(
   for (const each of periods) {
     const ofPeriod = present(moves.get(each.name), 'the moves of a period');
     await withPriceChange(run, part.no, each, () => move(each, ofPeriod));
-    await closePeriod(run, part.no, each, ofPeriod.last);
+    await closePeriod(run, part.no, each, ofPeriod);
   }
   const moved = periods.map(({ period }) => period);
   for (const { state, counter } of moved) {
@@ -197,13 +203,13 @@ function rowsToCount(
 }
 
 /** The changes that the events of a part make to a period. */
-interface PeriodMoves {
+interface PeriodMoves extends PartOfPeriod {
   readonly taken: KeyedCount[];
   readonly put: KeyedCount[];
   /** The change of what rows charge in the period. */
   amount: bigint;
-  /** The last event that has an item in the period, and has not failed. */
   last: PartEvent | undefined;
+  hasFailed: boolean;
 }
 
 /** Returns the changes of each period, in one pass over the events: a part can have as many periods as events. */
@@ -211,7 +217,7 @@ function movesOf(periods: readonly PartPeriod[], events: readonly PartEvent[]): 
   const moves = new Map(
     periods.map(({ name }): [string, PeriodMoves] => [
       name,
-      { taken: [], put: [], amount: 0n, last: undefined },
+      { taken: [], put: [], amount: 0n, last: undefined, hasFailed: false },
     ]),
   );
   for (const event of events) {
@@ -220,10 +226,11 @@ function movesOf(periods: readonly PartPeriod[], events: readonly PartEvent[]): 
     for (const [name, amount] of chargedByPeriod(current, taken)) addAmount(moves, name, -amount);
     for (const count of taken) moves.get(count.periodKey)?.taken.push(count);
     for (const count of put) moves.get(count.periodKey)?.put.push(count);
-    if (next.status === 'failed') continue;
     for (const { periodKey: name } of [...taken, ...put]) {
       const found = moves.get(name);
-      if (found !== undefined) found.last = event;
+      if (found === undefined) continue;
+      if (next.status === 'failed') found.hasFailed = true;
+      else found.last = event;
     }
   }
   return moves;
