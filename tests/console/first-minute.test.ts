@@ -152,6 +152,13 @@ describe.runIf(hasBrowser)('the first minute', () => {
     await page.getByRole('heading', { name: 'Rules / HTTP requests' }).waitFor();
   });
 
+  it('says how to begin with limits while the project has no route', async () => {
+    await opened.goTo('Limits');
+    await page.getByRole('heading', { name: 'No limits yet' }).waitFor();
+    await page.getByRole('main').getByRole('link', { name: 'limit plan', exact: true }).click();
+    await page.getByRole('heading', { name: 'No limit plans yet' }).waitFor();
+  });
+
   it('breaks no content policy, logs no error and loads nothing from elsewhere', () => {
     expect(opened.problems).toEqual([]);
   });

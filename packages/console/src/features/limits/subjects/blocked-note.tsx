@@ -19,8 +19,8 @@ export function BlockedNote({ limits }: { readonly limits: readonly RealtimeLimi
       <Ban size={16} className="mt-0.5 shrink-0" />
       <div className="min-w-0">
         <h3 className="font-semibold">
-          Checks and leases that {blocking.length === 1 ? 'this limit counts' : 'these limits count'} are
-          refused
+          {blocking.length === 1 ? 'A limit is' : `${blocking.length} limits are`} reached: checks and leases
+          that need room in {blocking.length === 1 ? 'it' : 'them'} are refused
         </h3>
         <ul className="mt-1 flex flex-col gap-0.5">
           {blocking.map((limit) => (

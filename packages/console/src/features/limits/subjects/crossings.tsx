@@ -18,7 +18,9 @@ export function Crossings({ subject, timezone }: { readonly subject: Subject; re
     <section aria-label="Recent alerts" className="flex flex-col gap-3">
       <h2 className="text-[15px] font-semibold">
         Recent alerts
-        <span className="ml-2 text-xs font-normal text-ink-faint">last 30 days, also sent as webhooks</span>
+        <span className="ml-2 text-xs font-normal text-ink-faint">
+          of this subject, last 30 days, also sent as webhooks
+        </span>
       </h2>
       {crossings.isError && <ReadFailure of={crossings} />}
       {crossings.isPending && <Skeleton className="h-12" />}

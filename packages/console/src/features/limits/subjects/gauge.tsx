@@ -4,7 +4,7 @@ import { dateTime, decimalExact, decimalSignificant } from '../../../format.js';
 import { Badge } from '../../../ui/badge.js';
 import { classes } from '../../../ui/classes.js';
 import { Moment } from '../../../ui/moment.js';
-import { periodWords } from '../rules/period.js';
+import { periodChoice, periodWords } from '../rules/period.js';
 import { dimensionWords, metricWords } from '../rules/selection-words.js';
 import { type LimitStatus, limitStatusOf, shareOf } from './limit-status.js';
 
@@ -22,7 +22,9 @@ export function Gauge({ limit, timezone }: { readonly limit: RealtimeLimit; read
     <li className="flex flex-col rounded-xl border border-line bg-panel p-4 shadow-xs">
       <div className="flex items-start gap-2">
         <h3 className="min-w-0 grow text-[13px] font-semibold wrap-anywhere">{limitName(limit)}</h3>
-        <Badge tone={LOOKS[status].tone}>{LOOKS[status].label}</Badge>
+        <span className="shrink-0 whitespace-nowrap">
+          <Badge tone={LOOKS[status].tone}>{LOOKS[status].label}</Badge>
+        </span>
       </div>
       <p className="tabular mt-2 text-xl font-semibold tracking-tight" title={decimalExact(used)}>
         {decimalSignificant(used)}
@@ -40,7 +42,7 @@ export function Gauge({ limit, timezone }: { readonly limit: RealtimeLimit; read
       </dl>
       <p className="mt-2 border-t border-line pt-2 text-xs text-ink-faint">
         {resetAt === undefined ? (
-          'Never resets'
+          withoutReset(limit.period)
         ) : (
           <>
             Resets <Moment at={resetAt} timezone={timezone} />, {dateTime(resetAt, timezone)} {timezone}
@@ -49,6 +51,14 @@ export function Gauge({ limit, timezone }: { readonly limit: RealtimeLimit; read
       </p>
     </li>
   );
+}
+
+/** How usage falls that is not reset at a time. */
+function withoutReset(period: string | undefined): string {
+  if (period === undefined) return 'Falls when leases end';
+  const choice = periodChoice(period);
+  if (choice === 'sliding') return 'Falls as usage gets older';
+  return choice === 'first_use' ? 'Begins with the next usage' : 'Never resets';
 }
 
 function Bar({ limit, look }: { readonly limit: RealtimeLimit; readonly look: string }) {
@@ -94,8 +104,10 @@ export function limitName(
       ? `Values of ${isolated(of ?? '')} in ${selected}`
       : measure === 'max'
         ? `Greatest quantity of ${selected}`
-        : selected === 'all usage'
-          ? 'All usage'
-          : selected;
+        : measure === 'count'
+          ? `Charge items of ${selected}`
+          : selected === 'all usage'
+            ? 'All usage'
+            : selected;
   return `${what}${dimensionWords(limit)}, ${periodWords(period)}`;
 }

@@ -2,9 +2,10 @@ import { Gauge as GaugeIcon } from 'lucide-react';
 import { useLocation, useSearchParams } from 'wouter';
 import { useMay } from '../../../api/session.js';
 import { useProject } from '../../../project.js';
+import { InlineLink } from '../../../ui/inline-link.js';
 import { EmptyState, ReadFailure, Skeleton } from '../../../ui/states.js';
 import { SubjectLeases } from '../leases/subject-leases.js';
-import { useRoute } from '../routes/api.js';
+import { ALL_ROUTES, useRoute, useRoutes } from '../routes/api.js';
 import { ResolvedRoute } from '../routes/resolved-route.js';
 import { useSubjectLimits } from './api.js';
 import { BlockedNote } from './blocked-note.js';
@@ -22,7 +23,6 @@ export function SubjectsPage() {
   const [parameters] = useSearchParams();
   const subject = { type: parameters.get('type') ?? '', id: parameters.get('id') ?? '' };
   const key = subjectName(subject);
-  const mayRead = useMay('usage:read');
   const isChosen = subject.type !== '' && subject.id !== '';
   return (
     <div className="flex flex-col gap-6 px-4 pb-10 sm:px-6">
@@ -32,19 +32,32 @@ export function SubjectsPage() {
         action="Show limits"
         onSubmit={(chosen) => navigate(subjectHref(projectId, chosen))}
       />
-      {isChosen ? (
-        <SubjectView key={key} subject={subject} />
-      ) : (
-        <EmptyState
-          icon={<GaugeIcon size={20} />}
-          title="Look up a subject"
-          action={mayRead ? <RecentSubjects /> : undefined}
-        >
-          Enter a subject type, such as customer, and an ID, as your events send them. You see the status of
-          its limits, recent alerts and budget leases.
-        </EmptyState>
-      )}
+      {isChosen ? <SubjectView key={key} subject={subject} /> : <NoSubject />}
     </div>
+  );
+}
+
+/** Asks for a subject or, in a project without routes, says how to begin: no subject has limits there. */
+function NoSubject() {
+  const { id: projectId } = useProject();
+  const mayRead = useMay('usage:read');
+  const routes = useRoutes(ALL_ROUTES);
+  const icon = <GaugeIcon size={20} />;
+  if (routes.isPending) return null;
+  if (routes.data?.total_count === 0) {
+    return (
+      <EmptyState icon={icon} title="No limits yet">
+        First create a <InlineLink href={`/p/${projectId}/limits/plans`}>limit plan</InlineLink> and publish
+        it. Then create a <InlineLink href={`/p/${projectId}/limits/routes`}>route</InlineLink> that assigns
+        it to your customers.
+      </EmptyState>
+    );
+  }
+  return (
+    <EmptyState icon={icon} title="Look up a subject" action={mayRead ? <RecentSubjects /> : undefined}>
+      Enter a subject type, such as customer, and an ID, as your events send them. You see the status of its
+      limits, recent alerts and budget leases.
+    </EmptyState>
   );
 }
 
