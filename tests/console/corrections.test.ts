@@ -73,6 +73,7 @@ describe.runIf(hasBrowser)('corrections in the console', () => {
 
   it('shows in the event who has changed what, and why', async () => {
     await rows().first().getByRole('button').click();
+    await dialog('Event').getByText('None: voided events charge nobody').waitFor();
     const history = dialog('Event').getByRole('region', { name: 'History' });
     await history.getByText('Revision 2, voided').waitFor();
     await history.getByText('Sent twice').waitFor();
@@ -109,13 +110,14 @@ describe.runIf(hasBrowser)('corrections in the console', () => {
     await correct.getByLabel('Add a pricing rule set').selectOption('Model prices');
     expect(await correct.getByLabel('Model prices').inputValue()).toBe('2');
     await correct.getByRole('button', { name: 'Show what would change' }).click();
-    await state(`${EVENTS - 2} events of ${EVENTS - 2} would change.`);
+    await state(`${EVENTS - 2} of ${EVENTS - 2} events would change.`);
     const totals = page.getByRole('region', { name: 'Planned changes', exact: true });
     await totals.getByText('llm.output_tokens').first().waitFor();
     await totals
       .getByText(/^\+.* USD$/)
       .first()
       .waitFor();
+    await totals.getByText(/^Amounts in total: \+[\d.]+ USD$/).waitFor();
     // The sample has costs, which the chosen prices leave as they are.
     await totals.getByRole('columnheader', { name: 'Cost difference' }).waitFor();
     const examples = page.getByRole('region', { name: 'Examples' });
@@ -131,7 +133,7 @@ describe.runIf(hasBrowser)('corrections in the console', () => {
     await dialog('Apply the correction')
       .getByText(`This changes ${EVENTS - 2} events.`)
       .waitFor();
-    await dialog('Apply the correction').getByLabel('Compute amounts by totals anew').check();
+    await dialog('Apply the correction').getByLabel('Compute amounts that depend on totals again').check();
     const sent = page.waitForRequest((request) => request.url().endsWith('/apply'));
     await confirm('Apply the correction', 'Apply');
     expect((await sent).postDataJSON()).toEqual({ counters: 'current' });
@@ -149,7 +151,7 @@ describe.runIf(hasBrowser)('corrections in the console', () => {
     const again = dialog('Plan the correction again');
     expect(await again.getByLabel('Reason').inputValue()).toBe('The contract has changed');
     await again.getByRole('button', { name: 'Show what would change' }).click();
-    await state(`${EVENTS - 2} events of ${EVENTS - 2} would change. Nothing has changed yet.`);
+    await state(`${EVENTS - 2} of ${EVENTS - 2} events would change. Nothing has changed yet.`);
     await button('Delete…').click();
     await confirm('Delete the plan', 'Delete');
     await state('The plan was deleted');

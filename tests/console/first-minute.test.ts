@@ -136,7 +136,7 @@ describe.runIf(hasBrowser)('the first minute', () => {
   it('rates stored usage by the draft before it is published', async () => {
     await page.getByRole('link', { name: 'Backtest', exact: true }).click();
     await page.getByRole('button', { name: 'Start backtest' }).click();
-    await page.getByText('0 events of 2 would change.').waitFor();
+    await page.getByText('0 of 2 events would change.').waitFor();
     await page.getByRole('table').getByText('succeeded').waitFor();
   });
 

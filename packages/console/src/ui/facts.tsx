@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react';
 
-/** A list of names and values. */
+/** A list of names and values. Values of lists below each other are aligned, unless a name is long. */
 export function Facts({ children }: { readonly children: ReactNode }) {
   return (
-    <dl className="grid min-w-0 grow grid-cols-[auto_minmax(0,1fr)] gap-x-6 gap-y-1.5 text-[13px]">
+    <dl className="grid min-w-0 grow grid-cols-[minmax(6rem,auto)_minmax(0,1fr)] gap-x-6 gap-y-1.5 text-[13px]">
       {children}
     </dl>
   );

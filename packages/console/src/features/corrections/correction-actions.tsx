@@ -79,8 +79,8 @@ function ConfirmChange({
       {verb === 'apply' && (
         <div className="mt-4">
           <Checkbox
-            label="Compute amounts by totals anew"
-            hint="For prices over a period, when other usage has come since the plan. Otherwise a total that has changed stops the correction as stale. The correction then shows what was posted."
+            label="Compute amounts that depend on totals again"
+            hint="For prices over a period: usage that arrived after the plan changes their totals. If you do not choose this, a changed total stops the correction as stale. If you do, the page then shows the amounts that were posted."
             isChecked={counters === 'current'}
             onChange={(isCurrent) => setCounters(isCurrent ? 'current' : 'exact')}
           />
@@ -118,8 +118,9 @@ function consequences({ events_changed, applied }: Correction, verb: Verb): Reac
   if (verb === 'revert') {
     return (
       <p>
-        This gives {events(applied.events)} the former result again, by entries with the opposite amounts. It
-        is refused if a later correction has changed one of them: revert that one first.
+        This gives {events(applied.events)} the former {applied.events === 1 ? 'result' : 'results'} again,
+        and posts entries with the opposite amounts. If a later correction has changed one of the events,
+        revert that correction first.
       </p>
     );
   }

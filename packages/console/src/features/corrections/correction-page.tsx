@@ -81,7 +81,7 @@ function Outcome({ correction }: { readonly correction: Correction }) {
 function stateText(correction: Correction): string {
   const { status, events_matched, events_changed, applied, created_at, planned_at } = correction;
   const changed = eventsText(events_changed);
-  const would = `${changed} of ${count(events_matched)} would change.`;
+  const would = `${count(events_changed)} of ${eventsText(events_matched)} would change.`;
   const until = dateTime((planned_at ?? created_at) + CORRECTION_PLAN_DAYS * DAY_S, 'UTC');
   switch (status) {
     case 'planning':
@@ -99,7 +99,7 @@ function stateText(correction: Correction): string {
     case 'reverted':
       return 'The events have their former results again.';
     case 'stale':
-      return `It has stopped: ${eventsText(applied.events)} of ${count(events_changed)} ${applied.events === 1 ? 'is' : 'are'} changed.`;
+      return `It has stopped: ${count(applied.events)} of ${eventsText(events_changed)} ${applied.events === 1 ? 'is' : 'are'} changed.`;
     case 'failed':
       return 'Nothing has changed.';
     case 'expired':

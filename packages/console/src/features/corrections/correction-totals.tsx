@@ -1,6 +1,7 @@
-import type { CorrectionTotal } from '@tollgate/contract';
-import { useState } from 'react';
+import { CORRECTION_TOTALS_MAX, type CorrectionTotal } from '@tollgate/contract';
+import { Fragment, useState } from 'react';
 import { useMay } from '../../api/session.js';
+import { totalsOf } from '../../exact-sum.js';
 import { count, decimalExact } from '../../format.js';
 import { useProject } from '../../project.js';
 import { Button } from '../../ui/button.js';
@@ -16,20 +17,23 @@ const ROWS_SHOWN = 50;
 export function CorrectionTotals({
   label,
   totals,
-  totalsCount = totals.length,
+  totalsCount,
 }: {
   readonly label: string;
   readonly totals: readonly CorrectionTotal[];
-  /** The number of all totals, of which the service lists those that differ most. */
+  /** The number of all totals, of which the service lists those that differ most; absent where it is not known. */
   readonly totalsCount?: number;
 }) {
   const [shown, setShown] = useState(ROWS_SHOWN);
   const { id } = useProject();
+  const areAll =
+    totalsCount === undefined ? totals.length < CORRECTION_TOTALS_MAX : totalsCount === totals.length;
   // A table of their own: beside the amounts they would not fit.
   const costs = totals.slice(0, shown).filter(({ cost }) => cost.before !== '0' || cost.after !== '0');
   return (
     <section aria-label={label} className="flex flex-col gap-2">
       <h2 className="text-[15px] font-semibold">{label}</h2>
+      {areAll && <AmountsInTotal totals={totals} />}
       <Table
         label={`${label} by account, metric and currency`}
         columns={columnsFor(id)}
@@ -41,7 +45,7 @@ export function CorrectionTotals({
           Show more
         </Button>
       )}
-      {totalsCount > totals.length && (
+      {totalsCount !== undefined && totalsCount > totals.length && (
         <p className="text-xs text-ink-faint">
           These are the {count(totals.length)} largest of {count(totalsCount)}.
         </p>
@@ -53,6 +57,23 @@ export function CorrectionTotals({
         </>
       )}
     </section>
+  );
+}
+
+/** The difference of all amounts, by currency. */
+function AmountsInTotal({ totals }: { readonly totals: readonly CorrectionTotal[] }) {
+  const sums = totalsOf(totals.map(({ amount, currency }) => ({ amount: amount.delta, currency })));
+  if (sums.length === 0) return null;
+  return (
+    <p className="tabular text-[13px] text-ink-soft">
+      Amounts in total:{' '}
+      {sums.map(({ amount, currency }, index) => (
+        <Fragment key={currency}>
+          {index > 0 && ', '}
+          <strong className="font-semibold text-ink">{signed(decimalExact(amount))}</strong> {currency}
+        </Fragment>
+      ))}
+    </p>
   );
 }
 

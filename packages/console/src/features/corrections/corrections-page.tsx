@@ -31,7 +31,7 @@ export function CorrectionsPage() {
       <search className="flex flex-wrap items-center gap-2">
         <Select
           aria-label="Status"
-          className="w-full sm:w-auto"
+          className="w-[calc(50%-0.25rem)] sm:w-auto"
           options={STATUS_OPTIONS}
           value={status}
           onChange={(chosen) => put({ status: chosen, offset: '' })}

@@ -6,7 +6,7 @@ import { type RuleSetKind, useExtractorRuleSets, usePricingRuleSets, useVersions
 import { type RulesChoice, withVersion } from './rules-choice.js';
 
 const PRICES = [
-  { value: 'published', label: 'As published, at the time of each event' },
+  { value: 'published', label: 'As published' },
   { value: 'chosen', label: 'Chosen versions' },
   { value: 'none', label: 'No prices' },
 ] as const;
@@ -42,7 +42,7 @@ function ExtractorFields({ choice, onChange }: RulesFieldsProps) {
   const { extractor } = choice;
   const newest = (id: string) => ruleSets.data?.find((ruleSet) => ruleSet.id === id)?.version ?? 1;
   const options = [
-    { value: '', label: 'As published, at the time of each event' },
+    { value: '', label: 'As published' },
     ...(ruleSets.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
   ];
   if (ruleSets.isError) return <ReadFailure of={ruleSets} />;

@@ -52,10 +52,10 @@ function VoidForm({
   return (
     <form onSubmit={submit} className="flex flex-col gap-4">
       <p className="text-[13px] text-ink-soft">
-        {number === 1 ? 'Its amounts return' : `The amounts of ${count(number)} events return`} to the account
-        that was debited, and {number === 1 ? 'it counts' : 'they count'} in no limit, chart or total any
-        more. {number === 1 ? 'The event stays' : 'The events stay'} readable with the history. You can revert
-        this later.
+        {number === 1 ? 'The event no longer counts' : `${count(number)} events no longer count`} in limits,
+        charts and totals, and {number === 1 ? 'its amount returns' : 'their amounts return'} to the account
+        that was debited. {number === 1 ? 'The event stays' : 'The events stay'} readable, with the history.
+        You can revert this later.
       </p>
       <ReasonField value={reason} onChange={setReason} />
       {number > 1 && !voidAll.isIdle && (

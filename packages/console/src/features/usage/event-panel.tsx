@@ -229,5 +229,6 @@ function EventFacts({ event }: { readonly event: UsageEvent }) {
 /** The reason why an event has no account. */
 function withoutAccount({ status, subject_id: subject }: UsageEvent): string {
   if (status === 'failed') return 'None: failed events are not routed';
+  if (status === 'voided') return 'None: voided events charge nobody';
   return subject === null ? 'None: the event has no subject' : 'None: the subject had no route';
 }

@@ -52,7 +52,7 @@ function Result({ result }: { readonly result: BacktestResult }) {
   return (
     <>
       <p className="text-[13px]">
-        <strong className="font-semibold">{counted(changed_count, 'event')}</strong> of {count(event_count)}{' '}
+        <strong className="font-semibold">{count(changed_count)}</strong> of {counted(event_count, 'event')}{' '}
         would change.
         {event_count === 0 && ' There was no usage in this time.'}
       </p>
