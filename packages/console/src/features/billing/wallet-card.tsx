@@ -42,7 +42,7 @@ export function WalletCard({ accountId, wallet }: { readonly accountId: string; 
       <dl className="tabular mt-2 flex flex-wrap gap-x-6 gap-y-2 text-xs">
         <Fact name="Available" value={wallet.available} />
         <Fact name="Reserved" value={wallet.reserved} />
-        <Fact name="Owed" value={wallet.owed} isBad={wallet.owed !== '0'} />
+        {wallet.mode === 'prepaid' && <Fact name="Owed" value={wallet.owed} isBad={wallet.owed !== '0'} />}
       </dl>
       <Expiring accountId={accountId} currency={currency} />
       <ModeDialog
