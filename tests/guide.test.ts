@@ -111,7 +111,7 @@ describe.runIf(hasTools)('the guides', () => {
       ...['c-42', '-0.0174'],
       ...['applied', '-0.0087', '0.0087 by true', '1 processed 2, 2 voided 0'],
       ...['published', 'unpriced', 'published'],
-      ...['applied', "[ 'images 0 → 0.06', 'images 0 → 0' ]", '-0.0687'],
+      ...['applied', "[ 'USD: 0 → 3 for 0.06', 'no price: 3 → 0 for 0' ]", '-0.0687'],
       ...['planned', 'llm.output_tokens -0.00102 USD, llm.input_tokens 0 USD', '-0.0687'],
       ...['applied', '-0.06768'],
       ...['reverted', '-0.0687', 'correction_not_planned'],
