@@ -42,9 +42,15 @@ export const ERRORS = {
   },
   usage_limit_plan_archived: { status: 409, message: 'The limit plan is archived. Restore it first.' },
   subject_route_exists: { status: 409, message: 'The subject already has a route.' },
-  subject_cycle: { status: 409, message: 'The subject would be above itself.' },
+  subject_cycle: {
+    status: 409,
+    message: 'The parent is the subject itself or is below it. Choose another parent.',
+  },
   subject_too_deep: { status: 409, message: 'The chain of subjects would have too many levels.' },
-  route_has_children: { status: 409, message: 'Other routes have the subject of the route as their parent.' },
+  route_has_children: {
+    status: 409,
+    message: 'Other routes have the subject of this route as their parent. Change their parent first.',
+  },
   limit_key_taken: { status: 409, message: 'Another limit of the route has this limit_key.' },
   unauthenticated: { status: 401, message: 'A valid API key is required: Authorization: Bearer <API_KEY>.' },
   permission_denied: { status: 403, message: 'This API key lacks a permission that the operation needs.' },
@@ -74,7 +80,8 @@ export const ERRORS = {
   },
   lease_exceeded: {
     status: 409,
-    message: 'The parent lease has less left than is asked for in `details`.',
+    message:
+      'The parent lease does not have enough left: `details` have `available_amount` and `asked_amount`.',
   },
   limit_exceeded: { status: 409, message: 'The amount would exceed the limits in `details`.' },
   insufficient_funds: { status: 409, message: 'The prepaid wallet does not have enough funds available.' },
@@ -86,7 +93,7 @@ export const ERRORS = {
   chart_limit_reached: {
     status: 409,
     message:
-      'The board already has the maximum number of charts, or the charts of the project the maximum total size.',
+      'The board already has the maximum number of charts, or the charts of the project have the maximum total size.',
   },
   chart_id_taken: { status: 409, message: 'Another chart of the project has this chart_id.' },
   checkout_in_progress: {
@@ -123,12 +130,13 @@ export const ERRORS = {
   backtest_stale: {
     status: 409,
     message:
-      'The usage or the rules have changed since the backtest, or it did not rate all of the usage. Run it again.',
+      'The usage or the rules have changed since the backtest, or the backtest did not rate all of the usage. ' +
+      'Run it again.',
   },
   event_not_rated: {
     status: 409,
     message:
-      'The event is not rated yet, or does not exist, which is not known while events of the project wait to be rated. ' +
+      'The event is not rated yet, or it does not exist: while events of the project wait to be rated, this is not known. ' +
       'Try again in a moment.',
   },
   correction_not_planned: { status: 409, message: 'Only a planned correction can be applied or deleted.' },

@@ -35,14 +35,15 @@ const USAGE = `tollgate ${VERSION}: usage metering, rating and limits
   tollgate verify                                 compare PostgreSQL and ClickHouse, exit with 1 if they differ
   tollgate repair [--incomplete]                  replace months in which ClickHouse differs, from the archive
   tollgate rebuild [--incomplete]                 rebuild the whole history in ClickHouse from the archive
+                                                    (--incomplete: without objects that the archive has lost)
   tollgate lost                                   list events whose objects are lost, exit with 1 if there are any
       [--give-up --reason TEXT]                     give them up: nothing waits for them any more
   tollgate backup PATH                            copy an installation on embedded stores to an empty folder, at any time
   tollgate restore PATH                           restore an installation to an empty data directory
   tollgate shards [N]                             show or change the number of shards (1 to 64) at any time
-  tollgate catalog apply FILE                     add a revision of every plan that is new or changed
+  tollgate catalog apply FILE                     save every subscription plan that is new or changed
   tollgate cell add NAME --url URL                add a cell to the directory, or change it and end its draining
-      [--number 0-127] [--capacity EVENTS_PER_S]    its number, and the load that it can carry (50000)
+      [--number 0-127] [--capacity EVENTS_PER_S]    its number, and the load that it can carry (default: 50000)
   tollgate cell list                              print the cells with their tenants and load
   tollgate cell drain NAME                        let a cell take no new tenants, and list its tenants
   tollgate tenant move TENANT CELL                move a tenant to another cell, or continue its move
@@ -52,9 +53,9 @@ const USAGE = `tollgate ${VERSION}: usage metering, rating and limits
       --project ID --extractor-rule-set ID          create pricing rule sets for this extractor rule set
       --project ID --update ID                      or update this pricing rule set
       [--models GLOB,...] [--provider NAME,...]     import only these models
-      [--purpose price|cost]                        as prices, or as costs (price)
+      [--purpose price|cost]                        import them as prices (default) or as costs
       [--name TEXT] [--currency CODE] [--effective-from UNIX_SECONDS]
-      [--prompt-tokens-dimension NAME]              dimension with the size of the prompt (prompt_size)
+      [--prompt-tokens-dimension NAME]              dimension with the size of the prompt (default: prompt_size)
       [--publish | --dry-run]                       publish the rules, or print them and send nothing
       [--url URL] [--api-key KEY]                   URL of the service, and a key with rules:write
   tollgate --version | --help
