@@ -145,8 +145,9 @@ export async function readUsageIn(tx: Tx, queries: readonly UsageQuery[]): Promi
 }
 
 function usageQuery(queries: readonly UsageQuery[]) {
+  const asked = queries.flatMap((query) => query.rules.map((rule) => [query, rule] as const));
   const column = <Value>(value: (query: UsageQuery, rule: AskedRule) => Value): Value[] =>
-    queries.flatMap((query) => query.rules.map((rule) => value(query, rule)));
+    asked.map(([query, rule]) => value(query, rule));
   const values: unknown[] = [
     column(({ projectNo }) => projectNo),
     column((_, { at }) => at.subject.type),

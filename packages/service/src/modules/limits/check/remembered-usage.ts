@@ -24,6 +24,9 @@ const READ_AGAIN_MAX = 1_000;
 export interface AskedPart {
   /** Asks for this window or wallet alone. */
   readonly query: UsageQuery;
+  /** Under which it is kept, so that neither is made again for each read. */
+  readonly number: number;
+  readonly name: string;
   /** How often it was read again since it was last asked for. */
   readonly unasked: number;
 }
@@ -69,7 +72,7 @@ export class RememberedUsage {
   keep(query: UsageQuery, read: UsageRead, mark: number): void {
     if (mark < this.#changedAt || mark < this.#forgottenAtOf(query)) return;
     this.#sequence += 1;
-    this.#put(query, read, { keptAt: this.#sequence, unasked: 0 });
+    this.#put(query, read, this.#sequence);
   }
 
   /** Returns what the query asks, as it was at one moment; undefined if a part is missing. */
@@ -106,10 +109,10 @@ export class RememberedUsage {
   /** Returns what is remembered of these keys and worth reading again, because it was asked for lately. */
   askedOf(keys: readonly number[]): AskedPart[] {
     const asked: AskedPart[] = [];
-    for (const key of new Set(keys)) {
-      for (const kept of this.#kept.get(key)?.values() ?? []) {
+    for (const number of new Set(keys)) {
+      for (const [name, kept] of this.#kept.get(number) ?? []) {
         if (kept.unasked >= UNASKED_LOOKS_MAX) continue;
-        asked.push({ query: partOf(kept), unasked: kept.unasked });
+        asked.push({ query: partOf(kept), number, name, unasked: kept.unasked });
         if (asked.length === READ_AGAIN_MAX) return asked;
       }
     }
@@ -133,8 +136,11 @@ export class RememberedUsage {
     this.#settledAt = mark;
     this.#sequence += 1;
     this.#changedAt = this.#sequence;
-    for (const [{ query, unasked }, read] of again) {
-      if (mark >= this.#forgottenAtOf(query)) this.#put(query, read, { keptAt: mark, unasked: unasked + 1 });
+    for (const [{ query, number, name, unasked }, read] of again) {
+      if (mark < this.#forgottenAtOf(query)) continue;
+      const [rule] = query.rules;
+      const value = rule === undefined ? read.available : read.counted[0];
+      this.#putPart(number, name, { query, rule, value, read, keptAt: mark, unasked: unasked + 1 });
     }
   }
 
@@ -144,15 +150,16 @@ export class RememberedUsage {
     this.#forgottenAt[groupOf(projectId)] = this.#sequence;
   }
 
-  #put(query: UsageQuery, read: UsageRead, kept: Pick<Kept, 'keptAt' | 'unasked'>): void {
+  #put(query: UsageQuery, read: UsageRead, keptAt: number): void {
+    const kept = { query, read, keptAt, unasked: 0 };
     for (const [index, rule] of query.rules.entries()) {
       if (!isRememberable(rule)) continue;
       const value = read.counted[index];
-      this.#putPart(numberOf(query, rule), nameOf(query, rule), { query, rule, value, read, ...kept });
+      this.#putPart(numberOf(query, rule), nameOf(query, rule), { ...kept, rule, value });
     }
     const { wallet } = query;
     if (wallet === undefined) return;
-    const ofWallet = { query, rule: undefined, value: read.available, read, ...kept };
+    const ofWallet = { ...kept, rule: undefined, value: read.available };
     this.#putPart(walletNumber(wallet), nameOfWallet(wallet), ofWallet);
   }
 
@@ -170,6 +177,7 @@ export class RememberedUsage {
 
 /** Returns a query for this window or wallet alone. */
 function partOf({ query, rule }: Kept): UsageQuery {
+  if (query.rules.length + Number(query.wallet !== undefined) === 1) return query;
   return rule === undefined ? { ...query, rules: [] } : { ...query, rules: [rule], wallet: undefined };
 }
 

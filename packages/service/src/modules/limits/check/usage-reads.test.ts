@@ -1,13 +1,18 @@
+import type { KyselyPlugin } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ProjectRef } from '../../../kernel/scope.js';
+import { noteKeys } from '../../../platform/changes/index.js';
+import { transaction } from '../../../platform/postgres/index.js';
 import { waitFor } from '../../../testing/index.js';
 import { plainInput } from '../leases/lease-calls.testing.js';
 import { readUnlocked } from '../leases/unlocked.js';
 import { catalogSource } from '../rules/catalog-store.js';
 import { LimitCatalog } from '../rules/index.js';
+import { subjectNumber } from '../rules/route-rules.js';
+import type { AskedRule, UsageQuery } from './limit-status-store.js';
 import { createTestLimits, makeLimit, makeRoute, type TestLimits } from './realtime.testing.js';
 import { SubjectLimits } from './subject-limits.js';
-import { USAGE_FRESH_MS } from './usage-reads.js';
+import { USAGE_FRESH_MS, UsageReads } from './usage-reads.js';
 
 const LOOK_MS = USAGE_FRESH_MS * 0.4;
 const ONE = 10n ** 18n;
@@ -62,6 +67,41 @@ describe('usage that is read again', () => {
     await waitFor(async () => (await read()).reserved === reserved + 1, { what: 'the change' });
     await readUntil('memory');
     expect(await read()).toEqual({ reserved: reserved + 1, source: 'memory' });
+  });
+
+  it('is read in statements of bounded size, on one snapshot', async () => {
+    const { postgres, projectId } = api;
+    const { projectNo } = project;
+    const subjects = Array.from({ length: 600 }, (_, index) => ({ type: 'user', id: `many-${index}` }));
+    const queries = subjects.map((subject): UsageQuery => {
+      const rule = { ruleNo: 1, period: { kind: 'calendar' } };
+      const asked = { at: { level: 0, subject }, rule, window: { startS: 0 }, value: undefined };
+      return { projectId, projectNo, rules: [asked as unknown as AskedRule], wallet: undefined };
+    });
+    const sizes: number[] = [];
+    const counting: KyselyPlugin = {
+      transformQuery: ({ node }) => node,
+      transformResult: async ({ result }) => {
+        if ('reserved_version' in (result.rows[0] ?? {})) sizes.push(result.rows.length);
+        return result;
+      },
+    };
+    const memory = { freshMs: USAGE_FRESH_MS, log: { warn: () => {} }, monotonicMs: () => nowMs };
+    const observed = { db: postgres.db.withPlugin(counting), pool: postgres.pool };
+    const reads = new UsageReads({ postgres: observed, memory });
+    const areRemembered = async () => {
+      const { database } = reads.answerCounts;
+      await Promise.all(queries.map((query) => reads.read(query)));
+      return reads.answerCounts.database === database;
+    };
+    await waitFor(areRemembered, { what: 'windows from memory' });
+    const keys = subjects.map((subject) => subjectNumber(projectNo, subject));
+    await transaction(postgres, (tx) => noteKeys(tx, keys));
+    nowMs = LOOK_MS;
+    await areRemembered();
+    await waitFor(async () => sizes.length > 2, { what: 'the windows that have changed' });
+    expect(sizes).toEqual([250, 250, 100]);
+    await waitFor(areRemembered, { what: 'windows from memory' });
   });
 
   it('comes from the database once the last look is too old', async () => {

@@ -4,12 +4,17 @@ import type { Postgres, Tx } from '../../../platform/postgres/index.js';
 import type { MeasuredQueue } from './group-metrics.js';
 import { answered, Groups, TOGETHER } from './groups.js';
 import { readUsage, readUsageIn, type UsageQuery, type UsageRead } from './limit-status-store.js';
-import { RememberedUsage } from './remembered-usage.js';
+import { type AskedPart, RememberedUsage } from './remembered-usage.js';
 
 /** Upper bound of the age of an answer, in milliseconds. */
 export const USAGE_FRESH_MS = 250;
 /** The share of that time after which changes are read again. */
 const LOOK_AFTER_SHARE = 0.4;
+/**
+ * Windows and wallets that one statement reads again. Making the statement and taking its rows takes a millisecond or
+ * so, for which checks wait; smaller statements cost the database more in all.
+ */
+const READ_AGAIN_STEP = 250;
 /** Reading changes takes as much time as a few reads of usage; it is not worth it for fewer. */
 const READS_PER_LOOK_MIN = 5;
 
@@ -113,11 +118,16 @@ class UsageMemory implements ChangeMemory {
   /** Reads changed windows and wallets again. Meanwhile, answers show the moment of the look before this one. */
   async learn(keys: readonly number[] | undefined, mark: number, tx: Tx): Promise<void> {
     const asked = keys === undefined ? [] : this.#remembered.askedOf(keys);
-    const reads = await readUsageIn(
-      tx,
-      asked.map(({ query }) => query),
-    );
-    const again = asked.map((part, index) => [part, present(reads[index], 'a read')] as const);
+    const again: (readonly [AskedPart, UsageRead])[] = [];
+    // All statements read the snapshot of the transaction.
+    for (let at = 0; at < asked.length; at += READ_AGAIN_STEP) {
+      const parts = asked.slice(at, at + READ_AGAIN_STEP);
+      const reads = await readUsageIn(
+        tx,
+        parts.map(({ query }) => query),
+      );
+      for (const [index, part] of parts.entries()) again.push([part, present(reads[index], 'a read')]);
+    }
     this.#remembered.learn(keys, mark, again);
   }
 
