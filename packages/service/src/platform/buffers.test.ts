@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { checksum, totalBytes, writeBuffers } from './buffers.js';
+import { checksum, checksumText, checksumTextInSteps, totalBytes, writeBuffers } from './buffers.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-buffers-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -41,6 +41,23 @@ describe('bytes in pieces', () => {
       }),
     );
     expect(checksum([Buffer.from('a'), Buffer.alloc(0), Buffer.from('b')])).toBe(crc32('ab'));
+  });
+
+  it.each([0, 1, 262_144, 262_145, 1_000_000])('are summed in steps as at once: %i bytes', async (size) => {
+    const bytes = Buffer.from(Array.from({ length: size }, (_, at) => at % 251));
+    expect(await checksumTextInSteps(bytes)).toBe(checksumText([bytes]));
+  });
+
+  it('let others run between the steps of a sum', async () => {
+    let turns = 0;
+    const count = () => {
+      turns += 1;
+      next = setImmediate(count);
+    };
+    let next = setImmediate(count);
+    await checksumTextInSteps(Buffer.alloc(2_000_000));
+    clearImmediate(next);
+    expect(turns).toBeGreaterThanOrEqual(7);
   });
 
   it('are written to a file, from its beginning or from an offset on', async () => {

@@ -1,8 +1,12 @@
 import type { FileHandle } from 'node:fs/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 
 /** Consecutive bytes, in the pieces in which they were made. */
 export type Buffers = readonly Buffer[];
+
+/** Bytes that are summed up in a fraction of a millisecond. */
+const CHECKSUM_STEP_BYTES = 256 * 1_024;
 
 export function totalBytes(buffers: Buffers): number {
   return buffers.reduce((sum, { length }) => sum + length, 0);
@@ -16,7 +20,21 @@ export function checksum(buffers: Buffers): number {
 
 /** CRC-32 of all the bytes, as eight hexadecimal digits. */
 export function checksumText(buffers: Buffers): string {
-  return checksum(buffers).toString(16).padStart(8, '0');
+  return textOf(checksum(buffers));
+}
+
+/** As `checksumText`, in steps: requests are served between two of them. */
+export async function checksumTextInSteps(bytes: Buffer): Promise<string> {
+  let sum = checksum([bytes.subarray(0, CHECKSUM_STEP_BYTES)]);
+  for (let at = CHECKSUM_STEP_BYTES; at < bytes.length; at += CHECKSUM_STEP_BYTES) {
+    await nextTurn();
+    sum = crc32(bytes.subarray(at, at + CHECKSUM_STEP_BYTES), sum);
+  }
+  return textOf(sum);
+}
+
+function textOf(sum: number): string {
+  return sum.toString(16).padStart(8, '0');
 }
 
 /**

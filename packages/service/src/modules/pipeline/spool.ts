@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Buffers, checksumText, totalBytes, writeBuffers } from '../../platform/buffers.js';
+import {
+  type Buffers,
+  checksumText,
+  checksumTextInSteps,
+  totalBytes,
+  writeBuffers,
+} from '../../platform/buffers.js';
 import { isObjectKey, type ObjectKind, type ObjectStore } from '../../platform/object-store/index.js';
 import { isBackupUnderWay, type Postgres, transaction } from '../../platform/postgres/index.js';
 import { syncFolder } from '../../platform/sync-folder.js';
@@ -150,13 +156,14 @@ async function readVerified(folder: string, name: string): Promise<Buffer> {
 }
 
 /** @throws SpoolCorruptError if these are not the rows that were stored under this name */
-function verified(name: string, bytes: Buffer | undefined): Buffer {
+async function verified(name: string, bytes: Buffer | undefined): Promise<Buffer> {
   const [, size, sum] = FILE_NAME.exec(name) ?? [];
   if (size === undefined) throw new SpoolCorruptError(name, 'not a file name of the spool');
   if (bytes === undefined) throw new SpoolCorruptError(name, 'is missing');
   if (bytes.length !== Number(size))
     throw new SpoolCorruptError(name, `${bytes.length} bytes instead of ${size}`);
-  if (checksumText([bytes]) !== sum) throw new SpoolCorruptError(name, 'its checksum does not match');
+  if ((await checksumTextInSteps(bytes)) !== sum)
+    throw new SpoolCorruptError(name, 'its checksum does not match');
   return bytes;
 }
 
