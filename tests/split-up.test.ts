@@ -15,10 +15,10 @@ const isLong = LONG_MS > 0;
 const PROJECTS = 8;
 const CLIENTS = 6;
 /** The faults last as long with fewer requests, which leave the processors to the processes that recover. */
-const CLIENT_PAUSE_MS = isLong ? 100 : 300;
+const CLIENT_PAUSE_MS = isLong ? 100 : 600;
 const CLICKHOUSE_AWAY_MS = isLong ? 180_000 : 0;
 /** Requests that are accepted while ClickHouse is away, and before each other fault. */
-const REQUESTS_BETWEEN = 20;
+const REQUESTS_BETWEEN = isLong ? 20 : 10;
 /** A lost process is replaced within 15 s; the rest of the time is for a busy machine. */
 const RECOVERY = { timeoutMs: 120_000 };
 
