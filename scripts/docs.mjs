@@ -39,7 +39,7 @@ if (process.argv.includes('--write')) {
   const problems = [
     ...staleness(),
     ...missing(),
-    ...unlistedRecords(),
+    ...recordsOutOfIndex(),
     ...pages.flatMap(brokenLinks),
     ...lostFiles(pages),
   ];
@@ -159,12 +159,17 @@ function missing() {
     .map((path) => `${path} is missing.`);
 }
 
-/** Decision records that the index does not list. */
-function unlistedRecords() {
-  const index = read('docs/decisions/README.md');
-  return readdirSync(inRepository('docs/decisions'))
-    .filter((name) => /^\d{4}-/.test(name) && !index.includes(`](${name})`))
-    .map((name) => `docs/decisions/README.md does not list ${name}.`);
+/** The index lists each decision record once, in the order of their numbers. */
+function recordsOutOfIndex() {
+  const path = 'docs/decisions/README.md';
+  const listed = [...read(path).matchAll(/^\| \[\d+\]\((\d{4}-[^)]+)\)/gm)].map(([, name]) => name);
+  const records = readdirSync(inRepository('docs/decisions')).filter((name) => /^\d{4}-/.test(name));
+  const unlisted = records.filter((name) => !listed.includes(name));
+  const outOfOrder = listed.filter((name, at) => at > 0 && name <= listed[at - 1]);
+  return [
+    ...unlisted.map((name) => `${path} does not list ${name}.`),
+    ...outOfOrder.map((name) => `${path} lists ${name} twice, or not in the order of the numbers.`),
+  ];
 }
 
 /** Every Markdown file below a folder of the repository. */
