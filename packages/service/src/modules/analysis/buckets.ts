@@ -26,7 +26,10 @@ export function chooseBuckets(asked = AUTOMATIC, from: number, to: number, timez
   if (asked === TOTALS) return { text: TOTALS, starts: [] };
   const wanted = asked === AUTOMATIC ? automaticBucket(from, to, timezone) : parseBucketSize(asked);
   if (wanted === undefined) {
-    throw invalidRequest('bucket_size', 'must be auto, none, or a positive duration such as 1m, 2h, 3d, 1mo');
+    throw invalidRequest(
+      'bucket_size',
+      'must be auto, none, or a duration of at most ten years, such as 1m, 2h, 3d, 1mo',
+    );
   }
   const size = raiseBucket(wanted, from, to, timezone);
   return { text: formatBucketSize(size), starts: bucketStarts(from, to, size, timezone) };

@@ -1,3 +1,4 @@
+import { MEASURES as EVERY_MEASURE } from '@tollgate/contract';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { TestApi } from '../../testing/api.js';
 import { insertUsageRows, stored, type TestClickHouse, usageItem, usageRow } from '../../testing/index.js';
@@ -88,6 +89,13 @@ it.each([
 ])('refuses a wrong %s by name: %j', async (path, measures) => {
   const { status, json } = await ask({ measures });
   expect([status, json().code, json().details[0].path]).toEqual([400, 'invalid_request', path]);
+});
+
+it('lists the measures where one is misspelled', async () => {
+  const { json } = await ask({ measures: ['p51'] });
+  expect(json().details[0].message).toBe(
+    `expected one of ${EVERY_MEASURE.join(', ')}, or text that matches ^unique:`,
+  );
 });
 
 it('takes four counts of different values, also when one of them is sent twice', async () => {

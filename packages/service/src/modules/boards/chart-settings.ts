@@ -85,7 +85,10 @@ function bucketSizeOf(type: ChartType, asked: string | undefined): string {
   }
   const size = asked ?? AUTOMATIC;
   if (size === AUTOMATIC || parseBucketSize(size) !== undefined) return size;
-  throw invalidRequest('bucket_size', 'must be auto or a positive duration such as 1m, 2h, 3d, 1mo');
+  throw invalidRequest(
+    'bucket_size',
+    'must be auto or a duration of at most ten years, such as 1m, 2h, 3d, 1mo',
+  );
 }
 
 /** Returns the query of a chart, in the timezone of its board. */

@@ -23,6 +23,12 @@ const Item = Type.Object(
     metric: Type.String({ minLength: 1, maxLength: 5 }),
     type: Type.Optional(Type.Union([Type.Literal('number'), Type.Literal('decimal_string')])),
     size: Type.Optional(Type.Union([Type.String(), Type.Integer()])),
+    measure: Type.Optional(
+      Type.Union([
+        Type.Unsafe({ type: 'string', enum: ['p50', 'p90'] }),
+        Type.String({ pattern: '^unique:', minLength: 8 }),
+      ]),
+    ),
     'x-unit': Type.Optional(Type.String({ pattern: '^[a-z]+$' })),
     count: Type.Optional(Type.Integer({ minimum: 1, maximum: 9 })),
     quantity: Type.Optional(Type.Union([Type.Number(), Type.String({ minLength: 1 })])),
@@ -91,6 +97,24 @@ describe('a body', () => {
       { items: [{ metric: 'm', quantity: Number.POSITIVE_INFINITY }] },
       'items[0].quantity',
       'the number is too large',
+    ],
+    [
+      'neither a listed text nor one of a form',
+      { items: [{ metric: 'm', measure: 'p42' }] },
+      'items[0].measure',
+      'expected one of p50, p90, or text that matches ^unique:',
+    ],
+    [
+      'a number for a listed text or one of a form',
+      { items: [{ metric: 'm', measure: 42 }] },
+      'items[0].measure',
+      'expected one of p50, p90, or text that matches ^unique:',
+    ],
+    [
+      'text of a form that is too short',
+      { items: [{ metric: 'm', measure: 'unique:' }] },
+      'items[0].measure',
+      'expected at least 8 characters',
     ],
     [
       'too many entries of a map',

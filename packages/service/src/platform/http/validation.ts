@@ -134,7 +134,11 @@ function insideChoice(findings: readonly ErrorObject[], index: number): readonly
       ({ keyword, instancePath }) => instancePath !== choice.instancePath || !OF_KIND.has(keyword),
     ),
   );
-  return fitting.length === 1 ? (fitting[0] ?? []) : [choice];
+  const [only, ...others] = fitting;
+  if (only === undefined || others.length > 0) return [choice];
+  // Text that is no listed value and lacks the form of all others may be meant as either.
+  const hasValues = [...byBranch.values()].some((branch) => branch.some(({ keyword }) => keyword === 'enum'));
+  return hasValues && only.some(({ keyword }) => keyword === 'pattern') ? [choice] : only;
 }
 
 /** Keywords that say for which kind of value a branch is. */
@@ -193,10 +197,18 @@ function expectedChoice(branches: readonly Record<string, unknown>[]): string {
   if (branches.every((branch) => 'const' in branch)) {
     return `expected one of ${branches.map((branch) => plain(branch.const)).join(', ')}`;
   }
+  const texts = branches.map(textsOf);
+  if (texts.every((text) => text !== undefined)) return `expected ${texts.join(', or ')}`;
   const types = branches.flatMap((branch) => (branch.type === undefined ? [] : (branch.type as string)));
   return types.length === branches.length
     ? `expected ${withArticle(types)}`
     : 'matches none of the accepted forms';
+}
+
+/** Describes a branch that accepts listed values, or text of a form; undefined for any other. */
+function textsOf({ enum: values, pattern }: Record<string, unknown>): string | undefined {
+  if (Array.isArray(values)) return `one of ${values.map(plain).join(', ')}`;
+  return pattern === undefined ? undefined : `text that matches ${String(pattern)}`;
 }
 
 function withArticle(types: string | readonly string[]): string {
