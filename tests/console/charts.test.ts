@@ -91,10 +91,7 @@ describe.runIf(hasBrowser)('charts', () => {
     await waitFor(async () => page.url().endsWith('?month=this'), { what: 'the address' });
     // A month alone has a bar, in the middle.
     await waitFor(() => page.evaluate<boolean>(IS_FILLED_IN_THE_MIDDLE), { what: 'the bar' });
-    await page
-      .getByRole('status')
-      .filter({ hasText: /^Every 5 s/ })
-      .waitFor();
+    await page.getByRole('status').filter({ hasText: /^Live/ }).waitFor();
   });
 
   it('name what no usage has had', async () => {

@@ -98,7 +98,7 @@ describe.runIf(hasBrowser)('charts of totals, and filters of a board', () => {
     await card('All tokens').getByText('12', { exact: true }).waitFor();
     await card('Only gpt-5').getByText('cannot be combined with the filter of the board').waitFor();
     expect(new URL(page.url()).searchParams.get('filters')).toBe('{"model":{"in":["gpt-5-mini"]}}');
-    await page.getByText('Every 5 s', { exact: true }).first().waitFor();
+    await page.getByText('Live', { exact: true }).first().waitFor();
 
     const shared = await opened.openAnother();
     await shared.goto(page.url());

@@ -95,7 +95,12 @@ export function useChartData({ query, timezone, range, isFollowed = false, updat
   });
 }
 
-function analysisQuery(query: ChartQuery | undefined, timezone: string, range: TimeRange): AnalysisQuery {
+/** The body of a chart's query over a range. */
+export function analysisQuery(
+  query: ChartQuery | undefined,
+  timezone: string,
+  range: TimeRange,
+): AnalysisQuery {
   return { ...query, timezone, time_range: range };
 }
 

@@ -1,4 +1,4 @@
-import type { Board, BoardWithCharts, Chart } from '@tollgate/contract';
+import type { Board, BoardWithCharts } from '@tollgate/contract';
 import { ChartColumn, Ellipsis, Pencil, Plus, Trash2 } from 'lucide-react';
 import { lazy, Suspense, useMemo, useState } from 'react';
 import { useSearchParams } from 'wouter';
@@ -44,8 +44,11 @@ function OpenBoard({ board, charts }: BoardWithCharts) {
   const [updates] = useState(() => new UpdateBuffer());
   const mayChange = useMay('analytics:write');
   const shown = useMemo(() => charts.map((chart) => filteredChart(chart, filters)), [charts, filters]);
-  const isFiltered = Object.keys(filters).length > 0;
-  const stream = useBoardStream(isFiltered ? NOT_FOLLOWED : charts, board.timezone, range, updates);
+  const queried = useMemo(
+    () => shown.filter(({ conflict }) => conflict === undefined).map(({ chart }) => chart),
+    [shown],
+  );
+  const stream = useBoardStream(queried, board.timezone, range, updates);
   const usage = useMemo(() => rangeBounds(range, nowS()), [range]);
   const { id } = useProject();
   const newChart = mayChange && (
@@ -94,9 +97,6 @@ function OpenBoard({ board, charts }: BoardWithCharts) {
     </>
   );
 }
-
-/** A board whose filters are not those of its saved charts. */
-const NOT_FOLLOWED: readonly Chart[] = [];
 
 /** Interval at which the current month is computed again, because a new one may have begun. */
 const MONTH_CHECK_MS = 60_000;

@@ -1,17 +1,19 @@
 import { type QueryClient, type QueryKey, useQueryClient } from '@tanstack/react-query';
-import type { Chart, StreamBuckets } from '@tollgate/contract';
-import { ApiError, type FollowOptions, type StreamMessage } from '@tollgate/sdk/browser';
+import type { AnalysisQuery, Chart, StreamBuckets } from '@tollgate/contract';
+import { ApiError, type FollowOptions, type FollowQuery, type StreamMessage } from '@tollgate/sdk/browser';
 import { useEffect, useRef, useState } from 'react';
 import { nowS } from '../../clock.js';
 import { useProjectClient } from '../../project.js';
 import { usePageVisible } from '../../visibility.js';
-import { chartDataKey } from './api.js';
+import { analysisQuery, chartDataKey } from './api.js';
 import { type ChartData, withBuckets } from './chart-data.js';
 import type { TimeRange } from './time-range.js';
 import type { UpdateBuffer } from './update-buffer.js';
 
 /** Charts that one stream follows. One stream per page: a browser opens no more than six connections to a service. */
 const FOLLOWED_MAX = 16;
+/** Upper bound of the queries in the URL of a stream: common proxies take 8 KiB. */
+const QUERIES_CHARS_MAX = 7_000;
 const RETRY_MS_MIN = 1_000;
 const RETRY_MS_MAX = 30_000;
 /** The time after which streams of the same key may have ended. */
@@ -33,11 +35,9 @@ export interface BoardStream {
 }
 
 const NONE_FOLLOWED: ReadonlySet<string> = new Set();
+const NO_CHARTS: readonly Chart[] = [];
 
-/**
- * Follows the charts of a board while its page is visible, and applies updates to their data. Charts with filters of
- * the board poll instead, because a stream has the saved queries.
- */
+/** Follows the charts of a board while its page is visible, and applies updates to their data. */
 export function useBoardStream(
   charts: readonly Chart[],
   timezone: string,
@@ -48,28 +48,39 @@ export function useBoardStream(
   const client = useQueryClient();
   const isVisible = usePageVisible();
   const [liveStatus, setLiveStatus] = useState<LiveStatus>('connecting');
-  // Data is always queried after this position, so a stream for another range can resume from it, too.
+  // Data is always queried after this position, so a stream of other queries can resume from it, too.
   const position = useRef<string>(undefined);
-  const followed = charts.slice(0, FOLLOWED_MAX);
-  const seconds = 'last_seconds' in range ? range.last_seconds : undefined;
-  const chartsText = followed.map(({ chart_id, updated_at }) => `${chart_id} ${updated_at}`).join();
+  const followed = isOver(range) ? NO_CHARTS : followedCharts(charts, timezone, range);
+  const queryText = JSON.stringify(followed.map(({ query }) => analysisQuery(query, timezone, range)));
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `chartsText` stands for the charts
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `queryText` stands for the charts
   useEffect(() => {
-    if (seconds === undefined || chartsText === '' || !isVisible) return;
+    if (followed.length === 0 || !isVisible) return;
     const keys = followed.map(({ query }) => chartDataKey(project.projectId, query, timezone, range));
-    const query = { chart_id: followed.map(({ chart_id }) => chart_id), last_seconds: seconds };
+    const query: FollowQuery = { query: JSON.parse(queryText) as AnalysisQuery[] };
     const controller = new AbortController();
     const updater = new ChartUpdater(client, keys, updates);
     const follow = (options: FollowOptions) => project.analysis.follow(query, options);
     void keepFollowing(follow, controller.signal, position, updater, setLiveStatus);
     return () => controller.abort();
-  }, [client, project, chartsText, timezone, seconds, isVisible, updates]);
+  }, [client, project, queryText, timezone, isVisible, updates]);
 
-  if (seconds === undefined || charts.length === 0)
+  if (followed.length === 0)
     return { liveStatus: isOver(range) ? 'none' : 'polling', followed: NONE_FOLLOWED };
   const isLive = liveStatus === 'live';
   return { liveStatus, followed: isLive ? new Set(followed.map(({ chart_id }) => chart_id)) : NONE_FOLLOWED };
+}
+
+/** Returns the first charts, as many as one stream follows; a chart whose query is too long is left out. */
+export function followedCharts(charts: readonly Chart[], timezone: string, range: TimeRange): Chart[] {
+  let chars = 0;
+  return charts.slice(0, FOLLOWED_MAX).filter(({ query }) => {
+    const text = JSON.stringify(analysisQuery(query, timezone, range));
+    const length = `&query=${encodeURIComponent(text)}`.length;
+    if (chars + length > QUERIES_CHARS_MAX) return false;
+    chars += length;
+    return true;
+  });
 }
 
 /** Whether a range is in the past. */

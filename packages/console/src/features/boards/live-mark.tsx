@@ -15,7 +15,7 @@ const MARKS: Readonly<Record<Exclude<LiveStatus, 'none'>, { label: string; meani
     },
     polling: {
       label: 'Every 5 s',
-      meaning: 'No live updates for this range, or no connection. Charts refresh every 5 seconds.',
+      meaning: 'No connection for live updates. Charts refresh every 5 seconds.',
       dot: 'bg-warn',
     },
   };
