@@ -1,3 +1,4 @@
+import { MEASURES, type Measure } from '@tollgate/contract';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ManualClock } from '../../kernel/clock.js';
@@ -39,6 +40,11 @@ beforeAll(async () => {
 
 afterAll(() => house.drop());
 
+const costIn = (currency: string, amount: bigint) => ({
+  ...{ amount, currency },
+  ...{ ruleSetId: 'prs_cost', ruleSetVersion: 1, ruleName: 'cost' },
+});
+
 /** Spread over weeks, on second, minute and day boundaries too. */
 function rowOf(index: number): UsageEventRow {
   const occurredAt = FROM_S + Math.floor((index * SPAN_S) / EVENTS) + (index % 4) * 19;
@@ -49,7 +55,11 @@ function rowOf(index: number): UsageEventRow {
     subjectId: `u${index % 5}`,
     dimensions: new Map([['model', `m${index % 3}`]]),
     items: [
-      usageItem({ quantity: stored(`${index}.000000000000000001`), amount: stored(`0.${index + 1}`) }),
+      usageItem({
+        quantity: stored(`${index}.000000000000000001`),
+        amount: stored(`0.${index + 1}`),
+        cost: costIn(index % 3 === 0 ? 'EUR' : 'USD', stored(`0.0${index + 1}`)),
+      }),
       usageItem({ metric: 'llm.calls', unit: '', currency: index % 2 === 0 ? 'EUR' : '' }),
     ],
   });
@@ -72,9 +82,7 @@ const questions = fc.record({
   range: fc.tuple(moment, moment).map(([a, b]) => ({ from: Math.min(a, b), to: Math.max(a, b) + 1 })),
   bucket_size: fc.constantFrom('auto', '7m', '1h', '1d', 'none') as fc.Arbitrary<never>,
   group_by: fc.subarray(['model', 'subject_type', 'subject_id']),
-  measures: fc.subarray(['item_count', 'quantity', 'amount', 'minimum', 'maximum'] as const, {
-    minLength: 1,
-  }),
+  measures: fc.subarray<Measure>([...MEASURES, 'unique:model', 'unique:@subject_id'], { minLength: 1 }),
   timezone: fc.constantFrom('UTC', 'Asia/Kathmandu', 'America/New_York'),
 });
 
