@@ -4,10 +4,7 @@ import { useState } from 'react';
 import { Button } from '../../ui/button.js';
 import type { BoardFilters } from './board-filters.js';
 import { FilterFields } from './filter-fields.js';
-import { dimensionsOf, useMetrics } from './metrics.js';
-
-/** Names that every usage has, besides its dimensions. */
-const RESERVED = ['@account_id', '@pricing_source'];
+import { nameLabel, namesOf, useMetrics } from './metrics.js';
 
 /** The filters of a board: what holds for all its charts. They are part of the address. */
 export function BoardFilterBar({
@@ -24,11 +21,10 @@ export function BoardFilterBar({
   const all = metrics.data ?? [];
   const names = [
     ...new Set([
-      ...dimensionsOf(
+      ...namesOf(
         all,
         all.map(({ metric }) => metric),
       ),
-      ...RESERVED,
       ...Object.keys(filters),
     ]),
   ];
@@ -61,7 +57,7 @@ export function BoardFilterBar({
             <span className="truncate">{filterText(name, filter)}</span>
             <button
               type="button"
-              aria-label={`Remove the filter on ${name}`}
+              aria-label={`Remove the filter on ${nameLabel(name)}`}
               onClick={() => edit(without(name))}
               className="grid size-6 shrink-0 place-items-center rounded-full hover:bg-sunken"
             >
@@ -80,6 +76,9 @@ export function BoardFilterBar({
 }
 
 function filterText(name: string, { in: some, not_in: none, exists }: DimensionFilter): string {
-  if (exists !== undefined) return `${name} is ${exists ? '' : 'not '}set`;
-  return some === undefined ? `${name} is none of ${(none ?? []).join(', ')}` : `${name}: ${some.join(', ')}`;
+  const label = nameLabel(name);
+  if (exists !== undefined) return `${label} is ${exists ? '' : 'not '}set`;
+  return some === undefined
+    ? `${label} is none of ${(none ?? []).join(', ')}`
+    : `${label}: ${some.join(', ')}`;
 }

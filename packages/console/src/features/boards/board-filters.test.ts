@@ -21,6 +21,16 @@ describe('filters of a board', () => {
     expect(boardFiltersOf(new URLSearchParams(boardFiltersAddress(filters)))).toEqual(filters);
   });
 
+  it('on a subject have one name, however the chart and the address call it', () => {
+    expect(boardFiltersOf(new URLSearchParams({ filters: '{"subject_id":{"in":["a"]}}' }))).toEqual({
+      '@subject_id': { in: ['a'] },
+    });
+    const chart = { query: { filters: { subject_id: { in: ['a', 'b'] } } } } as unknown as Chart;
+    const both = filteredChart(chart, { '@subject_id': { in: ['b', 'c'] } });
+    expect(both.chart.query.filters).toEqual({ '@subject_id': { in: ['b'] } });
+    expect(filteredChart(chart, { '@subject_id': { in: ['c'] } }).conflict).toBe('@subject_id');
+  });
+
   it('without values are not part of the address', () => {
     expect(boardFiltersAddress({ model: { in: [] }, region: { exists: true } })).toEqual({
       filters: '{"region":{"exists":true}}',

@@ -1,4 +1,5 @@
 import type { Chart, DimensionFilter } from '@tollgate/contract';
+import { listedFilters } from './metrics.js';
 
 /** Conditions on dimensions by name, which hold for every chart of a board. */
 export type BoardFilters = Readonly<Record<string, DimensionFilter>>;
@@ -18,7 +19,7 @@ export function boardFiltersOf(address: URLSearchParams): BoardFilters {
     return {};
   }
   if (typeof found !== 'object' || found === null || Array.isArray(found)) return {};
-  return Object.fromEntries(Object.entries(found).filter(([, filter]) => isFilter(filter)));
+  return listedFilters(Object.fromEntries(Object.entries(found).filter(([, filter]) => isFilter(filter))));
 }
 
 /** The parameter of these filters; conditions without values are left out. */
@@ -38,7 +39,7 @@ export interface FilteredChart {
 
 /** Adds the filters of a board to the query of a chart: all must hold. */
 export function filteredChart(chart: Chart, filters: BoardFilters): FilteredChart {
-  const all: Record<string, DimensionFilter> = { ...chart.query.filters };
+  const all: Record<string, DimensionFilter> = listedFilters(chart.query.filters ?? {});
   for (const [name, filter] of Object.entries(filters)) {
     const own = Object.hasOwn(all, name) ? all[name] : undefined;
     const both = own === undefined ? filter : bothOf(own, filter);

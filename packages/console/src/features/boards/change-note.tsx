@@ -1,6 +1,6 @@
 import { Minus, TrendingDown, TrendingUp } from 'lucide-react';
 import { decimalExact } from '../../format.js';
-import { changeSince } from './totals.js';
+import { changeSince, percentText } from './totals.js';
 
 const ICONS = new Map([
   [-1, { Icon: TrendingDown, word: 'less' }],
@@ -18,12 +18,11 @@ export function ChangeNote({
   const change = changeSince(now, before);
   if (change === undefined) return null;
   const { Icon, word } = ICONS.get(change.direction) ?? { Icon: Minus, word: 'no change' };
-  const percent = change.percent === undefined ? 'new' : `${change.percent} %`;
   const title = `${decimalExact(before ?? '0')} in the period before`;
   return (
-    <span className="tabular inline-flex items-center gap-1 text-xs text-ink-soft" title={title}>
-      <Icon size={13} aria-hidden="true" />
-      <span>{percent}</span>
+    <span className="tabular inline-flex items-baseline gap-1 text-xs text-ink-soft" title={title}>
+      <Icon size={13} aria-hidden="true" className="self-center" />
+      <span>{percentText(change)}</span>
       <span className="sr-only">
         {word}: {title}
       </span>

@@ -15,6 +15,7 @@ import { type EventLinks, useEventLinks } from './event-links.js';
 import { Hover, HoverText } from './hover.js';
 import { MeasureChoice } from './measure-choice.js';
 import { preferredMeasure } from './measures.js';
+import { nameLabel } from './metrics.js';
 import type { SeriesSet } from './series.js';
 import type { TimeRange } from './time-range.js';
 import type { PreviousTotals } from './totals.js';
@@ -46,7 +47,11 @@ export function ChartCard(props: ChartCardProps) {
   const isSeen = useSeen(card);
   const query = isSeen && conflict === undefined ? chart.query : undefined;
   const data = useChartData({ query, timezone, range, isFollowed, updates });
-  const [measure, setMeasure] = useState<Measure>(preferredMeasure(chart.measures));
+  const [chosen, setMeasure] = useState<Measure>();
+  // Those of the rows that are shown: a chart that was edited may measure something else.
+  const measures = data.data?.measures ?? chart.measures;
+  const isKept = chosen !== undefined && measures.includes(chosen);
+  const measure = isKept ? chosen : preferredMeasure(measures, chart.limit !== null);
   const [isTable, setTable] = useState(false);
   const [hover] = useState(() => new Hover());
   const set = useSeries(data.data, measure, range);
@@ -59,7 +64,7 @@ export function ChartCard(props: ChartCardProps) {
       aria-label={chart.title}
       className="flex h-full flex-col rounded-xl border border-line bg-panel shadow-xs"
     >
-      <header className="flex items-center gap-2 py-2.5 pr-2 pl-4">
+      <header className="flex flex-wrap items-center gap-2 py-2.5 pr-2 pl-4 sm:flex-nowrap">
         {handle}
         <div className="min-w-0 grow">
           <h2 className="truncate text-[13px] font-semibold" title={chart.description ?? undefined}>
@@ -74,7 +79,9 @@ export function ChartCard(props: ChartCardProps) {
             />
           </p>
         </div>
-        <MeasureChoice measures={chart.measures} chosen={measure} onChoose={setMeasure} />
+        <div className="order-last basis-full empty:hidden sm:order-none sm:basis-auto">
+          <MeasureChoice measures={measures} chosen={measure} onChoose={setMeasure} />
+        </div>
         <ChartMenu
           {...{ chart, timezone, range, card, set, isTable, onDo }}
           note={momentNote(chart, data.data, set, undefined)}
@@ -104,7 +111,7 @@ export function ChartCard(props: ChartCardProps) {
 function FilterConflict({ name }: { readonly name: string }) {
   return (
     <p className="flex h-72 items-center justify-center px-6 pb-4 text-center text-[13px] text-ink-soft">
-      This chart has a filter on {name} that cannot be combined with the filter of the board.
+      This chart has a filter on {nameLabel(name)} that cannot be combined with the filter of the board.
     </p>
   );
 }

@@ -9,7 +9,10 @@ import {
   type DimensionFilter,
   isOfTotals,
   type Measure,
+  UNIQUE_PREFIX,
+  uniqueName,
 } from '@tollgate/contract';
+import { listedFilters, listedName } from './metrics.js';
 
 /** More groups than a chart has colours for are hard to distinguish. */
 const GROUPS_SHOWN = 10;
@@ -59,12 +62,27 @@ export function chartDraft(chart: Chart): ChartDraft {
     comparison: chart.comparison ?? undefined,
     metricsMode: modeOf(chart),
     metrics: chart.metrics ?? [],
-    measures: chart.measures,
-    groupBy: chart.group_by.filter((name) => name !== 'bucket'),
+    measures: [...new Set(chart.measures.map(listedMeasure))],
+    groupBy: [...new Set(chart.group_by.filter((name) => name !== 'bucket').map(listedName))],
     bucketSize: isOfTotals(chart.chart_type) ? 'auto' : chart.bucket_size,
-    filters: chart.filters,
+    filters: listedFilters(chart.filters),
     limit: chart.limit ?? undefined,
   };
+}
+
+function listedMeasure(measure: Measure): Measure {
+  const name = uniqueName(measure);
+  return name === undefined ? measure : `${UNIQUE_PREFIX}${listedName(name)}`;
+}
+
+/** The measures after a choice among some of them. Others stay, and new ones come last: the first ranks groups. */
+export function chosenMeasures(
+  before: readonly Measure[],
+  chosen: readonly Measure[],
+  isOffered: (measure: Measure) => boolean,
+): Measure[] {
+  const kept = before.filter((measure) => !isOffered(measure) || chosen.includes(measure));
+  return [...kept, ...chosen.filter((measure) => !before.includes(measure))];
 }
 
 function modeOf({ metrics, split_by: splitBy }: Chart): MetricsMode {

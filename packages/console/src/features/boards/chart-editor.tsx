@@ -28,6 +28,7 @@ import {
   queryOf,
 } from './chart-draft.js';
 import { ChartPreview } from './chart-preview.js';
+import { measureLabel } from './measures.js';
 import { useMetrics } from './metrics.js';
 import { type FieldsProps, QueryFields } from './query-fields.js';
 import type { TimeRange } from './time-range.js';
@@ -161,6 +162,11 @@ function groupLabel(value: string): string {
   return value === 'all' ? 'All' : `Top ${value}`;
 }
 
+function groupsHint({ limit, measures: [first] }: ChartDraft): string {
+  if (limit === undefined || first === undefined) return 'Each group is drawn by itself.';
+  return `The largest by the first measure, ${measureLabel(first)}. All others are summed as one.`;
+}
+
 function bucketOption(value: string): string {
   return value === 'auto' ? 'Automatic' : bucketLabel(value);
 }
@@ -170,7 +176,7 @@ function LookFields({ draft, onEdit }: FieldsProps) {
   return (
     <div className="grid grid-cols-2 gap-3">
       {draft.groupBy.length > 0 && draft.chartType !== 'big_number' && (
-        <Field label="Groups" hint="All other groups are summed as one." className="col-span-2">
+        <Field label="Groups" hint={groupsHint(draft)} className="col-span-2">
           {(control) => (
             <Select
               {...control}

@@ -48,7 +48,7 @@ function Preview({
   const [updates] = useState(() => new UpdateBuffer());
   const [hover] = useState(() => new Hover());
   const data = useChartData({ query, timezone, range, updates });
-  const measure = preferredMeasure(query.measures ?? []);
+  const measure = preferredMeasure(query.measures ?? [], query.limit !== undefined);
   const set = useSeries(data.data, measure, range);
   const previous = usePrevious({ query: isCompared ? query : undefined, timezone, range, updates, measure });
   if (data.isError) return <ChartFailure of={data} />;

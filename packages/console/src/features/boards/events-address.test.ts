@@ -82,6 +82,10 @@ describe('the events that a series sums', () => {
     expect(selected(query, [subject(' c')], 'customer ·  c')).toMatchObject({
       ...{ subject_type: 'customer', filters: '{"subject_id":{"in":[" c"]}}' },
     });
+    const reserved = { ...BY_MODEL, group_by: ['bucket', '@subject_id'] };
+    expect(selected(reserved, [row({ group: { '@subject_id': 'c 1' } })], 'c 1')).toMatchObject({
+      subject_id: 'c 1',
+    });
   });
 });
 

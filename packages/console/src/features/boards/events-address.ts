@@ -96,10 +96,17 @@ function isTooMuch(conditions: [string, DimensionFilter][], text: string): boole
 /** A single subject type or ID has its own parameter, unless that would trim the value. */
 function isField(address: URLSearchParams, name: string, { in: values }: DimensionFilter): boolean {
   const [value, ...others] = values ?? [];
-  if (name !== 'subject_type' && name !== 'subject_id') return false;
-  if (value === undefined || others.length > 0 || value.trim() !== value || value === '' || address.has(name))
+  const field = name.replace(/^@/, '');
+  if (field !== 'subject_type' && field !== 'subject_id') return false;
+  if (
+    value === undefined ||
+    others.length > 0 ||
+    value.trim() !== value ||
+    value === '' ||
+    address.has(field)
+  )
     return false;
-  address.set(name, value);
+  address.set(field, value);
   return true;
 }
 

@@ -3,7 +3,7 @@ import { Plus, X } from 'lucide-react';
 import { Button, IconButton } from '../../ui/button.js';
 import { Select } from '../../ui/field.js';
 import { FilterValues } from './filter-values.js';
-import { type UsedMetric, valuesOf } from './metrics.js';
+import { nameLabel, type UsedMetric, valuesOf } from './metrics.js';
 
 type Filters = Readonly<Record<string, DimensionFilter>>;
 
@@ -79,7 +79,7 @@ function FilterRow({ name, names, filter, suggestions, onRename, onChange, onRem
         aria-label="Dimension"
         className="w-full"
         value={name}
-        options={names.map((each) => ({ value: each, label: each }))}
+        options={names.map((each) => ({ value: each, label: nameLabel(each) }))}
         onChange={onRename}
       />
       <Select
@@ -88,12 +88,12 @@ function FilterRow({ name, names, filter, suggestions, onRename, onChange, onRem
         options={CONDITIONS}
         onChange={(how) => onChange(filterOf(how, values))}
       />
-      <IconButton label={`Remove filter on ${name}`} onClick={onRemove}>
+      <IconButton label={`Remove filter on ${nameLabel(name)}`} onClick={onRemove}>
         <X size={14} />
       </IconButton>
       {filter.exists === undefined && (
         <FilterValues
-          name={name}
+          name={nameLabel(name)}
           values={values}
           suggestions={suggestions}
           onChange={(changed) => onChange(filterOf(condition, changed))}

@@ -1,6 +1,10 @@
 import type { Measure } from '@tollgate/contract';
 import { classes } from '../../ui/classes.js';
+import { Select } from '../../ui/field.js';
 import { measureLabel } from './measures.js';
+
+/** Buttons of more measures leave no place for the title. */
+const BUTTONS_MAX = 4;
 
 /** Selects the measure that a chart draws. */
 export function MeasureChoice({
@@ -13,8 +17,12 @@ export function MeasureChoice({
   readonly onChoose: (measure: Measure) => void;
 }) {
   if (measures.length < 2) return null;
+  if (measures.length > BUTTONS_MAX) {
+    const options = measures.map((value) => ({ value, label: measureLabel(value) }));
+    return <Select aria-label="Measure" options={options} value={chosen} onChange={onChoose} />;
+  }
   return (
-    <fieldset aria-label="Measure" className="flex rounded-md bg-sunken p-0.5">
+    <fieldset aria-label="Measure" className="flex w-fit rounded-md bg-sunken p-0.5">
       {measures.map((measure) => (
         <button
           key={measure}

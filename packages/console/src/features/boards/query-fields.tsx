@@ -2,16 +2,25 @@ import {
   ANALYSIS_GROUP_BY_MAX,
   ANALYSIS_MEASURES_MAX,
   ANALYSIS_METRICS_MAX,
+  ANALYSIS_UNIQUES_MAX,
   isUnique,
   MEASURES,
   type Measure,
+  UNIQUE_PREFIX,
+  type UniqueMeasure,
 } from '@tollgate/contract';
 import { Choices } from '../../ui/choices.js';
 import { Field, Select } from '../../ui/field.js';
-import { type ChartDraft, hasChosenMetrics, METRICS_MODES, type MetricsMode } from './chart-draft.js';
+import {
+  type ChartDraft,
+  chosenMeasures,
+  hasChosenMetrics,
+  METRICS_MODES,
+  type MetricsMode,
+} from './chart-draft.js';
 import { FilterFields } from './filter-fields.js';
 import { measureLabel } from './measures.js';
-import { dimensionsOf, type UsedMetric } from './metrics.js';
+import { nameLabel, namesOf, type UsedMetric } from './metrics.js';
 
 const MODE_LABELS: Readonly<Record<MetricsMode, string>> = {
   'all-added': 'All metrics, summed',
@@ -34,9 +43,7 @@ export function QueryFields({
 }: FieldsProps & { readonly metrics: readonly UsedMetric[] }) {
   const names = [...new Set([...metrics.map(({ metric }) => metric), ...draft.metrics])];
   const drawn = hasChosenMetrics(draft) ? draft.metrics : names;
-  const dimensions = [...new Set([...dimensionsOf(metrics, drawn), ...draft.groupBy])];
-  // Those that count different values are made by the API, and kept here.
-  const measures: Measure[] = [...MEASURES, ...draft.measures.filter(isUnique)];
+  const dimensions = [...new Set([...namesOf(metrics, drawn), ...draft.groupBy])];
   return (
     <>
       <Field label="Metrics">
@@ -59,19 +66,13 @@ export function QueryFields({
           onChange={(chosen) => onEdit({ metrics: chosen })}
         />
       )}
-      <Choices
-        label="Measures"
-        names={measures}
-        chosen={draft.measures}
-        max={ANALYSIS_MEASURES_MAX}
-        labelOf={(name) => measureLabel(name as Measure)}
-        onChange={(chosen) => onEdit({ measures: measures.filter((measure) => chosen.includes(measure)) })}
-      />
+      <MeasureFields {...{ draft, dimensions, onEdit }} />
       {dimensions.length > 0 && (
         <>
           <Choices
             label="Group by"
             names={dimensions}
+            labelOf={nameLabel}
             chosen={draft.groupBy}
             max={ANALYSIS_GROUP_BY_MAX}
             onChange={(chosen) => onEdit({ groupBy: chosen })}
@@ -83,6 +84,42 @@ export function QueryFields({
             onChange={(filters) => onEdit({ filters })}
           />
         </>
+      )}
+    </>
+  );
+}
+
+/** The measures, and apart from them those that count different values. */
+function MeasureFields({
+  draft: { measures },
+  dimensions,
+  onEdit,
+}: FieldsProps & { readonly dimensions: readonly string[] }) {
+  const uniques = measures.filter(isUnique);
+  const others = measures.filter((measure) => !isUnique(measure));
+  const counts: UniqueMeasure[] = dimensions.map((name) => `${UNIQUE_PREFIX}${name}` as const);
+  const choose = (isOffered: (measure: Measure) => boolean) => (chosen: string[]) =>
+    onEdit({ measures: chosenMeasures(measures, chosen as Measure[], isOffered) });
+  const labelOf = (name: string) => measureLabel(name as Measure);
+  return (
+    <>
+      <Choices
+        label="Measures"
+        names={MEASURES}
+        chosen={others}
+        max={ANALYSIS_MEASURES_MAX - uniques.length}
+        labelOf={labelOf}
+        onChange={choose((measure) => !isUnique(measure))}
+      />
+      {counts.length + uniques.length > 0 && (
+        <Choices
+          label="Count different values"
+          names={[...new Set([...counts, ...uniques])]}
+          chosen={uniques}
+          max={Math.min(ANALYSIS_UNIQUES_MAX, ANALYSIS_MEASURES_MAX - others.length)}
+          labelOf={labelOf}
+          onChange={choose(isUnique)}
+        />
       )}
     </>
   );

@@ -39,6 +39,6 @@ it('measures whose parts do not add up have no total, and currencies are kept ap
 
 it('each measure has a name', () => {
   expect(['p50', 'average', 'unique:@subject_id'].map((measure) => measureLabel(measure as Measure))).toEqual(
-    ['Median', 'Average', 'Unique @subject_id'],
+    ['Median', 'Average', 'Unique subject ID'],
   );
 });

@@ -5,6 +5,7 @@ import { Button } from '../../ui/button.js';
 import { ChangeNote } from './change-note.js';
 import { type ChartData, rowsOf } from './chart-data.js';
 import { measureLabel } from './measures.js';
+import { nameLabel } from './metrics.js';
 import { unitOf } from './series.js';
 import type { PreviousTotals } from './totals.js';
 
@@ -39,7 +40,7 @@ export function TotalsTable({
           <tr className="border-b border-line text-left text-xs text-ink-soft">
             {hasMetrics && <HeadCell>Metric</HeadCell>}
             {names.map((name) => (
-              <HeadCell key={name}>{name}</HeadCell>
+              <HeadCell key={name}>{nameLabel(name)}</HeadCell>
             ))}
             {data.measures.map((each) => (
               <HeadCell key={each} isNumber>

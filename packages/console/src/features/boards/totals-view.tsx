@@ -91,7 +91,11 @@ function TopGroups({ set, previous, links }: TotalsViewProps) {
                   </ValueLink>
                 </div>
                 {!one.isOther && (
-                  <ShareBar className="mt-1" share={largest === 0 ? 0 : sizeOf(one) / largest} />
+                  <ShareBar
+                    className="mt-1"
+                    share={largest === 0 ? 0 : sizeOf(one) / largest}
+                    tone={drawnValue(one) < 0 ? 'bad' : 'accent'}
+                  />
                 )}
               </li>
             ))}
@@ -121,14 +125,18 @@ function ValueLink({
   );
 }
 
-/** For drawing only: the number that is shown is exact. */
-function sizeOf({ values }: Series): number {
-  return Math.abs(values[0] ?? 0);
+/** For drawing and sorting only: the number that is shown is exact. */
+function drawnValue({ values }: Series): number {
+  return values[0] ?? 0;
 }
 
-/** Sums of others come last, whatever their size. */
+function sizeOf(one: Series): number {
+  return Math.abs(drawnValue(one));
+}
+
+/** Sums of others come last, whatever their size, and losses after all gains. */
 function ranked(series: readonly Series[]): Series[] {
-  return series.toSorted((a, b) => Number(a.isOther) - Number(b.isOther) || sizeOf(b) - sizeOf(a));
+  return series.toSorted((a, b) => Number(a.isOther) - Number(b.isOther) || drawnValue(b) - drawnValue(a));
 }
 
 function valueBefore({ set }: PreviousTotals, { key }: Series): string | undefined {

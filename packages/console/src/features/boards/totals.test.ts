@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { changeSince, previousRange } from './totals.js';
+import { changeSince, percentText, previousRange } from './totals.js';
 
 const at = (text: string) => Date.parse(text) / 1_000;
 
@@ -49,4 +49,13 @@ describe('a change', () => {
     ['-5', '-10', { direction: 1, percent: '50.0' }],
     [undefined, undefined, undefined],
   ])('from %s, before %s', (now, before, expected) => expect(changeSince(now, before)).toEqual(expected));
+
+  it.each([
+    ['10.0', '10.0 %'],
+    ['999.9', '999.9 %'],
+    ['1000.0', '> 999 %'],
+    [undefined, 'new'],
+  ])('of %s percent is shown as %s', (percent, text) =>
+    expect(percentText({ direction: 1, percent })).toBe(text),
+  );
 });

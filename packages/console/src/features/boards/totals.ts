@@ -33,6 +33,14 @@ export interface ChangeSince {
 }
 
 const PERCENT = 100;
+/** A larger change says nothing more than that there was next to nothing before. */
+const PERCENT_SHOWN_MAX = 999.9;
+
+/** The percent of a change for people. */
+export function percentText({ percent }: ChangeSince): string {
+  if (percent === undefined) return 'new';
+  return Number(percent) > PERCENT_SHOWN_MAX ? `> ${Math.floor(PERCENT_SHOWN_MAX)} %` : `${percent} %`;
+}
 
 /** Returns undefined when there is nothing on both sides. */
 export function changeSince(now: string | undefined, before: string | undefined): ChangeSince | undefined {
