@@ -85,6 +85,21 @@ it.each<[string, string, object, string]>([
 
 const UNIQUE: Partial<Cumulative> = { aggregate: 'unique', of: 'model' };
 
+it.each<[string, Partial<Cumulative>]>([
+  ['charge items', { aggregate: 'count' }],
+  ['the greatest quantity', { aggregate: 'max' }],
+  ['distinct values', UNIQUE],
+])('a total of one digit more is found where it is that of %s', async (_, cumulative) => {
+  const project = await filled(cumulative);
+  const changed = `update usage_counter_totals t set quantity = quantity + 1e-18 from usage_counters c
+    where t.id = c.totals_id and c.project_id = $1 and subject_id = 'b'`;
+  await fixture.rows(changed, [project.projectId]);
+  const { status, counters } = await fixture.verify();
+  expect(status).toBe('different');
+  expect(counters.differences).toMatchObject([{ subject_id: 'b', measure: 'quantity' }]);
+  await forget(project);
+});
+
 it.each<[string, Partial<Cumulative>, string, string[]]>([
   [
     'a wrong number of values',
@@ -102,6 +117,12 @@ it.each<[string, Partial<Cumulative>, string, string[]]>([
     'a wrong value',
     UNIQUE,
     "update usage_counter_values set value = 'z' where project_id = $1 and value = 'y'",
+    ['values'],
+  ],
+  [
+    'a quantity of one digit more',
+    { aggregate: 'max' },
+    "update usage_counter_values set value = '8.000000000000000001' where project_id = $1 and value = '8'",
     ['values'],
   ],
   [
