@@ -44,6 +44,19 @@ it('refuses every write of a frozen tenant, and no write of another tenant', asy
   ]) {
     await expect(run(a, sql)).rejects.toMatchObject({ code: 'TG001' });
   }
+  const add = (table: string, change: string, tenants: string) =>
+    run(
+      a,
+      `insert into ${table} select (json_populate_record(t, '${change}')).* from ${table} t
+      where tenant_id in (${tenants}) and ctid in (select min(ctid) from ${table} group by project_id)`,
+    );
+  for (const [table, change] of [
+    ['budget_leases', '{"id": "bl_new"}'],
+    ['idempotent_requests', '{"key": "new"}'],
+  ] as const) {
+    await expect(add(table, change, `'ten_1', 'ten_2'`)).rejects.toMatchObject({ code: 'TG001' });
+    expect((await add(table, change, `'ten_2'`)).rowCount).toBeGreaterThan(0);
+  }
   const { rows: moving } = await run(a, `select id from tenants where is_moving(id)`);
   expect(moving).toEqual([{ id: 'ten_1' }]);
   await source.resume('ten_1', 'm1');
