@@ -95,7 +95,7 @@ function boardPages({ board, margins }) {
       name: 'board-table',
       path: `boards/${board.report_id}?last=604800`,
       act: async (page) => {
-        await page.getByRole('button', { name: 'Actions for Cost by model' }).click();
+        await page.getByRole('button', { name: 'Actions for Amount by model' }).click();
         await page.getByRole('menuitem', { name: 'View as table' }).click();
       },
     },

@@ -121,7 +121,7 @@ describe.runIf(hasTools)('the guides', () => {
   it('boards go on from there', async () => {
     const printed = await printedBy('getting-started.md', 'boards.md');
     expect(printed).toContain("[ 'large 0.0087 USD' ]");
-    expect(printed.trim().split('\n').at(-1)).toBe('Tokens, Cost by model');
+    expect(printed.trim().split('\n').at(-1)).toBe('Tokens, Amount by model');
   });
 
   it('live charts and exports go on from there', async () => {

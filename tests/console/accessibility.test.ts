@@ -73,11 +73,11 @@ describe.runIf(hasBrowser)('every page of the console', () => {
   it('is so with a chart as a table, whose numbers are links', async () => {
     await open(`${project}/boards`);
     await page.getByRole('link', { name: /LLM usage/ }).click();
-    await page.getByRole('button', { name: 'Actions for Cost by model' }).click();
+    await page.getByRole('button', { name: 'Actions for Amount by model' }).click();
     await page.getByRole('menuitem', { name: 'View as table' }).click();
-    const table = page.getByRole('region', { name: 'Cost by model as a table' });
+    const table = page.getByRole('region', { name: 'Amount by model as a table' });
     await table.getByRole('link').first().waitFor();
-    expect(await look('a chart as a table', '[aria-label="Cost by model"]')).toEqual([]);
+    expect(await look('a chart as a table', '[aria-label="Amount by model"]')).toEqual([]);
     await table.getByRole('link').first().click();
     await page.getByRole('region', { name: 'Total', exact: true }).getByText('USD').waitFor();
     expect(await look('the events of an amount')).toEqual([]);

@@ -73,7 +73,7 @@ describe.runIf(hasBrowser)('boards', () => {
     });
     await opened.signIn();
     await page.getByRole('link', { name: /LLM usage/ }).click();
-    await chart('Cost by model').locator('canvas').waitFor();
+    await chart('Amount by model').locator('canvas').waitFor();
     // The page was loaded twice: once to sign in, and once signed in.
     const distinct = new Map((await Promise.all(scripts)).map((bytes) => [bytes.toString('base64'), bytes]));
     const bytes = [...distinct.values()].reduce((sum, script) => sum + gzipSync(script).length, 0);
@@ -145,7 +145,7 @@ describe.runIf(hasBrowser)('boards', () => {
       await phone.page.goto(`${opened.service.url}/sign-in#key=${opened.tenant.key}`);
       await phone.page.getByRole('heading', { name: 'Boards' }).waitFor();
       await phone.page.goto(boardPath());
-      const card = phone.page.getByRole('region', { name: 'Cost by model', exact: true });
+      const card = phone.page.getByRole('region', { name: 'Amount by model', exact: true });
       await card.locator('canvas').waitFor();
       const box = await card.getByRole('img').boundingBox();
       if (box === null) throw new Error('the plot is not shown');
@@ -199,9 +199,9 @@ describe.runIf(hasBrowser)('boards', () => {
 
   it('are saved as a picture', async () => {
     await page.goto(boardPath());
-    await chart('Cost by model').locator('canvas').waitFor();
+    await chart('Amount by model').locator('canvas').waitFor();
     const saved = page.waitForEvent('download');
-    await choose('Cost by model', 'Download PNG');
+    await choose('Amount by model', 'Download PNG');
     const bytes = readFileSync(await (await saved).path());
     expect(bytes.subarray(0, 8).toString('hex')).toBe(PNG_SIGNATURE);
     expect(bytes.length).toBeGreaterThan(5_000);
@@ -221,13 +221,13 @@ describe.runIf(hasBrowser)('boards', () => {
     await page.getByText('The end must be after the start.').waitFor();
     await page.getByLabel('To', { exact: true }).fill('2026-03-30T00:00');
     await page.getByRole('button', { name: 'Apply', exact: true }).click();
-    await chart('Cost by model').getByText('No usage in this range').waitFor();
+    await chart('Amount by model').getByText('No usage in this range').waitFor();
     const range = new URL(page.url()).searchParams;
     expect([range.get('from'), range.get('to')]).toEqual(['1774742400', '1774828800']);
     await page.reload();
     await page.getByRole('button', { name: '29 Mar 2026, 00:00 to 30 Mar 2026, 00:00' }).waitFor();
-    await chart('Cost by model').getByRole('button', { name: 'Show last usage' }).click();
-    await chart('Cost by model').locator('canvas').waitFor();
+    await chart('Amount by model').getByRole('button', { name: 'Show last usage' }).click();
+    await chart('Amount by model').locator('canvas').waitFor();
   });
 
   it('keep edits that are not saved, and make a copy of a chart', async () => {

@@ -98,9 +98,9 @@ describe.runIf(hasBrowser)('the first minute', () => {
 
   it('makes a board of what was received, and draws it', async () => {
     await page.getByRole('button', { name: 'Create board' }).click();
-    const cost = page.getByRole('region', { name: 'Cost by model' });
-    await cost.locator('canvas').waitFor();
-    await cost.getByText(MODEL).first().waitFor();
+    const amount = page.getByRole('region', { name: 'Amount by model' });
+    await amount.locator('canvas').waitFor();
+    await amount.getByText(MODEL).first().waitFor();
     await page.getByRole('region', { name: 'Usage by metric' }).locator('canvas').waitFor();
   });
 

@@ -29,7 +29,8 @@ export function CorrectionTotals({
   const areAll =
     totalsCount === undefined ? totals.length < CORRECTION_TOTALS_MAX : totalsCount === totals.length;
   // A table of their own: beside the amounts they would not fit.
-  const costs = totals.slice(0, shown).filter(({ cost }) => cost.before !== '0' || cost.after !== '0');
+  const listed = totals.slice(0, shown);
+  const costs = listed.filter(hasCost);
   return (
     <section aria-label={label} className="flex flex-col gap-2">
       <h2 className="text-[15px] font-semibold">{label}</h2>
@@ -37,7 +38,7 @@ export function CorrectionTotals({
       <Table
         label={`${label} by account, metric and currency`}
         columns={columnsFor(id)}
-        rows={totals.slice(0, shown)}
+        rows={listed.filter((total) => !hasCost(total) || hasUsage(total))}
         keyOf={keyOf}
       />
       {totals.length > shown && (
@@ -75,6 +76,15 @@ function AmountsInTotal({ totals }: { readonly totals: readonly CorrectionTotal[
       ))}
     </p>
   );
+}
+
+function hasCost({ cost }: CorrectionTotal): boolean {
+  return cost.before !== '0' || cost.after !== '0';
+}
+
+/** Whether anything but a cost is counted: usage without a price can have a row for its cost alone. */
+function hasUsage({ quantity, amount }: CorrectionTotal): boolean {
+  return [quantity, amount].some(({ before, after }) => before !== '0' || after !== '0');
 }
 
 function keyOf({ metric, unit, currency, account_id }: CorrectionTotal): string {

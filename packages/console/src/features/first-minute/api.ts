@@ -70,7 +70,7 @@ export function useCreateFirstBoard() {
       const { metrics } = await project.analysis.metrics();
       const board = await project.boards.create({
         name: 'Usage',
-        description: 'Usage and cost.',
+        description: 'Usage and amounts.',
         timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
         default_time_range_seconds: BOARD_RANGE_S,
       });

@@ -26,23 +26,23 @@ describe('firstCharts', () => {
 
   it('draws first what was charged, for all metrics together', () => {
     const [first] = firstCharts([used('in', { currencies: ['USD'] }), used('out')]);
-    expect(first).toMatchObject({ title: 'Cost', measures: ['amount'], split_by: [] });
+    expect(first).toMatchObject({ title: 'Amount', measures: ['amount'], split_by: [] });
     expect(first).not.toHaveProperty('metrics');
   });
 
-  it('splits cost by the dimension that most metrics have', () => {
+  it('splits amount by the dimension that most metrics have', () => {
     const currencies = ['USD'];
-    const [cost] = firstCharts([
+    const [amount] = firstCharts([
       used('in', { currencies, dimensions: [dimension('tier', 1), dimension('model', 1)] }),
       used('out', { currencies, dimensions: [dimension('model', 1)] }),
     ]);
-    expect(cost).toMatchObject({ title: 'Cost by model', group_by: ['model'], limit: 8 });
+    expect(amount).toMatchObject({ title: 'Amount by model', group_by: ['model'], limit: 8 });
   });
 
   it('passes over dimensions of too many values', () => {
     const dimensions = [dimension('request_id', 5_000)];
-    const [cost] = firstCharts([used('in', { currencies: ['USD'], dimensions })]);
-    expect(cost).not.toHaveProperty('group_by');
+    const [amount] = firstCharts([used('in', { currencies: ['USD'], dimensions })]);
+    expect(amount).not.toHaveProperty('group_by');
   });
 
   it('mixes no units in one chart of quantities', () => {

@@ -8,14 +8,14 @@ const ANALYSIS_METRICS_MAX = 32;
 const GROUPS_MAX = 12;
 const GROUPS_SHOWN = 8;
 
-/** Charts of received usage: its cost by the most informative dimension, and its quantities. */
+/** Charts of received usage: its amounts by the most informative dimension, and its quantities. */
 export function firstCharts(used: readonly UsedMetric[]): FirstChart[] {
   const priced = used.filter(({ currencies }) => currencies.length > 0);
   const dimension = bestDimension(used);
   const group = dimension === undefined ? {} : { group_by: [dimension], limit: GROUPS_SHOWN };
   const by = dimension === undefined ? '' : ` by ${dimension}`;
   const amount: FirstChart = {
-    title: `Cost${by}`,
+    title: `Amount${by}`,
     chart_type: 'bar',
     size: 'half',
     measures: ['amount'],

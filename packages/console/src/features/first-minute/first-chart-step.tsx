@@ -54,7 +54,7 @@ export function FirstChartStep({
       title={title}
       state="open"
       isLast
-      summary="A board with charts of your usage and its cost, with breakdowns."
+      summary="A board with charts of your usage and what it is charged, with breakdowns."
     >
       <CreateBoard />
     </FirstStep>

@@ -10,14 +10,14 @@ export const SAMPLE_BOARD: CreateBoardBody = {
 /** Every call has exactly one charge item of this metric: counting those counts calls. */
 const ONE_PER_CALL = ['llm.output_tokens'];
 
-/** Adds up the cost of calls over all kinds of tokens. */
+/** Adds up the amounts of all kinds of tokens. */
 const ALL_METRICS = { split_by: [] };
 
 /** In their order on the board. */
 export const SAMPLE_CHARTS: readonly Omit<ChartInput, 'board_id'>[] = [
   {
-    title: 'Cost by model',
-    description: 'Stacked. The total height is the total cost.',
+    title: 'Amount by model',
+    description: 'Stacked. The total height is the total amount.',
     chart_type: 'area',
     size: 'full',
     group_by: ['model'],
@@ -38,8 +38,14 @@ export const SAMPLE_CHARTS: readonly Omit<ChartInput, 'board_id'>[] = [
     measures: ['item_count'],
     metrics: ONE_PER_CALL,
   },
-  { title: 'Total cost', chart_type: 'line', measures: ['amount'], ...ALL_METRICS },
-  { title: 'Cost by region', chart_type: 'bar', group_by: ['region'], measures: ['amount'], ...ALL_METRICS },
+  { title: 'Total amount', chart_type: 'line', measures: ['amount'], ...ALL_METRICS },
+  {
+    title: 'Amount by region',
+    chart_type: 'bar',
+    group_by: ['region'],
+    measures: ['amount'],
+    ...ALL_METRICS,
+  },
 ];
 
 export const MARGIN_BOARD: CreateBoardBody = {
