@@ -94,7 +94,8 @@ function coreOf(
     case 'allowance':
       return { kind, included: bound, unitPrice: second };
     case 'overage':
-      return { kind, included: bound, unitPrice: first, factor: '' };
+      // The units of an allowance cost nothing, and a price of zero has no multiples.
+      return { kind, included: bound, unitPrice: first === '0' ? second : first, factor: '' };
     case 'percentage':
       return { kind, percent: '' };
   }

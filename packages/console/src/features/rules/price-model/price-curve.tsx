@@ -175,7 +175,7 @@ function Drops({
         <li key={String(quantity)}>
           Above {decimal(unscaled(quantity))} the amount falls from {decimal(unscaled(before))} to{' '}
           {money(unscaled(after), currency)}
-          {isTotal && ': the charge item that gets there has a negative amount'}.
+          {isTotal && ': a small charge item that passes this total has a negative amount'}.
         </li>
       ))}
     </ul>
