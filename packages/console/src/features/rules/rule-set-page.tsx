@@ -62,7 +62,7 @@ function LoadedPage({ kind, ruleSet }: { readonly kind: RuleSetKind; readonly ru
 /** The content of the current tab. Edits are kept while switching tabs. */
 function TabContent({
   kind,
-  ruleSet: { id },
+  ruleSet: { id, version },
   editing: { copy, base, ...editing },
 }: {
   readonly kind: RuleSetKind;
@@ -96,7 +96,12 @@ function TabContent({
       </Route>
       <Route path={`${base}/backtest`}>
         <div className="px-4 pb-10 sm:px-6">
-          <BacktestPanel kind={kind} ruleSetId={id} draft={copy.body} />
+          <BacktestPanel
+            kind={kind}
+            ruleSetId={id}
+            draft={copy.body}
+            savedVersion={copy.isDirty ? undefined : version}
+          />
         </div>
       </Route>
       <Route>

@@ -131,6 +131,16 @@ describe('a backtest of prices by totals', () => {
       }
   });
 
+  it('is not applied with rules that are not saved, because counters belong to saved ones', async () => {
+    const project = await countedProject(fixture, { total: GRADUATED });
+    await sendAll(project, USAGE.slice(0, 2));
+    const { effective_from: _from, ...extractor } = countedRules({ total: VOLUME });
+    const { id } = await tested(project, { extractor });
+    const asked = { action: 'rerate', backtest_id: id, reason: 'test' };
+    const { details } = await project.must(400, 'POST', '/usage/corrections', asked);
+    expect(details).toMatchObject([{ path: 'backtest_id', message: expect.stringContaining('save them') }]);
+  });
+
   it('shows the exact difference by other rules, also of a part of a period, and is applied', async () => {
     const project = await countedProject(fixture, { total: GRADUATED });
     const times = await sendAll(project, USAGE);

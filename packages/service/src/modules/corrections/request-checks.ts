@@ -1,4 +1,9 @@
-import type { CorrectionFilter, CorrectionRequest, CorrectionRules } from '@tollgate/contract';
+import type {
+  BacktestRequest,
+  CorrectionFilter,
+  CorrectionRequest,
+  CorrectionRules,
+} from '@tollgate/contract';
 import { DomainError, invalidRequest } from '../../kernel/errors.js';
 import { orderedText, parseLossless } from '../../kernel/json/json.js';
 import type { ProjectRef } from '../../kernel/scope.js';
@@ -104,8 +109,8 @@ export async function checkRules(
  * Refuses a backtest that cannot be applied as it is. Planning compares each amount; this finds cheaply what most often
  * changes, before anything is planned.
  *
- * @throws DomainError `not_found`; `backtest_stale` if its events, their charges or its rules have changed, or it did
- * not rate all of them
+ * @throws DomainError `not_found`; `invalid_request` if it counts by rules that are not saved; `backtest_stale` if its
+ * events, their charges or its rules have changed, or it did not rate all of them
  */
 export async function checkBacktest(
   { postgres, clickhouse, history }: RequestCheckDeps,
@@ -119,6 +124,12 @@ export async function checkBacktest(
     throw new DomainError('not_found', { details: [{ path: 'backtest_id', message }] });
   }
   const { request, result } = backtest;
+  if (hasUnsavedCounters(request)) {
+    const message =
+      'must not be a backtest with cumulative prices in its request: counters belong to saved rules; ' +
+      'save them, and backtest their version';
+    throw invalidRequest('backtest_id', message);
+  }
   if (result.cut_by.length > 0)
     throw staleBacktest(`it did not rate everything: it is cut by ${result.cut_by.join(', ')}`);
   if (await haveRulesChanged(db, backtest)) throw staleBacktest('its rules have changed since');
@@ -134,6 +145,13 @@ export async function checkBacktest(
     throw staleBacktest(`it rated ${result.event_count} events, and there are ${count} now`);
   const changed = changedCharge(result, await inputTotals(stored, selection));
   if (changed !== undefined) throw staleBacktest(`the charges of ${changed} have changed since`);
+}
+
+/** Whether rules in the request have prices by totals: no counter of the project belongs to them. */
+function hasUnsavedCounters({ extractor, pricing }: BacktestRequest): boolean {
+  return [...(extractor?.charge_item_extractors ?? []), ...(pricing?.rules ?? [])].some(
+    ({ cumulative }) => cumulative !== undefined,
+  );
 }
 
 function staleBacktest(message: string): DomainError {

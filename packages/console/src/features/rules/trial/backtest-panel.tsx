@@ -1,16 +1,23 @@
 import { type FormEvent, useState } from 'react';
 import { useMay } from '../../../api/session.js';
+import { nowS } from '../../../clock.js';
 import { Button } from '../../../ui/button.js';
 import { Field, Select } from '../../../ui/field.js';
 import { EmptyState, FailureNote, ReadFailure, Skeleton } from '../../../ui/states.js';
 import { useBacktest, useBacktestChanges } from './api.js';
 import { BacktestList } from './backtest-list.js';
 import { BacktestReport } from './backtest-report.js';
-import { backtestBody, PERIODS, type Period, SHARES, type Share } from './backtest-request.js';
-import type { PanelProps } from './test-panel.js';
+import {
+  backtestBody,
+  type EditedRules,
+  PERIODS,
+  type Period,
+  SHARES,
+  type Share,
+} from './backtest-request.js';
 
 /** Rates stored usage with the draft, and compares it with what was charged. */
-export function BacktestPanel(props: PanelProps) {
+export function BacktestPanel(props: EditedRules) {
   const mayRead = useMay('usage:read');
   if (!mayRead) {
     return (
@@ -22,15 +29,16 @@ export function BacktestPanel(props: PanelProps) {
   return <Backtests {...props} />;
 }
 
-function Backtests({ kind, ruleSetId, draft }: PanelProps) {
+function Backtests(edited: EditedRules) {
   const [shownId, setShownId] = useState<string>();
   const { start, cancel } = useBacktestChanges();
   const shown = useBacktest(shownId);
   const [period, setPeriod] = useState<Period>('604800');
   const [share, setShare] = useState<Share>('1');
-  const body = backtestBody({ kind, ruleSetId, draft }, period, share);
+  const canStart = backtestBody(edited, period, share, 0) !== undefined;
   const submit = (event: FormEvent) => {
     event.preventDefault();
+    const body = backtestBody(edited, period, share, nowS());
     if (body !== undefined) start.mutate(body, { onSuccess: ({ id }) => setShownId(id) });
   };
   const isRunning = shown.data?.status === 'running';
@@ -43,19 +51,14 @@ function Backtests({ kind, ruleSetId, draft }: PanelProps) {
         <Field label="Events">
           {(control) => <Select {...control} options={SHARES} value={share} onChange={setShare} />}
         </Field>
-        <Button
-          type="submit"
-          look="primary"
-          isBusy={start.isPending}
-          disabled={body === undefined || isRunning}
-        >
+        <Button type="submit" look="primary" isBusy={start.isPending} disabled={!canStart || isRunning}>
           Start backtest
         </Button>
       </form>
       <p className="max-w-prose text-[13px] text-ink-soft">
         Rates stored events with the rules as edited here and compares the result with what was charged.
         Nothing is changed.
-        {body === undefined && ' The rules are not valid JSON.'}
+        {!canStart && ' The rules are not valid JSON.'}
       </p>
       {start.isError && <FailureNote error={start.error} />}
       {cancel.isError && <FailureNote error={cancel.error} />}

@@ -1,4 +1,6 @@
 import type { BacktestRequest } from '@tollgate/contract';
+import { monthAt } from '../../boards/buckets.js';
+import { rangeLabel } from '../../boards/time-range.js';
 import type { RuleSetKind } from '../api.js';
 import { boundTo } from './trial-request.js';
 
@@ -7,8 +9,10 @@ export const PERIODS = [
   { value: '604800', label: 'Last 7 days' },
   { value: '2592000', label: 'Last 30 days' },
   { value: '7776000', label: 'Last 90 days' },
+  { value: 'this-month', label: 'This month (UTC)' },
+  { value: 'last-month', label: 'Last month (UTC)' },
 ] as const;
-/** In seconds. */
+/** Seconds, or a calendar month: prices by the totals of months can only be applied to whole ones. */
 export type Period = (typeof PERIODS)[number]['value'];
 
 export const SHARES = [
@@ -18,24 +22,47 @@ export const SHARES = [
 ] as const;
 export type Share = (typeof SHARES)[number]['value'];
 
+/** The rule set as edited. */
+export interface EditedRules {
+  readonly kind: RuleSetKind;
+  readonly ruleSetId: string;
+  /** Undefined while it is not valid JSON. */
+  readonly draft: unknown;
+  /** The version that is saved; undefined while there are unsaved edits. */
+  readonly savedVersion: number | undefined;
+}
+
 /**
- * The request of a backtest of a draft on the events of its extractor rule set; undefined while the draft names
- * none or is not valid JSON.
+ * The request of a backtest on the events of an extractor rule set; undefined while a draft names none or is not valid
+ * JSON. It names rules that are saved, because others have no counters whose prices could be applied.
  */
 export function backtestBody(
-  { kind, ruleSetId, draft }: { kind: RuleSetKind; ruleSetId: string; draft: unknown },
+  { kind, ruleSetId, draft, savedVersion }: EditedRules,
   period: Period,
   share: Share,
+  nowS: number,
 ): BacktestRequest | undefined {
   const extractorId = kind === 'extractor' ? ruleSetId : boundTo(draft);
   if (draft === undefined || extractorId === undefined) return undefined;
   return {
     extractor_rule_set_id: extractorId,
-    // Unchecked user input, which the service validates.
-    [kind]: draft,
-    time_range: { last_seconds: Number(period) },
+    ...(savedVersion === undefined
+      ? // Unchecked user input, which the service validates.
+        { [kind]: draft }
+      : savedRules(kind, ruleSetId, savedVersion)),
+    time_range: timeRange(period, nowS),
     ...(share === '1' ? {} : { sample: Number(share) }),
   };
+}
+
+function savedRules(kind: RuleSetKind, ruleSetId: string, version: number) {
+  return kind === 'extractor' ? { version } : { pricing_rule_set_id: ruleSetId, pricing_version: version };
+}
+
+function timeRange(period: Period, nowS: number): BacktestRequest['time_range'] {
+  if (period !== 'this-month' && period !== 'last-month') return { last_seconds: Number(period) };
+  const { startS, endS } = monthAt(nowS, 'UTC', period === 'last-month' ? -1 : 0);
+  return { from: startS, to: endS };
 }
 
 /** Describes the request of a backtest. It is stored as it was sent, so any field may have any type. */
@@ -43,10 +70,15 @@ export function describeRequest(request: unknown): string {
   const { extractor, pricing, time_range: range, sample } = fieldsOf(request);
   const rules =
     extractor !== undefined ? 'Extractor draft' : pricing !== undefined ? 'Pricing draft' : 'Saved rules';
-  const { last_seconds: seconds } = fieldsOf(range);
-  const period = PERIODS.find(({ value }) => value === String(seconds))?.label ?? 'Custom range';
   const share = typeof sample === 'number' ? `, sample of ${sample}` : '';
-  return `${rules}, ${period.toLowerCase()}${share}`;
+  return `${rules}, ${describeRange(range)}${share}`;
+}
+
+function describeRange(range: unknown): string {
+  const { last_seconds: seconds, from, to } = fieldsOf(range);
+  if (typeof from === 'number' && typeof to === 'number') return rangeLabel({ from, to }, 'UTC');
+  const period = PERIODS.find(({ value }) => value === String(seconds))?.label ?? 'Custom range';
+  return period.toLowerCase();
 }
 
 function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
