@@ -7,7 +7,7 @@ import {
   countedRules,
   steps,
 } from './counted.testing.js';
-import { STORED_COUNTERS } from './counted-rows.testing.js';
+import { counterTexts } from './counted-rows.testing.js';
 import type { CorrectionsProject } from './project.testing.js';
 
 const GRADUATED = 'tier_graduated(total.quantity, [[10, "2"], [null, "1"]])';
@@ -23,16 +23,6 @@ async function itemsOf(
   id: string,
 ): Promise<(CountedItemView & { source: string })[]> {
   return (await project.event(id)).charge_items;
-}
-
-/** Returns the counters of the project: quantity, amount and number of charge items. */
-async function counters(project: CorrectionsProject): Promise<string[]> {
-  const rows = await fixture.rows<{ text: string }>(
-    `select concat_ws(' ', trim_scale(quantity), trim_scale(amount), item_count) as text
-     from ${STORED_COUNTERS} where project_id = $1 order by subject_id, period_start`,
-    [project.projectId],
-  );
-  return rows.map(({ text }) => text);
 }
 
 async function reprice(project: CorrectionsProject, total: string): Promise<void> {
@@ -54,11 +44,11 @@ describe('a void', () => {
     ]);
     expect((await project.event(first)).explanation.charge_items).toMatchObject([{ total: null }]);
     expect(steps(await itemsOf(project, second))).toEqual([['10', '8', '16']]);
-    expect(await counters(project)).toEqual(['8 16 1']);
+    expect(await counterTexts(project)).toEqual(['8 16 1']);
     expect(await project.balance(accountId)).toBe('-16');
     await project.void(second);
     expect(await itemsOf(project, second)).toMatchObject([{ amount: '-6', source: 'correction' }]);
-    expect(await counters(project)).toEqual(['0 0 0']);
+    expect(await counterTexts(project)).toEqual(['0 0 0']);
     expect(await project.balance(accountId)).toBe('0');
     expect(await fixture.verify()).toMatchObject({ status: 'equal' });
   });
@@ -68,7 +58,7 @@ describe('a void', () => {
     const ids = await project.sendAndRate([8, 8, 1, 5].map((n) => ({ customer: 'a', n })));
     expect(await project.correct({ action: 'void' })).toMatchObject({ status: 'applied', events_changed: 4 });
     for (const id of ids) expect(await itemsOf(project, id)).toEqual([]);
-    expect(await counters(project)).toEqual(['0 0 0']);
+    expect(await counterTexts(project)).toEqual(['0 0 0']);
   });
 });
 
@@ -79,7 +69,7 @@ describe('a re-rate', () => {
     // No event costs the same by chance, in whatever order their ids put them.
     await reprice(project, 'tier_volume(total.quantity, [[10, "3.71"], [null, "2.93"]])');
     expect(await project.correct({})).toMatchObject({ status: 'applied', events_changed: 4 });
-    expect(await counters(project)).toEqual(['22 64.46 4']);
+    expect(await counterTexts(project)).toEqual(['22 64.46 4']);
     const items = (await Promise.all(ids.map((id) => itemsOf(project, id)))).flat();
     expect(items.map(({ source }) => source)).toEqual(Array(4).fill('extractor'));
     expect(items.reduce((sum, { amount }) => sum + Number(amount), 0)).toBeCloseTo(64.46, 12);
@@ -106,7 +96,7 @@ describe('a re-rate', () => {
     const project = await countedProject(fixture, { total: GRADUATED });
     await project.sendAndRate([{ customer: 'a', n: 8 }]);
     expect(await project.correct({})).toMatchObject({ status: 'applied', events_changed: 0 });
-    expect(await counters(project)).toEqual(['8 16 1']);
+    expect(await counterTexts(project)).toEqual(['8 16 1']);
   });
 
   it('changes no event of a counter that it cannot price', async () => {
@@ -120,7 +110,7 @@ describe('a re-rate', () => {
     expect(await project.correct({})).toMatchObject({
       ...{ status: 'applied', events_changed: 1, events_failed: [{ code: 'pricing_failed', count: 2 }] },
     });
-    expect(await counters(project)).toEqual(['16 26 2', '4 12 1']);
+    expect(await counterTexts(project)).toEqual(['16 26 2', '4 12 1']);
   });
 });
 
@@ -131,7 +121,7 @@ it('a replacement moves an event between counters', async () => {
     { customer: 'a', n: 8 },
   ]);
   expect(await project.replace(second, { customer: 'b', n: 3 })).toMatchObject({ status: 'applied' });
-  expect(await counters(project)).toEqual(['8 16 1', '3 6 1']);
+  expect(await counterTexts(project)).toEqual(['8 16 1', '3 6 1']);
   expect(await itemsOf(project, second)).toMatchObject([{ amount: '6', source: 'extractor' }]);
 });
 
@@ -141,12 +131,12 @@ it('a revert puts back what was, also where other usage came meanwhile', async (
   const { id } = await project.void(first);
   await project.change(id, 'revert');
   expect(steps(await itemsOf(project, first))).toEqual([['16', '0', '8']]);
-  expect(await counters(project)).toEqual(['16 26 2']);
+  expect(await counterTexts(project)).toEqual(['16 26 2']);
   const again = await project.void(first);
   await countedItems(project, [{ customer: 'a', n: 10 }]);
-  expect(await counters(project)).toEqual(['18 28 2']);
+  expect(await counterTexts(project)).toEqual(['18 28 2']);
   await project.change(again.id, 'revert');
-  expect(await counters(project)).toEqual(['26 36 3']);
+  expect(await counterTexts(project)).toEqual(['26 36 3']);
   expect(await itemsOf(project, first)).toMatchObject([
     { amount: '8', cumulative: { before: '18', after: '26' } },
     { amount: '6', source: 'correction' },
@@ -162,7 +152,7 @@ it.each(['exact', 'current'] as const)('a plan whose counter has moved is applie
   const ended = await project.ended(plan.id);
   if (how === 'exact') {
     expect(ended).toMatchObject({ status: 'stale', applied: { events: 0 } });
-    expect(await counters(project)).toEqual(['26 36 3']);
+    expect(await counterTexts(project)).toEqual(['26 36 3']);
     return;
   }
   expect(ended).toMatchObject({
@@ -177,7 +167,7 @@ it.each(['exact', 'current'] as const)('a plan whose counter has moved is applie
     ]);
   const posted = { totals: [{ amount: { before: '26', after: '10' } }], totals_count: 1 };
   expect(await audited('apply')).toMatchObject([{ change: posted }]);
-  expect(await counters(project)).toEqual(['10 20 1']);
+  expect(await counterTexts(project)).toEqual(['10 20 1']);
   expect((await Promise.all(ids.map((id) => itemsOf(project, id)))).flat()).toMatchObject([
     { amount: '8' },
     { amount: '2' },

@@ -43,6 +43,16 @@ export function storedCounters({ fixture, projectId }: CorrectionsProject): Prom
   );
 }
 
+/** Returns quantity, amount and number of charge items of each counter in a period, as one text. */
+export async function counterTexts({ fixture, projectId }: CorrectionsProject): Promise<string[]> {
+  const rows = await fixture.rows<{ text: string }>(
+    `select concat_ws(' ', trim_scale(quantity), trim_scale(amount), item_count) as text
+     from ${STORED_COUNTERS} where project_id = $1 order by subject_id, period_start`,
+    [projectId],
+  );
+  return rows.map(({ text }) => text);
+}
+
 export function itemsInForce({ fixture, projectId }: CorrectionsProject): Promise<ItemInForce[]> {
   return fixture.house.clickhouse.query<ItemInForce>(
     `SELECT subject_id AS subject, account_id AS account, toString(item.amount + item.discount) AS amount,
