@@ -175,6 +175,65 @@ describe('a backtest of prices by totals', () => {
     expect(tenThousandths(amount)).toBe(ORACLE[GRADUATED](Number(quantity) * 100));
   });
 
+  it('counts what voided usage still costs as charged, and is applied', async () => {
+    const project = await countedProject(fixture, { total: GRADUATED });
+    const [first = ''] = await project.sendAndRate([8, 8, 5].map((n) => ({ customer: 'a', n })));
+    await project.void(first);
+    const same = (await tested(project)).result.totals[0];
+    expect(same?.before).toMatchObject({ amount: same?.after.amount, item_count: 2 });
+    await publishVolume(project);
+    const { id, result } = await tested(project);
+    const [total] = result.totals;
+    expect([total?.before, total?.after].map((sums) => tenThousandths(sums?.amount))).toEqual([
+      ORACLE[GRADUATED](1_300),
+      ORACLE[VOLUME](1_300),
+    ]);
+    const corrected = await applied(project, id);
+    expect(corrected).toMatchObject({ status: 'applied' });
+    expect(tenThousandths(corrected.totals[0]?.amount.delta)).toBe(
+      ORACLE[VOLUME](1_300) - ORACLE[GRADUATED](1_300),
+    );
+  });
+
+  it('of metrics that share a counter is applied in the order of rating, also where usage was late', async () => {
+    const rulesOf = (total: string) => {
+      const rules = countedRules({ total });
+      const [tokens] = rules.charge_item_extractors;
+      return {
+        ...rules,
+        charge_item_extractors: [tokens, { ...tokens, metric: 'llm.calls', path: 'calls' }],
+      };
+    };
+    const project = await countedProject(fixture, { total: GRADUATED });
+    const path = `/extractor-rule-sets/${project.ruleSetId}`;
+    const publish = async (total: string) => {
+      await project.must(200, 'PUT', path, rulesOf(total));
+      await project.must(200, 'POST', `${path}/publish`);
+    };
+    await publish(GRADUATED);
+    const [first = ''] = await project.sendAndRate([{ customer: 'a', n: 8, calls: 0 }], 100);
+    const [late = ''] = await project.sendAndRate([{ customer: 'a', n: 0, calls: 6 }], 200);
+    await publish(VOLUME);
+    const { id, result } = await tested(project);
+    const expected = [ORACLE[VOLUME](1_400) - ORACLE[VOLUME](800), ORACLE[VOLUME](800)];
+    const [calls, tokens] = result.totals;
+    expect([calls, tokens].map((total) => tenThousandths(total?.after.amount))).toEqual(expected);
+    const corrected = await applied(project, id);
+    expect(corrected).toMatchObject({ status: 'applied', events_changed: result.changed_count });
+    const byMetric = corrected.totals.toSorted((a, b) => (a.metric < b.metric ? -1 : 1));
+    expect(byMetric.map(({ amount }) => tenThousandths(amount.after))).toEqual(expected);
+    const amounts = await Promise.all(
+      [late, first].map(async (event) =>
+        sum(
+          (await project.event(event)).charge_items.map(({ amount }: { amount: string }) =>
+            tenThousandths(amount),
+          ),
+        ),
+      ),
+    );
+    expect(amounts).toEqual(expected);
+  });
+
   it('of a part of a period is not applied, because a correction leaves the other events as they are', async () => {
     const project = await countedProject(fixture, { total: GRADUATED });
     const times = await sendAll(project, USAGE);

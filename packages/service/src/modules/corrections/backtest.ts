@@ -5,6 +5,7 @@ import { present } from '../../kernel/present.js';
 import type { ProjectDb } from '../../platform/postgres/index.js';
 import type { InputTotal } from '../usage/index.js';
 import type { StoredCorrection } from './correction.js';
+import { leavesAmounts } from './counts-store.js';
 import { plannedDeltas } from './part-store.js';
 import { type AppliedBacktest, readAppliedBacktest } from './selection-store.js';
 
@@ -36,13 +37,12 @@ export async function differenceFromBacktest(
     ],
   }));
   const planned = await plannedDeltas(db, id);
-  const metric = differingMetric(
-    tested,
-    planned.map(({ quantity, amount, cost, ...names }) => ({
-      ...names,
-      sums: [quantity, amount, cost].map(decimal),
-    })),
-  );
+  const found = planned.map(({ quantity, amount, cost, ...names }) => ({
+    ...names,
+    sums: [quantity, amount, cost].map(decimal),
+  }));
+  const isByMetric = !(await leavesAmounts(db, id));
+  const metric = differingMetric(tested, found, { isByMetric });
   return metric === undefined
     ? undefined
     : `${metric} would change by something else than the backtest shows.`;
@@ -61,7 +61,7 @@ export function changedCharge(
     ...names,
     sums: [quantity, amount].map(decimal),
   }));
-  return differingMetric(compared, found);
+  return differingMetric(compared, found, { isByMetric: true });
 }
 
 /** Sums of charge items. The unit and the currency are empty for items without one. */
@@ -69,17 +69,39 @@ interface Sums extends Pick<InputTotal, 'metric' | 'unit' | 'currency'> {
   readonly sums: readonly Decimal[];
 }
 
-/** Returns a metric whose sums differ; a sum that is on one side only is compared with 0. */
-function differingMetric(expected: readonly Sums[], found: readonly Sums[]): string | undefined {
+/**
+ * Returns a metric whose sums differ; a sum that is on one side only is compared with 0.
+ *
+ * @param isByMetric whether the amounts of each metric are compared, or only those of each currency. A correction that
+ *   leaves amounts on events can leave that of one metric on an item of another one in the same counter
+ */
+function differingMetric(
+  expected: readonly Sums[],
+  found: readonly Sums[],
+  { isByMetric }: { readonly isByMetric: boolean },
+): string | undefined {
+  const byMetric = differences(expected, found, ({ metric, unit, currency }) => [metric, unit, currency]);
+  const byCurrency = differences(expected, found, ({ currency }) => [currency]);
+  const isDifferent = ({ sums: [quantity, amount, cost] }: Sums) =>
+    [quantity, cost, isByMetric ? amount : undefined].some((sum) => sum !== undefined && !isZero(sum));
+  const isAmountDifferent = ({ sums: [, amount] }: Sums) => amount !== undefined && !isZero(amount);
+  return (byMetric.find(isDifferent) ?? byCurrency.find(isAmountDifferent))?.metric;
+}
+
+function differences(
+  expected: readonly Sums[],
+  found: readonly Sums[],
+  groupOf: (names: Omit<Sums, 'sums'>) => readonly string[],
+): Sums[] {
   const left = new Map<string, Sums>();
   const include = ({ sums, ...names }: Sums, combine: typeof add) => {
-    const key = JSON.stringify([names.metric, names.unit, names.currency]);
+    const key = JSON.stringify(groupOf(names));
     const known = left.get(key)?.sums;
     left.set(key, { ...names, sums: sums.map((sum, index) => combine(known?.[index] ?? ZERO, sum)) });
   };
   for (const each of expected) include(each, add);
   for (const each of found) include(each, sub);
-  return [...left.values()].find(({ sums }) => !sums.every(isZero))?.metric;
+  return [...left.values()];
 }
 
 function namesOf({

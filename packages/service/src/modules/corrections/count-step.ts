@@ -2,9 +2,11 @@ import { slotOf } from '../../kernel/shard.js';
 import { ProjectDb, transaction } from '../../platform/postgres/index.js';
 import { type CounterPeriod, lockCounters, storedPeriods } from '../counters/index.js';
 import { TotalPrices } from '../rules/index.js';
+import { inOrderOfRating } from '../trial/index.js';
 import { auditEnd } from './audit.js';
 import { type OpenCorrection, PlanFailure, type StepResult } from './correction.js';
 import { changeCorrection } from './correction-store.js';
+import { NOT_RATED_MS } from './count.js';
 import { type CountRun, itemsWithValues, runCounts } from './count-run.js';
 import {
   correctionCountOf,
@@ -14,7 +16,7 @@ import {
   nextUncounted,
   type StoredPeriod,
 } from './counted-periods-store.js';
-import { orderCounts, writeResults } from './counts-store.js';
+import { countsWithoutOrder, orderCounts, writePositions, writeResults } from './counts-store.js';
 import { type EngineDeps, inStep } from './engine.js';
 
 /**
@@ -23,7 +25,7 @@ import { type EngineDeps, inStep } from './engine.js';
  * the counter, because a part notices if it has moved.
  */
 export async function countStep(deps: EngineDeps, correction: OpenCorrection): Promise<StepResult> {
-  const { id, project, status } = correction;
+  const { id, backtestId, project, status } = correction;
   const period = await nextUncounted(new ProjectDb(deps.postgres.db, project), project, id);
   if (period === undefined) {
     await inStep(deps, correction, (_tx, db) => changeCorrection(db, id, { phase: 'parts' }));
@@ -32,7 +34,9 @@ export async function countStep(deps: EngineDeps, correction: OpenCorrection): P
   const prices = new TotalPrices(deps.ruleSets, project);
   await inStep(deps, correction, async (tx, db) => {
     const run: CountRun = { db, correctionId: id, prices, verb: 'apply' };
-    await orderCounts(db, id, period);
+    await orderCounts(db, id, period, 'out');
+    if (backtestId === null) await orderCounts(db, id, period, 'in');
+    else await orderByRating(db, id, period);
     const found = await readPeriod(deps, run, correction, period);
     const state = found && { ...found.period.state, correctionCount: found.correctionCount };
     const failure =
@@ -53,6 +57,21 @@ export async function countStep(deps: EngineDeps, correction: OpenCorrection): P
     else await markCounted(db, id, period, state);
   });
   return 'done';
+}
+
+/**
+ * Puts the items that a backtest has counted in its order, that of their rating, so that each costs what it has shown.
+ * A backtest counts a bounded number of items. Items that are counted once more keep their order.
+ */
+async function orderByRating(db: ProjectDb, correctionId: string, period: StoredPeriod): Promise<void> {
+  const counts = await countsWithoutOrder(db, correctionId, period);
+  if (counts.length === 0) return;
+  const places = counts.map(({ eventId, item, ratedAtMs, before, after, amount }) => ({
+    ...{ eventId, item, place: item },
+    ratedAtMs: ratedAtMs === NOT_RATED_MS ? undefined : ratedAtMs,
+    stored: before === undefined || after === undefined ? undefined : { before, after, amount },
+  }));
+  await writePositions(db, correctionId, period, inOrderOfRating(places));
 }
 
 /** Reads a period under the lock of its counter, as it is between two transactions that count. */

@@ -15,11 +15,15 @@ export interface Count extends CountableItem {
   readonly item: number;
   readonly partNo: number;
   readonly rule: TotalRule;
+  /** When the event was rated last, or `NOT_RATED_MS`. */
   readonly ratedAtMs: number;
-  /** The totals around it; undefined where they are not known yet. */
+  /**
+   * The totals around it. Until an item that is put in is counted, those of the item that the event has in this counter
+   * and period now; undefined if it has none.
+   */
   readonly before: bigint | undefined;
   readonly after: bigint | undefined;
-  /** Before discounts. */
+  /** Before discounts; until it is counted, that of the same item, or 0. */
   readonly amount: bigint;
   /** The amount that taking it out gives back. */
   readonly given: bigint;
@@ -27,6 +31,9 @@ export interface Count extends CountableItem {
   /** Whether the event stays as it is, because its result is the same. */
   readonly isKept: boolean;
 }
+
+/** In place of the time when a failed event was rated. */
+export const NOT_RATED_MS = Number.MAX_SAFE_INTEGER;
 
 /** A period of a counter that a correction changes. */
 export interface ChangedPeriod {

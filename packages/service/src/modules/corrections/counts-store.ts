@@ -95,23 +95,51 @@ export async function countsOfPart(
 }
 
 /**
- * Puts the counts of a period in order. Items are put in by the time of their event, and taken out if rated last first;
- * items of equal time follow their totals, and one that changed nothing was rated after one that was charged.
+ * Puts the counts of one side of a period in order. Items are put in by the time of their event, and taken out if rated
+ * last first; items of equal time follow their totals, and one that changed nothing was rated after one that was
+ * charged.
  */
 export async function orderCounts(
   db: ProjectDb,
   correctionId: string,
   { key, startS }: ChangedPeriod,
+  side: CountSide,
 ): Promise<void> {
-  for (const [side, order] of Object.entries(COUNT_ORDER)) {
-    const isOfSide = db.part`${db.isOwn('e')} and e.correction_id = ${correctionId} and e.key = ${key}
-      and e.period_start = ${startS} and e.side = ${side}`;
-    await db.change`
-      update usage_correction_counts e set position = o.position
-      from (select e.raw_event_id, e.item, row_number() over (order by ${order}) as position
-        from usage_correction_counts e where ${isOfSide}) o
-      where ${isOfSide} and e.raw_event_id = o.raw_event_id and e.item = o.item`;
-  }
+  const isOfSide = db.part`${db.isOwn('e')} and e.correction_id = ${correctionId} and e.key = ${key}
+    and e.period_start = ${startS} and e.side = ${side}`;
+  await db.change`
+    update usage_correction_counts e set position = o.position
+    from (select e.raw_event_id, e.item, row_number() over (order by ${COUNT_ORDER[side]}) as position
+      from usage_correction_counts e where ${isOfSide}) o
+    where ${isOfSide} and e.raw_event_id = o.raw_event_id and e.item = o.item`;
+}
+
+/** Returns the items that a period puts in, as long as they are in no order. */
+export async function countsWithoutOrder(
+  db: ProjectDb,
+  correctionId: string,
+  { key, startS }: ChangedPeriod,
+): Promise<Count[]> {
+  const rows = await db.rows<CountRow>`
+    select ${COUNT_COLUMNS} from usage_correction_counts e
+    where ${db.isOwn('e')} and e.correction_id = ${correctionId} and e.key = ${key} and e.period_start = ${startS}
+      and e.side = 'in' and e.position = 0`;
+  return rows.map(countOf);
+}
+
+/** Gives items that a period puts in their positions, from 1 on. */
+export async function writePositions(
+  db: ProjectDb,
+  correctionId: string,
+  { key, startS }: ChangedPeriod,
+  ordered: readonly Pick<Count, 'eventId' | 'item'>[],
+): Promise<void> {
+  await db.change`
+    update usage_correction_counts e set position = v.position
+    from unnest(${ordered.map(({ eventId }) => eventId)}::uuid[], ${ordered.map(({ item }) => item)}::integer[])
+      with ordinality as v (raw_event_id, item, position)
+    where ${db.isOwn('e')} and e.correction_id = ${correctionId} and e.key = ${key} and e.period_start = ${startS}
+      and e.side = 'in' and e.raw_event_id = v.raw_event_id and e.item = v.item`;
 }
 
 const COUNT_ORDER = {
@@ -161,6 +189,15 @@ export async function sumOfCounts(
     where ${db.isOwn('e')} and e.correction_id = ${correctionId} and e.key = ${key} and e.period_start = ${startS}
       and not e.is_failed`;
   return amountFromText(row?.sum ?? '');
+}
+
+/** Whether a correction leaves amounts on events, because taking their items out gives back other amounts. */
+export async function leavesAmounts(db: ProjectDb, correctionId: string): Promise<boolean> {
+  const row = await db.row<{ found: boolean }>`
+    select exists (select from usage_correction_counts e
+      where ${db.isOwn('e')} and e.correction_id = ${correctionId} and e.side = 'out' and not e.is_failed
+        and e.given <> e.amount) as found`;
+  return row?.found === true;
 }
 
 /** The result of counting an item. */

@@ -3,9 +3,10 @@ import type { Tx } from '../../platform/postgres/index.js';
 import { BatchCounters, type CountedEvent, type EventToCount } from '../counters/index.js';
 import { BatchPosting, type PreparedPostings, type RatedUsage } from '../limits/index.js';
 import type { ChargeItem, RatedEvent } from '../rules/index.js';
+import { storedCountsOf } from '../trial/index.js';
 import { isPostedByRemainder, type UsageEventRow } from '../usage/index.js';
 import { idOf } from './correction.js';
-import { type PeriodCount, totalRuleOf } from './count.js';
+import { NOT_RATED_MS, type PeriodCount, totalRuleOf } from './count.js';
 import type { EngineDeps } from './engine.js';
 import type { Outcome } from './outcome.js';
 import type { Rerated } from './rating.js';
@@ -93,6 +94,8 @@ function draftOf({ former }: RatedAgain, { counting, periods }: CountedEvent) {
     : counting.price(periods.map(() => undefined));
   const counts = (outcome: Outcome): PeriodCount[] => {
     const places = outcome.items.flatMap(({ cumulative }, index) => (cumulative === '' ? [] : [index]));
+    const ratedAtMs = former.status === 'failed' ? NOT_RATED_MS : former.processedAtMs;
+    const storedCount = storedCountsOf(former.items);
     let next = 0;
     return counting.counted.flatMap((item, index) => {
       const period = periods[index];
@@ -101,10 +104,11 @@ function draftOf({ former }: RatedAgain, { counting, periods }: CountedEvent) {
       const charged = outcome.items[place];
       if (charged === undefined) throw new Error('a counted item has no charge item');
       const { counter, key, startS, endS } = period;
+      const { before, after, amount = 0n } = storedCount(item, startS) ?? {};
       const count: PeriodCount['count'] = {
         ...{ side: 'in' as const, eventId: idOf(former), item: place, rule: totalRuleOf(outcome, charged) },
-        ...{ quantity: item.quantity, value: item.value, ratedAtMs: 0, before: undefined, after: undefined },
-        ...{ amount: 0n, given: 0n, isFailed: false, isKept: false },
+        ...{ quantity: item.quantity, value: item.value, ratedAtMs, before, after, amount },
+        ...{ given: 0n, isFailed: false, isKept: false },
       };
       return [{ period: { counter, key, startS, endS }, count }];
     });

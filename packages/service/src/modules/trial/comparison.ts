@@ -6,6 +6,7 @@ import {
 } from '@tollgate/contract';
 import { compareText } from '../../kernel/compare-text.js';
 import { fromStored, parseDecimal, toStored, toText } from '../../kernel/decimal.js';
+import type { InputTotal } from '../usage/index.js';
 import { type ComparedEvent, Examples } from './examples.js';
 
 interface Sums {
@@ -53,6 +54,17 @@ export class RatingComparison {
     this.#examples.add(event, differenceByCurrency(event));
   }
 
+  /** Adds amounts that are charged now by no event that is compared. They are no charge items. */
+  addCharged(totals: readonly InputTotal[]): void {
+    for (const { metric, unit, currency, amount } of totals) {
+      const total = this.#totalOf(
+        { metric, unit: unit === '' ? null : unit },
+        currency === '' ? null : currency,
+      );
+      if (total !== undefined) total.before.amount += storedOf(amount);
+    }
+  }
+
   /** Returns the result without the range of events that was read. */
   result(): Omit<BacktestResult, 'from' | 'to'> {
     const totals = [...this.#totals.values()].toSorted(byNames).map((total) => ({
@@ -75,7 +87,8 @@ export class RatingComparison {
     const { quantity, amount, cost } = item;
     const charged = this.#totalOf(item, item.currency)?.[side];
     if (charged !== undefined) {
-      charged.count += 1;
+      // An amount that a correction has left is no charge item.
+      if (item.source !== 'correction') charged.count += 1;
       charged.quantity += storedOf(quantity);
       charged.amount += storedOf(amount);
     }
@@ -85,7 +98,10 @@ export class RatingComparison {
   }
 
   /** Returns undefined for a total past the bound. */
-  #totalOf({ metric, unit }: UsageChargeItem, currency: string | null): Total | undefined {
+  #totalOf(
+    { metric, unit }: Pick<UsageChargeItem, 'metric' | 'unit'>,
+    currency: string | null,
+  ): Total | undefined {
     const key = JSON.stringify([metric, unit, currency]);
     const known = this.#totals.get(key);
     if (known !== undefined) return known;

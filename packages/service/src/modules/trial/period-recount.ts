@@ -1,33 +1,19 @@
 import { BACKTEST_COUNTED_ITEMS_MAX } from '@tollgate/contract';
-import { compareText } from '../../kernel/compare-text.js';
 import { memoized } from '../../kernel/maps.js';
 import { CounterPeriod, tooLarge } from '../counters/index.js';
 import type { CountedItem, CounterTotals, RatingFailure } from '../rules/index.js';
-
-/** The totals that a stored charge item records, and its amount before discounts. Decimals × 10^18. */
-export interface StoredCount {
-  readonly before: bigint;
-  readonly after: bigint;
-  readonly amount: bigint;
-}
+import { inOrderOfRating, type RatedPlace } from './rating-order.js';
 
 /** A charge item in a period of a counter. */
-export interface ItemToRecount {
-  readonly eventId: string;
-  /** Its place among the counted items of the event. */
-  readonly place: number;
+export interface ItemToRecount extends RatedPlace {
   readonly item: CountedItem;
   readonly period: CounterPeriod;
-  /** Undefined for an event that has failed: it is counted last, as it would be if it were rated again. */
-  readonly ratedAtMs: number | undefined;
-  /** Undefined where the stored event has no item in such a counter and period. */
-  readonly stored: StoredCount | undefined;
   /** Whether the event is compared, and its totals are wanted. */
   readonly isCompared: boolean;
 }
 
 /** The part of an item that a period keeps until it is counted. */
-interface Entry extends Pick<ItemToRecount, 'eventId' | 'place' | 'ratedAtMs' | 'stored' | 'isCompared'> {
+interface Entry extends RatedPlace, Pick<ItemToRecount, 'isCompared'> {
   readonly quantity: bigint;
   readonly value: string | undefined;
 }
@@ -110,41 +96,4 @@ export class PeriodRecount {
 /** Returns the totals alone: those of many items are kept. */
 function totalsOf({ periodStart, before, after }: CounterTotals): CounterTotals {
   return { periodStart, before, after };
-}
-
-/**
- * Sorts items by the totals that they record, where these follow one another without a gap: that is the order in which
- * they were rated, whatever the clocks of the workers showed. Otherwise, as after a correction or under another
- * definition of the counter, sorts them by the time of their rating. Failed events come last.
- */
-function inOrderOfRating(entries: readonly Entry[]): readonly Entry[] {
-  const failed = entries.filter(({ ratedAtMs }) => ratedAtMs === undefined).sort(byId);
-  const rated = entries.filter(({ ratedAtMs }) => ratedAtMs !== undefined);
-  const chain = rated.sort((a, b) => byTotals(a, b) || byId(a, b));
-  return [...(isChain(chain) ? chain : chain.toSorted(byTime)), ...failed];
-}
-
-function isChain(entries: readonly Entry[]): boolean {
-  return entries.every(
-    ({ stored }, index) =>
-      stored !== undefined && stored.before === (entries[index - 1]?.stored?.after ?? 0n),
-  );
-}
-
-function byTime(a: Entry, b: Entry): number {
-  return (a.ratedAtMs ?? 0) - (b.ratedAtMs ?? 0) || byTotals(a, b) || byId(a, b);
-}
-
-/** An item that was charged comes before one that was not, between the same totals: it has opened the period. */
-function byTotals({ stored: a }: Entry, { stored: b }: Entry): number {
-  if (a === undefined || b === undefined) return Number(a === undefined) - Number(b === undefined);
-  return (
-    Number(a.after - b.after > 0n) - Number(a.after - b.after < 0n) ||
-    Number(a.before - b.before > 0n) - Number(a.before - b.before < 0n) ||
-    Number(a.amount === 0n) - Number(b.amount === 0n)
-  );
-}
-
-function byId(a: Entry, b: Entry): number {
-  return compareText(a.eventId, b.eventId) || a.place - b.place;
 }

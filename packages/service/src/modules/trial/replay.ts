@@ -4,12 +4,14 @@ import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import { type CountingEvent, type RatedEvent, rateEvent, ratingInputOf } from '../rules/index.js';
 import { ProjectHistory } from '../storage/index.js';
 import {
+  type InputTotal,
   type ReplayInput,
   type ReplaySelection,
   readInputs,
   type StoredInput,
   sentFields,
   type UsageScope,
+  voidedRemainders,
 } from '../usage/index.js';
 import { RatingComparison } from './comparison.js';
 import { outcomeOf, type RatingOutcome, storedOutcome } from './outcome.js';
@@ -91,6 +93,7 @@ export async function replay(
     }
     await reading.progress.tell();
   }
+  comparison.addCharged(await reading.voidedRemainders());
   const { cut_by: cutInside, ...found } = comparison.result();
   return { from, to, ...found, cut_by: cutBy === undefined ? cutInside : [cutBy, ...cutInside] };
 }
@@ -144,6 +147,11 @@ class Reading {
     const { pageEventsMax, pageBytesMax } = this.bounds;
     const page = { eventsMax: Math.min(pageEventsMax, eventsMax), bytesMax: pageBytesMax };
     return readInputs(this.#history, selection, after, page, this.#signal);
+  }
+
+  /** Returns what voided events still cost: new prices of totals come in its place. */
+  voidedRemainders(): Promise<InputTotal[]> {
+    return voidedRemainders(this.#history, this.#asked.selection);
   }
 
   async rate(event: StoredInput): Promise<RatedEvent | CountingEvent | undefined> {

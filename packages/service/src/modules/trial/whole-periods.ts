@@ -1,15 +1,10 @@
 import { BACKTEST_COUNTED_ITEMS_MAX, BACKTEST_EVENTS_MAX } from '@tollgate/contract';
 import type { CounterPeriod } from '../counters/index.js';
-import {
-  type CountedItem,
-  type CounterTotals,
-  type RatedEvent,
-  RatingFailure,
-  totalsOfItem,
-} from '../rules/index.js';
+import { type CounterTotals, type RatedEvent, RatingFailure } from '../rules/index.js';
 import { nestedValue, type ReplayInput, type StoredInput, storedCoefficient } from '../usage/index.js';
 import { outcomeOf, type RatingOutcome } from './outcome.js';
-import { PeriodRecount, type RecountedTotals, type StoredCount } from './period-recount.js';
+import { PeriodRecount, type RecountedTotals } from './period-recount.js';
+import { type StoredItem, storedCountsOf } from './rating-order.js';
 import type { FindPeriods, TrialCounting } from './trial-counters.js';
 
 /** Stored events between two times, in pages; ends early at a bound. */
@@ -107,33 +102,24 @@ function addEvent(
   isCompared: boolean,
 ): boolean {
   const ratedAtMs = event.status === 'failed' ? undefined : event.processed_at_ms;
-  const used = new Set<number>();
+  const storedCount = storedCountsOf(storedItems(event));
   return counting.counted.every((item, place) => {
     const period = periods[place];
     if (period === undefined) return true;
-    const stored = storedCount(event, item, period, used);
+    const stored = storedCount(item, period.startS);
     return recount.add({ eventId: event.id, place, item, period, ratedAtMs, stored, isCompared });
   });
 }
 
-/** Returns the totals of the charge item that the stored event has in a period; each item is taken once. */
-function storedCount(
-  event: StoredInput,
-  { counter, quantity }: CountedItem,
-  { startS }: CounterPeriod,
-  used: Set<number>,
-): StoredCount | undefined {
-  for (const [index, text] of event.item_cumulative.entries()) {
-    if (text === '' || used.has(index) || event.item_source[index] === 'correction') continue;
-    const { counter: name, periodStart, before, after } = totalsOfItem(text);
-    if (name !== counter.name || periodStart !== startS) continue;
-    if (storedCoefficient(nestedValue(event.item_quantity, index)) !== quantity) continue;
-    used.add(index);
-    const amount = storedCoefficient(nestedValue(event.item_amount, index));
-    const discount = storedCoefficient(nestedValue(event.item_discount, index));
-    return { before, after, amount: amount + discount };
-  }
-  return undefined;
+function storedItems(event: StoredInput): StoredItem[] {
+  const decimal = (texts: readonly string[], index: number) => storedCoefficient(nestedValue(texts, index));
+  return event.item_cumulative.map((cumulative, index) => ({
+    cumulative,
+    source: nestedValue(event.item_source, index),
+    quantity: decimal(event.item_quantity, index),
+    amount: decimal(event.item_amount, index),
+    discount: decimal(event.item_discount, index),
+  }));
 }
 
 function priceBy(counting: TrialCounting['counting'], totals: RecountedTotals): RatedEvent {

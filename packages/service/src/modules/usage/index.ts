@@ -45,6 +45,7 @@ export {
   type ReplayInput,
   type ReplaySelection,
   readInputs,
+  voidedRemainders,
 } from './replay-store.js';
 export { type ReversalRowFields, reversalRow } from './reversal-row.js';
 export type { CorrectionAuthor } from './revisions.js';

@@ -71,6 +71,17 @@ export function inputTotals(history: ProjectHistory, selection: ReplaySelection)
   );
 }
 
+/** Returns the amounts that corrections have left on voided events of the selection, with quantities of 0. */
+export function voidedRemainders(history: ProjectHistory, selection: ReplaySelection): Promise<InputTotal[]> {
+  return history.query<InputTotal>(
+    `SELECT item.metric AS metric, item.unit AS unit, item.currency AS currency, '0' AS quantity,
+       toString(sum(toDecimal256(item.amount, 18))) AS amount
+     FROM ${history.tables.events} ARRAY JOIN item WHERE ${SELECTED} AND status = 'voided'
+     GROUP BY metric, unit, currency HAVING sum(toDecimal256(item.amount, 18)) != 0`,
+    paramsOf(selection),
+  );
+}
+
 /**
  * Returns the approximate size of the selection's events. It reads everything that was sent, so it is meant for few
  * events.
