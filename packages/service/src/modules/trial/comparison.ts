@@ -35,6 +35,12 @@ export class RatingComparison {
   #eventCount = 0;
   #changedCount = 0;
   #hasOmittedTotals = false;
+  #lastId: string | undefined;
+
+  /** The id of the event that was added last. */
+  get lastId(): string | undefined {
+    return this.#lastId;
+  }
 
   get eventCount(): number {
     return this.#eventCount;
@@ -43,6 +49,7 @@ export class RatingComparison {
   add(event: ComparedEvent): void {
     const { before, after } = event;
     this.#eventCount += 1;
+    this.#lastId = event.id;
     for (const item of before.items) this.#sum('before', item);
     for (const item of after.items) this.#sum('after', item);
     if (before.failure === null && after.failure !== null) increment(this.#newlyFailed, after.failure.code);

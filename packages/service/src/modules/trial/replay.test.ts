@@ -34,6 +34,8 @@ function history(onQuery = () => {}): Pick<ClickHouse, 'query'> {
   };
 }
 
+const events = history();
+
 function replayed(
   bounds: Partial<ReplayBounds>,
   {
@@ -71,6 +73,23 @@ describe('a replay', () => {
     expect([cut.event_count, quantityOf(cut), cut.cut_by]).toEqual([4, '6', ['events']]);
     const whole = await replayed({ eventsMax: EVENTS, pageEventsMax: 3 });
     expect([whole.event_count, whole.cut_by]).toEqual([EVENTS, []]);
+  });
+
+  it('counts amounts left on voided events as charged, up to the last event that it has rated', async () => {
+    const names = { metric: 'm', unit: '', currency: 'USD', quantity: '0' };
+    const clickhouse: typeof events = {
+      query: async <Row>(sql: string, params: Record<string, unknown> = {}) => {
+        if (!sql.includes("status = 'voided'")) return events.query<Row>(sql, params);
+        const { last } = params as { last?: string };
+        return [{ ...names, amount: last === undefined ? '7' : `${Number.parseInt(last, 16)}` }] as Row[];
+      },
+    };
+    const leftOf = async (bounds: Partial<ReplayBounds>) =>
+      (await replayed(bounds, { clickhouse })).totals.find(({ currency }) => currency === 'USD')?.before
+        .amount;
+    expect(await leftOf({})).toBe('7');
+    expect(await leftOf({ eventsMax: 4 })).toBe('3');
+    expect(await leftOf({ secondsMax: 0 })).toBeUndefined();
   });
 
   it('fails events with a price by a total if it cannot read whole periods', async () => {

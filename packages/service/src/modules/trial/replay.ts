@@ -93,7 +93,9 @@ export async function replay(
     }
     await reading.progress.tell();
   }
-  comparison.addCharged(await reading.voidedRemainders());
+  const last = cutBy === undefined ? undefined : comparison.lastId;
+  const isEmpty = cutBy !== undefined && last === undefined;
+  if (!isEmpty) comparison.addCharged(await reading.voidedRemainders(last));
   const { cut_by: cutInside, ...found } = comparison.result();
   return { from, to, ...found, cut_by: cutBy === undefined ? cutInside : [cutBy, ...cutInside] };
 }
@@ -149,9 +151,9 @@ class Reading {
     return readInputs(this.#history, selection, after, page, this.#signal);
   }
 
-  /** Returns what voided events still cost: new prices of totals come in its place. */
-  voidedRemainders(): Promise<InputTotal[]> {
-    return voidedRemainders(this.#history, this.#asked.selection);
+  /** Returns what voided events up to the last one still cost: new prices of totals come in its place. */
+  voidedRemainders(last: string | undefined): Promise<InputTotal[]> {
+    return voidedRemainders(this.#history, this.#asked.selection, last);
   }
 
   async rate(event: StoredInput): Promise<RatedEvent | CountingEvent | undefined> {

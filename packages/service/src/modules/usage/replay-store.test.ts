@@ -6,10 +6,18 @@ import {
   idOf,
   insertUsageRows,
   type TestClickHouse,
+  usageItem,
   usageRow,
 } from '../../testing/index.js';
 import { ProjectHistory } from '../storage/index.js';
-import { countInputs, inputBytes, type ReplaySelection, readInputs } from './replay-store.js';
+import {
+  countInputs,
+  inputBytes,
+  type ReplaySelection,
+  readInputs,
+  voidedRemainders,
+} from './replay-store.js';
+import { reversalRow } from './reversal-row.js';
 import type { UsageEventRow } from './row.js';
 
 const FROM = 1_750_000_000;
@@ -109,5 +117,27 @@ describe('stored events that are read again', () => {
     expect(more.length).toBeLessThan(60);
     expect(await countInputs(history, { ...all, share: 0.7 }, 100)).toBe(more.length);
     expect((await sampled(0.000_001)).length).toBe(0);
+  });
+
+  it('that are voided have amounts that are left, up to an event', async () => {
+    const voided = [1n, 2n, 4n].map((units, index) =>
+      usageRow({
+        ...{ occurredAt: FROM + index, extractorRuleSetId: 'ers_voided', status: 'voided', corrections: 1 },
+        items: [
+          usageItem({ source: 'correction', quantity: 0n, amount: units * 10n ** 18n, currency: 'USD' }),
+        ],
+      }),
+    );
+    const [, second, third] = voided as [UsageEventRow, UsageEventRow, UsageEventRow];
+    const inForce = usageRow({ occurredAt: FROM, extractorRuleSetId: 'ers_voided' });
+    await insertUsageRows(store.clickhouse, [...voided, inForce]);
+    const selection = { ...all, extractorRuleSetId: 'ers_voided' };
+    const left = async (last?: UsageEventRow) =>
+      (await voidedRemainders(history, selection, last && idOf(last))).map(({ amount }) => amount);
+    expect(await left()).toEqual(['7']);
+    expect(await left(second)).toEqual(['3']);
+    const fields = { correctionId: 'cor_2', processedAtMs: 1, itemTransactionIds: [] };
+    await insertUsageRows(store.clickhouse, [reversalRow(third, fields)]);
+    expect(await left()).toEqual(['3']);
   });
 });

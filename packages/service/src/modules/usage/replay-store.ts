@@ -71,14 +71,24 @@ export function inputTotals(history: ProjectHistory, selection: ReplaySelection)
   );
 }
 
-/** Returns the amounts that corrections have left on voided events of the selection, with quantities of 0. */
-export function voidedRemainders(history: ProjectHistory, selection: ReplaySelection): Promise<InputTotal[]> {
+/**
+ * Returns the amounts that corrections have left on voided events of the selection, with quantities of 0.
+ *
+ * @param last the id of the last event that is included, as hex digits; undefined for all
+ */
+export function voidedRemainders(
+  history: ProjectHistory,
+  selection: ReplaySelection,
+  last: string | undefined,
+): Promise<InputTotal[]> {
+  const isIncluded = last === undefined ? '' : 'AND raw_event_id <= toFixedString(unhex({last:String}), 16)';
   return history.query<InputTotal>(
     `SELECT item.metric AS metric, item.unit AS unit, item.currency AS currency, '0' AS quantity,
        toString(sum(toDecimal256(item.amount, 18))) AS amount
-     FROM ${history.tables.events} ARRAY JOIN item WHERE ${SELECTED} AND status = 'voided'
+     FROM ${history.tables.events} ARRAY JOIN item
+     WHERE ${SELECTED} AND status = 'voided' ${isIncluded}
      GROUP BY metric, unit, currency HAVING sum(toDecimal256(item.amount, 18)) != 0`,
-    paramsOf(selection),
+    { ...paramsOf(selection), ...(last === undefined ? {} : { last }) },
   );
 }
 
