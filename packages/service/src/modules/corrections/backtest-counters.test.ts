@@ -234,6 +234,58 @@ describe('a backtest of prices by totals', () => {
     expect(amounts).toEqual(expected);
   });
 
+  it('is applied after a void or a replacement that has left an amount in the period', async () => {
+    for (const change of ['void', 'replace', 'void twice'] as const) {
+      const project = await countedProject(fixture, { total: GRADUATED });
+      const { accountId } = await project.route('a');
+      const [first = '', second = ''] = await project.sendAndRate(
+        [8, 8, 5].map((n) => ({ customer: 'a', n })),
+      );
+      if (change === 'replace') await project.replace(first, { customer: 'b', n: 8 });
+      else await project.void(first);
+      fixture.clock.advanceMs(1_000);
+      if (change === 'void twice') await project.void(second);
+      fixture.clock.advanceMs(1_000);
+      await publishVolume(project);
+      const balance = Number(await project.balance(accountId));
+      const left = change === 'void twice' ? 500 : 1_300;
+      const { id, result } = await tested(project);
+      const [total] = result.totals;
+      const other = change === 'replace' ? [800] : [];
+      const charged = sum([left, ...other].map(ORACLE[GRADUATED]));
+      const anew = sum([left, ...other].map(ORACLE[VOLUME]));
+      expect(tenThousandths(total?.before.amount)).toBe(charged);
+      expect(tenThousandths(total?.after.amount)).toBe(anew);
+      expect(total?.before.item_count).toBe(total?.after.item_count);
+      const corrected = await applied(project, id);
+      expect(corrected).toMatchObject({ status: 'applied' });
+      const ofOwner = ORACLE[GRADUATED](left) - ORACLE[VOLUME](left);
+      expect(tenThousandths(String(Number(await project.balance(accountId)) - balance))).toBe(ofOwner);
+      await project.must(202, 'POST', `/usage/corrections/${corrected.id}/revert`);
+      expect(await project.ended(corrected.id)).toMatchObject({ status: 'reverted' });
+      expect(Number(await project.balance(accountId))).toBe(balance);
+    }
+  });
+
+  it('is stale after a void, or another event, in between', async () => {
+    const project = await countedProject(fixture, { total: GRADUATED });
+    const [first = '', second = ''] = await project.sendAndRate([8, 8, 5].map((n) => ({ customer: 'a', n })));
+    await project.void(first);
+    await publishVolume(project);
+    const isStale = async ({ id }: Tested) => {
+      const asked = { action: 'rerate', backtest_id: id, reason: 'test' };
+      const { code } = await project.must(409, 'POST', '/usage/corrections', asked);
+      expect(code).toBe('backtest_stale');
+    };
+    const beforeVoid = await tested(project);
+    fixture.clock.advanceMs(1_000);
+    await project.void(second);
+    await isStale(beforeVoid);
+    const beforeEvent = await tested(project);
+    await project.sendAndRate([{ customer: 'a', n: 1 }]);
+    await isStale(beforeEvent);
+  });
+
   it('of a part of a period is not applied, because a correction leaves the other events as they are', async () => {
     const project = await countedProject(fixture, { total: GRADUATED });
     const times = await sendAll(project, USAGE);
