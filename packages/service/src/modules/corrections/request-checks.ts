@@ -50,7 +50,7 @@ export function checkRequest({
   }
   if (filter === undefined) return;
   if (filter.to <= filter.from) throw invalidRequest('filter.to', 'must be after filter.from');
-  dimensionConditions(filter.dimensions);
+  dimensionConditions(filter.dimensions, 'filter.dimensions');
   const extractor = rules?.extractor?.id;
   const named = filter.extractor_rule_set_id;
   if (extractor !== undefined && named !== undefined && named !== extractor) {

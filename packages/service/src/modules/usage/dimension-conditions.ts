@@ -36,17 +36,19 @@ export function checkName(name: string, path: string): void {
 
 /**
  * Returns the conditions of `filters`, and checks what the schema cannot express.
+ * @param field the path of `filters` in the request, for errors
  * @throws DomainError `invalid_request` naming the field
  */
 export function dimensionConditions(
   filters: Readonly<Record<string, DimensionFilter>> = {},
+  field = 'filters',
 ): DimensionCondition[] {
   const conditions = Object.entries(filters);
   if (conditions.length > ANALYSIS_FILTERS_MAX) {
-    throw invalidRequest('filters', `must have at most ${ANALYSIS_FILTERS_MAX} entries`);
+    throw invalidRequest(field, `must have at most ${ANALYSIS_FILTERS_MAX} entries`);
   }
   for (const [name, filter] of conditions) {
-    const path = `filters[${JSON.stringify(name)}]`;
+    const path = `${field}[${JSON.stringify(name)}]`;
     checkName(name, path);
     if (Object.keys(filter).length !== 1) {
       throw invalidRequest(path, 'must have exactly one of in, not_in and exists');
