@@ -30,6 +30,7 @@ const Item = Type.Object(
       ]),
     ),
     'x-unit': Type.Optional(Type.String({ pattern: '^[a-z]+$' })),
+    'x-label': Type.Optional(Type.String({ pattern: '\\S' })),
     count: Type.Optional(Type.Integer({ minimum: 1, maximum: 9 })),
     quantity: Type.Optional(Type.Union([Type.Number(), Type.String({ minLength: 1 })])),
     hints: Type.Optional(Type.Record(Type.String(), Type.Number(), { maxProperties: 2 })),
@@ -127,6 +128,12 @@ describe('a body', () => {
       { items: [{ metric: 'm', 'x-unit': 'A' }] },
       'items[0].x-unit',
       'expected text that matches ^[a-z]+$',
+    ],
+    [
+      'blank text',
+      { items: [{ metric: 'm', 'x-label': ' ' }] },
+      'items[0].x-label',
+      'expected text that is not blank',
     ],
     ['null for nothing', { items: null }, 'items', 'expected an array'],
   ])('with %s is refused at its place', (_what, body, path, message) => {

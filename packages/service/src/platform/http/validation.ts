@@ -187,7 +187,7 @@ function describeFinding(finding: ErrorObject, data: unknown): ErrorDetail {
     case 'uniqueItems':
       return { path, message: `entries ${params.j} and ${params.i} are the same` };
     case 'pattern':
-      return { path, message: `expected text that matches ${String(schema)}` };
+      return { path, message: `expected ${textOfForm(schema)}` };
     default:
       return { path, message: finding.message ?? 'is not valid' };
   }
@@ -208,7 +208,12 @@ function expectedChoice(branches: readonly Record<string, unknown>[]): string {
 /** Describes a branch that accepts listed values, or text of a form; undefined for any other. */
 function textsOf({ enum: values, pattern }: Record<string, unknown>): string | undefined {
   if (Array.isArray(values)) return `one of ${values.map(plain).join(', ')}`;
-  return pattern === undefined ? undefined : `text that matches ${String(pattern)}`;
+  return pattern === undefined ? undefined : textOfForm(pattern);
+}
+
+/** Describes text of a pattern: the one of text that is not blank by words, because every user meets it. */
+function textOfForm(pattern: unknown): string {
+  return pattern === '\\S' ? 'text that is not blank' : `text that matches ${String(pattern)}`;
 }
 
 function withArticle(types: string | readonly string[]): string {
