@@ -1,5 +1,4 @@
-import { CORRECTION_PLAN_DAYS, type Correction } from '@tollgate/contract';
-import { DAY_S } from '@tollgate/timezone';
+import type { Correction } from '@tollgate/contract';
 import { useMay } from '../../api/session.js';
 import { count, dateTime } from '../../format.js';
 import { useProject } from '../../project.js';
@@ -17,6 +16,7 @@ import { CorrectionExamples } from './correction-examples.js';
 import { describeFilter, listAddress } from './correction-filter.js';
 import { CorrectionBadge, correctionTitle } from './correction-labels.js';
 import { CorrectionTotals } from './correction-totals.js';
+import { eventsText, stateText } from './state-text.js';
 
 /** One correction: what it would change or has changed, and what can be done with it. */
 export function CorrectionPage({ correctionId }: { readonly correctionId: string }) {
@@ -76,39 +76,6 @@ function Outcome({ correction }: { readonly correction: Correction }) {
       <FailedEvents counts={correction.events_failed} />
     </section>
   );
-}
-
-function stateText(correction: Correction): string {
-  const { status, events_matched, events_changed, applied, created_at, planned_at } = correction;
-  const changed = eventsText(events_changed);
-  const would = `${count(events_changed)} of ${eventsText(events_matched)} would change.`;
-  const until = dateTime((planned_at ?? created_at) + CORRECTION_PLAN_DAYS * DAY_S, 'UTC');
-  switch (status) {
-    case 'planning':
-      return 'Calculating what would change. Nothing changes yet.';
-    case 'planned':
-      return `${would} Nothing has changed yet. This plan can be applied until ${until} UTC.`;
-    case 'applying':
-      return `Changing ${changed}.`;
-    case 'applied':
-      return events_changed === 0
-        ? `No event has changed: the results of ${eventsText(events_matched)} would be the same.`
-        : `${changed} ${events_changed === 1 ? 'was' : 'were'} changed.`;
-    case 'reverting':
-      return 'Giving the events their former results again.';
-    case 'reverted':
-      return 'The events have their former results again.';
-    case 'stale':
-      return `It has stopped: ${count(applied.events)} of ${eventsText(events_changed)} ${applied.events === 1 ? 'is' : 'are'} changed.`;
-    case 'failed':
-      return 'Nothing has changed.';
-    case 'expired':
-      return `${would} The plan was deleted or not applied in time. Nothing has changed.`;
-  }
-}
-
-function eventsText(number: number): string {
-  return `${count(number)} ${number === 1 ? 'event' : 'events'}`;
 }
 
 const VERBS = { planning: 'Events read', applying: 'Events changed', reverting: 'Events reverted' } as const;
