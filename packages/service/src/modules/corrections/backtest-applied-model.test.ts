@@ -6,6 +6,7 @@ import {
 } from '@tollgate/contract';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { propertyRuns } from '../../testing/property-runs.js';
 import { CorrectionsFixture } from './corrections.testing.js';
 import { countedRules } from './counted.testing.js';
 import { anyScope } from './counted-model.testing.js';
@@ -13,7 +14,7 @@ import { STORED_COUNTERS } from './counted-rows.testing.js';
 import { CorrectionsProject } from './project.testing.js';
 import { anyPriceOfTotal, exact } from './total-prices.testing.js';
 
-const RUNS = 8;
+const RUNS = propertyRuns(8);
 const HOUR_S = 3_600;
 
 let fixture: CorrectionsFixture;

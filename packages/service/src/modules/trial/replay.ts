@@ -94,8 +94,7 @@ export async function replay(
     await reading.progress.tell();
   }
   const last = cutBy === undefined ? undefined : comparison.lastId;
-  const isEmpty = cutBy !== undefined && last === undefined;
-  if (!isEmpty) comparison.addCharged(await reading.voidedRemainders(last));
+  if (cutBy === undefined || last !== undefined) comparison.addCharged(await reading.voidedRemainders(last));
   const { cut_by: cutInside, ...found } = comparison.result();
   return { from, to, ...found, cut_by: cutBy === undefined ? cutInside : [cutBy, ...cutInside] };
 }
