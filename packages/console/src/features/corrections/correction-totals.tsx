@@ -107,7 +107,7 @@ function columnsFor(projectId: string): readonly Column<CorrectionTotal>[] {
     { title: 'Quantity before', isNumber: true, cell: ({ quantity }) => decimalExact(quantity.before) },
     { title: 'Quantity after', isNumber: true, cell: ({ quantity }) => decimalExact(quantity.after) },
     {
-      title: 'Difference',
+      title: 'Quantity difference',
       isNumber: true,
       cell: ({ quantity, unit }) => <Delta text={quantity.delta} unit={unit} />,
     },
