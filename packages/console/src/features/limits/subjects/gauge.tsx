@@ -1,4 +1,4 @@
-import type { RealtimeLimit } from '@tollgate/contract';
+import type { LimitMeasure, RealtimeLimit } from '@tollgate/contract';
 import { isolated } from '../../../bidi.js';
 import { dateTime, decimalExact, decimalSignificant } from '../../../format.js';
 import { Badge } from '../../../ui/badge.js';
@@ -89,6 +89,13 @@ function Amount({ name, value }: { readonly name: string; readonly value: string
   );
 }
 
+/** Words for a limit by its measure, from those for its usage and the dimension that it counts; a sum has none. */
+const MEASURE_WORDS: Partial<Record<LimitMeasure, (usage: string, of: string) => string>> = {
+  count: (usage) => `Charge items of ${usage}`,
+  unique: (usage, of) => `Values of ${isolated(of)} in ${usage}`,
+  max: (usage) => `Greatest quantity of ${usage}`,
+};
+
 /**
  * Names a limit by its usage and period: `llm.output_tokens where model is large, per 7 days`. A measure that is not a
  * sum comes first.
@@ -96,18 +103,10 @@ function Amount({ name, value }: { readonly name: string; readonly value: string
 export function limitName(
   limit: Omit<RealtimeLimit, 'limit_key' | 'plan_id' | 'account_id' | 'account_external_id' | 'level'>,
 ): string {
-  const { measure, of, period } = limit;
+  const { measure, of = '', period } = limit;
   if (period === undefined) return 'Active leases';
   const selected = metricWords(limit);
-  const what =
-    measure === 'unique'
-      ? `Values of ${isolated(of ?? '')} in ${selected}`
-      : measure === 'max'
-        ? `Greatest quantity of ${selected}`
-        : measure === 'count'
-          ? `Charge items of ${selected}`
-          : selected === 'all usage'
-            ? 'All usage'
-            : selected;
+  const sum = selected === 'all usage' ? 'All usage' : selected;
+  const what = MEASURE_WORDS[measure]?.(selected, of) ?? sum;
   return `${what}${dimensionWords(limit)}, ${periodWords(period)}`;
 }
