@@ -9,6 +9,7 @@ import { BacktestList } from './backtest-list.js';
 import { BacktestReport } from './backtest-report.js';
 import {
   backtestBody,
+  canBacktest,
   type EditedRules,
   PERIODS,
   type Period,
@@ -35,7 +36,7 @@ function Backtests(edited: EditedRules) {
   const shown = useBacktest(shownId);
   const [period, setPeriod] = useState<Period>('604800');
   const [share, setShare] = useState<Share>('1');
-  const canStart = backtestBody(edited, period, share, 0) !== undefined;
+  const canStart = canBacktest(edited);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const body = backtestBody(edited, period, share, nowS());

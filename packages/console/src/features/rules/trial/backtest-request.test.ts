@@ -1,8 +1,22 @@
 import { describe, expect, it } from 'vitest';
-import { backtestBody, describeRequest } from './backtest-request.js';
+import { backtestBody, canBacktest, describeRequest } from './backtest-request.js';
 
 const NOW_S = Date.UTC(2026, 10, 27) / 1_000;
 const UNSAVED = { savedVersion: undefined };
+
+describe('canBacktest', () => {
+  it.each([
+    ['extractor', {}, true],
+    ['extractor', undefined, false],
+    ['pricing', { extractor_rule_set_id: 'ers_1' }, true],
+    ['pricing', {}, false],
+    ['pricing', undefined, false],
+  ] as const)('tells it of the draft of a rule set: %s, %j', (kind, draft, expected) => {
+    const rules = { kind, ruleSetId: 'rs_1', draft, ...UNSAVED };
+    expect(canBacktest(rules)).toBe(expected);
+    expect(backtestBody(rules, '86400', '1', NOW_S) !== undefined).toBe(expected);
+  });
+});
 
 describe('backtestBody', () => {
   it('tries an extractor draft on the events of its rule set', () => {

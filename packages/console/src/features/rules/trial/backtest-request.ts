@@ -32,6 +32,15 @@ export interface EditedRules {
   readonly savedVersion: number | undefined;
 }
 
+/** Tells whether edited rules can be backtested: their draft is valid JSON, and names an extractor rule set. */
+export function canBacktest({ kind, ruleSetId, draft }: EditedRules): boolean {
+  return draft !== undefined && extractorIdOf(kind, ruleSetId, draft) !== undefined;
+}
+
+function extractorIdOf(kind: RuleSetKind, ruleSetId: string, draft: unknown): string | undefined {
+  return kind === 'extractor' ? ruleSetId : boundTo(draft);
+}
+
 /**
  * The request of a backtest on the events of an extractor rule set; undefined while a draft names none or is not valid
  * JSON. It names rules that are saved, because others have no counters whose prices could be applied.
@@ -42,7 +51,7 @@ export function backtestBody(
   share: Share,
   nowS: number,
 ): BacktestRequest | undefined {
-  const extractorId = kind === 'extractor' ? ruleSetId : boundTo(draft);
+  const extractorId = extractorIdOf(kind, ruleSetId, draft);
   if (draft === undefined || extractorId === undefined) return undefined;
   return {
     extractor_rule_set_id: extractorId,
