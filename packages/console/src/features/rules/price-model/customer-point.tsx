@@ -130,7 +130,8 @@ function CurrentTotal({
       {step !== null && (
         <>
           {' '}
-          Above {decimal(step.at_quantity)} the published price is {money(step.unit_price, counter.currency)}.
+          By the published rule, the next unit or package above {decimal(step.at_quantity)} costs{' '}
+          {money(step.unit_price, counter.currency)}.
         </>
       )}
     </p>
