@@ -14,7 +14,7 @@ import { STORED_COUNTERS } from './counted-rows.testing.js';
 import { CorrectionsProject } from './project.testing.js';
 import { anyPriceOfTotal, exact } from './total-prices.testing.js';
 
-const RUNS = propertyRuns(8);
+const RUNS = propertyRuns(4);
 const HOUR_S = 3_600;
 
 let fixture: CorrectionsFixture;
