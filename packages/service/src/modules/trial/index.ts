@@ -15,7 +15,7 @@ export {
   type LimitBacktestWork,
 } from './limit-counting.js';
 export type { OnProgress } from './progress.js';
-export { inOrderOfRating, type RatedPlace, storedCountsOf } from './rating-order.js';
+export { inOrderOfRating, storedCountsOf } from './rating-order.js';
 export { unpricedFinder } from './stored-unpriced.js';
 export { registerTestRoutes } from './test-routes.js';
 export { testRules } from './test-rules.js';
