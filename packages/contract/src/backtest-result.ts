@@ -14,12 +14,12 @@ const Count = Type.Integer({ minimum: 0 });
 
 export const BacktestSums = Type.Object(
   {
-    item_count: Count,
+    item_count: { ...Count, description: 'Charge items, without amounts that corrections have left.' },
     quantity: DecimalText,
     amount: DecimalText,
     cost: { ...DecimalText, description: 'Costs in the same currency.' },
   },
-  { ...closed, description: 'Sums by one of the two sets of rules.' },
+  { ...closed, description: 'Sums of charge items, as they are or as they would be.' },
 );
 
 export const BacktestTotal = Type.Object(
@@ -30,7 +30,12 @@ export const BacktestTotal = Type.Object(
     before: BacktestSums,
     after: BacktestSums,
   },
-  { ...closed, description: 'Sums of one metric by the active rules and by the tested rules.' },
+  {
+    ...closed,
+    description:
+      'Sums of one metric: as charged now (`before`), with amounts that corrections have left, also on voided events; ' +
+      'and by the tested rules (`after`).',
+  },
 );
 
 export const FailureCodeCount = Type.Object(
