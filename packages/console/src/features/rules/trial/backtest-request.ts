@@ -32,12 +32,14 @@ export interface EditedRules {
   readonly savedVersion: number | undefined;
 }
 
-/** Tells whether edited rules can be backtested: their draft is valid JSON, and names an extractor rule set. */
-export function canBacktest({ kind, ruleSetId, draft }: EditedRules): boolean {
-  return draft !== undefined && extractorIdOf(kind, ruleSetId, draft) !== undefined;
+/** Whether the rules can be backtested: an extractor if it is valid JSON, and prices if they name an extractor, too. */
+export function canBacktest(rules: EditedRules): boolean {
+  return extractorIdOf(rules) !== undefined;
 }
 
-function extractorIdOf(kind: RuleSetKind, ruleSetId: string, draft: unknown): string | undefined {
+/** Returns the rule set on whose events rules are tested; undefined if they name none, or are not valid JSON. */
+function extractorIdOf({ kind, ruleSetId, draft }: EditedRules): string | undefined {
+  if (draft === undefined) return undefined;
   return kind === 'extractor' ? ruleSetId : boundTo(draft);
 }
 
@@ -46,13 +48,14 @@ function extractorIdOf(kind: RuleSetKind, ruleSetId: string, draft: unknown): st
  * JSON. It names rules that are saved, because others have no counters whose prices could be applied.
  */
 export function backtestBody(
-  { kind, ruleSetId, draft, savedVersion }: EditedRules,
+  rules: EditedRules,
   period: Period,
   share: Share,
   nowS: number,
 ): BacktestRequest | undefined {
-  const extractorId = extractorIdOf(kind, ruleSetId, draft);
-  if (draft === undefined || extractorId === undefined) return undefined;
+  const { kind, ruleSetId, draft, savedVersion } = rules;
+  const extractorId = extractorIdOf(rules);
+  if (extractorId === undefined) return undefined;
   return {
     extractor_rule_set_id: extractorId,
     ...(savedVersion === undefined
