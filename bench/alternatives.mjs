@@ -2,25 +2,27 @@
 // PostgreSQL with the budgets in Redis (skipped where redis-server is not installed).
 //
 //     node bench/alternatives.mjs [rate=500] [seconds=10] [rounds=2] [connections=32] [subjects=1000] [events=10000]
+//       [levels=1]
 //
 // All take the same requests in turns, from a generator in another process. Prints, for each: at `rate` checks a
 // second p50, p99 and the processor time of all its processes for each check; the checks a second with all connections
 // busy; the leases a second on one hot budget; and the same latencies and leases while the pipeline of Tollgate rates
-// `events` a second on the same machine. The home-made ones have one budget for each subject and nothing else. Needs a
-// build.
+// `events` a second on the same machine. The hot budget of Tollgate has `levels` levels, each with a limit. The
+// home-made ones have one budget for each subject and nothing else. Needs a build.
 import { homeMade, tollgate } from './alternatives/services.mjs';
 import { readOptions } from './options.mjs';
 import { generateLoad, generateRequests } from './processes.mjs';
 import { printTable } from './report.mjs';
 import { BenchService } from './service.mjs';
 
-const { rate, seconds, rounds, connections, subjects, events } = readOptions({
+const { rate, seconds, rounds, connections, subjects, events, levels } = readOptions({
   rate: 500,
   seconds: 10,
   rounds: 2,
   connections: 32,
   subjects: 1_000,
   events: 10_000,
+  levels: 1,
 });
 const WARM_UP_SECONDS = 3;
 const PIPELINE_CONNECTIONS = 4;
@@ -29,7 +31,7 @@ const ids = Array.from({ length: subjects }, (_, index) => `user-${String(index)
 const service = await BenchService.start();
 const targets = [];
 try {
-  const first = await tollgate(service, ids);
+  const first = await tollgate(service, ids, levels);
   targets.push(first);
   for (const withRedis of [false, true]) {
     const target = await homeMade(ids, { withRedis });

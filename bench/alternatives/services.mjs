@@ -14,8 +14,11 @@ const TABLES = `
     with (fillfactor = 50);
   create table leases (id uuid primary key, subject text not null, amount numeric not null, expires_at timestamptz not null)`;
 
-/** Tollgate with a plan of five limits for every subject, one of which a check asks, and one limit of a hot subject. */
-export async function tollgate(service, subjects) {
+/**
+ * Tollgate with a plan of five limits for every subject, one of which a check asks, and a hot subject at the lowest of
+ * `levels` levels, each with one limit.
+ */
+export async function tollgate(service, subjects, levels) {
   const [project] = await service.createProjects(1);
   const url = `/v1/projects/${project.id}`;
   const { id: planId } = await service.ask('POST', `${url}/usage-limit-plans`, {
@@ -26,17 +29,14 @@ export async function tollgate(service, subjects) {
   await service.ask('POST', `${url}/usage-limit-plans/${planId}/publish`);
   const every = { subject_type: 'user', subject_id: '*', usage_limit_plan_id: planId };
   await service.ask('POST', `${url}/subject-routes`, every);
+  let parent;
+  for (let level = levels - 1; level > 0; level -= 1) {
+    const above = { subject_type: 'group', subject_id: `level-${level}` };
+    await routeWithLimit(service, url, { ...above, ...(parent && { parent }) });
+    parent = above;
+  }
   const hot = { subject_type: 'user', subject_id: HOT_SUBJECT };
-  const { id: routeId } = await service.ask('POST', `${url}/subject-routes`, hot);
-  await service.ask('POST', `${url}/subject-routes/${routeId}/limits`, {
-    limit_key: 'hot',
-    measure: 'amount',
-    selector_type: 'all',
-    currency: 'USD',
-    period: 'lifetime',
-    limit_amount: '1000000000',
-    action: 'block',
-  });
+  await routeWithLimit(service, url, { ...hot, ...(parent && { parent }) });
   const usage = { amount: '1', currency: 'USD' };
   return {
     name: 'Tollgate',
@@ -52,6 +52,19 @@ export async function tollgate(service, subjects) {
     cpuSeconds: () => cpuOf(service.pid),
     stop: async () => {},
   };
+}
+
+async function routeWithLimit(service, url, route) {
+  const { id } = await service.ask('POST', `${url}/subject-routes`, route);
+  await service.ask('POST', `${url}/subject-routes/${id}/limits`, {
+    limit_key: 'hot',
+    measure: 'amount',
+    selector_type: 'all',
+    currency: 'USD',
+    period: 'lifetime',
+    limit_amount: '1000000000',
+    action: 'block',
+  });
 }
 
 /** @returns undefined where Redis is asked for and is not installed */
