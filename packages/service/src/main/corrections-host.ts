@@ -3,7 +3,7 @@ import type { ClickHouse } from '../platform/clickhouse/index.js';
 import { ThreadPool } from '../platform/threads/index.js';
 import { runBlocksCall, runCall } from './clickhouse-calls.js';
 import type { CorrectionCalls, CorrectionJobs, CorrectionsThreadData } from './corrections-jobs.js';
-import { RATING_NICENESS } from './priority.js';
+import { PAST_USAGE_NICENESS } from './priority.js';
 
 export interface CorrectionsThreadsDeps {
   readonly data: Omit<CorrectionsThreadData, 'niceness'>;
@@ -34,7 +34,7 @@ export class CorrectionsThread {
     this.#pool = new ThreadPool({
       thread: {
         program: PROGRAM,
-        workerData: { ...deps.data, niceness: RATING_NICENESS } satisfies CorrectionsThreadData,
+        workerData: { ...deps.data, niceness: PAST_USAGE_NICENESS } satisfies CorrectionsThreadData,
         resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX, maxYoungGenerationSizeMb: YOUNG_HEAP_MB },
       },
       threadsMax: 1,

@@ -10,8 +10,8 @@ import type { Logger } from '../platform/log/index.js';
  * can wait; a client without a response cannot.
  */
 export const RATING_NICENESS = 10;
-/** Backtests are not urgent: rating goes first. */
-export const BACKTEST_NICENESS = 15;
+/** Nice value of work on past usage, backtests and corrections: it is not urgent, and new usage goes first. */
+export const PAST_USAGE_NICENESS = 15;
 const GROUP_ATTEMPTS = 10;
 const GROUP_RETRY_MS = 110;
 /** To the kernel, 0 names the calling thread. */
@@ -55,12 +55,13 @@ function nicenessOf(id: number): number | undefined {
 }
 
 /** The same for the server processes of a pool, if they run on this machine under an account that we may control. */
-export function yieldServerProcesses(pool: pg.Pool, log: Logger): void {
+export function yieldServerProcesses(pool: pg.Pool, log: Logger, niceness = RATING_NICENESS): void {
   pool.on('connect', (client) => {
     const { processID } = client as pg.PoolClient & { readonly processID?: number };
     if (processID === undefined) return;
-    lower(processID, RATING_NICENESS, log);
-    if (process.platform === 'linux') lowerSession(processID).catch((error) => tellNotLowered(error, log));
+    lower(processID, niceness, log);
+    if (process.platform !== 'linux') return;
+    lowerSession(processID, niceness).catch((error) => tellNotLowered(error, log));
   });
 }
 
@@ -69,10 +70,10 @@ export function yieldServerProcesses(pool: pg.Pool, log: Logger): void {
  * nice value only within its group: there, the group needs the nice value. Without privileges, one such change is
  * allowed every tenth of a second.
  */
-async function lowerSession(id: number): Promise<void> {
+async function lowerSession(id: number, niceness: number): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      await writeFile(`/proc/${id}/autogroup`, String(RATING_NICENESS));
+      await writeFile(`/proc/${id}/autogroup`, String(niceness));
       return;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN' || attempt === GROUP_ATTEMPTS) throw error;

@@ -13,7 +13,7 @@ import {
   ThreadPool,
   type ThreadPoolOptions,
 } from '../platform/threads/index.js';
-import { BACKTEST_NICENESS, RATING_NICENESS } from './priority.js';
+import { PAST_USAGE_NICENESS, RATING_NICENESS } from './priority.js';
 import { answersOf, isQuick } from './rule-answers.js';
 import type { RulesCalls, RulesJobs, RulesThreadData } from './rules-jobs.js';
 
@@ -62,7 +62,7 @@ export class RulesThreads {
     this.#deps = deps;
     this.#checks = new ThreadPool(poolOptions(deps, RATING_NICENESS, JOB_SECONDS_MAX));
     const seconds = BACKTEST_SECONDS_MAX + BACKTEST_MARGIN_S;
-    this.#backtests = new ThreadPool(poolOptions(deps, BACKTEST_NICENESS, seconds));
+    this.#backtests = new ThreadPool(poolOptions(deps, PAST_USAGE_NICENESS, seconds));
   }
 
   /** Number of waiting jobs. */
