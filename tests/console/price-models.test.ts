@@ -93,6 +93,11 @@ describe.runIf(hasBrowser)('price models in the console', () => {
     await added.getByLabel('Name').fill('tiers');
     await choose('tiers', 'Price model', 'Graduated tiers');
     await choose('tiers', 'Price of', 'Total over a period');
+    const missing = price('tiers').getByText('Enter a number such as 0.25.');
+    expect(await missing.count()).toBe(0);
+    await field('tiers', 'Tier 1: up to').focus();
+    await field('tiers', 'Tier 1: price per unit').focus();
+    await missing.waitFor();
     await fill('tiers', { 'Tier 1: up to': '1,000', 'Tier 1: price per unit': '0.01' });
     await button('Add tier').click();
     await fill('tiers', { 'Tier 2: up to': '1000', 'Tier 2: price per unit': '0.008' });
