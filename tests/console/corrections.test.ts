@@ -76,6 +76,7 @@ describe.runIf(hasBrowser)('corrections in the console', () => {
     await dialog('Event').getByText('None: voided events charge nobody').waitFor();
     const history = dialog('Event').getByRole('region', { name: 'History' });
     await history.getByText('Revision 2, voided').waitFor();
+    await dialog('Event').getByText('Voided', { exact: true }).waitFor();
     await history.getByText('Sent twice').waitFor();
     await history.getByText('by Demo').waitFor();
     await history

@@ -191,7 +191,9 @@ function EventFacts({ event }: { readonly event: UsageEvent }) {
       </Fact>
       <Fact name="Occurred">{dateTime(event.occurred_at, 'UTC')} UTC</Fact>
       <Fact name="Received">{dateTime(event.received_at, 'UTC')} UTC</Fact>
-      <Fact name="Rated">{dateTime(event.processed_at, 'UTC')} UTC</Fact>
+      <Fact name={event.status === 'voided' ? 'Voided' : 'Rated'}>
+        {dateTime(event.processed_at, 'UTC')} UTC
+      </Fact>
       <Fact name="Source">{event.source}</Fact>
       <Fact name="Subject">
         {event.subject_id === null ? (
