@@ -179,12 +179,12 @@ export class TreeOracle {
   }
 }
 
-/** Charges a lease; usage beyond what it holds is taken from those above. */
+/** Charges a lease; usage beyond what it holds, or of what it does not hold, is taken from those above. */
 function charge(lease: TreeLease, unit: string, used: number): void {
   let rest = Math.max(0, used);
   for (let at: TreeLease | undefined = lease; at !== undefined; at = at.parent) {
     const left = at.left.get(unit);
-    if (left === undefined) return;
+    if (left === undefined) continue;
     const taken = Math.min(left, rest);
     at.left.set(unit, left - taken);
     rest -= taken;

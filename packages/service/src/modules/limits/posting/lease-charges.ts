@@ -1,8 +1,8 @@
 import { memoized } from '../../../kernel/maps.js';
 import { present } from '../../../kernel/present.js';
 import type { Tx } from '../../../platform/postgres/index.js';
-import { greaterAmount, type Release, smallerAmount } from '../../ledger/index.js';
-import type { UsageEventRow, UsageItemRow } from '../../usage/index.js';
+import { type Amount, greaterAmount, type Release, smallerAmount } from '../../ledger/index.js';
+import type { UsageEventRow } from '../../usage/index.js';
 import { type Hold, type HoldUnit, type Lease, parentIdOf, unitKey } from '../leases/lease.js';
 import { heldRuleKey } from '../leases/lease-changes.js';
 import { type HeldAmount, subtractReserved } from '../leases/reserved-store.js';
@@ -55,7 +55,7 @@ export class BatchLeases {
       this.#ofProject(scope).set(lease.id, {
         scope,
         lease,
-        sums: lease.holds.map(() => ({ used: 0n, spent: 0n })),
+        sums: new Map(lease.holds.map((hold) => [unitKey(hold), noCharge()])),
       });
     }
   }
@@ -83,24 +83,28 @@ export class BatchLeases {
 }
 
 /**
- * Adds the charge items of an event that the lease pays for: those of its work, by amount in the hold of their
- * currency, and by quantity in that of their metric.
+ * Adds the charge items of an event that the lease pays for: those of its work, by amount to their currency, and by
+ * quantity to their metric.
  */
 export function addToCharge({ lease, sums }: LeaseCharge, { items, dimensions }: RatedUsage): void {
   for (const [name, text] of lease.dimensions) if (dimensions.get(name) !== text) return;
-  for (const [index, hold] of lease.holds.entries()) {
-    const sum = present(sums[index], 'the charge of a hold');
-    for (const item of items) {
-      const added = chargeOf(item, hold, lease.metric);
-      sum.used += added;
-      if (added > 0n) sum.spent += added;
-    }
+  const isPart = parentIdOf(lease) !== undefined;
+  const add = (unit: HoldUnit, added: Amount) => {
+    if (added === 0n) return;
+    const key = unitKey(unit);
+    const sum = isPart ? memoized(sums, key, noCharge) : sums.get(key);
+    if (sum === undefined) return;
+    sum.used += added;
+    if (added > 0n) sum.spent += added;
+  };
+  for (const { metric, quantity, currency, amount } of items) {
+    if (lease.metric === null || lease.metric === metric) add({ kind: 'amount', unit: currency }, amount);
+    add({ kind: 'quantity', unit: metric }, quantity);
   }
 }
 
-function chargeOf(item: UsageItemRow, { kind, unit }: HoldUnit, metric: string | null): bigint {
-  if (kind === 'quantity') return item.metric === unit ? item.quantity : 0n;
-  return item.currency === unit && (metric === null || item.metric === metric) ? item.amount : 0n;
+function noCharge(): HoldCharge {
+  return { used: 0n, spent: 0n };
 }
 
 /**
@@ -123,18 +127,21 @@ export async function releaseCharges(tx: Tx, charges: readonly LeaseCharge[]): P
 async function chargeHolds(tx: Tx, charges: readonly LeaseCharge[]): Promise<ReleasedHold[]> {
   const scopes = new Map(charges.map(({ scope }) => [scope.projectId, scope]));
   const locked = await lockLeasesByKey(tx, chainsOf(charges));
-  const sums = new LeaseSums(charges);
+  const leaseSums = new LeaseSums(charges);
   const released: ReleasedHold[] = [];
   // They are locked in the order of their depth: a lease comes before those that it is a part of here.
   const charged = locked.reverse().map((lease): Lease => {
     const scope = present(scopes.get(lease.projectId), 'the project of a lease');
+    const sums = leaseSums.of(lease);
     const holds = lease.holds.map((hold): Hold => {
-      const { used, spent } = sums.of(lease, hold);
-      const amount = smallerAmount(hold.held, spent);
+      const sum = sums.get(unitKey(hold));
+      if (sum === undefined) return hold;
+      const amount = smallerAmount(hold.held, sum.spent);
       if (amount > 0n) released.push({ scope, lease, hold, amount });
-      sums.addToParent(lease, hold, { used, spent: spent - amount });
-      return { ...hold, used: greaterAmount(hold.used + used, 0n), held: hold.held - amount };
+      sum.spent -= amount;
+      return { ...hold, used: greaterAmount(hold.used + sum.used, 0n), held: hold.held - amount };
     });
+    leaseSums.addToParent(lease, sums);
     return { ...lease, holds };
   });
   await updateLeases(tx, charged);
@@ -149,33 +156,31 @@ function chainsOf(charges: readonly LeaseCharge[]): LeaseKey[] {
   return [...new Map(keys.map((key) => [`${key.projectId} ${key.id}`, key])).values()];
 }
 
-/** The sums that holds are charged with: by events, and by leases that are a part of theirs. */
+/** The sums that leases are charged with: by events, and by leases that are a part of theirs. */
 class LeaseSums {
-  readonly #sums = new Map<string, HoldCharge>();
+  /** By project and lease, then by `unitKey`. */
+  readonly #sums = new Map<string, Map<string, HoldCharge>>();
 
   constructor(charges: readonly LeaseCharge[]) {
-    for (const { lease, sums } of charges)
-      for (const [index, hold] of lease.holds.entries())
-        this.#add(`${lease.projectId} ${lease.id}`, hold, present(sums[index], 'the charge of a hold'));
+    for (const { lease, sums } of charges) this.#add(`${lease.projectId} ${lease.id}`, sums);
   }
 
-  of({ projectId, id }: Lease, hold: HoldUnit): HoldCharge {
-    return this.#of(`${projectId} ${id}`, hold);
+  of({ projectId, id }: Lease): Map<string, HoldCharge> {
+    return memoized(this.#sums, `${projectId} ${id}`, () => new Map());
   }
 
-  addToParent(lease: Lease, hold: HoldUnit, sum: HoldCharge): void {
+  addToParent(lease: Lease, sums: ReadonlyMap<string, HoldCharge>): void {
     const parentId = parentIdOf(lease);
-    if (parentId !== undefined) this.#add(`${lease.projectId} ${parentId}`, hold, sum);
+    if (parentId !== undefined) this.#add(`${lease.projectId} ${parentId}`, sums);
   }
 
-  #of(lease: string, hold: HoldUnit): HoldCharge {
-    return memoized(this.#sums, `${lease} ${unitKey(hold)}`, () => ({ used: 0n, spent: 0n }));
-  }
-
-  #add(lease: string, hold: HoldUnit, { used, spent }: HoldCharge): void {
-    const sum = this.#of(lease, hold);
-    sum.used += used;
-    sum.spent += spent;
+  #add(lease: string, sums: ReadonlyMap<string, HoldCharge>): void {
+    const all = memoized(this.#sums, lease, () => new Map<string, HoldCharge>());
+    for (const [unit, { used, spent }] of sums) {
+      const sum = memoized(all, unit, noCharge);
+      sum.used += used;
+      sum.spent += spent;
+    }
   }
 }
 

@@ -58,7 +58,7 @@ export class PostingPlan {
   /** Returns the leases that were charged with something. */
   charges(): LeaseCharge[] {
     return [...this.#charges].filter(({ sums }) =>
-      sums.some(({ used, spent }) => used !== 0n || spent !== 0n),
+      [...sums.values()].some(({ used, spent }) => used !== 0n || spent !== 0n),
     );
   }
 

@@ -3,7 +3,7 @@ import { present } from '../../../kernel/present.js';
 import { slotOf } from '../../../kernel/shard.js';
 import { lockKey, type Tx } from '../../../platform/postgres/index.js';
 import { amountFromText, amountText } from '../../ledger/index.js';
-import type { Hold, Lease } from '../leases/lease.js';
+import { type Hold, type Lease, unitKey } from '../leases/lease.js';
 import { type LeaseRow, toLease } from '../leases/lease-row.js';
 import { LEASE_COLUMNS } from '../leases/store.js';
 import type { PostingScope } from './rated-usage.js';
@@ -34,7 +34,7 @@ export async function readLeases(
   });
 }
 
-/** The sums that the events of a batch charge one hold with. × 10^18. */
+/** The sums that the events of a batch charge a currency or metric of a lease with. × 10^18. */
 export interface HoldCharge {
   used: bigint;
   /** As `used`, without refunds: at most this much of what is held is released. */
@@ -46,8 +46,11 @@ export interface LeaseCharge {
   readonly scope: PostingScope;
   /** As it was when the batch met it. */
   readonly lease: Lease;
-  /** In the order of its holds. */
-  readonly sums: readonly HoldCharge[];
+  /**
+   * By `unitKey`: those of its holds. For a part of a lease also all others, because the leases above may hold what the
+   * part does not.
+   */
+  readonly sums: Map<string, HoldCharge>;
 }
 
 /** A part of a hold that a charge releases. */
@@ -66,7 +69,9 @@ export interface ReleasedHold {
  */
 export async function chargePlainLeases(tx: Tx, charges: readonly LeaseCharge[]): Promise<ReleasedHold[]> {
   if (charges.length === 0) return [];
-  const sums = charges.map(({ lease, sums: [sum] }) => present(sum, `the charge of lease ${lease.id}`));
+  const sums = charges.flatMap(({ lease, sums }) =>
+    lease.holds.map((hold) => present(sums.get(unitKey(hold)), `the charge of lease ${lease.id}`)),
+  );
   const { rows } = await sql<{ project_id: string; id: string; released: string }>`
     with locked as (
       select l.tenant_id, l.project_id, l.id, c.used, least(l.held, c.spent) as released
