@@ -13,7 +13,7 @@ import type {
   UpdateDirectLimitBody,
   UpdateSubjectRouteBody,
 } from '#contract';
-import type { CallOptions, PathTransport } from '../path-transport.js';
+import type { CallOptions, PathTransport, WriteOptions } from '../path-transport.js';
 import { type PageOptions, path } from '../transport.js';
 
 /** The account that pays for a subject, the limit plan that applies to it, and its direct limits. */
@@ -74,7 +74,7 @@ export class SubjectRoutes {
   }
 
   /** Raises a limit of the route for a time. */
-  raise(routeId: string, raise: CreateLimitRaiseBody, options?: CallOptions): Promise<LimitRaise> {
+  raise(routeId: string, raise: CreateLimitRaiseBody, options?: WriteOptions): Promise<LimitRaise> {
     return this.#transport.post(path`/subject-routes/${routeId}/raises`, raise, options);
   }
 

@@ -19,6 +19,7 @@ export interface ManagementApi extends TestApi {
     method: 'GET' | 'POST' | 'PUT' | 'DELETE',
     path: string,
     body?: object | string,
+    headers?: Readonly<Record<string, string>>,
   ): Promise<ReturnType<Answer['json']>>;
   /** Creates a plan with these rules; returns its id. */
   makePlan(rules?: readonly LimitRuleInput[], published?: boolean): Promise<string>;
@@ -42,8 +43,8 @@ export async function createManagementApi(
     ),
   );
   const url = `/v1/projects/${api.projectId}`;
-  const must: ManagementApi['must'] = async (status, method, path, body) => {
-    const answer = await api.call(method, `${url}${path}`, body);
+  const must: ManagementApi['must'] = async (status, method, path, body, headers) => {
+    const answer = await api.call(method, `${url}${path}`, body, undefined, headers);
     if (answer.status !== status) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
     return answer.text === '' ? undefined : answer.json();
   };

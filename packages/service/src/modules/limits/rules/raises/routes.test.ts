@@ -70,6 +70,34 @@ describe('a raise', () => {
     expect(refused.details[0].path).toBe(path);
   });
 
+  it('is made once, however often it is sent with its key', async () => {
+    const { id } = await api.makeRoute();
+    const limit = ruleOf({ limit_key: 'plan' });
+    const { id: limitId } = await api.must(201, 'POST', `/subject-routes/${id}/limits`, limit);
+    const key = { 'idempotency-key': 'raise-1' };
+    const asked = body({ until: nowS() + 1 });
+    const raise = await api.must(201, 'POST', raisesOf(id), asked, key);
+    const again = await api.must(201, 'POST', raisesOf(id), { ...asked, amount: '5.0' }, key);
+    expect(again).toEqual(raise);
+    for (const other of [{ amount: '6' }, { until: nowS() + 2 }, { reason: 'another' }]) {
+      const refused = await api.must(409, 'POST', raisesOf(id), { ...asked, ...other }, key);
+      expect(refused.code).toBe('idempotency_key_conflict');
+    }
+    await api.must(204, 'DELETE', `/subject-routes/${id}/limits/${limitId}`);
+    api.clock.advanceMs(1_000);
+    const ended = { ...raise, status: 'ended', ended_at: raise.until };
+    expect(await api.must(201, 'POST', raisesOf(id), asked, key)).toEqual(ended);
+    expect(await api.must(200, 'GET', raisesOf(id))).toMatchObject({ total_count: 1 });
+    const audited = await api.postgres.pool.query(`select from audit_log where resource_id = $1`, [raise.id]);
+    expect(audited.rowCount).toBe(1);
+  });
+
+  it('keeps the key of a refused request free', async () => {
+    const key = { 'idempotency-key': 'raise-2' };
+    await api.must(400, 'POST', raisesOf(), body({ limit_key: 'other' }), key);
+    await api.must(201, 'POST', raisesOf(), body(), key);
+  });
+
   it('does not end at the present moment', async () => {
     await api.must(400, 'POST', raisesOf(), body({ until: nowS() }));
     await api.must(201, 'POST', raisesOf(), body({ until: nowS() + 1 }));

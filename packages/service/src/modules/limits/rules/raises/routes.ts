@@ -1,9 +1,11 @@
 import {
   CreateLimitRaiseBody,
   closed,
+  ErrorBodySchema,
   LimitRaise,
   LimitRaisePage,
   noContent,
+  OptionalIdempotencyKeyHeaders,
   PageQuery,
 } from '@tollgate/contract';
 import { Type } from 'typebox';
@@ -60,11 +62,13 @@ function registerChanges(app: App, raises: RaiseService, clock: Clock): void {
         'with the next usage of the window.',
       operationId: 'createLimitRaise',
       params: RouteParams,
+      headers: OptionalIdempotencyKeyHeaders,
       body: CreateLimitRaiseBody,
-      response: { 201: LimitRaise },
+      response: { 201: LimitRaise, 409: ErrorBodySchema },
     },
     handler: async (request, reply) => {
-      const raise = await raises.create(contextOf(request), request.params.id, exactBody(request));
+      const key = request.headers['idempotency-key'];
+      const raise = await raises.create(contextOf(request), request.params.id, exactBody(request), key);
       return reply.code(201).send(raiseView(raise, clock.nowMs()));
     },
   });

@@ -6,7 +6,7 @@ import type { Page } from '../../../../kernel/page.js';
 import type { Principal } from '../../../../kernel/principal.js';
 import type { ProjectScope } from '../../../../kernel/scope.js';
 import { ProjectDb, type ProjectTx } from '../../../../platform/postgres/index.js';
-import { amountText, exactAmount } from '../../../ledger/index.js';
+import { amountText, exactAmount, once } from '../../../ledger/index.js';
 import { changeLimits, type LimitDeps } from '../change.js';
 import { findRoute } from '../subject-routes/store.js';
 import * as store from './store.js';
@@ -20,53 +20,46 @@ export class RaiseService {
   }
 
   /**
-   * Raises a limit at once.
+   * Raises a limit at once. A request that is repeated with its key returns the raise as it is now.
    *
    * @param body parsed losslessly, so that no digit of the amount is lost
    * @throws DomainError `not_found` for the route; `invalid_request`, also for an unknown `limit_key` and for an
-   * `until` that is not in the future
+   * `until` that is not in the future; `idempotency_key_conflict`
    */
-  create(context: ChangeContext, routeId: string, body: CreateLimitRaiseBody): Promise<store.RaiseRow> {
-    const amount = exactAmount(body.amount);
-    if (amount === undefined || amount <= 0n) {
-      throw invalidRequest(
-        'amount',
-        'expected a decimal above 0 of at most 20 integer and 18 fraction digits',
-      );
-    }
-    return changeLimits(this.#deps, context, async (tx, atMs) => {
+  create(
+    context: ChangeContext,
+    routeId: string,
+    body: CreateLimitRaiseBody,
+    key: string | undefined,
+  ): Promise<store.RaiseRow> {
+    const { limit_key: limitKey, until, reason } = body;
+    const amount = checkedAmount(body);
+    return changeLimits(this.#deps, context, async (tx, atMs, plainTx) => {
       const { tenantId, projectId } = context.project;
-      const { limit_key: limitKey, reason } = body;
-      const untilMs = body.until * 1_000;
-      await refuseUnknownRoute(tx, routeId);
-      if (untilMs <= atMs) throw invalidRequest('until', 'expected a time in the future');
-      await refuseUnknownKey(tx, routeId, limitKey);
-      await refuseTooMany(tx, routeId, atMs);
-      const raise: store.RaiseRow = {
-        tenant_id: tenantId,
-        project_id: projectId,
-        id: newId('lra', this.#deps.clock),
-        route_id: routeId,
-        limit_key: limitKey,
-        amount: amountText(amount),
-        from_ms: atMs,
-        until_ms: untilMs,
-        ended_at_ms: null,
-        reason,
-        created_by: makerOf(context.principal),
-      };
-      await store.insertRaise(tx, raise);
-      const change = {
-        rule_account_id: routeId,
-        limit_key: limitKey,
-        amount: raise.amount,
-        until: body.until,
-        reason,
-      };
-      return {
-        answer: raise,
-        done: { resourceType: 'limit_raise', verb: 'create', resourceId: raise.id, change },
-      };
+      const asked = [routeId, limitKey, amount, until, reason];
+      const request = { tenantId, projectId, operation: 'limit_raise', key, asked };
+      let raise: store.RaiseRow | undefined;
+      const { id } = await once(plainTx, request, Math.floor(atMs / 1_000), async () => {
+        await refuseUnraisable(tx, routeId, body, atMs);
+        raise = {
+          tenant_id: tenantId,
+          project_id: projectId,
+          id: newId('lra', this.#deps.clock),
+          route_id: routeId,
+          limit_key: limitKey,
+          amount,
+          from_ms: atMs,
+          until_ms: until * 1_000,
+          ended_at_ms: null,
+          reason,
+          created_by: makerOf(context.principal),
+        };
+        await store.insertRaise(tx, raise);
+        return { id: raise.id };
+      });
+      if (raise === undefined) return { answer: await foundRaise(tx, { routeId, raiseId: id }) };
+      const change = { rule_account_id: routeId, limit_key: limitKey, amount, until, reason };
+      return { answer: raise, done: { resourceType: 'limit_raise', verb: 'create', resourceId: id, change } };
     });
   }
 
@@ -77,8 +70,7 @@ export class RaiseService {
    */
   end(context: ChangeContext, key: store.RaiseKey): Promise<void> {
     return changeLimits(this.#deps, context, async (tx, atMs) => {
-      const raise = await store.findRaise(tx, key);
-      if (raise === undefined) throw new DomainError('not_found');
+      const raise = await foundRaise(tx, key);
       if (!isActiveRaise(raise, atMs)) return { answer: undefined };
       await store.endRaise(tx, raise.id, atMs);
       const { limit_key, reason } = raise;
@@ -96,6 +88,30 @@ export class RaiseService {
     await refuseUnknownRoute(db, routeId);
     return store.listRaises(db, routeId, page);
   }
+}
+
+function checkedAmount(body: CreateLimitRaiseBody): string {
+  const amount = exactAmount(body.amount);
+  if (amount !== undefined && amount > 0n) return amountText(amount);
+  throw invalidRequest('amount', 'expected a decimal above 0 of at most 20 integer and 18 fraction digits');
+}
+
+async function refuseUnraisable(
+  tx: ProjectTx,
+  routeId: string,
+  { limit_key: limitKey, until }: CreateLimitRaiseBody,
+  atMs: number,
+): Promise<void> {
+  await refuseUnknownRoute(tx, routeId);
+  if (until * 1_000 <= atMs) throw invalidRequest('until', 'expected a time in the future');
+  await refuseUnknownKey(tx, routeId, limitKey);
+  await refuseTooMany(tx, routeId, atMs);
+}
+
+async function foundRaise(tx: ProjectTx, key: store.RaiseKey): Promise<store.RaiseRow> {
+  const raise = await store.findRaise(tx, key);
+  if (raise === undefined) throw new DomainError('not_found');
+  return raise;
 }
 
 /** Whether a raise applies at a time. */
