@@ -30,6 +30,7 @@ export const PLAIN_STORES: Readonly<Record<string, string>> = {
   'modules/ledger/usage-sum-store.ts': 'recounts the usage of all projects',
   'modules/ledger/wallet-store.ts': 'a batch locks and changes the wallets of many projects',
   'modules/counters/counter-store.ts': 'a batch counts for many projects',
+  'modules/counters/near-periods-store.ts': 'a batch counts for many projects',
   'modules/limits/check/limit-status-store.ts': 'one statement serves the checks of many projects',
   'modules/limits/leases/recount-store.ts': 'recounts the leases of all projects',
   'modules/limits/leases/reserved-store.ts': 'the expiry job gives back what leases of many projects hold',

@@ -79,12 +79,45 @@ it.each([
   const send = (n: number, atS: number) => countedItems(project, [{ customer: 'a', n }], fixture.nowS - atS);
   const items = await send(1, fixture.nowS - 100);
   await change(anchorS + DAY_S);
-  fixture.clock.advanceMs(7 * DAY_S * 1_000);
-  for (const atS of [endS - 1, endS, endS + DAY_S - 1, endS + DAY_S]) items.push(...(await send(1, atS)));
+  fixture.clock.advanceMs(16 * DAY_S * 1_000);
+  const nextEndS = endS + 8 * DAY_S;
+  for (const atS of [endS - 1, endS, endS + DAY_S, nextEndS - 1, nextEndS])
+    items.push(...(await send(1, atS)));
   expect(items.map(({ cumulative }) => cumulative?.period_start)).toEqual([
-    ...[anchorS, anchorS, endS, endS],
-    endS + DAY_S,
+    ...[anchorS, anchorS, endS, endS, endS],
+    nextEndS,
   ]);
+  expect(await fixture.verify()).toMatchObject({ status: 'equal' });
+});
+
+it.each([
+  ['first in the rest', [0, 5]],
+  ['first after it', [5, 0]],
+])('charges a minimum once for a short rest and the next day, with usage %s', async (_, hours) => {
+  const project = await countedProject(fixture, {
+    total: 'dec_max(total.quantity, dec("25"))',
+    cumulative: { period: 'day', per: 'account' },
+  });
+  const { accountId } = await project.route('a');
+  const restS = Math.ceil(fixture.nowS / DAY_S) * DAY_S;
+  await countedItems(project, [{ customer: 'a', n: 1 }]);
+  // Its clocks are five hours behind those in Greenwich, all year round.
+  await project.must(200, 'PUT', `/accounts/${accountId}`, { timezone: 'America/Jamaica' });
+  fixture.clock.advanceMs(3 * DAY_S * 1_000);
+  const items = [];
+  for (const hour of hours) {
+    const ago = fixture.nowS - restS - hour * HOUR_S;
+    items.push(...(await countedItems(project, [{ customer: 'a', n: 1 }], ago)));
+  }
+  expect(items.map(({ amount }) => amount)).toEqual(['25', '0']);
+  const period = { period_start: restS, period_end: restS + DAY_S + 5 * HOUR_S, amount: '25' };
+  const expectOnePeriod = async () => {
+    for (const hour of [0, 5, 28])
+      expect((await project.get(`/counters?at=${restS + hour * HOUR_S}`)).counters).toMatchObject([period]);
+  };
+  await expectOnePeriod();
+  expect(await project.correct({})).toMatchObject({ status: 'applied' });
+  await expectOnePeriod();
   expect(await fixture.verify()).toMatchObject({ status: 'equal' });
 });
 

@@ -1,20 +1,14 @@
-import { groupBy, memoized } from '../../kernel/maps.js';
-import {
-  type Period,
-  type TimeWindow,
-  UTC_CALENDAR,
-  type WindowSettings,
-  windowAt,
-  windowContains,
-} from '../../kernel/period.js';
+import { memoized } from '../../kernel/maps.js';
+import { UTC_CALENDAR, type WindowSettings } from '../../kernel/period.js';
 import { present } from '../../kernel/present.js';
 import { slotOf } from '../../kernel/shard.js';
 import type { Tx } from '../../platform/postgres/index.js';
 import type { ChargeItem, CountingEvent, RatedEvent, RatingFailure } from '../rules/index.js';
 import { type CountedOwner, type CountedProject, type Counter, countedValue, tooLarge } from './counter.js';
-import { type CounterMemory, type KnownCounter, ProjectCounters } from './counter-memory.js';
-import { type CountedCharge, CounterPeriod } from './counter-period.js';
+import { type CounterMemory, ProjectCounters } from './counter-memory.js';
+import type { CountedCharge, CounterPeriod } from './counter-period.js';
 import * as store from './counter-store.js';
+import { addMissingPeriods, type MissingPeriod, type OpenedPeriod, periodAt } from './missing-periods.js';
 
 /** An event whose charge items are to be counted. */
 export interface EventToCount extends CountedOwner {
@@ -35,10 +29,7 @@ export interface CountedEvent extends Pick<EventToCount, 'counting'> {
 }
 
 /** A time that no known period contains, and the place of the period among those of its event. */
-interface MissingPeriod {
-  readonly known: KnownCounter;
-  readonly occurredAt: number;
-  readonly settings: WindowSettings;
+interface MissingPlace extends MissingPeriod {
   readonly periods: (CounterPeriod | undefined)[];
   readonly place: number;
 }
@@ -66,7 +57,7 @@ export class BatchCounters {
   readonly #accounts = new Map<string, WindowSettings>();
   readonly #askedValues = new Map<CounterPeriod, Set<string>>();
   /** The periods that this transaction has opened. */
-  readonly #opened: { readonly known: KnownCounter; readonly period: CounterPeriod }[] = [];
+  readonly #opened: OpenedPeriod[] = [];
   /** The periods in which this transaction has counted, even if it has taken that back. */
   readonly #changed: CounterPeriod[] = [];
   #lockedUpTo = -1;
@@ -83,10 +74,11 @@ export class BatchCounters {
     if (events.length === 0) return [];
     await this.#openProjects(events);
     await this.#readAccounts(events);
-    const missing: MissingPeriod[] = [];
+    const missing: MissingPlace[] = [];
     const counted = events.map((event) => this.#countedEvent(event, missing));
-    if (missing.length > 0) await this.#readPeriods(missing);
-    for (const { known, occurredAt, periods, place } of missing) periods[place] = periodAt(known, occurredAt);
+    if (missing.length > 0) this.#opened.push(...(await addMissingPeriods(this.#tx, missing)));
+    for (const { known, occurredAt, periods, place } of missing)
+      periods[place] = present(periodAt(known, occurredAt), 'the period of a counter');
     if (this.#use.kind === 'write') await this.#readValues(counted);
     return counted;
   }
@@ -175,12 +167,12 @@ export class BatchCounters {
   }
 
   /** Returns an event with the periods that are known; the others are added to `missing`. */
-  #countedEvent(event: EventToCount, missing: MissingPeriod[]): CountedEvent {
+  #countedEvent(event: EventToCount, missing: MissingPlace[]): CountedEvent {
     const { occurredAt, counting } = event;
     const project = present(this.#projects.get(event.scope.projectId), 'the project of an event');
     const periods: (CounterPeriod | undefined)[] = [];
     for (const known of project.of(counting.counted, event)) {
-      const period = known && knownPeriodAt(known, occurredAt);
+      const period = known && periodAt(known, occurredAt);
       if (known !== undefined && period === undefined) {
         const settings = this.#settingsOf(event, known.counter);
         missing.push({ known, occurredAt, settings, periods, place: periods.length });
@@ -194,32 +186,6 @@ export class BatchCounters {
     if (per === 'project') return UTC_CALENDAR;
     if (per === 'subject') return settings ?? UTC_CALENDAR;
     return present(this.#accounts.get(accountId), `the settings of the account ${accountId}`);
-  }
-
-  /** Reads stored periods, and opens those that are not stored. */
-  async #readPeriods(missing: readonly MissingPeriod[]): Promise<void> {
-    const windowOf = rememberedWindows();
-    const asked = new Map<KnownCounter, Set<number>>();
-    const spans: store.CounterSpan[] = [];
-    for (const { known, occurredAt, settings } of missing) {
-      const { counter, key } = known;
-      const { startS, endS } = windowOf(counter.definition.period, settings, occurredAt);
-      const starts = memoized(asked, known, () => new Set());
-      if (starts.has(startS)) continue;
-      starts.add(startS);
-      spans.push({ counter, key, startS, endS });
-    }
-    const stored = await store.readPeriods(this.#tx, spans);
-    const byCounter = groupBy(stored, ({ counter }) => counter);
-    for (const known of asked.keys()) {
-      const found = byCounter.get(known.counter) ?? [];
-      const isNew = ({ startS }: CounterPeriod) => known.periods.every((period) => period.startS !== startS);
-      for (const period of found) if (isNew(period)) known.periods.push(period);
-    }
-    for (const { known, occurredAt, settings } of missing) {
-      const period = openPeriod(known, occurredAt, settings, windowOf);
-      if (period !== undefined) this.#opened.push({ known, period });
-    }
   }
 
   async #readValues(events: readonly CountedEvent[]): Promise<void> {
@@ -238,50 +204,6 @@ export class BatchCounters {
     }
     await store.readValues(this.#tx, missing);
   }
-}
-
-/** Returns `windowAt` with a memory: most events of a batch lie in the same window of their period and settings. */
-function rememberedWindows(): typeof windowAt {
-  const last = new Map<Period, Map<WindowSettings, TimeWindow>>();
-  return (period, settings, atS) => {
-    const bySettings = memoized(last, period, () => new Map<WindowSettings, TimeWindow>());
-    const known = bySettings.get(settings);
-    if (known !== undefined && windowContains(known, atS)) return known;
-    const window = windowAt(period, settings, atS);
-    bySettings.set(settings, window);
-    return window;
-  };
-}
-
-function knownPeriodAt({ periods }: KnownCounter, occurredAt: number): CounterPeriod | undefined {
-  for (const period of periods) if (period.contains(occurredAt)) return period;
-  return undefined;
-}
-
-function periodAt(known: KnownCounter, occurredAt: number): CounterPeriod {
-  return present(knownPeriodAt(known, occurredAt), 'the period of a counter');
-}
-
-/**
- * Opens the period that contains an instant, unless there is one. It ends where the next one begins, and begins where
- * the one before ends: where timezone or anchor were changed, the period that was open keeps its end. Returns the
- * period that was opened.
- */
-function openPeriod(
-  { counter, key, periods }: KnownCounter,
-  occurredAt: number,
-  settings: WindowSettings,
-  windowOf: typeof windowAt,
-): CounterPeriod | undefined {
-  if (periods.some((period) => period.contains(occurredAt))) return undefined;
-  let { startS, endS } = windowOf(counter.definition.period, settings, occurredAt);
-  for (const other of periods) {
-    if (other.endS !== undefined && other.endS <= occurredAt && other.endS > startS) startS = other.endS;
-    if (other.startS > occurredAt && (endS === undefined || other.startS < endS)) endS = other.startS;
-  }
-  const period = new CounterPeriod(counter, key, startS, endS);
-  periods.push(period);
-  return period;
 }
 
 /** Adds the amounts of counted items to their periods; discounts are not part of them. */
