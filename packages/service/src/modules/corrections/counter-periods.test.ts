@@ -156,3 +156,24 @@ it('a plan fails if its counter gets another period meanwhile, and can be made a
   expect(await project.correct({})).toMatchObject({ status: 'applied', applied: { events: 1 } });
   expect(await fixture.verify()).toMatchObject({ status: 'equal' });
 });
+
+it('a plan fails if its period has begun with another end meanwhile', async () => {
+  const project = await CorrectionsProject.create(fixture);
+  const { accountId } = await project.route('a');
+  fixture.clock.advanceMs(3 * DAY_S * 1_000);
+  const restS = Math.floor(fixture.nowS / DAY_S) * DAY_S - DAY_S;
+  const sendAt = (atS: number) => project.sendAndRate([{ customer: 'a', n: 1 }], fixture.nowS - atS);
+  await sendAt(restS + 20 * HOUR_S);
+  const rules = countedRules({ total: 'total.quantity', cumulative: { period: 'day', per: 'account' } });
+  const content = { ...rules, effective_from: fixture.nowS - 9 * DAY_S };
+  await project.must(200, 'PUT', `/extractor-rule-sets/${project.ruleSetId}`, content);
+  await project.must(200, 'POST', `/extractor-rule-sets/${project.ruleSetId}/publish`);
+  await sendAt(restS - 1);
+  const id = await project.start({ dry_run: true, filter: { from: restS, to: restS + DAY_S } });
+  expect(await project.ended(id)).toMatchObject({ status: 'planned' });
+  await project.must(200, 'PUT', `/accounts/${accountId}`, { timezone: 'Asia/Tokyo' });
+  await sendAt(restS);
+  await project.must(202, 'POST', `/usage/corrections/${id}/apply`, { counters: 'current' });
+  expect(await project.ended(id)).toMatchObject({ status: 'stale' });
+  expect(await fixture.verify()).toMatchObject({ status: 'equal' });
+});

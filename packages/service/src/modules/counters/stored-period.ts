@@ -17,7 +17,8 @@ export interface WantedPeriod {
 
 /**
  * Returns periods with all values that the items need; a period that is not stored is empty. Undefined for one that is
- * not stored while another period contains a part of it. The slot of the project must be locked.
+ * not stored while another period contains a part of it: one with the same start may have another end, by other
+ * settings. The slot of the project must be locked.
  */
 export async function storedPeriods(
   tx: Tx,
@@ -27,7 +28,7 @@ export async function storedPeriods(
   const byKey = groupBy(stored, ({ key }) => key.toString('hex'));
   const periods = wanted.map(({ counter, key, startS, endS }) => {
     const near = byKey.get(key.toString('hex')) ?? [];
-    const found = near.find((period) => period.startS === startS);
+    const found = near.find((period) => period.startS === startS && period.endS === endS);
     const overlaps = ({ startS: from, endS: to }: CounterPeriod) =>
       (endS === undefined || from < endS) && (to === undefined || to > startS);
     if (found === undefined && near.some(overlaps)) return undefined;
