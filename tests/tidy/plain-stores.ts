@@ -42,6 +42,7 @@ export const PLAIN_STORES: Readonly<Record<string, string>> = {
   'modules/limits/rules/catalog-store.ts': 'loads the limit rules of many projects',
   'modules/limits/settings/store.ts': 'checks of several projects read their settings together',
   'modules/limits/windows/alert-store.ts': 'a batch sends the alerts of many projects',
+  'modules/limits/windows/first-use-store.ts': 'a batch places the usage of many projects',
   'modules/limits/windows/sliding-store.ts': 'a batch changes the sliding windows of many projects',
   'modules/limits/windows/store.ts': 'a batch changes the windows of many projects',
   'modules/limits/windows/value-store.ts': 'a batch counts the values of many projects',

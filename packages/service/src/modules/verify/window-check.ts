@@ -92,7 +92,8 @@ function planned(window: CountedWindow, counting: ActiveRule | undefined): Plann
 /** Whether usage still falls into the window: the route may have moved the windows of its rules. */
 function isPlacedBy({ rule, route }: ActiveRule, { startS, endS }: CountedWindow): boolean {
   const period = periodOf(rule.period);
-  if (period.kind === 'first_use') return endS === startS + period.durationS;
+  // A window that opened before one of the future ends where that begins.
+  if (period.kind === 'first_use') return endS !== null && endS <= startS + period.durationS;
   if (period.kind === 'sliding') {
     const step = slidingStepAt(period, startS);
     return step.startS === startS && step.endS === endS;

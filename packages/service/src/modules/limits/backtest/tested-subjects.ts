@@ -115,8 +115,8 @@ export class TestedSubjects {
           wallet: undefined,
         }));
         for (const [index, { counted }] of (await readUsage(postgres, queries)).entries()) {
-          const { startS } = present(counted[0], 'a stored window');
-          if (startS !== undefined) found[index]?.set(rule, { startS, endS: startS + durationS });
+          const { opened } = present(counted[0], 'a stored window');
+          if (opened !== undefined) found[index]?.set(rule, opened);
         }
       }
     }

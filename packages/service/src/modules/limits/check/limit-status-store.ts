@@ -39,6 +39,7 @@ interface UsageRow {
   readonly position: number;
   readonly available: string | null;
   readonly window_start: number | null;
+  readonly window_end: number | null;
   readonly used: string | null;
   readonly limit_amount: string | null;
   readonly reserved: string | null;
@@ -53,6 +54,8 @@ interface WindowParts {
   readonly names: string;
   /** The start of the window; null for none. */
   readonly start: string;
+  /** The columns of a window that usage has opened. */
+  readonly opened: string;
   /** Joins that find it. */
   readonly joins: string;
   /** The usage of a window that is none of the stored ones. */
@@ -60,7 +63,14 @@ interface WindowParts {
 }
 
 /** The windows of the rule and the route: their start is known. */
-const KNOWN: WindowParts = { values: '', names: '', start: 'k.window_start', joins: '', used: 'case' };
+const KNOWN: WindowParts = {
+  values: '',
+  names: '',
+  start: 'k.window_start',
+  opened: 'null::bigint as window_start, null::bigint as window_end',
+  joins: '',
+  used: 'case',
+};
 
 /**
  * Windows that usage determines, among others. Those that open with usage are found by an instant; they do not overlap,
@@ -70,6 +80,8 @@ const BY_USAGE: WindowParts = {
   values: ', $11::bool[], $12::bool[]',
   names: ', is_first_use, slides',
   start: 'w.start',
+  opened: `case when c.window_starts[i.at] = w.start or p.used is not null then w.start end as window_start,
+    case when c.window_starts[i.at] = w.start then c.window_ends[i.at] else p.window_end end as window_end`,
   joins: `cross join lateral (select case
     when k.slides then null
     when not k.is_first_use then k.window_start
@@ -95,9 +107,9 @@ const FIRST_OF_WALLETS = 7;
  * A few index look-ups for each rule: its window is the current one of its subject, a past one, or does not exist yet.
  * One more for each wallet: a statement costs more than what it finds.
  */
-const usageText = ({ values, names, start, joins, used }: WindowParts) => `
+const usageText = ({ values, names, start, opened, joins, used }: WindowParts) => `
   select k.position, null::numeric as available, r.reserved, r.xmin as reserved_version, s.occurrences > 0 is true as seen,
-    case when c.window_starts[i.at] = ${start} or p.used is not null then ${start} end as window_start,
+    ${opened},
     ${used} when c.window_starts[i.at] = ${start} then c.used[i.at] else p.used end as used,
     case when c.window_starts[i.at] = ${start} then c.limit_amounts[i.at] else p.limit_amount end as limit_amount
   from unnest($1::int[], $2::text[], $3::text[], $4::int[], $5::bigint[], $6::uuid[]${values})
@@ -113,7 +125,7 @@ const usageText = ({ values, names, start, joins, used }: WindowParts) => `
   left join window_values s on s.project_no = k.project_no and s.subject_type = k.subject_type
     and s.subject_id = k.subject_id and s.rule_no = k.rule_no and s.window_start = ${start} and s.value = k.value
   union all
-  select a.position, a.available, null, null::xid, false, null, null, null from (${availableText(FIRST_OF_WALLETS)}) as a`;
+  select a.position, a.available, null, null::xid, false, null, null, null, null from (${availableText(FIRST_OF_WALLETS)}) as a`;
 
 /**
  * The prepared statements: planning one takes longer than running it, so each connection plans it once. Requests
@@ -183,9 +195,9 @@ function byQuery(queries: readonly UsageQuery[], rows: readonly UsageRow[]): Usa
 }
 
 function toCounted(row: UsageRow): Counted {
-  const { window_start, used, limit_amount: limit, reserved, seen } = row;
+  const { window_start, window_end, used, limit_amount: limit, reserved, seen } = row;
   return {
-    startS: window_start ?? undefined,
+    opened: window_start === null ? undefined : { startS: window_start, endS: window_end ?? undefined },
     isSeen: seen,
     reservedVersion: row.reserved_version ?? undefined,
     used: sumOrNone(amountIn(used)),

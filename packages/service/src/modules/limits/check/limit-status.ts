@@ -45,8 +45,8 @@ export interface LimitStatus extends OpenRuleAtLevel {
 
 /** The stored counts of a rule's window; nothing is counted without a row. */
 export interface Counted {
-  /** Start of the stored window, Unix seconds; undefined without one. */
-  readonly startS: number | undefined;
+  /** The stored window, for a rule whose windows open with usage; undefined without one. */
+  readonly opened: TimeWindow | undefined;
   readonly used: Amount;
   /** Without raises; undefined until the first usage opens the window. */
   readonly limit: Amount | undefined;
@@ -77,14 +77,14 @@ export function limitStatusesOf(
   nowMs: number,
 ): LimitStatus[] {
   return rules.map(({ at, rule, window: next }, index) => {
-    const { startS, used, limit, reserved, isSeen } = present(
+    const { opened, used, limit, reserved, isSeen } = present(
       counted[index],
       `the use of rule ${rule.ruleNo}`,
     );
     const { route } = at;
     const isFirstUse = rule.period.kind === 'first_use';
-    const hasStart = isFirstUse ? startS !== undefined : rule.period.kind !== 'sliding';
-    const window = isFirstUse && startS !== undefined ? windowOrNext(rule, route.settings, startS) : next;
+    const hasStart = isFirstUse ? opened !== undefined : rule.period.kind !== 'sliding';
+    const window = isFirstUse && opened !== undefined ? opened : next;
     const raised = route.raiseFor(rule, window, nowMs);
     // Each active lease holds one of a limit on concurrent work: what is reserved is what is used.
     const isOfLeases = rule.measure === 'concurrency';

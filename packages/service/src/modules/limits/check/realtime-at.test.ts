@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TEST_NOW_S } from '../../../testing/api.js';
 import { createTestLimits, makeLimit, makeRoute, setUsed, type TestLimits } from './realtime.testing.js';
 
+const HOUR_S = 3_600;
 const DAY_S = 86_400;
 const TODAY_S = TEST_NOW_S - (TEST_NOW_S % DAY_S);
 
@@ -92,6 +93,7 @@ describe('a window that opens with the first usage', () => {
     );
     const past = { limit: '10', startS: OPENED_S - DAY_S, endS: OPENED_S - DAY_S + DURATION_S };
     await setUsed(api, first, past, '7', 'u2');
+    await setUsed(api, first, { limit: '10', startS: OPENED_S - HOUR_S, endS: OPENED_S }, '2', 'u2');
   });
 
   async function shown(query: string): Promise<string[]> {
@@ -114,7 +116,8 @@ describe('a window that opens with the first usage', () => {
     expect(await shown('')).toEqual(open);
     expect(await shown(`&at=${OPENED_S}`)).toEqual(open);
     expect(await shown(`&at=${OPENED_S + DURATION_S}`)).toEqual(['first_use:5h 0 undefined']);
-    expect(await shown(`&at=${OPENED_S - 1}`)).toEqual(['first_use:5h 0 undefined']);
+    expect(await shown(`&at=${OPENED_S - 1}`)).toEqual([`first_use:5h:${OPENED_S - HOUR_S} 2 ${OPENED_S}`]);
+    expect(await shown(`&at=${OPENED_S - HOUR_S - 1}`)).toEqual(['first_use:5h 0 undefined']);
     expect(await shown(`&at=${OPENED_S - DAY_S}`)).toEqual(past);
     expect(await shown(`&at=${OPENED_S - DAY_S + DURATION_S - 1}`)).toEqual(past);
     expect(await shown(`&at=${OPENED_S - DAY_S - 1}`)).toEqual(['first_use:5h 0 undefined']);

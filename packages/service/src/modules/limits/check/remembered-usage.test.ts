@@ -34,7 +34,7 @@ const keyOf = (part: string) =>
   part === WALLET ? walletNumber(wallet) : subjectNumber(PROJECT_NO, { type: 'user', id: part });
 
 const countedOf = (used: bigint): Counted => ({
-  startS: 0,
+  opened: undefined,
   used,
   limit: undefined,
   reserved: 0n,

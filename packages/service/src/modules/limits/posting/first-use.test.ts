@@ -20,6 +20,14 @@ async function windows(): Promise<string[]> {
   return found.map(({ window_start, used }) => `${(Number(window_start) - NOW_S) / HOUR_S}: ${used}`);
 }
 
+/** Returns the ends of the windows, in hours from now. */
+async function ends(): Promise<number[]> {
+  const found = await fixture.rows(
+    `select window_end from limit_windows order by subject_id, rule_no, window_start`,
+  );
+  return found.map(({ window_end }) => (Number(window_end) - NOW_S) / HOUR_S);
+}
+
 describe('windows that open with the first usage', () => {
   beforeEach(async () => {
     await fixture.reset();
@@ -63,6 +71,27 @@ describe('windows that open with the first usage', () => {
     await fixture.post([at(0), at(1, { items: [{ amount: '-1' }] })]);
     await fixture.post([at(4)]);
     expect(await windows()).toEqual(['0: 1']);
+  });
+
+  it('open for present usage although one begins in the future, and end where that begins', async () => {
+    await fixture.post([at(7)]);
+    await fixture.post([at(0), at(1)]);
+    await fixture.post([at(6), at(8)]);
+    expect(await windows()).toEqual(['0: 2', '6: 1', '7: 2']);
+    expect(await ends()).toEqual([5, 7, 12]);
+    await fixture.post([at(-1), at(5.5, { isReversal: true }), at(2, { isReversal: true })]);
+    expect(await windows()).toEqual(['0: 1', '6: 1', '7: 2']);
+  });
+
+  it('open before several that begin in the future', async () => {
+    await fixture.post([at(4)]);
+    await fixture.post([at(12)]);
+    await fixture.post([at(2), at(10), at(1)]);
+    expect(await windows()).toEqual(['1: 2', '4: 1', '10: 1', '12: 1']);
+    expect(await ends()).toEqual([4, 9, 12, 17]);
+    fixture.clock.advanceMs(5 * HOUR_S * 1_000);
+    await fixture.post([at(3), at(5), at(0.5), at(9.5)]);
+    expect(await windows()).toEqual(['1: 3', '4: 2', '9.5: 1', '10: 1', '12: 1']);
   });
 
   it('are separate for each subject, and alerted by themselves', async () => {

@@ -154,7 +154,10 @@ export class PostingOracle {
     }
   }
 
-  /** Places the seconds of `first_use` rules in windows, in ascending time; other windows stay as they are. */
+  /**
+   * Places the seconds of `first_use` rules in windows, in ascending time; other windows stay as they are. Windows that
+   * have not begun, now or at that second, open nothing for the seconds before them.
+   */
   #placed(added: readonly CountedWindow[]): CountedWindow[] {
     const placed: CountedWindow[] = [];
     for (const sum of [...added].sort((a, b) => a.startS - b.startS)) {
@@ -168,11 +171,13 @@ export class PostingOracle {
         (other) => other.subjectId === subjectId && other.ruleNo === ruleNo,
       );
       const within = known.find((window) => window.startS <= startS && startS < window.endS);
-      const isNewest = known.every((window) => window.endS <= startS);
+      const atS = Math.max(startS, Math.floor(this.#clock.nowMs() / 1_000));
+      const isNewest = known.every((window) => window.startS > atS || window.endS <= startS);
+      const nextStarts = known.filter((window) => window.startS > atS).map((window) => window.startS);
       if (within !== undefined && placed.includes(within)) within.used += used;
       else if (within !== undefined) placed.push({ ...within, used, hasUsage: false });
       else if (isNewest && hasUsage === true && used !== 0n)
-        placed.push({ ...sum, endS: startS + period.durationS });
+        placed.push({ ...sum, endS: Math.min(startS + period.durationS, ...nextStarts) });
     }
     return placed;
   }

@@ -1,5 +1,4 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { TimeWindow } from '../../../kernel/period.js';
 import { present } from '../../../kernel/present.js';
 import { noting } from '../../../platform/changes/index.js';
 import { arrayLiteral, quotedText, type Tx } from '../../../platform/postgres/index.js';
@@ -185,31 +184,6 @@ export async function missingPastWindows(tx: Tx, sums: readonly WindowSum[]): Pr
     where not exists (select from past_windows w where ${IS_NAMED_PAST}) order by v.position
   `.execute(tx);
   return rows.map(({ position }) => position - 1);
-}
-
-/**
- * Returns the past windows of `first_use` rules that contain the start of the sums. Windows of a rule do not overlap,
- * so only the newest that begins before it can.
- */
-export async function pastWindowsAt(
-  tx: Tx,
-  sums: readonly WindowSum[],
-): Promise<ReadonlyMap<WindowSum, TimeWindow>> {
-  if (sums.length === 0) return new Map();
-  const { rows } = await sql<{ position: number; startS: number; endS: number }>`
-    select v.position, w.window_start as "startS", w.window_end as "endS"
-    from unnest(${pastKeyLists(sums.map(windowKeyOf))}) with ordinality as v (${PAST_KEY}, position)
-    cross join lateral (
-      select w.window_start, w.window_end from past_windows w
-      where w.project_no = v.project_no and w.subject_type = v.subject_type and w.subject_id = v.subject_id
-        and w.rule_no = v.rule_no and w.window_start <= v.window_start
-      order by w.window_start desc limit 1
-    ) w
-    where w.window_end > v.window_start
-  `.execute(tx);
-  return new Map(
-    rows.map(({ position, startS, endS }) => [present(sums[position - 1], 'late usage'), { startS, endS }]),
-  );
 }
 
 export async function insertPastWindows(tx: Tx, windows: readonly OpenedWindow[]): Promise<void> {

@@ -38,7 +38,8 @@ export async function countWindows(tx: Tx, batch: CountedBatch): Promise<Webhook
     ? await countSliding(tx, { subjects, nowMs, limitsOf: (windows) => currentLimits(tx, batch, windows) })
     : [];
   const rows = await readCurrentWindows(tx, subjects);
-  if (subjects.some(({ route }) => route.rules.hasFirstUse)) await placeFirstUses(tx, rows);
+  if (subjects.some(({ route }) => route.rules.hasFirstUse))
+    await placeFirstUses(tx, rows, Math.floor(nowMs / 1_000));
   await countValues(tx, subjects);
   const raiseOf = (sum: WindowSum) => sum.usage.route.raiseFor(sum.rule, sum.window, nowMs);
   const { changed, newer, late } = addToCurrent(rows, raiseOf);
