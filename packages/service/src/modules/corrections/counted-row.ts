@@ -27,18 +27,14 @@ export function countedRow({ current, content, taken, put, isCounted }: RowToCou
   const counted = put.filter(({ periodKey }) => isCounted(periodKey));
   const charged = content.items.filter(({ source }) => source !== 'correction');
   const items = counted.length === 0 ? charged : withAmounts(content, charged, counted);
+  // The next attempt of an event that fails again would replace its row with all remainders.
+  if (content.status === 'failed') return { ...content, items };
   const kept = [
     ...remaindersOf(content).filter((item) => !isCounted(periodOfRemainder(item))),
     ...remaindersOf(current).filter((item) => isCounted(periodOfRemainder(item))),
   ];
-  const left =
-    content.status === 'failed'
-      ? []
-      : leftOf(
-          current,
-          taken.filter(({ periodKey }) => isCounted(periodKey)),
-        );
-  return withItems(content, current, items, withRemainders(kept, left));
+  const left = taken.filter(({ periodKey }) => isCounted(periodKey));
+  return withItems(content, current, items, withRemainders(kept, leftOf(current, left)));
 }
 
 /** Adds an amount of a period to an event that has an item in it. */

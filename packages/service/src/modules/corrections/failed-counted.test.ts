@@ -45,3 +45,31 @@ it.each([
   expect(await fixture.verify()).toMatchObject({ status: 'equal', counters: { difference_count: 0 } });
   expect(fixture.defects).toEqual([]);
 });
+
+it.each([
+  { counter: 'its own', customer: 'a', isVoided: true },
+  { counter: 'another one', customer: 'b', isVoided: false },
+])('a revert that would leave an earlier remainder to no event ends as stale: $counter', async (later) => {
+  const { customer, isVoided } = later;
+  const project = await countedProject(fixture, { total: GRADUATED });
+  const [failed = ''] = await project.sendAndRate([{ customer: 'a', n: 'eight' }]);
+  const { id } = await project.replace(failed, EIGHT);
+  const usage = (n: number) => project.sendAndRate([{ customer, n }]);
+  if (isVoided) await usage(6);
+  const other = isVoided ? await project.void(failed) : await project.replace(failed, { customer, n: 8 });
+  await usage(isVoided ? 1 : 6);
+  expect(await project.change(other.id, 'revert')).toMatchObject({ status: 'reverted' });
+  expect((await project.event(failed)).charge_items).toMatchObject([
+    { source: 'extractor' },
+    { source: 'correction', amount: '4' },
+  ]);
+  const counters = await counterTexts(project);
+  expect(await project.change(id, 'revert')).toMatchObject({
+    status: 'stale',
+    failure: { code: 'correction_stale', message: expect.stringContaining('Void the event instead.') },
+  });
+  expect(await counterTexts(project)).toEqual(counters);
+  expect(await project.void(failed)).toMatchObject({ status: 'applied' });
+  expect(await fixture.verify()).toMatchObject({ status: 'equal', counters: { difference_count: 0 } });
+  expect(fixture.defects).toEqual([]);
+});

@@ -79,7 +79,7 @@ export async function closePeriod(
   if (each.target === undefined || each.target === period.amount) return;
   const amount = each.target - period.amount;
   if (last === undefined) {
-    if (hasFailed) throw noEventLeft(period);
+    if (hasFailed) throw noEventLeft(period.counter.definition.name);
     return;
   }
   last.next = withRemainder(last, last.next, name, amount);
@@ -87,8 +87,8 @@ export async function closePeriod(
   each.closingAmount = amount;
 }
 
-function noEventLeft({ counter }: CounterPeriod): ChangedEventError {
-  const problem = `The counter ${counter.definition.name} has changed, and an event that fails again cannot have a part of its amount.`;
+export function noEventLeft(counter: string): ChangedEventError {
+  const problem = `The counter ${counter} has changed, and an event that fails again cannot have a part of its amount.`;
   return new ChangedEventError('correction_stale', `${problem} Void the event instead.`);
 }
 

@@ -11,7 +11,7 @@ import {
   writeCounters,
 } from '../counters/index.js';
 import type { CorrectedEvent } from '../pipeline/index.js';
-import { TotalPrices } from '../rules/index.js';
+import { TotalPrices, totalsOfItem } from '../rules/index.js';
 import { hasRemainder } from '../usage/index.js';
 import { counterMoved } from './changed-event.js';
 import { idOf, type OpenCorrection } from './correction.js';
@@ -23,12 +23,13 @@ import { type CountResult, countsOfPart, type KeyedCount } from './counts-store.
 import type { EngineDeps, PartInStep } from './engine.js';
 import {
   closePeriod,
+  noEventLeft,
   type PartEvent,
   type PartOfPeriod,
   type PartPeriod,
   withPriceChange,
 } from './part-closing.js';
-import { chargedByPeriod } from './remainder.js';
+import { chargedByPeriod, periodOfRemainder, remaindersOf } from './remainder.js';
 
 /**
  * Takes the charge items of a part out of their counters, puts the next ones in, and returns the events with the
@@ -37,7 +38,8 @@ import { chargedByPeriod } from './remainder.js';
  * A period of which no other part changes anything is counted again if it was changed since the plan; so is one that a
  * revert changes. Where several parts change it, each applies its planned amounts, and the last one closes the period.
  *
- * @throws ChangedEventError if a period was changed, and the correction wants exactly its plan
+ * @throws ChangedEventError if a period was changed, and the correction wants exactly its plan; or if an event that
+ * fails again would have to keep an amount
  */
 export async function countPart(
   deps: EngineDeps,
@@ -49,15 +51,17 @@ export async function countPart(
   const { id, project } = correction;
   const all = await countsOfPart(db, id, part.no);
   const counts = all.filter(({ isFailed, isKept }) => !isFailed && !isKept);
-  if (counts.length === 0) return verb === 'revert' ? events : events.map(carried);
+  checkFailing(events, counts);
+  if (counts.length === 0) return events.map(carried);
   await lockCounters(tx, [slotOf(project.projectNo)]);
   const prices = new TotalPrices(deps.ruleSets, project);
   const run: CountRun = { db, correctionId: id, prices, verb };
   const periods = await openPeriods(run, correction, step, counts);
   const results = new Map<string, CountResult>();
   for (const each of periods) await recount(run, part.no, each, results);
-  const recounted = new Set(periods.flatMap(({ name, target }) => (target === undefined ? [] : name)));
-  const isCounted = (name: string) => verb === 'apply' || recounted.has(name);
+  // Later corrections may have left amounts of other periods on these events: a revert does not move those periods.
+  const restored = new Set(periods.flatMap(({ name, target }) => (target === undefined ? name : [])));
+  const isCounted = (name: string) => verb === 'apply' || !restored.has(name);
   const changed = rowsToCount(step, verb, withResults(counts, results), isCounted);
   const moves = movesOf(periods, changed);
   for (const each of periods) {
@@ -80,6 +84,16 @@ export async function countPart(
   }));
   await expectStates(db, id, states);
   return changed.map(({ current, next }) => ({ former: current, next }));
+}
+
+/** @throws ChangedEventError if an event that fails again has a remainder of a period that the part does not move */
+function checkFailing(events: readonly CorrectedEvent[], counts: readonly KeyedCount[]): void {
+  const moved = new Set(counts.map((count) => count.periodKey));
+  for (const { former, next } of events) {
+    if (next.status !== 'failed') continue;
+    const left = remaindersOf(former).find((item) => !moved.has(periodOfRemainder(item)));
+    if (left !== undefined) throw noEventLeft(totalsOfItem(left.cumulative).counter);
+  }
 }
 
 /** Remainders stay on their event, also where nothing is counted. */

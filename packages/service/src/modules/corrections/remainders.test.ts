@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { CorrectionsFixture, type Storage } from './corrections.testing.js';
 import { countedItems, countedProject } from './counted.testing.js';
-import { storedCounters } from './counted-rows.testing.js';
+import { counterTexts, storedCounters } from './counted-rows.testing.js';
 import type { CorrectionsProject } from './project.testing.js';
 import { LIMIT_RULES } from './window-oracle.testing.js';
 
@@ -195,4 +195,26 @@ it('a correction and its revert leave analysis, wallets and windows as they were
   expect(await answers()).not.toBe(before);
   expect(await project.change(id, 'revert')).toMatchObject({ status: 'reverted' });
   expect(await answers()).toBe(before);
+});
+
+it.each([
+  { earlier: 'of a counter', sent: { n: 8 }, replaced: { n: 7 }, balance: '-8' },
+  // The remainder alone is posted: to the account that has paid.
+  { earlier: 'of no counter', sent: {}, replaced: { model: 'x' }, balance: '-12' },
+])('a revert keeps what a later correction has left of another counter: $earlier', async (usage) => {
+  const fixture = fixtures.shared;
+  const project = await countedProject(fixture, { total: GRADUATED });
+  const { accountId } = await project.route('b');
+  const [id = ''] = await project.sendAndRate([{ customer: 'a', ...usage.sent }]);
+  const { id: earlier } = await project.replace(id, { customer: 'a', ...usage.replaced });
+  const { id: later } = await project.replace(id, { customer: 'b', n: 8 });
+  await project.sendAndRate([{ customer: 'b', n: 6 }]);
+  const left = { source: 'correction', amount: '4' };
+  for (const each of [later, earlier]) {
+    expect(await project.change(each, 'revert')).toMatchObject({ status: 'reverted' });
+    expect((await project.event(id)).charge_items.at(-1)).toMatchObject(left);
+  }
+  expect((await counterTexts(project)).at(-1)).toBe('6 12 1');
+  expect(await project.balance(accountId)).toBe(usage.balance);
+  expect(await fixture.verify()).toMatchObject({ status: 'equal', counters: { difference_count: 0 } });
 });
