@@ -175,3 +175,30 @@ it.each(['exact', 'current'] as const)('a plan whose counter has moved is applie
   await project.change(plan.id, 'revert');
   expect(await audited('revert')).toMatchObject([{ change: { ...posted, events_in_force: 0 } }]);
 });
+
+it.each([3, 1])(
+  'an event that stays as it is costs as much, at another total, too: parts of %s',
+  async (size) => {
+    fixture.partEvents = size;
+    const project = await countedProject(fixture, { total: GRADUATED });
+    const [first = ''] = await project.sendAndRate([{ customer: 'a', n: 20 }], 300);
+    await project.sendAndRate([{ customer: 'a', n: 12, calls: 6 }], 250);
+    await project.sendAndRate([{ customer: 'a', n: 4, calls: 2 }], 220);
+    const [kept = ''] = await project.sendAndRate([{ customer: 'a', n: 4, calls: 4 }], 200);
+    const rules = countedRules({ total: GRADUATED, extractor: { path: 'calls' } });
+    await project.must(200, 'PUT', `/extractor-rule-sets/${project.ruleSetId}`, rules);
+    await project.must(200, 'POST', `/extractor-rule-sets/${project.ruleSetId}/publish`);
+    const filter = { ...project.everything, from: fixture.nowS - 290 };
+    const plan = await project.correct({ filter, dry_run: true });
+    expect(plan).toMatchObject({ status: 'planned', events_matched: 3, events_changed: 2 });
+    await project.void(first);
+    expect(await counterTexts(project)).toEqual(['20 30 3']);
+    await project.must(202, 'POST', `/usage/corrections/${plan.id}/apply`, { counters: 'current' });
+    expect(await project.ended(plan.id)).toMatchObject({ status: 'applied', applied: { events: 2 } });
+    expect(await project.event(kept)).toMatchObject({ revision: 1, charge_items: [{ amount: '4' }] });
+    expect(await counterTexts(project)).toEqual(['12 22 3']);
+    await project.change(plan.id, 'revert');
+    expect(await counterTexts(project)).toEqual(['20 30 3']);
+    expect(await fixture.verify()).toMatchObject({ status: 'equal', counters: { difference_count: 0 } });
+  },
+);

@@ -16,7 +16,13 @@ import {
   nextUncounted,
   type StoredPeriod,
 } from './counted-periods-store.js';
-import { countsWithoutOrder, orderCounts, writePositions, writeResults } from './counts-store.js';
+import {
+  countsWithoutOrder,
+  orderCounts,
+  sumOfCounts,
+  writePositions,
+  writeResults,
+} from './counts-store.js';
 import { type EngineDeps, inStep } from './engine.js';
 
 /**
@@ -54,7 +60,11 @@ export async function countStep(deps: EngineDeps, correction: OpenCorrection): P
       const end = { verb: 'apply', status: 'stale', eventsApplied: 0, nowMs: deps.clock.nowMs() } as const;
       await auditEnd(tx, db, correction, end);
     } else if (failure !== undefined) await failPeriod(db, id, period, failure);
-    else await markCounted(db, id, period, state);
+    else {
+      // Nothing is posted for events that stay as they are, also where the counter has moved since they were planned.
+      const isMoved = (await sumOfCounts(db, id, period, { isKept: true })) !== 0n;
+      await markCounted(db, id, { ...period, isMoved }, state);
+    }
   });
   return 'done';
 }

@@ -22,8 +22,9 @@ export interface StoredPeriod extends ChangedPeriod {
   /** How often corrections have changed its values until now. */
   readonly correctionCount: number;
   /**
-   * Whether usage or another correction has changed it since the plan. When all parts are applied: whether usage
-   * between them has cost something else than without them.
+   * Whether usage or another correction has changed it since the plan, or an event that stays as it is would cost
+   * something else now: then the last part closes it. When all parts are applied: whether usage between them has cost
+   * something else than without them.
    */
   readonly isMoved: boolean;
   /** By how much the parts so far have changed the price of the total; undefined if that is not known. */
@@ -127,16 +128,17 @@ export async function hasCounts(db: ProjectDb, correctionId: string): Promise<bo
   return row?.found === true;
 }
 
-/** Records that the items of a period are counted, and the state for which they are. */
+/** Records that the items of a period are counted, the state for which they are, and whether a part must close it. */
 export function markCounted(
   db: ProjectDb,
   correctionId: string,
-  { key, startS }: ChangedPeriod,
+  { key, startS, isMoved }: ChangedPeriod & Pick<StoredPeriod, 'isMoved'>,
   { quantity, amount, itemCount, correctionCount = 0 }: ExpectedState,
 ): Promise<number> {
   return db.change`
     update usage_correction_counters c set is_counted = true, quantity = ${numericText(quantity)}::numeric,
-      amount = ${numericText(amount)}::numeric, item_count = ${itemCount}, correction_count = ${correctionCount}
+      amount = ${numericText(amount)}::numeric, item_count = ${itemCount}, correction_count = ${correctionCount},
+      is_moved = ${isMoved}
     where ${db.isOwn('c')} and c.correction_id = ${correctionId} and c.key = ${key} and c.period_start = ${startS}`;
 }
 

@@ -177,17 +177,22 @@ export async function pageOfCounts(
   return rows.map(({ position, ...row }) => ({ ...countOf(row), position }));
 }
 
-/** Returns what the counts of a period put in, less what they give back. */
+/**
+ * Returns what the counts of a period put in, less what they give back.
+ *
+ * @param isKept whether those of events that stay as they are, or those of the events that parts change
+ */
 export async function sumOfCounts(
   db: ProjectDb,
   correctionId: string,
   { key, startS }: ChangedPeriod,
+  { isKept }: Pick<Count, 'isKept'>,
 ): Promise<bigint> {
   const row = await db.row<{ sum: string }>`
     select coalesce(sum(case e.side when 'in' then e.amount else -e.given end), 0)::text as sum
     from usage_correction_counts e
     where ${db.isOwn('e')} and e.correction_id = ${correctionId} and e.key = ${key} and e.period_start = ${startS}
-      and not e.is_failed`;
+      and not e.is_failed and e.is_kept = ${isKept}`;
   return amountFromText(row?.sum ?? '');
 }
 

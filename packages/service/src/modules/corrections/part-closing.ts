@@ -103,7 +103,7 @@ async function targetOf(run: CountRun, each: PartPeriod): Promise<bigint> {
   const copy = period.copy();
   for await (const page of pagesOf(run, stored, put)) for (const count of page) copy.remove(count);
   for await (const page of pagesOf(run, stored, taken)) for (const count of page) copy.count(count);
-  const applied = (await sumOfCounts(db, correctionId, stored)) + stored.closingAmount;
+  const applied = (await sumOfCounts(db, correctionId, stored, { isKept: false })) + stored.closingAmount;
   copy.addAmount(verb === 'apply' ? -applied : applied);
   const missing = await missingOfUsage(run, each, copy);
   copy.addAmount(missing ?? 0n);
