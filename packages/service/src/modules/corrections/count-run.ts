@@ -31,10 +31,10 @@ export function sidesOf(verb: CountVerb): { readonly taken: CountSide; readonly 
  * Takes all items of a correction out of a period, and then puts the others in, whatever their parts. Bounded memory:
  * results are handed over page by page.
  *
- * A revert always succeeds: an item that its former rule cannot price any more costs what it has cost.
+ * In a revert, an item that its former rule cannot price any more costs what it has cost.
  *
  * @param period is changed
- * @returns why an item cannot be priced; then the period is in no defined state
+ * @returns why an item cannot be put in; then the period is in no defined state
  */
 export async function runCounts(
   run: CountRun,
@@ -80,7 +80,7 @@ function putIn(
   }
   if (verb === 'apply') return found;
   const counted = period.count(count);
-  if (counted === undefined) throw found;
+  if (counted === undefined) return found;
   period.charge(count.amount, count.rule);
   return { ...count, before: counted.before ?? 0n, after: counted.after };
 }

@@ -38,6 +38,24 @@ it.each([
   expect(await outcomes(project, { customer: 'a', n: 3, model: 'z' }, known)).toEqual(['counter_full', '0']);
 });
 
+it('a revert ends as stale if its counter is full', async () => {
+  const project = await countedProject(fixture, {
+    ...{ total: 'total.quantity', cumulative: { aggregate: 'max' } },
+  });
+  const [voided = ''] = await project.sendAndRate([{ customer: 'a', n: 2 }]);
+  const { id } = await project.void(voided);
+  expect(await outcomes(project, { customer: 'a', n: 3 })).toEqual(['3']);
+  await fixture.rows('update usage_counters set value_count = $2 where project_id = $1', [
+    ...[project.projectId, COUNTER_VALUES_MAX],
+  ]);
+  expect(await project.change(id, 'revert')).toMatchObject({
+    status: 'stale',
+    failure: { code: 'correction_stale', message: expect.stringContaining('COUNTER_VALUES_MAX') },
+  });
+  expect(await project.event(voided)).toMatchObject({ status: 'voided', revision: 2 });
+  expect(fixture.warnings).toEqual([]);
+});
+
 it('a total has 20 integer digits at most', async () => {
   const project = await countedProject(fixture, {
     total: 'dec("1")',
