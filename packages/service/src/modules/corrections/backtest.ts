@@ -80,12 +80,13 @@ function differingMetric(
   found: readonly Sums[],
   { isByMetric }: { readonly isByMetric: boolean },
 ): string | undefined {
-  const byMetric = differences(expected, found, ({ metric, unit, currency }) => [metric, unit, currency]);
-  const byCurrency = differences(expected, found, ({ currency }) => [currency]);
   const isDifferent = ({ sums: [quantity, amount, cost] }: Sums) =>
     [quantity, cost, isByMetric ? amount : undefined].some((sum) => sum !== undefined && !isZero(sum));
+  const byMetric = differences(expected, found, ({ metric, unit, currency }) => [metric, unit, currency]);
+  const ofMetric = byMetric.find(isDifferent);
+  if (ofMetric !== undefined || isByMetric) return ofMetric?.metric;
   const isAmountDifferent = ({ sums: [, amount] }: Sums) => amount !== undefined && !isZero(amount);
-  return (byMetric.find(isDifferent) ?? byCurrency.find(isAmountDifferent))?.metric;
+  return differences(expected, found, ({ currency }) => [currency]).find(isAmountDifferent)?.metric;
 }
 
 function differences(
