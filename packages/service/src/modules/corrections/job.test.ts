@@ -6,7 +6,8 @@ import {
   type TestPostgres,
   type TestProject,
 } from '../../testing/index.js';
-import { createCorrectionJob } from './job.js';
+import { PlanFailure } from './correction.js';
+import { advanceCorrections, createCorrectionJob, type StepDeps } from './job.js';
 import { forgetExpired, takeTurn } from './turn-store.js';
 
 const NOW_MS = 1_750_000_000_000;
@@ -118,6 +119,25 @@ describe('the job of corrections', () => {
       expect([table, left]).toEqual([table, [{ correction_id: 'cor_new' }]]);
     }
   });
+});
+
+it('a plan that was deleted during a step that fails stays deleted, and the next correction has its turn', async () => {
+  await rows('delete from usage_corrections');
+  for (const id of ['cor_1', 'cor_2']) await insertCorrection(id, 'planning');
+  const warnings: unknown[] = [];
+  const scopeOf = async () => {
+    await rows(`update usage_corrections set status = 'expired' where id = 'cor_1'`);
+    throw new PlanFailure('rule_set_not_found', 'It is gone.');
+  };
+  const log = { warn: (...logged: unknown[]) => void warnings.push(logged) };
+  const deps = { postgres: test.postgres, clock, log, history: { scopeOf } } as unknown as StepDeps;
+  expect(await advanceCorrections(deps)).toBe(2);
+  expect(await rows('select id, status from usage_corrections order by id')).toEqual([
+    { id: 'cor_1', status: 'expired' },
+    { id: 'cor_2', status: 'failed' },
+  ]);
+  expect(warnings).toEqual([]);
+  await rows('delete from usage_corrections');
 });
 
 it('tenants take turns, and so do the corrections of a tenant', async () => {

@@ -101,13 +101,11 @@ async function takeStep(deps: StepDeps, correction: OpenCorrection): Promise<voi
   let pauseMs = 0;
   let isDone = false;
   try {
-    isDone = (await stepOf(deps, correction)) === 'done';
+    isDone = (await stepOrFail(deps, correction)) === 'done';
     if (!isDone) pauseMs = WAIT_MS;
     else if (correction.status !== 'planning') deps.onCommitted();
   } catch (error) {
-    const isFailure = error instanceof DomainError || error instanceof PlanFailure;
-    if (isFailure && correction.status === 'planning') await fail(deps, correction, error);
-    else if (!(error instanceof StepTakenError)) {
+    if (!(error instanceof StepTakenError)) {
       log.warn({ err: error, correction: correction.id }, 'a step of a correction failed; will try again');
       pauseMs = FAILURE_PAUSE_MS;
     }
@@ -115,6 +113,18 @@ async function takeStep(deps: StepDeps, correction: OpenCorrection): Promise<voi
   const nowMs = clock.nowMs();
   const progress = isDone ? { progressedAtMs: nowMs } : {};
   await changeCorrection(db, correction.id, { busyUntilMs: nowMs + pauseMs, ...progress });
+}
+
+/** Does a step, and ends a plan that cannot be made: for example, its rules do not exist any more. */
+async function stepOrFail(deps: StepDeps, correction: OpenCorrection): Promise<StepResult> {
+  try {
+    return await stepOf(deps, correction);
+  } catch (error) {
+    const isFailure = error instanceof DomainError || error instanceof PlanFailure;
+    if (!isFailure || correction.status !== 'planning') throw error;
+    await fail(deps, correction, error);
+    return 'done';
+  }
 }
 
 function stepOf(deps: StepDeps, correction: OpenCorrection): Promise<StepResult> {
@@ -126,7 +136,6 @@ function stepOf(deps: StepDeps, correction: OpenCorrection): Promise<StepResult>
   return revertStep(deps, correction);
 }
 
-/** Ends a plan that cannot be made: for example, its rules do not exist any more. */
 async function fail(
   deps: StepDeps,
   correction: OpenCorrection,
