@@ -166,3 +166,28 @@ it('reads no counter that it remembers', async () => {
   // One for its period, and one for those near it.
   expect(statements.map(({ length }) => length)).toEqual([2, 0]);
 });
+
+it('remembers few periods of a counter, and is right about the others', async () => {
+  await createProject(store.postgres, 'ten_1', 'prj_periods');
+  const memory = new CounterMemory();
+  const count = (months: readonly number[]) =>
+    transaction(store.postgres, async (tx) => {
+      const seen: CounterTotals[] = [];
+      const counters = new BatchCounters(tx, { kind: 'write', memory: () => memory });
+      const eventAt = (month: number) =>
+        eventOf('prj_periods', { subject: 'a', quantity: 1n, occurredAt: month * 2_678_400 }, seen);
+      for (const event of await counters.prepare(months.map(eventAt))) counters.price(event);
+      await counters.write();
+      return seen.filter((_, index) => index % AGGREGATES.length === 0).map(({ after }) => after);
+    });
+  const months = Array.from({ length: 10 }, (_, month) => month);
+  for (const month of months) expect(await count([month])).toEqual([1n]);
+  expect(await count(months)).toEqual(months.map(() => 2n));
+  const { rows } = await store.postgres.pool.query<{ stateId: string }>(
+    `select state_id as "stateId" from usage_counter_states where project_id = 'prj_periods'`,
+  );
+  const scope = { tenantId: 'ten_1', projectId: 'prj_periods', projectNo: 1 };
+  const { counting, ...owner } = eventOf('prj_periods', { subject: 'a', quantity: 1n, occurredAt: 0 }, []);
+  const known = memory.take(scope, rows[0]?.stateId).of(counting.counted, owner);
+  expect(known.map((each) => each?.periods.length)).toEqual(AGGREGATES.map(() => 4));
+});

@@ -16,7 +16,12 @@ export interface KnownCounter {
   readonly key: Buffer;
   /** In no order; they do not overlap. */
   readonly periods: CounterPeriod[];
+  /** Whether the transaction of now has met it. */
+  isMet: boolean;
 }
+
+/** Upper bound of the periods of a counter that are remembered. A counter of a minute has 1,440 of them a day. */
+const REMEMBERED_PERIODS_MAX = 4;
 
 /** The counters of one project that transactions have met. */
 export class ProjectCounters {
@@ -28,6 +33,8 @@ export class ProjectCounters {
   /** The others, by the text of owner and dimension values. */
   readonly #others = new Map<string, KnownCounter[]>();
   #size = 0;
+  /** The counters that the transaction of now has met. */
+  #met: KnownCounter[] = [];
 
   constructor(readonly scope: CountedProject) {}
 
@@ -45,9 +52,23 @@ export class ProjectCounters {
       const isSame = former?.by === item.by && former.counter.per === item.counter.per;
       if (!isSame) sharing = this.#sharing(item, owner);
       former = item;
-      found.push(counterIn(sharing, item) ?? this.#add(item, owner, sharing));
+      const known = counterIn(sharing, item) ?? this.#add(item, owner, sharing);
+      found.push(known);
+      if (known === undefined || known.isMet) continue;
+      known.isMet = true;
+      this.#met.push(known);
     }
     return found;
+  }
+
+  /** Forgets all but the last periods of each counter that a transaction has met, when it has written them. */
+  forgetPeriods(): void {
+    for (const known of this.#met) {
+      const { periods } = known;
+      if (periods.length > REMEMBERED_PERIODS_MAX) periods.splice(0, periods.length - REMEMBERED_PERIODS_MAX);
+      known.isMet = false;
+    }
+    this.#met = [];
   }
 
   /** Returns the counters that may be that of an item: they differ in rule set and name. */
@@ -65,7 +86,7 @@ export class ProjectCounters {
   #add(item: CountedItem, owner: CountedOwner, sharing: KnownCounter[]): KnownCounter | undefined {
     const counter = counterOf(this.scope, item, owner);
     if (counter === undefined) return undefined;
-    const added = { counter, key: counterKey(counter), periods: [] };
+    const added = { counter, key: counterKey(counter), periods: [], isMet: false };
     sharing.push(added);
     this.#size += 1;
     return added;
@@ -81,8 +102,8 @@ function counterIn(counters: readonly KnownCounter[], item: CountedItem): KnownC
 }
 
 /**
- * Upper bound of the counters that a memory keeps; one takes about 900 bytes, and more with values. A project that
- * exceeds it alone is read again by each batch.
+ * Upper bound of the counters that a memory keeps; one takes about 900 bytes, and 500 more for each further period. A
+ * project that exceeds it alone is read again by each batch.
  */
 const REMEMBERED_COUNTERS_MAX = 50_000;
 
@@ -113,6 +134,7 @@ export class CounterMemory {
   /** Remembers the counters of a project as they are in a state that was just written, and may still be rolled back. */
   keep(stateId: string, counters: ProjectCounters): void {
     const { projectId } = counters.scope;
+    counters.forgetPeriods();
     this.#drop(projectId);
     this.#states.set(projectId, { stateId, counters });
     this.#size += counters.size;
