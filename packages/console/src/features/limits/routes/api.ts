@@ -11,6 +11,7 @@ import {
 } from '@tollgate/contract';
 import type { ProjectClient } from '@tollgate/sdk/browser';
 import { filled } from '../../../api/filled.js';
+import { useMay } from '../../../api/session.js';
 import { useProjectClient } from '../../../project.js';
 import { LIMITS, PAGE_SIZE } from '../query-key.js';
 import { EVERY, type Subject, subjectOf } from '../subjects/subject.js';
@@ -122,9 +123,14 @@ export function useLimitKeys({ id, usage_limit_plan_id: planId }: SubjectRoute) 
   return [...new Set(rules.map(({ limit_key }) => limit_key))];
 }
 
+/** The settings of the project; nothing is read for a key that may not see them. */
 export function useProjectSettings() {
   const { projectId, settings } = useProjectClient();
-  return useQuery({ queryKey: [LIMITS, projectId, 'settings'], queryFn: () => settings.get() });
+  const isAllowed = useMay('usage_control:write');
+  return useQuery({
+    queryKey: [LIMITS, projectId, 'settings'],
+    queryFn: isAllowed ? () => settings.get() : skipToken,
+  });
 }
 
 export function useSaveProjectSettings() {
@@ -176,7 +182,9 @@ export function useDeleteDirectLimit(routeId: string) {
 }
 
 export function useRaiseLimit(routeId: string) {
-  return useChange((routes, raise: CreateLimitRaiseBody) => routes.raise(routeId, raise));
+  return useChange((routes, { key, body }: { readonly key: string; readonly body: CreateLimitRaiseBody }) =>
+    routes.raise(routeId, body, { idempotencyKey: key }),
+  );
 }
 
 export function useEndRaise(routeId: string) {

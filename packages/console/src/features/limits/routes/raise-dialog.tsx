@@ -1,5 +1,6 @@
 import type { SubjectRoute } from '@tollgate/contract';
 import { type FormEvent, useState } from 'react';
+import { useRequestKey } from '../../../api/use-request-key.js';
 import { plainNumber } from '../../../plain-number.js';
 import { instantOfText } from '../../../timezone.js';
 import { Button } from '../../../ui/button.js';
@@ -39,16 +40,17 @@ function RaiseForm({ route, onClose }: RaiseDialogProps) {
   const [draft, setDraft] = useState<RaiseDraft>({ limit_key: '', amount: '', until: '', reason: '' });
   const raise = useRaiseLimit(route.id);
   const errors = fieldErrorsOf(raise.error, FIELDS);
-  const key = draft.limit_key === '' ? (keys[0] ?? '') : draft.limit_key;
+  const limitKey = draft.limit_key === '' ? (keys[0] ?? '') : draft.limit_key;
+  const body = {
+    limit_key: limitKey,
+    amount: plainNumber(draft.amount),
+    until: instantOfText(draft.until, route.timezone) ?? 0,
+    reason: draft.reason.trim(),
+  };
+  const key = useRequestKey(body);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    const body = {
-      limit_key: key,
-      amount: plainNumber(draft.amount),
-      until: instantOfText(draft.until, route.timezone) ?? 0,
-      reason: draft.reason.trim(),
-    };
-    raise.mutate(body, { onSuccess: onClose });
+    raise.mutate({ key, body }, { onSuccess: onClose });
   };
   return (
     <form onSubmit={submit} className="flex flex-col gap-4">
@@ -62,7 +64,7 @@ function RaiseForm({ route, onClose }: RaiseDialogProps) {
             {...control}
             className="w-full"
             options={keys.map((value) => ({ value, label: value }))}
-            value={key}
+            value={limitKey}
             onChange={(limit_key) => setDraft({ ...draft, limit_key })}
           />
         )}
