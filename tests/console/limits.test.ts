@@ -168,8 +168,13 @@ describe.runIf(hasBrowser)('limits in the console', () => {
     await page.getByLabel('Subject type').fill('custmer');
     await page.getByLabel('Subject ID').fill(SUBJECT);
     await page.getByRole('button', { name: 'Show limits' }).click();
-    await page.getByRole('note').getByText('nobody pays for it and nothing limits it').waitFor();
+    await page.getByRole('note').getByText('nobody pays for it and no limit counts it').waitFor();
     await page.getByRole('heading', { name: 'No route, so no limits' }).waitFor();
+    const { settings } = opened.client.project(opened.tenant.projectId);
+    await settings.update({ unknown_subjects: 'deny' });
+    await page.reload();
+    await page.getByRole('note').getByText('The project denies its checks and leases.').waitFor();
+    await settings.update({ unknown_subjects: 'allow' });
   });
 
   it('shows a limit that usage crosses', async () => {

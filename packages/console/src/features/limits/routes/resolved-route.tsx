@@ -3,7 +3,7 @@ import { Link } from 'wouter';
 import { useProject } from '../../../project.js';
 import { ReadFailure, Skeleton } from '../../../ui/states.js';
 import { EVERY, type Subject, subjectName, subjectOf } from '../subjects/subject.js';
-import { ALL_ROUTES, useRoutes } from './api.js';
+import { ALL_ROUTES, useProjectSettings, useRoutes } from './api.js';
 import { PlanName } from './plan-name.js';
 import { RouteAccount } from './route-account.js';
 import { routingOf } from './routing.js';
@@ -13,6 +13,7 @@ export function ResolvedRoute({ subject }: { readonly subject: Subject }) {
   const { id: projectId } = useProject();
   const own = useRoutes({ ...ALL_ROUTES, subject_type: subject.type, subject_id: subject.id });
   const every = useRoutes({ ...ALL_ROUTES, subject_type: subject.type, subject_id: EVERY });
+  const isDenied = useProjectSettings().data?.unknown_subjects === 'deny';
   const failed = own.isError ? own : every.isError ? every : undefined;
   if (failed !== undefined) return <ReadFailure of={failed} />;
   if (own.data === undefined || every.data === undefined) return <Skeleton className="h-16" />;
@@ -23,6 +24,7 @@ export function ResolvedRoute({ subject }: { readonly subject: Subject }) {
         <p role="note" className="flex items-start gap-2.5 rounded-lg bg-warn-soft px-3.5 py-2.5 text-warn">
           <TriangleAlert size={16} className="mt-0.5 shrink-0" />
           {reason}
+          {isDenied && ' The project denies its checks and leases.'}
         </p>
       ) : (
         <p className="text-ink-soft">{reason}</p>

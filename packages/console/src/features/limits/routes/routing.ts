@@ -38,6 +38,6 @@ export function routingOf(
   }
   return {
     route: undefined,
-    reason: `This subject has no route, and there is no route for every ${type}. Its usage is priced, but nobody pays for it and nothing limits it.`,
+    reason: `This subject has no route, and there is no route for every ${type}. Its usage is priced, but nobody pays for it and no limit counts it.`,
   };
 }
