@@ -5,7 +5,7 @@ import { SubjectLimits } from '../check/subject-limits.js';
 import { createWorkerCatalog } from '../rules/index.js';
 import { decideLeaseRequests } from './group.js';
 import { LeaseCalls, plainInput } from './lease-calls.testing.js';
-import type { WrittenRules } from './read-rules.js';
+import type { WrittenGroup } from './unlocked.js';
 import { statementsOf } from './unlocked.testing.js';
 
 const ONE = 10n ** 18n;
@@ -37,7 +37,7 @@ async function decide(
   subjectId: string,
   amounts: readonly bigint[],
   postgres = api.postgres,
-  before?: Promise<WrittenRules | undefined>,
+  before?: Promise<WrittenGroup | undefined>,
 ) {
   const requests = amounts.map((amount) => {
     const input = plainInput({ type: 'user', id: subjectId }, amount * ONE, { ttlSeconds: 60 });
@@ -53,7 +53,7 @@ async function decide(
 async function decideAhead(
   subjectId: string,
   amounts: readonly bigint[],
-  before: () => Promise<WrittenRules | undefined>,
+  before: () => Promise<WrittenGroup | undefined>,
 ) {
   const { pool } = api.postgres;
   let onRead = () => {};

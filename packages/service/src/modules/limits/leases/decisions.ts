@@ -78,7 +78,7 @@ export interface LeaseState {
   /** The status of every rule that a lease may be reserved of, by `heldRuleKey`. */
   readonly statuses: ReadonlyMap<string, LimitStatus>;
   readonly wallets: WalletHolds;
-  /** The leases to close or to renew. */
+  /** The leases to close or to renew, and those to take parts of; with their parents. */
   readonly leases: LeaseChanges;
   /** If too many leases are below those to close: the ids of the lowest ones, which are ended first. */
   readonly bottom?: readonly string[] | undefined;

@@ -22,17 +22,19 @@ import {
 } from './decisions.js';
 import { type Lease, rulesHolding, walletsHolding } from './lease.js';
 import { heldRule, heldRuleKey, LeaseChanges } from './lease-changes.js';
-import { readRules, type WrittenRules } from './read-rules.js';
+import { readRules } from './read-rules.js';
 import { type LeaseRequest, type LevelsOfSubjects, withRules } from './request-rules.js';
 import { changeReserved, type HeldRule, lockReserved } from './reserved-store.js';
 import * as store from './store.js';
 import {
   decideUnlocked,
   isPlainRequest,
+  NOTHING_WRITTEN,
   payersOf,
   readUnlocked,
   type UnlockedDeps,
   type UnlockedOutcomes,
+  type WrittenGroup,
 } from './unlocked.js';
 
 /** Upper bound of the attempts to decide a group, each of which finds another key used. */
@@ -42,7 +44,7 @@ const KEY_ATTEMPTS_MAX = 5;
 const LEASES_BELOW_MAX = 1_000;
 
 /** Nothing is decided without a lock. */
-const NONE: UnlockedOutcomes = { outcomes: new Map(), written: new Map() };
+const NONE: UnlockedOutcomes = { outcomes: new Map(), written: NOTHING_WRITTEN };
 
 export interface LeaseGroupDeps extends UnlockedDeps {
   readonly limits: LevelsOfSubjects;
@@ -60,8 +62,8 @@ export async function decideLeaseRequests(
   deps: LeaseGroupDeps,
   project: ProjectRef,
   requests: readonly LeaseRequest[],
-  before?: GroupBefore<WrittenRules>,
-): Promise<GroupEnd<BudgetLease, WrittenRules | undefined>> {
+  before?: GroupBefore<WrittenGroup>,
+): Promise<GroupEnd<BudgetLease, WrittenGroup | undefined>> {
   const ruled = await withRules(deps.limits, project, requests);
   return new LeaseGroup(deps, project).answer(ruled, before);
 }
@@ -77,8 +79,8 @@ class LeaseGroup {
 
   async answer(
     requests: readonly RuledRequest[],
-    before: GroupBefore<WrittenRules>,
-  ): Promise<GroupEnd<BudgetLease, WrittenRules | undefined>> {
+    before: GroupBefore<WrittenGroup>,
+  ): Promise<GroupEnd<BudgetLease, WrittenGroup | undefined>> {
     const { outcomes: answered, written } = await this.#answerUnlocked(requests, before);
     await before;
     const others = requests.filter((request) => !answered.has(request));
@@ -90,19 +92,18 @@ class LeaseGroup {
   /** Answers without a transaction: all requests if they are plain and nobody interferes, and what has no room. */
   async #answerUnlocked(
     requests: readonly RuledRequest[],
-    before: GroupBefore<WrittenRules>,
+    before: GroupBefore<WrittenGroup>,
   ): Promise<UnlockedOutcomes> {
     const rules = rulesOf(requests);
     const isPlain = requests.every(isPlainRequest);
     const isAnyClosed = requests.some(({ do: kind }) => kind === 'close');
     if (!isPlain && (rules.length === 0 || isAnyClosed)) return NONE;
-    const grants = isPlain ? grantsOf(requests) : [];
-    const read = await readUnlocked(this.#deps, this.#project, rules, grants, before);
+    const read = await readUnlocked(this.#deps, this.#project, rules, isPlain ? requests : [], before);
     const isKnown = Array.from(read.versions.values()).every((version) => version !== undefined);
     const answered =
       isPlain && isKnown ? await decideUnlocked(this.#deps, this.#project, requests, read) : undefined;
     if (answered !== undefined || isAnyClosed) return answered ?? NONE;
-    return { outcomes: refuseAtOnce(requests, read.statuses), written: new Map() };
+    return { outcomes: refuseAtOnce(requests, read.statuses), written: NOTHING_WRITTEN };
   }
 
   /** A key that another process uses meanwhile has an answer when the group is decided again. */

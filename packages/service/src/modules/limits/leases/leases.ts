@@ -14,9 +14,9 @@ import { type LimitedSubject, subjectKey } from '../rules/route-rules.js';
 import { decideLeaseRequests, type LeaseGroupDeps } from './group.js';
 import { type LeaseInput, toBudgetLease } from './lease.js';
 import { withWorkOf } from './parts.js';
-import type { WrittenRules } from './read-rules.js';
 import type { LeaseRequest } from './request-rules.js';
 import * as store from './store.js';
+import type { WrittenGroup } from './unlocked.js';
 
 /** For how long a group that is smaller than the one before it waits for clients to ask again. */
 const GATHER_MS = 3;
@@ -38,7 +38,7 @@ export class Leases {
    * Requests of one subject, and of subjects below the same one, need the same rows: those that arrive together share a
    * transaction. So the key is the highest subject of the chain.
    */
-  readonly #groups: Groups<Waiting, BudgetLease, WrittenRules | undefined>;
+  readonly #groups: Groups<Waiting, BudgetLease, WrittenGroup | undefined>;
   /** Requests that look for a lease while a statement runs share the next one. */
   readonly #found: Groups<store.LeaseKey & ProjectScope, store.FoundLease | undefined>;
 

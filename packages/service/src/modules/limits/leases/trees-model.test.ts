@@ -111,7 +111,7 @@ class Run {
       const lease = one.do === 'grant' ? undefined : named(one.which);
       if (one.do === 'grant') {
         const parent = one.parent === undefined ? undefined : named(one.parent);
-        const stored = parent && (await findLeases(api.postgres, [{ ...project, id: parent.id }]))[0]?.lease;
+        const stored = parent && (await foundLease(parent.id))?.lease;
         const asked = askedByTree(one, parent);
         const input = treeInput(asked, one.isPlain, this.#id(asked.subject));
         const part = stored === undefined ? input : withWorkOf(stored, input);
@@ -120,11 +120,12 @@ class Run {
       } else if (lease !== undefined) {
         const { id } = lease;
         const ancestorIds = ancestorsOf(lease);
+        const found = await foundLease(id);
         const { ttl: ttlSeconds } = one.do === 'renew' ? one : { ttl: 0 };
         requests.push(
           one.do === 'close'
-            ? { do: 'close', id, ancestorIds }
-            : { do: 'renew', id, ancestorIds, ttlSeconds },
+            ? { do: 'close', id, ancestorIds, found }
+            : { do: 'renew', id, ancestorIds, found, ttlSeconds },
         );
         checks.push((outcome) => {
           const isDone = one.do === 'close' || this.#oracle.renew(lease, ttlSeconds, this.#nowS);
@@ -180,7 +181,7 @@ class Run {
     );
     expect(reservedBy('slots')).toBe(oracle.slots);
     for (const lease of oracle.leases) {
-      const stored = (await findLeases(api.postgres, [{ ...project, id: lease.id }]))[0]?.lease;
+      const stored = (await foundLease(lease.id))?.lease;
       expect(stored).toMatchObject({
         status: lease.status,
         expiresAt: lease.expiresAt,
@@ -206,6 +207,8 @@ class Run {
     return `${this.#prefix}_${name}`;
   }
 }
+
+const foundLease = async (id: string) => (await findLeases(api.postgres, [{ ...project, id }]))[0];
 
 /** Returns an active lease or, for some positions and when there is none, any lease. */
 function leaseAt(leases: readonly TreeLease[], at: number): TreeLease | undefined {

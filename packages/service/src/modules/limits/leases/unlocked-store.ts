@@ -24,7 +24,7 @@ import {
   RULE_LOCK_ORDER,
   subjectNumberOf,
 } from './reserved-store.js';
-import { type FoundLease, insertText, newLeaseValues } from './store.js';
+import { insertText, newLeaseValues } from './store.js';
 
 /** A change of what a rule holds, which may be 0. */
 export interface RuleChange extends HeldAmount {
@@ -32,16 +32,22 @@ export interface RuleChange extends HeldAmount {
   readonly version: string | undefined;
 }
 
-/** A lease that was found, and how it is changed. */
-export interface LeaseChange {
-  readonly found: FoundLease;
-  readonly lease: Lease;
+/** A lease to lock. */
+export interface LeaseToLock {
+  readonly id: string;
+  /** The number of leases that it is a part of. */
+  readonly depth: number;
+  /** The version by which the group was decided; undefined for one that is only locked. */
+  readonly version: string | undefined;
+  /** The lease as it is from now on; undefined for one that stays as it is. */
+  readonly changed: Lease | undefined;
 }
 
 /** The changes of a group. They are in force together or not at all. */
 export interface GroupChanges {
   readonly rules: readonly RuleChange[];
-  readonly changed: readonly LeaseChange[];
+  /** Leases that the decisions depend on, with all that they are a part of. */
+  readonly leases: readonly LeaseToLock[];
   readonly added: readonly Lease[];
   /** The wallets that pay for new leases and hold nothing of them: none may be prepaid. */
   readonly unheld: readonly WalletKey[];
@@ -52,7 +58,7 @@ export interface GroupChanges {
 
 /** The parts of the statement that few groups need. */
 interface Parts {
-  readonly hasChanged: boolean;
+  readonly hasLeases: boolean;
   readonly hasHolds: boolean;
   readonly hasKeys: boolean;
 }
@@ -98,35 +104,38 @@ function writeText(parts: Parts): string {
 const ARE_RULES_LOCKED = '(select count(version) from rules) = (select count(version) from k)';
 
 /** Numbers the parameters of the parts in the order in which `partValues` returns their values. */
-function partTexts({ hasChanged, hasHolds, hasKeys }: Parts) {
+function partTexts({ hasLeases, hasHolds, hasKeys }: Parts) {
   let last = OF_EVERY_GROUP;
   const next = () => `$${++last}`;
   const none = { lock: '', areLocked: 'true', change: '' };
   return {
-    leases: hasChanged ? changedLeases(next) : none,
+    leases: hasLeases ? lockedLeases(next) : none,
     holds: hasHolds ? changedHolds(next) : none,
     keys: hasKeys ? `keyed as (${insertKeyUsesText(last + 1, 'cross join unchanged u where u.yes')}),` : '',
   };
 }
 
-function changedLeases(next: () => string) {
+/** A lease comes after all leases that it is a part of; leases without a status stay as they are. */
+function lockedLeases(next: () => string) {
   return {
     lock: `e as materialized (
-    select * from unnest(${next()}::text[], ${next()}::xid[], ${next()}::numeric[], ${next()}::numeric[],
-      ${next()}::text[], ${next()}::text[], ${next()}::bigint[], ${next()}::bigint[])
-      as e (id, version, used, held, holds, status, expires_at, closed_at)
+    select * from unnest(${next()}::text[], ${next()}::int[], ${next()}::xid[], ${next()}::numeric[],
+      ${next()}::numeric[], ${next()}::text[], ${next()}::text[], ${next()}::bigint[], ${next()}::bigint[],
+      ${next()}::boolean[])
+      as e (id, depth, version, used, held, holds, status, expires_at, closed_at, has_children)
   ), leases as materialized (
-    select l.* from (select id, version from e order by id) as e
+    select l.* from (select id, version from e order by depth, id) as e
     cross join lateral (
       select l.id, l.ctid as place from budget_leases l
-      where l.tenant_id = $2 and l.project_id = $3 and l.id = e.id and l.xmin = e.version limit 1 for update
+      where l.tenant_id = $2 and l.project_id = $3 and l.id = e.id and (e.version is null or l.xmin = e.version)
+      limit 1 for update
     ) as l
   ),`,
     areLocked: '(select count(*) from leases) = (select count(*) from e)',
     change: `changed as (
     update budget_leases l set used = e.used, held = e.held, holds = e.holds::json, status = e.status,
-      expires_at = e.expires_at, closed_at = e.closed_at
-    from e join leases g on g.id = e.id, unchanged u where u.yes and l.ctid = g.place
+      expires_at = e.expires_at, closed_at = e.closed_at, has_children = e.has_children
+    from e join leases g on g.id = e.id, unchanged u where u.yes and e.status is not null and l.ctid = g.place
   ),`,
   };
 }
@@ -145,8 +154,8 @@ const statements = new Map<string, string>();
 
 /** Returns the prepared statement that has these parts. */
 function writeStatement(parts: Parts): { readonly name: string; readonly text: string } {
-  const { hasChanged, hasHolds, hasKeys } = parts;
-  const name = `leases-unlocked${hasChanged ? '-changed' : ''}${hasHolds ? '-holds' : ''}${hasKeys ? '-keys' : ''}`;
+  const { hasLeases, hasHolds, hasKeys } = parts;
+  const name = `leases-unlocked${hasLeases ? '-changed' : ''}${hasHolds ? '-holds' : ''}${hasKeys ? '-keys' : ''}`;
   return { name, text: memoized(statements, name, () => writeText(parts)) };
 }
 
@@ -162,8 +171,8 @@ export async function writeIfUnchanged(
   changes: GroupChanges,
   nowS: number,
 ): Promise<string | undefined> {
-  const { rules, changed, added, unheld, holds, keys } = changes;
-  const parts = { hasChanged: changed.length > 0, hasHolds: holds.length > 0, hasKeys: keys.length > 0 };
+  const { rules, leases, added, unheld, holds, keys } = changes;
+  const parts = { hasLeases: leases.length > 0, hasHolds: holds.length > 0, hasKeys: keys.length > 0 };
   const noted = [
     ...rules.filter(({ amount }) => amount !== 0n).map(subjectNumberOf),
     ...holds.filter(({ amount }) => amount !== 0n).map(walletNumber),
@@ -179,7 +188,7 @@ export async function writeIfUnchanged(
     unheld.map(({ currency }) => currency),
     [...new Set(noted)],
     ...newLeaseValues(added),
-    ...(parts.hasChanged ? changedValues(changed) : []),
+    ...(parts.hasLeases ? lockedValues(leases) : []),
     ...(parts.hasHolds ? holdValues(holds, nowS) : []),
     ...(parts.hasKeys ? keyUseValues(keyScopeOf(project), keys, nowS) : []),
   ];
@@ -192,17 +201,19 @@ export async function writeIfUnchanged(
   }
 }
 
-function changedValues(changed: readonly LeaseChange[]): unknown[] {
-  const rows = changed.map(({ lease }) => toLeaseRow(lease));
+function lockedValues(leases: readonly LeaseToLock[]): unknown[] {
+  const rows = leases.map(({ changed }) => changed && toLeaseRow(changed));
   return [
-    rows.map(({ id }) => id),
-    changed.map(({ found }) => found.version),
-    rows.map(({ used }) => used),
-    rows.map(({ held }) => held),
-    rows.map(({ holds }) => holds && JSON.stringify(holds)),
-    rows.map(({ status }) => status),
-    rows.map((row) => row.expires_at),
-    rows.map((row) => row.closed_at),
+    leases.map(({ id }) => id),
+    leases.map(({ depth }) => depth),
+    leases.map(({ version }) => version ?? null),
+    rows.map((row) => row?.used),
+    rows.map((row) => row?.held),
+    rows.map((row) => row?.holds && JSON.stringify(row.holds)),
+    rows.map((row) => row?.status),
+    rows.map((row) => row?.expires_at),
+    rows.map((row) => row?.closed_at),
+    rows.map((row) => row?.has_children),
   ];
 }
 

@@ -15,6 +15,7 @@ import type { GroupBefore } from '../check/groups.js';
 import type { RuleAtLevel } from '../check/limit-status.js';
 import { readUsage } from '../check/limit-status-store.js';
 import {
+  grantsOf,
   keyScopeOf,
   LeaseDecisions,
   type LeaseOutcomes,
@@ -22,10 +23,18 @@ import {
   outcomesOf,
   type RuledRequest,
 } from './decisions.js';
+import {
+  type KnownLeases,
+  knownLeases,
+  leasesToLock,
+  parentsOf,
+  type WrittenLeases,
+  writtenLeases,
+} from './known-leases.js';
 import type { Lease } from './lease.js';
 import { heldRule, heldRuleKey, LeaseChanges } from './lease-changes.js';
 import { type ReadRules, readRules, type WrittenRule, type WrittenRules, withWritten } from './read-rules.js';
-import type { FoundLease } from './store.js';
+import { findLeases } from './store.js';
 import { type GroupChanges, type RuleChange, writeIfUnchanged } from './unlocked-store.js';
 
 export interface UnlockedDeps {
@@ -38,53 +47,66 @@ export interface UnlockedRead extends ReadRules {
   readonly keys: RequestKeys<BudgetLease>;
   /** The wallets that pay for new leases and are prepaid. */
   readonly wallets: readonly WalletState[];
+  readonly leases: KnownLeases;
 }
 
+/** The changes that a group without a lock has written. */
+export interface WrittenGroup {
+  readonly rules: WrittenRules;
+  readonly leases: WrittenLeases;
+}
+
+export const NOTHING_WRITTEN: WrittenGroup = { rules: new Map(), leases: new Map() };
+
 /**
- * Reads rules, and the keys and prepaid wallets of new leases, without a lock. Rules are read while the group before
- * writes, and what it has written is added; the rest is read after it.
+ * Reads rules, parents of leases, and the keys and prepaid wallets of new leases, without a lock. Rules and parents are
+ * read while the group before writes, and what it has written is added; the rest is read after it.
  *
- * @param grants requests for new leases, which are to be decided by what is read
+ * @param requests those to decide by what is read
  */
 export async function readUnlocked(
   deps: UnlockedDeps,
   project: ProjectRef,
   rules: readonly RuleAtLevel[],
-  grants: readonly OpenLeaseRequest[],
-  before?: GroupBefore<WrittenRules>,
+  requests: readonly RuledRequest[],
+  before?: GroupBefore<WrittenGroup>,
 ): Promise<UnlockedRead> {
   const { postgres, clock } = deps;
+  const grants = grantsOf(requests);
   const payers = payersOf(project, grants);
   const prepaid: WalletKey[] = [];
   const wallets = payers.map((wallet) => ({ ...project, rules: [], wallet }));
-  const read = await readRules(clock, project, rules, async (query) => {
+  const parents = parentsOf(project, requests);
+  const reading = readRules(clock, project, rules, async (query) => {
     if (rules.length + wallets.length === 0) return { counted: [], available: undefined };
     const [ofRules, ...ofWallets] = await readUsage(postgres, [query, ...wallets]);
     for (const [at, { available }] of ofWallets.entries())
       if (available !== undefined) prepaid.push(present(payers[at], 'a wallet'));
     return present(ofRules, 'the use of the rules');
   });
-  const written = before === undefined ? new Map() : await before;
-  if (written === undefined) return readUnlocked(deps, project, rules, grants);
-  const found = prepaid.length === 0 ? [] : await findWallets(postgres, prepaid);
+  const found = parents.length === 0 ? [] : findLeases(postgres, parents);
+  const [read, foundParents] = await Promise.all([reading, found]);
+  const written = before === undefined ? NOTHING_WRITTEN : await before;
+  if (written === undefined) return readUnlocked(deps, project, rules, requests);
+  const holding = prepaid.length === 0 ? [] : await findWallets(postgres, prepaid);
   const keys = await RequestKeys.read<BudgetLease>(postgres, keyScopeOf(project), grants);
-  return { ...withWritten(read, written), keys, wallets: found };
+  const leases = knownLeases(requests, foundParents, written.leases);
+  return { ...withWritten(read, written.rules), keys, wallets: holding, leases };
 }
 
 /**
- * Whether a request depends on nothing but its lease, rules, an idempotency key and wallets: not on a project's setting
- * for unknown subjects, or on other leases.
+ * Whether a request depends on nothing but its lease, the parent of that, rules, an idempotency key and wallets: not on
+ * a project's setting for unknown subjects, or on leases below its own.
  */
 export function isPlainRequest(request: RuledRequest): boolean {
-  if (request.do === 'grant') return request.parent === undefined && request.levels.length > 0;
-  const lease = request.found?.lease;
-  return lease !== undefined && !lease.hasChildren && lease.ancestorIds.length === 0;
+  if (request.do === 'grant') return request.levels.length > 0;
+  return request.found?.lease.hasChildren === false;
 }
 
 /** The outcomes of a group that was decided without a lock, and what it has written. */
 export interface UnlockedOutcomes {
   readonly outcomes: LeaseOutcomes;
-  readonly written: WrittenRules;
+  readonly written: WrittenGroup;
 }
 
 /**
@@ -92,7 +114,8 @@ export interface UnlockedOutcomes {
  * amounts and the leases are still those that were read, the wallets can hold what they are asked for, and the keys are
  * free. Usage that a worker posts meanwhile counts as usage after the decision: usage is never refused.
  *
- * @returns undefined if nothing was written, because others have changed what was read, or a credit has expired
+ * @returns undefined if nothing was written: others have changed what was read, a credit has expired, or a lease to
+ * change has got a part
  */
 export async function decideUnlocked(
   { postgres, clock }: UnlockedDeps,
@@ -102,33 +125,35 @@ export async function decideUnlocked(
 ): Promise<UnlockedOutcomes | undefined> {
   const wallets = WalletHolds.unlocked(read.wallets, clock);
   if (wallets === undefined) return undefined;
-  const found = new Map<string, FoundLease>();
-  for (const request of requests)
-    if (request.do !== 'grant' && request.found !== undefined) found.set(request.id, request.found);
+  const isAnyDivided = requests.some(
+    (request) => request.do !== 'grant' && read.leases.get(request.id)?.lease.hasChildren === true,
+  );
+  if (isAnyDivided) return undefined;
   const leases = new LeaseChanges(
     project.projectNo,
-    Array.from(found.values(), ({ lease }) => lease),
+    Array.from(read.leases.values(), ({ lease }) => lease),
   );
   const { keys, statuses } = read;
   const state = { project, statuses, leases, keys, wallets, clock, isDenied: false };
   const outcomes = outcomesOf(new LeaseDecisions(state), requests);
-  const { added } = leases;
-  const changed = leases.changed.map((lease) => ({
-    lease,
-    found: present(found.get(lease.id), 'a lease to change'),
-  }));
-  if (added.length + changed.length === 0) return { outcomes, written: new Map() };
+  const { added, changed } = leases;
+  if (added.length + changed.length === 0) return { outcomes, written: NOTHING_WRITTEN };
+  const locks = leasesToLock(read.leases, changed);
   const rules = ruleChanges(project, leases, read);
   const changes: GroupChanges = {
     rules,
-    changed,
+    leases: locks,
     added,
     unheld: unheldWalletsOf(added),
     holds: wallets.changes,
     keys: keys.kept,
   };
   const version = await writeIfUnchanged(postgres, project, changes, unixSeconds(clock));
-  return version === undefined ? undefined : { outcomes, written: writtenRules(rules, version) };
+  if (version === undefined) return undefined;
+  return {
+    outcomes,
+    written: { rules: writtenRules(rules, version), leases: writtenLeases(locks, version) },
+  };
 }
 
 /** A change of 0 writes no new version, and one that does not depend on a version is unknown before. */
@@ -175,11 +200,11 @@ export function payersOf(
   return [...wallets.values()];
 }
 
-/** Returns the wallets that pay for amounts of these leases and hold none of them, each once. */
+/** Returns the wallets that pay for amounts of these leases and hold none of them, each once; parts hold as parents. */
 function unheldWalletsOf(leases: readonly Lease[]): WalletKey[] {
   const wallets = new Map<string, WalletKey>();
-  for (const { tenantId, projectId, accountId, holds } of leases) {
-    if (accountId === null) continue;
+  for (const { tenantId, projectId, accountId, holds, ancestorIds } of leases) {
+    if (accountId === null || ancestorIds.length > 0) continue;
     for (const { kind, unit: currency, holdsWallet } of holds) {
       const wallet = { tenantId, projectId, accountId, currency };
       if (kind === 'amount' && !holdsWallet) wallets.set(walletKeyText(wallet), wallet);
