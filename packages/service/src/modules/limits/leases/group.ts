@@ -157,10 +157,11 @@ class LeaseGroup {
     });
     const locked = await store.lockLeases(tx, [...new Set(named)]);
     const above = new Map(locked.filter(({ hasChildren }) => hasChildren).map((lease) => [lease.id, lease]));
-    await this.#shortenBelow(tx, requests, above);
     const closing = new Set(requests.flatMap((request) => (request.do === 'close' ? request.id : [])));
     const ending = [...closing].filter((id) => above.has(id));
     const { leases, bottom } = await store.lockLeasesBelow(tx, ending, belowMax);
+    // Leases that end before a renewal in the group are written as they were read here.
+    await this.#shortenBelow(tx, requests, above);
     return {
       leases: new LeaseChanges(this.#project.projectNo, [...locked, ...leases]),
       bottom: bottom.length < belowMax ? undefined : bottom.map(({ id }) => id),

@@ -3,6 +3,7 @@ import type { ProjectRef } from '../../../kernel/scope.js';
 import { makeLimit, makeRoute, setWallet, type TestLimits } from '../check/realtime.testing.js';
 import { SubjectLimits } from '../check/subject-limits.js';
 import { createWorkerCatalog } from '../rules/index.js';
+import { decideLeaseRequests } from './group.js';
 import { LeaseCalls } from './lease-calls.testing.js';
 import { Leases } from './leases.js';
 import { statementsOf } from './unlocked.testing.js';
@@ -14,6 +15,7 @@ let api: TestLimits;
 let project: ProjectRef;
 /** Ends so few leases in one transaction. */
 let leases: Leases;
+let limits: SubjectLimits;
 let teams = 0;
 
 beforeAll(async () => {
@@ -21,7 +23,7 @@ beforeAll(async () => {
   api = calls.api;
   project = await calls.project();
   const { postgres, clock } = api;
-  const limits = new SubjectLimits({ postgres, clock, catalog: createWorkerCatalog() });
+  limits = new SubjectLimits({ postgres, clock, catalog: createWorkerCatalog() });
   leases = new Leases({ postgres, clock, limits, belowMax: BELOW_MAX });
 });
 afterAll(() => api.close());
@@ -87,4 +89,18 @@ it('shortens the lives of all leases below one, and of no others', async () => {
     before.expires_at,
     ...ids.map(() => end),
   ]);
+});
+
+it('shortens only lives that have not ended before in the same group', async () => {
+  const { top, middle, ids } = await makeTree();
+  const before = await leasesOf([middle, ...ids]);
+  const { postgres, clock } = api;
+  await decideLeaseRequests({ postgres, clock, limits }, project, [
+    { do: 'close', id: middle, ancestorIds: [top] },
+    { do: 'renew', id: top, ancestorIds: [], ttlSeconds: 5 },
+  ]);
+  expect(await leasesOf([middle, ...ids])).toMatchObject(
+    before.map(({ expires_at }) => ({ status: 'closed', expires_at })),
+  );
+  expect(await calls.differences()).toEqual([]);
 });
