@@ -23,6 +23,12 @@ describe.runIf(hasBrowser)('limits in the console', () => {
     await opened.goTo('Limits');
     await page.getByRole('navigation', { name: 'Limits' }).getByRole('link', { name }).click();
   };
+  const showLimits = async (type: string) => {
+    await opened.goTo('Limits');
+    await page.getByLabel('Subject type').fill(type);
+    await page.getByLabel('Subject ID').fill(SUBJECT);
+    await page.getByRole('button', { name: 'Show limits' }).click();
+  };
   const rule = (name: string) => page.getByRole('listitem', { name, exact: true });
 
   it('says what is wrong with a plan at its field, and saves it as a draft', async () => {
@@ -164,10 +170,7 @@ describe.runIf(hasBrowser)('limits in the console', () => {
   });
 
   it('says that a subject has no route, and so neither limits nor somebody who pays', async () => {
-    await opened.goTo('Limits');
-    await page.getByLabel('Subject type').fill('custmer');
-    await page.getByLabel('Subject ID').fill(SUBJECT);
-    await page.getByRole('button', { name: 'Show limits' }).click();
+    await showLimits('custmer');
     await page.getByRole('note').getByText('nobody pays for it and no limit counts it').waitFor();
     await page.getByRole('heading', { name: 'No route, so no limits' }).waitFor();
     const { settings } = opened.client.project(opened.tenant.projectId);
@@ -178,10 +181,7 @@ describe.runIf(hasBrowser)('limits in the console', () => {
   });
 
   it('shows a limit that usage crosses', async () => {
-    await opened.goTo('Limits');
-    await page.getByLabel('Subject type').fill('customer');
-    await page.getByLabel('Subject ID').fill(SUBJECT);
-    await page.getByRole('button', { name: 'Show limits' }).click();
+    await showLimits('customer');
     await page.getByText('No alerts in the last 30 days.').waitFor();
     const call = { ...sampleCall(0, seededRandom(1)), customer: SUBJECT };
     await opened.client.project(opened.tenant.projectId).batchIngest({
@@ -269,10 +269,7 @@ describe.runIf(hasBrowser)('limits in the console', () => {
     await dialog().getByLabel('Parent ID').fill('acme');
     await dialog().getByRole('button', { name: 'Save' }).click();
     await dialog().waitFor({ state: 'detached' });
-    await opened.goTo('Limits');
-    await page.getByLabel('Subject type').fill('customer');
-    await page.getByLabel('Subject ID').fill(SUBJECT);
-    await page.getByRole('button', { name: 'Show limits' }).click();
+    await showLimits('customer');
     const levels = page.getByRole('region', { name: 'Levels' });
     await levels.getByText(`customer/${SUBJECT}`).waitFor();
     await page.getByRole('list', { name: 'Limits of level 1' }).getByText('All usage').waitFor();
