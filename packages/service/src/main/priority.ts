@@ -54,7 +54,10 @@ function nicenessOf(id: number): number | undefined {
   }
 }
 
-/** The same for the server processes of a pool, if they run on this machine under an account that we may control. */
+/**
+ * Lowers the priority of the server processes of a pool, if they run on this machine under an account that we may
+ * control.
+ */
 export function yieldServerProcesses(pool: pg.Pool, log: Logger, niceness = RATING_NICENESS): void {
   pool.on('connect', (client) => {
     const { processID } = client as pg.PoolClient & { readonly processID?: number };
