@@ -23,7 +23,8 @@ interface FirstUses {
  * Places the usage of `first_use` rules in windows: in the one that contains it or, after the end of the newest, in one
  * that it opens. The newest window is the newest that has begun: usage before a window of the future may open another
  * one, which ends where that begins. Not counted is usage before the newest window that no window contains, and usage
- * outside of windows that is only taken back, or restored by a revert. The usage of a batch is placed in ascending time.
+ * outside of windows that is only taken back, or restored by a revert. The usage of a batch is placed in ascending
+ * time.
  *
  * Runs statements only for late usage of such rules, and where a window of the future is stored. The caller holds the
  * posting lock.
