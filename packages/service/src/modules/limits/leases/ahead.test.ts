@@ -1,4 +1,3 @@
-import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeLimit, type TestLimits } from '../check/realtime.testing.js';
 import { SubjectLimits } from '../check/subject-limits.js';
@@ -6,7 +5,7 @@ import { createWorkerCatalog } from '../rules/index.js';
 import { decideLeaseRequests } from './group.js';
 import { LeaseCalls, plainInput } from './lease-calls.testing.js';
 import type { WrittenGroup } from './unlocked.js';
-import { statementsOf } from './unlocked.testing.js';
+import { statementsOf, untilRead } from './unlocked.testing.js';
 
 const ONE = 10n ** 18n;
 
@@ -55,17 +54,7 @@ async function decideAhead(
   amounts: readonly bigint[],
   before: () => Promise<WrittenGroup | undefined>,
 ) {
-  const { pool } = api.postgres;
-  let onRead = () => {};
-  const isRead = new Promise<void>((resolve) => {
-    onRead = resolve;
-  });
-  const query = async (asked: pg.QueryConfig) => {
-    const result = await pool.query(asked);
-    if (asked.name === 'limits-usage') onRead();
-    return result;
-  };
-  const postgres = { ...api.postgres, pool: { query } as unknown as pg.Pool };
+  const { postgres, isRead } = untilRead(api, 'limits-usage');
   const { outcomes } = await decide(subjectId, amounts, postgres, isRead.then(before));
   return outcomes;
 }

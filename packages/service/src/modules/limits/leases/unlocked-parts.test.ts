@@ -1,4 +1,3 @@
-import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { present } from '../../../kernel/present.js';
 import type { ProjectRef } from '../../../kernel/scope.js';
@@ -12,7 +11,7 @@ import { LeaseCalls, plainInput } from './lease-calls.testing.js';
 import type { LeaseRequest } from './request-rules.js';
 import { findLeases } from './store.js';
 import type { WrittenGroup } from './unlocked.js';
-import { leasesOfNode, statementsOf } from './unlocked.testing.js';
+import { leasesOfNode, statementsOf, untilRead } from './unlocked.testing.js';
 
 const ONE = 10n ** 18n;
 
@@ -96,17 +95,7 @@ async function decide(
 
 /** Decides requests whose leases are found before the group before writes its own. */
 async function decideAhead(requests: readonly LeaseRequest[], before: readonly LeaseRequest[]) {
-  const { pool } = api.postgres;
-  let onRead = () => {};
-  const isRead = new Promise<void>((resolve) => {
-    onRead = resolve;
-  });
-  const query = async (asked: pg.QueryConfig) => {
-    const result = await pool.query(asked);
-    if (asked.name === 'leases-found') onRead();
-    return result;
-  };
-  const postgres = { ...api.postgres, pool: { query } as unknown as pg.Pool };
+  const { postgres, isRead } = untilRead(api, 'leases-found');
   const left = isRead.then(async () => (await decide(before)).left);
   return (await decide(requests, postgres, left)).outcomes;
 }

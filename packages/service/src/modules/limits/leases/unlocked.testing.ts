@@ -13,19 +13,37 @@ import type { Leases } from './leases.js';
  * this name.
  */
 export function leasesOfNode(api: TestLimits, statement: string, happens: () => Promise<unknown>): Leases {
-  const { pool, db } = api.postgres;
+  const { db } = api.postgres;
   let isBusy = false;
-  const query = async (asked: { readonly name?: string }) => {
-    const result = await pool.query(asked as pg.QueryConfig);
-    if (asked.name !== statement || isBusy) return result;
+  const pool = poolWith(api, statement, async () => {
+    if (isBusy) return;
     isBusy = true;
     await happens();
     isBusy = false;
-    return result;
-  };
-  const postgres = { db, pool: { query } as unknown as pg.Pool, close: async () => {} } satisfies Postgres;
+  });
+  const postgres = { db, pool, close: async () => {} } satisfies Postgres;
   const deps = { postgres, clock: api.clock, metrics: createMetrics(), admission: everythingAdmitted };
   return createRealtimeLimits({ ...deps, catalog: createWorkerCatalog() }).leases;
+}
+
+/** Returns the database, and a promise that resolves after it has run a prepared statement of this name. */
+export function untilRead(api: TestLimits, statement: string) {
+  let onRead = () => {};
+  const isRead = new Promise<void>((resolve) => {
+    onRead = resolve;
+  });
+  return { postgres: { ...api.postgres, pool: poolWith(api, statement, onRead) }, isRead };
+}
+
+/** Returns the pool; something happens each time after it has run a prepared statement of this name. */
+function poolWith(api: TestLimits, statement: string, happens: () => unknown): pg.Pool {
+  const { pool } = api.postgres;
+  const query = async (asked: pg.QueryConfig) => {
+    const result = await pool.query(asked);
+    if (asked.name === statement) await happens();
+    return result;
+  };
+  return { query } as unknown as pg.Pool;
 }
 
 /** The names of the prepared statements that run meanwhile, and the first words of the others. */
