@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeLimit, type TestLimits } from '../check/realtime.testing.js';
-import { SubjectLimits } from '../check/subject-limits.js';
-import { createWorkerCatalog } from '../rules/index.js';
+import type { SubjectLimits } from '../check/subject-limits.js';
 import { decideLeaseRequests } from './group.js';
 import { LeaseCalls, plainInput } from './lease-calls.testing.js';
 import type { WrittenGroup } from './unlocked.js';
@@ -16,8 +15,7 @@ let limits: SubjectLimits;
 beforeAll(async () => {
   calls = await LeaseCalls.start();
   api = calls.api;
-  const { postgres, clock } = api;
-  limits = new SubjectLimits({ postgres, clock, catalog: createWorkerCatalog() });
+  limits = calls.subjectLimits();
 });
 afterAll(() => api.close());
 

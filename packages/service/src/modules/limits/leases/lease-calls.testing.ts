@@ -3,6 +3,7 @@ import { unixSeconds } from '../../../kernel/clock.js';
 import type { ProjectRef } from '../../../kernel/scope.js';
 import { transaction } from '../../../platform/postgres/index.js';
 import { createTestLimits, makeRoute, type TestLimits } from '../check/realtime.testing.js';
+import { SubjectLimits } from '../check/subject-limits.js';
 import { BatchPosting, type EventPosting, PostingPlan, type RatedUsage } from '../posting/index.js';
 import { createWorkerCatalog } from '../rules/index.js';
 import type { LimitedSubject } from '../rules/route-rules.js';
@@ -34,6 +35,12 @@ export class LeaseCalls {
     this.#subjects += 1;
     const subjectId = `s${this.#subjects}`;
     return { subjectId, route: await makeRoute(this.api, { id: `ra_${subjectId}`, subjectId }) };
+  }
+
+  /** Returns the limits of subjects, as a process that has just started reads them. */
+  subjectLimits(): SubjectLimits {
+    const { postgres, clock } = this.api;
+    return new SubjectLimits({ postgres, clock, catalog: createWorkerCatalog() });
   }
 
   ask(subjectId: string, asked: object) {

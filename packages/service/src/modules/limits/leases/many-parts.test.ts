@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ProjectRef } from '../../../kernel/scope.js';
 import { makeLimit, makeRoute, setWallet, type TestLimits } from '../check/realtime.testing.js';
-import { SubjectLimits } from '../check/subject-limits.js';
-import { createWorkerCatalog } from '../rules/index.js';
+import type { SubjectLimits } from '../check/subject-limits.js';
 import { decideLeaseRequests } from './group.js';
 import { LeaseCalls } from './lease-calls.testing.js';
 import { Leases } from './leases.js';
@@ -23,7 +22,7 @@ beforeAll(async () => {
   api = calls.api;
   project = await calls.project();
   const { postgres, clock } = api;
-  limits = new SubjectLimits({ postgres, clock, catalog: createWorkerCatalog() });
+  limits = calls.subjectLimits();
   leases = new Leases({ postgres, clock, limits, belowMax: BELOW_MAX });
 });
 afterAll(() => api.close());

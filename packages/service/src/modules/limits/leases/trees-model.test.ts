@@ -13,8 +13,7 @@ import {
   type TestLimit,
   type TestLimits,
 } from '../check/realtime.testing.js';
-import { SubjectLimits } from '../check/subject-limits.js';
-import { createWorkerCatalog } from '../rules/index.js';
+import type { SubjectLimits } from '../check/subject-limits.js';
 import { decideLeaseRequests } from './group.js';
 import { LeaseCalls } from './lease-calls.testing.js';
 import { withWorkOf } from './parts.js';
@@ -57,8 +56,7 @@ beforeAll(async () => {
   calls = await LeaseCalls.start();
   api = calls.api;
   project = await calls.project();
-  const { postgres, clock } = api;
-  limits = new SubjectLimits({ postgres, clock, catalog: createWorkerCatalog() });
+  limits = calls.subjectLimits();
 });
 afterAll(() => api.close());
 

@@ -3,8 +3,7 @@ import { present } from '../../../kernel/present.js';
 import type { ProjectRef } from '../../../kernel/scope.js';
 import { stored, usageItem, waitFor } from '../../../testing/index.js';
 import { makeLimit, makeRoute, setWallet, type TestLimits } from '../check/realtime.testing.js';
-import { SubjectLimits } from '../check/subject-limits.js';
-import { createWorkerCatalog } from '../rules/index.js';
+import type { SubjectLimits } from '../check/subject-limits.js';
 import { decideLeaseRequests } from './group.js';
 import type { LeaseInput } from './lease.js';
 import { LeaseCalls, plainInput } from './lease-calls.testing.js';
@@ -25,8 +24,7 @@ beforeAll(async () => {
   calls = await LeaseCalls.start();
   api = calls.api;
   project = await calls.project();
-  const { postgres, clock } = api;
-  limits = new SubjectLimits({ postgres, clock, catalog: createWorkerCatalog() });
+  limits = calls.subjectLimits();
 });
 afterAll(() => api.close());
 

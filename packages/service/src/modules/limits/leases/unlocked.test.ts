@@ -2,8 +2,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { present } from '../../../kernel/present.js';
 import { usageItem } from '../../../testing/index.js';
 import { makeLimit, makeRoute, setWallet, type TestLimits } from '../check/realtime.testing.js';
-import { SubjectLimits } from '../check/subject-limits.js';
-import { createWorkerCatalog } from '../rules/index.js';
 import { subjectNumber } from '../rules/route-rules.js';
 import { decideLeaseRequests } from './group.js';
 import { LeaseCalls, plainInput } from './lease-calls.testing.js';
@@ -103,7 +101,7 @@ describe('a lease that is decided without a lock', () => {
     const { subjectId } = await subjectWith({ reserved: '1' });
     const { postgres, clock } = api;
     const project = await calls.project();
-    const limits = new SubjectLimits({ postgres, clock, catalog: createWorkerCatalog() });
+    const limits = calls.subjectLimits();
     const decide = (requests: readonly LeaseRequest[]) =>
       decideLeaseRequests({ postgres, clock, limits }, project, requests);
     const input = inputOf(subjectId, 1n);
