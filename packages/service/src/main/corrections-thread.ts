@@ -5,6 +5,7 @@ import { createWorkerCatalog } from '../modules/limits/index.js';
 import { createRollupDimensions } from '../modules/pipeline/index.js';
 import { createRuleSets, createRuleVersions } from '../modules/rules/index.js';
 import { createUsageHistory } from '../modules/storage/index.js';
+import { UsageBlock } from '../modules/usage/index.js';
 import { createLog } from '../platform/log/index.js';
 import { openObjectStore } from '../platform/object-store/index.js';
 import { connectPostgres } from '../platform/postgres/index.js';
@@ -40,6 +41,7 @@ const engine = {
   limits: createWorkerCatalog(),
   spool: await openSpool({ folders: data.folders, objects }),
   rollup: createRollupDimensions(postgres),
+  block: new UsageBlock(),
   onDefect: (error: unknown) => log.error({ err: error }, 'an event met a defect in a correction'),
 };
 

@@ -33,7 +33,7 @@ import { EventQuotas } from '../quotas/index.js';
 import { createRuleSets, createRuleVersions, explainedRule, registerRuleSetRoutes } from '../rules/index.js';
 import { createUsageHistory, provisionStorage, type UsageHistory } from '../storage/index.js';
 import { BacktestJobs, Backtests, createBacktestRating, registerBacktestRoutes } from '../trial/index.js';
-import { registerExportRoutes, registerUsageRoutes } from '../usage/index.js';
+import { registerExportRoutes, registerUsageRoutes, UsageBlock } from '../usage/index.js';
 import { verifyUsage } from '../verify/index.js';
 import { type Death, dyingPostgres, KilledError } from './death.testing.js';
 import {
@@ -59,7 +59,7 @@ export class CorrectionsFixture {
   partEvents = 3;
   partsPerStep = 2;
   eventsMax: number | undefined;
-  readonly #engine: Omit<StepDeps, 'postgres' | 'partEvents' | 'partsPerStep' | 'eventsMax'>;
+  readonly #engine: Omit<StepDeps, 'postgres' | 'block' | 'partEvents' | 'partsPerStep' | 'eventsMax'>;
   readonly #workerDeps: Omit<Parameters<typeof createPipelineWorker>[0], 'postgres'>;
   readonly #worker: PipelineWorker;
   readonly #projector: Projector;
@@ -154,7 +154,7 @@ export class CorrectionsFixture {
     const bound = eventsMax === undefined ? {} : { eventsMax };
     let stepsLeft = stepsMax;
     return advanceCorrections(
-      { ...this.#engine, ...bound, postgres, partEvents, partsPerStep },
+      { ...this.#engine, ...bound, postgres, partEvents, partsPerStep, block: new UsageBlock() },
       () => stepsLeft-- <= 0,
     );
   }

@@ -3,7 +3,7 @@ import { slotOf } from '../../kernel/shard.js';
 import { totalBytes } from '../../platform/buffers.js';
 import type { Tx } from '../../platform/postgres/index.js';
 import { BatchPosting, type PostingCatalog, PostingPlan, type RatedUsage } from '../limits/index.js';
-import { isPostedByRemainder, reversalRow, UsageBlock, type UsageEventRow } from '../usage/index.js';
+import { isPostedByRemainder, reversalRow, type UsageBlock, type UsageEventRow } from '../usage/index.js';
 import { UsageAlerts } from './alerts.js';
 import { addTotals, holdSpool, insertUsageBatch, unprojectedBytes } from './batch-store.js';
 import type { RollupDimensions } from './rollup-dimensions.js';
@@ -22,6 +22,8 @@ export interface CorrectedRowsDeps {
   readonly limits: PostingCatalog;
   readonly spool: Spool;
   readonly rollup: Pick<RollupDimensions, 'prepare' | 'excludedDimensionsOf'>;
+  /** Memory for the rows, used by one correction after the other. */
+  readonly block: UsageBlock;
 }
 
 export interface CorrectionOfRows {
@@ -58,7 +60,7 @@ export async function mayWriteCorrections(tx: Tx): Promise<boolean> {
  */
 export async function writeCorrectedRows(
   tx: Tx,
-  { limits, spool, rollup }: CorrectedRowsDeps,
+  { limits, spool, rollup, block }: CorrectedRowsDeps,
   { project, correctionId, isRevert, nowMs }: CorrectionOfRows,
   events: readonly CorrectedEvent[],
 ): Promise<void> {
@@ -70,7 +72,7 @@ export async function writeCorrectedRows(
   const totals = new BatchTotals();
   const posted = new PostedTotals();
   const alerts = new UsageAlerts();
-  const block = new UsageBlock();
+  block.clear();
   const add = (row: RowToWrite, event: RatedUsage) => {
     const ofRow = posting.ofCorrection(project, event, row.posting === 'posted' ? row.accountId : '');
     plan.add(event, ofRow);

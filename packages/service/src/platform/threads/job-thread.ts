@@ -13,7 +13,7 @@ export interface ThreadProgram {
   readonly resourceLimits: ResourceLimits;
 }
 
-/** Answers a call that a job makes to this thread. */
+/** Answers a call that a job makes to this thread. Bytes that it returns move to the job's thread. */
 export type AnswerCall = (name: string, input: unknown) => Promise<unknown>;
 
 interface Job {
@@ -91,7 +91,7 @@ export class JobThread {
       (value): JobOutcome => ({ ok: true, value }),
       (error): JobOutcome => ({ ok: false, error: errorToData(error) }),
     );
-    if (this.#job === job) this.#send({ kind: 'answer', callNo, outcome });
+    if (this.#job === job) this.#send({ kind: 'answer', callNo, outcome }, ownMemory(outcome));
   }
 
   #fail(error: unknown): void {
@@ -99,7 +99,14 @@ export class JobThread {
     this.#job = undefined;
   }
 
-  #send(message: ToThread): void {
-    this.#worker.postMessage(message);
+  #send(message: ToThread, moved: readonly ArrayBuffer[] = []): void {
+    this.#worker.postMessage(message, moved);
   }
+}
+
+/** Returns the memory of bytes that share it with nothing else: it can move to the thread instead of being copied. */
+function ownMemory(outcome: JobOutcome): ArrayBuffer[] {
+  if (!outcome.ok || !(outcome.value instanceof Uint8Array)) return [];
+  const { buffer, byteLength } = outcome.value;
+  return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : [];
 }

@@ -7,6 +7,7 @@ import { ThreadPool, type ThreadPoolOptions } from './thread-pool.js';
 interface Jobs {
   readonly echo: { readonly input: unknown; readonly result: unknown };
   readonly wait: { readonly input: string; readonly result: string };
+  readonly sum: { readonly input: null; readonly result: number };
   readonly refuse: { readonly input: null; readonly result: null };
   readonly loseStore: { readonly input: null; readonly result: null };
   readonly throwNothing: { readonly input: null; readonly result: null };
@@ -17,6 +18,7 @@ interface Jobs {
 
 interface Calls {
   readonly passed: { readonly input: string; readonly result: string };
+  readonly bytes: { readonly input: null; readonly result: Uint8Array };
 }
 
 const THREADS = new URL('../../../dist/platform/threads/index.js', import.meta.url).href;
@@ -27,6 +29,7 @@ const SCRIPT = `
   serveJobs({
     echo: async (input) => input,
     wait: (name, call) => call('passed', name),
+    sum: async (_input, call) => (await call('bytes', null)).reduce((sum, byte) => sum + byte, 0),
     refuse: async () => {
       const details = [{ path: 'rules[0]', message: 'is wrong' }];
       throw new DomainError('rule_set_not_found', { message: 'No such.', details, inBody: true, retryAfterS: 7 });
@@ -76,6 +79,10 @@ class Gate {
     return `${name} passed`;
   };
 
+  /** The answer to a call for bytes. */
+  readonly given = new Uint8Array([1, 2, 3]);
+  readonly bytes = async (): Promise<Uint8Array> => this.given;
+
   open(): void {
     this.#open?.();
   }
@@ -123,6 +130,13 @@ describe('jobs of several owners', () => {
     gate.open();
     await Promise.all(loud);
   });
+});
+
+it('moves the bytes of an answer to the thread of the job', async () => {
+  openPool();
+  const gate = new Gate();
+  expect(await pool.run('a', 'sum', null, { calls: gate })).toBe(6);
+  expect(gate.given).toHaveLength(0);
 });
 
 describe('a job that fails', () => {
