@@ -18,13 +18,14 @@ export interface ClickHouseCall {
 }
 
 /** A query whose rows the thread gets as blocks of the Native format. */
-export interface BlocksCall extends Pick<ClickHouseCall, 'input'> {
-  /** The result of `ClickHouse.exportRows`. */
-  readonly result: Uint8Array;
+export interface BlocksCall {
+  readonly input: ClickHouseCall['input'] & { readonly bytesMax: number };
+  /** The result of `ClickHouse.exportRowsUpTo`. */
+  readonly result: Uint8Array | undefined;
 }
 
 type QueryCall = (name: 'query', input: ClickHouseCall['input']) => Promise<string>;
-type ExportCall = (name: 'exportRows', input: BlocksCall['input']) => Promise<Uint8Array>;
+type ExportCall = (name: 'exportRowsUpTo', input: BlocksCall['input']) => Promise<BlocksCall['result']>;
 
 /** Returns ClickHouse as a thread sees it. */
 export function clickHouseBehind(call: QueryCall): Pick<ClickHouseReader, 'query'> {
@@ -38,11 +39,14 @@ export function clickHouseBehind(call: QueryCall): Pick<ClickHouseReader, 'query
 export function upToDateBehind(
   call: QueryCall & ExportCall,
   upToDate: readonly string[],
-): Pick<ClickHouseReader, 'query' | 'exportRows'> {
+): Pick<ClickHouseReader, 'query' | 'exportRowsUpTo'> {
   return {
     query: async <Row>(sql: string, params?: QueryParams) =>
       parseRows<Row>(await call('query', { sql, params, upToDate })),
-    exportRows: async (sql, params) => bufferOf(await call('exportRows', { sql, params, upToDate })),
+    exportRowsUpTo: async (bytesMax, sql, params) => {
+      const bytes = await call('exportRowsUpTo', { bytesMax, sql, params, upToDate });
+      return bytes && bufferOf(bytes);
+    },
   };
 }
 
@@ -61,10 +65,10 @@ export async function runCall(
 
 /** The same for its rows as blocks. */
 export async function runBlocksCall(
-  clickhouse: Pick<ClickHouse, 'exportRows' | 'upToDate'>,
-  { sql, params, upToDate }: BlocksCall['input'],
-): Promise<Uint8Array> {
-  return (await readerOf(clickhouse, upToDate)).exportRows(sql, params);
+  clickhouse: Pick<ClickHouse, 'exportRowsUpTo' | 'upToDate'>,
+  { bytesMax, sql, params, upToDate }: BlocksCall['input'],
+): Promise<BlocksCall['result']> {
+  return (await readerOf(clickhouse, upToDate)).exportRowsUpTo(bytesMax, sql, params);
 }
 
 async function readerOf<Reader>(

@@ -7,7 +7,7 @@ import { PAST_USAGE_NICENESS } from './priority.js';
 
 export interface CorrectionsThreadsDeps {
   readonly data: Omit<CorrectionsThreadData, 'niceness'>;
-  readonly clickhouse: Pick<ClickHouse, 'queryText' | 'exportRows' | 'upToDate'>;
+  readonly clickhouse: Pick<ClickHouse, 'queryText' | 'exportRowsUpTo' | 'upToDate'>;
   /** Called after each commit that left rows for ClickHouse. */
   readonly onCommitted: () => void;
 }
@@ -63,7 +63,7 @@ export class CorrectionsThread {
         {
           calls: {
             query: (asked) => runCall(clickhouse, asked),
-            exportRows: (asked) => runBlocksCall(clickhouse, asked),
+            exportRowsUpTo: (asked) => runBlocksCall(clickhouse, asked),
             committed: async () => {
               onCommitted();
               return undefined;

@@ -22,7 +22,7 @@ export interface CorrectionJobs {
 /** Requests of a corrections thread to the main thread. */
 export interface CorrectionCalls {
   readonly query: ClickHouseCall;
-  readonly exportRows: BlocksCall;
+  readonly exportRowsUpTo: BlocksCall;
   /** Rows for ClickHouse were committed. */
   readonly committed: { readonly input: undefined; readonly result: undefined };
 }

@@ -12,7 +12,7 @@ export function memoryGroups(): Pick<ClickHouse, 'upToDate' | 'command'> {
         return [{ own: recorded ?? 0, ownCount: recorded === undefined ? '0' : '1', allCount: '0' } as Row];
       };
       const none = () => Promise.reject(new Error('there are no other rows'));
-      return { query, queryText: none, exportRows: none };
+      return { query, queryText: none, exportRows: none, exportRowsUpTo: none };
     },
     async command(_sql, { group } = {}) {
       recorded = Math.max(recorded ?? 0, Number(group));

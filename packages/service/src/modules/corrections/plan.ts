@@ -54,7 +54,11 @@ export async function planStep(deps: EngineDeps, correction: OpenCorrection): Pr
   const { events: eventsTotal, isExact } =
     known === null ? await countMatching(history, selection) : { events: known, isExact: false };
   if (isExact) checkSize(deps, eventsTotal);
-  const plan = new StepPlan({ partEvents: partSize(deps), hasOutcomes: correction.action !== 'void' });
+  const plan = new StepPlan({
+    partEvents: partSize(deps),
+    hasOutcomes: correction.action !== 'void',
+    jsonBytesOf: (id) => revisions.jsonBytesOf(id),
+  });
   const decide = await decisionOf(deps, correction, plan);
   for (let start = 0; start < page.ids.length; start += SLICE_EVENTS) {
     const slice = page.ids.slice(start, start + SLICE_EVENTS);

@@ -22,6 +22,8 @@ export interface TestContent {
   readonly n?: number | string;
   readonly calls?: number;
   readonly bytes?: number;
+  /** Read by no rule. */
+  readonly filler?: string;
 }
 
 /** Before this time no event of the tests occurs. */

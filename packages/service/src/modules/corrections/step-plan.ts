@@ -18,6 +18,17 @@ export interface PlannedEvent {
 
 type Failure = Extract<Rerated, { ok: false }>['failure'];
 
+export interface StepPlanOptions {
+  /** The number of events of each part but the last, unless they are large. */
+  readonly partEvents: number;
+  readonly hasOutcomes: boolean;
+  /** Returns the size of the JSON of an event. */
+  readonly jsonBytesOf: (id: string) => number;
+}
+
+/** A part ends with the event that gives it so much JSON: all rows of a part are in memory together. */
+const PART_JSON_BYTES = 16 * 1_048_576;
+
 /** A part without its number. */
 interface NewPart extends Pick<CorrectionPart, 'ids' | 'formerRevisions' | 'formerAttempts' | 'outcomes'> {
   readonly counts: readonly PeriodCount[];
@@ -36,13 +47,14 @@ export class StepPlan {
   changed = 0;
   readonly #partEvents: number;
   readonly #hasOutcomes: boolean;
+  readonly #jsonBytesOf: StepPlanOptions['jsonBytesOf'];
   readonly #parts: Promise<NewPart>[] = [];
   #open = emptyPart();
 
-  /** @param partEvents the number of events of each part but the last */
-  constructor({ partEvents, hasOutcomes }: { readonly partEvents: number; readonly hasOutcomes: boolean }) {
+  constructor({ partEvents, hasOutcomes, jsonBytesOf }: StepPlanOptions) {
     this.#partEvents = partEvents;
     this.#hasOutcomes = hasOutcomes;
+    this.#jsonBytesOf = jsonBytesOf;
   }
 
   /** Adds an event, in ascending order of ids. The amounts of counted items are not known before all are counted. */
@@ -54,11 +66,12 @@ export class StepPlan {
       this.examples.add(former, former, next);
     }
     this.#open.ids.push(id);
+    this.#open.jsonBytes += this.#jsonBytesOf(id);
     this.#open.formerRevisions.push(revisionOf(former));
     this.#open.formerAttempts.push(former.attempt);
     this.#open.counts.push(...counts);
     if (this.#hasOutcomes) this.#open.outcomes.push(outcomeText(outcome));
-    if (this.#open.ids.length === this.#partEvents) this.#close();
+    if (this.#open.ids.length === this.#partEvents || this.#open.jsonBytes >= PART_JSON_BYTES) this.#close();
   }
 
   /** Returns the parts of all events. */
@@ -68,7 +81,7 @@ export class StepPlan {
   }
 
   #close(): void {
-    const { outcomes, ...part } = this.#open;
+    const { outcomes, jsonBytes: _, ...part } = this.#open;
     this.#open = emptyPart();
     this.#parts.push(encodeOutcomes(outcomes).then((encoded) => ({ ...part, outcomes: encoded })));
   }
@@ -81,6 +94,7 @@ function emptyPart() {
     formerAttempts: [] as number[],
     counts: [] as PeriodCount[],
     outcomes: [] as string[],
+    jsonBytes: 0,
   };
 }
 

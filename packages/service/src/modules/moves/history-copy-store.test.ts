@@ -31,6 +31,7 @@ function replica(state: { readonly fetched: string[]; isOtherDeleting: boolean }
     query: (sql, params) => (sql.includes('is_done') ? clickhouse.query(sql, params) : refuse()),
     queryText: refuse,
     exportRows: refuse,
+    exportRowsUpTo: refuse,
     command: (sql) => clickhouse.command(sql),
     insertRows: refuse,
     insertsEnded: refuse,

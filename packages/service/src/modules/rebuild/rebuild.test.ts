@@ -31,6 +31,7 @@ function methodsOf(clickhouse: ClickHouse): ClickHouse {
     query: clickhouse.query.bind(clickhouse),
     queryText: clickhouse.queryText.bind(clickhouse),
     exportRows: clickhouse.exportRows.bind(clickhouse),
+    exportRowsUpTo: clickhouse.exportRowsUpTo.bind(clickhouse),
     command: clickhouse.command.bind(clickhouse),
     upToDate: clickhouse.upToDate.bind(clickhouse),
     systemTable: clickhouse.systemTable.bind(clickhouse),

@@ -29,7 +29,7 @@ it.each([
   ],
 ])('refuses a statement with %s', async (_name, sql) => {
   await expect(own.query(sql)).rejects.toThrow('names no tenant and project');
-  await expect(own.blocks(sql)).rejects.toThrow('names no tenant and project');
+  await expect(own.blocks(1_000, sql)).rejects.toThrow('names no tenant and project');
 });
 
 it('reads rows of the project only, whatever parameters a statement brings', async () => {

@@ -11,7 +11,7 @@ export function isKept(time: string): string {
 }
 
 /** Reads rows one by one, and in blocks. */
-export type BlockReader = Pick<ClickHouseReader, 'query' | 'exportRows'>;
+export type BlockReader = Pick<ClickHouseReader, 'query' | 'exportRowsUpTo'>;
 
 /** The history of one project. Binds tenant, project and retention, and refuses statements without `OWN_ROWS`. */
 export class ProjectHistory<
@@ -39,13 +39,17 @@ export class ProjectHistory<
     return this.#clickhouse.query<Row>(sql, { ...params, ...this.#params }, options);
   }
 
-  /** Returns the rows as blocks of the Native format. @throws as `query` */
+  /**
+   * Returns the rows as blocks of the Native format; undefined if they have more than about `bytesMax` bytes.
+   *
+   * @throws as `query`
+   */
   async blocks(
     this: ProjectHistory<BlockReader>,
-    ...[sql, params]: Parameters<ClickHouse['exportRows']>
-  ): Promise<Uint8Array> {
+    ...[bytesMax, sql, params]: Parameters<ClickHouse['exportRowsUpTo']>
+  ): Promise<Uint8Array | undefined> {
     assertOwn(sql);
-    return this.#clickhouse.exportRows(sql, { ...params, ...this.#params });
+    return this.#clickhouse.exportRowsUpTo(bytesMax, sql, { ...params, ...this.#params });
   }
 }
 

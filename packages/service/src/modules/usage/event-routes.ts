@@ -48,7 +48,7 @@ export interface PricingVersions {
 }
 
 export interface EventRouteDeps {
-  readonly clickhouse: Pick<ClickHouse, 'query' | 'exportRows'>;
+  readonly clickhouse: Pick<ClickHouse, 'query' | 'exportRowsUpTo'>;
   readonly history: UsageHistory;
   readonly extractorVersions: ExtractorVersions;
   readonly pricingVersions: PricingVersions;

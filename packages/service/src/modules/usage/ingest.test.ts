@@ -21,7 +21,7 @@ beforeAll(async () => {
       answerRules: async () => [],
       correctionAuthors: async () => [],
       findUnpriced: async () => [],
-      clickhouse: { query: async () => [], exportRows: async () => Buffer.alloc(0) },
+      clickhouse: { query: async () => [], exportRowsUpTo: async () => Buffer.alloc(0) },
       history: everythingKept,
       postgres,
       queue,

@@ -95,6 +95,9 @@ export const ROW_COLUMNS = [EVENT_FIELDS, ITEM_FIELDS, COST_FIELDS, LISTS]
   .map((name) => (READ_AS[name] === undefined ? name : `CAST(${name}, '${READ_AS[name]}') AS "${name}"`))
   .join(', ');
 
+/** A column with the size of the received JSON. The table is named `event`. */
+export const JSON_BYTES = `toUInt32(length(event.${EVENT_FIELDS.rawJson})) AS json_bytes`;
+
 /** The same without the received JSON, which is empty then. */
 export const COLUMNS_WITHOUT_JSON = ROW_COLUMNS.replace(
   ` ${EVENT_FIELDS.rawJson},`,

@@ -12,6 +12,7 @@ import { parseRows } from './rows.js';
 export function describeClickHouse(name: string, open: () => ClickHouse): void {
   describe(`${name}: queries`, () => describeQueries(open));
   describe(`${name}: inserts`, () => describeInserts(open));
+  describe(`${name}: exports`, () => describeExports(open));
   describe(`${name}: refused inserts`, () => describeRefusedInserts(open));
   describe(`${name}: deletions`, () => describeDeletions(open));
 }
@@ -83,10 +84,14 @@ function createTexts(clickhouse: ClickHouse, table: string): Promise<void> {
     SETTINGS non_replicated_deduplication_window = 100`);
 }
 
+async function textsIn(clickhouse: ClickHouse, table: string): Promise<string[]> {
+  const rows = await clickhouse.query<{ text: string }>(`SELECT text FROM ${table} ORDER BY text`);
+  return rows.map(({ text }) => text);
+}
+
 function describeInserts(open: () => ClickHouse): void {
   const create = (table: string) => createTexts(open(), table);
-  const textsOf = async (table: string) =>
-    (await open().query<{ text: string }>(`SELECT text FROM ${table} ORDER BY text`)).map(({ text }) => text);
+  const textsOf = (table: string) => textsIn(open(), table);
 
   test('binary data arrives whole, blank lines and quotes included', async () => {
     await create('whole');
@@ -95,22 +100,6 @@ function describeInserts(open: () => ClickHouse): void {
     const pieces = [bytes.subarray(0, 3), bytes.subarray(3, 5), bytes.subarray(5)];
     await open().insertRows('whole', ['text'], { bytes: pieces }, texts.length, 't1');
     expect(await textsOf('whole')).toEqual([...texts].sort());
-  });
-
-  test('exported rows can be inserted unchanged into another table', async () => {
-    await create('exported');
-    await create('imported');
-    const texts = ['', `it's; DROP TABLE exported -- \n\n\0`, 'z'];
-    await open().insertRows('exported', ['text'], { bytes: rowsOf(...texts, 'not this') }, 4, 't1');
-    const bytes = await open().exportRows('SELECT text, n FROM exported WHERE text != {not:String}', {
-      not: 'not this',
-    });
-    await open().insertRows('imported', ['text', 'n'], { bytes }, 3, 't2');
-    expect(await textsOf('imported')).toEqual([...texts].sort());
-    expect(await open().exportRows('SELECT text FROM exported WHERE 0')).toHaveLength(0);
-    await expect(open().exportRows('SELECT nothing FROM exported')).rejects.toMatchObject({
-      type: 'UNKNOWN_IDENTIFIER',
-    });
   });
 
   test('several blocks are inserted as one, which a repetition finds whole', async () => {
@@ -151,6 +140,40 @@ function describeInserts(open: () => ClickHouse): void {
       await open().insertRows('repeated', ['text'], { bytes: rowsOf('a') }, 1, token);
     }
     expect(await textsOf('repeated')).toEqual(['a', 'a']);
+  });
+}
+
+function describeExports(open: () => ClickHouse): void {
+  test('exported rows can be inserted unchanged into another table', async () => {
+    await createTexts(open(), 'exported');
+    await createTexts(open(), 'imported');
+    const texts = ['', `it's; DROP TABLE exported -- \n\n\0`, 'z'];
+    await open().insertRows('exported', ['text'], { bytes: rowsOf(...texts, 'not this') }, 4, 't1');
+    const bytes = await open().exportRows('SELECT text, n FROM exported WHERE text != {not:String}', {
+      not: 'not this',
+    });
+    await open().insertRows('imported', ['text', 'n'], { bytes }, 3, 't2');
+    expect(await textsIn(open(), 'imported')).toEqual([...texts].sort());
+    expect(await open().exportRows('SELECT text FROM exported WHERE 0')).toHaveLength(0);
+    await expect(open().exportRows('SELECT nothing FROM exported')).rejects.toMatchObject({
+      type: 'UNKNOWN_IDENTIFIER',
+    });
+  });
+
+  test('rows are exported up to a number of bytes, in the same session as others', async () => {
+    await createTexts(open(), 'bounded');
+    await open().insertRows('bounded', ['text'], { bytes: rowsOf('a'.repeat(10_000), 'z') }, 2, 't1');
+    const sql = 'SELECT text FROM bounded WHERE text >= {from:String}';
+    expect(await open().exportRowsUpTo(5_000, sql, { from: 'a' })).toBeUndefined();
+    expect(await open().exportRowsUpTo(5_000, sql, { from: 'b' })).toEqual(
+      await open().exportRows(sql, { from: 'b' }),
+    );
+    const all = await open().exportRowsUpTo(50_000, sql, { from: 'a' });
+    expect(all?.length).toBeGreaterThan(10_000);
+    await expect(open().exportRowsUpTo(5_000, 'SELECT nothing FROM bounded')).rejects.toMatchObject({
+      type: 'UNKNOWN_IDENTIFIER',
+    });
+    expect(await textsIn(open(), 'bounded')).toHaveLength(2);
   });
 }
 

@@ -8,6 +8,7 @@ import type { Session } from 'chdb';
 import { OneAtATime } from '../one-at-a-time.js';
 import { endsWithin, unlessAborted } from '../wait.js';
 import { chdbConfigFile } from './chdb-config.js';
+import { unlessTooLarge } from './errors.js';
 import { type Engine, loadEngine } from './load-engine.js';
 import { yieldMergeThreads } from './merge-threads.js';
 import {
@@ -25,7 +26,15 @@ import {
 } from './port.js';
 import { forgetLostParts } from './repair.js';
 import { parseRows, ROWS_FORMAT } from './rows.js';
-import { assignments, insertInto, insertSettings, literal, ownSystemTable, querySettings } from './sql.js';
+import {
+  assignments,
+  insertInto,
+  insertSettings,
+  literal,
+  ownSystemTable,
+  querySettings,
+  resultBytesMax,
+} from './sql.js';
 
 export interface EmbeddedClickHouseOptions {
   readonly dataDir: string;
@@ -174,6 +183,10 @@ class EmbeddedClickHouse implements ClickHouse {
     } finally {
       await rm(file, { force: true });
     }
+  }
+
+  exportRowsUpTo(bytesMax: number, sql: string, params?: QueryParams): Promise<Buffer | undefined> {
+    return unlessTooLarge(this.exportRows(`${sql} ${resultBytesMax(bytesMax)}`, params));
   }
 
   async upToDate(): Promise<ClickHouseReader> {

@@ -32,6 +32,16 @@ const UNAVAILABLE_SYSTEM_CODES = new Set([
 /** Messages of the client about a connection, which have no code. */
 const UNAVAILABLE_MESSAGES = /^(Timeout error|socket hang up)/i;
 
+/** Returns the result of a query; undefined if it has more bytes than `resultBytesMax` allows. */
+export async function unlessTooLarge<Result>(query: Promise<Result>): Promise<Result | undefined> {
+  try {
+    return await query;
+  } catch (error) {
+    if ((error as { type?: unknown }).type === 'TOO_MANY_ROWS_OR_BYTES') return undefined;
+    throw error;
+  }
+}
+
 /** Errors of a replica that has lost Keeper, which other replicas may still have. */
 const REPLICA_LOST_TYPES = new Set(['KEEPER_EXCEPTION', 'NO_ZOOKEEPER', 'TABLE_IS_READ_ONLY']);
 

@@ -88,6 +88,7 @@ describe('a URL with several hosts', () => {
     ['query', (clickhouse) => clickhouse.query('SELECT text FROM t')],
     ['query', (clickhouse) => clickhouse.queryText('SELECT text FROM t')],
     ['export', (clickhouse) => clickhouse.exportRows('SELECT text FROM t')],
+    ['bounded export', (clickhouse) => clickhouse.exportRowsUpTo(1_000, 'SELECT text FROM t')],
     ['statement', (clickhouse) => clickhouse.command('TRUNCATE TABLE t')],
     ['up-to-date read', (clickhouse) => clickhouse.upToDate(['t'])],
     [

@@ -33,6 +33,10 @@ export class FailoverClickHouse implements ClickHouse {
     return this.#run((replica) => replica.exportRows(sql, params));
   }
 
+  exportRowsUpTo(bytesMax: number, sql: string, params?: QueryParams): Promise<Buffer | undefined> {
+    return this.#run((replica) => replica.exportRowsUpTo(bytesMax, sql, params));
+  }
+
   command(sql: string, params?: QueryParams): Promise<void> {
     return this.#run((replica) => replica.command(sql, params));
   }

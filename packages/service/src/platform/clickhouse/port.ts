@@ -11,6 +11,9 @@ export interface ClickHouseReader {
 
   /** Returns the rows of a SELECT without a FORMAT clause as blocks of the Native format, for `insertRows`. */
   exportRows(sql: string, params?: QueryParams): Promise<Buffer>;
+
+  /** The same, unless the rows have more than about `bytesMax` bytes in memory: then undefined. */
+  exportRowsUpTo(bytesMax: number, sql: string, params?: QueryParams): Promise<Buffer | undefined>;
 }
 
 /** A ClickHouse database, embedded, on a server or on the replicas of a cluster: the same SQL and the same results. */

@@ -11,6 +11,7 @@ import {
 import { mapAtOnce } from '../at-once.js';
 import { TlsAgent } from '../tls-agent.js';
 import { TlsFiles, takeTlsPaths } from '../tls-files.js';
+import { unlessTooLarge } from './errors.js';
 import { confirmedPieces, untilInsertsEnd } from './held-inserts.js';
 import {
   type BlockData,
@@ -34,6 +35,7 @@ import {
   ownSystemTable,
   querySettings,
   quorumSettings,
+  resultBytesMax,
   runningStatements,
   systemTableOfAll,
 } from './sql.js';
@@ -145,6 +147,10 @@ class ServerClickHouse implements ClickHouse {
       clickhouse_settings: { ...this.#connections.settings, wait_end_of_query: 1 },
     });
     return buffer(stream);
+  }
+
+  exportRowsUpTo(bytesMax: number, sql: string, params?: QueryParams): Promise<Buffer | undefined> {
+    return unlessTooLarge(this.exportRows(`${sql} ${resultBytesMax(bytesMax)}`, params));
   }
 
   /**

@@ -41,6 +41,11 @@ export function insertSettings(token: string): ClickHouseSettings {
   };
 }
 
+/** Returns the clause of a SELECT that ends it with an error if its result has more bytes. */
+export function resultBytesMax(bytes: number): string {
+  return `SETTINGS ${assignments({ max_result_bytes: String(bytes), result_overflow_mode: 'throw' })}`;
+}
+
 /** Less than the time after which a client gives up an insert, so that the server says what happened. */
 const QUORUM_MS_MAX = 60_000;
 

@@ -22,6 +22,7 @@ export class WatchedClickHouse {
       },
       queryText: reader.queryText.bind(reader),
       exportRows: reader.exportRows.bind(reader),
+      exportRowsUpTo: reader.exportRowsUpTo.bind(reader),
     };
   }
 }
