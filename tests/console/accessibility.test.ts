@@ -25,8 +25,6 @@ describe.runIf(hasBrowser)('every page of the console', () => {
     opened = await openConsole({ events: EVENTS });
     ({ page } = opened);
     await page.addInitScript({ content: axe.source });
-    // Colours that are still on their way would be measured.
-    await page.emulateMedia({ reducedMotion: 'reduce' });
     await opened.signIn();
     project = `/p/${opened.tenant.projectId}`;
     // A plan, so that the list of corrections leads to one.

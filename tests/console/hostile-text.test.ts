@@ -27,7 +27,6 @@ describe.runIf(hasBrowser)('text that would run', () => {
     ({ page } = opened);
     written = await writeHostileProject(opened, writer);
     await page.addInitScript({ content: MARKER });
-    await page.emulateMedia({ reducedMotion: 'reduce' });
     walk = new HostileWalk(page, writer, `/p/${written.id}`);
     await opened.signIn();
   });

@@ -53,6 +53,8 @@ export async function openConsole({ events = 30, env }: ConsoleOptions = {}): Pr
   const newPage = async () => {
     const page = await browser.newPage({
       locale: 'en-GB',
+      // Each frame of a transition is drawn by the processor.
+      reducedMotion: 'reduce',
       viewport: { width: 1_280, height: 900 },
     });
     problemsOf(page, service.url, problems);
