@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRunning } from '../packages/service/src/platform/process-identity.js';
 import { waitFor } from '../packages/service/src/testing/wait-for.js';
@@ -18,6 +19,8 @@ import type { RunningService } from './support/service.js';
 
 /** Tests that start processes under load take long where processors are few. */
 const TIMEOUT_MS = 240_000;
+/** Between the requests of a connection while a process starts, which leaves the processors to it. */
+const PAUSE_MS = 50;
 
 let accepting: AcceptingService;
 let service: RunningService;
@@ -27,12 +30,13 @@ beforeAll(async () => {
 });
 afterAll(() => service?.stop());
 
-/** Sends until `isOver` says so; returns the keys of acknowledged events. */
+/** Sends until `isOver` says so, with pauses while `isSlow`; returns the keys of acknowledged events. */
 async function sendUntil(
   connection: Connection,
   project: SampleProject,
   name: string,
   isOver: () => boolean,
+  isSlow = () => false,
 ): Promise<string[]> {
   const acknowledged: string[] = [];
   for (let count = 0; !isOver(); count += 1) {
@@ -42,6 +46,7 @@ async function sendUntil(
       () => 0,
     );
     if (status === 202) acknowledged.push(key);
+    if (isSlow()) await delay(PAUSE_MS);
   }
   return acknowledged;
 }
@@ -65,18 +70,23 @@ describe('an accepting process that is killed', () => {
       const project = await createSampleProject(service);
       const [victim] = accepting.processes();
       if (victim === undefined) throw new Error('no accepting process runs');
-      let isOver = false;
+      const state = { isKilled: false, isOver: false };
       const sending = accepting.onConnections((connection, index) =>
-        sendUntil(connection, project, `k-${index}`, () => isOver),
+        sendUntil(
+          ...([connection, project, `k-${index}`] as const),
+          () => state.isOver,
+          () => state.isKilled,
+        ),
       );
       await waitFor(async () => (await accepting.statusOf(project)).accepted > 200, SETTLE);
       const before = await accepting.acceptedByMetrics();
       killNow([victim]);
+      state.isKilled = true;
       await waitFor(async () => !(await accepting.areAllReady()), SETTLE);
       expect(await accepting.acceptedByMetrics()).toBeGreaterThanOrEqual(before);
       await waitFor(() => accepting.areAllReady(), SETTLE);
       expect(await accepting.acceptedByMetrics()).toBeGreaterThanOrEqual(before);
-      isOver = true;
+      state.isOver = true;
       const acknowledged = (await sending).flat();
       expect(service.output).toContain('an accepting process ended; it is started again');
       expect(accepting.processes()).toHaveLength(PROCESSES);
