@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   createTestClickHouse,
@@ -18,6 +19,8 @@ const DRAIN_S = '2';
 const CLIENTS_OF_A_KIND = 4;
 /** Each client sends a request other than an event after so many events. */
 const EVENTS_BETWEEN = 4;
+/** Pause of each client after a request: hundreds of requests in each restart, and processor time for what starts. */
+const PAUSE_MS = 25;
 const EVENTS_BETWEEN_RESTARTS = 100;
 const TIMEOUT_MS = 240_000;
 
@@ -55,6 +58,7 @@ class Clients {
     for (let count = 0; !this.#isStopped; count += 1) {
       if (count % (EVENTS_BETWEEN + 1) === EVENTS_BETWEEN) await this.#ask(connection);
       else if (await this.#sendEvent(connection, `${name}-${count}`)) this.accepted += 1;
+      await delay(PAUSE_MS);
       if (keepsConnection) continue;
       connection.close();
       connection = new Connection(this.target);
