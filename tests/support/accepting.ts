@@ -7,7 +7,7 @@ import { commandOf, descendantsOf } from './process-tree.js';
 import type { SampleProject } from './sample-project.js';
 import { type RunningService, startService } from './service.js';
 
-export const PROCESSES = 4;
+export const PROCESSES = 3;
 export const CONNECTIONS = 12;
 /** Tests share two processor cores with many processes of the service. */
 export const SETTLE = { timeoutMs: 180_000 };
