@@ -12,7 +12,7 @@ const PROJECTS = 3;
 /** The number of batches that may be sent before the test goes on, so that its end need not rate too many. */
 const AHEAD_MAX = 150;
 /** Pause of each sender after a batch: the load lasts as long as the backup, and leaves it time. */
-const PAUSE_MS = 200;
+const PAUSE_MS = 400;
 /** Timeout of steps that take seconds. */
 const SLOW_MS = 240_000;
 
