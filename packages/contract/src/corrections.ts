@@ -76,8 +76,9 @@ export const CorrectionRules = Type.Object(
       Type.Array(RuleSetVersionRef, {
         maxItems: CORRECTION_PRICINGS_MAX,
         description:
-          'Prices and costs: versions with the purpose `price` replace all other prices, and those with the purpose ' +
-          '`cost` all other costs. An empty list means no prices.',
+          'Prices and costs: versions with the purpose `price` replace all other prices of their extractor rule set, ' +
+          'and those with the purpose `cost` all other costs. Events of other extractor rule sets are rated by the ' +
+          'published prices. An empty list means no prices.',
       }),
     ),
   },

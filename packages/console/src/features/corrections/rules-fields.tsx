@@ -64,7 +64,12 @@ function ExtractorFields({ choice, onChange }: RulesFieldsProps) {
             options={options}
             value={extractor?.id ?? ''}
             onChange={(id) =>
-              onChange({ ...choice, extractor: id === '' ? undefined : { id, version: newest(id) } })
+              onChange(
+                id === ''
+                  ? { ...choice, extractor: undefined }
+                  : // Only its own prices can be chosen with it.
+                    { ...choice, extractor: { id, version: newest(id) }, pricing: [] },
+              )
             }
           />
         )}
@@ -89,7 +94,11 @@ function PricingFields({ choice, onChange }: RulesFieldsProps) {
   if (ruleSets.isError) return <ReadFailure of={ruleSets} />;
   const all = ruleSets.data ?? [];
   const { pricing } = choice;
-  const addable = all.filter(({ id }) => pricing.every((each) => each.id !== id));
+  const { extractor } = choice;
+  const addable = all.filter(
+    ({ id, extractor_rule_set_id: boundTo }) =>
+      pricing.every((each) => each.id !== id) && (extractor === undefined || boundTo === extractor.id),
+  );
   const put = (id: string, version: number | undefined) =>
     onChange({ ...choice, pricing: withVersion(pricing, id, version) });
   return (
@@ -119,8 +128,8 @@ function PricingFields({ choice, onChange }: RulesFieldsProps) {
         />
       )}
       <p className="text-xs text-ink-faint">
-        These replace all others with the same purpose: prices, or costs. A charge item that none of them
-        prices has no price.
+        These replace all others of their extractor rules with the same purpose: prices, or costs. A charge
+        item that none of them prices has no price. Events of other extractor rules keep the published prices.
       </p>
     </fieldset>
   );

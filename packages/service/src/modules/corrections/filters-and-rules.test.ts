@@ -26,6 +26,14 @@ async function createImages(): Promise<string> {
   return id;
 }
 
+/** Prices of images, bound to their rule set. */
+function pricesOf(images: string, price: string) {
+  return {
+    ...{ extractor_rule_set_id: images, name: 'Images', currency: 'USD', effective_from: 1_700_000_000 },
+    rules: [{ name: 'image', metric: 'images', unit_price_expr: `dec("${price}")` }],
+  };
+}
+
 let keys = 0;
 /** Sends an event and rates it; returns its id. */
 async function send(fields: Record<string, unknown>): Promise<string> {
@@ -127,16 +135,17 @@ describe('rules', () => {
     expect(await project.event(other)).toMatchObject({ revision: 3, subject_type: 'team' });
   });
 
-  it('that name prices replace all others, and an empty list means none', async () => {
+  it('that name prices replace the others of their rule set, and an empty list means none', async () => {
     const images = await createImages();
     const id = await send({ extractor_rule_set_id: images, raw_json: { team: 't', images: 2 } });
-    const prices = (price: string) => ({
-      ...{ extractor_rule_set_id: images, name: 'Images', currency: 'USD', effective_from: 1_700_000_000 },
-      rules: [{ name: 'image', metric: 'images', unit_price_expr: `dec("${price}")` }],
-    });
-    const { id: pricing } = await project.must(201, 'POST', '/pricing-rule-sets', prices('3'));
+    const { id: pricing } = await project.must(201, 'POST', '/pricing-rule-sets', pricesOf(images, '3'));
     await project.must(200, 'POST', `/pricing-rule-sets/${pricing}/publish`);
-    const { version } = await project.must(200, 'PUT', `/pricing-rule-sets/${pricing}`, prices('5'));
+    const { version } = await project.must(
+      200,
+      'PUT',
+      `/pricing-rule-sets/${pricing}`,
+      pricesOf(images, '5'),
+    );
     const amountBy = async (rules?: { pricing: { id: string; version: number }[] }) => {
       await project.correct({ action: 'rerate', ...(rules === undefined ? {} : { rules }) });
       const { charge_items } = await project.event(id);
@@ -150,6 +159,31 @@ describe('rules', () => {
       version,
     ]);
     expect(await amountBy({ pricing: [] })).toEqual(['0', 'unpriced', null]);
+  });
+
+  it('that name prices leave events of other rule sets at their prices', async () => {
+    const [images, others] = [await createImages(), await createImages()];
+    const { id: pricing } = await project.must(201, 'POST', '/pricing-rule-sets', pricesOf(images, '3'));
+    const { id: ofOthers } = await project.must(201, 'POST', '/pricing-rule-sets', pricesOf(others, '7'));
+    for (const id of [pricing, ofOthers]) await project.must(200, 'POST', `/pricing-rule-sets/${id}/publish`);
+    const event = await send({ extractor_rule_set_id: images, raw_json: { team: 't', images: 2 } });
+    const other = await send({ extractor_rule_set_id: others, raw_json: { team: 't', images: 2 } });
+    const rules = { pricing: [{ id: pricing, version: 1 }] };
+    const filter = { ...project.everything, extractor_rule_set_id: others };
+    const asked = { action: 'rerate', filter, rules, reason: 'x' };
+    const refused = await project.must(400, 'POST', '/usage/corrections', asked);
+    expect(refused.details).toMatchObject([{ path: 'rules.pricing[0].id' }]);
+    const { version } = await project.must(
+      200,
+      'PUT',
+      `/pricing-rule-sets/${pricing}`,
+      pricesOf(images, '5'),
+    );
+    const named = { pricing: [{ id: pricing, version }] };
+    const correction = await project.correct({ action: 'rerate', rules: named });
+    expect(correction).toMatchObject({ events_matched: 2, events_changed: 1 });
+    expect((await project.event(event)).charge_items).toMatchObject([{ amount: '10' }]);
+    expect(await project.event(other)).toMatchObject({ revision: 1, charge_items: [{ amount: '14' }] });
   });
 });
 

@@ -1,11 +1,13 @@
 import type { BacktestRequest, CorrectionRules } from '@tollgate/contract';
 import { BoundedMemory } from '../../kernel/bounded-memory.js';
+import { groupBy } from '../../kernel/maps.js';
 import type { ProjectRef } from '../../kernel/scope.js';
 import { BatchRules, NOT_PUBLISHED, type RuleVersionSource } from '../pipeline/index.js';
 import {
   type CountingEvent,
   compilePricing,
   dimensionTexts,
+  NO_PRICE_LISTS,
   type PriceLists,
   type PurposedPricing,
   priceListsOf,
@@ -42,6 +44,12 @@ export interface CorrectionRatingDeps {
   readonly ruleSets: RuleSetsForTrial;
   readonly published: RuleVersionSource;
   readonly onDefect: (error: unknown) => void;
+}
+
+/** A pricing rule set that a correction names. */
+interface NamedPricing extends PurposedPricing {
+  /** The extractor rule set that it is bound to. */
+  readonly boundTo: string | null;
 }
 
 /** Returns the rules for an event. */
@@ -100,7 +108,8 @@ async function rulesFor(
     return async (event) => {
       const found = await active(event);
       if (found?.rules === undefined || pricing === undefined) return found;
-      return activeRules(found.version, { ...found.rules, ...chosen(found.rules) });
+      const lists = chosen(found.rules, event.extractorRuleSetId);
+      return activeRules(found.version, { ...found.rules, ...lists });
     };
   }
   const { id, version } = extractor;
@@ -116,24 +125,35 @@ async function rulesFor(
   const bound = await ruleSets.boundPrices.of(project.projectId, id);
   return async ({ occurredAt }) => {
     const { lists } = await bound.at(occurredAt);
-    return activeRules(version, { extractor: compiled, ...chosen(lists) });
+    return activeRules(version, { extractor: compiled, ...chosen(lists, id) });
   };
 }
 
-/** Returns the lists to rate by in place of those that are published. */
-type ChosenLists = (published: PriceLists) => PriceLists;
+/** Returns the lists to rate events of an extractor rule set by, in place of those that are published. */
+type ChosenLists = (published: PriceLists, extractorRuleSetId: string) => PriceLists;
 
 const UNCHANGED: ChosenLists = (published) => published;
 
-/** Rule sets of one purpose replace all others of this purpose; an empty list means no prices. */
-function chosenLists(pricings: readonly PurposedPricing[]): ChosenLists {
-  const chosen = priceListsOf(pricings);
-  const hasCosts = pricings.some(({ purpose }) => purpose === 'cost');
-  const hasPrices = pricings.length === 0 || pricings.some(({ purpose }) => purpose === 'price');
-  return (published) => ({
-    prices: hasPrices ? chosen.prices : published.prices,
-    costs: hasCosts ? chosen.costs : published.costs,
-  });
+/**
+ * Rule sets of one purpose replace all others of this purpose that are bound to the same extractor rule set: events of
+ * another one keep their prices. An empty list means no prices.
+ */
+function chosenLists(pricings: readonly NamedPricing[]): ChosenLists {
+  if (pricings.length === 0) return ({ costs }) => ({ ...NO_PRICE_LISTS, costs });
+  const bound = groupBy(pricings, ({ boundTo }) => boundTo);
+  const byExtractor = new Map(
+    [...bound].map(([id, named]) => {
+      const has = (asked: PurposedPricing['purpose']) => named.some(({ purpose }) => purpose === asked);
+      return [id, { lists: priceListsOf(named), hasPrices: has('price'), hasCosts: has('cost') }];
+    }),
+  );
+  return (published, extractorRuleSetId) => {
+    const chosen = byExtractor.get(extractorRuleSetId);
+    return {
+      prices: chosen?.hasPrices ? chosen.lists.prices : published.prices,
+      costs: chosen?.hasCosts ? chosen.lists.costs : published.costs,
+    };
+  };
 }
 
 function activeRules(version: number, rules: RatingRules): ActiveRules {
@@ -145,11 +165,11 @@ async function compiledPricings(
   project: ProjectRef,
   named: NonNullable<CorrectionRules['pricing']>,
   codeMemory: BoundedMemory,
-): Promise<PurposedPricing[]> {
-  const compiled: PurposedPricing[] = [];
+): Promise<NamedPricing[]> {
+  const compiled: NamedPricing[] = [];
   for (const [index, { id, version }] of named.entries()) {
     const place = `rules.pricing[${index}]`;
-    const { config, origin, purpose } = await saved(
+    const { config, origin, purpose, boundTo } = await saved(
       pricings,
       project,
       id,
@@ -159,7 +179,7 @@ async function compiledPricings(
     );
     const result = compilePricing(config, origin, codeMemory);
     if (!result.ok) refuseToCompile(origin, result.issues);
-    compiled.push({ purpose: purpose ?? 'price', pricing: result.pricing });
+    compiled.push({ purpose: purpose ?? 'price', pricing: result.pricing, boundTo });
   }
   return compiled;
 }

@@ -89,11 +89,15 @@ export async function checkRated(
   if (await isAbsent()) throw new DomainError('not_found');
 }
 
-/** @throws DomainError `rule_set_not_found` naming the field */
+/**
+ * @param extractorId the extractor rule set whose events are corrected; undefined for all
+ * @throws DomainError `rule_set_not_found` naming the field; `invalid_request` for prices of other events
+ */
 export async function checkRules(
   { ruleSets: { extractors, pricings } }: RequestCheckDeps,
   project: ProjectRef,
   { extractor, pricing = [] }: CorrectionRules,
+  extractorId: string | undefined,
 ): Promise<void> {
   if (extractor !== undefined) {
     const place = 'rules.extractor';
@@ -101,7 +105,10 @@ export async function checkRules(
   }
   for (const [index, { id, version }] of pricing.entries()) {
     const place = `rules.pricing[${index}]`;
-    await saved(pricings, project, id, version, `${place}.id`, `${place}.version`);
+    const { boundTo } = await saved(pricings, project, id, version, `${place}.id`, `${place}.version`);
+    if (extractorId !== undefined && boundTo !== extractorId) {
+      throw invalidRequest(`${place}.id`, `must be bound to ${extractorId}, whose events are corrected`);
+    }
   }
 }
 

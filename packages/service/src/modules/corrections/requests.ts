@@ -68,7 +68,9 @@ export class Corrections {
       rules: rules ?? null,
     };
     const check = async () => {
-      if (rules !== undefined) await checkRules(this.#deps, caller.project, rules);
+      if (rules !== undefined) {
+        await checkRules(this.#deps, caller.project, rules, input.filter?.extractor_rule_set_id);
+      }
       if (backtestId !== undefined) await checkBacktest(this.#deps, caller.project, backtestId);
     };
     return this.#once(caller, ['create', orderedText(request)], check, async (tx) => {

@@ -45,6 +45,8 @@ export interface SavedRuleSets<Config> {
     readonly config: Config;
     /** Null for extractors. */
     readonly purpose: PricingPurpose | null;
+    /** The extractor rule set that a pricing rule set is bound to; null for extractors. */
+    readonly extractor_rule_set_id: string | null;
   }>;
 }
 
@@ -58,6 +60,13 @@ export interface RuleSetsForTrial {
 export interface TrialConfig<Config> {
   readonly origin: RuleOrigin;
   readonly config: Config;
+}
+
+interface SavedConfig<Config> extends TrialConfig<Config> {
+  /** Null for extractors. */
+  readonly purpose: PricingPurpose | null;
+  /** The extractor rule set that a pricing rule set is bound to; null for extractors. */
+  readonly boundTo: string | null;
 }
 
 /** Pricing rules, and what they give. */
@@ -212,11 +221,11 @@ export async function saved<Config>(
   version: number | undefined,
   idField: string,
   versionField: string,
-): Promise<TrialConfig<Config> & { readonly purpose: PricingPurpose | null }> {
+): Promise<SavedConfig<Config>> {
   try {
     const found = await ruleSets.read(project, ruleSetId, version);
-    const { id, version: foundVersion, config, purpose } = found;
-    return { origin: { ruleSetId: id, version: foundVersion }, config, purpose };
+    const { id, version: foundVersion, config, purpose, extractor_rule_set_id: boundTo } = found;
+    return { origin: { ruleSetId: id, version: foundVersion }, config, purpose, boundTo };
   } catch (error) {
     if (!(error instanceof DomainError) || error.code !== 'rule_set_not_found') throw error;
     const message =
