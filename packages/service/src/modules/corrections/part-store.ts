@@ -113,18 +113,17 @@ export async function deleteParts(db: ProjectDb, correctionId: string): Promise<
 }
 
 /**
- * Returns whether another correction has changed an event since this one was applied to it. Events whose history was
- * deleted have no recorded revision: they stay as they are.
+ * Returns the last correction that has changed an event since this one was applied to it; undefined if there is none.
+ * Events whose history was deleted have no recorded revision: they stay as they are.
  */
-export async function isSuperseded(db: ProjectDb, correctionId: string): Promise<boolean> {
-  const row = await db.row<{ found: boolean }>`
-    select exists (
-      select from usage_correction_parts p cross join unnest(p.raw_event_ids) as e (id)
-        join usage_event_revisions r on r.project_id = p.project_id and r.raw_event_id = e.id
-      where ${db.isOwn('p')} and p.correction_id = ${correctionId} and p.is_applied
-        and r.correction_id <> ${correctionId}
-    ) as found`;
-  return row?.found === true;
+export async function supersededBy(db: ProjectDb, correctionId: string): Promise<string | undefined> {
+  const row = await db.row<{ id: string | null }>`
+    select max(r.correction_id) as id
+    from usage_correction_parts p cross join unnest(p.raw_event_ids) as e (id)
+      join usage_event_revisions r on r.project_id = p.project_id and r.raw_event_id = e.id
+    where ${db.isOwn('p')} and p.correction_id = ${correctionId} and p.is_applied
+      and r.correction_id <> ${correctionId}`;
+  return row?.id ?? undefined;
 }
 
 /** The latest revision of an event. */

@@ -164,7 +164,9 @@ describe('two corrections of the same event', () => {
       revision: 3,
       charge_items: [{ amount: '2' }],
     });
-    expect(await codeOf(`/usage/corrections/${first.id}/revert`)).toBe('correction_superseded');
+    const refused = await project.must(409, 'POST', `/usage/corrections/${first.id}/revert`);
+    const message = `${second.id} has changed an event of this correction`;
+    expect(refused).toMatchObject({ code: 'correction_superseded', details: [{ path: '', message }] });
     await project.change(second.id, 'revert');
     expect(await project.event(id)).toMatchObject({ status: 'voided', revision: 4 });
     await project.change(first.id, 'revert');

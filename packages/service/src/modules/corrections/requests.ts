@@ -18,7 +18,7 @@ import { auditRequest, type CorrectionRequester, totalsInForce } from './audit.j
 import { type CorrectionInput, PLAN_MS, type Replacement, type StoredCorrection } from './correction.js';
 import * as store from './correction-store.js';
 import { hasCounts, uncountPeriods } from './counted-periods-store.js';
-import { deleteParts, isSuperseded } from './part-store.js';
+import { deleteParts, supersededBy } from './part-store.js';
 import {
   checkBacktest,
   checkRated,
@@ -142,7 +142,8 @@ export class Corrections {
     return this.#change(caller, [id], 'revert', async (db, { status, eventsApplied }) => {
       if (status === 'reverting' || status === 'reverted') return {};
       if (status !== 'applied' && status !== 'stale') throw wrongStatus('correction_not_applied', status);
-      if (await isSuperseded(db, id)) throw new DomainError('correction_superseded');
+      const later = await supersededBy(db, id);
+      if (later !== undefined) throw superseded(later);
       const by = { revertedBy: actorOf(caller.principal), failureCode: null, failureMessage: null };
       const revertedTotals = await totalsInForce(db, id);
       if (eventsApplied > 0)
@@ -285,6 +286,11 @@ function wrongStatus(
 ): DomainError {
   const details = [{ path: 'id', message: `the status of the correction is ${status}` }];
   return new DomainError(code, { details });
+}
+
+function superseded(later: string): DomainError {
+  const details = [{ path: '', message: `${later} has changed an event of this correction` }];
+  return new DomainError('correction_superseded', { details });
 }
 
 function actorOf(principal: Principal): string {
