@@ -155,7 +155,10 @@ describe('a correction of one event', () => {
     await waitFor(async () => (await event(id)).revision === 2);
     const { revisions } = await event(id);
     expect(revisions[1]).toMatchObject({ raw_json, charge_items: [{ quantity: '6', amount: '3' }] });
-    expect(revisions[0]).not.toHaveProperty('raw_json');
+    expect(revisions[0]).toMatchObject({
+      raw_json: { ...raw_json, n: 10 },
+      charge_items: [{ quantity: '10' }],
+    });
     const failing = await replace({ raw_json: { customer: 'c1', model: 'small', n: 'many' } });
     await waitFor(async () => (await get(`/usage/corrections/${failing.correction_id}`)).status === 'failed');
     expect(await event(id)).toMatchObject({ revision: 2, charge_items: [{ quantity: '6' }] });

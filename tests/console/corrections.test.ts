@@ -178,7 +178,11 @@ describe.runIf(hasBrowser)('corrections in the console', () => {
     await replace.getByRole('button', { name: 'Replace', exact: true }).click();
     await replace.waitFor({ state: 'detached', timeout: 30_000 });
     await event.getByRole('region', { name: 'Event as sent' }).getByText('"output_tokens": 7').waitFor();
-    await event.getByRole('region', { name: 'History' }).getByText('just wrong').waitFor();
+    const history = event.getByRole('region', { name: 'History' });
+    await history.getByText('just wrong').waitFor();
+    await history.getByText('Content of revision 2').click();
+    await history.getByText('"output_tokens": 7').waitFor();
+    await history.getByText('Content of revision 1').waitFor();
     await page.keyboard.press('Escape');
     await event.waitFor({ state: 'detached' });
   });

@@ -209,7 +209,10 @@ export const UsageEventRevision = Type.Object(
     reason: Nullable(Type.String({ description: 'Why the event was corrected.' })),
     created_at: UnixSeconds,
     raw_json: Type.Optional(
-      Type.Unknown({ description: 'Usage JSON, where it differs from that of the revision before.' }),
+      Type.Unknown({
+        description:
+          'Usage JSON, where it differs from that of the revision before. Revision 1 has it if the event was replaced.',
+      }),
     ),
   },
   { ...closed, description: 'One result of an event. A revert adds a revision with the former content.' },

@@ -1,6 +1,6 @@
 import type { UsageChargeItem } from '@tollgate/contract';
 import { expect, it } from 'vitest';
-import { itemChanges } from './revision-changes.js';
+import { isRevert, itemChanges } from './revision-changes.js';
 
 const item = (fields: Partial<UsageChargeItem>) =>
   ({
@@ -40,4 +40,13 @@ it('shows which costs have changed, by their own currency', () => {
   expect(itemChanges([item(cost('0.2'))], [item(cost('0.3'))])).toEqual([
     { metric: 'tokens', text: 'cost 0.2 → 0.3 EUR' },
   ]);
+});
+
+it('tells a revert from the correction that it reverts', () => {
+  const [first, applied, reverted] = [null, 'cor_1', 'cor_1'].map((correction_id, index) => ({
+    revision: index + 1,
+    correction_id,
+  }));
+  const all = [first, applied, reverted].flatMap((each) => each ?? []);
+  expect(all.map((each) => isRevert(all, each))).toEqual([false, false, true]);
 });

@@ -1,4 +1,4 @@
-import type { UsageChargeItem } from '@tollgate/contract';
+import type { UsageChargeItem, UsageEventRevision } from '@tollgate/contract';
 import { exactSum } from '../../exact-sum.js';
 import { decimalExact } from '../../format.js';
 
@@ -7,6 +7,14 @@ export interface ItemChange {
   readonly metric: string;
   /** Such as `0.5 → 0.4 USD`. */
   readonly text: string;
+}
+
+/** Whether a revision was made by reverting a correction, whose own revision comes before it. */
+export function isRevert(
+  revisions: readonly Pick<UsageEventRevision, 'revision' | 'correction_id'>[],
+  { revision, correction_id: id }: Pick<UsageEventRevision, 'revision' | 'correction_id'>,
+): boolean {
+  return id !== null && revisions.some((other) => other.correction_id === id && other.revision < revision);
 }
 
 interface Counted {

@@ -6,7 +6,7 @@ import { useProject } from '../../project.js';
 import { Amount } from '../../ui/amount.js';
 import { InlineLink } from '../../ui/inline-link.js';
 import { useActorNames } from '../settings/actor-names.js';
-import { itemChanges } from './revision-changes.js';
+import { isRevert, itemChanges } from './revision-changes.js';
 
 /** The corrections of an event, newest first: what each has changed, who asked for it and why. */
 export function RevisionHistory({ detail }: { readonly detail: UsageEventDetail }) {
@@ -24,6 +24,7 @@ export function RevisionHistory({ detail }: { readonly detail: UsageEventDetail 
             <Revision
               revision={revision}
               before={revisions.find((other) => other.revision === revision.revision - 1)}
+              isRevert={isRevert(revisions, revision)}
             />
           </li>
         ))}
@@ -35,9 +36,11 @@ export function RevisionHistory({ detail }: { readonly detail: UsageEventDetail 
 function Revision({
   revision,
   before,
+  isRevert: isReverted,
 }: {
   readonly revision: UsageEventRevision;
   readonly before: UsageEventRevision | undefined;
+  readonly isRevert: boolean;
 }) {
   const { id } = useProject();
   const actorName = useActorNames();
@@ -48,6 +51,7 @@ function Revision({
         <span className="font-medium">
           Revision {revision.revision}
           {status !== 'processed' && `, ${status}`}
+          {isReverted && ', by a revert'}
         </span>
         <span className="tabular font-medium">
           <Total items={items} />
@@ -70,7 +74,20 @@ function Revision({
       </p>
       {reason !== null && <bdi className="mt-1 block text-ink-soft">{reason}</bdi>}
       {before !== undefined && <ItemChanges before={before} revision={revision} />}
+      {revision.raw_json !== undefined && <Content revision={revision} />}
     </>
+  );
+}
+
+/** The JSON of a revision, where it is another than before: what was replaced can be compared with what replaced it. */
+function Content({ revision: { revision, raw_json } }: { readonly revision: UsageEventRevision }) {
+  return (
+    <details className="mt-1.5 text-xs">
+      <summary className="cursor-pointer text-ink-soft">Content of revision {revision}</summary>
+      <pre className="mt-1.5 max-h-[50vh] overflow-auto rounded-lg border border-line bg-page p-3 font-mono leading-relaxed">
+        {JSON.stringify(raw_json, null, 2)}
+      </pre>
+    </details>
   );
 }
 

@@ -223,7 +223,11 @@ describe('a replacement', () => {
     const second = await replace({ raw_json: { customer: 'c9', n: 4 } });
     expect(second).toMatchObject({
       ...{ subject_id: 'c9', subject_is_sent: false, metadata: null, 'x-billing': null },
-      revisions: [{ revision: 1 }, { raw_json: { n: 4 } }, { raw_json: { customer: 'c9', n: 4 } }],
+      revisions: [
+        { revision: 1, raw_json: { customer: 'c8', n: 1 } },
+        { raw_json: { n: 4 } },
+        { raw_json: { customer: 'c9', n: 4 } },
+      ],
     });
     expect(await project.balance(accountId)).toBe('-4');
   });

@@ -21,7 +21,10 @@ export type CorrectionAuthors = (
   ids: readonly string[],
 ) => Promise<readonly CorrectionAuthor[]>;
 
-/** Returns the JSON of all revisions of an event, oldest first, with the JSON that was sent as it is. */
+/**
+ * Returns the JSON of all revisions of an event, oldest first, with the JSON that was sent as it is. The first revision
+ * has it where a later one has another, so that what was replaced stays readable.
+ */
 export async function revisionsJson(
   history: ProjectHistory<BlockReader>,
   { id }: Pick<StoredEvent, 'id'>,
@@ -32,13 +35,14 @@ export async function revisionsJson(
   const authors = new Map(
     (ids.length === 0 ? [] : await authorsOf(ids)).map((author) => [author.id, author]),
   );
+  const contents = rows.map(jsonOf);
+  const isReplaced = contents.some((content) => content !== contents[0]);
   const texts = rows.map((row, index) => {
     const { correctionId } = row;
     const isRevert = rows.findIndex((other) => other.correctionId === correctionId) < index;
     const fields = JSON.stringify(shownRevision(row, authors.get(correctionId), isRevert)).slice(0, -1);
-    const before = rows[index - 1];
-    const sent = jsonOf(row);
-    const isSentAnew = before !== undefined && jsonOf(before) !== sent;
+    const sent = contents[index];
+    const isSentAnew = index === 0 ? isReplaced : sent !== contents[index - 1];
     return isSentAnew ? `${fields},"raw_json":${sent || 'null'}}` : `${fields}}`;
   });
   return `[${texts.join(',')}]`;
