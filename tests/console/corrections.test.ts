@@ -118,6 +118,8 @@ describe.runIf(hasBrowser)('corrections in the console', () => {
       .getByText(/^\+.* USD$/)
       .first()
       .waitFor();
+    // Quantities stay the same, and are shown with their unit.
+    await totals.getByRole('cell', { name: '0 token', exact: true }).first().waitFor();
     await totals.getByText(/^Amounts in total: \+[\d.]+ USD$/).waitFor();
     // The sample has costs, which the chosen prices leave as they are.
     await totals.getByRole('columnheader', { name: 'Cost difference' }).waitFor();
@@ -180,9 +182,10 @@ describe.runIf(hasBrowser)('corrections in the console', () => {
     await event.getByRole('region', { name: 'Event as sent' }).getByText('"output_tokens": 7').waitFor();
     const history = event.getByRole('region', { name: 'History' });
     await history.getByText('just wrong').waitFor();
-    await history.getByText('Content of revision 2').click();
+    await history.getByText('Content of revision 4').click();
     await history.getByText('"output_tokens": 7').waitFor();
     await history.getByText('Content of revision 1').waitFor();
+    await history.getByText('Revision 3, by a revert').waitFor();
     await page.keyboard.press('Escape');
     await event.waitFor({ state: 'detached' });
   });

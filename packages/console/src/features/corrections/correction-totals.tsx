@@ -143,11 +143,12 @@ function amountText({ amount, currency }: CorrectionTotal, side: 'before' | 'aft
   return currency === null ? '—' : decimalExact(amount[side]);
 }
 
+/** The unit or currency of a row is beside its difference alone, so it is there for 0 too. */
 function Delta({ text, unit }: { readonly text: string; readonly unit: string | null }) {
-  if (text === '0') return <span className="text-ink-faint">—</span>;
+  const isSame = text === '0';
   return (
-    <span className="font-medium">
-      {signed(decimalExact(text))} <span className="font-normal text-ink-soft">{unit}</span>
+    <span className={isSame ? 'text-ink-faint' : 'font-medium'}>
+      {isSame ? '0' : signed(decimalExact(text))} <span className="font-normal text-ink-soft">{unit}</span>
     </span>
   );
 }

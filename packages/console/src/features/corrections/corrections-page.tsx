@@ -3,7 +3,7 @@ import { PencilRuler } from 'lucide-react';
 import { Link } from 'wouter';
 import { type AddressChanges, useAddress } from '../../address.js';
 import { useMay } from '../../api/session.js';
-import { count, dateTime } from '../../format.js';
+import { dateTime } from '../../format.js';
 import { useProject } from '../../project.js';
 import { Select } from '../../ui/field.js';
 import { FilterInput } from '../../ui/filter-input.js';
@@ -13,6 +13,7 @@ import { type Column, ROW_TARGET, Table } from '../../ui/table.js';
 import { useActorNames } from '../settings/actor-names.js';
 import { useCorrections } from './api.js';
 import { ACTION_LABELS, CorrectionBadge, STATUS_OPTIONS } from './correction-labels.js';
+import { eventCountText } from './state-text.js';
 
 /** All corrections of the project. The filters and the page are in the address. */
 export function CorrectionsPage() {
@@ -113,7 +114,7 @@ function columnsFor(
         </bdi>
       ),
     },
-    { title: 'Events changed', isNumber: true, cell: ({ events_changed }) => count(events_changed) },
+    { title: 'Events', isNumber: true, cell: eventCountText },
     { title: 'By', cell: ({ created_by }) => <bdi className="text-ink-soft">{actorName(created_by)}</bdi> },
   ];
 }

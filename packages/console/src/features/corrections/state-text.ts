@@ -1,4 +1,4 @@
-import { CORRECTION_PLAN_DAYS, type Correction } from '@tollgate/contract';
+import { CORRECTION_PLAN_DAYS, type Correction, type CorrectionSummary } from '@tollgate/contract';
 import { DAY_S } from '@tollgate/timezone';
 import { count, dateTime } from '../../format.js';
 
@@ -35,6 +35,16 @@ export function stateText(correction: StatedCorrection): string {
     case 'expired':
       return `${would} The plan was deleted or not applied in time. Nothing has changed.`;
   }
+}
+
+/** Returns how many events a correction changes, and of one that has stopped or is at work, how many it has done. */
+export function eventCountText({
+  status,
+  events_changed: changed,
+  progress,
+}: Pick<CorrectionSummary, 'status' | 'events_changed' | 'progress'>): string {
+  const isPart = status === 'stale' || status === 'applying' || status === 'reverting';
+  return isPart ? `${count(progress.events_done)} of ${count(changed)}` : count(changed);
 }
 
 export function eventsText(number: number): string {
