@@ -73,7 +73,8 @@ function Outcome({ correction }: { readonly correction: Correction }) {
           {failure.message} <code className="font-mono text-xs">{failure.code}</code>
         </p>
       )}
-      <FailedEvents counts={correction.events_failed} />
+      {/* A replacement that fails has said so above. */}
+      {status !== 'failed' && <FailedEvents counts={correction.events_failed} />}
     </section>
   );
 }

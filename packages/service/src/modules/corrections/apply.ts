@@ -106,5 +106,5 @@ function changed(eventId: string): ChangedEventError {
 }
 
 function stale(problem: string): ChangedEventError {
-  return new ChangedEventError('correction_stale', `${problem} Revert the correction, or plan it again.`);
+  return new ChangedEventError('correction_stale', problem);
 }

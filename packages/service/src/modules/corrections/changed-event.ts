@@ -7,12 +7,14 @@ export class ChangedEventError extends Error {
 
   constructor(
     readonly code: 'correction_stale' | 'correction_superseded',
-    message: string,
+    problem: string,
+    /** How to continue, where it does not depend on what is in force. */
+    readonly advice?: string,
   ) {
-    super(message);
+    super(problem);
   }
 }
 
 export function counterMoved(problem: string): ChangedEventError {
-  return new ChangedEventError('correction_stale', `${problem} Revert the correction, or plan it again.`);
+  return new ChangedEventError('correction_stale', problem);
 }

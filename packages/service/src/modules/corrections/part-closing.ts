@@ -89,7 +89,7 @@ export async function closePeriod(
 
 export function noEventLeft(counter: string): ChangedEventError {
   const problem = `The counter ${counter} has changed, and an event that fails again cannot have a part of its amount.`;
-  return new ChangedEventError('correction_stale', `${problem} Void the event instead.`);
+  return new ChangedEventError('correction_stale', problem, 'Void the event instead.');
 }
 
 /**

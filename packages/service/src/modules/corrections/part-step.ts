@@ -91,7 +91,7 @@ async function changeOrEnd(
       await changeCorrection(db, id, {
         status: 'stale',
         failureCode: error.code,
-        failureMessage: `${error.message} Events in force: ${eventsApplied}.`,
+        failureMessage: failureText(error, eventsApplied),
       });
       // The other parts are never applied: a revert takes back those in force, and nothing else.
       if (change.verb === 'apply') await dropCounts(db, id, nextPart);
@@ -100,6 +100,13 @@ async function changeOrEnd(
     });
     return 'stale';
   }
+}
+
+/** A correction of which nothing is in force cannot be reverted. */
+function failureText({ message, advice }: ChangedEventError, eventsApplied: number): string {
+  const next =
+    eventsApplied === 0 ? 'Plan the correction again.' : 'Revert the correction, or plan it again.';
+  return `${message} ${advice ?? next} Events in force: ${eventsApplied}.`;
 }
 
 async function changePart(

@@ -74,6 +74,15 @@ describe('a planned correction of many parts', () => {
     expect(await project.correction(id)).toMatchObject({ status: 'applied', applied: { events: 10 } });
   });
 
+  it('that is stale before anything was applied says to plan it again', async () => {
+    const [first = ''] = (await project.sendAndRate(TEN_EVENTS)).sort();
+    const plan = await planned();
+    await project.replace(first, { customer: 'c1', n: 100 });
+    const { failure } = await project.change(plan.id, 'apply');
+    const problem = `The event ${first} was changed after the plan.`;
+    expect(failure?.message).toBe(`${problem} Plan the correction again. Events in force: 0.`);
+  });
+
   it('is stale if an event was changed meanwhile, says what is in force, and is reverted', async () => {
     const ids = await project.sendAndRate(TEN_EVENTS);
     const plan = await planned();
@@ -87,7 +96,8 @@ describe('a planned correction of many parts', () => {
       applied: { events: 6 },
     });
     expect(stale.failure?.message).toContain(seventh);
-    expect(stale.failure?.message).toContain('Events in force: 6.');
+    const next = 'Revert the correction, or plan it again. Events in force: 6.';
+    expect(stale.failure?.message).toContain(next);
     expect(await codeOf(`/usage/corrections/${plan.id}/apply`)).toBe('correction_not_planned');
     expect(await project.change(plan.id, 'revert')).toMatchObject({
       ...{ status: 'reverted', failure: null, applied: { events: 0, totals: [] } },

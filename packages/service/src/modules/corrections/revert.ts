@@ -66,8 +66,8 @@ async function takeBackRevisions(
     const known = recorded.get(eventId);
     const { former } = present(events[index], 'the revision in force of an event');
     if (known?.correctionId !== correctionId || known.revision !== revisionOf(former)) {
-      const problem = `A later correction has changed the event evt_${eventId}. Revert that one first.`;
-      throw new ChangedEventError('correction_superseded', problem);
+      const problem = `A later correction has changed the event evt_${eventId}.`;
+      throw new ChangedEventError('correction_superseded', problem, 'Revert that one first.');
     }
     const correction = present(madeBy.get(eventId), 'the former correction of an event');
     return { id: eventId, revision: known.revision + 1, correctionId: correction };
