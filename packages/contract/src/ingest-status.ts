@@ -4,6 +4,9 @@ import { FAILURE_CODE_CHARS_MAX } from './usage.js';
 
 const Count = Type.Integer({ minimum: 0 });
 
+/** Requests of one key that may queue the failed events of a range at once. */
+export const REPROCESSES_PER_KEY_MAX = 4;
+
 export const ReprocessRequest = Type.Object(
   {
     from: { ...UnixSeconds, description: 'Earliest `occurred_at`, inclusive.' },

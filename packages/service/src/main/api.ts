@@ -220,10 +220,10 @@ function registerModules(
   registerIngestRoutes(app, { service: ingest });
   registerUsageRoutes(app, {
     ...explainedBy(ruleSets, threads, postgres),
-    clickhouse,
+    ...stores,
     history,
-    postgres,
     queue,
+    room: ingest,
     clock,
   });
   registerExportRoutes(app, { clickhouse, history, metrics });

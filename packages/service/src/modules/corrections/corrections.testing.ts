@@ -249,6 +249,7 @@ function registerAll(
   );
   registerUsageRoutes(app, {
     ...{ clickhouse, history, postgres, queue, clock },
+    room: ingest,
     correctionAuthors: (owner, ids) => readAuthors(new ProjectDb(postgres.db, owner), ids),
     answerRules: async (_project, questions) => questions.map(explainedRule),
     findUnpriced: async () => [],

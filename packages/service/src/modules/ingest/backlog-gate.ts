@@ -11,6 +11,8 @@ const BACKLOG_REFRESH_INTERVAL_MS = 250;
 /** The same while nothing waits and no request comes: then only the metrics need the size of the queue. */
 const RESTING_INTERVAL_MS = 2_000;
 const RETRY_AFTER_S = 5;
+/** The part of a tenant's share that events to be rated again may fill. */
+const REPROCESS_PART = 1 / 2;
 const OVER_SHARE_MESSAGE =
   "The tenant's share of the usage queue is full; nothing was accepted. Try again later.";
 
@@ -98,6 +100,19 @@ export class BacklogGate {
     }
   }
 
+  /**
+   * Whether stored events of a tenant may be queued, to be rated again. Measures the queue for each call, because one
+   * request can queue very many. They fill at most half of the tenant's share, so that its new events are accepted
+   * meanwhile.
+   */
+  async hasRoomToReprocess(tenantId: string): Promise<boolean> {
+    const { queue } = this.#options;
+    const backlog = await queue.backlog();
+    if (!isBelow(backlog, this.#max)) return false;
+    const most = partOf(this.#shareOf(backlog), REPROCESS_PART);
+    return isBelow(backlog, most) || !(await queue.tenantsHolding(most)).includes(tenantId);
+  }
+
   stop(): void {
     this.#stopRefreshing();
   }
@@ -120,16 +135,28 @@ export class BacklogGate {
 
   /** Queries for tenants only while one of them can hold more than a share, which is rare. */
   async #tenantsOverShare(backlog: Backlog): Promise<ReadonlySet<string>> {
+    const share = this.#shareOf(backlog);
+    // A full backlog refuses everybody anyway.
+    if (isBelow(backlog, share) || !isBelow(backlog, this.#max)) return NOBODY;
+    return new Set(await this.#options.queue.tenantsHolding(share));
+  }
+
+  #shareOf(backlog: BacklogSize): BacklogSize {
     const max = this.#max;
-    const share = {
+    return {
       events: tenantShare(backlog.events, max.events),
       bytes: tenantShare(backlog.bytes, max.bytes),
       segments: tenantShare(backlog.segments, max.segments),
     };
-    // A full backlog refuses everybody anyway.
-    if (isBelow(backlog, share) || !isBelow(backlog, max)) return NOBODY;
-    return new Set(await this.#options.queue.tenantsHolding(share));
   }
+}
+
+function partOf({ events, bytes, segments }: BacklogSize, part: number): BacklogSize {
+  return {
+    events: Math.ceil(events * part),
+    bytes: Math.ceil(bytes * part),
+    segments: Math.ceil(segments * part),
+  };
 }
 
 function isBelow({ events, bytes, segments }: BacklogSize, max: BacklogSize): boolean {

@@ -81,6 +81,11 @@ export class IngestService {
     this.#gate.check(tenantId);
   }
 
+  /** Whether some more stored events of a tenant may be queued, to be rated again. */
+  hasRoomToReprocess({ tenantId }: ProjectRef): Promise<boolean> {
+    return this.#gate.hasRoomToReprocess(tenantId);
+  }
+
   /**
    * Resolves to the 32 hex digits of the event's id once the event is durable.
    *

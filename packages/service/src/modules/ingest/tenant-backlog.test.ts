@@ -121,6 +121,32 @@ describe("a tenant's share of the backlog", () => {
     expect(await send('ten_loud', 1)).toBe(FULL);
     expect(await send('ten_quiet', 1)).toBe('202');
   });
+
+  /** Queues stored events of a tenant, ten at a time, as long as there is room; returns how many. */
+  async function reprocess(tenantId: string): Promise<number> {
+    const project = projectOf(tenantId);
+    let queued = 0;
+    while (queued < BACKLOG_EVENTS_MAX && (await nodes[0]?.service.hasRoomToReprocess(project))) {
+      const ids = Array.from({ length: 10 }, (_, n) => (queued + n).toString(16).padStart(32, '0'));
+      await queue.append([reprocessRecord(project, ids, NOW_S * 1_000)]);
+      queued += ids.length;
+    }
+    return queued;
+  }
+
+  it('has room for half of it to be rated again, and for new events beside', async () => {
+    expect(await reprocess('ten_loud')).toBe(240);
+    expect(await send('ten_loud', 1)).toBe('202');
+    expect(await reprocess('ten_other')).toBeGreaterThan(0);
+    expect(await reprocess('ten_loud')).toBe(0);
+    expect(await send('ten_quiet', 1)).toBe('202');
+  });
+
+  it('has no room to rate again while the backlog is full', async () => {
+    const ids = Array.from({ length: BACKLOG_EVENTS_MAX }, (_, n) => n.toString(16).padStart(32, '0'));
+    await queue.append([reprocessRecord(projectOf('ten_loud'), ids, NOW_S * 1_000)]);
+    expect(await reprocess('ten_quiet')).toBe(0);
+  });
 });
 
 describe("a tenant's share of the memory for what is not yet written", () => {

@@ -49,6 +49,7 @@ export async function openEventsFixture(): Promise<EventsFixture> {
       history: createUsageHistory({ postgres }),
       postgres,
       queue: new PostgresSegmentQueue(postgres),
+      room: { checkRoom: () => {}, hasRoomToReprocess: async () => true },
       clock,
       correctionAuthors: async () => [],
       answerRules: async (_project, questions) => questions.map(() => ({ aliases: [], totalPrice: null })),

@@ -2,16 +2,20 @@ import {
   ErrorBodySchema,
   IngestStatus,
   ProjectParams,
+  REPROCESSES_PER_KEY_MAX,
   ReprocessRequest,
   ReprocessResponse,
 } from '@tollgate/contract';
 import { DomainError, invalidRequest } from '../../kernel/errors.js';
 import { parseRawEventId } from '../../kernel/id.js';
-import type { App } from '../../platform/http/index.js';
+import { type App, Slots } from '../../platform/http/index.js';
 import { ProjectDb } from '../../platform/postgres/index.js';
 import { EventParams } from './event-routes.js';
 import { type ReprocessDeps, reprocessEvent, reprocessEvents } from './reprocess.js';
 import { ingestCounts } from './status-store.js';
+
+/** Upper bound of the requests in one process that queue the failed events of a range. */
+const REPROCESSES_MAX = 32;
 
 /** Advice on how to correct rules: an event keeps the price of its time. */
 const MENDING =
@@ -64,6 +68,12 @@ function ageSeconds(atMs: number | null, nowMs: number): number {
 }
 
 function registerReprocessRoutes(app: App, deps: ReprocessDeps): void {
+  const slots = new Slots({
+    what: 'requests to reprocess a range',
+    perKeyMax: REPROCESSES_PER_KEY_MAX,
+    totalMax: REPROCESSES_MAX,
+  });
+  app.addHook('preClose', async () => slots.end());
   app.route({
     method: 'POST',
     url: '/v1/projects/:project_id/usage/events/:raw_event_id/reprocess',
@@ -90,7 +100,10 @@ function registerReprocessRoutes(app: App, deps: ReprocessDeps): void {
     schema: {
       tags: ['Usage'],
       summary: 'Reprocess failed events',
-      description: `Rates the failed events of a time range again. ${MENDING}`,
+      description:
+        `Rates the failed events of a time range again. ${MENDING} The response is sent when all of them are queued. ` +
+        'With very many events, this waits for room in the queue; an interrupted request can be sent again. A key may ' +
+        `have ${REPROCESSES_PER_KEY_MAX} such requests at once.`,
       operationId: 'reprocessUsageEvents',
       params: ProjectParams,
       body: ReprocessRequest,
@@ -99,7 +112,8 @@ function registerReprocessRoutes(app: App, deps: ReprocessDeps): void {
     handler: async (request, reply) => {
       const { from, to, code } = request.body;
       if (to <= from) throw invalidRequest('to', 'must be after from');
-      const count = await reprocessEvents(deps, request.project, { from, to, code });
+      const signal = slots.take(request.principal, reply);
+      const count = await reprocessEvents(deps, request.project, { from, to, code }, signal);
       return reply.code(202).send({ count });
     },
   });

@@ -1,12 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { DomainError } from '../../kernel/errors.js';
 import { transaction } from '../../platform/postgres/index.js';
-import { PostgresSegmentQueue, type SegmentRecord } from '../../platform/queue/index.js';
+import { PostgresSegmentQueue } from '../../platform/queue/index.js';
 import { createTestApi, TEST_NOW_S, type TestApi } from '../../testing/api.js';
 import { everythingKept } from '../../testing/history.js';
 import { registerUsageRoutes } from './index.js';
-import { REPROCESS_CHUNK_EVENTS_MAX, reprocessEvents } from './reprocess.js';
 
 const FROM_S = 1_750_000_000;
+
+/** A test can take the room away. */
+const room = { checkRoom: () => {}, hasRoomToReprocess: async () => true };
 
 let api: TestApi;
 let queue: PostgresSegmentQueue;
@@ -25,6 +28,7 @@ beforeAll(async () => {
       history: everythingKept,
       postgres,
       queue,
+      room,
       clock,
       extractorVersions: { read: async () => ({ name: null, config: {} }) },
       pricingVersions: { read: async () => ({ config: {} }) },
@@ -109,6 +113,18 @@ describe('POST …/usage/events/:raw_event_id/reprocess', () => {
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
   });
 
+  it('is refused while the queue has no room for the tenant', async () => {
+    const id = await addFailed(1);
+    const refuse = vi.spyOn(room, 'checkRoom').mockImplementation(() => {
+      throw new DomainError('ingest_backlog_full');
+    });
+    const answer = await api.call('POST', `${url}/events/evt_${id}/reprocess`);
+    refuse.mockRestore();
+    expect(answer.status).toBe(503);
+    expect(answer.json().code).toBe('ingest_backlog_full');
+    expect(await queued()).toEqual([]);
+  });
+
   it('needs usage:ingest', async () => {
     const key = await api.makeKey(api.tenantId, ['usage:read']);
     for (const path of [`events/evt_${idAt(1)}/reprocess`, 'events/reprocess']) {
@@ -144,39 +160,6 @@ describe('POST …/usage/events/reprocess', () => {
     const answer = await api.call('POST', `${url}/events/reprocess`, body);
     expect(answer.status).toBe(400);
     expect(answer.json().details[0].path).toBe(path);
-  });
-
-  it('queues many events in chunks, each of them once', async () => {
-    const count = REPROCESS_CHUNK_EVENTS_MAX + 1;
-    await api.postgres.pool.query(
-      `insert into failed_events (tenant_id, project_id, raw_event_id, occurred_at, received_at_ms, extractor_rule_set_id,
-        failure_code, attempt, event)
-      select $1, $2, (lpad(to_hex($3::bigint + n / 100), 8, '0') || lpad(to_hex(n), 24, '0'))::uuid, $3::bigint + n / 100,
-        0, 'ers_1', 'pricing_failed', 0, '{}' from generate_series(1, $4::integer) n`,
-      [api.tenantId, projectId, FROM_S, count],
-    );
-    const chunks: SegmentRecord[] = [];
-    const deps = {
-      postgres: api.postgres,
-      clock: api.clock,
-      history: everythingKept,
-      queue: { append: async (records: readonly SegmentRecord[]) => void chunks.push(...records) },
-    };
-    const project = {
-      tenantId: api.tenantId,
-      projectId,
-      projectNo,
-      kind: 'release',
-      storage: 'shared',
-    } as const;
-    const range = { from: 0, to: FROM_S * 2, code: undefined };
-    expect(await reprocessEvents(deps, project, range)).toBe(count);
-    expect(chunks.map(({ eventCount }) => eventCount)).toEqual([REPROCESS_CHUNK_EVENTS_MAX, 1]);
-    const ids =
-      Buffer.concat(chunks.map((chunk) => chunk.ids))
-        .toString('hex')
-        .match(/.{32}/g) ?? [];
-    expect(new Set(ids).size).toBe(count);
   });
 });
 
