@@ -12,3 +12,13 @@ const FREE_ROOM_MULTIPLE = 3;
 export function tenantShare(held: number, max: number): number {
   return FREE_ROOM_MULTIPLE * (max - held);
 }
+
+/**
+ * Returns how many more units a tenant may take at once, each of them while it holds less than its share.
+ *
+ * @param ofTenant what the tenant holds
+ * @param held what all tenants hold together
+ */
+export function tenantRoom(ofTenant: number, held: number, max: number): number {
+  return Math.max(0, Math.ceil((tenantShare(held, max) - ofTenant) / (FREE_ROOM_MULTIPLE + 1)));
+}

@@ -35,6 +35,9 @@ export interface ClaimBounds {
   readonly perEndpointMax: number;
   /** Number of deliveries that this process attempts already, by `endpointKey`. */
   readonly inHand: ReadonlyMap<string, number>;
+  /** Upper bound of the deliveries of one tenant, by its id; `perTenantMax` for a tenant without an entry. */
+  readonly ofTenants: ReadonlyMap<string, number>;
+  readonly perTenantMax: number;
 }
 
 export function endpointKey(endpoint: Pick<Attempt, 'project_id' | 'endpoint_id'>): string {
@@ -43,40 +46,50 @@ export function endpointKey(endpoint: Pick<Attempt, 'project_id' | 'endpoint_id'
 
 /**
  * Claims deliveries that are due. Each endpoint gives a few of its oldest, and endpoints come in no particular order: a
- * long or slow backlog of one endpoint does not delay another's.
+ * long or slow backlog of one endpoint does not delay another's. The endpoints of a tenant share what it may have: with
+ * many of them, some give one each.
  *
  * The walk over the endpoints with something pending jumps from one to the next in the index, so its time depends on
  * the number of such endpoints, and not on the length of their backlogs.
  */
 export async function claimDue(
   tx: Tx,
-  { deliveriesMax, perEndpointMax, inHand }: ClaimBounds,
+  { deliveriesMax, perEndpointMax, inHand, ofTenants, perTenantMax }: ClaimBounds,
   nowMs: number,
   leaseUntilMs: number,
 ): Promise<Attempt[]> {
   const { rows } = await sql<Attempt>`
     with recursive pending as (
-      (select tenant_id, project_id, endpoint_id from webhook_deliveries where status = 'pending'
-        order by project_id, endpoint_id limit 1)
+      (select tenant_id, project_id, endpoint_id, next_attempt_at_ms from webhook_deliveries where status = 'pending'
+        order by project_id, endpoint_id, next_attempt_at_ms limit 1)
       union all
       select next.* from pending p cross join lateral (
-        select d.tenant_id, d.project_id, d.endpoint_id from webhook_deliveries d
+        select d.tenant_id, d.project_id, d.endpoint_id, d.next_attempt_at_ms from webhook_deliveries d
         where d.status = 'pending' and (d.project_id, d.endpoint_id) > (p.project_id, p.endpoint_id)
-        order by d.project_id, d.endpoint_id limit 1
+        order by d.project_id, d.endpoint_id, d.next_attempt_at_ms limit 1
       ) next
-    ), mixed as materialized (
-      select p.project_id, p.endpoint_id, ${perEndpointMax} - coalesce(h.deliveries, 0) as free
+    ), able as (
+      select p.project_id, p.endpoint_id, ${perEndpointMax} - coalesce(h.deliveries, 0) as free,
+        coalesce(t.deliveries, ${perTenantMax}) as of_tenant, count(*) over tenant as endpoints,
+        row_number() over (tenant order by random()) as place
       from pending p
       left join unnest(${[...inHand.keys()]}::text[], ${[...inHand.values()]}::int[]) as h (endpoint, deliveries)
         on h.endpoint = p.project_id || '/' || p.endpoint_id
-      where ${isNotMoving('p.tenant_id')}
+      left join unnest(${[...ofTenants.keys()]}::text[], ${[...ofTenants.values()]}::int[]) as t (id, deliveries)
+        on t.id = p.tenant_id
+      where p.next_attempt_at_ms <= ${nowMs} and ${perEndpointMax} > coalesce(h.deliveries, 0)
+        and ${isNotMoving('p.tenant_id')}
+      window tenant as (partition by p.tenant_id)
+    ), mixed as materialized (
+      select project_id, endpoint_id, least(free, greatest(of_tenant / endpoints, 1)) as free
+      from able where place <= of_tenant
       order by random()
     ), due as (
       select d.* from mixed x cross join lateral (
         select project_id, endpoint_id, message_id from webhook_deliveries
         where status = 'pending' and project_id = x.project_id and endpoint_id = x.endpoint_id
           and next_attempt_at_ms <= ${nowMs}
-        order by next_attempt_at_ms limit greatest(x.free, 0) for update skip locked
+        order by next_attempt_at_ms limit x.free for update skip locked
       ) d limit ${deliveriesMax}
     )
     update webhook_deliveries d set attempts = d.attempts + 1, next_attempt_at_ms = ${leaseUntilMs},

@@ -239,6 +239,28 @@ describe('an endpoint that does not answer', () => {
     for (const { end } of held.begun) end({ status: 200 });
   });
 
+  it('leaves room for other tenants, however many of them its tenant has', async () => {
+    const held = new HeldSend();
+    const send: Send = (posting, signal) =>
+      posting.url.includes('/slow') ? held.send(posting, signal) : Promise.resolve({ status: 200 });
+    for (let n = 0; n < 12; n++) await hooks.makeEndpoint(`${receiver.url}/slow/${n}`);
+    await hooks.emit({}, {}, {});
+    run({ send, attemptsMax: 8 });
+    await waitFor(() => held.begun.length >= 6);
+    const tenantId = await hooks.makeTenant();
+    const projectId = await hooks.makeProject(tenantId);
+    const url = `/v1/projects/${projectId}/webhook-endpoints`;
+    const { id } = (await hooks.call('POST', url, { url: receiver.url, event_types: ['*'] })).json();
+    await hooks.emit({ tenantId, projectId });
+    await waitFor(async () => {
+      const { deliveries } = (await hooks.call('GET', `${url}/${id}/deliveries`)).json();
+      return deliveries[0]?.status === 'delivered';
+    });
+    expect(held.begun).toHaveLength(6);
+    stop.abort();
+    for (const { end } of held.begun) end({ status: 200 });
+  });
+
   it('is reported as one that timed out', async () => {
     const silent = await startReceiver(() => undefined);
     const { id } = await hooks.makeEndpoint(silent.url);

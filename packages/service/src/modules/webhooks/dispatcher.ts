@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { WEBHOOK_KEPT_DAYS, WEBHOOK_TIMEOUT_MS } from '@tollgate/contract';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
+import { tenantRoom } from '../../kernel/tenant-share.js';
 import type { Logger } from '../../platform/log/index.js';
 import type { Metrics } from '../../platform/metrics/index.js';
 import { type AwaitedWork, type Postgres, transaction } from '../../platform/postgres/index.js';
@@ -89,8 +90,9 @@ class Dispatcher implements WebhookDispatcher {
     lookMs: LOOK_MS,
     onDue: () => this.#wakeup.notify(),
   }));
-  /** Number of running attempts, by endpoint. */
+  /** Number of running attempts, by endpoint and by tenant. */
   readonly #inHand = new Map<string, number>();
+  readonly #inHandOfTenants = new Map<string, number>();
   readonly #underWay = new Set<Promise<void>>();
   #upkeepAtMs = 0;
 
@@ -153,7 +155,14 @@ class Dispatcher implements WebhookDispatcher {
     const { postgres, clock } = this.#deps;
     const deliveriesMax = this.#attemptsMax - this.#underWay.size;
     if (deliveriesMax <= 0) return 0;
-    const bounds = { deliveriesMax, perEndpointMax: this.#perEndpointMax, inHand: this.#inHand };
+    const roomOf = (held: number) => tenantRoom(held, this.#underWay.size, this.#attemptsMax);
+    const bounds = {
+      deliveriesMax,
+      perEndpointMax: this.#perEndpointMax,
+      inHand: this.#inHand,
+      ofTenants: new Map(Array.from(this.#inHandOfTenants, ([tenantId, held]) => [tenantId, roomOf(held)])),
+      perTenantMax: roomOf(0),
+    };
     const nowMs = clock.nowMs();
     const attempts = await transaction(postgres, (tx) => store.claimDue(tx, bounds, nowMs, nowMs + LEASE_MS));
     for (const attempt of attempts) this.#start(attempt, signal);
@@ -161,13 +170,14 @@ class Dispatcher implements WebhookDispatcher {
   }
 
   #start(attempt: store.Attempt, signal: AbortSignal): void {
-    const key = store.endpointKey(attempt);
-    this.#inHand.set(key, (this.#inHand.get(key) ?? 0) + 1);
+    const count = (change: 1 | -1) => {
+      addTo(this.#inHand, store.endpointKey(attempt), change);
+      addTo(this.#inHandOfTenants, attempt.tenant_id, change);
+    };
+    count(1);
     const underWay = this.#attempt(attempt, signal).finally(() => {
       this.#underWay.delete(underWay);
-      const left = (this.#inHand.get(key) ?? 1) - 1;
-      if (left === 0) this.#inHand.delete(key);
-      else this.#inHand.set(key, left);
+      count(-1);
       this.#wakeup.notify();
     });
     this.#underWay.add(underWay);
@@ -262,4 +272,11 @@ class Dispatcher implements WebhookDispatcher {
     sending.abort(new Error('the service stops'));
     await ended;
   }
+}
+
+/** Adds to a count; a count of none takes no memory. */
+function addTo(counts: Map<string, number>, key: string, change: 1 | -1): void {
+  const count = (counts.get(key) ?? 0) + change;
+  if (count === 0) counts.delete(key);
+  else counts.set(key, count);
 }
