@@ -1322,6 +1322,7 @@ CREATE INDEX webhook_messages_about ON public.webhook_messages USING btree (proj
 CREATE INDEX webhook_messages_age ON public.webhook_messages USING btree (created_at_ms);
 CREATE UNIQUE INDEX webhook_messages_once ON public.webhook_messages USING btree (project_id, dedupe_key) WHERE (dedupe_key IS NOT NULL);
 CREATE INDEX webhook_messages_waiting ON public.webhook_messages USING btree (created_at_ms) WHERE (fanned_out_at_ms IS NULL);
+CREATE INDEX webhook_messages_waiting_of_tenant ON public.webhook_messages USING btree (tenant_id, created_at_ms) WHERE (fanned_out_at_ms IS NULL);
 
 create table window_value_sets (
   project_no integer not null,

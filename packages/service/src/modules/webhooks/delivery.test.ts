@@ -3,6 +3,7 @@ import { transaction } from '../../platform/postgres/index.js';
 import { TEST_NOW_S } from '../../testing/api.js';
 import { type Receiver, startReceiver } from '../../testing/receiver.js';
 import { emit } from './index.js';
+import { fanOut } from './outbox-store.js';
 import { createTestWebhooks, isSignedBy, type TestWebhooks } from './webhooks.testing.js';
 
 let hooks: TestWebhooks;
@@ -30,6 +31,27 @@ const LIMIT = {
   used_amount: '12.000000000000000001',
   note: 'ü "\\ \u2028',
 };
+
+describe('messages that wait for their deliveries', () => {
+  it('are taken from each tenant in turn, so that none waits for the backlog of another', async () => {
+    const { id } = await hooks.makeEndpoint(receiver.url);
+    const tenantId = await hooks.makeTenant();
+    const projectId = await hooks.makeProject(tenantId);
+    await hooks.emit(...Array.from({ length: 20 }, (_, n) => ({ data: { n } })));
+    await hooks.emit({ tenantId, projectId, atMs: hooks.clock.nowMs() + 1 });
+    const taken = () => transaction(hooks.postgres, (tx) => fanOut(tx, 10, hooks.clock.nowMs()));
+    expect(await taken()).toEqual({ messages: 6, isMore: true });
+    const { rows } = await hooks.postgres.pool.query(
+      'select fanned_out_at_ms from webhook_messages where tenant_id = $1',
+      [tenantId],
+    );
+    expect(rows).toEqual([{ fanned_out_at_ms: hooks.clock.nowMs() }]);
+    expect(await taken()).toEqual({ messages: 10, isMore: true });
+    expect(await taken()).toEqual({ messages: 5, isMore: false });
+    expect(await taken()).toEqual({ messages: 0, isMore: false });
+    expect((await hooks.at('GET', `${id}/deliveries`)).json().total_count).toBe(20);
+  });
+});
 
 describe('an event', () => {
   it('is posted to those who listen, as the specification says', async () => {

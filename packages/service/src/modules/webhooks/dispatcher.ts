@@ -9,7 +9,7 @@ import { pause, retryPauseMs, Wakeup } from '../../platform/wakeup.js';
 import * as store from './attempt-store.js';
 import { type DeliveryDecision, decideDelivery } from './delivery-decision.js';
 import { DispatcherMetrics } from './dispatcher-metrics.js';
-import { deleteMessages, fanOut, waitingMessage } from './outbox-store.js';
+import { deleteMessages, type FannedOut, fanOut, waitingMessage } from './outbox-store.js';
 import type { Send, SendOutcome } from './sender.js';
 import { signedHeaders } from './signature.js';
 
@@ -110,11 +110,11 @@ class Dispatcher implements WebhookDispatcher {
     let failures = 0;
     while (!signal.aborted) {
       try {
-        const fannedOut = await this.#fanOut();
+        const { isMore } = await this.#fanOut();
         await this.#startDue(sending.signal);
         await this.#upkeep();
         failures = 0;
-        if (fannedOut < FAN_OUT_MESSAGES_MAX) await this.#rest(signal);
+        if (!isMore) await this.#rest(signal);
       } catch (error) {
         this.#metrics.failed('turn');
         this.#deps.log.warn({ err: error }, 'could not dispatch webhooks; will try again');
@@ -132,7 +132,7 @@ class Dispatcher implements WebhookDispatcher {
 
   async drain(): Promise<number> {
     const { signal } = new AbortController();
-    while ((await this.#fanOut()) > 0);
+    while ((await this.#fanOut()).messages > 0);
     let attempts = 0;
     for (;;) {
       // Deliveries for an endpoint with the maximum of running attempts were not claimed. When attempts have ended
@@ -145,7 +145,7 @@ class Dispatcher implements WebhookDispatcher {
     }
   }
 
-  #fanOut(): Promise<number> {
+  #fanOut(): Promise<FannedOut> {
     const { postgres, clock } = this.#deps;
     return transaction(postgres, (tx) => fanOut(tx, FAN_OUT_MESSAGES_MAX, clock.nowMs()));
   }

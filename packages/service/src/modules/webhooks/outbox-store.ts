@@ -94,19 +94,40 @@ export async function emitTo(
   return id;
 }
 
+/** The result of writing deliveries. */
+export interface FannedOut {
+  readonly messages: number;
+  /** Whether a tenant may have more messages that wait. */
+  readonly isMore: boolean;
+}
+
 /**
- * Writes the deliveries of the oldest waiting messages: one for each enabled endpoint of the project that subscribes to
- * the event. Returns the number of messages; other processes may work on other messages at the same time.
+ * Writes the deliveries of waiting messages: one for each enabled endpoint of the project that subscribes to the event.
+ * Each tenant with waiting messages gives an equal share, its oldest ones, so that none waits for another's backlog.
+ * The walk over these tenants jumps from one to the next in the index. Other processes may work on other messages at
+ * the same time.
  *
  * The endpoints are locked until the commit. An endpoint that is being disabled is waited for, so it never keeps a
  * delivery that its disabling has not seen.
  */
-export async function fanOut(tx: Tx, messagesMax: number, nowMs: number): Promise<number> {
-  const { numAffectedRows } = await sql`
-    with waiting as (
-      select tenant_id, project_id, id, type from webhook_messages
-      where fanned_out_at_ms is null and ${isNotMoving('tenant_id')}
-      order by created_at_ms limit ${messagesMax} for update skip locked
+export async function fanOut(tx: Tx, messagesMax: number, nowMs: number): Promise<FannedOut> {
+  const { rows } = await sql<{ tenant_id: string; share: number }>`
+    with recursive tenants as (
+      (select tenant_id from webhook_messages where fanned_out_at_ms is null order by tenant_id limit 1)
+      union all
+      select next.* from tenants t cross join lateral (
+        select tenant_id from webhook_messages where fanned_out_at_ms is null and tenant_id > t.tenant_id
+        order by tenant_id limit 1
+      ) next
+    ), mixed as materialized (
+      select tenant_id, greatest(${messagesMax} / count(*) over (), 1)::integer as share from tenants
+      where ${isNotMoving('tenant_id')} order by random()
+    ), waiting as (
+      select m.*, x.share from mixed x cross join lateral (
+        select tenant_id, project_id, id, type from webhook_messages
+        where fanned_out_at_ms is null and tenant_id = x.tenant_id
+        order by created_at_ms limit x.share for update skip locked
+      ) m limit ${messagesMax}
     ), written as (
       insert into webhook_deliveries
         (tenant_id, project_id, endpoint_id, message_id, status, next_attempt_at_ms, created_at_ms)
@@ -117,8 +138,12 @@ export async function fanOut(tx: Tx, messagesMax: number, nowMs: number): Promis
     )
     update webhook_messages m set fanned_out_at_ms = ${nowMs}
     from waiting w where m.project_id = w.project_id and m.id = w.id
+    returning w.tenant_id, w.share
   `.execute(tx);
-  return Number(numAffectedRows ?? 0n);
+  const counts = new Map<string, number>();
+  for (const { tenant_id } of rows) counts.set(tenant_id, (counts.get(tenant_id) ?? 0) + 1);
+  const isMore = rows.some(({ tenant_id, share }) => counts.get(tenant_id) === share);
+  return { messages: rows.length, isMore };
 }
 
 /** Finds a row when a message waits for its deliveries to be written. */
