@@ -27,12 +27,21 @@ export interface BatchResult {
   readonly counts: BatchCounts;
 }
 
+/**
+ * Upper bound of the windows of one tenant in a batch, each with the alerts that it can send. Events beyond it are
+ * deferred: a subject can have hundreds of windows, and each of them eleven alerts, so few events could keep a
+ * transaction busy for minutes, and fill the memory.
+ */
+const TENANT_ALERTS_MAX = 50_000;
+
 export interface BatchResultOptions {
   /** Encodes the rows for the shared tables; empty at first. */
   readonly block: UsageBlock;
   readonly rollup: Pick<RollupDimensions, 'excludedDimensionsOf'>;
   readonly processedAtMs: number;
   readonly onDefect: DefectListener;
+  /** Default `TENANT_ALERTS_MAX`. */
+  readonly alertsMax?: number | undefined;
 }
 
 /** Collects the result of a batch, event by event, and checks it when it is complete. */
@@ -53,6 +62,11 @@ export class BatchResultBuilder {
   constructor(options: BatchResultOptions) {
     this.#options = options;
     this.#sections = new BatchSections(options.block);
+  }
+
+  /** Whether the batch may post nothing more of a tenant, because of the windows and alerts of its events so far. */
+  isFull(tenantId: string): boolean {
+    return this.#posting.alertsOf(tenantId) >= (this.#options.alertsMax ?? TENANT_ALERTS_MAX);
   }
 
   /** Counts events that were rated before. */

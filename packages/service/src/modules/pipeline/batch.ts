@@ -70,6 +70,8 @@ export interface BatchOptions {
   readonly reprocessBytesMax?: number | undefined;
   /** Default `UNPROJECTED_BYTES_MAX`. */
   readonly unprojectedBytesMax?: number | undefined;
+  /** Default `TENANT_ALERTS_MAX`. */
+  readonly alertsMax?: number | undefined;
   /** Shared by all batches of this process. */
   readonly rollup: StagesInput['rollup'];
   /** Shared by all batches of the worker. */
@@ -103,7 +105,11 @@ export async function processBatch(
 ): Promise<BatchCounts | undefined> {
   const { source, eventsMax, rollup, eventIds, block, stages, turns, thread, slowTenants, onClaimed } =
     options;
-  const { reprocessBytesMax = REPROCESS_BYTES_MAX, unprojectedBytesMax = UNPROJECTED_BYTES_MAX } = options;
+  const {
+    reprocessBytesMax = REPROCESS_BYTES_MAX,
+    unprojectedBytesMax = UNPROJECTED_BYTES_MAX,
+    alertsMax,
+  } = options;
   const isHeldBack = (await unprojectedBytes(tx)) >= unprojectedBytesMax;
   const claimed = isHeldBack ? [] : await claimFrom(tx, deps, source, eventsMax);
   onClaimed(eventCountOf(claimed));
@@ -126,7 +132,10 @@ export async function processBatch(
   const result = await rateAndEncode(
     tx,
     deps,
-    { batchInput, posting, counters, rollup, processedAtMs, block, turns, thread, tenantMs, slowTenants },
+    {
+      ...{ batchInput, posting, counters, rollup, processedAtMs },
+      ...{ block, turns, thread, tenantMs, slowTenants, alertsMax },
+    },
     { eventIds, shard: oldest.shard },
     stages,
   );

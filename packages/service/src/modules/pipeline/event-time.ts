@@ -65,6 +65,12 @@ export class StageTime {
     return this.#options.turns.isOverAt(this.#timer.atMs);
   }
 
+  /** Ends the time of a tenant: the rest of its events is deferred, also in concurrent batches. */
+  spend(time: TenantTime): void {
+    time.add(Number.POSITIVE_INFINITY);
+    this.#options.slowTenants.add(time.tenantId);
+  }
+
   /** Lets other work run for a moment. */
   async pause(): Promise<void> {
     await this.#options.turns.pause();

@@ -107,20 +107,20 @@ class BatchStages {
     return { slice: await this.#counting.prepare(slice, postings), postings };
   }
 
-  /** Adds posted events to the result, as rows; defers those for which their tenant has no time left. */
+  /** Adds posted events to the result, as rows; defers those for which their tenant has no time or no room left. */
   async encode({ slice, postings }: PostedSlice<EventsWithCounters>): Promise<void> {
     this.#encodingTime.resume();
     for (const { group, events, rated, counted } of slice) {
       const time = this.#encodingTime.of(group.tenantId);
       for (const [index, ratedEvent] of rated.entries()) {
+        if (this.#result.isFull(group.tenantId)) this.#encodingTime.spend(time);
         if (time.isSpent) {
           this.#result.deferEvents(group, events.slice(index, rated.length));
           break;
         }
-        const event = present(events[index], 'a rated event');
         this.#counting.end(ratedEvent, counted[index], (complete) => {
           const posting = isProcessed(complete) ? postings.of(group, complete) : undefined;
-          return this.#result.addEvent(group, event, complete, posting);
+          return this.#result.addEvent(group, present(events[index], 'a rated event'), complete, posting);
         });
         if (this.#encodingTime.end(time)) await this.#encodingTime.pause();
       }

@@ -41,6 +41,8 @@ export interface PipelineWorkerOptions {
   readonly loops?: number;
   /** Bytes that may wait for ClickHouse before rating pauses. */
   readonly unprojectedBytesMax?: number;
+  /** Windows of one tenant in a batch, each with its alerts. */
+  readonly alertsMax?: number;
   /** Measures the time that events take. */
   readonly thread?: ThreadTime;
 }
@@ -245,6 +247,7 @@ class LoopWorker implements PipelineWorker {
       ...batch,
       reprocessBytesMax: this.#options.reprocessBytesMax,
       unprojectedBytesMax: this.#options.unprojectedBytesMax,
+      alertsMax: this.#options.alertsMax,
       rollup: this.#rollup,
       eventIds: this.#eventIds,
       counterMemory: () => {

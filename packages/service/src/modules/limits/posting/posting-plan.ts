@@ -50,6 +50,11 @@ export class PostingPlan {
     this.#counter.add(usage, event);
   }
 
+  /** Returns how many alerts the windows that a tenant's events count in can send; each window can send one. */
+  alertsOf(tenantId: string): number {
+    return this.#counter.alertsOf(tenantId);
+  }
+
   /** Returns the debits of all added events: at most one for each wallet. */
   debits(): WalletDebit[] {
     return [...this.#accounts].flatMap((account) => account.posted());

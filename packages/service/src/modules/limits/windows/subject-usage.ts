@@ -8,6 +8,7 @@ import {
   windowAt,
   windowContains,
 } from '../../../kernel/period.js';
+import { countOrNone } from '../../../kernel/present.js';
 import type { PastUsageItem } from '../../usage/index.js';
 import type { OpenRule } from '../check/limit-status.js';
 import type { AccountDebits } from '../posting/debits.js';
@@ -111,7 +112,13 @@ function allSums({ latest, all }: SubjectUsage): WindowSum[] {
 export class UsageCounter {
   readonly #windows = new CalendarWindows();
   readonly #places = new Map<LimitRuleIndex, ReadonlyMap<CompiledRule, number>>();
+  readonly #alerts = new Map<string, number>();
   #at: Counting | undefined;
+
+  /** Returns how many alerts the windows that a tenant's events have opened here can send; each window can send one. */
+  alertsOf(tenantId: string): number {
+    return countOrNone(this.#alerts.get(tenantId));
+  }
 
   /** Counts the charge items of an event of the subject in all windows that they fall into. */
   add(usage: SubjectUsage, event: CountedUsage): void {
@@ -153,13 +160,19 @@ export class UsageCounter {
   /** @param latest the latest window of the rule, if there was one */
   #open(usage: SubjectUsage, rule: CompiledRule, atS: number, latest: WindowSum | undefined): WindowSum {
     const window = this.#windows.at(rule, usage.route.settings, atS);
-    if (latest === undefined && usage.all === undefined) return emptySum(usage, rule, window);
+    if (latest === undefined && usage.all === undefined) return this.#begin(usage, rule, window);
     usage.all ??= new Map(usage.latest.flatMap((sum) => (sum === undefined ? [] : [[sumKey(sum), sum]])));
     const known = usage.all.get(sumKey({ rule, window }));
     if (known !== undefined) return known;
-    const sum = emptySum(usage, rule, window);
+    const sum = this.#begin(usage, rule, window);
     usage.all.set(sumKey(sum), sum);
     return sum;
+  }
+
+  #begin(usage: SubjectUsage, rule: CompiledRule, window: TimeWindow): WindowSum {
+    const { tenantId } = usage.scope;
+    this.#alerts.set(tenantId, this.alertsOf(tenantId) + rule.notifyAt.length + 1);
+    return emptySum(usage, rule, window);
   }
 
   #placesOf(rules: LimitRuleIndex): ReadonlyMap<CompiledRule, number> {
