@@ -32,7 +32,7 @@ export interface BatchResult {
  * deferred: a subject can have hundreds of windows, and each of them eleven alerts, so few events could keep a
  * transaction busy for minutes, and fill the memory.
  */
-const TENANT_ALERTS_MAX = 50_000;
+const TENANT_ALERTS_MAX = 100_000;
 
 export interface BatchResultOptions {
   /** Encodes the rows for the shared tables; empty at first. */
