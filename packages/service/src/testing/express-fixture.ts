@@ -22,6 +22,8 @@ const PROJECT: ProjectRef = {
   kind: 'release',
   storage: 'shared',
 };
+/** A project of another tenant. */
+const OTHER_PROJECT: ProjectRef = { ...PROJECT, tenantId: 'ten_2', projectId: 'prj_9', projectNo: 9 };
 const PARAMS = Type.Object({ project_id: Type.String(), id: Type.String() });
 const HEADERS = { authorization: 'Bearer service', 'content-type': 'application/json' };
 
@@ -35,6 +37,8 @@ interface FixtureOptions {
 /** An application with POSTs and a GET that the express lane serves, without any store; it listens both ways. */
 export class ExpressFixture {
   static readonly PATH = '/v1/projects/prj_1/meters/m-1/readings';
+  /** The same path in the project of another tenant. */
+  static readonly OTHER_PATH = '/v1/projects/prj_9/meters/m-1/readings';
   /** The path of the GET. */
   static readonly READ_PATH = '/v1/projects/prj_1/meters/m-1';
   /** The path of a POST that creates something, and takes an `Idempotency-Key`. */
@@ -42,7 +46,7 @@ export class ExpressFixture {
   /** The path of a POST without a body. */
   static readonly RESET_PATH = '/v1/projects/prj_1/meters/m-1/reset';
   static readonly BODY_LIMIT = 20_000;
-  static readonly BODIES_BYTES_MAX = 50_000;
+  static readonly BODIES_BYTES_MAX = 60_000;
   static readonly GOOD = '{"reading":1}';
 
   readonly readiness = new Readiness();
@@ -80,7 +84,9 @@ export class ExpressFixture {
       authenticator: {
         authenticate: (token) => (token === 'service' ? fixture.authenticate() : undefined),
       },
-      projects: { resolveProject: (id) => (id === PROJECT.projectId ? PROJECT : undefined) },
+      projects: {
+        resolveProject: (id) => [PROJECT, OTHER_PROJECT].find(({ projectId }) => projectId === id),
+      },
     });
     app.addHook('onRequest', (_request, _reply, done) => {
       fixture.seenByFastify += 1;

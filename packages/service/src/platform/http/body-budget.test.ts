@@ -13,6 +13,8 @@ import { type App, createApp } from './index.js';
 const BYTES_MAX = 100_000;
 const PIECE = '"'.padEnd(60_000, 'x');
 
+const KEY = { kind: 'key', projectId: undefined, permissions: [] } as const;
+
 let app: App;
 let port: number;
 let bytesReceived = 0;
@@ -21,7 +23,9 @@ beforeEach(async () => {
   app = await createApp({
     log: createLog({ level: 'silent' }),
     metrics: createMetrics(),
-    authenticator: { authenticate: () => undefined },
+    authenticator: {
+      authenticate: (token) => ({ ...KEY, keyId: token, tenantId: `ten_${token.charAt(0)}` }),
+    },
     projects: { resolveProject: () => undefined },
     bodiesBytesMax: BYTES_MAX,
   });
@@ -38,6 +42,13 @@ beforeEach(async () => {
     schema: { hide: true, body: Type.String() },
     handler: async () => ({}),
   });
+  app.route({
+    method: 'POST',
+    url: '/own',
+    config: { access: { kind: 'any-key' } },
+    schema: { hide: true, body: Type.String() },
+    handler: async () => ({}),
+  });
   await app.listen({ port: 0, host: '127.0.0.1' });
   port = (app.server.address() as AddressInfo).port;
   bytesReceived = 0;
@@ -45,9 +56,13 @@ beforeEach(async () => {
 afterEach(() => app.close());
 
 /** Sends a request whose body is still missing; returns it and its response. */
-function post() {
-  const headers = { 'content-type': 'application/json', 'transfer-encoding': 'chunked' };
-  const request = httpRequest({ port, host: '127.0.0.1', method: 'POST', path: '/any', headers });
+function post(path = '/any', key = '') {
+  const headers = {
+    'content-type': 'application/json',
+    'transfer-encoding': 'chunked',
+    authorization: `Bearer ${key}`,
+  };
+  const request = httpRequest({ port, host: '127.0.0.1', method: 'POST', path, headers });
   const answer = new Promise<IncomingMessage>((resolve, reject) => {
     request.once('response', resolve).once('error', reject);
   });
@@ -73,6 +88,19 @@ test('bodies that arrive at once are bounded together, and those admitted get a 
   second.request.destroy();
   first.request.end('"');
   expect((await first.answer).resume().statusCode).toBe(200);
+});
+
+test('bodies of all keys of a tenant leave room for those of others', async () => {
+  const [first, second] = [post('/own', 'a1'), post('/own', 'a2')];
+  first.answer.catch(() => {});
+  first.request.write(PIECE.slice(0, 40_000));
+  await waitFor(() => bytesReceived === 40_000);
+  second.request.write(PIECE.slice(0, 40_000));
+  expect((await second.answer).resume().statusCode).toBe(503);
+  const other = post('/own', 'b1');
+  other.request.end(`${PIECE.slice(0, 25_000)}"`);
+  expect((await other.answer).resume().statusCode).toBe(200);
+  for (const { request } of [first, second]) request.destroy();
 });
 
 test('a finished request makes room for the next', async () => {

@@ -1,5 +1,6 @@
-import type { preParsingHookHandler } from 'fastify';
+import type { FastifyRequest, preParsingHookHandler } from 'fastify';
 import { DomainError } from '../../kernel/errors.js';
+import { tenantShare } from '../../kernel/tenant-share.js';
 
 /**
  * Upper bound of the bytes of all bodies that are being received or processed. Parsed bodies take a multiple of it.
@@ -8,32 +9,47 @@ import { DomainError } from '../../kernel/errors.js';
 export const BODIES_BYTES_MAX = 256 * 1_048_576;
 
 const RETRY_AFTER_S = 1;
+/** Owner of the bytes of callers without a tenant. */
+const NO_TENANT = '';
 
-/** Refuses the bodies that would exceed the bound, whichever requests they belong to. */
+/** Refuses the bodies that would exceed the bound, or the share of their tenant. */
 export class BodyBudget {
   readonly #bytesMax: number;
+  readonly #byTenant = new Map<string, number>();
   #bytes = 0;
 
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax;
   }
 
-  /** Counts bytes that arrived; returns whether there was room for them. They count until they are released. */
-  add(bytes: number): boolean {
+  /**
+   * Counts bytes that arrived; returns whether there was room for them. They count until they are released.
+   *
+   * @param tenantId undefined for a caller without a tenant, or one that is not known yet
+   */
+  add(bytes: number, tenantId = NO_TENANT): boolean {
     this.#bytes += bytes;
-    return this.#bytes <= this.#bytesMax;
+    const ofTenant = (this.#byTenant.get(tenantId) ?? 0) + bytes;
+    this.#byTenant.set(tenantId, ofTenant);
+    // Slow clients of one tenant must leave room for the bodies of others.
+    return ofTenant <= tenantShare(this.#bytes, this.#bytesMax);
   }
 
-  release(bytes: number): void {
+  /** @param tenantId as the bytes were added */
+  release(bytes: number, tenantId = NO_TENANT): void {
     this.#bytes -= bytes;
+    const ofTenant = (this.#byTenant.get(tenantId) ?? 0) - bytes;
+    if (ofTenant === 0) this.#byTenant.delete(tenantId);
+    else this.#byTenant.set(tenantId, ofTenant);
   }
 
   /** Counts the bytes that arrive, not the announced length: a client that sends nothing takes nothing. */
-  readonly hook: preParsingHookHandler = (_request, reply, payload, done) => {
+  readonly hook: preParsingHookHandler = (request, reply, payload, done) => {
+    const tenantId = tenantOf(request);
     let bytes = 0;
     const count = (chunk: Buffer) => {
       bytes += chunk.length;
-      if (this.add(chunk.length)) return;
+      if (this.add(chunk.length, tenantId)) return;
       payload.off('data', count);
       // The reader of the body gets this error; without a reader it has no effect.
       payload
@@ -45,8 +61,14 @@ export class BodyBudget {
     // release them.
     reply.raw.once('close', () => {
       payload.off('data', count);
-      this.release(bytes);
+      this.release(bytes, tenantId);
     });
     done(null, payload);
   };
+}
+
+/** Returns the tenant whose project a request is for, or whose key it has. */
+function tenantOf({ boundProject, boundPrincipal }: FastifyRequest): string | undefined {
+  if (boundProject !== undefined) return boundProject.tenantId;
+  return boundPrincipal?.kind === 'key' ? boundPrincipal.tenantId : undefined;
 }

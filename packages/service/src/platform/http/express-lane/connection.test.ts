@@ -125,6 +125,22 @@ test('bodies without room for both are refused by Fastify, and later ones find r
   expect(await fixture.compare(fixture.post(LARGEST))).toMatchObject({ status: 202, by: 'lane' });
 });
 
+test('bodies of one tenant leave room for those of others', async () => {
+  const bytes = fixture.post(`{"reading":"${'x'.repeat(18_500)}"}`).subarray(0, -1);
+  const slow: Wire[] = [];
+  for (let index = 0; index < 3; index += 1) {
+    const connection = fixture.nextConnection();
+    const wire = await Wire.open(fixture.ways.express);
+    await wire.write(bytes);
+    await waitFor(() => connection()?.bytesRead === bytes.length);
+    slow.push(wire);
+  }
+  expect((await slow[2]?.answer())?.status).toBe(503);
+  const ofOther = fixture.post(`{"reading":"${'x'.repeat(4_000)}"}`, {}, ExpressFixture.OTHER_PATH);
+  expect(await fixture.compare(ofOther)).toMatchObject({ status: 202, by: 'lane' });
+  for (const { socket } of slow) socket.destroy();
+});
+
 test('a client that goes away before its answer harms nobody', async () => {
   const release = fixture.holdAnswer();
   const wire = await Wire.open(fixture.ways.express);

@@ -34,6 +34,8 @@ export class LaneConnection implements OpenConnection {
   #request: Request | undefined;
   /** Bytes of the current request; together with received ones they count in the body budget. */
   #answeredBytes = 0;
+  /** The tenant of the last admitted request, for which all bytes of the connection count. */
+  #tenantId: string | undefined;
   /** Whether the lane waits for something other than the client. */
   #isBusy = false;
   #isEnded = false;
@@ -60,7 +62,7 @@ export class LaneConnection implements OpenConnection {
     if (this.#receivedBytes === 0 && !this.#isBusy) this.#startedAtMs = performance.now();
     this.#pieces.push(piece);
     this.#receivedBytes += piece.length;
-    const hasRoom = this.#ports.budget.add(piece.length);
+    const hasRoom = this.#ports.budget.add(piece.length, this.#tenantId);
     // The client sent ahead: these bytes wait for the response, and no more are read until then.
     if (this.#isBusy) this.#socket.pause();
     else this.#advance(hasRoom);
@@ -72,7 +74,7 @@ export class LaneConnection implements OpenConnection {
   };
 
   readonly #onClose = (): void => {
-    this.#ports.budget.release(this.#receivedBytes + this.#answeredBytes);
+    this.#ports.budget.release(this.#receivedBytes + this.#answeredBytes, this.#tenantId);
     this.#pieces = [];
     this.#receivedBytes = 0;
     this.#answeredBytes = 0;
@@ -128,7 +130,17 @@ export class LaneConnection implements OpenConnection {
 
   #begin(head: PlainHead, { route, project, params }: Admission): void {
     this.#request = { route, project, params, head };
-    this.#advanceBody(this.#request);
+    if (this.#countFor(project.tenantId)) this.#advanceBody(this.#request);
+    else this.#leave();
+  }
+
+  /** Counts what has arrived for a tenant; returns whether there was room for it. */
+  #countFor(tenantId: string): boolean {
+    if (tenantId === this.#tenantId) return true;
+    const { budget } = this.#ports;
+    budget.release(this.#receivedBytes, this.#tenantId);
+    this.#tenantId = tenantId;
+    return budget.add(this.#receivedBytes, tenantId);
   }
 
   #advanceBody(request: Request): void {
@@ -195,7 +207,7 @@ export class LaneConnection implements OpenConnection {
       answer = answerTo(error, failed, this.#ports.failures);
     }
     span?.end(answer.status);
-    this.#ports.budget.release(this.#answeredBytes);
+    this.#ports.budget.release(this.#answeredBytes, this.#tenantId);
     this.#answeredBytes = 0;
     this.#isBusy = false;
     if (this.#socket.destroyed) return;
@@ -254,7 +266,7 @@ export class LaneConnection implements OpenConnection {
       return;
     }
     const bytes = this.#joined();
-    ports.budget.release(this.#receivedBytes);
+    ports.budget.release(this.#receivedBytes, this.#tenantId);
     socket.off('data', this.#onData).off('end', this.#onEnd).off('close', this.#onClose);
     socket.off('error', ignore).off('timeout', this.#onTimeout).setTimeout(0);
     ports.left(this);
