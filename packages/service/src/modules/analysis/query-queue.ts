@@ -1,19 +1,22 @@
 import { DomainError } from '../../kernel/errors.js';
+import type { ProjectScope } from '../../kernel/scope.js';
+import { tenantShare } from '../../kernel/tenant-share.js';
 import { FairTurns } from './fair-turns.js';
 
 /** Upper bound of running queries: what they take of the machine is missing for accepting events. */
 const RUNNING_MAX = 2;
-/** Upper bounds of the queries of one project, and of all projects, that run or wait. */
+/** Upper bounds of the queries of one project, and of all tenants, that run or wait. */
 const WAITING_OF_PROJECT_MAX = 300;
 const WAITING_MAX = 1_000;
 
 /**
- * Runs few analysis queries at once, projects in turns, and bounds how many wait: twenty boards that refresh at once
- * wait for each other, and delay no other project. A query that equals a waiting one gets the result of that one, which
- * is as recent as its own would be; the result of a running query is not shared.
+ * Runs few analysis queries at once, tenants and projects in turns, and bounds how many of each wait: twenty boards
+ * that refresh at once wait for each other, and delay no other project. A query that equals a waiting one gets the
+ * result of that one, which is as recent as its own would be; the result of a running query is not shared.
  */
 export class QueryQueue {
   readonly #turns = new FairTurns(RUNNING_MAX);
+  /** Number of queries that run or wait, by the id of their project and by that of their tenant. */
   readonly #waiting = new Map<string, number>();
   /** Queries that have not started yet. */
   readonly #shared = new Map<string, Promise<unknown>>();
@@ -24,24 +27,26 @@ export class QueryQueue {
    * work.
    * @throws DomainError `analysis_busy` when too many wait already
    */
-  async run<T>(projectId: string, question: unknown, work: () => Promise<T>): Promise<T> {
-    const ofProject = this.#waiting.get(projectId) ?? 0;
-    if (this.#total >= WAITING_MAX || ofProject >= WAITING_OF_PROJECT_MAX) {
-      throw new DomainError('analysis_busy');
-    }
-    this.#add(projectId, 1);
+  async run<T>(project: ProjectScope, question: unknown, work: () => Promise<T>): Promise<T> {
+    // A tenant can have any number of projects: all of them together must leave room for other tenants.
+    const isFull =
+      this.#total >= WAITING_MAX ||
+      this.#waitingOf(project.projectId) >= WAITING_OF_PROJECT_MAX ||
+      this.#waitingOf(project.tenantId) >= tenantShare(this.#total, WAITING_MAX);
+    if (isFull) throw new DomainError('analysis_busy');
+    this.#add(project, 1);
     try {
-      return await this.#share(projectId, JSON.stringify([projectId, question]), work);
+      return await this.#share(project, JSON.stringify([project.projectId, question]), work);
     } finally {
-      this.#add(projectId, -1);
+      this.#add(project, -1);
     }
   }
 
-  #share<T>(projectId: string, key: string, work: () => Promise<T>): Promise<T> {
+  #share<T>(project: ProjectScope, key: string, work: () => Promise<T>): Promise<T> {
     const waiting = this.#shared.get(key) as Promise<T> | undefined;
     if (waiting !== undefined) return waiting;
     let hasBegun = false;
-    const answer = this.#turns.run(projectId, async () => {
+    const answer = this.#turns.run(project, async () => {
       hasBegun = true;
       this.#shared.delete(key);
       return work();
@@ -50,10 +55,16 @@ export class QueryQueue {
     return answer;
   }
 
-  #add(projectId: string, count: number): void {
+  #waitingOf(id: string): number {
+    return this.#waiting.get(id) ?? 0;
+  }
+
+  #add({ tenantId, projectId }: ProjectScope, count: number): void {
     this.#total += count;
-    const ofProject = (this.#waiting.get(projectId) ?? 0) + count;
-    if (ofProject === 0) this.#waiting.delete(projectId);
-    else this.#waiting.set(projectId, ofProject);
+    for (const id of [tenantId, projectId]) {
+      const waiting = this.#waitingOf(id) + count;
+      if (waiting === 0) this.#waiting.delete(id);
+      else this.#waiting.set(id, waiting);
+    }
   }
 }

@@ -62,7 +62,7 @@ export function registerAnalysisRoutes(app: App, { clickhouse, clock, history, n
     handler: async (request, reply) => {
       const { project, body } = request;
       // Retention and storage are looked up when the query begins, because it may have waited in the queue.
-      const result = await queue.run(project.projectId, body, async () =>
+      const result = await queue.run(project, body, async () =>
         analyze(clickhouse, clock, await history.scopeOf(project), body),
       );
       reply.header('vary', 'accept');
@@ -90,7 +90,7 @@ export function registerAnalysisRoutes(app: App, { clickhouse, clock, history, n
     },
     handler: async (request) => {
       const { project } = request;
-      const metrics = await queue.run(project.projectId, 'metrics', async () =>
+      const metrics = await queue.run(project, 'metrics', async () =>
         usedMetrics(new ProjectHistory(clickhouse, await history.scopeOf(project))),
       );
       return { metrics };

@@ -220,7 +220,7 @@ export class LiveStreams {
     const known = this.#answers.get(key);
     if (known !== undefined) return known;
     const answer = this.#turns
-      .run(scope.projectId, async () => {
+      .run(scope, async () => {
         // The streams that waited for it may have ended meanwhile.
         if (!this.#isFollowed(scope, text)) return 'nothing';
         return changedRows(this.#deps, scope, query, changes.spans);
