@@ -177,6 +177,8 @@ export class LiveStreams {
       const answers = await Promise.all(
         stream.queries.map(({ text, query }) => this.#answer(stream.scope, text, query, { spans, position })),
       );
+      // The queries may have waited longer than a void key may be used.
+      if (this.#streams.has(stream) && !(await stream.client.isAllowed())) this.#end(stream);
       if (!this.#streams.has(stream)) return;
       this.#send(stream, answers, position);
       stream.position = position;
