@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { type PassedConnection, passSocket } from '../platform/http/index.js';
+import { closeUnconfirmed, type PassedConnection, passSocket } from '../platform/http/index.js';
 import type { MetricValues } from '../platform/metrics/index.js';
 import { endsWithin } from '../platform/wait.js';
 import type { FromAccepting, ToAccepting } from './accepting-protocol.js';
@@ -147,6 +147,7 @@ export class AcceptingHost {
     return new Promise((resolve) => {
       const end = (reason: string) => {
         this.#isReady = false;
+        closeUnconfirmed(child);
         for (const socket of this.#passed.keys()) socket.destroy();
         resolve(reason);
       };

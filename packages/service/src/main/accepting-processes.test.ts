@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,6 +29,11 @@ const READY = `process.on('message', ({ kind }) => {
 const HANGING = `process.on('message', ({ kind }) => {
   if (kind === 'stop') process.exit(0);
 });`;
+
+/** Gets ready, and then does nothing any more. */
+const BLOCKED = `process.once('message', () => process.send({ kind: 'ready' }, () => {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+}));`;
 
 /** Starts two processes that run `script`, and records what is reported of them. */
 async function start(
@@ -131,11 +136,7 @@ describe('accepting processes', () => {
 
   it('that do not confirm connections for too long count as away', async () => {
     let nowMs = 0;
-    const blocked = 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)';
-    const { processes } = await start(
-      `process.once('message', () => process.send({ kind: 'ready' }, () => ${blocked}));`,
-      { nowMs: () => nowMs },
-    );
+    const { processes } = await start(BLOCKED, { nowMs: () => nowMs });
     const passed: boolean[] = [];
     const server = createServer((socket) => void passed.push(processes.passOn(socket)));
     await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -148,6 +149,30 @@ describe('accepting processes', () => {
     nowMs = 5_001;
     expect(() => processes.check()).toThrow('0 of 2 accepting processes run');
     for (const client of clients) client.destroy();
+  });
+
+  it('that are killed leave no connection open that was on its way to them', async () => {
+    const { processes } = await start(`import { writeFileSync } from 'node:fs';
+      writeFileSync(new URL('pid-' + process.pid, import.meta.url), '');
+      ${BLOCKED}`);
+    const passed: boolean[] = [];
+    const server = createServer((socket) => void passed.push(processes.passOn(socket)));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const clients = Array.from({ length: 4 }, () =>
+      connect(port, '127.0.0.1')
+        .on('error', () => {})
+        .resume(),
+    );
+    await waitFor(() => passed.length === clients.length);
+    expect(passed).not.toContain(false);
+    const ended = clients.map((client) => new Promise((resolve) => client.once('close', resolve)));
+    for (const name of readdirSync(folder)) {
+      const [, pid] = /^pid-(\d+)$/.exec(name) ?? [];
+      if (pid !== undefined) process.kill(Number(pid), 'SIGKILL');
+    }
+    await Promise.all(ended);
+    server.close();
   });
 
   it('that end while metrics are asked for are counted once', async () => {

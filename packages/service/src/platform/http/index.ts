@@ -9,7 +9,7 @@ export { type ExpressRequest, registerExpressRoute } from './express-lane/expres
 export { KeyRates, limitKeyRates } from './key-rates.js';
 export { meOf } from './me.js';
 export { pageOf } from './page.js';
-export { type PassedConnection, passSocket, takeSocket } from './passed-socket.js';
+export { closeUnconfirmed, type PassedConnection, passSocket, takeSocket } from './passed-socket.js';
 export { boundToProject, lackingPermissions, permissionDenied } from './permission-denied.js';
 export { Readiness } from './readiness.js';
 export { secured } from './secured.js';

@@ -15,6 +15,11 @@ export interface PassedConnection {
 const UNSENT_MS_MAX = 5_000;
 const NOTHING = Buffer.alloc(0);
 
+/** The part of a peer for which Node has no public name: the connection that the peer has not confirmed. */
+interface Unconfirmed {
+  readonly _pendingMessage?: { readonly handle: { close(): void } } | null;
+}
+
 /** The parts of a socket for which Node has no public name. */
 interface Insides {
   readonly _handle: { reading: boolean; readStop(): number } | null;
@@ -42,6 +47,14 @@ export function passSocket(peer: Peer, socket: Socket): void {
   socket.write(NOTHING, (error) => {
     if (!error && !socket.destroyed) send();
   });
+}
+
+/**
+ * Closes the connection that was sent to a process and never received, because the process has ended. Node would wait
+ * for the confirmation for ever, with the connection open, and so would the client.
+ */
+export function closeUnconfirmed(peer: Peer): void {
+  (peer as Unconfirmed)._pendingMessage?.handle.close();
 }
 
 /** Prepares a connection that another process has passed: its bytes are read again. */
