@@ -5,15 +5,16 @@ import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import { ProjectHistory } from '../storage/index.js';
 import { isOfItem, meetsCondition } from './dimension-conditions.js';
 import type { EventFilter } from './event-filter.js';
-import { eventsById, matchingIds, type StoredEvent, type UsageScope } from './event-store.js';
+import { type EventPortion, eventPortions } from './event-portions.js';
+import { matchingIds, type StoredEvent, type UsageScope } from './event-store.js';
 import { notesOf, toUsageEvent } from './event-view.js';
 import { unpricedUsage } from './unpriced-store.js';
 
 /**
- * Rows of former attempts and revisions can keep a page from filling; after this many reads it is returned with fewer
- * events.
+ * Rows of former attempts and revisions, and large events, can keep a page from filling; after this many reads of
+ * events it is returned with fewer.
  */
-const ROUNDS_MAX = 5;
+const READS_MAX = 5;
 const CHUNK_GROWTH = 4;
 const CHUNK_ROWS_MAX = 2_000;
 const ID_BYTES = 16;
@@ -33,22 +34,16 @@ export async function listEvents(
 ): Promise<UsageEventList> {
   const history = new ProjectHistory(clickhouse, scope);
   const query = cursorQuery(scope, filter);
-  let after = cursor === undefined ? undefined : CURSORS.decode(cursor, query)?.toString('hex');
-  if (cursor !== undefined && after === undefined) throw invalidCursor();
+  const start = cursor === undefined ? undefined : CURSORS.decode(cursor, query)?.toString('hex');
+  if (cursor !== undefined && start === undefined) throw invalidCursor();
   const found: StoredEvent[] = [];
-  let chunkRows = limit + 1;
-  for (let round = 0; round < ROUNDS_MAX && found.length <= limit; round++) {
-    const { ids, isEnd } = await matchingIds(history, filter, after, chunkRows);
-    if (ids.length > 0) {
-      const events = await eventsById(history, ids);
-      found.push(...events.filter((event) => matches(event, filter)));
-      after = ids.at(-1);
-    }
-    if (isEnd) {
-      after = undefined;
-      break;
-    }
-    chunkRows = Math.min(chunkRows * CHUNK_GROWTH, CHUNK_ROWS_MAX);
+  let after: string | undefined;
+  let reads = 0;
+  for await (const portion of newestFirst(history, filter, start, limit + 1)) {
+    found.push(...portion.events.filter((event) => matches(event, filter)));
+    after = portion.after;
+    reads += 1;
+    if (found.length > limit || reads === READS_MAX) break;
   }
   const counted = count === undefined ? {} : { unpriced: await unpricedUsage(history, filter) };
   const events = found.slice(0, limit);
@@ -58,6 +53,36 @@ export async function listEvents(
     next_cursor: last === undefined ? null : CURSORS.encode(Buffer.from(last, 'hex'), query),
     ...counted,
   };
+}
+
+/** Current rows of events that may match. */
+interface ListPortion extends Pick<EventPortion, 'events'> {
+  /** The position after which the list goes on; undefined at its end. */
+  readonly after: string | undefined;
+}
+
+/**
+ * Yields the events from just after `start` to the end of the list; each portion is read when it is needed.
+ *
+ * @param rows number of rows to look for at first
+ */
+async function* newestFirst(
+  history: ProjectHistory,
+  filter: EventFilter,
+  start: string | undefined,
+  rows: number,
+): AsyncGenerator<ListPortion, undefined> {
+  let after = start;
+  for (let chunkRows = rows; ; chunkRows = Math.min(chunkRows * CHUNK_GROWTH, CHUNK_ROWS_MAX)) {
+    const candidates = await matchingIds(history, filter, after, chunkRows);
+    const { isEnd } = candidates;
+    after = candidates.ids.at(-1);
+    if (after === undefined) yield { events: [], after };
+    for await (const { events, lastId } of eventPortions(history, candidates)) {
+      yield { events, after: isEnd && lastId === after ? undefined : lastId };
+    }
+    if (isEnd) return;
+  }
 }
 
 /** Returns the query that a cursor belongs to: with another query, pages would have gaps. */

@@ -1,5 +1,6 @@
 import { ANY_NOTE } from '@tollgate/contract';
 import { timeOfId } from '../../kernel/id.js';
+import { rowsUpTo } from '../../platform/clickhouse/index.js';
 import { type HistoryScope, isKept, OWN_ROWS, type ProjectHistory } from '../storage/index.js';
 import { type DimensionCondition, isOfItem } from './dimension-conditions.js';
 import type { EventFilter } from './event-filter.js';
@@ -144,7 +145,7 @@ const ORDERS = {
 export interface Candidates {
   /** 32 hex digits each, in the requested order. */
   readonly ids: string[];
-  /** Bytes of the dimensions of each event: all other columns of a row have bounds of their own. */
+  /** Bytes of the dimensions of each event, in the rows that match: its current row may have more. */
   readonly bytes: ReadonlyMap<string, number>;
   /** Whether no events follow. */
   readonly isEnd: boolean;
@@ -248,14 +249,22 @@ export const REVISIONS_BY_IDS = `${IN_SCOPE} AND NOT is_counter AND (occurred_at
   FROM (SELECT substring(unhex({ids:String}), number * 16 + 1, 16) AS bytes
     FROM numbers(intDiv(length({ids:String}), 32))))`;
 
-/** Returns the current row of each event: that of the last attempt of its last revision; newest first. */
-export function eventsById(history: ProjectHistory, ids: readonly string[]): Promise<StoredEvent[]> {
-  return history.query<StoredEvent>(
-    `SELECT ${EVENT_COLUMNS} FROM ${history.tables.events}
+/**
+ * Returns the current row of each event: that of the last attempt of its last revision; newest first. Undefined if the
+ * rows have more than about `bytesMax` bytes; a single event is always read.
+ */
+export function eventsById(
+  history: ProjectHistory,
+  ids: readonly string[],
+  bytesMax: number,
+): Promise<StoredEvent[] | undefined> {
+  const sql = `SELECT ${EVENT_COLUMNS} FROM ${history.tables.events}
      WHERE ${REVISIONS_BY_IDS}
-     ORDER BY occurred_at DESC, raw_event_id DESC, corrections DESC, attempt DESC LIMIT 1 BY raw_event_id`,
-    { ids: ids.join('') },
-  );
+     ORDER BY occurred_at DESC, raw_event_id DESC, corrections DESC, attempt DESC LIMIT 1 BY raw_event_id`;
+  const params = { ids: ids.join('') };
+  return ids.length > 1
+    ? rowsUpTo<StoredEvent>(history, bytesMax, sql, params)
+    : history.query<StoredEvent>(sql, params);
 }
 
 /** Returns one event with everything that was sent; undefined when the project has no such event. */

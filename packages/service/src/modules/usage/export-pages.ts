@@ -3,16 +3,12 @@ import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import { ProjectHistory } from '../storage/index.js';
 import type { EventFilter } from './event-filter.js';
 import { matches } from './event-list.js';
-import { type Candidates, eventsById, matchingIds, type UsageScope } from './event-store.js';
+import { eventPortions } from './event-portions.js';
+import { matchingIds, type UsageScope } from './event-store.js';
 import { toUsageEvent } from './event-view.js';
 
 /** Upper bound of the events that are looked up at once. */
 export const EXPORT_PAGE_EVENTS = 1_000;
-/**
- * Upper bound of the dimensions that are read at once, but at least one event: an export holds a few times this in
- * memory.
- */
-const PORTION_BYTES_MAX = 4 * 1_048_576;
 
 /**
  * Yields all matching events, oldest first by (occurred_at, raw_event_id), in portions; each is read when it is needed.
@@ -27,29 +23,11 @@ export async function* eventPages(
   let after: string | undefined;
   for (;;) {
     const page = await matchingIds(history, filter, after, EXPORT_PAGE_EVENTS, 'oldest');
-    for (const ids of portionsOf(page)) {
-      const events = await eventsById(history, ids);
+    for await (const { events } of eventPortions(history, page)) {
       const kept = events.filter((event) => matches(event, filter));
       if (kept.length > 0) yield kept.reverse().map(toUsageEvent);
     }
     if (page.isEnd) return;
     after = page.ids.at(-1);
   }
-}
-
-/** Yields portions of a page, nearly always the whole page: few events have dimensions of many bytes. */
-function* portionsOf({ ids, bytes }: Candidates): Generator<string[], undefined> {
-  let portion: string[] = [];
-  let portionBytes = 0;
-  for (const id of ids) {
-    const more = bytes.get(id) ?? 0;
-    if (portion.length > 0 && portionBytes + more > PORTION_BYTES_MAX) {
-      yield portion;
-      portion = [];
-      portionBytes = 0;
-    }
-    portion.push(id);
-    portionBytes += more;
-  }
-  if (portion.length > 0) yield portion;
 }

@@ -7,6 +7,7 @@ import { textRows } from './blocks.testing.js';
 import { isClickHouseUnavailable } from './errors.js';
 import type { ClickHouse } from './port.js';
 import { parseRows } from './rows.js';
+import { rowsUpTo } from './rows-up-to.js';
 
 /** Tests that every ClickHouse must pass, embedded or on a server. The database must be migrated. */
 export function describeClickHouse(name: string, open: () => ClickHouse): void {
@@ -174,6 +175,19 @@ function describeExports(open: () => ClickHouse): void {
       type: 'UNKNOWN_IDENTIFIER',
     });
     expect(await textsIn(open(), 'bounded')).toHaveLength(2);
+  });
+
+  test('rows are returned up to a number of bytes, in the same session as others', async () => {
+    await createTexts(open(), 'limited');
+    await open().insertRows('limited', ['text'], { bytes: rowsOf('a'.repeat(10_000), 'z') }, 2, 't1');
+    const sql = 'SELECT text FROM limited WHERE text >= {from:String} LIMIT 1 BY text';
+    expect(await rowsUpTo(open(), 5_000, sql, { from: 'a' })).toBeUndefined();
+    expect(await rowsUpTo(open(), 5_000, sql, { from: 'b' })).toEqual([{ text: 'z' }]);
+    expect(await rowsUpTo(open(), 50_000, sql, { from: 'a' })).toHaveLength(2);
+    await expect(rowsUpTo(open(), 5_000, 'SELECT nothing FROM limited')).rejects.toMatchObject({
+      type: 'UNKNOWN_IDENTIFIER',
+    });
+    expect(await textsIn(open(), 'limited')).toHaveLength(2);
   });
 }
 

@@ -15,5 +15,6 @@ export {
 } from './port.js';
 export { outdatedViews } from './replaced-views.js';
 export { parseRows } from './rows.js';
+export { rowsUpTo } from './rows-up-to.js';
 export { connectClickHouse } from './server.js';
 export { columnList, identifier, literal } from './sql.js';
