@@ -212,6 +212,7 @@ create table console_sessions (
   constraint console_sessions_pkey PRIMARY KEY (id_hash)
 );
 CREATE INDEX console_sessions_by_end ON public.console_sessions USING btree (expires_at);
+CREATE INDEX console_sessions_of_key ON public.console_sessions USING btree (key_hash, created_at);
 
 create table credit_grants (
   tenant_id text not null,

@@ -12,10 +12,19 @@ export interface StoredSession {
   readonly expiresAt: number;
 }
 
-/** Stores a session, and deletes those that have ended. */
-export async function insertSession({ db }: Reader, session: StoredSession): Promise<void> {
+/**
+ * Stores a session, and deletes those that have ended, and the oldest of its key beyond `ofKeyMax`. Sessions that are
+ * stored at the same time do not count each other: the next one deletes what they have too many.
+ */
+export async function insertSession({ db }: Reader, session: StoredSession, ofKeyMax: number): Promise<void> {
   await sql`
-    with ended as (delete from console_sessions where expires_at <= ${session.createdAt})
+    with ended as (delete from console_sessions where expires_at <= ${session.createdAt}),
+    superseded as (
+      delete from console_sessions where id_hash in (
+        select id_hash from console_sessions where key_hash = ${session.keyHash}
+        order by created_at desc, id_hash offset ${ofKeyMax - 1}
+      )
+    )
     insert into console_sessions (id_hash, key_hash, created_at, expires_at)
     values (${session.idHash}, ${session.keyHash}, ${session.createdAt}, ${session.expiresAt})
   `.execute(db);

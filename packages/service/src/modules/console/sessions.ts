@@ -11,6 +11,8 @@ export const SESSION_COOKIE = 'tollgate_session';
 export const CSRF_HEADER = 'x-csrf-token';
 /** After this time a user must sign in again. */
 export const SESSION_S = 24 * 3_600;
+/** Upper bound of the sessions of one key: whoever has a key could otherwise store any number. */
+const SESSIONS_OF_KEY_MAX = 100;
 
 const TOKEN_BYTES = 32;
 /** Base64url of 32 bytes. */
@@ -47,12 +49,13 @@ export class Sessions {
     if ((await authenticator.authenticate(apiKey)) === undefined) return undefined;
     const token = randomBytes(TOKEN_BYTES).toString('base64url');
     const createdAt = unixSeconds(clock);
-    await insertSession(postgres, {
+    const session = {
       idHash: idHashOf(token),
       keyHash: keyHash(apiKey),
       createdAt,
       expiresAt: createdAt + SESSION_S,
-    });
+    };
+    await insertSession(postgres, session, SESSIONS_OF_KEY_MAX);
     return { token, csrfToken: csrfTokenOf(token) };
   }
 
