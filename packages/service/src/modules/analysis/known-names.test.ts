@@ -5,8 +5,8 @@ import { ProjectHistory } from '../storage/index.js';
 import { KnownNames, type UnknownNames } from './known-names.js';
 import { KNOWN_NAMES_MAX, type UsedNames, usedNames } from './known-names-store.js';
 
-const project = (projectId: string): ProjectRef => ({
-  tenantId: 'ten_1',
+const project = (projectId: string, tenantId = 'ten_1'): ProjectRef => ({
+  tenantId,
   projectId,
   projectNo: 1,
   kind: 'development',
@@ -50,6 +50,47 @@ describe('known names', () => {
     expect(await unknown()).toEqual([]);
     expect(reads).toEqual([]);
     expect(await namesOf(names.unknown(project('prj_1'), 'metrics', ['any']))).toEqual(['any']);
+  });
+
+  it('are read of two projects at once, tenants in turns', async () => {
+    const begun: string[] = [];
+    const ends: (() => void)[] = [];
+    const read = ({ projectId }: ProjectRef) => {
+      begun.push(projectId);
+      return new Promise<UsedNames>((resolve) => ends.push(() => resolve(NAMES)));
+    };
+    const names = new KnownNames({ read });
+    const unknown = (of: ProjectRef) => namesOf(names.unknown(of, 'metrics', ['any']));
+    const asked = ['a1', 'a2', 'a3', 'a4'].map((id) => unknown(project(id, 'ten_a')));
+    asked.push(unknown(project('b1', 'ten_b')));
+    await new Promise(setImmediate);
+    expect(begun).toEqual(['a1', 'a2']);
+    ends.shift()?.();
+    await new Promise(setImmediate);
+    expect(begun).toEqual(['a1', 'a2', 'b1']);
+    while (ends.length > 0) {
+      ends.shift()?.();
+      await new Promise(setImmediate);
+    }
+    expect(await Promise.all(asked)).toEqual(asked.map(() => ['any']));
+    expect(begun).toHaveLength(5);
+  });
+
+  it('are all names for the projects of a tenant of which too many wait, and not for those of others', async () => {
+    const ends: (() => void)[] = [];
+    const read = () => new Promise<UsedNames>((resolve) => ends.push(() => resolve(NAMES)));
+    const names = new KnownNames({ read });
+    const unknown = (of: ProjectRef) => namesOf(names.unknown(of, 'metrics', ['any']));
+    const asked = Array.from({ length: 750 }, (_, n) => unknown(project(`a${n}`, 'ten_a')));
+    expect(await unknown(project('more', 'ten_a'))).toEqual([]);
+    const other = unknown(project('b1', 'ten_b'));
+    await new Promise(setImmediate);
+    while (ends.length > 0) {
+      ends.shift()?.();
+      await new Promise(setImmediate);
+    }
+    expect(await other).toEqual(['any']);
+    await Promise.all(asked);
   });
 });
 

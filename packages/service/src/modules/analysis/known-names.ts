@@ -1,6 +1,7 @@
 import { BoundedMap } from '../../kernel/bounded-map.js';
 import type { ProjectRef } from '../../kernel/scope.js';
 import { KNOWN_NAMES_MAX, type UsedNames } from './known-names-store.js';
+import { QueryQueue } from './query-queue.js';
 
 /** Upper bound of the projects whose names are cached, the most recently read ones. */
 const PROJECTS_MAX = 100;
@@ -29,9 +30,14 @@ export interface KnownNamesOptions {
   readonly monotonicMs?: () => number;
 }
 
-/** The metrics, dimensions and subject types of projects' usage. One read serves all callers for a while. */
+/**
+ * The metrics, dimensions and subject types of projects' usage. One read serves all callers for a while. Tenants and
+ * projects take turns with reads, as with analysis queries. The reads do not wait behind these, because saving a chart
+ * or a limit waits for them.
+ */
 export class KnownNames {
   readonly #options: KnownNamesOptions;
+  readonly #queue = new QueryQueue();
   readonly #reads = new BoundedMap<string, Read>(PROJECTS_MAX);
   readonly #monotonicMs: () => number;
 
@@ -41,8 +47,8 @@ export class KnownNames {
   }
 
   /**
-   * Returns those of the names that no usage of the project has; none while the history cannot be read, because the
-   * request that is checked has been saved by then.
+   * Returns those of the names that no usage of the project has; none while the history cannot be read, or too many
+   * reads wait, because the request that is checked has been saved by then.
    */
   async unknown(project: ProjectRef, kind: NameKind, names: readonly string[]): Promise<UnknownNames> {
     if (names.length === 0) return NONE_UNKNOWN;
@@ -56,7 +62,8 @@ export class KnownNames {
     const earlier = this.#reads.get(projectId);
     const nowMs = this.#monotonicMs();
     if (earlier !== undefined && nowMs - earlier.atMs < FRESH_MS) return earlier.names;
-    const read = { atMs: nowMs, names: this.#options.read(project) };
+    const names = this.#queue.run(project, 'names', () => this.#options.read(project));
+    const read = { atMs: nowMs, names };
     this.#reads.set(projectId, read);
     // After a failure the next caller reads again.
     read.names.catch(() => {
