@@ -113,14 +113,7 @@ async function rulesFor(
     };
   }
   const { id, version } = extractor;
-  const named = await saved(
-    ruleSets.extractors,
-    project,
-    id,
-    version,
-    'rules.extractor.id',
-    'rules.extractor.version',
-  );
+  const named = await saved(ruleSets.extractors, project, id, version, 'an extractor', 'rules.extractor.id');
   const compiled = compiledExtractor(named, codeMemory);
   const bound = await ruleSets.boundPrices.of(project.projectId, id);
   return async ({ occurredAt }) => {
@@ -168,14 +161,14 @@ async function compiledPricings(
 ): Promise<NamedPricing[]> {
   const compiled: NamedPricing[] = [];
   for (const [index, { id, version }] of named.entries()) {
-    const place = `rules.pricing[${index}]`;
+    const path = `rules.pricing[${index}].id`;
     const { config, origin, purpose, boundTo } = await saved(
       pricings,
       project,
       id,
       version,
-      `${place}.id`,
-      `${place}.version`,
+      'a pricing',
+      path,
     );
     const result = compilePricing(config, origin, codeMemory);
     if (!result.ok) refuseToCompile(origin, result.issues);

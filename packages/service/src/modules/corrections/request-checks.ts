@@ -100,14 +100,14 @@ export async function checkRules(
   extractorId: string | undefined,
 ): Promise<void> {
   if (extractor !== undefined) {
-    const place = 'rules.extractor';
-    await saved(extractors, project, extractor.id, extractor.version, `${place}.id`, `${place}.version`);
+    const { id, version } = extractor;
+    await saved(extractors, project, id, version, 'an extractor', 'rules.extractor.id');
   }
   for (const [index, { id, version }] of pricing.entries()) {
-    const place = `rules.pricing[${index}]`;
-    const { boundTo } = await saved(pricings, project, id, version, `${place}.id`, `${place}.version`);
+    const path = `rules.pricing[${index}].id`;
+    const { boundTo } = await saved(pricings, project, id, version, 'a pricing', path);
     if (extractorId !== undefined && boundTo !== extractorId) {
-      throw invalidRequest(`${place}.id`, `must be bound to ${extractorId}, whose events are corrected`);
+      throw invalidRequest(path, `must be bound to ${extractorId}, whose events are corrected`);
     }
   }
 }

@@ -50,8 +50,8 @@ export function createBacktestRating(deps: BacktestRatingDeps): BacktestRating {
       await trialRules(ruleSets, project, request);
       if (request.extractor === undefined) return;
       // The events belong to a rule set of this project, even if other rules are tested on them.
-      const field = 'extractor_rule_set_id';
-      await saved(ruleSets.extractors, project, request.extractor_rule_set_id, undefined, field, field);
+      const { extractor_rule_set_id: id } = request;
+      await saved(ruleSets.extractors, project, id, undefined, 'an extractor', 'extractor_rule_set_id');
     },
     rate: async ({ project, request, scope, selection }, signal, onProgress) => {
       const { rating } = await trialRules(ruleSets, project, request);

@@ -275,6 +275,16 @@ describe('POST …/rules/test', () => {
     }
   });
 
+  it('says which rule set is expected, and which version of it', async () => {
+    const messageOf = async (body: object) =>
+      (await trial.post('/rules/test', { ...body, event })).json().details[0].message;
+    const extractor = { extractor_rule_set_id: pricingId };
+    expect(await messageOf(extractor)).toBe('expected an extractor rule set of this project');
+    const pricing = { extractor: {}, pricing_rule_set_id: pricingId, pricing_version: 7 };
+    const expected = 'expected a pricing rule set of this project that has version 7';
+    expect(await messageOf(pricing)).toBe(expected);
+  });
+
   it('stores nothing', async () => {
     const count = async () =>
       (

@@ -190,7 +190,7 @@ function savedExtractor(
   project: ProjectRef,
   { extractor_rule_set_id: id = '', version }: Naming,
 ): Promise<TrialConfig<ExtractorConfig>> {
-  return saved(extractors, project, id, version, 'extractor_rule_set_id', 'version');
+  return saved(extractors, project, id, version, 'an extractor', 'extractor_rule_set_id');
 }
 
 async function savedPricing(
@@ -199,7 +199,7 @@ async function savedPricing(
   { pricing_rule_set_id: id, pricing_version: version }: Naming,
 ): Promise<TrialPrices | undefined> {
   if (id === undefined) return undefined;
-  const found = await saved(pricings, project, id, version, 'pricing_rule_set_id', 'pricing_version');
+  const found = await saved(pricings, project, id, version, 'a pricing', 'pricing_rule_set_id');
   return { ...found, purpose: purposeOf(found.purpose) };
 }
 
@@ -213,14 +213,17 @@ async function boundPrices(
   return id === undefined ? NO_PRICES : ruleSets.boundPrices.of(project.projectId, id);
 }
 
-/** @throws DomainError `rule_set_not_found`, as a 400 that names the field, because the path of the request is right */
+/**
+ * @param kind that of the rule sets, as the error names it
+ * @throws DomainError `rule_set_not_found`, as a 400 that names the field, because the path of the request is right
+ */
 export async function saved<Config>(
   ruleSets: SavedRuleSets<Config>,
   project: ProjectRef,
   ruleSetId: string,
   version: number | undefined,
-  idField: string,
-  versionField: string,
+  kind: 'an extractor' | 'a pricing',
+  path: string,
 ): Promise<SavedConfig<Config>> {
   try {
     const found = await ruleSets.read(project, ruleSetId, version);
@@ -228,11 +231,9 @@ export async function saved<Config>(
     return { origin: { ruleSetId: id, version: foundVersion }, config, purpose, boundTo };
   } catch (error) {
     if (!(error instanceof DomainError) || error.code !== 'rule_set_not_found') throw error;
-    const message =
-      version === undefined
-        ? 'no such rule set in this project'
-        : `no such rule set, or no such ${versionField}`;
-    throw new DomainError('rule_set_not_found', { details: [{ path: idField, message }], inBody: true });
+    const withVersion = version === undefined ? '' : ` that has version ${version}`;
+    const message = `expected ${kind} rule set of this project${withVersion}`;
+    throw new DomainError('rule_set_not_found', { details: [{ path, message }], inBody: true });
   }
 }
 
