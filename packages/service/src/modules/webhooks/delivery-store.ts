@@ -64,6 +64,30 @@ export async function readPayload(
   return row?.payload;
 }
 
+/**
+ * Deletes the oldest deliveries to an endpoint, except those that another transaction has locked. Triggers keep those
+ * of a moving tenant.
+ *
+ * @param after a message; only deliveries of later ones are deleted
+ * @returns the last message whose delivery was deleted; undefined if none was
+ */
+export async function deleteDeliveries(
+  tx: ProjectTx,
+  endpointId: string,
+  { after, deliveriesMax }: { readonly after: string; readonly deliveriesMax: number },
+): Promise<string | undefined> {
+  const row = await tx.row<{ last: string | null }>`
+    with gone as (
+      delete from webhook_deliveries where (project_id, endpoint_id, message_id) in (
+        select project_id, endpoint_id, message_id from webhook_deliveries d
+        where ${ofEndpoint(tx, endpointId)} and message_id > ${after}
+        order by message_id limit ${deliveriesMax} for update skip locked
+      ) returning message_id
+    )
+    select max(message_id) as last from gone`;
+  return row?.last ?? undefined;
+}
+
 /** Makes a delivery due, with all its attempts again, whatever its status. Returns whether it exists. */
 export async function restartDelivery(
   tx: ProjectTx,

@@ -23,11 +23,14 @@ import {
   transaction,
 } from '../../platform/postgres/index.js';
 import { audit, lockProject } from '../tenancy/index.js';
+import { deleteDeliveries } from './delivery-store.js';
 import * as store from './endpoint-store.js';
 import { endpointUrlProblem } from './endpoint-url.js';
 import { newSecret } from './signature.js';
 
 const SECONDS_PER_HOUR = 3_600;
+/** Upper bound of the deliveries that are deleted in one transaction: others wait for rows that it has locked. */
+const DELETED_DELIVERIES_MAX = 5_000;
 const NAMED_BY_SERVICE: ReadonlySet<string> = new Set([
   ...WEBHOOK_OWN_EVENTS,
   WEBHOOK_EVERY_EVENT,
@@ -129,11 +132,20 @@ export class WebhookEndpoints {
   }
 
   /**
-   * Deletes an endpoint and its deliveries; a message that is being sent may still arrive.
+   * Deletes an endpoint and its deliveries; a message that is being sent may still arrive. Most deliveries are deleted
+   * before, in parts, so that the endpoint is locked for a short time. If that is interrupted, the endpoint is still
+   * there without them, and can be deleted again.
    *
    * @throws DomainError `not_found`
    */
   async delete(context: ChangeContext, id: string): Promise<void> {
+    const deleteAfter = (after: string): Promise<string | undefined> =>
+      transaction(this.#deps.postgres, (tx) => {
+        const own = new ProjectTx(tx, context.project);
+        return deleteDeliveries(own, id, { after, deliveriesMax: DELETED_DELIVERIES_MAX });
+      });
+    let last: string | undefined = '';
+    while (last !== undefined) last = await deleteAfter(last);
     await transaction(this.#deps.postgres, async (tx) => {
       // First, because of a tenant that is moving nothing is deleted, and its audit log refuses the change.
       await this.#audit(tx, context, 'delete', id);

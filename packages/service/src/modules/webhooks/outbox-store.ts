@@ -107,8 +107,9 @@ export interface FannedOut {
  * The walk over these tenants jumps from one to the next in the index. Other processes may work on other messages at
  * the same time.
  *
- * The endpoints are locked until the commit. An endpoint that is being disabled is waited for, so it never keeps a
- * delivery that its disabling has not seen.
+ * The endpoints are locked until the commit, so that an endpoint that is disabled keeps no delivery that its disabling
+ * has not seen. Messages for an endpoint that another transaction changes wait until it ends, but not those for others:
+ * disabling an endpoint with very many deliveries takes long.
  */
 export async function fanOut(tx: Tx, messagesMax: number, nowMs: number): Promise<FannedOut> {
   const { rows } = await sql<{ tenant_id: string; share: number }>`
@@ -128,17 +129,29 @@ export async function fanOut(tx: Tx, messagesMax: number, nowMs: number): Promis
         where fanned_out_at_ms is null and tenant_id = x.tenant_id
         order by created_at_ms limit x.share for update skip locked
       ) m limit ${messagesMax}
+    ), held as materialized (
+      select e.project_id, e.id, e.event_types
+      from (select distinct tenant_id, project_id from waiting) w
+      join webhook_endpoints e on e.tenant_id = w.tenant_id and e.project_id = w.project_id
+      where e.disabled_at is null
+      for share of e skip locked
+    ), ready as materialized (
+      select m.* from waiting m where not exists (
+        select from webhook_endpoints e
+        where e.tenant_id = m.tenant_id and e.project_id = m.project_id and e.disabled_at is null
+          and e.event_types && array[m.type, ${WEBHOOK_EVERY_EVENT}]
+          and not exists (select from held h where h.project_id = e.project_id and h.id = e.id)
+      )
     ), written as (
       insert into webhook_deliveries
         (tenant_id, project_id, endpoint_id, message_id, status, next_attempt_at_ms, created_at_ms)
-      select m.tenant_id, m.project_id, e.id, m.id, 'pending', ${nowMs}, ${nowMs}
-      from waiting m join webhook_endpoints e on e.tenant_id = m.tenant_id and e.project_id = m.project_id
-      where e.disabled_at is null and e.event_types && array[m.type, ${WEBHOOK_EVERY_EVENT}]
-      for share of e
+      select m.tenant_id, m.project_id, h.id, m.id, 'pending', ${nowMs}, ${nowMs}
+      from ready m join held h on h.project_id = m.project_id
+      where h.event_types && array[m.type, ${WEBHOOK_EVERY_EVENT}]
     )
     update webhook_messages m set fanned_out_at_ms = ${nowMs}
-    from waiting w where m.project_id = w.project_id and m.id = w.id
-    returning w.tenant_id, w.share
+    from ready r where m.project_id = r.project_id and m.id = r.id
+    returning r.tenant_id, r.share
   `.execute(tx);
   const counts = new Map<string, number>();
   for (const { tenant_id } of rows) counts.set(tenant_id, (counts.get(tenant_id) ?? 0) + 1);
