@@ -29,7 +29,7 @@ export function measureBacklog(
   addReadGauge(
     metrics,
     'tollgate_queue_deferred_events',
-    'Accepted events that are deferred because the rules of their tenant are slow.',
+    'Accepted events that are deferred because of slow rules or unwritable tables of their tenant.',
     () => ingest.backlog.deferredEvents,
   );
   addReadGauge(

@@ -115,8 +115,8 @@ async function changePart(
   change: PartChange,
   { tx, db, part, events }: Omit<PartInStep, 'part'> & { readonly part: parts.CorrectionPart | undefined },
 ): Promise<OpenCorrection | 'wait'> {
-  if (!(await mayWriteCorrections(tx))) return 'wait';
   const { id, project, nextPart, partCount } = correction;
+  if (!(await mayWriteCorrections(tx, project))) return 'wait';
   const isApply = change.verb === 'apply';
   const nowMs = deps.clock.nowMs();
   if (events.length > 0) {

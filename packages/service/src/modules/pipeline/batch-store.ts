@@ -231,12 +231,36 @@ function multirangeOf(spans: readonly ChangedRange[]): string {
   return `{${spans.map(({ from, to }) => `[${from},${to})`).join(',')}}`;
 }
 
-/** Returns the number of bytes of rows on their way to ClickHouse. */
-export async function unprojectedBytes(tx: Tx): Promise<number> {
-  const { rows } = await sql<{ bytes: number }>`
-    select coalesce(sum(byte_count), 0)::bigint as bytes from usage_batches
+/** An amount of rows on their way to ClickHouse. */
+export interface UnprojectedSize {
+  readonly bytes: number;
+  readonly batches: number;
+}
+
+/** All rows on their way to ClickHouse. */
+export interface UnprojectedRows {
+  /** Those for the shared tables. */
+  readonly shared: UnprojectedSize;
+  /** Those for tables of single projects, by the tenant of the project. */
+  readonly ownOf: ReadonlyMap<string, UnprojectedSize>;
+}
+
+export async function unprojectedRows(tx: Tx): Promise<UnprojectedRows> {
+  const { rows } = await sql<UnprojectedSize & { readonly tenant_id: string | null }>`
+    select p.tenant_id, sum(b.bytes)::bigint as bytes, sum(b.batches)::bigint as batches
+    from (
+      select dedicated_to, sum(byte_count) as bytes, count(*) as batches from usage_batches group by dedicated_to
+    ) b
+    left join projects p on p.no = b.dedicated_to
+    group by p.tenant_id
   `.execute(tx);
-  return rows[0]?.bytes ?? 0;
+  const ownOf = new Map<string, UnprojectedSize>();
+  let shared: UnprojectedSize = { bytes: 0, batches: 0 };
+  for (const { tenant_id: tenantId, ...size } of rows) {
+    if (tenantId === null) shared = size;
+    else ownOf.set(tenantId, size);
+  }
+  return { shared, ownOf };
 }
 
 /** Prevents sweeps until `tx` ends, so that a spool file may exist before the row that points at it. */

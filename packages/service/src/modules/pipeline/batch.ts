@@ -21,12 +21,12 @@ import {
   insertFailedEvents,
   insertUsageBatch,
   takeFailedEvents,
-  unprojectedBytes,
 } from './batch-store.js';
 import { deferReprocess, moveBehindDeferred } from './defer.js';
 import { EventBody } from './event.js';
 import { type EventIds, forgetEventIds } from './event-id-store.js';
 import { BATCH_ALLOWANCE_MS, TURN_ALLOWANCE_MS } from './event-time.js';
+import { readHeldBack } from './held-back.js';
 import type { BatchCounts, BatchStage, PipelineObserver, StageClock } from './observer.js';
 import { BatchRules, type RuleVersionSource } from './rating.js';
 import type { Spool } from './spool.js';
@@ -49,11 +49,6 @@ export interface BatchDeps {
   readonly shards?: () => readonly number[];
 }
 
-/**
- * Upper bound of the bytes that wait for ClickHouse. Above it nothing is rated: the queue grows until ingest refuses
- * events. Without this bound the disk would fill up while ClickHouse is down.
- */
-const UNPROJECTED_BYTES_MAX = 4 * 1_024 ** 3;
 /** Upper bound of the failed events that are read back at once: as many bytes as a claim takes of new events. */
 const REPROCESS_BYTES_MAX = 64 * 1_048_576;
 
@@ -68,7 +63,7 @@ export interface BatchOptions {
   readonly eventsMax: number;
   /** Default `REPROCESS_BYTES_MAX`. */
   readonly reprocessBytesMax?: number | undefined;
-  /** Default `UNPROJECTED_BYTES_MAX`. */
+  /** See `readHeldBack`. */
   readonly unprojectedBytesMax?: number | undefined;
   /** Default `TENANT_ALERTS_MAX`. */
   readonly alertsMax?: number | undefined;
@@ -105,20 +100,16 @@ export async function processBatch(
 ): Promise<BatchCounts | undefined> {
   const { source, eventsMax, rollup, eventIds, block, stages, turns, thread, slowTenants, onClaimed } =
     options;
-  const {
-    reprocessBytesMax = REPROCESS_BYTES_MAX,
-    unprojectedBytesMax = UNPROJECTED_BYTES_MAX,
-    alertsMax,
-  } = options;
-  const isHeldBack = (await unprojectedBytes(tx)) >= unprojectedBytesMax;
-  const claimed = isHeldBack ? [] : await claimFrom(tx, deps, source, eventsMax);
+  const { reprocessBytesMax = REPROCESS_BYTES_MAX, unprojectedBytesMax, alertsMax } = options;
+  const heldBack = await readHeldBack(tx, unprojectedBytesMax);
+  const claimed = heldBack.isAll ? [] : await claimFrom(tx, deps, source, eventsMax);
   onClaimed(eventCountOf(claimed));
   const [oldest] = claimed;
   if (oldest === undefined) return undefined;
   for (const { problem } of claimed) if (problem !== undefined) deps.observer.defect(problem);
   const { segments, moved } =
-    source.kind === 'new' && source.mayBeDeferred
-      ? await moveBehindDeferred(tx, deps.queue, claimed)
+    source.kind === 'new'
+      ? await moveBehindDeferred(tx, deps.queue, claimed, { ...source, heldBack: heldBack.tenants })
       : { segments: claimed, moved: 0 };
   const putBack = (records: readonly SegmentRecord[]) =>
     source.kind === 'new' ? deps.queue.putBack(tx, records) : deps.queue.defer(tx, records);

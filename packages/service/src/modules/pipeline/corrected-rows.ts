@@ -5,7 +5,7 @@ import type { Tx } from '../../platform/postgres/index.js';
 import { BatchPosting, type PostingCatalog, PostingPlan, type RatedUsage } from '../limits/index.js';
 import { isPostedByRemainder, reversalRow, type UsageBlock, type UsageEventRow } from '../usage/index.js';
 import { UsageAlerts } from './alerts.js';
-import { addTotals, holdSpool, insertUsageBatch, unprojectedBytes } from './batch-store.js';
+import { addTotals, holdSpool, insertUsageBatch } from './batch-store.js';
 import type { RollupDimensions } from './rollup-dimensions.js';
 import type { Spool } from './spool.js';
 import { BatchTotals, PostedTotals } from './totals.js';
@@ -40,14 +40,7 @@ interface RowToWrite extends UsageEventRow {
   itemTransactionIds: readonly string[];
 }
 
-/** Upper bound of the bytes that wait for ClickHouse: a correction can wait, and leaves room to new events. */
-const UNPROJECTED_BYTES_MAX = 256 * 1_048_576;
 const NO_TRANSACTIONS: readonly string[] = [];
-
-/** Whether ClickHouse has kept up, so that a correction may write rows. */
-export async function mayWriteCorrections(tx: Tx): Promise<boolean> {
-  return (await unprojectedBytes(tx)) < UNPROJECTED_BYTES_MAX;
-}
 
 /**
  * Writes everything that follows from the correction of some events of one project, inside its transaction: a reversal

@@ -15,9 +15,17 @@ import type { AcceptedEvent } from './event.js';
 /** Upper bound of the events in one reprocess request that is put back: so many fit into a deferred segment. */
 const REPROCESS_IDS_MAX = 100;
 
+/** The tenants whose new requests are deferred. */
+export interface DeferredTenants {
+  /** Whether a tenant may have deferred requests, behind which its new ones must go. */
+  readonly mayBeDeferred: boolean;
+  /** Tenants of which nothing may be rated now; see `HeldBack`. */
+  readonly heldBack: ReadonlySet<string>;
+}
+
 /**
  * Moves requests of tenants that have deferred requests behind those, unread. So a tenant's events keep their order,
- * and take no time of the batches that others wait for.
+ * and take no time of the batches that others wait for. Requests of tenants that are held back are deferred, too.
  *
  * @returns the other segments, and the number of moved events
  */
@@ -25,9 +33,13 @@ export async function moveBehindDeferred(
   tx: Tx,
   queue: Pick<SegmentQueue<Tx>, 'defer' | 'deferredAmong'>,
   segments: readonly ClaimedSegment[],
+  { mayBeDeferred, heldBack }: DeferredTenants,
 ): Promise<{ readonly segments: readonly ClaimedSegment[]; readonly moved: number }> {
-  const tenantIds = new Set(segments.flatMap(({ records }) => records.map(({ scope }) => scope.tenantId)));
-  const deferred = await queue.deferredAmong(tx, [...tenantIds]);
+  const deferred = new Set(heldBack);
+  if (mayBeDeferred) {
+    const tenantIds = new Set(segments.flatMap(({ records }) => records.map(({ scope }) => scope.tenantId)));
+    for (const tenantId of await queue.deferredAmong(tx, [...tenantIds])) deferred.add(tenantId);
+  }
   if (deferred.size === 0) return { segments, moved: 0 };
   const isDeferred = ({ scope }: SegmentRecord) => deferred.has(scope.tenantId);
   const records = segments.flatMap((segment) => segment.records.filter(isDeferred));

@@ -8,6 +8,7 @@ import { UsageBlock } from '../usage/index.js';
 import { type BatchDeps, type BatchSource, processBatch } from './batch.js';
 import { DeferredTurns } from './defer.js';
 import { EventIds } from './event-id-store.js';
+import { readHeldBack } from './held-back.js';
 import {
   type BatchCounts,
   type BatchStage,
@@ -39,7 +40,7 @@ export interface PipelineWorkerOptions {
   readonly reprocessBytesMax?: number;
   readonly lingerMs?: number;
   readonly loops?: number;
-  /** Bytes that may wait for ClickHouse before rating pauses. */
+  /** Bytes that may wait for ClickHouse; see `readHeldBack`. */
   readonly unprojectedBytesMax?: number;
   /** Windows of one tenant in a batch, each with its alerts. */
   readonly alertsMax?: number;
@@ -213,8 +214,12 @@ class LoopWorker implements PipelineWorker {
   async #deferredBatch(block: UsageBlock, turns: Turns): Promise<BatchCounts | undefined> {
     const { postgres, queue, shards } = this.#deps;
     const { after } = this.#deferredTurns;
-    const turn = await transaction(postgres, (tx) => queue.nextDeferred(tx, after, shards?.()));
-    this.#mayBeDeferred = turn !== undefined;
+    const { turn, isHeldBack } = await transaction(postgres, async (tx) => {
+      const { tenants } = await readHeldBack(tx, this.#options.unprojectedBytesMax);
+      const next = await queue.nextDeferred(tx, after, { shards: shards?.(), withoutTenants: [...tenants] });
+      return { turn: next, isHeldBack: tenants.size > 0 };
+    });
+    this.#mayBeDeferred = turn !== undefined || isHeldBack;
     if (turn === undefined) {
       this.#slowTenants.clear();
       return undefined;

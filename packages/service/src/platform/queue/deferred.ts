@@ -1,7 +1,7 @@
 import { CompiledQuery, type RawBuilder, sql } from 'kysely';
 import { utcMonthAt } from '../../kernel/period.js';
 import type { Tx } from '../postgres/index.js';
-import type { DeferredTurn } from './queue.js';
+import type { DeferredTurn, TurnChoice } from './queue.js';
 import { recordBytes, type SegmentRecord } from './segment.js';
 
 /** Upper bounds of a deferred segment, unless one request is larger; small, so that a turn puts back little. */
@@ -24,17 +24,17 @@ export const FIRST_TURN: DeferredTurn = { tenantId: '', shard: 0 };
 export async function nextDeferred(
   tx: Tx,
   after: DeferredTurn,
-  shards: readonly number[] | undefined,
+  among: TurnChoice,
 ): Promise<DeferredTurn | undefined> {
-  const next = await firstTurnAfter(tx, after, shards);
-  return next ?? (after.tenantId === '' ? undefined : firstTurnAfter(tx, FIRST_TURN, shards));
+  const next = await firstTurnAfter(tx, after, among);
+  return next ?? (after.tenantId === '' ? undefined : firstTurnAfter(tx, FIRST_TURN, among));
 }
 
 /** Reads one row of each turn on the way, however many segments wait. */
 async function firstTurnAfter(
   tx: Tx,
   after: DeferredTurn,
-  shards: readonly number[] | undefined,
+  { shards, withoutTenants = [] }: TurnChoice,
 ): Promise<DeferredTurn | undefined> {
   const { rows } = await sql<DeferredTurn>`
     with recursive turns as (
@@ -50,7 +50,8 @@ async function firstTurnAfter(
         order by deferred_tenant_id, shard limit 1
       ) as next
     )
-    select tenant_id as "tenantId", shard from turns where ${isAmong(shards)} limit 1
+    select tenant_id as "tenantId", shard from turns
+    where ${isAmong(shards)} and tenant_id <> all(${withoutTenants}::text[]) limit 1
   `.execute(tx);
   return rows[0];
 }

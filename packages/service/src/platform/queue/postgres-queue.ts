@@ -17,7 +17,15 @@ import {
 import { claimSegments, claimTurn, MissingSegments, type OutsideBytes } from './claim.js';
 import { deferredAmong, deferredChunks, executeRaw, nextDeferred } from './deferred.js';
 import { type SegmentStore, SegmentWriteError } from './outside.js';
-import type { Backlog, BacklogSize, ClaimedSegment, Companion, DeferredTurn, SegmentQueue } from './queue.js';
+import type {
+  Backlog,
+  BacklogSize,
+  ClaimedSegment,
+  Companion,
+  DeferredTurn,
+  SegmentQueue,
+  TurnChoice,
+} from './queue.js';
 import { type SegmentRecord, segmentPieces } from './segment.js';
 
 /**
@@ -111,8 +119,8 @@ export class PostgresSegmentQueue implements SegmentQueue<Tx> {
     return deferredAmong(tx, tenantIds);
   }
 
-  nextDeferred(tx: Tx, after: DeferredTurn, shards?: readonly number[]): Promise<DeferredTurn | undefined> {
-    return nextDeferred(tx, after, shards);
+  nextDeferred(tx: Tx, after: DeferredTurn, among: TurnChoice = {}): Promise<DeferredTurn | undefined> {
+    return nextDeferred(tx, after, among);
   }
 
   claim(tx: Tx, eventsMax: number, shards?: readonly number[]): Promise<ClaimedSegment[]> {

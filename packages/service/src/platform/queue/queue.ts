@@ -20,6 +20,14 @@ export interface DeferredTurn {
   readonly shard: number;
 }
 
+/** A choice of turns. */
+export interface TurnChoice {
+  /** Default all. */
+  readonly shards?: readonly number[] | undefined;
+  /** Tenants that have no turn; default none. */
+  readonly withoutTenants?: readonly string[];
+}
+
 /** An amount of queued data. */
 export interface BacklogSize {
   readonly segments: number;
@@ -71,11 +79,11 @@ export interface SegmentQueue<Tx> {
   /** Returns those of the tenants that have deferred requests. */
   deferredAmong(tx: Tx, tenantIds: readonly string[]): Promise<ReadonlySet<string>>;
   /**
-   * Returns the turn after another one, in a circle; undefined if no requests are deferred.
+   * Returns the turn after another one, in a circle; undefined if there is none.
    *
-   * @param shards of the turns that are returned; default all
+   * @param among the turns that are returned; default all
    */
-  nextDeferred(tx: Tx, after: DeferredTurn, shards?: readonly number[]): Promise<DeferredTurn | undefined>;
+  nextDeferred(tx: Tx, after: DeferredTurn, among?: TurnChoice): Promise<DeferredTurn | undefined>;
   /** Like `claim`, for the deferred requests of one turn, oldest first. */
   claimDeferred(tx: Tx, turn: DeferredTurn, eventsMax: number): Promise<ClaimedSegment[]>;
   backlog(): Promise<Backlog>;

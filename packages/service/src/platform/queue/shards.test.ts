@@ -180,7 +180,7 @@ describe('the queue with shards', () => {
       { tenantId: 'ten_1', shard: 5 },
     ];
     expect(turns).toEqual([even, odd, other, even]);
-    const next = (shard: number) => inTx((tx) => queue.nextDeferred(tx, FIRST_TURN, [shard]));
+    const next = (shard: number) => inTx((tx) => queue.nextDeferred(tx, FIRST_TURN, { shards: [shard] }));
     expect([await next(5), await next(4)]).toEqual([other, undefined]);
     expect(projectsOf(await inTx((tx) => queue.claimDeferred(tx, odd, 100)))).toEqual([[3], [11]]);
     expect(projectsOf(await inTx((tx) => queue.claimDeferred(tx, other, 100)))).toEqual([[5], [13]]);
