@@ -31,22 +31,34 @@ export interface WebhookEvent {
   readonly atMs: number;
 }
 
+/** Upper bound of the events of one statement: the texts of many more would fill the memory at once. */
+const EMITTED_MAX = 1_000;
+
 /**
  * Records events in the transaction in which they happen: they are sent when it commits, and never when it does not.
- * The message is fixed here, to the byte. Uses one statement for any number of events.
+ * The message is fixed here, to the byte. Uses one statement for many events.
  */
 export async function emit(tx: Tx, events: readonly WebhookEvent[]): Promise<void> {
-  if (events.length === 0) return;
-  const messages = events.map((event) => ({ ...event, id: messageId(event.atMs) }));
+  // The ids are in the order of the events.
+  const messages = events.map((event) => ({ event, id: messageId(event.atMs), order: orderOf(event) }));
   // Ordered by their keys, so that two transactions with the same keys cannot deadlock.
-  const sorted = messages.sort((a, b) => compareText(orderOf(a), orderOf(b)));
+  messages.sort((a, b) => compareText(a.order, b.order));
+  for (let start = 0; start < messages.length; start += EMITTED_MAX)
+    await insertMessages(tx, messages.slice(start, start + EMITTED_MAX));
+}
+
+async function insertMessages(
+  tx: Tx,
+  messages: readonly { readonly id: string; readonly event: WebhookEvent }[],
+): Promise<void> {
+  const events = messages.map(({ event }) => event);
   await sql`
     insert into webhook_messages (tenant_id, project_id, id, type, dedupe_key, about, payload, created_at_ms)
     select * from unnest(
-      ${sorted.map(({ tenantId }) => tenantId)}::text[], ${sorted.map(({ projectId }) => projectId)}::text[],
-      ${sorted.map(({ id }) => id)}::text[], ${sorted.map(({ type }) => type)}::text[],
-      ${sorted.map(({ dedupeKey }) => dedupeKey ?? null)}::text[], ${sorted.map(({ about }) => about ?? null)}::text[],
-      ${sorted.map(payloadText)}::text[], ${sorted.map(({ atMs }) => atMs)}::bigint[]
+      ${events.map(({ tenantId }) => tenantId)}::text[], ${events.map(({ projectId }) => projectId)}::text[],
+      ${messages.map(({ id }) => id)}::text[], ${events.map(({ type }) => type)}::text[],
+      ${events.map(({ dedupeKey }) => dedupeKey ?? null)}::text[], ${events.map(({ about }) => about ?? null)}::text[],
+      ${events.map(payloadText)}::text[], ${events.map(({ atMs }) => atMs)}::bigint[]
     )
     on conflict (project_id, dedupe_key) where dedupe_key is not null do nothing
   `.execute(tx);
