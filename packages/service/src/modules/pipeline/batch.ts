@@ -22,11 +22,10 @@ import {
   insertUsageBatch,
   takeFailedEvents,
 } from './batch-store.js';
-import { deferReprocess, moveBehindDeferred } from './defer.js';
+import { deferReprocess, moveBehindDeferred, readHeldBack } from './defer.js';
 import { EventBody } from './event.js';
 import { type EventIds, forgetEventIds } from './event-id-store.js';
 import { BATCH_ALLOWANCE_MS, TURN_ALLOWANCE_MS } from './event-time.js';
-import { readHeldBack } from './held-back.js';
 import type { BatchCounts, BatchStage, PipelineObserver, StageClock } from './observer.js';
 import { BatchRules, type RuleVersionSource } from './rating.js';
 import type { Spool } from './spool.js';

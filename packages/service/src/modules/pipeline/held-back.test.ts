@@ -8,7 +8,7 @@ import {
   type TestProject,
   testEvent,
 } from '../../testing/index.js';
-import { mayWriteCorrections } from './held-back.js';
+import { mayWriteCorrections } from './defer.js';
 
 const GIB = 1_024 ** 3;
 

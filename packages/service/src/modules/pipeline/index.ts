@@ -9,9 +9,9 @@ export {
   type CorrectedRowsDeps,
   writeCorrectedRows,
 } from './corrected-rows.js';
+export { mayWriteCorrections } from './defer.js';
 export { EventBody } from './event.js';
 export { createEventIdCompactionJob } from './event-id-compaction.js';
-export { mayWriteCorrections } from './held-back.js';
 export { HistoryMismatchError, recordGroup } from './history-check.js';
 export type { BatchStage, PipelineObserver, ProjectorObserver, SegmentNews } from './observer.js';
 export { measureProjection } from './projection-metrics.js';

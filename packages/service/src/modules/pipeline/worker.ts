@@ -6,9 +6,8 @@ import { pause, retryPauseMs, Wakeup } from '../../platform/wakeup.js';
 import { CounterMemory } from '../counters/index.js';
 import { UsageBlock } from '../usage/index.js';
 import { type BatchDeps, type BatchSource, processBatch } from './batch.js';
-import { DeferredTurns } from './defer.js';
+import { DeferredTurns, readHeldBack } from './defer.js';
 import { EventIds } from './event-id-store.js';
-import { readHeldBack } from './held-back.js';
 import {
   type BatchCounts,
   type BatchStage,
