@@ -1,4 +1,5 @@
 import { DomainError } from '../../kernel/errors.js';
+import { KeyCounts } from '../../kernel/key-counts.js';
 import type { ProjectScope } from '../../kernel/scope.js';
 import { tenantShare } from '../../kernel/tenant-share.js';
 import { FairTurns } from './fair-turns.js';
@@ -17,7 +18,7 @@ const WAITING_MAX = 1_000;
 export class QueryQueue {
   readonly #turns = new FairTurns(RUNNING_MAX);
   /** Number of queries that run or wait, by the id of their project and by that of their tenant. */
-  readonly #waiting = new Map<string, number>();
+  readonly #waiting = new KeyCounts();
   /** Queries that have not started yet. */
   readonly #shared = new Map<string, Promise<unknown>>();
   #total = 0;
@@ -31,8 +32,8 @@ export class QueryQueue {
     // A tenant can have any number of projects: all of them together must leave room for other tenants.
     const isFull =
       this.#total >= WAITING_MAX ||
-      this.#waitingOf(project.projectId) >= WAITING_OF_PROJECT_MAX ||
-      this.#waitingOf(project.tenantId) >= tenantShare(this.#total, WAITING_MAX);
+      this.#waiting.of(project.projectId) >= WAITING_OF_PROJECT_MAX ||
+      this.#waiting.of(project.tenantId) >= tenantShare(this.#total, WAITING_MAX);
     if (isFull) throw new DomainError('analysis_busy');
     this.#add(project, 1);
     try {
@@ -55,16 +56,8 @@ export class QueryQueue {
     return answer;
   }
 
-  #waitingOf(id: string): number {
-    return this.#waiting.get(id) ?? 0;
-  }
-
   #add({ tenantId, projectId }: ProjectScope, count: number): void {
     this.#total += count;
-    for (const id of [tenantId, projectId]) {
-      const waiting = this.#waitingOf(id) + count;
-      if (waiting === 0) this.#waiting.delete(id);
-      else this.#waiting.set(id, waiting);
-    }
+    for (const id of [tenantId, projectId]) this.#waiting.add(id, count);
   }
 }

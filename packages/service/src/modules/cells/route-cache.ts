@@ -1,5 +1,6 @@
 import { BoundedMap } from '../../kernel/bounded-map.js';
 import { DomainError } from '../../kernel/errors.js';
+import { KeyCounts } from '../../kernel/key-counts.js';
 import type { MaybePromise } from '../../kernel/maybe-promise.js';
 import { tenantShare } from '../../kernel/tenant-share.js';
 import type { TenantRoute } from './directory-store.js';
@@ -52,7 +53,7 @@ export class RouteCache {
   readonly #allowances = new BoundedMap<string, Allowance>(SOURCES_MAX);
   readonly #flights = new Map<string, Promise<TenantRoute | undefined>>();
   /** Look-ups in flight by source. */
-  readonly #held = new Map<string, number>();
+  readonly #held = new KeyCounts();
   #awayUntilMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: RouteCacheOptions) {
@@ -115,7 +116,7 @@ export class RouteCache {
 
   async #lookUp(address: string, source: string): Promise<TenantRoute | undefined> {
     const askedAtMs = this.#options.nowMs();
-    this.#held.set(source, (this.#held.get(source) ?? 0) + 1);
+    this.#held.add(source, 1);
     try {
       const route = await this.#options.lookUp(address);
       if (route !== undefined) this.#routes.set(address, { route, askedAtMs });
@@ -129,9 +130,7 @@ export class RouteCache {
       this.#awayUntilMs = this.#options.nowMs() + AWAY_MS;
       throw new DomainError('directory_unavailable', { cause: error });
     } finally {
-      const held = (this.#held.get(source) ?? 1) - 1;
-      if (held === 0) this.#held.delete(source);
-      else this.#held.set(source, held);
+      this.#held.add(source, -1);
     }
   }
 
@@ -143,7 +142,7 @@ export class RouteCache {
     if (isGuess && this.#allowanceOf(source, nowMs).left < 1) {
       return tooManyGuesses();
     }
-    const isOverShare = (this.#held.get(source) ?? 0) >= tenantShare(this.#flights.size, LOOK_UPS_MAX);
+    const isOverShare = this.#held.of(source) >= tenantShare(this.#flights.size, LOOK_UPS_MAX);
     return isOverShare ? new DomainError('server_busy') : undefined;
   }
 

@@ -1,5 +1,6 @@
 import { BATCH_EVENTS_MAX } from '@tollgate/contract';
 import { DomainError } from '../../kernel/errors.js';
+import { KeyCounts } from '../../kernel/key-counts.js';
 import { utcMonthAt } from '../../kernel/period.js';
 import { present } from '../../kernel/present.js';
 import { tenantShare } from '../../kernel/tenant-share.js';
@@ -67,7 +68,7 @@ export class GroupCommit {
   #waitingBytes = 0;
   /** Bytes of all requests without a response, waiting or being written. */
   #pendingBytes = 0;
-  readonly #pendingBytesOfTenants = new Map<string, number>();
+  readonly #pendingBytesOfTenants = new KeyCounts();
   readonly #flushing = new Set<Promise<void>>();
   #isBeginning = false;
   #closed = false;
@@ -94,12 +95,12 @@ export class GroupCommit {
     if (used !== undefined) return Promise.reject(quotaExceeded(record, entitlement, used));
     const bytes = recordBytes(record);
     const { tenantId } = record.scope;
-    const ofTenant = this.#pendingBytesOfTenants.get(tenantId) ?? 0;
+    const ofTenant = this.#pendingBytesOfTenants.of(tenantId);
     if (!this.#hasRoom(bytes, ofTenant)) {
       return Promise.reject(new DomainError('ingest_backlog_full', { retryAfterS: 1 }));
     }
     this.#pendingBytes += bytes;
-    this.#pendingBytesOfTenants.set(tenantId, ofTenant + bytes);
+    this.#pendingBytesOfTenants.add(tenantId, bytes);
     this.#waitingBytes += bytes;
     return new Promise((resolve, reject) => {
       this.#waiting.push({ record, entitlement, bytes, resolve, reject });
@@ -124,10 +125,9 @@ export class GroupCommit {
 
   #release({ record, bytes }: Waiter): void {
     const { tenantId } = record.scope;
-    const rest = (this.#pendingBytesOfTenants.get(tenantId) ?? 0) - bytes;
-    if (rest < 0) throw new Error('more bytes of a tenant were released than were pending');
-    if (rest === 0) this.#pendingBytesOfTenants.delete(tenantId);
-    else this.#pendingBytesOfTenants.set(tenantId, rest);
+    if (this.#pendingBytesOfTenants.of(tenantId) < bytes)
+      throw new Error('more bytes of a tenant were released than were pending');
+    this.#pendingBytesOfTenants.add(tenantId, -bytes);
     this.#pendingBytes -= bytes;
   }
 

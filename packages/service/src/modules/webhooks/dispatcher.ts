@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { WEBHOOK_KEPT_DAYS, WEBHOOK_TIMEOUT_MS } from '@tollgate/contract';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
+import { KeyCounts } from '../../kernel/key-counts.js';
 import { tenantRoom } from '../../kernel/tenant-share.js';
 import type { Logger } from '../../platform/log/index.js';
 import type { Metrics } from '../../platform/metrics/index.js';
@@ -91,8 +92,8 @@ class Dispatcher implements WebhookDispatcher {
     onDue: () => this.#wakeup.notify(),
   }));
   /** Number of running attempts, by endpoint and by tenant. */
-  readonly #inHand = new Map<string, number>();
-  readonly #inHandOfTenants = new Map<string, number>();
+  readonly #inHand = new KeyCounts();
+  readonly #inHandOfTenants = new KeyCounts();
   readonly #underWay = new Set<Promise<void>>();
   #upkeepAtMs = 0;
 
@@ -159,8 +160,10 @@ class Dispatcher implements WebhookDispatcher {
     const bounds = {
       deliveriesMax,
       perEndpointMax: this.#perEndpointMax,
-      inHand: this.#inHand,
-      ofTenants: new Map(Array.from(this.#inHandOfTenants, ([tenantId, held]) => [tenantId, roomOf(held)])),
+      inHand: this.#inHand.all,
+      ofTenants: new Map(
+        Array.from(this.#inHandOfTenants.all, ([tenantId, held]) => [tenantId, roomOf(held)]),
+      ),
       perTenantMax: roomOf(0),
     };
     const nowMs = clock.nowMs();
@@ -171,8 +174,8 @@ class Dispatcher implements WebhookDispatcher {
 
   #start(attempt: store.Attempt, signal: AbortSignal): void {
     const count = (change: 1 | -1) => {
-      addTo(this.#inHand, store.endpointKey(attempt), change);
-      addTo(this.#inHandOfTenants, attempt.tenant_id, change);
+      this.#inHand.add(store.endpointKey(attempt), change);
+      this.#inHandOfTenants.add(attempt.tenant_id, change);
     };
     count(1);
     const underWay = this.#attempt(attempt, signal).finally(() => {
@@ -272,11 +275,4 @@ class Dispatcher implements WebhookDispatcher {
     sending.abort(new Error('the service stops'));
     await ended;
   }
-}
-
-/** Adds to a count; a count of none takes no memory. */
-function addTo(counts: Map<string, number>, key: string, change: 1 | -1): void {
-  const count = (counts.get(key) ?? 0) + change;
-  if (count === 0) counts.delete(key);
-  else counts.set(key, count);
 }

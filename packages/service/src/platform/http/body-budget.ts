@@ -1,5 +1,6 @@
 import type { FastifyRequest, preParsingHookHandler } from 'fastify';
 import { DomainError } from '../../kernel/errors.js';
+import { KeyCounts } from '../../kernel/key-counts.js';
 import { tenantShare } from '../../kernel/tenant-share.js';
 
 /**
@@ -15,7 +16,7 @@ const NO_TENANT = '';
 /** Refuses the bodies that would exceed the bound, or the share of their tenant. */
 export class BodyBudget {
   readonly #bytesMax: number;
-  readonly #byTenant = new Map<string, number>();
+  readonly #byTenant = new KeyCounts();
   #bytes = 0;
 
   constructor(bytesMax: number) {
@@ -29,18 +30,15 @@ export class BodyBudget {
    */
   add(bytes: number, tenantId = NO_TENANT): boolean {
     this.#bytes += bytes;
-    const ofTenant = (this.#byTenant.get(tenantId) ?? 0) + bytes;
-    this.#byTenant.set(tenantId, ofTenant);
+    this.#byTenant.add(tenantId, bytes);
     // Slow clients of one tenant must leave room for the bodies of others.
-    return ofTenant <= tenantShare(this.#bytes, this.#bytesMax);
+    return this.#byTenant.of(tenantId) <= tenantShare(this.#bytes, this.#bytesMax);
   }
 
   /** @param tenantId as the bytes were added */
   release(bytes: number, tenantId = NO_TENANT): void {
     this.#bytes -= bytes;
-    const ofTenant = (this.#byTenant.get(tenantId) ?? 0) - bytes;
-    if (ofTenant === 0) this.#byTenant.delete(tenantId);
-    else this.#byTenant.set(tenantId, ofTenant);
+    this.#byTenant.add(tenantId, -bytes);
   }
 
   /** Counts the bytes that arrive, not the announced length: a client that sends nothing takes nothing. */

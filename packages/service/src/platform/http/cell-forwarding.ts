@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Agent, Dispatcher } from 'undici';
 import type { CellPort, CellRoute } from '../../kernel/cells.js';
 import { DomainError } from '../../kernel/errors.js';
+import { KeyCounts } from '../../kernel/key-counts.js';
 import { tenantShare } from '../../kernel/tenant-share.js';
 import { addressOf, addressOfSession } from './cell-address.js';
 import { isConsoleRequest } from './console-requests.js';
@@ -56,7 +57,7 @@ interface Forward {
 export class CellForwarding {
   readonly #cells: CellPort;
   readonly #agent: Agent;
-  readonly #held = new Map<string, number>();
+  readonly #held = new KeyCounts();
   #heldInAll = 0;
 
   private constructor(cells: CellPort, agent: Agent) {
@@ -163,9 +164,9 @@ export class CellForwarding {
 
   async #forward(forward: Forward): Promise<void> {
     const { reply, route } = forward;
-    const held = this.#held.get(route.tenantId) ?? 0;
-    if (held >= tenantShare(this.#heldInAll, FORWARDED_MAX)) throw new DomainError('server_busy');
-    this.#held.set(route.tenantId, held + 1);
+    if (this.#held.of(route.tenantId) >= tenantShare(this.#heldInAll, FORWARDED_MAX))
+      throw new DomainError('server_busy');
+    this.#held.add(route.tenantId, 1);
     this.#heldInAll += 1;
     reply.raw.once('close', () => this.#release(route.tenantId));
     const response = await this.#send(forward);
@@ -175,9 +176,7 @@ export class CellForwarding {
   }
 
   #release(tenantId: string): void {
-    const held = (this.#held.get(tenantId) ?? 1) - 1;
-    if (held === 0) this.#held.delete(tenantId);
-    else this.#held.set(tenantId, held);
+    this.#held.add(tenantId, -1);
     this.#heldInAll -= 1;
   }
 

@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { DomainError } from '../../kernel/errors.js';
+import { KeyCounts } from '../../kernel/key-counts.js';
 import type { Principal } from '../../kernel/principal.js';
 import { tenantShare } from '../../kernel/tenant-share.js';
 
@@ -18,8 +19,8 @@ const RETRY_AFTER_S = 5;
 /** Bounds how many long responses are open at once: for one key, for all keys of one tenant, and in all. */
 export class Slots {
   readonly #limits: SlotLimits;
-  readonly #byKey = new Counts();
-  readonly #byTenant = new Counts();
+  readonly #byKey = new KeyCounts();
+  readonly #byTenant = new KeyCounts();
   readonly #open = new Set<AbortController>();
   #total = 0;
   #areEnded = false;
@@ -90,20 +91,5 @@ export class Slots {
     this.#byKey.add(key, count);
     this.#byTenant.add(tenant, count);
     this.#total += count;
-  }
-}
-
-/** Counts by key; a key with none takes no memory. */
-class Counts {
-  readonly #counts = new Map<string, number>();
-
-  of(name: string): number {
-    return this.#counts.get(name) ?? 0;
-  }
-
-  add(name: string, count: number): void {
-    const sum = this.of(name) + count;
-    if (sum === 0) this.#counts.delete(name);
-    else this.#counts.set(name, sum);
   }
 }

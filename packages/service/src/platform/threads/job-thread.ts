@@ -13,7 +13,10 @@ export interface ThreadProgram {
   readonly resourceLimits: ResourceLimits;
 }
 
-/** Answers a call that a job makes to this thread. Bytes that it returns move to the job's thread. */
+/**
+ * Answers a call that a job makes to this thread. The memory of returned bytes moves to the thread of the job, so
+ * nothing here may use them afterwards.
+ */
 export type AnswerCall = (name: string, input: unknown) => Promise<unknown>;
 
 interface Job {
