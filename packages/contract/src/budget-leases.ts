@@ -1,5 +1,14 @@
 import { type Static, Type } from 'typebox';
-import { closed, DecimalText, decimalInput, Nullable, PageQuery, pageFields, UnixSeconds } from './common.js';
+import {
+  Currency,
+  closed,
+  DecimalText,
+  decimalInput,
+  Nullable,
+  PageQuery,
+  pageFields,
+  UnixSeconds,
+} from './common.js';
 import {
   DimensionInputs,
   LEASE_HOLDS_MAX,
@@ -7,7 +16,7 @@ import {
   LeaseHold,
   LeaseHoldInput,
 } from './lease-holds.js';
-import { CURRENCY_PATTERN, METRIC_PATTERN } from './limits.js';
+import { METRIC_PATTERN } from './limits.js';
 import { subjectFields } from './realtime-limits.js';
 import { Warnings } from './warnings.js';
 
@@ -22,10 +31,6 @@ export const LeaseStatusSchema = Type.Unsafe<LeaseStatus>({
   description: 'An `active` lease ends by being closed, or at `expires_at`.',
 });
 
-const Currency = Type.String({
-  pattern: CURRENCY_PATTERN,
-  description: 'ISO 4217 code, or a unit of your own.',
-});
 const Metric = Type.String({ pattern: METRIC_PATTERN });
 
 const TtlSeconds = Type.Integer({

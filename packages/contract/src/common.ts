@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox';
-import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, NAME_CHARS_MAX } from './limits.js';
+import { CURRENCY_PATTERN, LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, NAME_CHARS_MAX } from './limits.js';
 
 /** Objects of the API accept no unknown field. */
 export const closed = { additionalProperties: false } as const;
@@ -15,6 +15,12 @@ export const UnixSeconds = Type.Integer({
   minimum: 0,
   maximum: UNIX_SECONDS_MAX,
   description: 'Unix time in seconds.',
+});
+
+/** The currency of a wallet, which may be no money. */
+export const Currency = Type.String({
+  pattern: CURRENCY_PATTERN,
+  description: 'ISO 4217 code, or a unit of your own.',
 });
 
 export const ResourceName = Type.String({

@@ -1,3 +1,4 @@
+export * from './accounts.js';
 export * from './analysis.js';
 export * from './backtest-result.js';
 export * from './boards.js';
