@@ -168,6 +168,10 @@ describe('every method, against the service', () => {
     await accounts.adjust(id, 'USD', { amount: '1', reason: 'kindness' });
     expect((await accounts.credits(id, 'USD')).total_count).toBe(2);
     expect((await accounts.wallets(id)).wallets).toMatchObject([{ currency: 'USD', balance: '26' }]);
+    await accounts.setWalletMode(id, 'EUR', 'prepaid');
+    const currencies: string[] = [];
+    for await (const { currency } of accounts.allWallets(id, { limit: 1 })) currencies.push(currency);
+    expect(currencies).toEqual(['EUR', 'USD']);
     expect((await accounts.ledger(id, { kind: 'credit' })).entries).toHaveLength(2);
     const amounts: string[] = [];
     for await (const entry of accounts.allLedgerEntries(id, { ledger_account: 'wallet', limit: 1 })) {

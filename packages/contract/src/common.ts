@@ -70,15 +70,15 @@ export const decimalInput = (meaning: string): typeof DecimalInput => {
   return { ...DecimalInput, ...{ description } };
 };
 
-/** The `limit` parameter of every list. */
-const listLimit = (description: string) =>
-  Type.Optional(
-    Type.Integer({ minimum: 1, maximum: LIST_LIMIT_MAX, default: LIST_LIMIT_DEFAULT, description }),
-  );
+/** The `limit` parameter of a list. */
+const listLimit = (description: string, maximum = LIST_LIMIT_MAX, byDefault = LIST_LIMIT_DEFAULT) =>
+  Type.Optional(Type.Integer({ minimum: 1, maximum, default: byDefault, description }));
 
 /** Query fields of a list that is paged by a cursor. */
-export const cursorFields = (limitDescription = 'Page size.') => ({
-  limit: listLimit(limitDescription),
+export const cursorFields = (
+  ...[description = 'Page size.', ...bounds]: Partial<Parameters<typeof listLimit>>
+) => ({
+  limit: listLimit(description, ...bounds),
   cursor: Type.Optional(
     Type.String({
       minLength: 1,

@@ -10,7 +10,7 @@ import {
   pageFields,
   UnixSeconds,
 } from './common.js';
-import { IDENTIFIER_CHARS_MAX } from './limits.js';
+import { IDENTIFIER_CHARS_MAX, WALLETS_LIMIT_MAX } from './limits.js';
 import { ProjectParams } from './tenancy.js';
 
 /** Longest description of a credit, or reason of an adjustment. */
@@ -87,8 +87,14 @@ export const Wallet = Type.Object(
 );
 
 export const WalletList = Type.Object(
-  { wallets: Type.Array(Wallet) },
+  { wallets: Type.Array(Wallet), next_cursor: Nullable(Type.String()) },
   { ...closed, description: 'The wallets of an account, one per currency.' },
+);
+
+/** Nearly every account has all its wallets on one page. */
+export const WalletsQuery = Type.Object(
+  cursorFields('Page size.', WALLETS_LIMIT_MAX, WALLETS_LIMIT_MAX),
+  closed,
 );
 
 export const UpdateWalletBody = Type.Object(
@@ -208,6 +214,7 @@ export const LedgerPage = Type.Object(
 );
 
 export type Wallet = Static<typeof Wallet>;
+export type WalletsQuery = Static<typeof WalletsQuery>;
 export type WalletList = Static<typeof WalletList>;
 export type UpdateWalletBody = Static<typeof UpdateWalletBody>;
 export type CreateCreditBody = Static<typeof CreateCreditBody>;

@@ -36,6 +36,7 @@ export const ALIAS_STARS_MAX = 8;
 export const ALIAS_CHARS_MAX = 255;
 export const LIST_LIMIT_DEFAULT = 20;
 export const LIST_LIMIT_MAX = 100;
+export const WALLETS_LIMIT_MAX = 1_000;
 export const ANALYSIS_METRICS_MAX = 32;
 export const ANALYSIS_GROUP_BY_MAX = 4;
 export const ANALYSIS_ROWS_MAX = 50_000;
@@ -61,6 +62,7 @@ export const USAGE_LIMIT_ANCHOR_S_MAX = 4_102_444_800;
 export const SUBJECT_TYPE_PATTERN = '^[a-z][a-z0-9_]{0,63}$';
 export const METRIC_PATTERN = '^[a-z][a-z0-9_.]{0,127}$';
 export const DIMENSION_NAME_PATTERN = '^[A-Za-z_][A-Za-z0-9_.-]{0,63}$';
-/** ISO 4217 code or a unit of the tenant's own; both have this shape. */
 export const COUNTER_NAME_PATTERN = '^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,127}$';
-export const CURRENCY_PATTERN = '^[A-Z][A-Z0-9_]{1,11}$';
+export const CURRENCY_CHARS_MAX = 12;
+/** ISO 4217 code or a unit of the tenant's own; both have this shape. */
+export const CURRENCY_PATTERN = `^[A-Z][A-Z0-9_]{1,${CURRENCY_CHARS_MAX - 1}}$`;

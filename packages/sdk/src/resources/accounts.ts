@@ -15,6 +15,7 @@ import type {
   Wallet,
   WalletList,
   WalletMode,
+  WalletsQuery,
 } from '#contract';
 import type { CallOptions, PathTransport, WriteOptions } from '../path-transport.js';
 import { type PageOptions, path } from '../transport.js';
@@ -45,8 +46,21 @@ export class Accounts {
     return this.#transport.put(path`/accounts/${accountId}`, changes, options);
   }
 
+  /** Returns the first 1,000 wallets, in order of currency. */
   wallets(accountId: string, options?: CallOptions): Promise<WalletList> {
-    return this.#transport.get(path`/accounts/${accountId}/wallets`, {}, options);
+    return this.#wallets(accountId, {}, options);
+  }
+
+  /** Yields every wallet, page after page, in order of currency. */
+  allWallets(
+    accountId: string,
+    query: Omit<WalletsQuery, 'cursor'> = {},
+    options?: CallOptions,
+  ): AsyncGenerator<Wallet, void> {
+    return everyEntry(
+      (cursor) => this.#wallets(accountId, { ...query, ...cursor }, options),
+      (page) => page.wallets,
+    );
   }
 
   /** Sets the mode of a wallet, and opens the wallet if needed. */
@@ -105,5 +119,9 @@ export class Accounts {
       (cursor) => this.ledger(accountId, { ...query, ...cursor }, options),
       (page) => page.entries,
     );
+  }
+
+  #wallets(accountId: string, query: WalletsQuery, options?: CallOptions): Promise<WalletList> {
+    return this.#transport.get(path`/accounts/${accountId}/wallets`, query, options);
   }
 }

@@ -103,7 +103,7 @@ describe('accounts', () => {
       expect(answers[0]).toMatch(/^404 /);
       expect(new Set(answers).size, `${method} ${path}: ${answers.join('\n')}`).toBe(1);
     }
-    expect((await api.call('GET', `${foreign}/${id}/wallets`)).json()).toEqual({ wallets: [] });
+    expect((await api.call('GET', `${foreign}/${id}/wallets`)).json().wallets).toEqual([]);
   });
 
   it('take a key with the permission', async () => {

@@ -1,4 +1,4 @@
-import type { LedgerQuery } from '@tollgate/contract';
+import { type LedgerQuery, WALLETS_LIMIT_MAX } from '@tollgate/contract';
 import { ManualClock } from '../../kernel/clock.js';
 import { newId } from '../../kernel/id.js';
 import type { ProjectRef } from '../../kernel/scope.js';
@@ -20,9 +20,9 @@ import {
 } from './index.js';
 import { listLedger } from './ledger-list.js';
 import type { Reservation } from './reservations.js';
-import type { WalletKey, WalletState } from './wallet.js';
+import type { WalletState } from './wallet.js';
 import { listWallets } from './wallet-store.js';
-import type { WalletCaller } from './wallets.js';
+import { keyOfCaller, type WalletCaller } from './wallets.js';
 
 const START_MS = 1_790_000_000_000;
 const DIFFERENCES_MAX = 10;
@@ -118,7 +118,8 @@ export class LedgerFixture {
   }
 
   async wallet(of: WalletCaller): Promise<WalletState | undefined> {
-    const wallets = await listWallets(new ProjectDb(this.store.postgres.db, of.project), of.accountId);
+    const db = new ProjectDb(this.store.postgres.db, of.project);
+    const wallets = await listWallets(db, of.accountId, { after: '', max: WALLETS_LIMIT_MAX });
     return wallets.find(({ currency }) => currency === of.currency);
   }
 
@@ -148,10 +149,6 @@ export class LedgerFixture {
       metrics: createMetrics(),
     });
   }
-}
-
-export function keyOfCaller({ project, accountId, currency }: WalletCaller): WalletKey {
-  return { tenantId: project.tenantId, projectId: project.projectId, accountId, currency };
 }
 
 /** Runs all tasks at once, on all connections; they start in their order. */

@@ -5,8 +5,8 @@ import { newId } from '../../kernel/id.js';
 import { transaction } from '../../platform/postgres/index.js';
 import { amountFromText, amountText } from './amount.js';
 import { postUsage } from './index.js';
-import { allAtOnce, keyOfCaller, LedgerFixture, ONE } from './ledger.testing.js';
-import type { WalletCaller } from './wallets.js';
+import { allAtOnce, LedgerFixture, ONE } from './ledger.testing.js';
+import { keyOfCaller, type WalletCaller } from './wallets.js';
 
 let fixture: LedgerFixture;
 

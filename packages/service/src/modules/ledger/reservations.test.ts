@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { amountFromText, availableText, walletKeyLists } from './index.js';
-import { keyOfCaller, LedgerFixture, ONE } from './ledger.testing.js';
-import type { WalletCaller } from './wallets.js';
+import { LedgerFixture, ONE } from './ledger.testing.js';
+import { keyOfCaller, type WalletCaller } from './wallets.js';
 
 let fixture: LedgerFixture;
 

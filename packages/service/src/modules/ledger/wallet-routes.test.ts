@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ListCursors } from '../../kernel/cursor.js';
 import { transaction } from '../../platform/postgres/index.js';
 import { createTestApi, TEST_NOW_S, type TestApi } from '../../testing/api.js';
 import { createLedger, postCorrections, registerLedgerRoutes } from './index.js';
@@ -46,6 +47,37 @@ describe('a wallet', () => {
       { currency: 'TOKENS_X', mode: 'postpaid', balance: '-3', available: '-3', ...empty },
       { currency: 'USD', mode: 'postpaid', balance: '12.5', available: '12.5', ...empty },
     ]);
+  });
+
+  it('is listed on pages, in order of currency', async () => {
+    const wallet = await newWallet();
+    const list = async (query: string, of = wallet) => api.call('GET', `${accountOf(of)}/wallets${query}`);
+    const currencies = ['EUR', 'TOKENS_X', 'USDC_POINTSX'];
+    for (const currency of currencies.toReversed())
+      await api.call('PUT', wallet.replace('USD', currency), { mode: 'prepaid' });
+    const shown: string[] = [];
+    let cursor: string | null = '';
+    while (cursor !== null) {
+      const page = (await list(`?limit=1${cursor === '' ? '' : `&cursor=${cursor}`}`)).json();
+      shown.push(...page.wallets.map(({ currency }: { currency: string }) => currency));
+      cursor = page.next_cursor;
+    }
+    expect(shown).toEqual(currencies);
+    expect((await list('?limit=3')).json().next_cursor).toBeNull();
+    const { next_cursor: first } = (await list('?limit=1')).json();
+    const query = [api.tenantId, api.projectId, accountOf(wallet).split('/').at(-1)];
+    const forged = new ListCursors('wallets', 12).encode(Buffer.alloc(12), query);
+    for (const refused of [
+      list(`?cursor=${first}`, await newWallet()),
+      list(`?cursor=${forged}`),
+      list('?cursor=x'),
+    ]) {
+      expect((await refused).json()).toMatchObject({
+        code: 'invalid_request',
+        details: [{ path: 'cursor' }],
+      });
+    }
+    expect((await list('?limit=1001')).status).toBe(400);
   });
 
   it('owes what was below zero when it becomes prepaid, and back', async () => {

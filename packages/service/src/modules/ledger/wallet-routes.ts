@@ -13,6 +13,7 @@ import {
   Wallet,
   WalletList,
   WalletParams,
+  WalletsQuery,
 } from '@tollgate/contract';
 import { type App, contextOf, pageOf } from '../../platform/http/index.js';
 import { amountField, amountText } from './amount.js';
@@ -48,11 +49,13 @@ function registerWallets(app: App, { wallets }: WalletRouteDeps): void {
         'its currency, or by setting its mode.',
       operationId: 'listWallets',
       params: AccountParams,
+      querystring: WalletsQuery,
       response: { 200: WalletList },
     },
-    handler: async ({ project, params }) => ({
-      wallets: (await wallets.list(project, params.id)).map(walletAnswer),
-    }),
+    handler: async ({ project, params, query }) => {
+      const page = await wallets.list(project, params.id, query);
+      return { wallets: page.wallets.map(walletAnswer), next_cursor: page.nextCursor };
+    },
   });
   app.route({
     method: 'PUT',

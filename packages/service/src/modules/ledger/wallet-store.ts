@@ -111,10 +111,16 @@ export async function updateWallets(tx: Tx, wallets: readonly WalletState[]): Pr
   `.execute(tx);
 }
 
-/** Returns the wallets of an account, ordered by currency. */
-export async function listWallets(db: ProjectDb, accountId: string): Promise<WalletState[]> {
+/** Returns the first wallets of an account after a currency, ordered by currency. */
+export async function listWallets(
+  db: ProjectDb,
+  accountId: string,
+  { after, max }: { readonly after: string; readonly max: number },
+): Promise<WalletState[]> {
   const rows = await db.rows<WalletRow>`
-    select ${COLUMNS} from wallets w where ${db.isOwn('w')} and w.account_id = ${accountId} order by w.currency`;
+    select ${COLUMNS} from wallets w
+    where ${db.isOwn('w')} and w.account_id = ${accountId} and w.currency > ${after}
+    order by w.currency limit ${max}`;
   return rows.map(toWallet);
 }
 

@@ -1,11 +1,21 @@
-import type { Adjustment, Credit, LedgerKind, WalletMode } from '@tollgate/contract';
+import {
+  type Adjustment,
+  type Credit,
+  CURRENCY_CHARS_MAX,
+  CURRENCY_PATTERN,
+  type LedgerKind,
+  WALLETS_LIMIT_MAX,
+  type WalletMode,
+  type WalletsQuery,
+} from '@tollgate/contract';
 import type { ChangeContext } from '../../kernel/change-context.js';
 import { unixSeconds } from '../../kernel/clock.js';
+import { invalidCursor, ListCursors } from '../../kernel/cursor.js';
 import { invalidRequest } from '../../kernel/errors.js';
 import { newId } from '../../kernel/id.js';
 import type { ListPage, Page } from '../../kernel/page.js';
 import type { ProjectScope } from '../../kernel/scope.js';
-import { ProjectDb, ProjectTx, type Tx, transaction } from '../../platform/postgres/index.js';
+import { ProjectDb, type Tx, transaction } from '../../platform/postgres/index.js';
 import { audit } from '../tenancy/index.js';
 import { AccountService, type LedgerDeps } from './accounts.js';
 import { type Amount, amountText, smallerAmount } from './amount.js';
@@ -24,9 +34,12 @@ import {
   type WalletState,
   withMode,
 } from './wallet.js';
-import { listWallets, openAndLock, updateWallets } from './wallet-store.js';
+import { listWallets, lockWallets, openAndLock, updateWallets } from './wallet-store.js';
 
 const CREDIT_PRIORITY_DEFAULT = 0;
+const CURRENCY = new RegExp(CURRENCY_PATTERN);
+/** A position is a currency, filled up with spaces. */
+const CURSORS = new ListCursors('wallets', CURRENCY_CHARS_MAX);
 
 /** A change request for one wallet, and who sends it. */
 export interface WalletCaller extends ChangeContext {
@@ -59,9 +72,22 @@ export class WalletService {
     this.#accounts = new AccountService(deps);
   }
 
-  async list(scope: ProjectScope, accountId: string): Promise<WalletState[]> {
+  /** Returns one page of an account's wallets, ordered by currency. @throws DomainError `invalid_request` */
+  async list(
+    scope: ProjectScope,
+    accountId: string,
+    { limit = WALLETS_LIMIT_MAX, cursor }: WalletsQuery,
+  ): Promise<{ readonly wallets: readonly WalletState[]; readonly nextCursor: string | null }> {
     await this.#accounts.get(scope, accountId);
-    return listWallets(new ProjectDb(this.#deps.postgres.db, scope), accountId);
+    const query = [scope.tenantId, scope.projectId, accountId];
+    const after = cursor === undefined ? '' : CURSORS.decode(cursor, query)?.toString().trimEnd();
+    if (after === undefined || (after !== '' && !CURRENCY.test(after))) throw invalidCursor();
+    const db = new ProjectDb(this.#deps.postgres.db, scope);
+    const found = await listWallets(db, accountId, { after, max: limit + 1 });
+    const wallets = found.slice(0, limit);
+    const last = found.length > limit ? wallets.at(-1) : undefined;
+    const position = last && Buffer.from(last.currency.padEnd(CURRENCY_CHARS_MAX));
+    return { wallets, nextCursor: position === undefined ? null : CURSORS.encode(position, query) };
   }
 
   /** Returns the credits of a wallet; a wallet that was never opened has none. */
@@ -75,8 +101,7 @@ export class WalletService {
   async setMode(caller: WalletCaller, mode: WalletMode): Promise<WalletState> {
     await this.#accounts.get(caller.project, caller.accountId);
     return transaction(this.#deps.postgres, async (tx) => {
-      const open = await listWallets(new ProjectTx(tx, caller.project), caller.accountId);
-      const isOpen = open.some(({ currency }) => currency === caller.currency);
+      const isOpen = (await lockWallets(tx, [keyOfCaller(caller)])).size > 0;
       const before = await this.#lock(tx, caller);
       const { wallet, entries } = withMode(before, mode);
       const description = `From ${before.mode} to ${mode}`;
@@ -173,10 +198,8 @@ export class WalletService {
   }
 
   /** Locks a wallet and brings its credits up to date; the caller writes it back. */
-  async #lock(tx: Tx, { project, accountId, currency }: WalletCaller): Promise<WalletState> {
-    const { tenantId, projectId } = project;
-    const key = { tenantId, projectId, accountId, currency };
-    const locked = await openAndLock(tx, [key], unixSeconds(this.#deps.clock));
+  async #lock(tx: Tx, caller: WalletCaller): Promise<WalletState> {
+    const locked = await openAndLock(tx, [keyOfCaller(caller)], unixSeconds(this.#deps.clock));
     const { wallets, expiries } = await settleWallets(tx, [...locked.values()], this.#deps.clock);
     await insertTransactions(tx, expiries);
     const [wallet] = wallets;
@@ -265,4 +288,12 @@ function toCredit(grant: CreditGrant): Credit {
     description: grant.description,
     created_at: grant.createdAt,
   };
+}
+
+export function keyOfCaller({
+  project: { tenantId, projectId },
+  accountId,
+  currency,
+}: WalletCaller): WalletKey {
+  return { tenantId, projectId, accountId, currency };
 }

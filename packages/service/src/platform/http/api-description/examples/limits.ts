@@ -254,7 +254,7 @@ export const LIMIT_EXAMPLES = {
   AccountList: { accounts: [account], ...page },
   UpdateWalletBody: { mode: 'prepaid' },
   Wallet: wallet,
-  WalletList: { wallets: [wallet] },
+  WalletList: { wallets: [wallet], next_cursor: null },
   CreateCreditBody: { amount: '50', description: 'Top-up of August', expires_at: MONTH_END },
   Credit: credit,
   CreditList: { credits: [credit], ...page },
