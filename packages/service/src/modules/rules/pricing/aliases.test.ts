@@ -155,6 +155,20 @@ describe('an alias', () => {
     expect(ruleFor([config], { model: 'A' })).toBe('');
   });
 
+  it('leaves only the dimensions that the rule without aliases reads', () => {
+    const config = {
+      rules: [
+        rule('dated, priority', `${is('a-2025')} && dimensions.tier == "priority"`),
+        rule('dated', is('a-2025')),
+        rule('any, priority', `${is('a')} && dimensions.tier == "priority"`, { priority: -1 }),
+      ],
+      aliases: [alias('a-20*', 'a'), alias('fast*', 'priority', 'tier')],
+    };
+    expect(ruleFor([config], { model: 'a-2025', tier: 'fast-1' })).toBe('dated, priority');
+    expect(ruleFor([config], { model: 'a-2025', tier: 'slow' })).toBe('dated');
+    expect(ruleFor([config], { model: 'a-2026', tier: 'fast-1' })).toBe('any, priority');
+  });
+
   it('is seen by the price of the rule, and recorded nowhere', () => {
     const config = {
       rules: [rule('a', is('a'), { unit_price_expr: 'dimensions.model == "a" ? dec("2") : dec("3")' })],

@@ -37,3 +37,16 @@ it.each([undefined, 'dimensions.model.startsWith("gpt-5-mini-")', 'dimensions.si
     expect(applied(match)).toEqual([]);
   },
 );
+
+it('leave out a dimension whose original value the rule matches', () => {
+  const aliases = [...ALIASES, { dimension: 'tier', pattern: 'fast*', value: 'priority' }];
+  const dimensions = { model: 'gpt-5-mini-2025-08-07', tier: 'fast-1' };
+  const dimensionTypes = ['model', 'tier'].map((name) => ({ name, type: 'string' as const }));
+  const match_expr = 'dimensions.model == "gpt-5-mini-2025-08-07" && dimensions.tier == "priority"';
+  const found = appliedAliases(
+    { aliases },
+    { metric: 'llm.tokens', match_expr },
+    { ...ITEM, dimensions, dimensionTypes },
+  );
+  expect(found).toEqual([{ dimension: 'tier', from: 'fast-1', pattern: 'fast*', value: 'priority' }]);
+});

@@ -9,7 +9,6 @@ import {
 } from '@tollgate/contract';
 import {
   compileExpression,
-  type DimensionValue,
   dimensionsIn,
   type EventSteps,
   EventStepsError,
@@ -18,7 +17,7 @@ import {
   readsDimension,
   textConditions,
 } from '../expression/index.js';
-import { envOf, fittingAliases, type RecordedItem } from './recorded-item.js';
+import { afterAliases, envOf, fittingAliases, type RecordedItem } from './recorded-item.js';
 import { pricingRuleNames } from './rule-names.js';
 
 /** Upper bound of the rules of one metric that are compared, to limit the time. */
@@ -138,15 +137,6 @@ function matchOf(source: string, env: ExpressionEnv): boolean | ExpressionError 
     if (error instanceof ExpressionError || error instanceof EventStepsError) return error;
     throw error;
   }
-}
-
-function afterAliases(
-  dimensions: ReadonlyMap<string, DimensionValue>,
-  aliases: readonly AppliedAlias[],
-): ReadonlyMap<string, DimensionValue> {
-  const changed = new Map(dimensions);
-  for (const { dimension, value } of aliases) changed.set(dimension, value);
-  return changed;
 }
 
 /**

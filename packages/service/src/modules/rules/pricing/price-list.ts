@@ -5,6 +5,7 @@ import { type DimensionValue, type ExpressionEnv, readsDimension } from '../expr
 import { RatingFailure, stepsRanOut } from '../extract/index.js';
 import { DimensionAliases, type OwnedAlias } from './aliases.js';
 import type { CompiledPricing, CompiledPricingRule } from './compile-pricing.js';
+import { afterAliases } from './recorded-item.js';
 import { PricingRuleIndex, type RankedRule } from './rule-index.js';
 
 /** The rule that prices a charge item, and the event's values as the rule sees them. */
@@ -96,9 +97,9 @@ interface Rewriting {
 }
 
 /**
- * Rules of several rule sets, some with aliases. First the rules are matched against the original event. If the rule
- * found has no condition on a dimension for which a rule set has an alias, the rules of that rule set are also matched
- * after its aliases, and the first matching rule in order applies.
+ * Rules of several rule sets, some with aliases. First the rules are matched against the original event. Then the rules
+ * of each rule set are also matched after its aliases of the dimensions on which the rule found has no condition, and
+ * the first matching rule in order applies.
  */
 class AliasedBook implements PriceList {
   readonly #rules: IndexedRules;
@@ -126,17 +127,19 @@ class AliasedBook implements PriceList {
     let best = plain;
     let found = plain && asItIs(plain, env);
     for (const { owner, aliases } of rewritings) {
-      if (plain !== undefined && aliases.some(({ dimension }) => this.#reads(plain.rule, dimension)))
-        continue;
+      const applied =
+        plain === undefined
+          ? aliases
+          : aliases.filter(({ dimension }) => !this.#reads(plain.rule, dimension));
+      if (applied.length === 0) continue;
       // A copy of them for each rule set that has an alias.
       if (!env.steps.take(env.dimensions.size + 1)) return stepsRanOut('aliases');
-      const dimensions = new Map(env.dimensions);
-      for (const { dimension, value } of aliases) dimensions.set(dimension, value);
+      const dimensions = afterAliases(env.dimensions, applied);
       const candidate = owner.first({ ...env, dimensions });
       if (candidate instanceof RatingFailure) return candidate;
       if (candidate === undefined || (best !== undefined && candidate.rank >= best.rank)) continue;
       best = candidate;
-      found = { rule: candidate.rule, dimensions, aliases };
+      found = { rule: candidate.rule, dimensions, aliases: applied };
     }
     return found;
   }

@@ -38,6 +38,16 @@ export function fittingAliases(
   }).filter((each) => each !== undefined);
 }
 
+/** The dimensions as rules see them after these aliases. */
+export function afterAliases(
+  dimensions: ReadonlyMap<string, DimensionValue>,
+  aliases: readonly PricingAlias[],
+): ReadonlyMap<string, DimensionValue> {
+  const changed = new Map(dimensions);
+  for (const { dimension, value } of aliases) changed.set(dimension, value);
+  return changed;
+}
+
 function typedDimensions({ dimensions, dimensionTypes }: RecordedItem): Map<string, DimensionValue> {
   const typeByName = new Map(dimensionTypes.map(({ name, type }) => [name, type]));
   return new Map(
