@@ -3,6 +3,7 @@ import { childPath } from './field-path.js';
 
 /** NUL, or half of a surrogate pair. */
 const UNUSABLE = /\0|\p{Cs}/u;
+const EACH_UNUSABLE = /\0|\p{Cs}/gu;
 
 /**
  * Returns the path of the first string or key that PostgreSQL or UTF-8 cannot hold (NUL, lone surrogate); undefined
@@ -35,4 +36,9 @@ export function refuseUnusableText(value: unknown): void {
 /** Whether the text contains neither NUL nor a lone surrogate. */
 export function isUsableText(text: string): boolean {
   return !UNUSABLE.test(text);
+}
+
+/** Returns the text with U+FFFD in place of each NUL and each lone surrogate. */
+export function toUsableText(text: string): string {
+  return isUsableText(text) ? text : text.replace(EACH_UNUSABLE, '\ufffd');
 }

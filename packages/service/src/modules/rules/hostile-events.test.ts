@@ -50,6 +50,18 @@ it('fails on a text too long to be summed by, and takes one that just fits', () 
   }
 });
 
+it.each([
+  ['NUL', '\\u0000'],
+  ['half of a surrogate pair', '\\ud800'],
+])('replaces %s, which stores cannot hold, in a text dimension', (_, escaped) => {
+  const rated = rate(
+    pricedBy('string', 'dec(size(string(dimensions.x)))'),
+    `{"n": 1, "x": "a${escaped}b 😀"}`,
+  );
+  expect(rated.dimensions.get('x')).toBe('a\ufffdb 😀');
+  expect(itemsOf(rated)).toMatchObject([{ unitPrice: '5' }]);
+});
+
 it('takes a name that objects inherit for an ordinary one, and reads nothing through it', () => {
   const config = pricedBy('string', 'dimensions.x == "constructor" ? dec("1") : dec("2")');
   expect(itemsOf(rate(config, '{"n": 1, "x": "constructor", "__proto__": {"n": 5}}'))).toMatchObject([

@@ -1,4 +1,5 @@
 import { DIMENSION_NAME_PATTERN, DIMENSION_VALUE_CHARS_MAX, type DimensionConfig } from '@tollgate/contract';
+import { toUsableText } from '../../../kernel/usable-text.js';
 import type { DimensionValue } from '../expression/index.js';
 import { RatingFailure, type RatingFailureCode } from './failure.js';
 import type { Issues } from './issues.js';
@@ -66,9 +67,9 @@ function readerOf(
   return (rawJson) => {
     const value = read(rawJson);
     if (typeof value === type) {
-      return typeof value === 'string' && value.length > DIMENSION_VALUE_CHARS_MAX
-        ? tooLong
-        : (value as string | boolean);
+      if (typeof value !== 'string') return value as boolean;
+      // Counters keep dimensions in PostgreSQL, whose text has no NUL; ClickHouse alters lone surrogates.
+      return value.length > DIMENSION_VALUE_CHARS_MAX ? tooLong : toUsableText(value);
     }
     return value === undefined || value === null ? absent : mismatch;
   };
