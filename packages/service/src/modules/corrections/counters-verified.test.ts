@@ -1,10 +1,14 @@
+import { hash } from 'node:crypto';
 import type { Cumulative } from '@tollgate/contract';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { present } from '../../kernel/present.js';
 import { CorrectionsFixture } from './corrections.testing.js';
 import { countedProject } from './counted.testing.js';
 import type { CorrectionsProject } from './project.testing.js';
 
 const GRADUATED = 'tier_graduated(total.quantity, [[10, "2"], [null, "1"]])';
+
+const UNIQUE: Partial<Cumulative> = { aggregate: 'unique', of: 'model' };
 
 let fixture: CorrectionsFixture;
 
@@ -47,6 +51,21 @@ it.each<[Partial<Cumulative>, number]>([
   expect(report.counters.counters - before.counters).toBe(periods);
 });
 
+it('counters keep values that an index or the text of PostgreSQL cannot hold', async () => {
+  const long = Array.from({ length: 64 }, (_, index) => hash('sha512', `${index}`, 'base64url')).join('');
+  const project = await countedProject(fixture, {
+    total: 'total.quantity',
+    cumulative: { ...UNIQUE, by: ['model'] },
+  });
+  const models = [long.slice(0, 4_096), `${long.slice(0, 4_095)}é`, 'a\0b', '\ud800', '\udc00'];
+  const ids = await project.sendAndRate(models.map((model) => ({ customer: 'a', n: 1, model })));
+  const events = await Promise.all(ids.map((id) => project.event(id)));
+  expect(events.map(({ charge_items: items }) => items[0].amount)).toEqual(['1', '1', '1', '1', '0']);
+  expect(await fixture.verify()).toMatchObject({ status: 'equal', counters: { difference_count: 0 } });
+  await project.void(present(ids[0], 'the first event'));
+  expect(await fixture.verify()).toMatchObject({ status: 'equal', counters: { difference_count: 0 } });
+});
+
 const LOSE_COUNTERS = 'delete from usage_counters where project_id = $1';
 const LOSE_TOTALS =
   'delete from usage_counter_totals t using usage_counters c where t.id = c.totals_id and c.project_id = $1';
@@ -82,8 +101,6 @@ it.each<[string, string, object, string]>([
   );
   await forget(project);
 });
-
-const UNIQUE: Partial<Cumulative> = { aggregate: 'unique', of: 'model' };
 
 it.each<[string, Partial<Cumulative>]>([
   ['charge items', { aggregate: 'count' }],

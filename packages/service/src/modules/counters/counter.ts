@@ -91,6 +91,9 @@ export function keepsValues({ aggregate }: Pick<CounterDefinition, 'aggregate'>)
   return aggregate === 'unique' || aggregate === 'max';
 }
 
+/** A longer text is kept as its SHA-256, because an index of PostgreSQL holds at most 2,704 bytes of an entry. */
+export const KEPT_TEXT_BYTES_MAX = 1_024;
+
 /**
  * Returns the value of a charge item that its counter keeps: a dimension value, or a quantity whose greatest is wanted.
  * Undefined where nothing is kept.
@@ -99,6 +102,10 @@ export function countedValue(
   { definition }: Counter,
   { value, quantity }: CountableItem,
 ): string | undefined {
-  if (definition.aggregate === 'unique') return value;
+  if (definition.aggregate === 'unique') return value === undefined ? undefined : keptText(value);
   return definition.aggregate === 'max' ? toText(fromStored(quantity)) : undefined;
+}
+
+function keptText(value: string): string {
+  return Buffer.byteLength(value) > KEPT_TEXT_BYTES_MAX ? hash('sha256', value, 'hex') : value;
 }

@@ -6,6 +6,7 @@ export {
   countedValue,
   counterKey,
   counterOf,
+  KEPT_TEXT_BYTES_MAX,
   keepsValues,
   tooLarge,
 } from './counter.js';

@@ -1,4 +1,5 @@
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
+import { KEPT_TEXT_BYTES_MAX } from '../counters/index.js';
 import { type OwnTables, SHARED_TABLES } from '../storage/index.js';
 import { ITEM_SIGN } from '../usage/index.js';
 import type { CounterSums, DefinedCounterRow } from './counter-store.js';
@@ -14,6 +15,8 @@ const IS_LEFT = `item.source = 'correction'`;
 /** The first 60 bits of the SHA-256 of a text. */
 const hashOf = (text: string) =>
   `toInt256(bitShiftRight(reinterpretAsUInt64(reverse(substring(SHA256(${text}), 1, 8))), 4))`;
+/** The text that a counter keeps of a dimension value, which follows the first character of `value`. */
+const KEPT_TEXT = `if(length(value) > ${KEPT_TEXT_BYTES_MAX + 1}, lower(hex(SHA256(substring(value, 2)))), substring(value, 2))`;
 const named = (field: string) => `JSONExtractString(item.cumulative, '${field}')`;
 
 /**
@@ -51,9 +54,7 @@ export async function sumCountedItems(
     max: 'maxIf(toDecimal256(value, 18), items > 0)',
     unique: `toDecimal256(uniqExactIf(value, items > 0 AND value != ''), 18)`,
   }[aggregate];
-  const keptText = { sum: undefined, count: undefined, max: 'value', unique: 'substring(value, 2)' }[
-    aggregate
-  ];
+  const keptText = { sum: undefined, count: undefined, max: 'value', unique: KEPT_TEXT }[aggregate];
   const valueCount = keptText === undefined ? '0' : `countIf(items > 0 AND value != '')`;
   const values = keptText === undefined ? '0' : `sumIf(${hashOf(keptText)} * items, value != '')`;
   const params = Object.fromEntries(by.map((name, index) => [`by_${index}`, name]));
