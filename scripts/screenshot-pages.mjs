@@ -15,11 +15,16 @@ export function pagesOf(prepared) {
       name: 'usage-amount',
       path: 'usage?last=604800&status=processed&metric=llm.output_tokens&currency=USD',
     },
-    { name: 'usage-event', path: `usage?subject_id=${CUSTOMER}`, act: (page) => firstRow(page) },
+    {
+      name: 'usage-event',
+      path: `usage?status=processed&subject_id=${CUSTOMER}`,
+      act: (page) => firstRow(page),
+    },
     {
       name: 'usage-selected',
       path: `usage?subject_id=${CUSTOMER}`,
-      act: (page) => page.locator('tbody').getByRole('checkbox').first().check(),
+      // A voided event cannot be selected.
+      act: (page) => page.locator('tbody').getByRole('checkbox', { disabled: false }).first().check(),
     },
     { name: 'usage-correct', path: `usage?last=86400&subject_id=${CUSTOMER}&correct=matching` },
     { name: 'usage-corrections', path: 'usage/corrections' },
