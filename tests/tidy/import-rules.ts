@@ -36,6 +36,7 @@ const DATABASE_VALUES_FOR_ALL = new Set([
   'TenantTx',
   'withAdvisoryLock',
   'isBackupUnderWay',
+  'isCausedByValues',
   'isUnavailable',
   'isTenantMoving',
   'isUniqueViolation',

@@ -109,7 +109,7 @@ export class PipelineFixture {
       stage: (stage: BatchStage) => {
         this.stages.push(stage);
         if (stage === this.killAfter && this.killsAfterPasses-- <= 0)
-          throw new Error(`killed after ${stage}`);
+          throw Object.assign(new Error(`killed after ${stage}`), { code: 'ECONNRESET' });
       },
       batch: () => {},
       ended: (work: EndedWork) => this.ended.push(work),

@@ -23,6 +23,7 @@ import {
   takeFailedEvents,
 } from './batch-store.js';
 import { deferReprocess, moveBehindDeferred, readHeldBack } from './defer.js';
+import type { CarefulTurn } from './deferred-turns.js';
 import { EventBody } from './event.js';
 import { type EventIds, forgetEventIds } from './event-id-store.js';
 import { BATCH_ALLOWANCE_MS, TURN_ALLOWANCE_MS } from './event-time.js';
@@ -55,7 +56,7 @@ const REPROCESS_BYTES_MAX = 64 * 1_048_576;
 export type BatchSource =
   /** `mayBeDeferred`: whether a tenant may have deferred requests, behind which its new ones must go. */
   | { readonly kind: 'new'; readonly mayBeDeferred: boolean }
-  | { readonly kind: 'deferred'; readonly turn: DeferredTurn };
+  | { readonly kind: 'deferred'; readonly turn: DeferredTurn; readonly careful: CarefulTurn | undefined };
 
 export interface BatchOptions {
   readonly source: BatchSource;
@@ -80,8 +81,10 @@ export interface BatchOptions {
   readonly thread: ThreadTime;
   /** See `StagesInput`; shared by all batches of the worker that take new events. */
   readonly slowTenants: Set<string>;
+  /** Tenants whose events may have made a batch fail: their new events are deferred. */
+  readonly suspects: ReadonlySet<string>;
   /** Called as soon as the claim is known: another batch may start. */
-  readonly onClaimed: (events: number) => void;
+  readonly onClaimed: (segments: readonly ClaimedSegment[]) => void;
 }
 
 /**
@@ -97,18 +100,26 @@ export async function processBatch(
   deps: BatchDeps,
   options: BatchOptions,
 ): Promise<BatchCounts | undefined> {
-  const { source, eventsMax, rollup, eventIds, block, stages, turns, thread, slowTenants, onClaimed } =
-    options;
-  const { reprocessBytesMax = REPROCESS_BYTES_MAX, unprojectedBytesMax, alertsMax } = options;
+  const { source, eventsMax, rollup, eventIds, block, stages, turns, thread, slowTenants } = options;
+  const {
+    suspects,
+    onClaimed,
+    reprocessBytesMax = REPROCESS_BYTES_MAX,
+    unprojectedBytesMax,
+    alertsMax,
+  } = options;
   const heldBack = await readHeldBack(tx, unprojectedBytesMax);
   const claimed = heldBack.isAll ? [] : await claimFrom(tx, deps, source, eventsMax);
-  onClaimed(eventCountOf(claimed));
+  onClaimed(claimed);
   const [oldest] = claimed;
   if (oldest === undefined) return undefined;
   for (const { problem } of claimed) if (problem !== undefined) deps.observer.defect(problem);
   const { segments, moved } =
     source.kind === 'new'
-      ? await moveBehindDeferred(tx, deps.queue, claimed, { ...source, heldBack: heldBack.tenants })
+      ? await moveBehindDeferred(tx, deps.queue, claimed, {
+          ...source,
+          heldBack: new Set([...heldBack.tenants, ...suspects]),
+        })
       : { segments: claimed, moved: 0 };
   const putBack = (records: readonly SegmentRecord[]) =>
     source.kind === 'new' ? deps.queue.putBack(tx, records) : deps.queue.defer(tx, records);
@@ -118,13 +129,16 @@ export async function processBatch(
   const processedAtMs = deps.clock.nowMs();
   const posting = new BatchPosting(tx, deps.limits, processedAtMs);
   const counters = new BatchCounters(tx, { kind: 'write', memory: options.counterMemory });
-  const tenantMs = source.kind === 'new' ? BATCH_ALLOWANCE_MS : TURN_ALLOWANCE_MS;
+  const ofTurn =
+    source.kind === 'new'
+      ? { tenantMs: BATCH_ALLOWANCE_MS, careful: undefined }
+      : { tenantMs: TURN_ALLOWANCE_MS, careful: source.careful };
   const result = await rateAndEncode(
     tx,
     deps,
     {
       ...{ batchInput, posting, counters, rollup, processedAtMs },
-      ...{ block, turns, thread, tenantMs, slowTenants, alertsMax },
+      ...{ block, turns, thread, slowTenants, alertsMax, ...ofTurn },
     },
     { eventIds, shard: oldest.shard },
     stages,
@@ -156,7 +170,7 @@ function claimFrom(
   return queue.claimDeferred(tx, source.turn, eventsMax);
 }
 
-function eventCountOf(segments: readonly ClaimedSegment[]): number {
+export function eventCountOf(segments: readonly ClaimedSegment[]): number {
   return segments.reduce(
     (sum, { records }) => records.reduce((count, record) => count + record.eventCount, sum),
     0,

@@ -11,7 +11,9 @@ import {
   ratingInput,
 } from '../rules/index.js';
 import type { UsageItemRow } from '../usage/index.js';
+import type { CarefulTurn } from './deferred-turns.js';
 import type { AcceptedEvent, Envelope, EventGroup } from './event.js';
+import type { StageTime } from './event-time.js';
 
 /** The event met a bug of this service, not of its rules: it is stored and can be reprocessed. */
 export const DEFECT: Failure = {
@@ -53,6 +55,42 @@ interface Failure {
  * read.
  */
 export type DefectListener = (error: unknown, event?: AcceptedEvent) => void;
+
+export interface GroupRating {
+  readonly rules: BatchRules;
+  readonly onDefect: DefectListener;
+  readonly careful?: CarefulTurn | undefined;
+  readonly time: StageTime;
+  /** Whether no more events of a group's tenant may be rated. */
+  readonly isOver: (group: Pick<EventGroup, 'tenantId'>) => boolean;
+}
+
+/** Rates the events of a group, until it is over; returns their results. */
+export async function rateGroup(
+  group: EventGroup,
+  events: readonly AcceptedEvent[],
+  { rules, onDefect, careful, time, isOver }: GroupRating,
+): Promise<BatchEvent[]> {
+  const { tenantId, projectId } = group;
+  const envelopes = events.map((event) => readEnvelope(group, event, onDefect));
+  await rules.prepare(projectId, new Set(envelopes.flatMap((known) => known?.extractorRuleSetId ?? [])));
+  const tenantTime = time.of(tenantId);
+  const rated: BatchEvent[] = [];
+  for (const [index, event] of events.entries()) {
+    if (isOver(group)) break;
+    const envelope = envelopes[index];
+    const version = envelope && rules.at(projectId, envelope.extractorRuleSetId, envelope.facts.occurredAt);
+    const known = version instanceof Promise ? await version : version;
+    time.start();
+    rated.push(
+      careful?.begin(event) === true
+        ? givenUp(group, event, envelope, onDefect)
+        : rateBatchEvent(group, event, envelope, known, onDefect),
+    );
+    if (time.end(tenantTime)) await time.pause();
+  }
+  return rated;
+}
 
 /** Returns the event's envelope; undefined when its body cannot be read. */
 export function readEnvelope(
@@ -101,6 +139,17 @@ export function rateBatchEvent(
     onDefect(error, event);
     return failedWith(group, event, envelope, DEFECT);
   }
+}
+
+/** Returns an event as failed, because it makes its batch fail. */
+function givenUp(
+  group: EventGroup,
+  event: AcceptedEvent,
+  envelope: Envelope | undefined,
+  onDefect: DefectListener,
+): BatchEvent {
+  onDefect(new Error('no batch with this event succeeds'), event);
+  return failedWith(group, event, envelope ?? NO_ENVELOPE, DEFECT);
 }
 
 function outcomeOf(

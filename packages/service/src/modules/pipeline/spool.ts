@@ -118,6 +118,46 @@ export function createObjectSpool(store: ObjectStore): Spool {
   };
 }
 
+/** Time after which a sweep is tried again if a running batch prevented it. */
+const SWEEP_RETRY_MS = 1_000;
+/** Time after which the spool is swept again without a failure: a backup leaves files to which no row points. */
+const SWEEP_INTERVAL_MS = 600_000;
+
+interface SpoolSweepDeps {
+  readonly postgres: Postgres;
+  readonly spool: Spool;
+  readonly observer: { batchFailed(error: unknown): void };
+}
+
+/**
+ * Sweeps the spool of a worker at the start, after a failed batch, whose transaction may have left a file to which no
+ * row points, and now and then.
+ */
+export class SpoolSweeps {
+  readonly #deps: SpoolSweepDeps;
+  #dueMs = Number.POSITIVE_INFINITY;
+
+  constructor(deps: SpoolSweepDeps) {
+    this.#deps = deps;
+  }
+
+  /** Sweeps if it is time; never rejects. */
+  async sweepIfDue(): Promise<void> {
+    if (performance.now() >= this.#dueMs) await this.sweepNow();
+  }
+
+  /** Sweeps now, or in a later round if that is not possible; never rejects. */
+  async sweepNow(): Promise<void> {
+    const { postgres, spool, observer } = this.#deps;
+    this.#dueMs = performance.now() + SWEEP_RETRY_MS;
+    try {
+      if (await sweepSpool(postgres, spool)) this.#dueMs = performance.now() + SWEEP_INTERVAL_MS;
+    } catch (error) {
+      observer.batchFailed(error);
+    }
+  }
+}
+
 /** Selects the objects of rows; a crash may leave some of them to which no batch points. */
 export function spooledObjects(postgres: Postgres): ObjectKind {
   return {

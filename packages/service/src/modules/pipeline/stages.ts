@@ -15,9 +15,10 @@ import {
   inOrderOfCounters,
   type RatedEvents,
 } from './counting.js';
+import type { CarefulTurn } from './deferred-turns.js';
 import type { AcceptedEvent } from './event.js';
 import { type EventTimeOptions, StageTime } from './event-time.js';
-import { type BatchEvent, type BatchRules, isProcessed, rateBatchEvent, readEnvelope } from './rating.js';
+import { type BatchRules, type GroupRating, isProcessed, rateGroup } from './rating.js';
 import type { RollupDimensions } from './rollup-dimensions.js';
 
 export interface StagesInput extends BatchResultOptions, EventTimeOptions {
@@ -30,6 +31,7 @@ export interface StagesInput extends BatchResultOptions, EventTimeOptions {
   readonly posting: Pick<BatchPosting, 'prepare'>;
   readonly counters: CountersOfBatch;
   readonly rollup: Pick<RollupDimensions, 'prepare' | 'excludedDimensionsOf'>;
+  readonly careful?: CarefulTurn | undefined;
 }
 
 /**
@@ -67,14 +69,17 @@ interface PostedSlice<Events extends RatedEvents> {
 class BatchStages {
   readonly #input: StagesInput;
   readonly #result: BatchResultBuilder;
-  readonly #ratingTime: StageTime;
+  readonly #rating: GroupRating;
   readonly #encodingTime: StageTime;
   readonly #counting: CountingStage;
 
   constructor(input: StagesInput, result: BatchResultBuilder) {
     this.#input = input;
     this.#result = result;
-    this.#ratingTime = new StageTime(input);
+    const { rules, onDefect, careful, slowTenants } = input;
+    const isOver = ({ tenantId }: Pick<BatchGroup, 'tenantId'>) =>
+      slowTenants.has(tenantId) || careful?.isOver === true;
+    this.#rating = { rules, onDefect, careful, time: new StageTime(input), isOver };
     this.#encodingTime = new StageTime(input);
     this.#counting = new CountingStage(input.counters);
   }
@@ -82,14 +87,14 @@ class BatchStages {
   /** Rates events; defers those for which their tenant has no time left. */
   async rate(slice: readonly NewEvents[]): Promise<RatedEvents[]> {
     const ratedSlice: RatedEvents[] = [];
-    this.#ratingTime.resume();
+    this.#rating.time.resume();
     for (const { group, events } of slice) {
-      if (this.#input.slowTenants.has(group.tenantId)) {
+      if (this.#rating.isOver(group)) {
         this.#result.deferGroup(group, events);
         continue;
       }
       this.#result.addDuplicates(group, group.events.length - events.length);
-      const rated = await this.#rateGroup(group, events);
+      const rated = await rateGroup(group, events, this.#rating);
       this.#result.deferEvents(group, events.slice(rated.length));
       ratedSlice.push({ group, events, rated });
     }
@@ -126,25 +131,5 @@ class BatchStages {
       }
       group.body.close();
     }
-  }
-
-  /** Rates the events of a group until the tenant's time ends; returns their results. */
-  async #rateGroup(group: BatchGroup, events: readonly AcceptedEvent[]): Promise<BatchEvent[]> {
-    const { rules, onDefect, slowTenants } = this.#input;
-    const { tenantId, projectId } = group;
-    const envelopes = events.map((event) => readEnvelope(group, event, onDefect));
-    await rules.prepare(projectId, new Set(envelopes.flatMap((known) => known?.extractorRuleSetId ?? [])));
-    const time = this.#ratingTime.of(tenantId);
-    const rated: BatchEvent[] = [];
-    for (const [index, event] of events.entries()) {
-      if (slowTenants.has(tenantId)) break;
-      const envelope = envelopes[index];
-      const version = envelope && rules.at(projectId, envelope.extractorRuleSetId, envelope.facts.occurredAt);
-      const known = version instanceof Promise ? await version : version;
-      this.#ratingTime.start();
-      rated.push(rateBatchEvent(group, event, envelope, known, onDefect));
-      if (this.#ratingTime.end(time)) await this.#ratingTime.pause();
-    }
-    return rated;
   }
 }

@@ -1,12 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Postgres, transaction } from '../../platform/postgres/index.js';
+import type { ClaimedSegment } from '../../platform/queue/index.js';
 import { type ThreadTime, threadTime } from '../../platform/thread-time.js';
 import { Turns } from '../../platform/turns.js';
 import { pause, retryPauseMs, Wakeup } from '../../platform/wakeup.js';
 import { CounterMemory } from '../counters/index.js';
 import { UsageBlock } from '../usage/index.js';
-import { type BatchDeps, type BatchSource, processBatch } from './batch.js';
-import { DeferredTurns, readHeldBack } from './defer.js';
+import { type BatchDeps, type BatchSource, eventCountOf, processBatch } from './batch.js';
+import { readHeldBack } from './defer.js';
+import { DeferredTurns, isCausedByEvents } from './deferred-turns.js';
 import { EventIds } from './event-id-store.js';
 import {
   type BatchCounts,
@@ -16,7 +18,7 @@ import {
   StageClock,
 } from './observer.js';
 import { createRollupDimensions, type RollupDimensions } from './rollup-dimensions.js';
-import { sweepSpool } from './spool.js';
+import { SpoolSweeps } from './spool.js';
 import { ClaimTurns, IDLE_POLL_MS } from './turns.js';
 
 const BATCH_EVENTS_MAX = 20_000;
@@ -28,10 +30,6 @@ const DEFERRED_CONNECTIONS = 1;
 /** While other batches run, deferred events pause for this multiple of the time that they ran. */
 const REST_FACTOR = 2;
 const REST_MS_MAX = 1_000;
-/** Time after which a sweep of the spool is tried again if a running batch prevented it. */
-const SWEEP_RETRY_MS = 1_000;
-/** Time after which the spool is swept again without a failure: a backup leaves files to which no row points. */
-const SWEEP_INTERVAL_MS = 600_000;
 
 export interface PipelineWorkerOptions {
   readonly batchEventsMax?: number;
@@ -94,8 +92,9 @@ class LoopWorker implements PipelineWorker {
   #mayBeDeferred = true;
   /** Tenants whose events were too slow for a batch; concurrent batches defer their events too, to save the time. */
   readonly #slowTenants = new Set<string>();
-  /** The time to sweep the spool again, because the last sweep was not possible. */
-  #sweepDueMs = Number.POSITIVE_INFINITY;
+  /** Tenants of batches that failed because of their events, which are deferred, so that each tenant fails alone. */
+  readonly #suspects = new Set<string>();
+  readonly #sweeps: SpoolSweeps;
   /** Number of running batches of events that are not deferred. */
   #inHand = 0;
   readonly #stats: PipelineStats = {
@@ -120,6 +119,7 @@ class LoopWorker implements PipelineWorker {
     this.#thread = options.thread ?? threadTime;
     this.#deferredTurns = new DeferredTurns(batchEventsMax);
     this.#rollup = createRollupDimensions(deps.postgres);
+    this.#sweeps = new SpoolSweeps(deps);
     // A batch holds one connection and reads rules on another: with fewer, batches would wait for each other for ever.
     const connectionsMin = loops * CONNECTIONS_PER_LOOP + DEFERRED_CONNECTIONS;
     if ((deps.postgres.pool.options.max ?? 0) < connectionsMin) {
@@ -137,7 +137,7 @@ class LoopWorker implements PipelineWorker {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    await this.#sweepNow();
+    await this.#sweeps.sweepNow();
     const loops = Array.from({ length: this.#loops }, () => this.#loop(signal));
     await Promise.all([...loops, this.#deferredLoop(signal)]);
   }
@@ -157,13 +157,13 @@ class LoopWorker implements PipelineWorker {
         await this.#turns.gather(signal);
         if (!signal.aborted) await this.#newBatch(block, endTurn);
         failures = 0;
-        if (performance.now() >= this.#sweepDueMs) await this.#sweepNow();
+        await this.#sweeps.sweepIfDue();
       } catch (error) {
         endTurn();
         this.#stats.failures++;
         this.#deps.observer.batchFailed(error);
         await pause(retryPauseMs(++failures), signal);
-        await this.#sweepNow();
+        await this.#sweeps.sweepNow();
         // The events of the failed batch are waiting again, and another loop may be about to sleep.
         this.notify('waiting');
       } finally {
@@ -174,7 +174,10 @@ class LoopWorker implements PipelineWorker {
 
   async #newBatch(block: UsageBlock, endTurn: () => void): Promise<BatchCounts | undefined> {
     let isInHand = false;
-    const onClaimed = (events: number) => {
+    const tenantIds = new Set<string>();
+    const onClaimed = (segments: readonly ClaimedSegment[]) => {
+      const events = eventCountOf(segments);
+      for (const { records } of segments) for (const { scope } of records) tenantIds.add(scope.tenantId);
       if (this.#turns.claimed(events)) this.#deps.onFullClaim?.();
       isInHand = events > 0;
       if (isInHand) this.#inHand++;
@@ -183,7 +186,13 @@ class LoopWorker implements PipelineWorker {
     const source = { kind: 'new', mayBeDeferred: this.#mayBeDeferred } as const;
     const turns = new Turns(this.#thread.nowMs);
     try {
-      return await this.#batch({ source, eventsMax: this.#eventsMax, block, turns, onClaimed });
+      const counts = await this.#batch({ source, eventsMax: this.#eventsMax, block, turns, onClaimed });
+      // Suspects among them have deferred events now, and the next ones queue behind those.
+      for (const tenantId of tenantIds) this.#suspects.delete(tenantId);
+      return counts;
+    } catch (error) {
+      if (isCausedByEvents(error)) for (const tenantId of tenantIds) this.#suspects.add(tenantId);
+      throw error;
     } finally {
       if (isInHand) this.#inHand--;
     }
@@ -204,7 +213,7 @@ class LoopWorker implements PipelineWorker {
         this.#stats.failures++;
         this.#deps.observer.batchFailed(error);
         await pause(retryPauseMs(++failures), signal);
-        await this.#sweepNow();
+        await this.#sweeps.sweepNow();
       }
     }
   }
@@ -224,11 +233,16 @@ class LoopWorker implements PipelineWorker {
       return undefined;
     }
     this.#deferredTurns.after = turn;
-    const source = { kind: 'deferred', turn } as const;
-    const eventsMax = this.#deferredTurns.eventsOf(turn.tenantId);
-    const counts = await this.#batch({ source, eventsMax, block, turns, onClaimed: () => {} });
-    if (counts !== undefined) this.#deferredTurns.learn(turn.tenantId, counts);
-    return counts;
+    const { eventsMax, careful } = this.#deferredTurns.begin(turn);
+    const source = { kind: 'deferred', turn, careful } as const;
+    try {
+      const counts = await this.#batch({ source, eventsMax, block, turns, onClaimed: () => {} });
+      if (counts !== undefined) this.#deferredTurns.learn(turn, counts);
+      return counts;
+    } catch (error) {
+      if (isCausedByEvents(error)) this.#deferredTurns.failed(turn);
+      throw error;
+    }
   }
 
   /** Pauses in proportion to the turn, if other batches run. */
@@ -242,7 +256,7 @@ class LoopWorker implements PipelineWorker {
     readonly eventsMax: number;
     readonly block: UsageBlock;
     readonly turns: Turns;
-    readonly onClaimed: (events: number) => void;
+    readonly onClaimed: (segments: readonly ClaimedSegment[]) => void;
   }): Promise<BatchCounts | undefined> {
     const { postgres, observer, onCommitted } = this.#deps;
     const started = performance.now();
@@ -259,6 +273,7 @@ class LoopWorker implements PipelineWorker {
         return this.#counterMemory;
       },
       thread: this.#thread,
+      suspects: this.#suspects,
       slowTenants: batch.source.kind === 'new' ? this.#slowTenants : new Set<string>(),
       stages,
     };
@@ -280,19 +295,5 @@ class LoopWorker implements PipelineWorker {
       this.#deferredWakeup.notify();
     }
     return counts;
-  }
-
-  /**
-   * Sweeps the spool at the start, after a failed batch, whose transaction may have left a file to which no row points,
-   * and now and then. If this is not possible now, a later round does it. Never rejects.
-   */
-  async #sweepNow(): Promise<void> {
-    this.#sweepDueMs = performance.now() + SWEEP_RETRY_MS;
-    try {
-      if (await sweepSpool(this.#deps.postgres, this.#deps.spool))
-        this.#sweepDueMs = performance.now() + SWEEP_INTERVAL_MS;
-    } catch (error) {
-      this.#deps.observer.batchFailed(error);
-    }
   }
 }

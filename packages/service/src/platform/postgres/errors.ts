@@ -24,6 +24,9 @@ const UNAVAILABLE_STATES = new Set([
 /** Class 08: connection exceptions. */
 const CONNECTION_EXCEPTION = /^08[0-9A-Z]{3}$/;
 
+/** Classes of errors about values: those of a type, of a number of rows, of a constraint, and of a limit. */
+const VALUE_ERROR = /^(21|22|23|54)[0-9A-Z]{3}$/;
+
 const UNAVAILABLE_SYSTEM_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -67,6 +70,11 @@ export function isServerError(error: unknown): boolean {
 /** Returns whether a write was refused because its tenant is moving to another cell, or has moved. */
 export function isTenantMoving(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === TENANT_MOVING;
+}
+
+/** Returns whether a statement failed because of its values, so that it fails again with them. */
+export function isCausedByValues(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && VALUE_ERROR.test(error.code ?? '');
 }
 
 /** Whether a row violates a unique constraint, or the named one. */

@@ -36,6 +36,7 @@ export {
 export { type EmbeddedPostgres, type PostgresConnection, startEmbeddedPostgres } from './embedded.js';
 export { endConnections } from './end-connections.js';
 export {
+  isCausedByValues,
   isForbidden,
   isForeignKeyViolation,
   isMissingTable,
