@@ -1,6 +1,11 @@
 import { type Static, Type } from 'typebox';
 import { closed, DecimalText, decimalInput, mapOf } from './common.js';
-import { CURRENCY_PATTERN, METRIC_PATTERN, RULE_SET_DIMENSIONS_MAX } from './limits.js';
+import {
+  CURRENCY_PATTERN,
+  LEASE_DIMENSIONS_BYTES_MAX,
+  METRIC_PATTERN,
+  RULE_SET_DIMENSIONS_MAX,
+} from './limits.js';
 
 /** Upper bound of the amounts and quantities that one lease holds. */
 export const LEASE_HOLDS_MAX = 20;
@@ -55,7 +60,8 @@ export const DimensionInputs = mapOf(DimensionInput, {
   maxProperties: RULE_SET_DIMENSIONS_MAX,
   description:
     'Dimensions of the work: the lease is then also reserved in limits on these values, and pays only for events ' +
-    'with all of them. Without them, limits on a dimension are left out.',
+    'with all of them. Without them, limits on a dimension are left out. With those of the parent lease, at most ' +
+    `${RULE_SET_DIMENSIONS_MAX}, and ${LEASE_DIMENSIONS_BYTES_MAX} bytes of names and values together.`,
 });
 
 export const LeaseDimensions = mapOf(Type.String(), {

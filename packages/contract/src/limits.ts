@@ -16,6 +16,8 @@ export const RULE_SET_EXTRACTORS_MAX = 100;
 export const RULE_SET_DIMENSIONS_MAX = 32;
 /** Characters of a dimension of an event, and of a value that it is compared with. */
 export const DIMENSION_VALUE_CHARS_MAX = 4_096;
+/** UTF-8 bytes of the names and values of the dimensions of a budget lease together, those of its parent included. */
+export const LEASE_DIMENSIONS_BYTES_MAX = 4 * 1_024;
 /** Paths whose quantities one charge item extractor subtracts. */
 export const LESS_PATHS_MAX = 8;
 /** Largest number of bands of one number dimension. */

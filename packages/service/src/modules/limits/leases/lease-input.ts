@@ -1,4 +1,9 @@
-import type { CreateLeaseBody, LeaseHoldInput } from '@tollgate/contract';
+import {
+  type CreateLeaseBody,
+  LEASE_DIMENSIONS_BYTES_MAX,
+  type LeaseHoldInput,
+  RULE_SET_DIMENSIONS_MAX,
+} from '@tollgate/contract';
 import { invalidRequest } from '../../../kernel/errors.js';
 import { parseJson } from '../../../kernel/json/json.js';
 import { present } from '../../../kernel/present.js';
@@ -21,10 +26,31 @@ export function leaseInput(body: CreateLeaseBody, rawBody: Buffer): LeaseInput {
     isPlain: body.holds === undefined,
     holds: body.holds === undefined ? [plainHoldOf(body, fields)] : holdsOf(body, fields),
     metric: body.metric ?? null,
-    dimensions: parsedDimensionTexts(fields.dimensions),
+    dimensions: boundedDimensions(parsedDimensionTexts(fields.dimensions)),
     parentId: body.parent_lease_id,
     ttlSeconds: body.ttl_seconds,
   };
+}
+
+/**
+ * Returns the dimensions of a lease. They are stored with it and with its parts, and one batch may read thousands of
+ * leases, so they are small.
+ *
+ * @throws DomainError `invalid_request` when they are too many or too large
+ */
+export function boundedDimensions(dimensions: LeaseInput['dimensions']): LeaseInput['dimensions'] {
+  const bytes = [...dimensions].flat().reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  if (dimensions.size > RULE_SET_DIMENSIONS_MAX)
+    throw invalidRequest(
+      'dimensions',
+      `expected at most ${RULE_SET_DIMENSIONS_MAX} (RULE_SET_DIMENSIONS_MAX) with those of the parent lease`,
+    );
+  if (bytes > LEASE_DIMENSIONS_BYTES_MAX)
+    throw invalidRequest(
+      'dimensions',
+      `expected names and values of at most ${LEASE_DIMENSIONS_BYTES_MAX} bytes together (LEASE_DIMENSIONS_BYTES_MAX)`,
+    );
+  return dimensions;
 }
 
 function plainHoldOf({ amount, currency }: CreateLeaseBody, fields: Fields): AskedHold {

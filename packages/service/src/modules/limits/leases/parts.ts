@@ -6,6 +6,7 @@ import type { RuleAtLevel } from '../check/limit-status.js';
 import { areSameSubject, type LimitedSubject, type SubjectLevel } from '../rules/route-rules.js';
 import { type AskedHold, type Hold, type HoldUnit, type Lease, type LeaseInput, unitKey } from './lease.js';
 import { heldRule, heldRuleKey } from './lease-changes.js';
+import { boundedDimensions } from './lease-input.js';
 
 /** Upper bound of the leases that a lease is a part of, one in the other. */
 const LEASE_ANCESTORS_MAX = 32;
@@ -20,7 +21,7 @@ interface PartRequest {
  * Returns the input with the work of the parent lease, which a part of it has too, so that usage of the part is usage
  * of the parent.
  *
- * @throws DomainError `invalid_request` when the part asks for other work
+ * @throws DomainError `invalid_request` when the part asks for other work, or has too many dimensions with its parent's
  */
 export function withWorkOf(parent: Lease, input: LeaseInput): LeaseInput {
   const { metric, dimensions } = parent;
@@ -34,7 +35,7 @@ export function withWorkOf(parent: Lease, input: LeaseInput): LeaseInput {
   return {
     ...input,
     metric: input.metric ?? metric,
-    dimensions: new Map([...dimensions, ...input.dimensions]),
+    dimensions: boundedDimensions(new Map([...dimensions, ...input.dimensions])),
   };
 }
 
