@@ -23,7 +23,7 @@ export const ERRORS = {
   rule_set_not_published: {
     status: 409,
     statusInBody: 400,
-    message: 'The rule set is not published. Publish it first.',
+    message: 'The rule set is a draft or archived. Send events to a published one.',
   },
   rule_set_archived: { status: 409, message: 'The rule set is archived.' },
   pricing_rule_set_limit_reached: {

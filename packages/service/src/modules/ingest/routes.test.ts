@@ -198,7 +198,11 @@ describe('batch ingest', () => {
     });
     expect([refused.status, refused.json().code]).toEqual([400, code]);
     expect(refused.json().error).toContain('events[1]');
-    expect(refused.json().details).toHaveLength(1);
+    const message =
+      code === 'rule_set_not_found'
+        ? 'expected a rule set of this project'
+        : 'expected a published rule set; this one is a draft or archived';
+    expect(refused.json().details).toEqual([{ path: 'events[1].extractor_rule_set_id', message }]);
     await expectNothingQueued();
   });
 

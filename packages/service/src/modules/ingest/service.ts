@@ -25,10 +25,14 @@ export interface IngestDeps {
   readonly pendingBytesMax?: number;
 }
 
+/** For each rule set that takes no events, the error of a single event, and what is wrong with that of a batch. */
 const REFUSALS = {
-  absent: 'rule_set_not_found',
-  unpublished: 'rule_set_not_published',
-} as const satisfies Record<Exclude<Publication, 'published'>, ErrorCode>;
+  absent: { code: 'rule_set_not_found', finding: 'expected a rule set of this project' },
+  unpublished: {
+    code: 'rule_set_not_published',
+    finding: 'expected a published rule set; this one is a draft or archived',
+  },
+} as const satisfies Record<Exclude<Publication, 'published'>, { code: ErrorCode; finding: string }>;
 
 /**
  * Accepts events: checks them, gives them ids and makes them durable; everything else follows after the response. The
@@ -103,7 +107,7 @@ export class IngestService {
     const { publications } = this.#deps;
     if (!publications.isKnownPublished(project, ruleSetId)) {
       const publication = (await publications.read(project, [ruleSetId])).get(ruleSetId) ?? 'absent';
-      if (publication !== 'published') throw new DomainError(REFUSALS[publication]);
+      if (publication !== 'published') throw new DomainError(REFUSALS[publication].code);
     }
     const { tenantId, projectId } = project;
     const id = rawEventHex(tenantId, projectId, event.occurred_at, event.idempotency_key);
@@ -173,8 +177,8 @@ export class IngestService {
     for (const [ruleSetId, index] of uses) {
       const publication = found.get(ruleSetId) ?? 'absent';
       if (publication === 'published') continue;
-      const path = `events[${index}].extractor_rule_set_id`;
-      findings.add(REFUSALS[publication], path, `the rule set is ${publication}`);
+      const { code, finding } = REFUSALS[publication];
+      findings.add(code, `events[${index}].extractor_rule_set_id`, finding);
     }
     findings.throwIfAny({ inBatch: true });
   }
