@@ -1,8 +1,7 @@
 import { NAME_CHARS_MAX, type PricingAlias, type PricingRule } from '@tollgate/contract';
-import { groupBy } from '../../../kernel/maps.js';
 import { type ConvertedRow, convertRow, type PriceRow } from './convert-row.js';
 import { modelIs } from './match-expression.js';
-import { modelAliases, type PricedModel } from './model-aliases.js';
+import { modelAliases, type PricedModel, type TableModel } from './model-aliases.js';
 import { type ModelSelection, matchesGlob } from './model-selection.js';
 
 /** The table cannot be imported with these options; the message is one sentence with the reason. */
@@ -94,6 +93,7 @@ const quoted = (text: string): string => `"${text}"`;
 class Conversion implements Omit<ConvertedTable, 'models' | 'promptSizes'> {
   readonly #rulesByModel = new Map<string, readonly PricingRule[]>();
   readonly #priced: PricedModel[] = [];
+  readonly #unpriced: TableModel[] = [];
   readonly #promptSizes = new Set<number>();
   readonly notModels: string[] = [];
   readonly withoutTokenPrice: string[] = [];
@@ -113,7 +113,7 @@ class Conversion implements Omit<ConvertedTable, 'models' | 'promptSizes'> {
   }
 
   finish(): ConvertedTable {
-    const aliasesByModel = groupBy(modelAliases(this.#priced), ({ value }) => value);
+    const aliasesByModel = modelAliases(this.#priced, this.#unpriced);
     const models = Array.from(this.#rulesByModel, ([model, rules]) => {
       return { model, condition: modelIs(model), rules, aliases: aliasesByModel.get(model) ?? [] };
     });
@@ -131,7 +131,10 @@ class Conversion implements Omit<ConvertedTable, 'models' | 'promptSizes'> {
         pricing_unit,
       ]);
       this.#priced.push({ model, provider, prices: JSON.stringify(prices) });
-    } else if (converted.refused.length === 0) this.withoutTokenPrice.push(model);
+    } else {
+      this.#unpriced.push({ model, provider });
+      if (converted.refused.length === 0) this.withoutTokenPrice.push(model);
+    }
     for (const size of converted.promptSizes) this.#promptSizes.add(size);
     for (const { metric } of converted.fallbacks) note(this.fallbacks, metric, model);
     for (const key of converted.leftOut) note(this.leftOut, key, model);

@@ -12,6 +12,12 @@ const TABLE = `{
   "gateway/openai/gpt-5-mini": {"litellm_provider": "gateway", "mode": "chat", "input_cost_per_token": 5e-07},
   "azure/only": {"litellm_provider": "azure", "mode": "chat", "input_cost_per_token": 1e-06},
   "xai/only": {"litellm_provider": "xai", "mode": "chat", "input_cost_per_token": 2e-06},
+  "tiers/max": {"litellm_provider": "tiers", "mode": "chat", "input_cost_per_token": 4e-06},
+  "tiers/max-2025-07-28": {"litellm_provider": "tiers", "mode": "chat", "tiered_pricing": [{"input_cost_per_token": 5e-06}]},
+  "max-2025-07-28": {"litellm_provider": "tiers", "mode": "chat"},
+  "gateway/max-2026-01-01": {"litellm_provider": "gateway", "mode": "chat"},
+  "images/large": {"litellm_provider": "images", "mode": "image_generation", "input_cost_per_token": 1e-06},
+  "large": {"litellm_provider": "openai", "mode": "image_generation", "input_cost_per_pixel": 1e-06},
   "gpt-4o-2024-08-06": {"litellm_provider": "openai", "mode": "chat", "input_cost_per_token": 2.5e-06}
 }`;
 const { models } = convertPriceTable(parseLossless(TABLE), {
@@ -43,6 +49,15 @@ it.each<[string, string]>([
   ['gpt-5-mini-search', '0'],
   // Two providers, two prices.
   ['only', '0'],
+  // The table has these models, without a price per token.
+  ['tiers/max-2025-07-28', '0'],
+  ['max-2025-07-28', '0'],
+  ['large', '0'],
+  // And these are models with a price.
+  ['tiers/max-2025-08-01', '0.004'],
+  ['max-2025-07-29', '0.004'],
+  ['max-2026-01-01', '0.004'],
+  ['images/large', '0.001'],
 ])('a thousand tokens of %s cost %s', (model, amount) => {
   const extractor = {
     dimensions: [{ name: 'model', path: 'model', type: 'string' as const }],
@@ -54,4 +69,9 @@ it.each<[string, string]>([
   });
   const [item] = itemsOf(rate(extractor, JSON.stringify({ model, n: 1_000 }), {}, [pricing]));
   expect(item?.amount).toBe(amount);
+});
+
+it('has each pattern once', () => {
+  const patterns = models.flatMap(({ aliases }) => aliases.map(({ pattern }) => pattern));
+  expect(new Set(patterns).size).toBe(patterns.length);
 });

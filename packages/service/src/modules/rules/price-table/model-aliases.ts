@@ -1,9 +1,14 @@
 import { ALIAS_CHARS_MAX, type PricingAlias } from '@tollgate/contract';
+import { groupBy } from '../../../kernel/maps.js';
 
-/** A model that has rules. */
-export interface PricedModel {
+/** A model of the table. */
+export interface TableModel {
   readonly model: string;
   readonly provider: unknown;
+}
+
+/** A model that has rules. */
+export interface PricedModel extends TableModel {
   /** Equal for models that cost the same. */
   readonly prices: string;
 }
@@ -17,13 +22,17 @@ const DATED = /[-@]202\d/;
 const DATE_PATTERNS = ['-202*', '@202*'];
 
 /**
- * Returns other names under which the models of a table are reported: with the prefix of their provider
+ * Returns other names under which the models of a table are reported, by model: with the prefix of their provider
  * (`openai/gpt-5-mini`), without it (`gemini/gemini-2.5-pro`), and with a release date after them. A name that fits
  * models with different prices is not an alias. A name with the prefix of a provider means that provider's model, even
- * if a gateway in the same table has another price for it.
+ * if a gateway in the same table has another price for it. A model without rules stays unpriced: an alias of its name
+ * for itself comes before a pattern that it fits.
  */
-export function modelAliases(models: readonly PricedModel[]): PricingAlias[] {
-  const known = new Set(models.map(({ model }) => model));
+export function modelAliases(
+  models: readonly PricedModel[],
+  unpriced: readonly TableModel[],
+): ReadonlyMap<string, readonly PricingAlias[]> {
+  const known = new Set([...models, ...unpriced].map(({ model }) => model));
   const withPrefix = clearNames(models, prefixed, known);
   const withoutPrefix = clearNames(
     models,
@@ -31,16 +40,59 @@ export function modelAliases(models: readonly PricedModel[]): PricingAlias[] {
     new Set([...known, ...withPrefix.map(([name]) => name)]),
   );
   const others = [...withPrefix, ...withoutPrefix];
-  const names = [...models.map(({ model }) => [model, model] as const), ...others];
+  const exact = others.map(([pattern, named]) => ({ named, pattern, value: named.model }));
+  const names = [...models.map((named) => [named.model, named] as const), ...others];
+  const kept = unpricedNames(unpriced, new Set(names.map(([name]) => name)));
   const dated = names
     .filter(([name]) => !DATED.test(name))
-    .flatMap(([name, model]) => DATE_PATTERNS.map((date) => [name + date, model] as const));
-  return [...others, ...dated]
-    .filter(
-      ([pattern, model]) =>
-        !model.includes('*') && pattern.length <= ALIAS_CHARS_MAX && model.length <= ALIAS_CHARS_MAX,
-    )
-    .map(([pattern, value]) => ({ dimension: 'model', pattern, value }));
+    .flatMap(([name, named]) => datedAliases(name, named, kept));
+  const aliases = [...exact, ...dated].filter(
+    ({ pattern, value }) =>
+      !value.includes('*') && pattern.length <= ALIAS_CHARS_MAX && value.length <= ALIAS_CHARS_MAX,
+  );
+  const byModel = groupBy(aliases, ({ named }) => named.model);
+  return new Map(
+    Array.from(byModel, ([model, own]) => [
+      model,
+      own.map(({ pattern, value }) => ({ dimension: 'model', pattern, value })),
+    ]),
+  );
+}
+
+/** A model, and an alias that its rule set needs. */
+interface NeededAlias extends Omit<PricingAlias, 'dimension'> {
+  readonly named: PricedModel;
+}
+
+/** Returns the aliases of a name with release dates, after those names of its provider that stay unpriced. */
+function datedAliases(
+  name: string,
+  named: PricedModel,
+  unpriced: ReadonlyMap<unknown, ReadonlySet<string>>,
+): NeededAlias[] {
+  const kept = [...(unpriced.get(named.provider) ?? [])];
+  return DATE_PATTERNS.flatMap((date) => [
+    ...kept
+      .filter((each) => each.startsWith(name + date.slice(0, -1)))
+      .map((each) => ({ named, pattern: each, value: each })),
+    { named, pattern: name + date, value: named.model },
+  ]);
+}
+
+/** Returns the names of models without rules, by provider; names of models with rules are left out. */
+function unpricedNames(
+  unpriced: readonly TableModel[],
+  priced: ReadonlySet<string>,
+): ReadonlyMap<unknown, ReadonlySet<string>> {
+  const names = new Map<unknown, Set<string>>();
+  for (const each of unpriced) {
+    const own = names.get(each.provider) ?? new Set();
+    names.set(each.provider, own);
+    for (const name of [each.model, prefixed(each), shortened(each)]) {
+      if (name !== undefined && !priced.has(name)) own.add(name);
+    }
+  }
+  return names;
 }
 
 /** Returns names that are not taken, each with its model: the first of several at one price. */
@@ -48,7 +100,7 @@ function clearNames(
   models: readonly PricedModel[],
   nameOf: (model: PricedModel) => string | undefined,
   taken: ReadonlySet<string>,
-): (readonly [name: string, model: string])[] {
+): (readonly [name: string, model: PricedModel])[] {
   const modelsByName = new Map<string, PricedModel[]>();
   for (const priced of models) {
     const name = nameOf(priced);
@@ -57,17 +109,17 @@ function clearNames(
   }
   return [...modelsByName].flatMap(([name, [first, ...rest]]) =>
     first !== undefined && rest.every(({ prices }) => prices === first.prices)
-      ? [[name, first.model] as const]
+      ? [[name, first] as const]
       : [],
   );
 }
 
-function prefixed({ model, provider }: PricedModel): string | undefined {
+function prefixed({ model, provider }: TableModel): string | undefined {
   if (typeof provider !== 'string' || provider === '') return undefined;
   return model.includes('/') ? undefined : `${provider}/${model}`;
 }
 
-function shortened({ model, provider }: PricedModel): string | undefined {
+function shortened({ model, provider }: TableModel): string | undefined {
   const slash = model.indexOf('/');
   if (typeof provider !== 'string' || slash <= 0 || slash === model.length - 1) return undefined;
   // `vertex_ai/…` belongs to the provider `vertex_ai-language-models`.
