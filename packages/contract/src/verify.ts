@@ -31,6 +31,7 @@ export const LEDGER_MEASURES = [
   'credits_left',
   'credits_out_of_bounds',
   'credits_that_never_expire',
+  'credit_amount',
 ] as const;
 export type LedgerMeasure = (typeof LEDGER_MEASURES)[number];
 
@@ -41,7 +42,8 @@ export const LedgerMeasureSchema = Type.Unsafe<LedgerMeasure>({
     'The compared number. The entries of a transaction must add up to 0; the balance and the owed amount of ' +
     'a wallet must equal its entries; the balance less the owed amount must equal its remaining credits less ' +
     'the debits that are not settled yet. No credit may have less than 0 or more than its amount left, or ' +
-    'anything after its expiry was posted, and each expiry of a credit must be noted in its wallet.',
+    'anything after its expiry was posted, and each expiry of a credit must be noted in its wallet. The amount of ' +
+    'a credit must equal the entries of its transaction.',
 });
 
 export const LedgerDifference = Type.Object(

@@ -39,6 +39,20 @@ const CREDITS = sql`
   where c.is_wrong
   group by 1, 2, 3, 4, 6`;
 
+/** The amounts that transactions have added as credits or by adjustments, next to the credits that they made. */
+const CREDIT_AMOUNTS = sql`
+  select tenant_id, project_id, coalesce(g.account_id, l.account_id) as account_id,
+    coalesce(g.currency, l.currency) as currency, transaction_id, 'credit_amount' as measure,
+    coalesce(l.added, 0) as expected, coalesce(g.amount, 0) as found
+  from (
+    select t.tenant_id, t.project_id, t.account_id, t.currency, t.id as transaction_id, -sum(e.amount) as added
+    from ledger_entries e
+    join ledger_transactions t on t.project_id = e.project_id and t.id = e.transaction_id
+    where e.ledger_account in ('credits', 'adjustments')
+    group by 1, 2, 3, 4, 5 having sum(e.amount) < 0
+  ) l
+  full join credit_grants g using (tenant_id, project_id, transaction_id)`;
+
 /** Transactions must have lines; the sum of one without lines is null. */
 const TRANSACTIONS = sql`
   select t.tenant_id, t.project_id, t.account_id, t.currency, t.id as transaction_id, 'transaction_sum' as measure,
@@ -65,7 +79,8 @@ const ORPHANS = sql`
 /**
  * Recounts the ledger on one snapshot of the database: every transaction adds up to zero; every wallet's balance and
  * debt are what its lines add up to; its worth is what is left of its credits less the unapplied debits; no credit has
- * more left than it held, and each will expire. Exact under any traffic; changes nothing.
+ * more left than it held, and each will expire; a credit is what its transaction has added. Exact under any traffic;
+ * changes nothing.
  *
  * @param differencesMax upper bound of the differences that are listed; all are counted
  */
@@ -78,7 +93,7 @@ export async function recountLedger(
       select (select count(*) from wallets) as wallets, (select count(*) from ledger_transactions) as transactions
     `.execute(tx);
     const found = [];
-    for (const compared of [TRANSACTIONS, ORPHANS, WALLETS, CREDITS]) {
+    for (const compared of [TRANSACTIONS, ORPHANS, WALLETS, CREDITS, CREDIT_AMOUNTS]) {
       found.push(await differencesIn(compared, differencesMax));
     }
     return {

@@ -49,6 +49,7 @@ describe('a recount', () => {
     expect(await found()).toEqual([
       ['transaction_sum', '0', 'nothing'],
       ['balance', '-2', '3'],
+      ['credit_amount', '0', '5'],
     ]);
   });
 
@@ -111,6 +112,16 @@ describe('a recount', () => {
     expect(await found()).toEqual([['credits_that_never_expire', '0', '1']]);
     await tamper('update wallets set next_expiry_at = null');
     expect(await found()).toEqual([['credits_that_never_expire', '0', '1']]);
+  });
+
+  it('finds a credit that is not what its transaction has added', async () => {
+    await fixture.ledger.wallets.adjust(wallet, { amount: -ONE, reason: 'r' }, undefined);
+    await fixture.ledger.wallets.adjust(wallet, { amount: ONE, reason: 'r' }, undefined);
+    expect(await found()).toEqual([]);
+    await tamper(`update credit_grants set amount = amount + 2 where source = 'credit'`);
+    expect(await found()).toEqual([['credit_amount', '5', '7']]);
+    await tamper(`delete from credit_grants where source = 'credit'`);
+    expect(await found()).toContainEqual(['credit_amount', '5', '0']);
   });
 
   it('counts every difference and lists as many as it is asked for', async () => {
