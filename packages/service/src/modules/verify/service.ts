@@ -1,7 +1,7 @@
 import { VERIFY_DIFFERENCES_MAX, type VerifyReport } from '@tollgate/contract';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import type { Logger } from '../../platform/log/index.js';
-import { type Db, onSnapshot, type Postgres } from '../../platform/postgres/index.js';
+import { type Db, onSnapshot, type Postgres, type Tx } from '../../platform/postgres/index.js';
 import { holdsWithin } from '../../platform/wait.js';
 import { recountPurchases } from '../checkout/index.js';
 import { recountLedger } from '../ledger/index.js';
@@ -25,6 +25,7 @@ import { verifyPosting } from './posting-check.js';
 import { Tally } from './tally.js';
 import {
   countCorrections,
+  countFailedEvents,
   daysWithTotals,
   type ExpectedTotals,
   type PendingBatch,
@@ -55,6 +56,7 @@ interface Look {
   readonly expected: ExpectedTotals;
   readonly ids: readonly Measurement[];
   readonly revisions: readonly Measurement[];
+  readonly failed: readonly Measurement[];
   readonly found: FoundTotals;
   /** The first day of kept history; read afterwards, because deletions are recorded before they happen. */
   readonly retained: ReadonlyMap<string, number>;
@@ -151,18 +153,28 @@ async function lookAtRest(
   span: DaySpan,
   projection: Projection,
 ): Promise<Look> {
-  const { expected, ids, revisions } = await onSnapshot(postgres, async (tx) => ({
-    expected: await readExpected(tx, span),
-    ids: await readEventIds(tx, span),
-    revisions: await countCorrections(tx, span),
-  }));
+  const counts = await onSnapshot(postgres, (tx) => readCounts(tx, span));
+  const { expected } = counts;
   const stalled = await projection.wait(postgres.db, expected.waiting);
   const own = await projectsWithOwnTables(postgres.db);
   const found = await readFound(await clickhouse.upToDate(everyTable(own)), own, span);
   const retained = await retainedFromDays(postgres.db);
   const after = await onSnapshot(postgres, (tx) => readExpected(tx, span));
   const moving = changedDays([...expected.items, ...expected.events], [...after.items, ...after.events]);
-  return { expected, ids, revisions, found, retained, moving, stalled };
+  return { ...counts, found, retained, moving, stalled };
+}
+
+/** Reads what PostgreSQL has counted. */
+async function readCounts(
+  tx: Tx,
+  span: DaySpan,
+): Promise<Pick<Look, 'expected' | 'ids' | 'revisions' | 'failed'>> {
+  return {
+    expected: await readExpected(tx, span),
+    ids: await readEventIds(tx, span),
+    revisions: await countCorrections(tx, span),
+    failed: await countFailedEvents(tx, span),
+  };
 }
 
 /** For days that change all the time: no batch is committed while both stores are read. */
@@ -172,14 +184,12 @@ function lookWhileHeld(
   projection: Projection,
 ): Promise<Look> {
   return withRatingHeld(postgres, async (tx) => {
-    const expected = await readExpected(tx, span);
-    const ids = await readEventIds(tx, span);
-    const revisions = await countCorrections(tx, span);
-    const stalled = await projection.wait(tx, expected.waiting, HELD_PROJECTION_MS_MAX);
+    const counts = await readCounts(tx, span);
+    const stalled = await projection.wait(tx, counts.expected.waiting, HELD_PROJECTION_MS_MAX);
     const own = await projectsWithOwnTables(tx);
     const found = await readFound(await clickhouse.upToDate(everyTable(own)), own, span);
     const retained = await retainedFromDays(postgres.db);
-    return { expected, ids, revisions, found, retained, moving: new Set<string>(), stalled };
+    return { ...counts, found, retained, moving: new Set<string>(), stalled };
   });
 }
 
@@ -212,10 +222,10 @@ function judge(
   judged: Set<string>,
   { losses, tally }: Omit<Verification, 'projection'>,
 ): Map<string, ProjectDay> {
-  const { expected, ids, revisions, found, retained, moving, stalled } = look;
+  const { expected, ids, revisions, failed, found, retained, moving, stalled } = look;
   const settled = new Set<string>();
   const open = new Map<string, ProjectDay>();
-  const counted = [expected.events, ids, revisions, found.events];
+  const counted = [expected.events, ids, revisions, failed, found.events];
   const everything = [...counted, expected.items, ...Object.values(found.items)];
   for (const day of everything.flat()) {
     const key = dayKey(day);
@@ -239,8 +249,10 @@ function judge(
   for (const { store, expected, found: stored } of found.extremes)
     tally.add(store, kept(expected), kept(stored));
   tally.add('usage_events', complete(kept(expected.events)), complete(foundEvents));
-  const corrections = expected.events.filter(({ measure }) => measure === 'correction_count');
-  tally.add('usage_event_revisions', kept(corrections), kept(revisions));
+  const counts = (wanted: Measurement['measure']) =>
+    kept(expected.events.filter(({ measure }) => measure === wanted));
+  tally.add('usage_event_revisions', counts('correction_count'), kept(revisions));
+  tally.add('failed_events', counts('failed_count'), kept(failed));
   tally.add('usage_event_ids', only(eventCounts(expected.events)), only(ids));
   tally.addTotals([...only(expected.events), ...only(expected.items)]);
   tally.days += settled.size;

@@ -122,6 +122,21 @@ export async function countCorrections(tx: Tx, span: DaySpan): Promise<Measureme
   return rows.map((row) => dayCount('correction_count', row));
 }
 
+/** Counts the failed events that can be rated again, per day. */
+export async function countFailedEvents(tx: Tx, { from, to }: DaySpan): Promise<Measurement[]> {
+  const { rows } = await sql<DayCount>`
+    select project.tenant_id as "tenantId", project.id as "projectId", found.day, found.count
+    from projects project
+    cross join lateral (
+      select occurred_at / ${DAY_S}::bigint as day, count(*) as count
+      from failed_events
+      where project_id = project.id and occurred_at >= ${from * DAY_S}::bigint and occurred_at < ${to * DAY_S}::bigint
+      group by 1
+    ) found
+  `.execute(tx);
+  return rows.map((row) => dayCount('failed_count', row));
+}
+
 /** A count of a project's day. */
 interface DayCount extends ProjectDay {
   readonly count: number;
@@ -141,7 +156,10 @@ function idsWithin(span: DaySpan) {
 const DAY_OF_ID = (id: RawBuilder<unknown>) =>
   sql`('x' || left(${id}::text, 8))::bit(32)::bigint / ${DAY_S}::bigint`;
 
-function dayCount(measure: 'event_count' | 'correction_count', { count, ...day }: DayCount): Measurement {
+function dayCount(
+  measure: 'event_count' | 'correction_count' | 'failed_count',
+  { count, ...day }: DayCount,
+): Measurement {
   return { ...day, ...NO_METRIC, measure, value: String(count) };
 }
 

@@ -53,6 +53,12 @@ async function commitBatch(rows: readonly UsageEventRow[]): Promise<void> {
     for (const row of rows) {
       const day = Math.floor(row.occurredAt / DAY_S);
       await sql`insert into usage_event_ids values (${project.projectNo}, ${idOf(row)}::uuid)`.execute(tx);
+      if (row.status === 'failed') {
+        await sql`
+          insert into failed_events values (${row.tenantId}, ${row.projectId}, ${idOf(row)}::uuid, ${row.occurredAt}, 0,
+            'ers_1', 'wrong_type', 0, '{}')
+        `.execute(tx);
+      }
       await sql`
         insert into usage_event_totals as t values (${row.tenantId}, ${row.projectId}, ${day},
           ${row.status === 'processed' ? 1 : 0}, ${row.status === 'failed' ? 1 : 0},
@@ -118,7 +124,7 @@ describe('verifyUsage', () => {
     await addHistory();
     const report = await verify();
     expect(report).toMatchObject({ status: 'equal', days_compared: 4, difference_count: 0, differences: [] });
-    expect(report.values_compared).toBe(4 * (3 * 2 * 4 + 2 * 2 * 3 + 3 + 1));
+    expect(report.values_compared).toBe(4 * (3 * 2 * 4 + 2 * 2 * 3 + 3 + 1 + 1));
   });
 
   it('counts a reprocessed event by its last attempt', async () => {
@@ -128,6 +134,7 @@ describe('verifyUsage', () => {
     const { rawEventId: _, ...mended } = usageRow({ occurredAt: FROM_S, attempt: 1 });
     await insertUsageRows(clickhouse.clickhouse, [{ ...mended, rawEventId: failed.rawEventId }]);
     await postgres.postgres.pool.query('update usage_event_totals set processed_count = 1, failed_count = 0');
+    await postgres.postgres.pool.query('delete from failed_events');
     await postgres.postgres.pool.query(
       `insert into usage_totals values ('ten_1', 'prj_1', 20254, 'llm.tokens', 'token', 'USD', 1, 10, 0.01)`,
     );

@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createLog } from '../../platform/log/index.js';
+import {
+  createProject,
+  createTestClickHouse,
+  createTestPostgres,
+  failedRow,
+  idOf,
+  insertUsageRows,
+  type TestClickHouse,
+  type TestPostgres,
+} from '../../testing/index.js';
+import { verifyUsage } from './index.js';
+
+const DAY = 20_254;
+const OCCURRED_AT = DAY * 86_400 + 7;
+const log = createLog({ level: 'silent' });
+
+let clickhouse: TestClickHouse;
+let postgres: TestPostgres;
+
+beforeAll(async () => {
+  clickhouse = await createTestClickHouse();
+  postgres = await createTestPostgres();
+});
+
+afterAll(async () => {
+  await clickhouse.drop();
+  await postgres.drop();
+});
+
+it('finds failed events that cannot be rated again, of days that are kept', async () => {
+  const { projectNo } = await createProject(postgres.postgres, 'ten_1', 'prj_1');
+  const { pool } = postgres.postgres;
+  const row = failedRow({ occurredAt: OCCURRED_AT });
+  await insertUsageRows(clickhouse.clickhouse, [row]);
+  await pool.query('insert into usage_event_ids values ($1, $2)', [projectNo, idOf(row)]);
+  await pool.query(`insert into usage_event_totals values ('ten_1', 'prj_1', ${DAY}, 0, 1, 0)`);
+  await pool.query(
+    `insert into failed_events values ('ten_1', 'prj_1', $1, ${OCCURRED_AT}, 0, 'ers_1', 'wrong_type', 0, '{}')`,
+    [idOf(row)],
+  );
+  const verify = () => verifyUsage({ postgres: postgres.postgres, clickhouse: clickhouse.clickhouse, log });
+  expect(await verify()).toMatchObject({ status: 'equal', days_compared: 1 });
+
+  await pool.query('delete from failed_events');
+  expect(await verify()).toMatchObject({
+    status: 'different',
+    differences: [{ store: 'failed_events', measure: 'failed_count', expected: '1', found: '0' }],
+  });
+
+  await pool.query(`insert into usage_retention values ('ten_1', 'prj_1', ${DAY + 1}, 0, ${DAY + 1})`);
+  expect(await verify()).toMatchObject({ status: 'equal' });
+});
