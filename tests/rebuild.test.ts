@@ -81,6 +81,9 @@ describe('a service whose stores do not belong together', () => {
     await load.goOn(3);
     await load.stop();
     expect(await run('repair')).toContain('Months that were replaced: 1');
+    expect(await run('repair')).toContain(
+      'If tollgate verify still finds differences, run tollgate rebuild.',
+    );
     await load.expectAllOnce();
     await historyIs('ok');
     await run('verify');

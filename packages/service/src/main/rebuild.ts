@@ -27,7 +27,7 @@ export async function repair(config: Config, options: RebuildOptions): Promise<n
   });
   console.log(
     months === 0
-      ? 'Nothing differed: ClickHouse has what PostgreSQL has committed.'
+      ? 'The sums of no day differ. If tollgate verify still finds differences, run tollgate rebuild.'
       : `Months that were replaced: ${months}, with ${events} events. Run tollgate verify.`,
   );
   return 0;
