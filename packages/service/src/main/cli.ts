@@ -1,12 +1,5 @@
 #!/usr/bin/env node
-import { type Config, ConfigError, readConfig, readRoles, readWorkers } from '../config.js';
-import { DomainError } from '../kernel/errors.js';
-import { ArchiveDamagedError } from '../modules/archive/index.js';
-import { BackupError } from '../platform/backup/index.js';
-import { ClickHouseUnavailableError } from '../platform/clickhouse/index.js';
-import { InstanceLockedError } from '../platform/instance-lock.js';
-import { MigrationError } from '../platform/migration-files.js';
-import { PostgresUnavailableError } from '../platform/postgres/index.js';
+import { type Config, readConfig, readRoles, readWorkers } from '../config.js';
 import { VERSION } from '../platform/version.js';
 import { endsWithin } from '../platform/wait.js';
 import { backup } from './backup.js';
@@ -15,6 +8,7 @@ import { addCell, drainCell, printCells } from './cell-commands.js';
 import { type Invocation, parseCommandLine } from './command-line.js';
 import { lost } from './lost.js';
 import { migrate } from './migrate.js';
+import { operatorSentence } from './operator-error.js';
 import { importPrices } from './prices/import-prices.js';
 import { readPricesImport } from './prices/options.js';
 import { rebuild, repair } from './rebuild.js';
@@ -130,25 +124,6 @@ function print(text: string): number {
   return 0;
 }
 
-const OPERATOR_ERRORS = [
-  StartError,
-  DomainError,
-  ArchiveDamagedError,
-  ConfigError,
-  BackupError,
-  InstanceLockedError,
-  MigrationError,
-  PostgresUnavailableError,
-  ClickHouseUnavailableError,
-];
-
-/** Whether the message alone says all that an operator needs: one sentence, no stack. */
-function isOperatorError(error: unknown): error is Error {
-  if (OPERATOR_ERRORS.some((type) => error instanceof type)) return true;
-  const code = (error as { code?: unknown }).code;
-  return typeof code === 'string' && code.startsWith('ERR_PARSE_ARGS');
-}
-
 /** How long the process waits at its end for its output to be read. */
 const PRINT_MS_MAX = 2_000;
 
@@ -164,6 +139,7 @@ try {
   await exit(await run(process.argv.slice(2)));
 } catch (error) {
   if (error instanceof StopRequested) await exit(print(`tollgate: ${error.message}`));
-  console.error(isOperatorError(error) ? `tollgate: ${error.message}` : error);
+  const sentence = operatorSentence(error);
+  console.error(sentence === undefined ? error : `tollgate: ${sentence}`);
   await exit(1);
 }

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type IncomingMessage, request } from 'node:http';
+import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { ErrorBody } from '@tollgate/contract';
 import type { Config } from '../config.js';
@@ -71,8 +71,19 @@ async function askService<T>(config: Config, url: string, { path, body }: StoreT
   // Not fetch, which gives up after five minutes without a response: a task may take hours.
   const sent = request(url + path, { method: 'POST', headers });
   sent.end(body && JSON.stringify(body));
-  const [response] = (await once(sent, 'response')) as [IncomingMessage];
-  const answer = JSON.parse(await text(response)) as T | ErrorBody;
-  if (response.statusCode === 200) return answer as T;
-  throw new StartError(`The running service answered ${response.statusCode}: ${(answer as ErrorBody).error}`);
+  const { statusCode, text } = await responseTo(sent);
+  const answer = JSON.parse(text) as T | ErrorBody;
+  if (statusCode === 200) return answer as T;
+  throw new StartError(`The running service answered ${statusCode}: ${(answer as ErrorBody).error}`);
+}
+
+/** @throws StartError when the service ends before it has responded */
+async function responseTo(sent: ClientRequest): Promise<{ statusCode: number | undefined; text: string }> {
+  try {
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    return { statusCode: response.statusCode, text: await text(response) };
+  } catch (error) {
+    const reason = (error as Error).message;
+    throw new StartError(`The running service did not respond (${reason}). Run the command again.`);
+  }
 }
