@@ -114,6 +114,13 @@ describe('a corrected event', () => {
     expect(await project.event(id)).toMatchObject({ revision: 1 });
   });
 
+  it('can be replaced by any JSON that an event can be sent with', async () => {
+    const id = await one();
+    const raw_json = { customer: 'c1', n: 3, filler: 'a\0b\ud800' };
+    expect(await project.replace(id, raw_json)).toMatchObject({ status: 'applied', events_changed: 1 });
+    expect(await project.event(id)).toMatchObject({ revision: 2, raw_json });
+  });
+
   it('stays as it is when its replacement fails', async () => {
     const id = await one();
     const { status, failure } = await project.replace(id, { customer: 'c1', n: 'many' });

@@ -84,7 +84,8 @@ function registerEventCorrections(app: App, { corrections, clock }: CorrectionRo
   app.route({
     method: 'POST',
     url: `${eventUrl}/replace`,
-    config: toCorrect,
+    // raw_json belongs to the client, as in ingest.
+    config: { ...toCorrect, arbitraryText: true },
     schema: {
       tags,
       summary: 'Replace the content of an event',
