@@ -101,8 +101,8 @@ describe('normalizeQuery', () => {
     ['bucket_size', { bucket_size: '-1h' }],
     ['bucket_size', { bucket_size: 'hourly' }],
     ['group_by', { group_by: ['a', 'b', 'c', 'd', 'e'] }],
-    ['filters["model"]', { filters: { model: {} } }],
-    ['filters["model"]', { filters: { model: { in: ['a'], exists: true } } }],
+    ['filters.model', { filters: { model: {} } }],
+    ['filters.model', { filters: { model: { in: ['a'], exists: true } } }],
     [
       'filters',
       { filters: Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`d${i}`, { exists: true }])) },

@@ -157,7 +157,7 @@ describe('POST …/analysis/query', () => {
     ['bucket_size', { bucket_size: '5 minutes' }],
     ['group_by', { group_by: ['a', 'b', 'c', 'd', 'e'] }],
     ['filters.model.in', { filters: { model: { in: [] } } }],
-    ['filters["model"]', { filters: { model: {} } }],
+    ['filters.model', { filters: { model: {} } }],
     ['filters["line\\nbreak"]', { filters: { 'line\nbreak': null } }],
     ['filters["line\\nbreak"].in[0]', { filters: { 'line\nbreak': { in: [1] } } }],
     ['filters["line\\nbreak"].equals', { filters: { 'line\nbreak': { equals: 'x' } } }],

@@ -100,7 +100,7 @@ describe('requests', () => {
     }
     const filter = { from, to, dimensions: { model: {} } };
     const named = await project.must(400, 'POST', '/usage/corrections', { ...many(), filter });
-    expect(named.details[0].path).toBe('filter.dimensions["model"]');
+    expect(named.details[0].path).toBe('filter.dimensions.model');
     for (const id of [UNKNOWN_EVENT, 'evt_1']) {
       expect((await project.call('POST', `/usage/events/${id}/void`, reason)).status).toBe(404);
     }

@@ -6,6 +6,7 @@ import {
   type ReservedName,
 } from '@tollgate/contract';
 import { invalidRequest } from '../../kernel/errors.js';
+import { childPath } from '../../kernel/field-path.js';
 
 /** A dimension or a reserved name, and the condition that its value must meet. */
 export type DimensionCondition = readonly [name: string, filter: DimensionFilter];
@@ -48,7 +49,7 @@ export function dimensionConditions(
     throw invalidRequest(field, `must have at most ${ANALYSIS_FILTERS_MAX} entries`);
   }
   for (const [name, filter] of conditions) {
-    const path = `${field}[${JSON.stringify(name)}]`;
+    const path = childPath(field, name);
     checkName(name, path);
     if (Object.keys(filter).length !== 1) {
       throw invalidRequest(path, 'must have exactly one of in, not_in and exists');

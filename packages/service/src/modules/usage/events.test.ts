@@ -254,8 +254,7 @@ describe('GET …/usage/events', () => {
   ])('refuses filters %s and says where', async (filters, path, message) => {
     const answer = await api.call('GET', `${url}?filters=${encodeURIComponent(filters)}`);
     expect(answer.status).toBe(400);
-    const [detail] = answer.json().details;
-    expect({ ...detail, path: detail.path.replace('["model"]', '.model') }).toEqual({ path, message });
+    expect(answer.json().details).toEqual([{ path, message }]);
   });
 
   it('refuses a cursor of other filters, and of another project', async () => {
