@@ -50,7 +50,7 @@ describe.runIf(hasBrowser)('boards', () => {
   const liveness = (text: RegExp) => page.getByRole('status').filter({ hasText: text }).waitFor();
   const totalOf = async (title: string) =>
     (await chart(title).getByText('Total', { exact: true }).locator('xpath=..').textContent())?.replace(
-      'Total',
+      /^Total|\s*items$/g,
       '',
     );
 

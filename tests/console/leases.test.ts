@@ -131,6 +131,25 @@ describe.runIf(hasBrowser)('budget leases in the console', () => {
     await page.getByText('No active parts.').waitFor();
   });
 
+  it('is linked from the events that name it', async () => {
+    const project = opened.client.project(opened.tenant.projectId);
+    const [ended] = (await project.budgetLeases.list(TEAM)).budget_leases;
+    const { raw_event_id } = await project.ingest(opened.tenant.ruleSetId, {
+      source: 'console-test',
+      occurred_at: Math.floor(Date.now() / 1_000),
+      raw_json: { model: 'gpt-5', customer: 'any', usage: { input_tokens: 1, output_tokens: 1 } },
+      ...TEAM,
+      'x-usage-control': { budget_lease_id: ended?.id ?? '' },
+    });
+    await project.usage.event(raw_event_id, { wait_seconds: 10 });
+    await page.goto(`${opened.service.url}/p/${opened.tenant.projectId}/usage?event=${raw_event_id}`);
+    await dialog().getByText('(closed)').waitFor();
+    await dialog()
+      .getByRole('link', { name: ended?.id ?? '' })
+      .click();
+    await page.getByRole('heading', { name: 'Budget lease' }).waitFor();
+  });
+
   it('fits a narrow screen', async () => {
     await page.setViewportSize({ width: 360, height: 780 });
     await page.getByRole('heading', { level: 1 }).waitFor();

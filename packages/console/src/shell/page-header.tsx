@@ -42,7 +42,7 @@ export function PageHeader({
       <h1
         ref={heading}
         tabIndex={-1}
-        className="mr-auto min-w-0 truncate text-lg leading-8 font-semibold tracking-tight outline-none"
+        className="mr-auto line-clamp-2 min-w-0 text-lg wrap-anywhere leading-8 font-semibold tracking-tight outline-none"
       >
         {above !== undefined && (
           <>

@@ -37,6 +37,14 @@ it('measures whose parts do not add up have no total, and currencies are kept ap
   ]);
 });
 
+it('counts have items as their unit, whatever is counted', () => {
+  const rows = [row({ item_count: 2 }), row({ metric: 'calls', unit: 'call', item_count: 1 })];
+  expect(seriesOf(rows, 'item_count')).toMatchObject([
+    { label: 'tokens', unit: 'items', total: '2' },
+    { label: 'calls', unit: 'items', total: '1' },
+  ]);
+});
+
 it('each measure has a name', () => {
   expect(['p50', 'average', 'unique:@subject_id'].map((measure) => measureLabel(measure as Measure))).toEqual(
     ['Median', 'Average', 'Unique subject ID'],

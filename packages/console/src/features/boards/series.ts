@@ -12,7 +12,7 @@ export interface Series {
   /** Null if metrics are summed. */
   readonly metric: string | null;
   readonly label: string;
-  /** The currency of money or the unit of a quantity. Only series with the same unit share an axis. */
+  /** The currency of money, the unit of a quantity, or `items`. Only series with the same unit share an axis. */
   readonly unit: string;
   /** Whether it sums other groups: those past the limit of the chart, and those too small to be visible. */
   readonly isOther: boolean;
@@ -171,7 +171,8 @@ function seriesOf(lines: readonly Line[], folds: readonly Fold[], measure: Measu
     total: isSum(measure) ? line.total : undefined,
     metric: row.metric,
     label: labelOf(row, isOther, isOneMetric) + (namesCurrency ? ` · ${row.currency ?? 'unpriced'}` : ''),
-    unit: unitOf(row, measure),
+    // A count would otherwise be a number of nothing: its column in a table is named instead.
+    unit: measure === 'item_count' ? 'items' : unitOf(row, measure),
     isOther,
     parts,
   }));

@@ -214,7 +214,14 @@ function EventFacts({ event }: { readonly event: UsageEvent }) {
       </Fact>
       {event.budget_lease_id !== null && (
         <Fact name="Lease">
-          {event.budget_lease_id} {event.lease_status !== null && `(${event.lease_status})`}
+          {isLeaseKnown(event) ? (
+            <InlineLink href={`/p/${id}/limits/leases/${event.budget_lease_id}`}>
+              {event.budget_lease_id}
+            </InlineLink>
+          ) : (
+            event.budget_lease_id
+          )}{' '}
+          {event.lease_status !== null && `(${event.lease_status})`}
         </Fact>
       )}
       {event.external_event_id !== null && <Fact name="External ID">{event.external_event_id}</Fact>}
@@ -226,6 +233,11 @@ function EventFacts({ event }: { readonly event: UsageEvent }) {
       ))}
     </Facts>
   );
+}
+
+/** Whether the lease existed when the event was rated. */
+function isLeaseKnown({ lease_status: status }: UsageEvent): boolean {
+  return status !== null && status !== 'unknown';
 }
 
 /** The reason why an event has no account. */

@@ -1,6 +1,5 @@
 import type { BudgetLease } from '@tollgate/contract';
 import { type ReactNode, useState } from 'react';
-import { Link } from 'wouter';
 import { useMay } from '../../../api/session.js';
 import { dateTime } from '../../../format.js';
 import { useProject } from '../../../project.js';
@@ -8,6 +7,7 @@ import { FailedPage } from '../../../shell/failed-page.js';
 import { PageHeader } from '../../../shell/page-header.js';
 import { Button } from '../../../ui/button.js';
 import { ConfirmDialog } from '../../../ui/confirm-dialog.js';
+import { InlineLink } from '../../../ui/inline-link.js';
 import { Moment } from '../../../ui/moment.js';
 import { Skeleton } from '../../../ui/states.js';
 import { subjectHref, subjectName, subjectOf } from '../subjects/subject.js';
@@ -119,13 +119,7 @@ function LeaseFacts({ lease }: { readonly lease: BudgetLease }) {
       account_id === null ? (
         'None: the subject had no route'
       ) : (
-        <Link
-          key="account"
-          href={`/p/${projectId}/billing/${account_id}`}
-          className="font-mono text-xs hover:underline"
-        >
-          {account_id}
-        </Link>
+        <IdLink key="account" href={`/p/${projectId}/billing/${account_id}`} id={account_id} />
       ),
     ],
     ...partOf(lease, projectId),
@@ -156,14 +150,14 @@ function partOf(
   projectId: string,
 ): readonly (readonly [string, ReactNode])[] {
   if (parentId === null) return [];
-  const link = (
-    <Link
-      key="parent"
-      href={`/p/${projectId}/limits/leases/${parentId}`}
-      className="font-mono text-xs break-all hover:underline"
-    >
-      {parentId}
-    </Link>
+  const href = `/p/${projectId}/limits/leases/${parentId}`;
+  return [['Part of lease', <IdLink key="parent" href={href} id={parentId} />]];
+}
+
+function IdLink({ href, id }: { readonly href: string; readonly id: string }) {
+  return (
+    <span className="font-mono text-xs break-all">
+      <InlineLink href={href}>{id}</InlineLink>
+    </span>
   );
-  return [['Part of lease', link]];
 }

@@ -10,7 +10,7 @@ import { usePlanVersions } from './api.js';
 import { diffOf } from './plan-diff.js';
 import { PlanDiffView } from './plan-diff-view.js';
 
-/** The versions of a plan, and the differences between two of them. */
+/** The revisions of a plan, and the differences between two of them. */
 export function PlanVersions({ planId }: { readonly planId: string }) {
   const [offset, setOffset] = useState(0);
   const versions = usePlanVersions(planId, offset);
@@ -20,10 +20,10 @@ export function PlanVersions({ planId }: { readonly planId: string }) {
   const rows = versions.data.versions;
   const index = rows.findIndex(({ id }) => id === chosen);
   return (
-    <section aria-label="Versions" className="flex flex-col gap-3">
-      <h2 className="text-[15px] font-semibold">Versions</h2>
+    <section aria-label="Revisions" className="flex flex-col gap-3">
+      <h2 className="text-[15px] font-semibold">Revisions</h2>
       <Table
-        label="Versions"
+        label="Revisions"
         columns={columnsFor(chosen, (id) => setChosen(id === chosen ? undefined : id))}
         rows={rows}
         keyOf={({ id }) => id}
@@ -39,7 +39,7 @@ function columnsFor(
   onChoose: (id: string) => void,
 ): readonly Column<UsageLimitPlanVersion>[] {
   return [
-    { title: 'Version', cell: (version) => <span className="font-medium">{versionName(version)}</span> },
+    { title: 'Revision', cell: (version) => <span className="font-medium">{versionName(version)}</span> },
     {
       title: 'Published (UTC)',
       cell: ({ published_at }) => (published_at === null ? '—' : dateTime(published_at, 'UTC')),

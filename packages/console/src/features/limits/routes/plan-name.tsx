@@ -1,5 +1,5 @@
-import { Link } from 'wouter';
 import { useProject } from '../../../project.js';
+import { InlineLink } from '../../../ui/inline-link.js';
 import { usePlan } from '../plans/api.js';
 
 /** The title of a limit plan, with a link to it. */
@@ -10,9 +10,5 @@ export function PlanName({ id }: { readonly id: string | null }) {
 function PlanLink({ id }: { readonly id: string }) {
   const { id: projectId } = useProject();
   const plan = usePlan(id);
-  return (
-    <Link href={`/p/${projectId}/limits/plans/${id}`} className="relative z-10 hover:underline">
-      {plan.data?.title ?? id}
-    </Link>
-  );
+  return <InlineLink href={`/p/${projectId}/limits/plans/${id}`}>{plan.data?.title ?? id}</InlineLink>;
 }

@@ -1,6 +1,6 @@
 import { TriangleAlert } from 'lucide-react';
-import { Link } from 'wouter';
 import { useProject } from '../../../project.js';
+import { InlineLink } from '../../../ui/inline-link.js';
 import { ReadFailure, Skeleton } from '../../../ui/states.js';
 import { EVERY, type Subject, subjectName, subjectOf } from '../subjects/subject.js';
 import { ALL_ROUTES, useProjectSettings, useRoutes } from './api.js';
@@ -32,9 +32,9 @@ export function ResolvedRoute({ subject }: { readonly subject: Subject }) {
       {route !== undefined && (
         <dl className="flex flex-wrap gap-x-6 gap-y-1">
           <Fact name="Route">
-            <Link href={`/p/${projectId}/limits/routes/${route.id}`} className="font-medium hover:underline">
+            <InlineLink href={`/p/${projectId}/limits/routes/${route.id}`}>
               {subjectName(subjectOf(route))}
-            </Link>
+            </InlineLink>
           </Fact>
           <Fact name="Limit plan">
             <PlanName id={route.usage_limit_plan_id} />

@@ -1,7 +1,7 @@
 import type { SubjectRoute } from '@tollgate/contract';
 import { Ellipsis, Gauge, Pencil, Trash2 } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
-import { Link, useLocation } from 'wouter';
+import { useLocation } from 'wouter';
 import { useMay } from '../../../api/session.js';
 import { dateTime } from '../../../format.js';
 import { useProject } from '../../../project.js';
@@ -9,6 +9,7 @@ import { FailedPage } from '../../../shell/failed-page.js';
 import { PageHeader } from '../../../shell/page-header.js';
 import { Button, IconButton } from '../../../ui/button.js';
 import { ConfirmDialog } from '../../../ui/confirm-dialog.js';
+import { InlineLink } from '../../../ui/inline-link.js';
 import { Menu } from '../../../ui/menu.js';
 import { Skeleton } from '../../../ui/states.js';
 import { EVERY, type Subject, subjectHref, subjectName, subjectOf } from '../subjects/subject.js';
@@ -117,11 +118,7 @@ function DeleteRoute({
 
 function ParentLink({ parent }: { readonly parent: Subject }) {
   const { id: projectId } = useProject();
-  return (
-    <Link href={subjectHref(projectId, parent)} className="hover:underline">
-      {subjectName(parent)}
-    </Link>
-  );
+  return <InlineLink href={subjectHref(projectId, parent)}>{subjectName(parent)}</InlineLink>;
 }
 
 function RouteFacts({ route }: { readonly route: SubjectRoute }) {

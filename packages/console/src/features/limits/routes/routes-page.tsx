@@ -153,7 +153,14 @@ function columnsFor(projectId: string): readonly Column<SubjectRoute>[] {
       title: 'Parent',
       cell: ({ parent }) => (parent === null ? '–' : subjectName(subjectOf(parent))),
     },
-    { title: 'Limit plan', cell: ({ usage_limit_plan_id }) => <PlanName id={usage_limit_plan_id} /> },
+    {
+      title: 'Limit plan',
+      cell: ({ usage_limit_plan_id }) => (
+        <span className="relative z-10">
+          <PlanName id={usage_limit_plan_id} />
+        </span>
+      ),
+    },
     {
       title: 'Account',
       cell: (route) => (

@@ -1,6 +1,6 @@
 import type { RealtimeLimit } from '@tollgate/contract';
-import { Link } from 'wouter';
 import { useProject } from '../../../project.js';
+import { InlineLink } from '../../../ui/inline-link.js';
 import { Gauge } from './gauge.js';
 import { subjectHref, subjectName, subjectOf } from './subject.js';
 
@@ -36,9 +36,9 @@ function LevelTitle({ of: limit }: { readonly of: RealtimeLimit | undefined }) {
   const subject = subjectOf(limit);
   return (
     <h3 className="text-[13px] font-semibold">
-      <Link href={subjectHref(projectId, subject)} className="wrap-anywhere hover:underline">
-        {subjectName(subject)}
-      </Link>{' '}
+      <span className="wrap-anywhere">
+        <InlineLink href={subjectHref(projectId, subject)}>{subjectName(subject)}</InlineLink>
+      </span>{' '}
       <span className="font-normal text-ink-faint">level {limit.level}: all usage below it counts</span>
     </h3>
   );

@@ -1,6 +1,6 @@
 import { CornerDownRight, Network } from 'lucide-react';
-import { Link } from 'wouter';
 import { useProject } from '../../../project.js';
+import { InlineLink } from '../../../ui/inline-link.js';
 import { useSubjectTree } from '../routes/api.js';
 import { EVERY, type Subject, subjectHref, subjectName, subjectOf } from './subject.js';
 
@@ -63,9 +63,9 @@ function TreeRow({
           {name}
         </strong>
       ) : (
-        <Link href={subjectHref(projectId, subject)} className="wrap-anywhere hover:underline">
-          {name}
-        </Link>
+        <span className="wrap-anywhere">
+          <InlineLink href={subjectHref(projectId, subject)}>{name}</InlineLink>
+        </span>
       )}
       {note !== undefined && <span className="text-xs text-ink-faint">{note}</span>}
     </li>

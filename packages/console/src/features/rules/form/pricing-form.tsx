@@ -84,11 +84,11 @@ function PurposeField({ isCost }: { readonly isCost: boolean }) {
       label="Purpose"
       hint={
         isCost
-          ? 'Costs are recorded beside the price of each charge item, and posted nowhere. Fixed.'
-          : 'Prices are charged. Fixed.'
+          ? 'Costs are recorded beside the price of each charge item, and posted nowhere. Cannot be changed.'
+          : 'Prices are charged. Cannot be changed.'
       }
     >
-      {(control) => <TextInput {...control} readOnly value={isCost ? 'Costs' : 'Prices'} />}
+      {(control) => <TextInput {...control} disabled value={isCost ? 'Costs' : 'Prices'} />}
     </Field>
   );
 }
