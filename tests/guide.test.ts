@@ -81,6 +81,7 @@ describe.runIf(hasTools)('the guides', () => {
     'checkout.md',
     'plans.md',
     'limits.md',
+    'moving.md',
   ])('%s prints what it shows', async (guide) => {
     const blocks = [...new Set(['getting-started.md', guide])].flatMap(blocksOf);
     const outputs = await outputsOf(blocks);
