@@ -81,7 +81,11 @@ it('gives the thread back while it rates one request by slow rules', async () =>
     duplicates: new Set(),
     rules,
     posting: {
-      prepare: async () => ({ of: () => expect.unreachable(), routeOf: () => expect.unreachable() }),
+      prepare: async () => ({
+        of: () => expect.unreachable(),
+        mustWait: () => expect.unreachable(),
+        routeOf: () => expect.unreachable(),
+      }),
     },
     counters: { prepare: async () => [], price: () => expect.unreachable(), undo: () => {} },
     rollup: { prepare: async () => {}, excludedDimensionsOf: () => [] },

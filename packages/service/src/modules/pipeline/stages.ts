@@ -44,8 +44,7 @@ export interface StagesInput extends BatchResultOptions, EventTimeOptions {
  * 5. **Encode** (`encoding.ts`) takes posted events, and returns their rows and what else the batch writes.
  * 6. **Project** (`projector.ts`) takes the rows of committed batches, and inserts them into ClickHouse, once.
  *
- * This function runs stages 2 to 5. `processBatch` (`batch.ts`) calls it between claiming segments and writing the
- * result, all in one transaction.
+ * This function runs stages 2 to 5. `processBatch` (`batch.ts`) calls it in the transaction that claims the segments.
  */
 export async function runStages(input: StagesInput): Promise<BatchResult> {
   const { batchInput, again, duplicates, rollup } = input;
@@ -118,7 +117,8 @@ class BatchStages {
     for (const { group, events, rated, counted } of slice) {
       const time = this.#encodingTime.of(group.tenantId);
       for (const [index, ratedEvent] of rated.entries()) {
-        if (this.#result.isFull(group.tenantId)) this.#encodingTime.spend(time);
+        const isUnread = isProcessed(ratedEvent) && postings.mustWait(group, ratedEvent);
+        if (isUnread || this.#result.isFull(group.tenantId)) this.#encodingTime.spend(time);
         if (time.isSpent) {
           this.#result.deferEvents(group, events.slice(index, rated.length));
           break;

@@ -19,6 +19,7 @@ import type { LimitStatus, RuleAtLevel } from '../check/limit-status.js';
 import type { SubjectLevel } from '../rules/route-rules.js';
 import { type Hold, type Lease, type LeaseInput, toBudgetLease, walletHoldsOf, withHolds } from './lease.js';
 import { heldRule, heldRuleKey, type LeaseChanges } from './lease-changes.js';
+import { limitsOfLease, refuseManyLimits, ruleCount } from './lease-size.js';
 import { partOf, refuseMoreThanLeft, refuseUnfit, rulesBeside } from './parts.js';
 import { withReserved } from './read-rules.js';
 import type { HeldRule } from './reserved-store.js';
@@ -122,6 +123,7 @@ export class LeaseDecisions {
       });
     }
     if (request.parent !== undefined) return this.#grantPart(request, request.parent.id);
+    refuseManyLimits(input, ruleCount(request.rules));
     refuseFull(limitsAsked(request, (rule) => this.#statusOf(heldRule(rule))));
     const lease = this.#newLease(request, this.#holdWallets(request));
     this.#state.leases.add(lease);
@@ -139,6 +141,7 @@ export class LeaseDecisions {
     const own = { ...request, rules: rulesBeside(parent, request) };
     refuseFull(limitsAsked(own, (rule) => this.#statusOf(heldRule(rule))));
     const lease = partOf(parent, this.#newLease(own, []));
+    refuseManyLimits(lease, limitsOfLease(lease));
     leases.addPart(lease, parent);
     return lease;
   }

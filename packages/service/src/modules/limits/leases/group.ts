@@ -23,7 +23,7 @@ import {
 import { type Lease, rulesHolding, walletsHolding } from './lease.js';
 import { heldRule, heldRuleKey, LeaseChanges } from './lease-changes.js';
 import { readRules } from './read-rules.js';
-import { type LeaseRequest, type LevelsOfSubjects, withRules } from './request-rules.js';
+import { type LeaseRequest, type LevelsOfSubjects, partsOfGroup, withRules } from './request-rules.js';
 import { changeReserved, type HeldRule, lockReserved } from './reserved-store.js';
 import * as store from './store.js';
 import {
@@ -55,8 +55,9 @@ export interface LeaseGroupDeps extends UnlockedDeps {
 /**
  * Decides lease requests of a project together, in their order: each by what those before it have left, with a fixed
  * number of statements for all. They are of one subject, or of subjects below the same one. A refused request leaves
- * nothing behind and does not affect the others. Plain requests are decided without a lock; others, and those that lose
- * against other processes, in one transaction that locks what they depend on.
+ * nothing behind and does not affect the others. Requests of very many limits are decided in parts, one after the
+ * other. Plain requests are decided without a lock; others, and those that lose against other processes, in one
+ * transaction that locks what they depend on.
  */
 export async function decideLeaseRequests(
   deps: LeaseGroupDeps,
@@ -64,8 +65,14 @@ export async function decideLeaseRequests(
   requests: readonly LeaseRequest[],
   before?: GroupBefore<WrittenGroup>,
 ): Promise<GroupEnd<BudgetLease, WrittenGroup | undefined>> {
-  const ruled = await withRules(deps.limits, project, requests);
-  return new LeaseGroup(deps, project).answer(ruled, before);
+  const group = new LeaseGroup(deps, project);
+  const [first = [], ...others] = partsOfGroup(await withRules(deps.limits, project, requests));
+  let end = await group.answer(first, before);
+  for (const part of others) {
+    const { results } = await group.answer(part, undefined);
+    end = { results: [...end.results, ...results], left: undefined };
+  }
+  return end;
 }
 
 class LeaseGroup {

@@ -228,28 +228,6 @@ describe('a part of a lease', () => {
     expect(await calls.differences()).toEqual([]);
   });
 
-  it('has, with its parent, as many dimensions as a lease may have', async () => {
-    const { subjectId } = await calls.makeSubject();
-    const named = (prefix: string, count: number, length = 1) =>
-      Object.fromEntries(Array.from({ length: count }, (_, n) => [`${prefix}${n}`, 'é'.repeat(length)]));
-    const refusal = async (asked: object) => {
-      const { status, json } = await calls.ask(subjectId, { amount: '1', ...asked });
-      return [status, json().details?.[0]?.path, /\w+_MAX/.exec(json().error ?? '')?.[0]];
-    };
-    const tooLarge = [400, 'dimensions', 'LEASE_DIMENSIONS_BYTES_MAX'];
-    // 2 bytes for a name, and 2 for each é.
-    expect(await refusal({ dimensions: named('d', 1, 2_047) })).toEqual([201, undefined, undefined]);
-    expect(await refusal({ dimensions: { ...named('d', 1, 2_047), e: '' } })).toEqual(tooLarge);
-    const large = await calls.grant(subjectId, { amount: '9', dimensions: named('d', 2, 1_000) });
-    expect(await refusal({ parent_lease_id: large.id, dimensions: named('e', 1, 50) })).toEqual(tooLarge);
-    const many = await calls.grant(subjectId, { amount: '9', dimensions: named('d', 32) });
-    const one = { parent_lease_id: many.id, dimensions: named('d', 1) };
-    expect(await refusal(one)).toEqual([201, undefined, undefined]);
-    expect(await refusal({ ...one, dimensions: named('e', 1) })).toEqual([
-      ...[400, 'dimensions', 'RULE_SET_DIMENSIONS_MAX'],
-    ]);
-  });
-
   it('has the metric and the dimensions of its parent', async () => {
     const { team } = await makeTeam();
     const parent = await calls.grant(team, { amount: '9', metric: 'm', dimensions: { model: 'x' } });

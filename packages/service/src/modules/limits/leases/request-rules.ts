@@ -1,12 +1,16 @@
 import { memoized } from '../../../kernel/maps.js';
-import { present } from '../../../kernel/present.js';
+import { countOrNone, present } from '../../../kernel/present.js';
 import type { ProjectRef } from '../../../kernel/scope.js';
 import type { RuleAtLevel } from '../check/limit-status.js';
 import type { SubjectLimits } from '../check/subject-limits.js';
 import { type LimitedSubject, type SubjectLevel, subjectKey } from '../rules/route-rules.js';
 import type { ChangeRequest, OpenLeaseRequest, RuledRequest } from './decisions.js';
 import { type HoldUnit, type LeaseInput, rulesOfHold } from './lease.js';
+import { limitsOfLease, ruleCount } from './lease-size.js';
 import { levelsBelow } from './parts.js';
+
+/** Requests that are reserved of so many limits are decided together; more would keep other tenants waiting. */
+const TOGETHER_LIMITS_MAX = 5_000;
 
 /** A request for a new lease, or to change one. */
 export type LeaseRequest = Grant | ChangeRequest;
@@ -32,6 +36,27 @@ export async function withRules(
     if (request.do !== 'grant') return request;
     return { ...request, ...present(rules.get(keyOf(request.input.subject)), 'the rules').of(request) };
   });
+}
+
+/** Splits requests, in their order, into parts that do not take long. */
+export function partsOfGroup(requests: readonly RuledRequest[]): RuledRequest[][] {
+  const parts: RuledRequest[][] = [];
+  let limits = Number.POSITIVE_INFINITY;
+  for (const request of requests) {
+    const added = limitsOfRequest(request);
+    if (limits + added > TOGETHER_LIMITS_MAX) {
+      parts.push([]);
+      limits = 0;
+    }
+    parts.at(-1)?.push(request);
+    limits += added;
+  }
+  return parts;
+}
+
+function limitsOfRequest(request: RuledRequest): number {
+  if (request.do === 'grant') return request.slots.length + ruleCount(request.rules);
+  return countOrNone(request.found && limitsOfLease(request.found.lease));
 }
 
 /** The rules that leases of one subject are reserved of. Leases that hold alike get the same list. */

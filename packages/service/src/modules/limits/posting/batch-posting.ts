@@ -24,6 +24,8 @@ type ProjectSubjects = Map<string, Map<string, SubjectUsage | undefined>>;
 export interface PreparedPostings {
   /** Returns the posting of a prepared event. Adds nothing to a plan. */
   of(scope: PostingScope, event: RatedUsage): EventPosting;
+  /** Whether a prepared event has to wait for another batch, because of the leases of its tenant in this one. */
+  mustWait(scope: PostingScope, event: RatedUsage): boolean;
   /** Returns the route of the event's subject; undefined without one. */
   routeOf(scope: PostingScope, event: RatedUsage): CompiledRoute | undefined;
 }
@@ -43,6 +45,7 @@ export class BatchPosting {
   readonly #accounts = new Map<string, AccountDebits>();
   readonly #prepared: PreparedPostings = {
     of: (scope, event) => this.#postingOf(scope, event),
+    mustWait: (scope, { budgetLeaseId }) => this.#leases.isUnread(scope, budgetLeaseId),
     routeOf: (scope, event) => this.#usageOf(scope, event)?.route,
   };
 

@@ -1,10 +1,11 @@
 import { memoized } from '../../../kernel/maps.js';
-import { present } from '../../../kernel/present.js';
+import { countOrNone, present } from '../../../kernel/present.js';
 import type { Tx } from '../../../platform/postgres/index.js';
 import { type Amount, greaterAmount, type Release, smallerAmount } from '../../ledger/index.js';
 import type { UsageEventRow } from '../../usage/index.js';
 import { type Hold, type HoldUnit, type Lease, parentIdOf, unitKey } from '../leases/lease.js';
 import { heldRuleKey } from '../leases/lease-changes.js';
+import { limitsOfLease } from '../leases/lease-size.js';
 import { type HeldAmount, subtractReserved } from '../leases/reserved-store.js';
 import { type LeaseKey, lockLeasesByKey, updateLeases } from '../leases/store.js';
 import { areSameSubject, type LimitedSubject } from '../rules/route-rules.js';
@@ -17,6 +18,15 @@ import {
   type ReleasedHold,
   readLeases,
 } from './store.js';
+
+/** Leases that one statement reads. */
+const LEASES_READ_MAX = 500;
+
+/**
+ * Upper bound of the limits of which the leases of one tenant in a batch are reserved; of leases and their parents. A
+ * lease is stored with them, so thousands of large leases would fill the memory.
+ */
+const TENANT_LEASE_LIMITS_MAX = 300_000;
 
 /** The form of a lease id; any other text names no lease. */
 const LEASE_ID = /^bl_[0-9a-f]{32}$/;
@@ -36,22 +46,42 @@ export class BatchLeases {
   readonly #nowMs: number;
   /** By project, then by id; undefined for a lease that the project does not have. */
   readonly #charges = new Map<string, Map<string, LeaseCharge | undefined>>();
+  /** By tenant: of how many limits its leases are reserved. */
+  readonly #limits = new Map<string, number>();
 
   constructor(nowMs: number) {
     this.#nowMs = nowMs;
   }
 
-  /** Reads the leases that are not known yet, with one statement. */
+  /** Reads the leases that are not known yet, in the order of events, until a tenant has too many of them. */
   async prepare(tx: Tx, groups: readonly UsageGroup[]): Promise<void> {
-    const unknown: LeaseRef[] = [];
+    const unknown = new Map<string, LeaseRef>();
     for (const { scope, events } of groups) {
       for (const { budgetLeaseId: id } of events) {
-        if (id === '' || !LEASE_ID.test(id) || this.#ofProject(scope).has(id)) continue;
-        this.#ofProject(scope).set(id, undefined);
-        unknown.push({ scope, id });
+        if (this.isUnread(scope, id)) unknown.set(`${scope.projectId} ${id}`, { scope, id });
       }
     }
-    for (const { scope, lease } of await readLeases(tx, unknown)) {
+    const refs = [...unknown.values()];
+    for (let start = 0; start < refs.length; start += LEASES_READ_MAX) {
+      const next = refs.slice(start, start + LEASES_READ_MAX);
+      await this.#read(
+        tx,
+        next.filter(({ scope }) => countOrNone(this.#limits.get(scope.tenantId)) < TENANT_LEASE_LIMITS_MAX),
+      );
+    }
+  }
+
+  /** Whether a lease that an event names was not read, because its tenant has too many in the batch. */
+  isUnread(scope: PostingScope, budgetLeaseId: string): boolean {
+    if (budgetLeaseId === '' || !LEASE_ID.test(budgetLeaseId)) return false;
+    return !this.#ofProject(scope).has(budgetLeaseId);
+  }
+
+  async #read(tx: Tx, refs: readonly LeaseRef[]): Promise<void> {
+    for (const { scope, id } of refs) this.#ofProject(scope).set(id, undefined);
+    for (const { scope, lease } of await readLeases(tx, refs)) {
+      const limits = (1 + limitsOfLease(lease)) * (1 + lease.ancestorIds.length);
+      this.#limits.set(scope.tenantId, countOrNone(this.#limits.get(scope.tenantId)) + limits);
       this.#ofProject(scope).set(lease.id, {
         scope,
         lease,

@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { makeLimit, makeRoute, type TestLimits } from '../check/realtime.testing.js';
+import type { RuledRequest } from './decisions.js';
+import { LeaseCalls } from './lease-calls.testing.js';
+import { partsOfGroup } from './request-rules.js';
+
+const LIMITS = 100;
+
+let calls: LeaseCalls;
+let api: TestLimits;
+
+beforeAll(async () => {
+  calls = await LeaseCalls.start();
+  api = calls.api;
+  const route = await makeRoute(api, { id: 'ra_org', subjectId: 'org' });
+  for (let n = 0; n < LIMITS; n += 1) await makeQuantityLimit(route, `org_${n}`);
+  const below = await makeRoute(api, { id: 'ra_team', subjectId: 'team', parentId: 'org' });
+  await makeQuantityLimit(below, 'team');
+});
+afterAll(() => api.close());
+
+/** Makes a limit that every quantity is reserved of. */
+async function makeQuantityLimit(route: { readonly id: string }, key: string): Promise<void> {
+  await makeLimit(api, route, { key, amount: '1000', measure: 'quantity', period: 'lifetime' });
+}
+
+const holdsOf = (count: number, quantity: string) => ({
+  currency: undefined,
+  holds: Array.from({ length: count }, (_, n) => ({ quantity, metric: `m${n}` })),
+});
+
+async function reservedAmounts(subjectId: string): Promise<Set<string>> {
+  return new Set((await calls.reservedOf(subjectId)).map(([, amount]) => amount));
+}
+
+it('a lease is refused that would be reserved of too many limits', async () => {
+  const refusal = async (subjectId: string, asked: object) => {
+    const { status, json } = await calls.ask(subjectId, asked);
+    return [status, json().details?.[0]?.path, /not \d+/.exec(json().error ?? '')?.[0]];
+  };
+  expect(await refusal('team', holdsOf(20, '1'))).toEqual([400, 'holds', 'not 2020']);
+  expect(await reservedAmounts('org')).toEqual(new Set(['0']));
+  const lease = await calls.grant('org', holdsOf(20, '1'));
+  expect(await reservedAmounts('org')).toEqual(new Set(['20']));
+  const part = { parent_lease_id: lease.id };
+  expect(await refusal('team', { ...holdsOf(20, '1'), ...part })).toEqual([400, 'holds', 'not 2020']);
+  expect(await refusal('team', { ...holdsOf(19, '1'), ...part })).toEqual([201, undefined, undefined]);
+  await calls.close(lease.id);
+  expect(await reservedAmounts('org')).toEqual(new Set(['0']));
+  expect(await calls.differences()).toEqual([]);
+});
+
+it('requests for leases of many limits are decided in parts, each by what those before it have left', async () => {
+  const answers = await Promise.all(Array.from({ length: 10 }, () => calls.ask('org', holdsOf(10, '12'))));
+  const granted = answers.filter(({ status }) => status === 201);
+  expect(granted).toHaveLength(8);
+  expect(await reservedAmounts('org')).toEqual(new Set(['960']));
+  await Promise.all(granted.map(({ json }) => calls.close(json().id)));
+  expect(await reservedAmounts('org')).toEqual(new Set(['0']));
+  expect(await calls.differences()).toEqual([]);
+});
+
+it('a part has requests of at most 5,000 limits, or one request', () => {
+  const grants = [3_000, 2_000, 1, 6_000, 0, 0].map(
+    (count) => ({ do: 'grant', slots: [], rules: [Array(count), []] }) as unknown as RuledRequest,
+  );
+  const renewal = (count: number) => {
+    const lease = { slots: Array(1), holds: [{ rules: Array(count - 1) }] };
+    return { do: 'renew', found: { lease } } as unknown as RuledRequest;
+  };
+  const requests = [...grants, renewal(5_000), renewal(1)];
+  const [a, b, c, d, e, f, g, h] = requests;
+  expect(partsOfGroup(requests)).toEqual([[a, b], [c], [d], [e, f, g], [h]]);
+});
