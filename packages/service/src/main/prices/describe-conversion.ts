@@ -9,7 +9,7 @@ export function describeConversion(converted: ConvertedTable, promptTokensDimens
     `${counted(models.length, 'model')} priced by ${counted(rules, 'rule')}.`,
     ...promptSizeNotes(promptSizes, promptTokensDimension),
     ...section('Without their own price, charged at the price of input or output:', converted.fallbacks),
-    ...section('Rounded to 18 decimals:', converted.rounded),
+    ...section('Rounded to 18 decimals of the price of a million:', converted.rounded),
     ...section('Not converted:', converted.leftOut),
     ...section('Refused:', converted.refused),
     ...(notModels.length > 0 ? [`Not a model: ${notModels.map(shown).join(', ')}`] : []),

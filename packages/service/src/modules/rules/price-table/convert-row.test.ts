@@ -71,13 +71,14 @@ describe('a price', () => {
   });
 
   it.each([
-    ['1.2500000000000001e-06', '0.00000125'],
-    ['1e-19', '0'],
-    ['1.5e-18', '0.000000000000000002'],
-  ])('of %s is rounded to what is recorded, and that is reported', (written, price) => {
+    ['2.9999900000000002e-06', '2.9999900000000002', []],
+    ['1e-19', '0.0000000000001', []],
+    ['1.5e-24', '0.000000000000000002', ['input_cost_per_token']],
+    ['1e-25', '0', ['input_cost_per_token']],
+  ])('of %s is rounded only where a million costs %s, and that is reported', (written, price, rounded) => {
     const row = convert(`{"mode": "embedding", "input_cost_per_token": ${written}}`);
-    expect(pricesOf(row)).toEqual({ 'llm.input_tokens': `dec("${price}")` });
-    expect(row.rounded).toEqual(['input_cost_per_token']);
+    expect(row.rules).toMatchObject([{ unit_price_expr: `dec("${price}")`, pricing_unit: '1000000' }]);
+    expect(row.rounded).toEqual(rounded);
   });
 
   it.each([

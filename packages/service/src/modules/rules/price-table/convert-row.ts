@@ -1,5 +1,4 @@
 import type { PricingRule } from '@tollgate/contract';
-import { type Decimal, decimalFromBigInt, mul, toStored, toText } from '../../../kernel/decimal.js';
 import { dimensionAbove, modelIs, serviceTierIs } from './match-expression.js';
 import {
   compareVariants,
@@ -10,7 +9,7 @@ import {
   type PriceVariant,
   priceVariant,
 } from './price-keys.js';
-import { type ReadPrice, readPrice } from './unit-price.js';
+import { type ReadPrice, readPrice, type UnitPrice } from './unit-price.js';
 
 /** One entry of a price table. */
 export type PriceRow = Readonly<Record<string, unknown>>;
@@ -93,7 +92,7 @@ interface RuleParts extends VariantPrice {
 
 /** A price, and the requests that it is for; without `variant`, all other requests. */
 interface VariantPrice {
-  readonly price: Decimal;
+  readonly price: UnitPrice;
   readonly variant?: PriceVariant | undefined;
 }
 
@@ -114,21 +113,8 @@ function ruleOf(parts: RuleParts): PricingRule {
     priority,
     metric,
     match_expr: conditions.join(' && '),
-    ...unitPrice(price),
+    ...price,
   };
-}
-
-const PRICING_UNIT = 1_000_000;
-
-/**
- * Returns the price of a million, as providers publish it; the price of one when a million would cost more than can be
- * recorded.
- */
-function unitPrice(price: Decimal): Pick<PricingRule, 'unit_price_expr' | 'pricing_unit'> {
-  const perMillion = mul(price, decimalFromBigInt(BigInt(PRICING_UNIT)));
-  return toStored(perMillion) === undefined
-    ? { unit_price_expr: `dec("${toText(price)}")` }
-    : { unit_price_expr: `dec("${toText(perMillion)}")`, pricing_unit: `${PRICING_UNIT}` };
 }
 
 /** The prices of a row; remembers which were read. */
@@ -141,7 +127,7 @@ class RowPrices {
   }
 
   /** Returns undefined for a value that is not a price. */
-  take(key: string): Decimal | undefined {
+  take(key: string): UnitPrice | undefined {
     const read = this.#taken.get(key) ?? readPrice(this.#row[key]);
     this.#taken.set(key, read);
     return read.ok ? read.price : undefined;
