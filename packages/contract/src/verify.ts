@@ -230,7 +230,15 @@ export const VerifyTotal = Type.Object(
 );
 
 export const UnsettledDay = Type.Object(
-  { project_id: Type.String(), day: Type.String() },
+  {
+    project_id: Type.String(),
+    day: Type.String(),
+    reason: Type.Union([Type.Literal('changing'), Type.Literal('waiting')], {
+      description:
+        '`changing`: usage of the day was rated all the time. `waiting`: rated rows of the project did not reach ' +
+        'ClickHouse.',
+    }),
+  },
   { ...closed, description: 'A day of a project that could not be compared.' },
 );
 

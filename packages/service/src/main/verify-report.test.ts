@@ -12,7 +12,7 @@ const EQUAL: VerifyReport = {
   totals: [],
   ledger: { wallets: 3, transactions: 8, difference_count: 0, differences: [] },
   reservations: { leases: 4, difference_count: 0, differences: [] },
-  counters: { counters: 5, counters_unjudged: 1, unsettled: 0, difference_count: 0, differences: [] },
+  counters: { counters: 5, counters_unjudged: 1, unsettled: 2, difference_count: 0, differences: [] },
   postings: {
     ...{
       wallets: 2,
@@ -22,7 +22,7 @@ const EQUAL: VerifyReport = {
       windows_unjudged: 1,
       rules: 5,
       rules_unjudged: 0,
-      unsettled: 0,
+      unsettled: 1,
     },
     difference_count: 0,
     differences: [],
@@ -59,6 +59,7 @@ const SCOPE = [
   '  limit windows: 7 exactly, 3 by bounds (not compared: 1)',
   '  rules whose windows must exist: 5 (not compared: 0)',
   '  periods of counters: 5 (not compared: 1)',
+  '  wallets, windows and counters that changed meanwhile (not compared): 3',
   '  months of event quotas: 6',
   '  paid orders and their grants: 9',
 ];
@@ -78,6 +79,23 @@ it('puts the metrics of a project under it, in whatever order the totals were me
     '  llm.tokens: 40 token',
     'Everything is equal. Compared in 5 ms:',
     ...SCOPE,
+  ]);
+});
+
+it('says why days were not compared', () => {
+  const day = { project_id: 'prj_1', day: '2026-11-28' };
+  const unsettled = [
+    { ...day, reason: 'changing' as const },
+    { ...day, reason: 'waiting' as const },
+  ];
+  expect(
+    describeReport({ ...EQUAL, status: 'unsettled', unsettled })
+      .split('\n')
+      .slice(0, 3),
+  ).toEqual([
+    'prj_1 2026-11-28: kept changing; not compared',
+    'prj_1 2026-11-28: its rows still wait for ClickHouse; not compared',
+    'No differences found, but some days could not be compared. Compared in 5 ms:',
   ]);
 });
 

@@ -10,6 +10,8 @@ import type {
   VerifyTotal,
 } from '@tollgate/contract';
 
+const UNSETTLED = { changing: 'kept changing', waiting: 'its rows still wait for ClickHouse' } as const;
+
 /** The report of `tollgate verify` as a person reads it. */
 export function describeReport(report: VerifyReport): string {
   const { differences, unsettled } = report;
@@ -30,8 +32,8 @@ export function describeReport(report: VerifyReport): string {
   const lines = [...describeTotals(report.totals), ...listed];
   if (difference_count > listed.length)
     lines.push(`… and ${difference_count - listed.length} more differences`);
-  for (const { project_id, day } of unsettled)
-    lines.push(`${project_id} ${day}: kept changing; not compared`);
+  for (const { project_id, day, reason } of unsettled)
+    lines.push(`${project_id} ${day}: ${UNSETTLED[reason]}; not compared`);
   lines.push(...describeLosses(report.losses));
   const verdicts = {
     equal:
@@ -67,6 +69,7 @@ function describeScope(report: VerifyReport): string[] {
     `limit windows: ${windows} exactly, ${windows_bounded} by bounds (not compared: ${windows_unjudged})`,
     `rules whose windows must exist: ${rules} (not compared: ${rules_unjudged})`,
     `periods of counters: ${counters.counters} (not compared: ${counters.counters_unjudged})`,
+    `wallets, windows and counters that changed meanwhile (not compared): ${postings.unsettled + counters.unsettled}`,
     `months of event quotas: ${quotas.months}`,
     `paid orders and their grants: ${purchases.orders}`,
   ].map((line) => `  ${line}`);

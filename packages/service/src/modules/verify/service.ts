@@ -9,20 +9,12 @@ import { recountReservations } from '../limits/index.js';
 import { readLosses } from '../losses/index.js';
 import { recountQuotas } from '../quotas/index.js';
 import { everyTable, projectsWithOwnTables, retainedFromDays } from '../storage/index.js';
-import {
-  changedDays,
-  countedAlike,
-  type DaySpan,
-  dayKey,
-  type Measurement,
-  type ProjectDay,
-  spansOf,
-} from './compare.js';
+import { changedDays, countedAlike, type DaySpan, dayKey, type Measurement, spansOf } from './compare.js';
 import { verifyCounters } from './counter-check.js';
 import { daysWithHistory, type FoundTotals, ITEM_STORES, readFound } from './history-store.js';
 import { KnownLosses } from './known-losses.js';
 import { verifyPosting } from './posting-check.js';
-import { Tally } from './tally.js';
+import { type OpenDay, Tally } from './tally.js';
 import {
   countCorrections,
   countFailedEvents,
@@ -135,7 +127,7 @@ async function verifySpan(
   { projection, losses, tally }: Verification,
 ): Promise<void> {
   const judged = new Set<string>();
-  let open = new Map<string, ProjectDay>();
+  let open = new Map<string, OpenDay>();
   for (let round = 0; round <= ROUNDS_AT_REST; round++) {
     const look =
       round < ROUNDS_AT_REST
@@ -221,16 +213,17 @@ function judge(
   look: Look,
   judged: Set<string>,
   { losses, tally }: Omit<Verification, 'projection'>,
-): Map<string, ProjectDay> {
+): Map<string, OpenDay> {
   const { expected, ids, revisions, failed, found, retained, moving, stalled } = look;
   const settled = new Set<string>();
-  const open = new Map<string, ProjectDay>();
+  const open = new Map<string, OpenDay>();
   const counted = [expected.events, ids, revisions, failed, found.events];
   const everything = [...counted, expected.items, ...Object.values(found.items)];
   for (const day of everything.flat()) {
     const key = dayKey(day);
     if (judged.has(key)) continue;
-    if (moving.has(key) || stalled.has(day.projectId)) open.set(key, day);
+    if (stalled.has(day.projectId)) open.set(key, { ...day, reason: 'waiting' });
+    else if (moving.has(key)) open.set(key, { ...day, reason: 'changing' });
     else settled.add(key);
   }
   for (const key of settled) judged.add(key);

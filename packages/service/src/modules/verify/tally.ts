@@ -9,6 +9,9 @@ import { dayText } from '../../kernel/day-text.js';
 import { add, type Decimal, toText, ZERO } from '../../kernel/decimal.js';
 import { compareDays, decimalOf, type Measurement, type ProjectDay } from './compare.js';
 
+/** A day that could not be compared, and why. */
+export type OpenDay = ProjectDay & Pick<VerifyReport['unsettled'][number], 'reason'>;
+
 /** The findings so far of one verification. */
 export class Tally {
   /** Number of project days that were judged. */
@@ -37,11 +40,11 @@ export class Tally {
     }
   }
 
-  leaveOpen(days: readonly ProjectDay[]): void {
+  leaveOpen(days: readonly OpenDay[]): void {
     this.#isUnsettled ||= days.length > 0;
     const listed = days.slice(0, VERIFY_DIFFERENCES_MAX - this.#unsettled.length);
     this.#unsettled.push(
-      ...listed.map(({ projectId, day }) => ({ project_id: projectId, day: dayText(day) })),
+      ...listed.map(({ projectId, day, reason }) => ({ project_id: projectId, day: dayText(day), reason })),
     );
   }
 

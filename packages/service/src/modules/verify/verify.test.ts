@@ -267,9 +267,8 @@ describe('verifyUsage', () => {
     });
     expect(report.status).toBe('different');
     expect(report.differences).toMatchObject([{ project_id: 'prj_unknown', found: '1' }]);
-    expect(report.unsettled).toEqual(
-      ['2025-06-15', '2025-06-16', '2025-06-17', '2025-07-25'].map((day) => ({ project_id: 'prj_1', day })),
-    );
+    const days = ['2025-06-15', '2025-06-16', '2025-06-17', '2025-07-25'];
+    expect(report.unsettled).toEqual(days.map((day) => ({ project_id: 'prj_1', day, reason: 'waiting' })));
   });
 
   it('is exact while events of the same day are rated and projected all the time', async () => {
