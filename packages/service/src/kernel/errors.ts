@@ -33,6 +33,14 @@ export class DomainError extends Error {
   }
 }
 
+/** @throws DomainError `invalid_request` that names the first of the findings and lists them, if there are any */
+export function refuseInvalid(details: readonly ErrorDetail[]): void {
+  const [first] = details;
+  if (first === undefined) return;
+  const message = `The request is not valid: ${first.path}: ${first.message}.`;
+  throw new DomainError('invalid_request', { message, details });
+}
+
 /** Returns `invalid_request` about one place of the request. */
 export function invalidRequest(path: string, message: string): DomainError {
   return new DomainError('invalid_request', {

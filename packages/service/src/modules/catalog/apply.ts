@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { AppliedCatalog, CatalogFile, CatalogOffer, CatalogPlan, ErrorDetail } from '@tollgate/contract';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
-import { DomainError } from '../../kernel/errors.js';
+import { refuseInvalid } from '../../kernel/errors.js';
 import { type Postgres, transaction } from '../../platform/postgres/index.js';
 import { BASELINE_PLANS } from './grant.js';
 import { insertPlan, lockCatalog, newestPlan } from './plan-store.js';
@@ -60,10 +60,5 @@ function checkOffers(plans: readonly CatalogOffer[]): void {
       details.push({ path: `${place}.retention_days`, message: 'expected at least 1, or -1' });
     }
   }
-  const [first] = details;
-  if (first === undefined) return;
-  throw new DomainError('invalid_request', {
-    message: `The request is not valid: ${first.path}: ${first.message}.`,
-    details,
-  });
+  refuseInvalid(details);
 }

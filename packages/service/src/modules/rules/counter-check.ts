@@ -1,4 +1,4 @@
-import { DomainError } from '../../kernel/errors.js';
+import { DomainError, refuseInvalid } from '../../kernel/errors.js';
 import type { ProjectTx } from '../../platform/postgres/index.js';
 import { insertCounters, publishedCounters } from './counter-store.js';
 import type { DefinedCounter } from './extract/index.js';
@@ -49,8 +49,5 @@ export function refuseCountedCosts(counters: readonly DefinedCounter[]): void {
     path,
     message: 'a cost cannot depend on a counter: expected unit_price_expr, amount_expr or both',
   }));
-  const first = details[0];
-  if (first === undefined) return;
-  const message = `The request is not valid: ${first.path}: ${first.message}.`;
-  throw new DomainError('invalid_request', { message, details });
+  refuseInvalid(details);
 }

@@ -9,10 +9,10 @@ import {
   type Warning,
 } from '@tollgate/contract';
 import { parseDecimal, toText } from '../../kernel/decimal.js';
-import { DomainError } from '../../kernel/errors.js';
+import { refuseInvalid } from '../../kernel/errors.js';
 import type { ProjectScope } from '../../kernel/scope.js';
 import type { ProjectDb } from '../../platform/postgres/index.js';
-import { compileExtractor, type DefinedCounter, definedCounters, type Issue } from './extract/index.js';
+import { compileExtractor, type DefinedCounter, definedCounters } from './extract/index.js';
 import { compilePricing } from './pricing/index.js';
 import { savedPricingWarnings } from './rule-warnings.js';
 import type { RuleSetKindName, StoredVersion } from './store.js';
@@ -69,7 +69,7 @@ export const EXTRACTOR_KIND: RuleSetKind<ExtractorRuleSetInput, ExtractorConfig>
   checkedConfig: (input) => {
     const config = expandTemplate(input);
     const compiled = compileExtractor(config);
-    if (!compiled.ok) refuse(compiled.issues);
+    if (!compiled.ok) refuseInvalid(compiled.issues);
     const { charge_item_extractors: extractors } = config;
     return extractors === undefined
       ? config
@@ -92,7 +92,7 @@ export const PRICING_KIND: RuleSetKind<PricingRuleSetInput, PricingConfig> = {
   resourceType: 'pricing_rule_set',
   checkedConfig: ({ currency = PRICING_CURRENCY_DEFAULT, rules = [], aliases = [] }) => {
     const compiled = compilePricing({ currency, rules, aliases });
-    if (!compiled.ok) refuse(compiled.issues);
+    if (!compiled.ok) refuseInvalid(compiled.issues);
     // Sorted after the check, because its findings name the places that were sent. The sort is stable.
     const sorted = rules.map(withPlainUnit).toSorted((a, b) => priorityOf(a) - priorityOf(b));
     return { currency, rules: sorted, aliases };
@@ -114,10 +114,3 @@ function withPlainUnit<Entry extends { readonly pricing_unit?: string | number }
 }
 
 const priorityOf = ({ priority = PRICING_PRIORITY_DEFAULT }: { readonly priority?: number }) => priority;
-
-function refuse(details: readonly Issue[]): void {
-  const first = details[0];
-  if (first === undefined) return;
-  const message = `The request is not valid: ${first.path}: ${first.message}.`;
-  throw new DomainError('invalid_request', { message, details });
-}

@@ -10,7 +10,7 @@ import type {
 } from '@tollgate/contract';
 import { generateApiKey } from '../../kernel/api-key-text.js';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
-import { DomainError } from '../../kernel/errors.js';
+import { DomainError, refuseInvalid } from '../../kernel/errors.js';
 import { newId } from '../../kernel/id.js';
 import type { ListPage, Page } from '../../kernel/page.js';
 import type { Principal } from '../../kernel/principal.js';
@@ -198,7 +198,7 @@ export class TenancyService {
       if (projectKind === undefined)
         details.push({ path: 'project_id', message: 'expected a project of this tenant' });
     }
-    if (details.length > 0) throw new DomainError('invalid_request', { details });
+    refuseInvalid(details);
     return projectKind;
   }
 

@@ -1,17 +1,21 @@
 import {
+  type ErrorDetail,
   type ExtractorConfig,
   type PricingConfig,
   type RulesTestRequest,
   type RulesTestResult,
+  type TrialEvent,
   WARNINGS_MAX,
+  type XBilling,
 } from '@tollgate/contract';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import { parseDecimal, toStored } from '../../kernel/decimal.js';
-import { invalidRequest } from '../../kernel/errors.js';
+import { DomainError, ERROR_DETAILS_MAX, invalidRequest, refuseInvalid } from '../../kernel/errors.js';
 import { parseJson } from '../../kernel/json/json.js';
 import type { ProjectRef } from '../../kernel/scope.js';
-import { firstUnusableText } from '../../kernel/usable-text.js';
+import { firstUnusableText, isUsableText } from '../../kernel/usable-text.js';
 import {
+  checkBilling,
   dimensionTexts,
   explainedRule,
   extractorWarnings,
@@ -23,7 +27,6 @@ import {
 import { explainItem } from '../usage/index.js';
 import { outcomeOf } from './outcome.js';
 import { pathWarnings } from './path-warnings.js';
-import { checkTrialEvent } from './trial-event.js';
 import { type RuleSetsForTrial, trialRules } from './trial-rules.js';
 import { itemsWithoutPrices, unpricedItems } from './unpriced-items.js';
 
@@ -134,4 +137,29 @@ function counterNames(config: ExtractorConfig | PricingConfig): string[] {
 function checkTexts({ event: _event, ...naming }: RulesTestRequest): void {
   const path = firstUnusableText(naming);
   if (path !== undefined) throw invalidRequest(path, 'text must not contain NUL or a lone surrogate');
+}
+
+/**
+ * Refuses values that ingest refuses in these fields.
+ *
+ * @param event of a body that was parsed losslessly and is valid by its schema
+ * @throws DomainError `subject_pair_incomplete`, `invalid_request`
+ */
+function checkTrialEvent(event: TrialEvent): void {
+  const { subject_type: type, subject_id: id, 'x-billing': billing } = event;
+  if ((type === undefined) !== (id === undefined)) {
+    const path = `event.${type === undefined ? 'subject_type' : 'subject_id'}`;
+    throw new DomainError('subject_pair_incomplete', {
+      details: [{ path, message: 'subject_type and subject_id must be sent together' }],
+    });
+  }
+  const details: ErrorDetail[] = [];
+  const report = (path: string, message: string): void => {
+    if (details.length < ERROR_DETAILS_MAX) details.push({ path, message });
+  };
+  if (id !== undefined && !isUsableText(id)) {
+    report('event.subject_id', 'text must not contain NUL or a lone surrogate');
+  }
+  if (billing !== undefined) checkBilling(billing as XBilling, 'event.x-billing', report);
+  refuseInvalid(details);
 }

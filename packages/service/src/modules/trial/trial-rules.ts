@@ -10,7 +10,7 @@ import {
   type RulesTestRequest,
 } from '@tollgate/contract';
 import { BoundedMemory } from '../../kernel/bounded-memory.js';
-import { DomainError, ERROR_DETAILS_MAX, invalidRequest } from '../../kernel/errors.js';
+import { DomainError, invalidRequest, refuseInvalid } from '../../kernel/errors.js';
 import type { ProjectRef } from '../../kernel/scope.js';
 import {
   type ActivePrices,
@@ -153,13 +153,7 @@ function checkSent(naming: Naming): SentRules {
     (input: Omit<PricingRuleSetInput, 'extractor_rule_set_id'>) =>
       PRICING_KIND.checkedConfig({ extractor_rule_set_id: '', ...input }),
   );
-  const first = details[0];
-  if (first !== undefined) {
-    throw new DomainError('invalid_request', {
-      message: `The request is not valid: ${first.path}: ${first.message}.`,
-      details: details.slice(0, ERROR_DETAILS_MAX),
-    });
-  }
+  refuseInvalid(details);
   return {
     ...(extractor === undefined ? {} : { extractor: { origin: UNSAVED, config: extractor } }),
     ...(pricing === undefined

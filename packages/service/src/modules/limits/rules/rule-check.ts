@@ -5,7 +5,7 @@ import {
   USAGE_RECOVERED_EVENT,
 } from '@tollgate/contract';
 import { ONE_STORED } from '../../../kernel/decimal.js';
-import { DomainError } from '../../../kernel/errors.js';
+import { refuseInvalid } from '../../../kernel/errors.js';
 import { parseLimitPeriod } from '../../../kernel/period.js';
 import { amountText, exactAmount } from '../../ledger/index.js';
 import type { RuleValues } from './rule-row.js';
@@ -27,7 +27,7 @@ export function checkedRules(rules: readonly LimitRuleInput[]): RuleValues[] {
     seen.add(rule.limit_key);
     return valuesOf(rule, (path, message) => details.push({ path: place + path, message }));
   });
-  refuse(details);
+  refuseInvalid(details);
   return checked;
 }
 
@@ -39,7 +39,7 @@ export function checkedRules(rules: readonly LimitRuleInput[]): RuleValues[] {
 export function checkedRule(rule: LimitRuleInput): RuleValues {
   const details: ErrorDetail[] = [];
   const values = valuesOf(rule, (path, message) => details.push({ path, message }));
-  refuse(details);
+  refuseInvalid(details);
   return values;
 }
 
@@ -180,11 +180,4 @@ function limitText({ measure, limit_amount }: LimitRuleInput, report: Report): s
     );
   }
   return amountText(amount);
-}
-
-function refuse(details: readonly ErrorDetail[]): void {
-  const first = details[0];
-  if (first === undefined) return;
-  const message = `The request is not valid: ${first.path}: ${first.message}.`;
-  throw new DomainError('invalid_request', { message, details });
 }

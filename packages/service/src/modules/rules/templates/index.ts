@@ -1,5 +1,5 @@
 import type { ExtractorConfig, ExtractorRuleSetInput, ExtractorTemplate } from '@tollgate/contract';
-import { DomainError } from '../../../kernel/errors.js';
+import { invalidRequest } from '../../../kernel/errors.js';
 import { anthropicMessages } from './anthropic-messages.js';
 import { awsBedrockConverse } from './aws-bedrock-converse.js';
 import { computeSeconds } from './compute-seconds.js';
@@ -45,9 +45,5 @@ function templateOf(id: string): ExtractorTemplate {
   const template = TEMPLATES.find((candidate) => candidate.id === id);
   if (template !== undefined) return template;
   const known = TEMPLATES.map((candidate) => candidate.id).join(', ');
-  const detail = { path: 'template_id', message: `expected one of ${known}` };
-  throw new DomainError('invalid_request', {
-    message: `The request is not valid: ${detail.path}: ${detail.message}.`,
-    details: [detail],
-  });
+  throw invalidRequest('template_id', `expected one of ${known}`);
 }
