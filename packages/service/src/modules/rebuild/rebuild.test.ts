@@ -10,7 +10,7 @@ import { provisionStorage } from '../storage/index.js';
 import { rebuildHistory } from './rebuild.js';
 import { HistoryFixture } from './rebuild.testing.js';
 
-/** A creation has 21 statements, so there is none at most moments of a rebuild; they are others in each run. */
+/** A creation has eight statements, so there is none at most moments of a rebuild; they are others in each run. */
 const MOMENTS_APART = Math.ceil(4 / propertyRuns(1));
 
 let fixture: HistoryFixture;

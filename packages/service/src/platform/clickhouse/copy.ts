@@ -1,7 +1,7 @@
 import { type Migration, readMigrations } from '../migration-files.js';
 import type { ClickHouse } from './port.js';
 import { replacedView } from './replaced-views.js';
-import { renamed, statementsOf, tablesOf } from './statements.js';
+import { joinedStatements, renamed, tablesOf } from './statements.js';
 
 /**
  * Creates all tables once more, empty, with names that end in `suffix`, using the statements that created the first
@@ -21,7 +21,7 @@ export async function createTableCopy(
   const migrations = [...known, ...newer];
   const tables = tablesOf(migrations);
   const existing = await columnCounts(clickhouse);
-  for (const statement of migrations.flatMap(statementsOf)) {
+  for (const statement of joinedStatements(migrations)) {
     const copied = renamed(statement, tables, suffix);
     const view = replacedView(copied);
     if (copied === statement || (view !== undefined && existing.has(view))) continue;

@@ -9,7 +9,7 @@ import {
 import { createTableCopy, incompleteCopies } from './copy.js';
 import type { ClickHouse } from './port.js';
 import { replacedView } from './replaced-views.js';
-import { renamed, statementsOf, tablesOf } from './statements.js';
+import { joinedStatements, renamed, statementsOf, tablesOf } from './statements.js';
 
 /** Creates the table that records the applied migrations. */
 const CREATE_RECORD = `
@@ -18,16 +18,16 @@ const CREATE_RECORD = `
   ) ENGINE = MergeTree ORDER BY version SETTINGS fsync_after_insert = 1, fsync_part_directory = 1`;
 
 /** For processes of older releases: whether they work with a migration, and its text, which copies of tables need. */
-const EXTEND_RECORD = ['oldest_release', 'sql'].map(
-  (column) => `ALTER TABLE schema_migrations ADD COLUMN IF NOT EXISTS ${column} String`,
-);
+const EXTEND_RECORD = `
+  ALTER TABLE schema_migrations
+    ADD COLUMN IF NOT EXISTS oldest_release String, ADD COLUMN IF NOT EXISTS sql String`;
 
 /**
  * Upgrades the schema to this release; returns the names of the applied migrations. ClickHouse has no transactions: a
  * migration is recorded after its last statement, and one that was interrupted runs again from its start, so each
- * statement must be safe to repeat. Services that share a server must not do this at the same time: hold a lock of
- * PostgreSQL around it. If nothing is pending, it only reads. Views of earlier releases stay (`outdatedViews`). Throws
- * MigrationError.
+ * statement must be safe to repeat. A new store gets all of them in fewer statements. Services that share a server must
+ * not do this at the same time: hold a lock of PostgreSQL around it. If nothing is pending, it only reads. Views of
+ * earlier releases stay (`outdatedViews`). Throws MigrationError.
  *
  * @param suffixes of the copies of all tables, which get the same changes
  */
@@ -39,11 +39,13 @@ export async function applyClickHouseMigrations(
   const pending = await pendingIn(clickhouse, migrations);
   const tables = tablesOf(migrations);
   try {
-    if (pending.length > 0) await clickhouse.command(CREATE_RECORD);
-    if (pending.length > 0) for (const statement of EXTEND_RECORD) await clickhouse.command(statement);
-    // Nothing is inserted into a store that is being set up.
-    const isNew = pending.length === migrations.length;
-    for (const migration of pending) await applyOne(clickhouse, migration, { tables, suffixes, isNew });
+    if (pending.length > 0) {
+      await clickhouse.command(CREATE_RECORD);
+      await clickhouse.command(EXTEND_RECORD);
+      // Nothing is inserted into a store that is being set up.
+      if (pending.length === migrations.length) await applyAll(clickhouse, migrations, { tables, suffixes });
+      else for (const migration of pending) await applyOne(clickhouse, migration, { tables, suffixes });
+    }
     for (const suffix of await incompleteCopies(clickhouse, suffixes))
       await createTableCopy(clickhouse, suffix);
   } catch (error) {
@@ -88,21 +90,41 @@ async function pendingIn(
   return pendingMigrations('clickhouse', migrations, applied);
 }
 
-async function applyOne(
+interface Copies {
+  readonly tables: readonly string[];
+  readonly suffixes: readonly string[];
+}
+
+async function applyAll(
   clickhouse: ClickHouse,
-  migration: Migration,
-  {
-    tables,
-    suffixes,
-    isNew,
-  }: { readonly tables: readonly string[]; readonly suffixes: readonly string[]; readonly isNew: boolean },
+  migrations: readonly Migration[],
+  copies: Copies,
 ): Promise<void> {
+  for (const statement of joinedStatements(migrations)) await runOnAll(clickhouse, statement, copies);
+  for (const migration of migrations) await record(clickhouse, migration);
+}
+
+async function applyOne(clickhouse: ClickHouse, migration: Migration, copies: Copies): Promise<void> {
   for (const statement of statementsOf(migration)) {
-    if (replacedView(statement) !== undefined && !isNew) continue;
-    const copied = new Set(['', ...suffixes].map((suffix) => renamed(statement, tables, suffix)));
-    for (const each of copied) await clickhouse.command(each);
+    if (replacedView(statement) === undefined) await runOnAll(clickhouse, statement, copies);
   }
-  const { version, name, checksum, oldestRelease = '', sql } = migration;
+  await record(clickhouse, migration);
+}
+
+/** Runs a statement, and the same for the copies of its tables. */
+async function runOnAll(
+  clickhouse: ClickHouse,
+  statement: string,
+  { tables, suffixes }: Copies,
+): Promise<void> {
+  const copied = new Set(['', ...suffixes].map((suffix) => renamed(statement, tables, suffix)));
+  for (const each of copied) await clickhouse.command(each);
+}
+
+async function record(
+  clickhouse: ClickHouse,
+  { version, name, checksum, oldestRelease = '', sql }: Migration,
+): Promise<void> {
   await clickhouse.command(
     `INSERT INTO schema_migrations (version, name, checksum, oldest_release, sql)
      SELECT {version:UInt32}, {name:String}, {checksum:String}, {oldestRelease:String}, {sql:String}`,

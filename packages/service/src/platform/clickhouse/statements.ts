@@ -32,6 +32,51 @@ export function renamed(statement: string, tables: readonly string[], suffix: st
   return statement.replaceAll(new RegExp(`\\b(?:${tables.join('|')})\\b`, 'g'), `$&${suffix}`);
 }
 
+/**
+ * Returns fewer statements that create, from nothing, the same as all statements of the migrations: changes of a table
+ * are joined, because each takes about as long as the creation, and a view that is replaced later is created once.
+ * Views come last, when the tables have all their columns. If there is another kind of statement, all stay as they are.
+ */
+export function joinedStatements(migrations: readonly Pick<Migration, 'name' | 'sql'>[]): string[] {
+  const statements = migrations.flatMap(statementsOf);
+  const [creations, views]: [string[], Map<string, string>] = [[], new Map()];
+  const changes: Change[] = [];
+  for (const statement of statements) {
+    const view = VIEW.exec(statement)?.[1];
+    const change = changeOf(statement);
+    if (/^CREATE TABLE\b/i.test(statement)) creations.push(statement);
+    else if (view !== undefined) views.set(view, statement);
+    else if (change !== undefined) joinChange(changes, change);
+    else return statements;
+  }
+  const altering = changes.map(({ table, clauses }) => `ALTER TABLE ${table} ${clauses}`);
+  return [...creations, ...altering, ...views.values()];
+}
+
+/** Changes of the columns of a table. */
+interface Change {
+  readonly table: string;
+  clauses: string;
+}
+
+function changeOf(statement: string): Change | undefined {
+  const [head, table] = CHANGING.exec(statement) ?? [];
+  if (head === undefined || table === undefined || /\bSETTINGS?\b/i.test(statement)) return undefined;
+  return { table, clauses: statement.slice(head.length) };
+}
+
+/** Joins a change with the last one of the same table, unless it modifies a column that this one adds. */
+function joinChange(changes: Change[], change: Change): void {
+  const last = changes.findLast(({ table }) => table === change.table);
+  const modified = [...change.clauses.matchAll(MODIFIED)].map(([, column]) => column);
+  if (last === undefined || modified.some((column) => last.clauses.includes(`NOT EXISTS ${column} `)))
+    changes.push(change);
+  else last.clauses += `, ${change.clauses}`;
+}
+
+const VIEW = /^CREATE (?:OR REPLACE )?(?:MATERIALIZED )?VIEW (?:IF NOT EXISTS )?(\w+)/i;
+const CHANGING = /^ALTER TABLE (\w+)\s+(?=(?:ADD|MODIFY) COLUMN\b)/i;
+const MODIFIED = /\bMODIFY COLUMN (?:IF EXISTS )?(\S+)/gi;
 const CREATED = /^CREATE (?:TABLE|MATERIALIZED VIEW|VIEW) IF NOT EXISTS (\w+)/i;
 
 function bearsRepetition(statement: string): boolean {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestClickHouse, type TestClickHouse } from '../../testing/index.js';
 import { readMigrations } from '../migration-files.js';
+import { createTableCopy } from './copy.js';
 import { applyClickHouseMigrations } from './migrate.js';
 import { outdatedViews } from './replaced-views.js';
 import { renamed, statementsOf, tablesOf } from './statements.js';
@@ -155,3 +156,26 @@ test('repeats each statement of an interrupted migration', async () => {
   );
   expect(await applyClickHouseMigrations(clickhouse, undefined, ['_7'])).toEqual(MIGRATIONS.slice(1));
 });
+
+test('a new store is like one that was upgraded step by step, with views that were replaced', async () => {
+  const { clickhouse } = store;
+  await downgrade(store, 1);
+  await applyClickHouseMigrations(clickhouse, undefined, ['_7']);
+  for (const statement of await outdatedViews(clickhouse, ['_7'])) await clickhouse.command(statement);
+  const fresh = await createTestClickHouse();
+  try {
+    await createTableCopy(fresh.clickhouse, '_7');
+    const definitions = await definitionsOf(fresh);
+    expect(definitions).toHaveLength(2 * tablesOf(readMigrations('clickhouse')).length + 2);
+    expect(await definitionsOf(store)).toEqual(definitions);
+  } finally {
+    await fresh.drop();
+  }
+});
+
+async function definitionsOf({ clickhouse, database }: TestClickHouse): Promise<string[]> {
+  const rows = await clickhouse.query<{ text: string }>(
+    'SELECT create_table_query AS text FROM system.tables WHERE database = currentDatabase() ORDER BY name',
+  );
+  return rows.map(({ text }) => text.replaceAll(database, 'database').replaceAll(/ UUID '[^']*'/g, ''));
+}
