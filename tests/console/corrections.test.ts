@@ -253,6 +253,8 @@ describe.runIf(hasBrowser)('corrections in the console', () => {
     await page.goto(`${service.url}/sign-in#key=${key}`);
     // The page for signing in has a heading too.
     await page.waitForURL(({ pathname }) => pathname.startsWith('/p/'));
+    await page.getByText('lacks the permission analytics:read. Sign in with a key that has it.').waitFor();
+    expect(await button('Try again').count()).toBe(0);
     await page.goto(`${service.url}/p/${tenant.projectId}/usage?correct=matching`);
     await rows().first().waitFor();
     expect(await page.getByRole('checkbox').count()).toBe(0);

@@ -1,4 +1,5 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { classes } from './classes.js';
 import { TextInput } from './field.js';
 
 /** Pause after typing before the filter is applied. */
@@ -9,11 +10,13 @@ export function FilterInput({
   label,
   value,
   suggestions = [],
+  isWide = false,
   onChange,
 }: {
   readonly label: string;
   readonly value: string;
   readonly suggestions?: readonly string[];
+  readonly isWide?: boolean;
   readonly onChange: (value: string) => void;
 }) {
   const [text, setText] = useState(value);
@@ -46,7 +49,7 @@ export function FilterInput({
         aria-label={label}
         placeholder={label}
         spellCheck={false}
-        className="w-[calc(50%-0.25rem)] sm:w-36"
+        className={classes('w-[calc(50%-0.25rem)]', isWide ? 'sm:w-52' : 'sm:w-36')}
         list={suggestions.length === 0 ? undefined : listId}
         value={text}
         onChange={(event) => setText(event.target.value)}

@@ -40,8 +40,9 @@ export function ReadFailure({ of }: { readonly of: FailedRead }) {
   return <FailureNote error={of.error} onRetry={() => void of.refetch()} />;
 }
 
-/** Shows the error of a request, with a button to try again if `onRetry` is given. */
+/** Shows the error of a request, with a button to try again if `onRetry` is given and the error can pass. */
 export function FailureNote({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) {
+  const isDenied = isPermissionDenied(error);
   return (
     <div
       role="alert"
@@ -50,7 +51,7 @@ export function FailureNote({ error, onRetry }: { readonly error: unknown; reado
       <CircleAlert size={16} className="mt-0.5 shrink-0" />
       <div className="min-w-0 grow">
         <p className="break-words">{messageOf(error)}</p>
-        {error instanceof ApiError && error.details.length > 0 && (
+        {error instanceof ApiError && error.details.length > 0 && !isDenied && (
           <ul className="mt-1 list-disc pl-4">
             {error.details.map(({ path, message }) => (
               <li key={`${path} ${message}`}>
@@ -60,7 +61,7 @@ export function FailureNote({ error, onRetry }: { readonly error: unknown; reado
           </ul>
         )}
       </div>
-      {onRetry !== undefined && (
+      {onRetry !== undefined && !isDenied && (
         <Button size="small" onClick={onRetry}>
           Try again
         </Button>
@@ -74,7 +75,12 @@ export function messageOf(error: unknown): string {
     return 'The service cannot be reached. Check your connection and try again.';
   if (error instanceof ApiError && error.code === 'unknown')
     return `The service responded with status ${error.status}.`;
-  return error instanceof Error ? error.message : 'Something went wrong.';
+  const message = error instanceof Error ? error.message : 'Something went wrong.';
+  return isPermissionDenied(error) ? `${message} Sign in with a key that has it.` : message;
+}
+
+function isPermissionDenied(error: unknown): boolean {
+  return error instanceof ApiError && error.code === 'permission_denied';
 }
 
 /** Placeholder while data loads. Give it the height of the content, so that the page does not jump. */

@@ -49,7 +49,7 @@ export function EventFilterBar({
         label={TEXT_FILTERS[name]}
         value={filters[name] ?? ''}
         onChange={(text) => onChange({ [name]: text === '' ? undefined : text })}
-        {...(name === 'metric' ? { suggestions: metrics.map(({ metric }) => metric) } : {})}
+        {...(name === 'metric' ? { suggestions: metrics.map(({ metric }) => metric), isWide: true } : {})}
       />
     ));
   const choice = (name: 'status' | 'pricing_source' | 'note', label: string, options: typeof PRICINGS) => (
