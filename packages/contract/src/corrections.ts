@@ -9,6 +9,9 @@ import { PricingSourceSchema } from './usage-item.js';
 
 /** Upper bound of the events of one correction. */
 export const CORRECTION_EVENTS_MAX = 10_000_000;
+/** Upper bounds of the revisions of an event that can be corrected again, and of the JSON of all of them. */
+export const EVENT_REVISIONS_MAX = 1_000;
+export const EVENT_HISTORY_BYTES_MAX = 32 * 1_048_576;
 export const CORRECTION_REASON_CHARS_MAX = 500;
 /** Events of a correction that are shown: those that differ most. */
 export const CORRECTION_EXAMPLES_MAX = 20;

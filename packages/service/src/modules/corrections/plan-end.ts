@@ -76,11 +76,11 @@ export async function endPlanStep(
 
 function endOfPlan(
   deps: EngineDeps,
-  { action, isAppliedAtOnce }: OpenCorrection,
+  { eventId, isAppliedAtOnce }: OpenCorrection,
   { eventsMatched, eventsChanged, failure, isEnd }: PlanProgress,
 ): CorrectionChange {
   checkSize(deps, eventsMatched);
-  if (action === 'replace' && failure !== undefined) {
+  if (eventId !== null && failure !== undefined) {
     return failedPlan(failure.code, failure.message);
   }
   if (!isEnd) return {};

@@ -57,7 +57,7 @@ export async function planStep(deps: EngineDeps, correction: OpenCorrection): Pr
   const plan = new StepPlan({
     partEvents: partSize(deps),
     hasOutcomes: correction.action !== 'void',
-    jsonBytesOf: (id) => revisions.jsonBytesOf(id),
+    revisions,
   });
   const decide = await decisionOf(deps, correction, plan);
   for (let start = 0; start < page.ids.length; start += SLICE_EVENTS) {

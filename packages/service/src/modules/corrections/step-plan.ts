@@ -1,4 +1,5 @@
-import { hasRemainder, type UsageEventRow } from '../usage/index.js';
+import { EVENT_HISTORY_BYTES_MAX, EVENT_REVISIONS_MAX } from '@tollgate/contract';
+import { type EventRevisions, hasRemainder, type UsageEventRow } from '../usage/index.js';
 import { ChangedExamples, ChangedTotals } from './changes.js';
 import type { PeriodCount } from './count.js';
 import { countedRow } from './counted-row.js';
@@ -22,10 +23,17 @@ export interface StepPlanOptions {
   /** The number of events of each part but the last, unless they are large. */
   readonly partEvents: number;
   readonly hasOutcomes: boolean;
-  /** Returns the size of the JSON of an event. */
-  readonly jsonBytesOf: (id: string) => number;
+  /** The revisions of the events that are read. */
+  readonly revisions: Pick<EventRevisions, 'jsonBytesOf' | 'historyOf'>;
 }
 
+const TOO_MANY_REVISIONS: Failure = {
+  code: 'too_many_revisions',
+  message:
+    `An event with ${EVENT_REVISIONS_MAX} revisions (EVENT_REVISIONS_MAX), or revisions with ` +
+    `${EVENT_HISTORY_BYTES_MAX} bytes of JSON (EVENT_HISTORY_BYTES_MAX), cannot be corrected again.`,
+  path: '',
+};
 /** A part ends with the event that gives it so much JSON: all rows of a part are in memory together. */
 const PART_JSON_BYTES = 16 * 1_048_576;
 
@@ -47,18 +55,26 @@ export class StepPlan {
   changed = 0;
   readonly #partEvents: number;
   readonly #hasOutcomes: boolean;
-  readonly #jsonBytesOf: StepPlanOptions['jsonBytesOf'];
+  readonly #revisions: StepPlanOptions['revisions'];
   readonly #parts: Promise<NewPart>[] = [];
   #open = emptyPart();
 
-  constructor({ partEvents, hasOutcomes, jsonBytesOf }: StepPlanOptions) {
+  constructor({ partEvents, hasOutcomes, revisions }: StepPlanOptions) {
     this.#partEvents = partEvents;
     this.#hasOutcomes = hasOutcomes;
-    this.#jsonBytesOf = jsonBytesOf;
+    this.#revisions = revisions;
   }
 
-  /** Adds an event, in ascending order of ids. The amounts of counted items are not known before all are counted. */
+  /**
+   * Adds an event, in ascending order of ids. The amounts of counted items are not known before all are counted. An
+   * event that has very much history fails, because all of its revisions are read together.
+   */
   add({ id, former, outcome, counts }: PlannedEvent): void {
+    const { revisions, jsonBytes } = this.#revisions.historyOf(id);
+    if (revisions >= EVENT_REVISIONS_MAX || jsonBytes >= EVENT_HISTORY_BYTES_MAX) {
+      this.failed.push(TOO_MANY_REVISIONS);
+      return;
+    }
     if (counts.length === 0) {
       const next = rowWithoutCounts(former, outcome);
       this.changed++;
@@ -66,7 +82,7 @@ export class StepPlan {
       this.examples.add(former, former, next);
     }
     this.#open.ids.push(id);
-    this.#open.jsonBytes += this.#jsonBytesOf(id);
+    this.#open.jsonBytes += this.#revisions.jsonBytesOf(id);
     this.#open.formerRevisions.push(revisionOf(former));
     this.#open.formerAttempts.push(former.attempt);
     this.#open.counts.push(...counts);

@@ -58,6 +58,12 @@ export class EventRevisions {
     return present(this.#byId.get(id)?.at(-1), `a revision of evt_${id}`).jsonBytes;
   }
 
+  /** Returns how many revisions an event has, and the size of the JSON of all of them. */
+  historyOf(id: string): { readonly revisions: number; readonly jsonBytes: number } {
+    const rows = present(this.#byId.get(id), `the revisions of evt_${id}`);
+    return { revisions: rows.length, jsonBytes: rows.reduce((sum, { jsonBytes }) => sum + jsonBytes, 0) };
+  }
+
   /** Adds the rows of a block, which come in no order. Keeps the last attempt of each revision. */
   add(scope: HistoryScope, block: NativeRows): void {
     const rowAt = eventRowReader(scope, block);
