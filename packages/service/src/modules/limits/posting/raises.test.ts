@@ -59,6 +59,26 @@ describe('raises', () => {
     expect(await fixture.windows()).toMatchObject([{ used: '11.5', limit: '10' }]);
   });
 
+  it('end with an alert at the next usage, also if that changes nothing of a window that counts values', async () => {
+    const rule = { currency: '', period: 'lifetime', limit: '2' } as const;
+    await fixture.publish('ulp_2', [
+      { key: 'models', measure: 'unique', of: 'model', ...rule },
+      { key: 'greatest', measure: 'max', ...rule },
+    ]);
+    await fixture.route({ subjectId: 'u2', planId: 'ulp_2' });
+    const call = { subject: 'u2', items: [{ quantity: '3' }] };
+    for (const key of ['models', 'greatest']) await raise('u2', { key, amount: '2', forS: 60 });
+    await fixture.post([{ ...call, dimensions: { model: 'a' } }]);
+    await fixture.post([{ ...call, dimensions: { model: 'b' } }]);
+    expect(await alerts()).toEqual([]);
+    fixture.clock.advanceMs(60_000);
+    await fixture.post([{ ...call, dimensions: { model: 'a' } }]);
+    expect(await alerts()).toEqual(Array(2).fill('usage_limit.exceeded 100#1 u2'));
+    for (const key of ['models', 'greatest']) await raise('u2', { key, amount: '2', forS: 60 });
+    await fixture.post([{ ...call, items: [{ quantity: '1' }], dimensions: { model: 'b' } }]);
+    expect(await alerts()).toEqual(Array(2).fill('usage_limit.recovered 100#1 u2'));
+  });
+
   it('are in the alerts with their amounts, and add up', async () => {
     await raise('*', { key: 'daily', amount: '10', forS: 3_600 });
     await raise('*', { key: 'daily', amount: '0.5', forS: 60 });

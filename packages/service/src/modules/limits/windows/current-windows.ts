@@ -105,8 +105,10 @@ export class CurrentWindows {
     const { ruleNos, limits, notices } = this.#lists;
     const at = ruleNos.indexOf(sum.rule.ruleNo);
     const used = amountFromText(windowValue(this.#used[at], 'usage', at)) + sum.used;
-    this.#used[at] = numericText(used);
-    if (this.change === 'none') this.change = 'used';
+    if (sum.used !== 0n) {
+      this.#used[at] = numericText(used);
+      if (this.change === 'none') this.change = 'used';
+    }
     const limit = windowValue(limits[at], 'limit', at);
     const change = thresholdChangeOf(sum.rule, { limit, raised }, notices[at], used);
     if (change === undefined) return undefined;

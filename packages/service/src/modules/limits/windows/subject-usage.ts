@@ -68,14 +68,17 @@ export function hasWindowSums({ latest, all }: SubjectUsage): boolean {
   return all === undefined ? latest.some(isAny) : [...all.values()].some(isAny);
 }
 
-/** Returns the sums to add to windows, those of a rule in ascending time; sums of 0 are left out. */
+/**
+ * Returns the sums to add to windows, those of a rule in ascending time; sums of 0 are left out, unless they have
+ * values, which the window may have counted before.
+ */
 export function windowSums({ latest, all }: SubjectUsage): WindowSum[] {
   if (all === undefined) return latest.filter(isCounted);
   return [...all.values()].filter(isCounted).sort((a, b) => a.window.startS - b.window.startS);
 }
 
 function isCounted(sum: WindowSum | undefined): sum is WindowSum {
-  return sum !== undefined && (sum.used !== 0n || sum.opens);
+  return sum !== undefined && (sum.used !== 0n || sum.opens || sum.values !== undefined);
 }
 
 /** Returns the sums whose rules count values. Their `used` is known only after the stored values were read. */

@@ -61,7 +61,10 @@ export async function countWindows(tx: Tx, batch: CountedBatch): Promise<Webhook
 /** Returns the amount × 10^18 by which raises lift the limit of a window now. */
 type RaiseOf = (sum: WindowSum) => bigint;
 
-/** Adds the sums of current windows, and returns those of other windows. */
+/**
+ * Adds the sums of current windows, and returns those of other windows. Usage by which a current window does not change
+ * is compared with its limit too, which may have changed; it changes no other window.
+ */
 function addToCurrent(rows: readonly CurrentWindows[], raiseOf: RaiseOf) {
   const changed: ChangedWindow[] = [];
   const newer: { readonly row: CurrentWindows; readonly sum: WindowSum }[] = [];
@@ -69,12 +72,12 @@ function addToCurrent(rows: readonly CurrentWindows[], raiseOf: RaiseOf) {
   for (const row of rows) {
     for (const sum of windowSums(row.usage)) {
       const place = row.placeOf(sum);
-      if (place === 'past') late.push(sum);
-      else if (place === 'newer') newer.push({ row, sum });
-      else {
+      if (place === 'current') {
         const change = row.add(sum, raiseOf(sum));
         if (change !== undefined) changed.push(change);
-      }
+      } else if (sum.used === 0n && !sum.opens) continue;
+      else if (place === 'past') late.push(sum);
+      else newer.push({ row, sum });
     }
   }
   return { changed, newer, late };
