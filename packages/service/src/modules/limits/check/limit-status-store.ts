@@ -74,7 +74,9 @@ const KNOWN: WindowParts = {
 
 /**
  * Windows that usage determines, among others. Those that open with usage are found by an instant; they do not overlap,
- * so only the newest that begins before it can contain it. The usage of a sliding window is the sum of its steps.
+ * so only the newest that begins before it can contain it. The usage of a sliding window is the sum of its steps. Those
+ * that begin later are not read: there may be very many of them. The sum hides `counts_until` from the planner, which
+ * could otherwise read the steps of all tenants by the index of that column.
  */
 const BY_USAGE: WindowParts = {
   values: ', $11::bool[], $12::bool[]',
@@ -96,7 +98,8 @@ const BY_USAGE: WindowParts = {
   used: `case when k.slides then (
       select sum(t.used) from sliding_steps t
       where t.project_no = k.project_no and t.subject_type = k.subject_type and t.subject_id = k.subject_id
-        and t.rule_no = k.rule_no and t.counts_from <= k.window_start and t.counts_until > k.window_start
+        and t.rule_no = k.rule_no and t.step_start <= k.window_start
+        and t.counts_from <= k.window_start and t.counts_until + 0 > k.window_start
     )`,
 };
 

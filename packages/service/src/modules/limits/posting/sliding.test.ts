@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { fromStored, toText } from '../../../kernel/decimal.js';
 import { present } from '../../../kernel/present.js';
 import { stored } from '../../../testing/index.js';
@@ -234,3 +235,41 @@ it('is what its definition says, and bounded by the exact usage', async () => {
     { numRuns: propertyRuns(40) },
   );
 }, 120_000);
+
+/** Returns how many pages each of the statements visits that concern the steps of sliding windows. */
+async function pagesOf(work: () => Promise<unknown>): Promise<number[]> {
+  const spy = vi.spyOn(pg.Client.prototype, 'query');
+  await work();
+  const queries = spy.mock.calls.map(([query, values]) => {
+    const { text, values: own } = query as { text?: string; values?: unknown[] };
+    return { text: text ?? String(query), values: own ?? (values as unknown as unknown[]) };
+  });
+  spy.mockRestore();
+  const pages: number[] = [];
+  const client = await fixture.postgres.pool.connect();
+  for (const { text, values } of queries.filter((query) => query.text.includes('sliding_steps'))) {
+    await client.query('begin');
+    const { rows } = await client.query(`explain (analyze, buffers, format json) ${text}`, values);
+    await client.query('rollback');
+    const [{ Plan: plan }] = rows[0]['QUERY PLAN'];
+    pages.push(plan['Shared Hit Blocks'] + plan['Shared Read Blocks']);
+  }
+  client.release();
+  return pages;
+}
+
+it('does not read usage that is ahead, however much there is', async () => {
+  await start();
+  const now: TestUsage = { atS: nowS(), items: [{ amount: '1' }] };
+  await fixture.post([now, { ...now, atS: nowS() + 1 }]);
+  await fixture.rows(
+    `insert into sliding_steps select project_no, subject_type, subject_id, rule_no, step_start + n * 60,
+       step_end + n * 60, step_start + n * 60, counts_until + n * 60, used, opened_at_ms
+     from sliding_steps, generate_series(1, 20000) as n where counts_from > step_start`,
+  );
+  await fixture.rows('vacuum analyze sliding_steps');
+  const pages = [...(await pagesOf(() => fixture.post([now]))), ...(await pagesOf(() => used()))];
+  // Reads before and after, deletions, additions, and the read of a check.
+  expect(pages).toHaveLength(6);
+  expect(pages.filter((count) => count > 50)).toEqual([]);
+});
