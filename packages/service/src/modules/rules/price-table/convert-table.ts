@@ -1,7 +1,7 @@
 import { NAME_CHARS_MAX, type PricingAlias, type PricingRule } from '@tollgate/contract';
 import { type ConvertedRow, convertRow, type PriceRow } from './convert-row.js';
 import { modelIs } from './match-expression.js';
-import { modelAliases, type PricedModel, type TableModel } from './model-aliases.js';
+import { modelAliases, type TableModel } from './model-aliases.js';
 import { type ModelSelection, matchesGlob } from './model-selection.js';
 
 /** The table cannot be imported with these options; the message is one sentence with the reason. */
@@ -61,7 +61,11 @@ export function convertPriceTable(table: unknown, options: ConversionOptions): C
   const chosen = chooseRows(rows, options);
   const gathered = new Conversion();
   for (const [model, row] of chosen) gathered.add(model, row, options.promptTokensDimension);
-  return gathered.finish();
+  const names = new Set(chosen.map(([model]) => model));
+  for (const [model, row] of rows) {
+    if (!names.has(model)) gathered.addOther(model, row, options.promptTokensDimension);
+  }
+  return gathered.finish(names);
 }
 
 function isObject(value: unknown): value is PriceRow {
@@ -92,8 +96,8 @@ const quoted = (text: string): string => `"${text}"`;
 /** Collects the results of all rows. */
 class Conversion implements Omit<ConvertedTable, 'models' | 'promptSizes'> {
   readonly #rulesByModel = new Map<string, readonly PricingRule[]>();
-  readonly #priced: PricedModel[] = [];
-  readonly #unpriced: TableModel[] = [];
+  readonly #priced: TableModel[] = [];
+  readonly #others: TableModel[] = [];
   readonly #promptSizes = new Set<number>();
   readonly notModels: string[] = [];
   readonly withoutTokenPrice: string[] = [];
@@ -112,8 +116,16 @@ class Conversion implements Omit<ConvertedTable, 'models' | 'promptSizes'> {
     else this.#addRow(model, row.litellm_provider, convertRow(model, row, promptTokensDimension));
   }
 
-  finish(): ConvertedTable {
-    const aliasesByModel = modelAliases(this.#priced, this.#unpriced);
+  /** Adds a model that is not imported, so that it does not get the price of another one. */
+  addOther(model: string, row: unknown, promptTokensDimension: string): void {
+    if (!isObject(row) || nameFault(model) !== undefined) return;
+    const { rules } = convertRow(model, row, promptTokensDimension);
+    this.#others.push(tableModel(model, row.litellm_provider, rules));
+  }
+
+  /** @param chosen names of the imported models */
+  finish(chosen: ReadonlySet<string>): ConvertedTable {
+    const aliasesByModel = modelAliases(this.#priced, this.#others, chosen);
     const models = Array.from(this.#rulesByModel, ([model, rules]) => {
       return { model, condition: modelIs(model), rules, aliases: aliasesByModel.get(model) ?? [] };
     });
@@ -123,16 +135,12 @@ class Conversion implements Omit<ConvertedTable, 'models' | 'promptSizes'> {
   }
 
   #addRow(model: string, provider: unknown, converted: ConvertedRow): void {
+    const named = tableModel(model, provider, converted.rules);
     if (converted.rules.length > 0) {
       this.#rulesByModel.set(model, converted.rules);
-      const prices = converted.rules.map(({ name = '', unit_price_expr, pricing_unit }) => [
-        name.slice(model.length),
-        unit_price_expr,
-        pricing_unit,
-      ]);
-      this.#priced.push({ model, provider, prices: JSON.stringify(prices) });
+      this.#priced.push(named);
     } else {
-      this.#unpriced.push({ model, provider });
+      this.#others.push(named);
       if (converted.refused.length === 0) this.withoutTokenPrice.push(model);
     }
     for (const size of converted.promptSizes) this.#promptSizes.add(size);
@@ -141,6 +149,15 @@ class Conversion implements Omit<ConvertedTable, 'models' | 'promptSizes'> {
     for (const { key, reason } of converted.refused) note(this.refused, `${key} ${reason}`, model);
     for (const key of converted.rounded) note(this.rounded, key, model);
   }
+}
+
+function tableModel(model: string, provider: unknown, rules: readonly PricingRule[]): TableModel {
+  const prices = rules.map(({ name = '', unit_price_expr, pricing_unit }) => [
+    name.slice(model.length),
+    unit_price_expr,
+    pricing_unit,
+  ]);
+  return { model, provider, prices: JSON.stringify(prices) };
 }
 
 function note(models: Map<string, string[]>, what: string, model: string): void {

@@ -20,11 +20,27 @@ const TABLE = `{
   "large": {"litellm_provider": "openai", "mode": "image_generation", "input_cost_per_pixel": 1e-06},
   "gpt-4o-2024-08-06": {"litellm_provider": "openai", "mode": "chat", "input_cost_per_token": 2.5e-06}
 }`;
-const { models } = convertPriceTable(parseLossless(TABLE), {
-  models: [],
-  providers: [],
-  promptTokensDimension: 'prompt_size',
-});
+const convert = (table: string, names: readonly string[]) =>
+  convertPriceTable(parseLossless(table), {
+    models: names,
+    providers: [],
+    promptTokensDimension: 'prompt_size',
+  }).models;
+const models = convert(TABLE, []);
+
+/** Returns what a thousand tokens of a model cost. */
+function amountOf(imported: typeof models, model: string): unknown {
+  const extractor = {
+    dimensions: [{ name: 'model', path: 'model', type: 'string' as const }],
+    charge_item_extractors: [{ metric: 'llm.input_tokens', path: 'n', type: 'number' as const }],
+  };
+  const pricing = pricingOf({
+    rules: imported.flatMap(({ rules }) => rules),
+    aliases: imported.flatMap(({ aliases }) => aliases),
+  });
+  const [item] = itemsOf(rate(extractor, JSON.stringify({ model, n: 1_000 }), {}, [pricing]));
+  return item?.amount;
+}
 
 it.each<[string, string]>([
   ['gemini/gemini-2.5-pro', '0.00125'],
@@ -59,16 +75,26 @@ it.each<[string, string]>([
   ['max-2026-01-01', '0.004'],
   ['images/large', '0.001'],
 ])('a thousand tokens of %s cost %s', (model, amount) => {
-  const extractor = {
-    dimensions: [{ name: 'model', path: 'model', type: 'string' as const }],
-    charge_item_extractors: [{ metric: 'llm.input_tokens', path: 'n', type: 'number' as const }],
-  };
-  const pricing = pricingOf({
-    rules: models.flatMap(({ rules }) => rules),
-    aliases: models.flatMap(({ aliases }) => aliases),
-  });
-  const [item] = itemsOf(rate(extractor, JSON.stringify({ model, n: 1_000 }), {}, [pricing]));
-  expect(item?.amount).toBe(amount);
+  expect(amountOf(models, model)).toBe(amount);
+});
+
+it.each<[string, string]>([
+  ['gpt-4o-2024-08-06', '0.0025'],
+  ['gpt-4o-2024-11-20', '0.0025'],
+  ['openai/gpt-4o-2024-08-06', '0.0025'],
+  // Another price, which was not chosen.
+  ['gpt-4o-2024-05-13', '0'],
+  ['openai/gpt-4o-2024-05-13', '0'],
+  // Another provider's models have the prefix of it.
+  ['gpt-4o-2025-01-01', '0.0025'],
+])('with one chosen model, a thousand tokens of %s cost %s', (model, amount) => {
+  const table = `{
+    "gpt-4o": {"litellm_provider": "openai", "mode": "chat", "input_cost_per_token": 2.5e-06},
+    "gpt-4o-2024-05-13": {"litellm_provider": "openai", "mode": "chat", "input_cost_per_token": 5e-06},
+    "gpt-4o-2024-08-06": {"litellm_provider": "openai", "mode": "chat", "input_cost_per_token": 2.5e-06},
+    "azure/gpt-4o-2025-01-01": {"litellm_provider": "azure", "mode": "chat", "input_cost_per_token": 3e-06}
+  }`;
+  expect(amountOf(convert(table, ['gpt-4o']), model)).toBe(amount);
 });
 
 it('has each pattern once', () => {

@@ -5,10 +5,6 @@ import { groupBy } from '../../../kernel/maps.js';
 export interface TableModel {
   readonly model: string;
   readonly provider: unknown;
-}
-
-/** A model that has rules. */
-export interface PricedModel extends TableModel {
   /** Equal for models that cost the same. */
   readonly prices: string;
 }
@@ -22,30 +18,34 @@ const DATED = /[-@]202\d/;
 const DATE_PATTERNS = ['-202*', '@202*'];
 
 /**
- * Returns other names under which the models of a table are reported, by model: with the prefix of their provider
+ * Returns other names under which models are reported, by model: with the prefix of their provider
  * (`openai/gpt-5-mini`), without it (`gemini/gemini-2.5-pro`), and with a release date after them. A name that fits
  * models with different prices is not an alias. A name with the prefix of a provider means that provider's model, even
- * if a gateway in the same table has another price for it. A model without rules stays unpriced: an alias of its name
- * for itself comes before a pattern that it fits.
+ * if a gateway in the same table has another price for it.
+ *
+ * @param models those that have rules
+ * @param others all other models of the table. They stay unpriced unless they cost the same: an alias of their name for
+ * itself comes before a pattern of their provider that it fits
+ * @param chosen names that are no aliases
  */
 export function modelAliases(
-  models: readonly PricedModel[],
-  unpriced: readonly TableModel[],
+  models: readonly TableModel[],
+  others: readonly TableModel[],
+  chosen: ReadonlySet<string>,
 ): ReadonlyMap<string, readonly PricingAlias[]> {
-  const known = new Set([...models, ...unpriced].map(({ model }) => model));
-  const withPrefix = clearNames(models, prefixed, known);
+  const withPrefix = clearNames(models, prefixed, chosen);
   const withoutPrefix = clearNames(
     models,
     shortened,
-    new Set([...known, ...withPrefix.map(([name]) => name)]),
+    new Set([...chosen, ...withPrefix.map(([name]) => name)]),
   );
-  const others = [...withPrefix, ...withoutPrefix];
-  const exact = others.map(([pattern, named]) => ({ named, pattern, value: named.model }));
-  const names = [...models.map((named) => [named.model, named] as const), ...others];
-  const kept = unpricedNames(unpriced, new Set(names.map(([name]) => name)));
+  const otherNames = [...withPrefix, ...withoutPrefix];
+  const exact = otherNames.map(([pattern, named]) => ({ named, pattern, value: named.model }));
+  const names = [...models.map((named) => [named.model, named] as const), ...otherNames];
+  const unpriced = unpricedNames(others, new Set(names.map(([name]) => name)));
   const dated = names
     .filter(([name]) => !DATED.test(name))
-    .flatMap(([name, named]) => datedAliases(name, named, kept));
+    .flatMap(([name, named]) => datedAliases(name, named, unpriced.get(named.provider) ?? []));
   const aliases = [...exact, ...dated].filter(
     ({ pattern, value }) =>
       !value.includes('*') && pattern.length <= ALIAS_CHARS_MAX && value.length <= ALIAS_CHARS_MAX,
@@ -61,47 +61,50 @@ export function modelAliases(
 
 /** A model, and an alias that its rule set needs. */
 interface NeededAlias extends Omit<PricingAlias, 'dimension'> {
-  readonly named: PricedModel;
+  readonly named: TableModel;
+}
+
+/** A name under which a model without rules is reported. */
+interface UnpricedName extends TableModel {
+  readonly name: string;
 }
 
 /** Returns the aliases of a name with release dates, after those names of its provider that stay unpriced. */
-function datedAliases(
-  name: string,
-  named: PricedModel,
-  unpriced: ReadonlyMap<unknown, ReadonlySet<string>>,
-): NeededAlias[] {
-  const kept = [...(unpriced.get(named.provider) ?? [])];
-  return DATE_PATTERNS.flatMap((date) => [
-    ...kept
-      .filter((each) => each.startsWith(name + date.slice(0, -1)))
-      .map((each) => ({ named, pattern: each, value: each })),
-    { named, pattern: name + date, value: named.model },
-  ]);
+function datedAliases(name: string, named: TableModel, unpriced: readonly UnpricedName[]): NeededAlias[] {
+  return DATE_PATTERNS.flatMap((date) => {
+    const start = name + date.slice(0, -1);
+    const kept = unpriced.filter((each) => each.prices !== named.prices && each.name.startsWith(start));
+    return [
+      ...Array.from(new Set(kept.map((each) => each.name)), (each) => ({
+        named,
+        pattern: each,
+        value: each,
+      })),
+      { named, pattern: name + date, value: named.model },
+    ];
+  });
 }
 
 /** Returns the names of models without rules, by provider; names of models with rules are left out. */
 function unpricedNames(
-  unpriced: readonly TableModel[],
+  others: readonly TableModel[],
   priced: ReadonlySet<string>,
-): ReadonlyMap<unknown, ReadonlySet<string>> {
-  const names = new Map<unknown, Set<string>>();
-  for (const each of unpriced) {
-    const own = names.get(each.provider) ?? new Set();
-    names.set(each.provider, own);
-    for (const name of [each.model, prefixed(each), shortened(each)]) {
-      if (name !== undefined && !priced.has(name)) own.add(name);
-    }
-  }
-  return names;
+): ReadonlyMap<unknown, readonly UnpricedName[]> {
+  const names = others.flatMap((each) =>
+    [each.model, prefixed(each), shortened(each)]
+      .filter((name) => name !== undefined && !priced.has(name))
+      .map((name) => ({ ...each, name: name as string })),
+  );
+  return groupBy(names, ({ provider }) => provider);
 }
 
 /** Returns names that are not taken, each with its model: the first of several at one price. */
 function clearNames(
-  models: readonly PricedModel[],
-  nameOf: (model: PricedModel) => string | undefined,
+  models: readonly TableModel[],
+  nameOf: (model: TableModel) => string | undefined,
   taken: ReadonlySet<string>,
-): (readonly [name: string, model: PricedModel])[] {
-  const modelsByName = new Map<string, PricedModel[]>();
+): (readonly [name: string, model: TableModel])[] {
+  const modelsByName = new Map<string, TableModel[]>();
   for (const priced of models) {
     const name = nameOf(priced);
     if (name !== undefined && !taken.has(name))
