@@ -5,7 +5,7 @@ import {
   type PricingAlias,
   type PricingRule,
 } from '@tollgate/contract';
-import type { ConvertedModel } from '../../modules/rules/index.js';
+import { type ConvertedModel, uniqueAliases } from '../../modules/rules/index.js';
 import { StartError } from '../start-error.js';
 
 /** The planned content of one pricing rule set. */
@@ -46,7 +46,7 @@ export function divideModels(
   const wereFull = new Set(unplaced.map(({ condition }) => currentPlaces.get(condition)));
   return places.map(({ models: taken }, number) => ({
     rules: taken.flatMap(({ rules }) => rules).sort((a, b) => priorityOf(a) - priorityOf(b)),
-    aliases: taken.flatMap(({ aliases }) => aliases),
+    aliases: uniqueAliases(taken.flatMap(({ aliases }) => aliases)),
     isOverfull: wereFull.has(number),
   }));
 }

@@ -40,6 +40,7 @@ export {
   convertPriceTable,
   type ModelsBy,
   PriceTableError,
+  uniqueAliases,
 } from './price-table/index.js';
 export {
   type CompiledPricing,

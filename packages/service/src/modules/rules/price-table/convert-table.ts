@@ -152,12 +152,17 @@ class Conversion implements Omit<ConvertedTable, 'models' | 'promptSizes'> {
 }
 
 function tableModel(model: string, provider: unknown, rules: readonly PricingRule[]): TableModel {
+  const base = rules.filter(({ match_expr: match }) => match === modelIs(model));
+  return { model, provider, prices: pricesOf(model, rules), basePrices: pricesOf(model, base) };
+}
+
+function pricesOf(model: string, rules: readonly PricingRule[]): string {
   const prices = rules.map(({ name = '', unit_price_expr, pricing_unit }) => [
     name.slice(model.length),
     unit_price_expr,
     pricing_unit,
   ]);
-  return { model, provider, prices: JSON.stringify(prices) };
+  return JSON.stringify(prices);
 }
 
 function note(models: Map<string, string[]>, what: string, model: string): void {

@@ -5,3 +5,4 @@ export {
   type ModelsBy,
   PriceTableError,
 } from './convert-table.js';
+export { uniqueAliases } from './model-aliases.js';

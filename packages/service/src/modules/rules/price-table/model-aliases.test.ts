@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { parseLossless } from '../../../kernel/json/json.js';
 import { itemsOf, pricingOf, rate } from '../testing.js';
 import { convertPriceTable } from './convert-table.js';
+import { uniqueAliases } from './model-aliases.js';
 
 const TABLE = `{
   "gemini/gemini-2.5-pro": {"litellm_provider": "gemini", "mode": "chat", "input_cost_per_token": 1.25e-06},
@@ -28,17 +29,20 @@ const convert = (table: string, names: readonly string[]) =>
   }).models;
 const models = convert(TABLE, []);
 
-/** Returns what a thousand tokens of a model cost. */
-function amountOf(imported: typeof models, model: string): unknown {
+/** Returns what a thousand tokens of a model cost by these rule sets. */
+function amountOf(ruleSets: readonly (typeof models)[], model: string): unknown {
   const extractor = {
     dimensions: [{ name: 'model', path: 'model', type: 'string' as const }],
     charge_item_extractors: [{ metric: 'llm.input_tokens', path: 'n', type: 'number' as const }],
   };
-  const pricing = pricingOf({
-    rules: imported.flatMap(({ rules }) => rules),
-    aliases: imported.flatMap(({ aliases }) => aliases),
+  const pricings = ruleSets.map((imported, at) => {
+    const rules = imported.flatMap((each) => each.rules);
+    return pricingOf(
+      { rules, aliases: uniqueAliases(imported.flatMap(({ aliases }) => aliases)) },
+      `prs_${at}`,
+    );
   });
-  const [item] = itemsOf(rate(extractor, JSON.stringify({ model, n: 1_000 }), {}, [pricing]));
+  const [item] = itemsOf(rate(extractor, JSON.stringify({ model, n: 1_000 }), {}, pricings));
   return item?.amount;
 }
 
@@ -75,7 +79,7 @@ it.each<[string, string]>([
   ['max-2026-01-01', '0.004'],
   ['images/large', '0.001'],
 ])('a thousand tokens of %s cost %s', (model, amount) => {
-  expect(amountOf(models, model)).toBe(amount);
+  expect(amountOf([models], model)).toBe(amount);
 });
 
 it.each<[string, string]>([
@@ -89,15 +93,34 @@ it.each<[string, string]>([
   ['gpt-4o-2025-01-01', '0.0025'],
 ])('with one chosen model, a thousand tokens of %s cost %s', (model, amount) => {
   const table = `{
-    "gpt-4o": {"litellm_provider": "openai", "mode": "chat", "input_cost_per_token": 2.5e-06},
+    "gpt-4o": {"litellm_provider": "openai", "mode": "chat", "input_cost_per_token": 2.5e-06, "input_cost_per_token_flex": 1e-06},
     "gpt-4o-2024-05-13": {"litellm_provider": "openai", "mode": "chat", "input_cost_per_token": 5e-06},
     "gpt-4o-2024-08-06": {"litellm_provider": "openai", "mode": "chat", "input_cost_per_token": 2.5e-06},
     "azure/gpt-4o-2025-01-01": {"litellm_provider": "azure", "mode": "chat", "input_cost_per_token": 3e-06}
   }`;
-  expect(amountOf(convert(table, ['gpt-4o']), model)).toBe(amount);
+  expect(amountOf([convert(table, ['gpt-4o'])], model)).toBe(amount);
 });
 
-it('has each pattern once', () => {
-  const patterns = models.flatMap(({ aliases }) => aliases.map(({ pattern }) => pattern));
-  expect(new Set(patterns).size).toBe(patterns.length);
+it.each<[string, string]>([
+  ['gpt-4o', '0.0025'],
+  ['gpt-4o-2024-05-13', '0.005'],
+  ['azure/gpt-4o-2024-05-13', '0.005'],
+  ['gpt-4o-2024-08-06', '0.0025'],
+])(
+  'a thousand tokens of %s cost %s, whether its model has rules in another rule set or not',
+  (model, amount) => {
+    const azure = convert(
+      `{
+      "azure/gpt-4o": {"litellm_provider": "azure", "mode": "chat", "input_cost_per_token": 2.5e-06},
+      "azure/gpt-4o-2024-05-13": {"litellm_provider": "azure", "mode": "chat", "input_cost_per_token": 5e-06}
+    }`,
+      [],
+    );
+    expect(amountOf([azure], model)).toBe(amount);
+    expect(amountOf([azure.slice(0, 1), azure.slice(1)], model)).toBe(amount);
+  },
+);
+
+it('has each pattern of a model once', () => {
+  for (const { aliases } of models) expect(uniqueAliases(aliases)).toEqual(aliases);
 });

@@ -7,6 +7,8 @@ export interface TableModel {
   readonly provider: unknown;
   /** Equal for models that cost the same. */
   readonly prices: string;
+  /** Equal for models that cost the same but for batches, service tiers and large prompts. */
+  readonly basePrices: string;
 }
 
 /** A name that ends with a release date already, as in `-2025-08-07`, `-20250929` and `@20250929`. */
@@ -24,8 +26,7 @@ const DATE_PATTERNS = ['-202*', '@202*'];
  * if a gateway in the same table has another price for it.
  *
  * @param models those that have rules
- * @param others all other models of the table. They stay unpriced unless they cost the same: an alias of their name for
- * itself comes before a pattern of their provider that it fits
+ * @param others all other models of the table, which stay unpriced, except for releases at the price of their model
  * @param chosen names that are no aliases
  */
 export function modelAliases(
@@ -42,10 +43,12 @@ export function modelAliases(
   const otherNames = [...withPrefix, ...withoutPrefix];
   const exact = otherNames.map(([pattern, named]) => ({ named, pattern, value: named.model }));
   const names = [...models.map((named) => [named.model, named] as const), ...otherNames];
-  const unpriced = unpricedNames(others, new Set(names.map(([name]) => name)));
+  const taken = [...exact, ...unpricedNames(others, new Set(names.map(([name]) => name)))].filter(
+    ({ pattern }) => DATED.test(pattern),
+  );
   const dated = names
     .filter(([name]) => !DATED.test(name))
-    .flatMap(([name, named]) => datedAliases(name, named, unpriced.get(named.provider) ?? []));
+    .flatMap(([name, named]) => datedAliases(name, named, taken));
   const aliases = [...exact, ...dated].filter(
     ({ pattern, value }) =>
       !value.includes('*') && pattern.length <= ALIAS_CHARS_MAX && value.length <= ALIAS_CHARS_MAX,
@@ -54,48 +57,51 @@ export function modelAliases(
   return new Map(
     Array.from(byModel, ([model, own]) => [
       model,
-      own.map(({ pattern, value }) => ({ dimension: 'model', pattern, value })),
+      uniqueAliases(own.map(({ pattern, value }) => ({ dimension: 'model', pattern, value }))),
     ]),
   );
 }
 
-/** A model, and an alias that its rule set needs. */
-interface NeededAlias extends Omit<PricingAlias, 'dimension'> {
+/** Returns aliases without those that repeat a pattern. */
+export function uniqueAliases(aliases: readonly PricingAlias[]): PricingAlias[] {
+  const patterns = new Set<string>();
+  return aliases.filter(({ pattern }) => !patterns.has(pattern) && patterns.add(pattern));
+}
+
+/** An alias and its model; the value of a name that stays unpriced is the name itself. */
+interface NamedAlias extends Omit<PricingAlias, 'dimension'> {
   readonly named: TableModel;
 }
 
-/** A name under which a model without rules is reported. */
-interface UnpricedName extends TableModel {
-  readonly name: string;
-}
-
-/** Returns the aliases of a name with release dates, after those names of its provider that stay unpriced. */
-function datedAliases(name: string, named: TableModel, unpriced: readonly UnpricedName[]): NeededAlias[] {
+/**
+ * Returns the aliases of a name with release dates. Names of other models that their patterns fit come first, because
+ * the first pattern of a rule set applies, and other rule sets do not see it.
+ */
+function datedAliases(name: string, named: TableModel, taken: readonly NamedAlias[]): NamedAlias[] {
   return DATE_PATTERNS.flatMap((date) => {
     const start = name + date.slice(0, -1);
-    const kept = unpriced.filter((each) => each.prices !== named.prices && each.name.startsWith(start));
+    const before = taken.filter((each) => each.pattern.startsWith(start) && isOther(each, named));
     return [
-      ...Array.from(new Set(kept.map((each) => each.name)), (each) => ({
-        named,
-        pattern: each,
-        value: each,
-      })),
+      ...before.map((each) => ({ ...each, named })),
       { named, pattern: name + date, value: named.model },
     ];
   });
 }
 
-/** Returns the names of models without rules, by provider; names of models with rules are left out. */
-function unpricedNames(
-  others: readonly TableModel[],
-  priced: ReadonlySet<string>,
-): ReadonlyMap<unknown, readonly UnpricedName[]> {
-  const names = others.flatMap((each) =>
-    [each.model, prefixed(each), shortened(each)]
-      .filter((name) => name !== undefined && !priced.has(name))
-      .map((name) => ({ ...each, name: name as string })),
+/** Whether a name that fits a pattern of a model means another model. */
+function isOther({ named, pattern, value }: NamedAlias, model: TableModel): boolean {
+  if (value !== pattern) return value !== model.model;
+  return named.provider === model.provider && named.basePrices !== model.basePrices;
+}
+
+/** Returns the names of models without rules; names of models with rules are left out. */
+function unpricedNames(others: readonly TableModel[], priced: ReadonlySet<string>): NamedAlias[] {
+  return others.flatMap((named) =>
+    [named.model, prefixed(named), shortened(named)]
+      .filter((name) => name !== undefined)
+      .filter((name) => !priced.has(name))
+      .map((name) => ({ named, pattern: name, value: name })),
   );
-  return groupBy(names, ({ provider }) => provider);
 }
 
 /** Returns names that are not taken, each with its model: the first of several at one price. */
