@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -6,7 +6,8 @@ import { readConfig } from '../config.js';
 import { BackupWriter } from '../platform/backup/index.js';
 import { embeddedMajorVersion } from '../platform/postgres/index.js';
 import { VERSION } from '../platform/version.js';
-import { backup } from './backup.js';
+import { backup, explained } from './backup.js';
+import { operatorSentence } from './operator-error.js';
 import { restore } from './restore.js';
 
 let scratch: string;
@@ -21,10 +22,14 @@ afterEach(() => rm(scratch, { recursive: true }));
 const config = (variables: Record<string, string> = {}) =>
   readConfig({ TOLLGATE_DATA_DIR: dataDir, ...variables });
 
-/** Makes an empty backup of another origin. */
-async function backupOf(origin: { release?: string; postgres?: string }): Promise<void> {
+/** Makes a backup of another origin, with these files. */
+async function backupOf(
+  origin: { release?: string; postgres?: string },
+  paths: string[] = [],
+): Promise<void> {
   const own = { release: VERSION, postgres: embeddedMajorVersion(), begun_at: '2026-11-25T00:00:00.000Z' };
   const writer = await BackupWriter.create(folder, { ...own, ...origin }, () => {});
+  for (const path of paths) await writer.addText(path, 'text');
   await writer.finish();
   await writer.close();
 }
@@ -43,6 +48,20 @@ describe('tollgate backup refuses', () => {
   test.each(['', '/inside'])('a folder that is the data directory, or in it: %j', async (path) => {
     await expect(backup(config(), dataDir + path)).rejects.toThrow('must not be in the data directory');
   });
+});
+
+test('a folder that cannot be used is a sentence, without a stack', async () => {
+  const file = join(scratch, 'note');
+  await writeFile(file, '');
+  const failure = await mkdir(join(file, 'backup')).catch((error: unknown) => error);
+  expect(operatorSentence(explained(failure, 'backup', folder))).toBe(
+    `tollgate backup cannot go on: ENOTDIR: not a directory, mkdir '${file}/backup'.`,
+  );
+  await backupOf({}, ['postgres/password']);
+  await rm(join(folder, 'postgres'), { recursive: true });
+  await writeFile(join(folder, 'postgres'), '');
+  const restored = await restore(config(), folder).catch((error: unknown) => error);
+  expect(operatorSentence(restored)).toMatch(/^tollgate restore cannot go on: ENOTDIR: not a directory/);
 });
 
 describe('tollgate restore refuses', () => {

@@ -220,6 +220,8 @@ export function explained(error: unknown, command: 'backup' | 'restore', folder:
   if (isUnavailable(error)) {
     return new StartError(`PostgreSQL cannot be reached, so ${folder} is not complete (${message}).`);
   }
+  // The message of the file system names the problem and the path.
+  if (path !== undefined) return new StartError(`tollgate ${command} cannot go on: ${message}.`);
   return error;
 }
 

@@ -28,7 +28,9 @@ const LOST_FOLDER = 'lost+found';
 export async function restore(config: Config, argument: string): Promise<number> {
   refuseServers(config, 'restore');
   exitOnSignal();
-  const backup = await BackupReader.open(resolve(argument));
+  const backup = await BackupReader.open(resolve(argument)).catch((error: unknown) => {
+    throw explained(error, 'restore', config.dataDir);
+  });
   checkVersions(backup.origin);
   await checkEmpty(config.dataDir);
   createFolders(config);
