@@ -1,7 +1,8 @@
+import { present } from '../../kernel/present.js';
 import { slotOf } from '../../kernel/shard.js';
 import { ProjectDb, transaction } from '../../platform/postgres/index.js';
-import { type CounterPeriod, lockCounters, storedPeriods } from '../counters/index.js';
-import { TotalPrices } from '../rules/index.js';
+import { type CounterPeriod, lockCounters, MissingItemError, storedPeriods } from '../counters/index.js';
+import { type RatingFailure, TotalPrices } from '../rules/index.js';
 import { inOrderOfRating } from '../trial/index.js';
 import { auditEnd } from './audit.js';
 import { type OpenCorrection, PlanFailure, type StepResult } from './correction.js';
@@ -45,13 +46,9 @@ export async function countStep(deps: EngineDeps, correction: OpenCorrection): P
     else await orderByRating(db, id, period);
     const found = await readPeriod(deps, run, correction, period);
     const state = found && { ...found.period.state, correctionCount: found.correctionCount };
-    const failure =
-      found === undefined
-        ? undefined
-        : await runCounts(run, period, found.period, (results) => writeResults(db, id, period, results));
-    if (state === undefined || (failure !== undefined && status === 'applying')) {
-      const { name } = period.counter.definition;
-      const problem = failure?.message ?? `Another period of the counter ${name} has begun since the plan.`;
+    const failure = await count(run, period, found?.period);
+    if (typeof failure === 'string' || (failure !== undefined && status === 'applying')) {
+      const problem = typeof failure === 'string' ? failure : failure.message;
       if (status === 'planning')
         throw new PlanFailure('correction_stale', `${problem} Plan the correction again.`);
       const failureMessage = `${problem} Plan the correction again. Events in force: 0.`;
@@ -63,10 +60,30 @@ export async function countStep(deps: EngineDeps, correction: OpenCorrection): P
     else {
       // Nothing is posted for events that stay as they are, also where the counter has moved since they were planned.
       const isMoved = (await sumOfCounts(db, id, period, { isKept: true })) !== 0n;
-      await markCounted(db, id, { ...period, isMoved }, state);
+      await markCounted(db, id, { ...period, isMoved }, present(state, 'the state of a counted period'));
     }
   });
   return 'done';
+}
+
+/**
+ * Counts the items of a period, and keeps their amounts. Returns why that is not possible: a failure of an item that is
+ * put in, or a sentence where the counter has changed since the correction was planned.
+ */
+async function count(
+  run: CountRun,
+  wanted: StoredPeriod,
+  period: CounterPeriod | undefined,
+): Promise<RatingFailure | string | undefined> {
+  const { db, correctionId } = run;
+  const { name } = wanted.counter.definition;
+  if (period === undefined) return `Another period of the counter ${name} has begun since the plan.`;
+  try {
+    return await runCounts(run, wanted, period, (results) => writeResults(db, correctionId, wanted, results));
+  } catch (error) {
+    if (!(error instanceof MissingItemError)) throw error;
+    return `A charge item has left the counter ${name} since the plan.`;
+  }
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { Cumulative } from '@tollgate/contract';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { CorrectionsFixture } from './corrections.testing.js';
 import { countedItems, countedProject, countedRules, steps } from './counted.testing.js';
@@ -175,5 +176,44 @@ it('a plan fails if its period has begun with another end meanwhile', async () =
   await sendAt(restS);
   await project.must(202, 'POST', `/usage/corrections/${id}/apply`, { counters: 'current' });
   expect(await project.ended(id)).toMatchObject({ status: 'stale' });
+  expect(await fixture.verify()).toMatchObject({ status: 'equal' });
+});
+
+const AGGREGATES: Partial<Cumulative>[] = [{}, { aggregate: 'unique', of: 'model' }];
+
+it.each(AGGREGATES)('a plan fails if its items leave their counter %j meanwhile', async (cumulative) => {
+  const project = await countedProject(fixture, { total: 'total.quantity', cumulative });
+  const [eventId] = await project.sendAndRate([{ customer: 'a', n: 1, model: 'x' }]);
+  const id = await project.start({ action: 'void' });
+  expect(await fixture.advance(fixture.api.postgres, 1)).toBe(1);
+  const wait = (ms: number) =>
+    fixture.rows('update usage_corrections set busy_until_ms = busy_until_ms + $2 where id = $1', [id, ms]);
+  await wait(DAY_S * 1_000);
+  const url = `/usage/events/${eventId}/void`;
+  const { correction_id: other } = await project.must(202, 'POST', url, { reason: 'sent twice' });
+  while ((await project.correction(other)).status !== 'applied') {
+    await fixture.advance();
+    await fixture.project();
+    fixture.clock.advanceMs(1_000);
+  }
+  await wait(-DAY_S * 1_000);
+  expect(await project.ended(id)).toMatchObject({
+    status: 'failed',
+    failure: {
+      code: 'correction_stale',
+      message: 'A charge item has left the counter tokens since the plan. Plan the correction again.',
+    },
+  });
+  expect(await fixture.verify()).toMatchObject({ status: 'equal' });
+});
+
+it.each(AGGREGATES)('a plan is stale if its items have left their counter %j', async (cumulative) => {
+  const project = await countedProject(fixture, { total: 'total.quantity', cumulative });
+  const [eventId = ''] = await project.sendAndRate([{ customer: 'a', n: 1, model: 'x' }]);
+  const id = await project.start({ action: 'void', dry_run: true });
+  expect(await project.ended(id)).toMatchObject({ status: 'planned' });
+  await project.void(eventId);
+  await project.must(202, 'POST', `/usage/corrections/${id}/apply`, { counters: 'current' });
+  expect(await project.ended(id)).toMatchObject({ status: 'stale', applied: { events: 0 } });
   expect(await fixture.verify()).toMatchObject({ status: 'equal' });
 });

@@ -2,7 +2,7 @@ import { COUNTER_VALUES_MAX } from '@tollgate/contract';
 import { fromStored, isStorable, ONE_STORED, toText } from '../../kernel/decimal.js';
 import { amountFromText } from '../ledger/index.js';
 import { amountBetween, type CounterTotals, LastPrice, RatingFailure, totalAfter } from '../rules/index.js';
-import { type CountableItem, type Counter, countedValue, tooLarge } from './counter.js';
+import { type CountableItem, type Counter, countedValue, MissingItemError, tooLarge } from './counter.js';
 
 /** The rule of the charge item that was counted last. */
 export interface LastRule {
@@ -193,14 +193,15 @@ export class CounterPeriod {
   /**
    * Takes a charge item out of the total alone.
    *
-   * @throws Error if the period does not have it: then the counter is not the sum of its charge items
+   * @throws MissingItemError if the period does not have it
    */
   remove(item: CountableItem): void {
     const itemCount = this.#itemCount;
-    if (itemCount < 1) throw new Error(`the period of ${this.counter.definition.name} has no charge items`);
     const value = countedValue(this.counter, item);
-    if (value !== undefined && !this.values.has(value)) {
-      throw new Error(`the period of ${this.counter.definition.name} has no value ${value}`);
+    if (itemCount < 1 || (value !== undefined && !this.values.has(value))) {
+      throw new MissingItemError(
+        `the period of ${this.counter.definition.name} does not have the charge item`,
+      );
     }
     if (value !== undefined) this.#addValue(value, -1);
     const isGone = value !== undefined && !this.values.has(value);

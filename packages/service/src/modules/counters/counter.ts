@@ -76,6 +76,11 @@ export function counterKey({ scope, definition, ruleSetId, by, ...owner }: Count
 /** A charge item as a counter sees it: a quantity × 10^18, and a value where distinct ones are counted. */
 export type CountableItem = Pick<CountedItem, 'quantity' | 'value'>;
 
+/** A charge item that is to be taken out of a period is not in it. */
+export class MissingItemError extends Error {
+  override readonly name = 'MissingItemError';
+}
+
 /** @param path the entry of the rule set with the price of the total */
 export function tooLarge({ name, aggregate }: CounterDefinition, path: string): RatingFailure {
   if (!keepsValues({ aggregate })) {

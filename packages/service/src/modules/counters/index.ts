@@ -8,6 +8,7 @@ export {
   counterOf,
   KEPT_TEXT_BYTES_MAX,
   keepsValues,
+  MissingItemError,
   tooLarge,
 } from './counter.js';
 export { CounterMemory } from './counter-memory.js';
