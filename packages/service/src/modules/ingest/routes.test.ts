@@ -211,7 +211,12 @@ describe('batch ingest', () => {
     events[3] = api.item({ subject_type: 'user' });
     const refused = await api.sendBatch({ events: events.slice(3) });
     expect(refused.status).toBe(400);
-    expect(refused.json().code).toBe('subject_pair_incomplete');
+    expect(refused.json()).toMatchObject({
+      code: 'subject_pair_incomplete',
+      error:
+        'subject_type and subject_id must be sent together: ' +
+        'events[0].subject_id: is required, because subject_type was sent.',
+    });
     expect(refused.json().details).toHaveLength(20);
   });
 

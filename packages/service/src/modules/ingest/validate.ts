@@ -70,13 +70,10 @@ export class EventCheck {
   #checkEvent(event: Event, index: number | undefined): void {
     if (this.#mayHoldUnusableText) this.#checkTexts(event, index);
     if ((event.subject_type === undefined) !== (event.subject_id === undefined)) {
-      const missing = event.subject_type === undefined ? 'subject_type' : 'subject_id';
-      const path = placeOf(index) + missing;
-      this.#findings.add(
-        'subject_pair_incomplete',
-        path,
-        'subject_type and subject_id must be sent together',
-      );
+      const [missing, sent] =
+        event.subject_type === undefined ? ['subject_type', 'subject_id'] : ['subject_id', 'subject_type'];
+      const message = `is required, because ${sent} was sent`;
+      this.#findings.add('subject_pair_incomplete', placeOf(index) + missing, message);
     }
     const occurredAt = event.occurred_at;
     if (!(occurredAt >= this.#earliest && occurredAt <= this.#latest)) {

@@ -148,9 +148,10 @@ function checkTexts({ event: _event, ...naming }: RulesTestRequest): void {
 function checkTrialEvent(event: TrialEvent): void {
   const { subject_type: type, subject_id: id, 'x-billing': billing } = event;
   if ((type === undefined) !== (id === undefined)) {
-    const path = `event.${type === undefined ? 'subject_type' : 'subject_id'}`;
+    const [missing, sent] =
+      type === undefined ? ['subject_type', 'subject_id'] : ['subject_id', 'subject_type'];
     throw new DomainError('subject_pair_incomplete', {
-      details: [{ path, message: 'subject_type and subject_id must be sent together' }],
+      details: [{ path: `event.${missing}`, message: `is required, because ${sent} was sent` }],
     });
   }
   const details: ErrorDetail[] = [];
