@@ -3,8 +3,8 @@ import { defineConfig } from 'vite';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-/** Packages that find files of their own, native code and scripts of threads; and one that few services ever load. */
-const UNBUNDLED = ['chdb', 'pino', 'stripe'];
+/** A package that finds files of its own, its native code; and one that few services ever load. */
+const UNBUNDLED = ['chdb', 'stripe'];
 
 /**
  * Loading one of our modules only declares things. So an entry gets the modules that it uses, and not everything that
