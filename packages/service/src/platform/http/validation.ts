@@ -64,10 +64,16 @@ export function checkAsBody(schema: object, data: unknown): void {
   refuseUnusableText(data);
 }
 
-/** Returns a function that says whether bodies fit a schema, by the same check as its route's, without the reasons. */
+/**
+ * Returns a function that says whether bodies fit a schema, by the same check as its route's, without the reasons. The
+ * schema is compiled when it is first needed.
+ */
 export function bodyCheck(schema: object): (body: unknown) => boolean {
-  const validate = firstFinding.compile(schema);
-  return (body) => validate(body) === true;
+  let validate: ValidateFunction | undefined;
+  return (body) => {
+    validate ??= firstFinding.compile(schema);
+    return validate(body) === true;
+  };
 }
 
 /** Returns the check of a route's queries, which returns the query with its numbers, booleans and defaults. */
