@@ -2,6 +2,7 @@ import { SINGLE_BODY_BYTES_MAX } from '@tollgate/contract';
 import {
   type FastifyReply,
   type FastifyRequest,
+  type FastifyServerOptions,
   fastify,
   LogController,
   type onRequestHookHandler,
@@ -78,8 +79,6 @@ export async function createApp(options: AppOptions): Promise<App> {
   app.decorateRequest('span', undefined);
   app.decorate('isStillAllowed', recheck(options));
   installBodyParser(app);
-  app.setValidatorCompiler(validatorCompiler as Parameters<App['setValidatorCompiler']>[0]);
-  app.setSerializerCompiler(options.checkResponses === true ? responseChecker : () => serializeResponse);
   const budget = new BodyBudget(options.bodiesBytesMax ?? BODIES_BYTES_MAX);
   const lane = new ExpressLane({
     ...options,
@@ -121,7 +120,21 @@ export async function createApp(options: AppOptions): Promise<App> {
   return app;
 }
 
-function bareApp({ log }: AppOptions, failures: FailureLog, requestId: ReturnType<typeof requestIds>): App {
+type SchemaController = NonNullable<FastifyServerOptions['schemaController']>;
+
+/** Returns what reads and writes by schemas. Fastify would load its own first, which takes 20 ms. */
+function ownCompilers(checkResponses: boolean): SchemaController {
+  const buildSerializer = () => (checkResponses ? responseChecker : () => serializeResponse);
+  return {
+    compilersFactory: { buildValidator: () => validatorCompiler, buildSerializer },
+  } as unknown as SchemaController;
+}
+
+function bareApp(
+  { log, checkResponses }: AppOptions,
+  failures: FailureLog,
+  requestId: ReturnType<typeof requestIds>,
+): App {
   return fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
@@ -136,6 +149,7 @@ function bareApp({ log }: AppOptions, failures: FailureLog, requestId: ReturnTyp
     forceCloseConnections: 'idle',
     // A hook of this service responds to requests that arrive during shutdown.
     return503OnClosing: false,
+    schemaController: ownCompilers(checkResponses === true),
     routerOptions: { maxParamLength: PATH_PARAMETER_CHARS_MAX, querystringParser: parseQuery },
     // A missing Host is refused by a check of this service, in the form of every other error.
     http: { maxHeaderSize: HEADER_BYTES_MAX, headersTimeout: HEADERS_MS_MAX, requireHostHeader: false },
