@@ -198,10 +198,10 @@ describe.runIf(hasBrowser)('limits in the console', () => {
     const burst = page
       .getByRole('list', { name: 'Limits' })
       .getByRole('listitem')
-      .filter({ hasText: 'in total' });
+      .filter({ hasText: 'in total burst' });
     await burst.getByText('exceeded').waitFor();
     const crossings = page.getByRole('table').filter({ hasText: 'Used at that time' });
-    await crossings.getByText('100 %').waitFor();
+    await crossings.getByRole('row', { name: /100 %.* 0\.000001 USD/ }).waitFor();
     await crossings.getByText('usage_limit.exceeded').waitFor();
     expect(await crossings.getByRole('row').count()).toBe(4);
   });

@@ -5,7 +5,7 @@ import { SelectorFields } from './selector-fields.js';
 import { DIMENSIONS_LIST } from './suggestions.js';
 
 const MEASURES = [
-  { value: 'amount', label: 'Cost of usage' },
+  { value: 'amount', label: 'Amount charged' },
   { value: 'quantity', label: 'Quantity of usage' },
   { value: 'count', label: 'Number of charge items' },
   { value: 'unique', label: 'Number of different values' },

@@ -70,7 +70,7 @@ function columnsFor(timezone: string): readonly Column<LimitCrossing>[] {
     {
       title: 'Limit amount',
       isNumber: true,
-      cell: ({ limit: { limit_amount } }) => <Amount value={limit_amount} />,
+      cell: ({ limit: { limit_amount, currency } }) => <Amount value={limit_amount} currency={currency} />,
     },
     { title: 'Event', cell: ({ type }) => <code className="font-mono text-xs">{type}</code> },
   ];

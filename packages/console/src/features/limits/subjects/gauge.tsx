@@ -21,7 +21,10 @@ export function Gauge({ limit, timezone }: { readonly limit: RealtimeLimit; read
   return (
     <li className="flex flex-col rounded-xl border border-line bg-panel p-4 shadow-xs">
       <div className="flex items-start gap-2">
-        <h3 className="min-w-0 grow text-[13px] font-semibold wrap-anywhere">{limitName(limit)}</h3>
+        <h3 className="min-w-0 grow text-[13px] font-semibold wrap-anywhere">
+          {limitName(limit)}{' '}
+          <code className="ml-1 font-mono text-xs font-normal text-ink-faint">{limit.limit_key}</code>
+        </h3>
         <span className="shrink-0 whitespace-nowrap">
           <Badge tone={LOOKS[status].tone}>{LOOKS[status].label}</Badge>
         </span>

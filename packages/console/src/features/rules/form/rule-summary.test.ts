@@ -47,7 +47,7 @@ describe('the summary of a pricing rule', () => {
   it('leaves out what the name already says', () => {
     const rule = { ...price, match_expr: 'dimensions.model == "gpt-5"', priority: 100 };
     expect(summaryOfRule({ ...rule, name: 'gpt-5 llm.input_tokens' })).toBe(
-      'where dimensions.model == "gpt-5" → 0.25 · priority 100',
+      '→ 0.25 where dimensions.model == "gpt-5" · priority 100',
     );
     expect(summaryOfRule({ ...price, name: 'large' })).toBe('llm.input_tokens → 0.25');
   });

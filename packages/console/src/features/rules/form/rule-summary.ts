@@ -3,14 +3,17 @@ import { priceText } from '../../../expressions.js';
 import { hasPrice, type RulePrice } from '../price-model/model.js';
 import { priceInWords } from '../price-model/price-words.js';
 
-/** One-line summary of a pricing rule, without what its name already says. */
+/**
+ * One-line summary of a pricing rule, without what its name already says. The price comes before the condition, because
+ * the end of a long line is cut.
+ */
 export function summaryOfRule(rule: PricingRule): string {
   const { name, metric, priority = 0, match_expr } = rule;
   const isNamed = (name ?? metric).includes(metric);
   return [
     ...(isNamed ? [] : [metric]),
-    ...(match_expr === undefined ? [] : [`where ${match_expr}`]),
     `→ ${summaryOfPrice(rule) ?? 'no price'}`,
+    ...(match_expr === undefined ? [] : [`where ${match_expr}`]),
     ...(priority === 0 ? [] : [`· priority ${priority}`]),
   ].join(' ');
 }
