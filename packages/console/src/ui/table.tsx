@@ -44,7 +44,7 @@ export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>) {
                 scope="col"
                 className={classes(
                   'py-2.5 font-medium whitespace-nowrap',
-                  isNarrow === true ? 'pl-4' : 'px-4',
+                  isNarrow === true ? 'pl-2.5 sm:pl-4' : 'px-2.5 sm:px-4',
                   isNumber === true && 'text-right',
                 )}
               >
@@ -61,7 +61,7 @@ export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>) {
                   key={title}
                   className={classes(
                     'max-w-72 truncate py-2 2xl:max-w-96',
-                    isNarrow === true ? 'pl-4' : 'px-4',
+                    isNarrow === true ? 'pl-2.5 sm:pl-4' : 'px-2.5 sm:px-4',
                     (isNumber === true || isTitleHidden === true) && 'text-right whitespace-nowrap',
                   )}
                 >
