@@ -24,19 +24,24 @@ async function newPayment() {
   return { orderId, event, object: event.data.object as Readonly<Record<string, unknown>> };
 }
 
+async function expectMismatch(event: object): Promise<void> {
+  const { status, json } = await checkout.deliver(event);
+  expect([status, json().code]).toEqual([400, 'payment_mismatch']);
+}
+
 async function expectReceived(event: object): Promise<void> {
   const { status, json } = await checkout.deliver(event);
   expect([status, json()]).toEqual([200, { received: true }]);
 }
 
 /** Delivers an event that must change nothing, while an order waits for its payment. */
-async function expectIgnored(event: object): Promise<void> {
+async function expectNoChange(event: object, deliver = expectReceived): Promise<void> {
   const state = async () => [
     await checkout.orders(),
     await checkout.rows(`select * from entitlement_grants where tenant_id = '${checkout.tenantId}'`),
   ];
   const before = await state();
-  await expectReceived(event);
+  await deliver(event);
   expect(await state()).toEqual(before);
 }
 
@@ -45,9 +50,9 @@ describe('a payment of another product', () => {
     ['without metadata', null],
     ['with metadata of its own', { invoice: 'in_1', customer: 'acme' }],
     ['with empty metadata', {}],
-  ])('is received and ignored: %s', async (_what, metadata) => {
+  ])('is refused, and changes nothing: %s', async (_what, metadata) => {
     const { event, object } = await newPayment();
-    await expectIgnored({ ...event, data: { object: { ...object, metadata } } });
+    await expectNoChange({ ...event, data: { object: { ...object, metadata } } }, expectMismatch);
     expect(checkout.quota.tried).toEqual([]);
   });
 });
@@ -58,9 +63,9 @@ describe.runIf(existsSync(SHAPES))('events in three versions of the API', () => 
     : { cases: [] };
   const named = cases.map(({ o, event }) => [o, event] as const);
 
-  it.each(named)('are received and ignored: %s', async (_name, event) => {
+  it.each(named)('of other payments change nothing: %s', async (_name, event) => {
     await newPayment();
-    await expectIgnored(event);
+    await expectNoChange(event, event.type === 'payment_intent.succeeded' ? expectMismatch : expectReceived);
   });
 
   it.each(named.filter(([, { type }]) => type === 'payment_intent.succeeded'))(

@@ -23,14 +23,14 @@ export interface ReversalEvent extends Omit<Reversal, 'recordedAt'> {
   readonly named: { readonly orderId: string; readonly tenantId: string } | undefined;
 }
 
-/** An event about one of our payments, `malformed` if it is invalid, or undefined for any other event. */
+/**
+ * An event about a payment, `malformed` for a payment that names no order or has not succeeded, or undefined for any
+ * other event.
+ */
 export type ReadEvent = Payment | ReversalEvent | 'malformed' | undefined;
 
 /** Longer than any id. */
 const TEXT_CHARS_MAX = 255;
-/** The metadata keys of every payment that this service creates. */
-const METADATA_KEYS = ['tenant_id', 'plan_id', 'order_id'] as const;
-
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
@@ -55,11 +55,9 @@ export function readEvent(event: unknown): ReadEvent {
 }
 
 /** https://docs.stripe.com/api/payment_intents/object */
-function readPayment(payment: Fields): Payment | 'malformed' | undefined {
+function readPayment(payment: Fields): Payment | 'malformed' {
   const { id, object = 'payment_intent', status, amount, currency } = payment;
   const metadata = objectOf(payment.metadata);
-  // The account may sell other things than plans: a payment without any of our metadata belongs to one of those.
-  if (METADATA_KEYS.every((key) => !Object.hasOwn(metadata, key))) return undefined;
   // The received amount counts; Stripe always sends it.
   const { amount_received: received = amount } = payment;
   const { tenant_id: tenantId, plan_id: planId, order_id: orderId } = metadata;

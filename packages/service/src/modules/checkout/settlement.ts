@@ -69,7 +69,7 @@ export class OrderSettlement {
     }
     const payment = readEvent(eventOf(delivery.body));
     if (payment === undefined) return 'ignored';
-    if (payment === 'malformed') throw this.#mismatch(requestId, 'it is no payment that succeeded');
+    if (payment === 'malformed') throw this.#mismatch(requestId, 'it names no order, or has not succeeded');
     if (payment.kind !== 'payment') return this.#reverse(payment, requestId);
     if (await this.#settle(payment, requestId)) this.#deps.metrics.settled.inc();
     await this.#applyGrants(payment.tenantId);

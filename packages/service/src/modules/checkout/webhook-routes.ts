@@ -29,7 +29,7 @@ function registerWebhook(app: App, settlement: OrderSettlement): void {
       tags: ['Plans'],
       summary: 'Webhook of the payment provider',
       description:
-        'Grants the paid plan on `payment_intent.succeeded`; records `charge.refunded` and `charge.dispute.created` of such a payment. Other events, and events of other payments, are ignored. Authenticated by `Payment-Signature` or `Stripe-Signature` over the bytes of the body.',
+        'Grants the paid plan on `payment_intent.succeeded`; records `charge.refunded` and `charge.dispute.created` of such a payment. A payment that does not match an order is refused. Other events, and refunds and disputes of other payments, are ignored. Authenticated by `Payment-Signature` or `Stripe-Signature` over the bytes of the body.',
       operationId: 'receivePaymentEvent',
       body: Type.Unsafe<Buffer>({ description: 'An event, as Stripe sends it.' }),
       response: { 200: PaymentWebhookReceipt },
