@@ -245,7 +245,7 @@ describe('GET …/usage/events', () => {
       'must have exactly one of in, not_in and exists',
     ],
     ['{"model":{"in":[]}}', 'filters.model.in', 'expected at least 1 entry'],
-    ['{"model":{"is":1}}', 'filters.model.is', 'unknown field'],
+    ['{"model":{"is":1}}', 'filters.model.is', 'unknown field (did you mean in?)'],
     [
       '{"@model":{"in":["a"]}}',
       'filters["@model"]',

@@ -50,10 +50,27 @@ describe('a body', () => {
   });
 
   test.each<[string, unknown, string, string]>([
-    ['an unknown field', { items: [], extra: 1 }, 'extra', 'unknown field'],
-    ['an unknown nested field', { items: [{ metric: 'm', id: 1 }] }, 'items[0].id', 'unknown field'],
-    ['__proto__', JSON.parse('{"items":[],"__proto__":1}'), '__proto__', 'unknown field'],
-    ['a strange name', { items: [], 'a.b[0]': 1 }, '["a.b[0]"]', 'unknown field'],
+    [
+      'an unknown field',
+      { items: [], extra: 1 },
+      'extra',
+      'unknown field; known ones that are not used: flag',
+    ],
+    ['an unknown field, and all others', { items: [], flag: true, extra: 1 }, 'extra', 'unknown field'],
+    ['a misspelled field', { items: [], Flags: true }, 'Flags', 'unknown field (did you mean flag?)'],
+    [
+      'a misspelled nested field',
+      { items: [{ metric: 'm', siez: 1 }] },
+      'items[0].siez',
+      'unknown field (did you mean size?)',
+    ],
+    [
+      '__proto__',
+      JSON.parse('{"items":[],"__proto__":1}'),
+      '__proto__',
+      'unknown field; known ones that are not used: flag',
+    ],
+    ['a strange name', { items: [], flag: true, 'a.b[0]': 1 }, '["a.b[0]"]', 'unknown field'],
     ['a missing field', { items: [{ metric: 'm' }, {}] }, 'items[1].metric', 'is required'],
     ['a wrong type', { items: {} }, 'items', 'expected an array'],
     ['a number as text', { items: [{ metric: 'm', count: '1' }] }, 'items[0].count', 'expected an integer'],
@@ -194,8 +211,12 @@ describe('a query string', () => {
     [{ share: 'Infinity' }, 'share', 'expected a number'],
     [{ archived: '1' }, 'archived', 'expected a boolean'],
     [{ archived: 'TRUE' }, 'archived', 'expected a boolean'],
-    [{ offset: '1' }, 'offset', 'unknown field'],
-    [JSON.parse('{"__proto__":"1"}'), '__proto__', 'unknown field'],
+    [{ limits: '1' }, 'limits', 'unknown field (did you mean limit?)'],
+    [
+      JSON.parse('{"__proto__":"1"}'),
+      '__proto__',
+      'unknown field; known ones that are not used: limit, share, archived, search, status',
+    ],
     [{ search: 'a\0b' }, 'search', 'text must not contain NUL'],
   ])('%j is refused', (query, path, message) => {
     expect(detailsOf(validate(Query, query, 'querystring'))).toEqual([{ path, message }]);

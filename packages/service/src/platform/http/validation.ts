@@ -1,4 +1,4 @@
-import type { ErrorDetail } from '@tollgate/contract';
+import { type ErrorDetail, nearestName } from '@tollgate/contract';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { FastifySchemaCompiler } from 'fastify';
 import { DomainError, ERROR_DETAILS_MAX } from '../../kernel/errors.js';
@@ -11,6 +11,9 @@ import { readQueryText } from './query-text.js';
  * the first is, because Ajv's complete list grows with the request.
  */
 const COMPLETE_LIST_VALUES_MAX = 20_000;
+
+/** Upper bound of the known fields that an error about an unknown one names. */
+const NAMED_FIELDS_MAX = 10;
 
 /** A test validates the schemas of all routes: to load the schema of schemas takes a tenth of a start. */
 export const OWN_SCHEMAS = { strictSchema: true, validateSchema: false, meta: false } as const;
@@ -158,8 +161,10 @@ function describeFinding(finding: ErrorObject, data: unknown): ErrorDetail {
     return { path, message: 'the number is too large' };
   }
   switch (keyword) {
-    case 'additionalProperties':
-      return { path: childPath(path, String(params.additionalProperty)), message: 'unknown field' };
+    case 'additionalProperties': {
+      const name = String(params.additionalProperty);
+      return { path: childPath(path, name), message: unknownField(name, finding) };
+    }
     case 'required':
       return { path: childPath(path, String(params.missingProperty)), message: 'is required' };
     case 'type':
@@ -197,6 +202,16 @@ function describeFinding(finding: ErrorObject, data: unknown): ErrorDetail {
     default:
       return { path, message: finding.message ?? 'is not valid' };
   }
+}
+
+/** Names the known field that may be meant; where none has nearly this name, those that are not used. */
+function unknownField(name: string, { parentSchema, data }: ErrorObject): string {
+  const isUsed = (known: string) => Object.hasOwn(data as object, known);
+  const names = Object.keys(parentSchema?.properties ?? {}).filter((known) => !isUsed(known));
+  const near = nearestName(name, names);
+  if (near !== undefined) return `unknown field (did you mean ${near}?)`;
+  if (names.length === 0 || names.length > NAMED_FIELDS_MAX) return 'unknown field';
+  return `unknown field; known ones that are not used: ${names.join(', ')}`;
 }
 
 function expectedChoice(branches: readonly Record<string, unknown>[]): string {
