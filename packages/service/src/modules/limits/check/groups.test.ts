@@ -88,6 +88,21 @@ test('a bounded number waits; room is made by what ends', async () => {
   expect(await third).toBe('b1!');
 });
 
+test('one tenant does not take all room of those that wait, whatever the keys of its items', async () => {
+  const { groups, end } = controlled({ waitingMax: 8 });
+  const runs = Array.from({ length: 6 }, (_, n) => groups.run(`a${n}`, `a${n}`, 'ten_a'));
+  await expect(groups.run('a', 'a', 'ten_a')).rejects.toMatchObject({ code: 'server_busy' });
+  const other = groups.run('b', 'b', 'ten_b');
+  await settled();
+  for (const item of ['a0', 'a1', 'b']) end(item);
+  expect(await other).toBe('b!');
+  await settled();
+  runs.push(groups.run('a0', 'a6', 'ten_a'));
+  await settled();
+  for (const item of ['a2', 'a3', 'a4', 'a5', 'a6']) end(item);
+  expect(await Promise.all(runs)).toHaveLength(7);
+});
+
 test('returns how many items wait, since when, and how many were refused or failed together', async () => {
   let nowMs = 1_000;
   const { groups, end } = controlled({ waitingMax: 2, monotonicMs: () => nowMs });

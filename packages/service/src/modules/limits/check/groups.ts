@@ -1,5 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DomainError } from '../../../kernel/errors.js';
+import { KeyCounts } from '../../../kernel/key-counts.js';
+import { tenantShare } from '../../../kernel/tenant-share.js';
 
 /** The result of one item of a group: an answer or an error. */
 export type GroupResult<Answer> = { readonly answer: Answer } | { readonly error: unknown };
@@ -24,7 +26,7 @@ export function answered<Answer>(answers: readonly Answer[]): GroupEnd<Answer> {
 export const TOGETHER = '';
 
 export interface GroupOptions {
-  /** Upper bound of the items that wait in the process; an item above it is refused. */
+  /** Upper bound of the items that wait in the process, of which a tenant has a share; an item above it is refused. */
   readonly waitingMax?: number;
   /** Upper bound of the items in one group. */
   readonly groupMax?: number;
@@ -44,6 +46,7 @@ const GROUP_MAX = 200;
 
 interface Waiting<Item, Answer> {
   readonly item: Item;
+  readonly tenantId: string | undefined;
   readonly sinceMs: number;
   readonly resolve: (answer: Answer) => void;
   readonly reject: (error: unknown) => void;
@@ -69,6 +72,7 @@ export class Groups<Item, Answer, Left = undefined> {
   readonly #options: Required<GroupOptions>;
   /** Items without a result, in the order of arrival. */
   readonly #open = new Set<Waiting<Item, Answer>>();
+  readonly #openOfTenants = new KeyCounts();
   #refused = 0;
   #failed = 0;
 
@@ -112,15 +116,19 @@ export class Groups<Item, Answer, Left = undefined> {
     return this.#failed;
   }
 
-  /** @throws DomainError `server_busy` when too many items wait; otherwise the error of the item */
-  run(key: string, item: Item): Promise<Answer> {
+  /**
+   * @param tenantId the tenant that the item is for, whose items may not take all room; undefined for no bound
+   * @throws DomainError `server_busy` when too many items wait; otherwise the error of the item
+   */
+  run(key: string, item: Item, tenantId?: string): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      if (this.#open.size >= this.#options.waitingMax) {
+      if (this.#isFullFor(tenantId)) {
         this.#refused += 1;
         throw new DomainError('server_busy');
       }
-      const entry = { item, sinceMs: this.#options.monotonicMs(), resolve, reject };
+      const entry = { item, tenantId, sinceMs: this.#options.monotonicMs(), resolve, reject };
       this.#open.add(entry);
+      if (tenantId !== undefined) this.#openOfTenants.add(tenantId, 1);
       const waiting = this.#waiting.get(key);
       if (waiting !== undefined) {
         waiting.push(entry);
@@ -132,6 +140,18 @@ export class Groups<Item, Answer, Left = undefined> {
       this.#waiting.set(key, group);
       void this.#workOff(key, group);
     });
+  }
+
+  #isFullFor(tenantId: string | undefined): boolean {
+    const { size } = this.#open;
+    const { waitingMax } = this.#options;
+    if (size >= waitingMax) return true;
+    return tenantId !== undefined && this.#openOfTenants.of(tenantId) >= tenantShare(size, waitingMax);
+  }
+
+  #close(entry: Waiting<Item, Answer>): void {
+    this.#open.delete(entry);
+    if (entry.tenantId !== undefined) this.#openOfTenants.add(entry.tenantId, -1);
   }
 
   async #workOff(key: string, waiting: Waiting<Item, Answer>[]): Promise<void> {
@@ -194,7 +214,7 @@ export class Groups<Item, Answer, Left = undefined> {
     } catch (error) {
       this.#failed += group.length;
       for (const { reject } of group) reject(error);
-      for (const entry of group) this.#open.delete(entry);
+      for (const entry of group) this.#close(entry);
       return undefined;
     }
   }
@@ -205,7 +225,7 @@ export class Groups<Item, Answer, Left = undefined> {
       if (result === undefined) entry.reject(new Error('the group returned no result for an item'));
       else if ('error' in result) entry.reject(result.error);
       else entry.resolve(result.answer);
-      this.#open.delete(entry);
+      this.#close(entry);
     }
   }
 }

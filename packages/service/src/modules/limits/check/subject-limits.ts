@@ -143,7 +143,7 @@ export class SubjectLimits {
   }
 
   async #checkUnknown(project: ProjectRef, subject: LimitedSubject): Promise<RealtimeCheck> {
-    const isDenied = await this.#denials.run(TOGETHER, project);
+    const isDenied = await this.#denials.run(TOGETHER, project, project.tenantId);
     return {
       allowed: !isDenied,
       blocked_by: [],
@@ -158,7 +158,7 @@ export class SubjectLimits {
    * present have none.
    */
   async #read(
-    { projectId, projectNo }: ProjectRef,
+    { tenantId, projectId, projectNo }: ProjectRef,
     rules: readonly RuleAtLevel[],
     { atS, values, wallet }: ReadOptions,
   ): Promise<{ readonly statuses: LimitStatus[]; readonly available: UsageRead['available'] }> {
@@ -168,7 +168,7 @@ export class SubjectLimits {
     const open = openRules(rules, atS ?? nowS);
     const asked = open.map((each) => ({ ...each, value: values?.get(each.rule.of ?? '') }));
     const query = { projectId, projectNo, rules: asked, wallet };
-    const { counted, available } = await this.#usage.read(query);
+    const { counted, available } = await this.#usage.read(query, tenantId);
     const statuses = limitStatusesOf(open, counted, nowMs);
     if (atS === undefined) return { statuses, available };
     const then = statuses.map((status) =>

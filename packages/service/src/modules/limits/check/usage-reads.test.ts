@@ -91,7 +91,7 @@ describe('usage that is read again', () => {
     const reads = new UsageReads({ postgres: observed, memory });
     const areRemembered = async () => {
       const { database } = reads.answerCounts;
-      await Promise.all(queries.map((query) => reads.read(query)));
+      await Promise.all(queries.map((query) => reads.read(query, project.tenantId)));
       return reads.answerCounts.database === database;
     };
     await waitFor(areRemembered, { what: 'windows from memory' });

@@ -62,7 +62,7 @@ export class UsageReads {
    *
    * @throws DomainError `server_busy`
    */
-  async read(query: UsageQuery): Promise<UsageRead> {
+  async read(query: UsageQuery, tenantId: string): Promise<UsageRead> {
     const known = this.#memory?.recall(query);
     if (known !== undefined) {
       this.#answerCounts.memory += 1;
@@ -70,7 +70,7 @@ export class UsageReads {
     }
     const keep = this.#memory?.keeper();
     this.#answerCounts.database += 1;
-    const read = await this.#groups.run(TOGETHER, query);
+    const read = await this.#groups.run(TOGETHER, query, tenantId);
     keep?.(query, read);
     return read;
   }

@@ -77,7 +77,7 @@ export class Leases {
     const asked = key === undefined ? [] : askedBy(input);
     if (parentId === undefined)
       return this.#run(subject, { project, request: { do: 'grant', input, parent: undefined, key, asked } });
-    const parent = (await this.#found.run(TOGETHER, { ...project, id: parentId }))?.lease;
+    const parent = (await this.#found.run(TOGETHER, { ...project, id: parentId }, project.tenantId))?.lease;
     if (parent === undefined) throw invalidRequest('parent_lease_id', 'expected a lease of the project');
     const part = withWorkOf(parent, input);
     return this.#run(subject, { project, request: { do: 'grant', input: part, parent, key, asked } });
@@ -149,17 +149,17 @@ export class Leases {
   }
 
   async #find(scope: ProjectScope, id: string): Promise<store.FoundLease> {
-    const found = await this.#found.run(TOGETHER, { ...scope, id });
+    const found = await this.#found.run(TOGETHER, { ...scope, id }, scope.tenantId);
     if (found === undefined) throw new DomainError('not_found');
     return found;
   }
 
   async #run(subject: LimitedSubject, waiting: Waiting): Promise<BudgetLease> {
-    const { projectId } = waiting.project;
+    const { projectId, tenantId } = waiting.project;
     const [levels] = await this.#deps.limits.levelsOf(projectId, [subject]);
     const highest = levels?.at(-1);
     const { type, id } = highest === undefined ? subject : highest.subject;
-    return this.#groups.run(subjectKey(projectId, type, id), waiting);
+    return this.#groups.run(subjectKey(projectId, type, id), waiting, tenantId);
   }
 }
 
