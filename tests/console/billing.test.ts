@@ -60,6 +60,7 @@ describe.runIf(hasBrowser)('billing in the console', () => {
     const credits = page.getByRole('region', { name: 'Credits in USD' });
     await credits.getByRole('cell', { name: 'expiring' }).waitFor();
     await credits.getByRole('cell', { name: '-1', exact: true }).waitFor();
+    await page.getByText('newest first, also used and expired ones').waitFor();
   });
 
   it('takes out by hand what is there, and refuses more', async () => {

@@ -115,7 +115,9 @@ function CreditSection({
       <div className="flex flex-wrap items-center gap-2">
         <h2 className="mr-auto text-[15px] font-semibold">
           Credits
-          <span className="ml-2 text-xs font-normal text-ink-faint">with remaining balance</span>
+          <span className="ml-2 text-xs font-normal text-ink-faint">
+            newest first, also used and expired ones
+          </span>
         </h2>
         {currencies.length > 1 && (
           <Select
