@@ -16,7 +16,8 @@ export type ComparedMeasure =
   | 'voided_count'
   | 'unpriced_count'
   | 'correction_count'
-  | 'event_count';
+  | 'event_count'
+  | 'event_id_sum';
 
 /** One number of one project's day, in one store. */
 export interface Measurement {

@@ -22,6 +22,8 @@ export interface FoundTotals {
   readonly items: Readonly<Record<ItemStore, Measurement[]>>;
   /** Counts of events by the status of the last attempt of their last revision. */
   readonly events: Measurement[];
+  /** Sums of the last 48 bits of the ids of events. */
+  readonly ids: Measurement[];
   readonly extremes: readonly StoredExtremes[];
 }
 
@@ -95,7 +97,7 @@ export async function readFound(
   }
   return {
     items,
-    events: await readEvents(clickhouse, history, params),
+    ...(await readEvents(clickhouse, history, params)),
     extremes: await readExtremes(clickhouse, history, params),
   };
 }
@@ -181,12 +183,15 @@ export async function daysWithHistory(clickhouse: Reader, own: readonly OwnTable
   return rows.map(({ day }) => day);
 }
 
+/** The last 48 bits of an event's id. */
+const ID_BITS = 'toInt128(reinterpretAsUInt64(reverse(substring(raw_event_id, 11))))';
+
 /** A reversal row has the status of the revision that it takes back. */
 async function readEvents(
   clickhouse: Reader,
   { events }: EveryHistory,
   params: Readonly<Record<string, unknown>>,
-): Promise<Measurement[]> {
+): Promise<Pick<FoundTotals, 'events' | 'ids'>> {
   const rows = await clickhouse.query<{
     tenantId: string;
     projectId: string;
@@ -196,18 +201,22 @@ async function readEvents(
     voided: string;
     unpriced: string;
     corrections: string;
+    ids: string;
   }>(
     `SELECT tenant_id AS tenantId, project_id AS projectId, ${DAY_OF('occurred_at')} AS day,
        sumIf(${SIGN}, status = 'processed') AS processed, sumIf(${SIGN}, status = 'failed') AS failed,
        sumIf(${SIGN}, status = 'voided') AS voided,
        sumIf(${SIGN}, arrayExists(source -> source = 'unpriced', item.pricing_source)) AS unpriced,
-       countIf(is_counter) AS corrections
+       countIf(is_counter) AS corrections, toString(sum(${SIGN} * ${ID_BITS})) AS ids
      FROM ${events.from} FINAL WHERE ${events.inPlace} AND ${WITHIN('occurred_at')}
      GROUP BY tenantId, projectId, day`,
     params,
   );
-  return rows.flatMap(({ processed, failed, voided, unpriced, corrections, ...day }): Measurement[] => {
-    const key = { ...day, metric: null, unit: null, currency: null };
+  const keyOf = ({ tenantId, projectId, day }: (typeof rows)[number]) =>
+    ({ tenantId, projectId, day, metric: null, unit: null, currency: null }) as const;
+  const counts = rows.flatMap((row): Measurement[] => {
+    const { processed, failed, voided, unpriced, corrections } = row;
+    const key = keyOf(row);
     return [
       { ...key, measure: 'processed_count', value: processed },
       { ...key, measure: 'failed_count', value: failed },
@@ -217,6 +226,10 @@ async function readEvents(
       ...(corrections === '0' ? [] : [{ ...key, measure: 'correction_count' as const, value: corrections }]),
     ];
   });
+  return {
+    events: counts,
+    ids: rows.map((row) => ({ ...keyOf(row), measure: 'event_id_sum', value: row.ids })),
+  };
 }
 
 function spanParams({ from, to }: DaySpan): Record<string, number> {

@@ -9,7 +9,15 @@ import { recountReservations } from '../limits/index.js';
 import { readLosses } from '../losses/index.js';
 import { recountQuotas } from '../quotas/index.js';
 import { everyTable, projectsWithOwnTables, retainedFromDays } from '../storage/index.js';
-import { changedDays, countedAlike, type DaySpan, dayKey, type Measurement, spansOf } from './compare.js';
+import {
+  changedDays,
+  compareNumbers,
+  countedAlike,
+  type DaySpan,
+  dayKey,
+  type Measurement,
+  spansOf,
+} from './compare.js';
 import { verifyCounters } from './counter-check.js';
 import { daysWithHistory, type FoundTotals, ITEM_STORES, readFound } from './history-store.js';
 import { KnownLosses } from './known-losses.js';
@@ -21,6 +29,7 @@ import {
   daysWithTotals,
   type ExpectedTotals,
   type PendingBatch,
+  type RecordedIds,
   readEventIds,
   readExpected,
   stillPending,
@@ -46,7 +55,7 @@ const PROJECTION_POLL_MS = 50;
 /** One reading of both stores. */
 interface Look {
   readonly expected: ExpectedTotals;
-  readonly ids: readonly Measurement[];
+  readonly ids: RecordedIds;
   readonly revisions: readonly Measurement[];
   readonly failed: readonly Measurement[];
   readonly found: FoundTotals;
@@ -217,7 +226,7 @@ function judge(
   const { expected, ids, revisions, failed, found, retained, moving, stalled } = look;
   const settled = new Set<string>();
   const open = new Map<string, OpenDay>();
-  const counted = [expected.events, ids, revisions, failed, found.events];
+  const counted = [expected.events, ids.counts, revisions, failed, found.events];
   const everything = [...counted, expected.items, ...Object.values(found.items)];
   for (const day of everything.flat()) {
     const key = dayKey(day);
@@ -241,15 +250,28 @@ function judge(
   for (const store of ITEM_STORES) tally.add(store, expectedItems, kept(found.items[store]));
   for (const { store, expected, found: stored } of found.extremes)
     tally.add(store, kept(expected), kept(stored));
-  tally.add('usage_events', complete(kept(expected.events)), complete(foundEvents));
+  const [events, storedEvents] = [complete(kept(expected.events)), complete(foundEvents)];
+  tally.add('usage_events', events, storedEvents);
   const counts = (wanted: Measurement['measure']) =>
     kept(expected.events.filter(({ measure }) => measure === wanted));
   tally.add('usage_event_revisions', counts('correction_count'), kept(revisions));
   tally.add('failed_events', counts('failed_count'), kept(failed));
-  tally.add('usage_event_ids', only(eventCounts(expected.events)), only(ids));
+  const [idCounts, idSums] = [only(ids.counts), complete(kept(only(ids.sums)))];
+  tally.add('usage_event_ids', only(eventCounts(expected.events)), idCounts);
+  // Where the numbers of events differ, their sums do, too.
+  const uneven = unequalDays([events, storedEvents], [eventCounts(events), kept(idCounts)]);
+  const even = (measurements: readonly Measurement[]) =>
+    measurements.filter((measurement) => !uneven.has(dayKey(measurement)));
+  tally.add('usage_event_ids', even(complete(kept(found.ids))), even(idSums));
   tally.addTotals([...only(expected.events), ...only(expected.items)]);
   tally.days += settled.size;
   return open;
+}
+
+/** Returns the days on which the two sides of a pair differ. */
+function unequalDays(...pairs: readonly (readonly [readonly Measurement[], readonly Measurement[]])[]) {
+  const unequal = pairs.flatMap(([left, right]) => compareNumbers(left, right).unequal);
+  return new Set(unequal.map(({ at }) => dayKey(at)));
 }
 
 /** Processed, failed and voided events of a day together. */

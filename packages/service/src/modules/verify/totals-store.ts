@@ -6,6 +6,13 @@ import { LAST_DAY_UNKNOWN } from '../storage/index.js';
 import type { DaySpan, Measurement, ProjectDay } from './compare.js';
 import { type ItemTotals, itemMeasurements } from './item-totals.js';
 
+/** The recorded event ids of some days. */
+export interface RecordedIds {
+  readonly counts: readonly Measurement[];
+  /** Sums of the last 48 bits of each id. */
+  readonly sums: readonly Measurement[];
+}
+
 /** A batch that is committed and not in ClickHouse yet. */
 export interface PendingBatch {
   readonly id: number;
@@ -79,16 +86,18 @@ export async function readWaiting(tx: Tx): Promise<PendingBatch[]> {
 }
 
 /**
- * Counts the recorded event ids per day; those in blocks are counted one by one. An id begins with the event's time, so
- * its day needs no other column. One statement reads both tables, because the compaction moves ids between them.
+ * Counts the recorded event ids per day, and adds up their last 48 bits; those in blocks are read one by one. An id
+ * begins with the event's time, so its day needs no other column. One statement reads both tables, because the
+ * compaction moves ids between them.
  */
-export async function readEventIds(tx: Tx, span: DaySpan): Promise<Measurement[]> {
+export async function readEventIds(tx: Tx, span: DaySpan): Promise<RecordedIds> {
   const { from, before } = idsWithin(span);
-  const { rows } = await sql<DayCount>`
-    select project.tenant_id as "tenantId", project.id as "projectId", found.day, found.count
+  const { rows } = await sql<DayCount & { readonly sum: string }>`
+    select project.tenant_id as "tenantId", project.id as "projectId", found.day, found.count, found.sum
     from projects project
     cross join lateral (
-      select ${DAY_OF_ID(sql`id`)} as day, count(*) as count
+      select ${DAY_OF_ID(sql`id`)} as day, count(*) as count,
+        sum(('x' || right(id::text, 12))::bit(48)::bigint)::text as sum
       from (
         select raw_event_id as id from usage_event_ids
         where project_no = project.no and raw_event_id >= ${from}::uuid ${before(sql`raw_event_id`)}
@@ -103,7 +112,10 @@ export async function readEventIds(tx: Tx, span: DaySpan): Promise<Measurement[]
       group by 1
     ) found
   `.execute(tx);
-  return rows.map((row) => dayCount('event_count', row));
+  return {
+    counts: rows.map((row) => dayCount('event_count', row)),
+    sums: rows.map((row) => ({ ...dayCount('event_id_sum', row), value: row.sum })),
+  };
 }
 
 /** Sums the corrections that the revisions of events tell, per day. An id begins with the event's time. */
@@ -157,10 +169,10 @@ const DAY_OF_ID = (id: RawBuilder<unknown>) =>
   sql`('x' || left(${id}::text, 8))::bit(32)::bigint / ${DAY_S}::bigint`;
 
 function dayCount(
-  measure: 'event_count' | 'correction_count' | 'failed_count',
-  { count, ...day }: DayCount,
+  measure: 'event_count' | 'event_id_sum' | 'correction_count' | 'failed_count',
+  { tenantId, projectId, day, count }: DayCount,
 ): Measurement {
-  return { ...day, ...NO_METRIC, measure, value: String(count) };
+  return { tenantId, projectId, day, ...NO_METRIC, measure, value: String(count) };
 }
 
 /** Returns those of the batches that are not in ClickHouse yet. */
