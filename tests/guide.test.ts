@@ -5,10 +5,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type QuickNode, startQuickNode } from './support/quick-node.js';
 import { PROGRAM, type RunningService, startService } from './support/service.js';
 
 const PRICES = fileURLToPath(new URL('samples/model-prices.json', import.meta.url));
 const hasTools = ['bash', 'curl'].every((tool) => spawnSync(tool, ['--version']).status === 0);
+
+/** All other guides continue from it. */
+const FIRST_GUIDE = 'getting-started.md';
 
 /** A shell block of a guide, and the output that the guide shows after it. */
 interface Block {
@@ -40,6 +44,7 @@ function withEllipses(printed: string, shown: string): string {
 describe.runIf(hasTools)('the guides', () => {
   let service: RunningService;
   let folder: string;
+  let quickNode: QuickNode;
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'tollgate-guide-'));
@@ -48,20 +53,27 @@ describe.runIf(hasTools)('the guides', () => {
     writeFileSync(join(folder, 'npx'), `#!/bin/sh\nshift\nexec "${process.execPath}" "${PROGRAM}" "$@"\n`, {
       mode: 0o755,
     });
+    quickNode = await startQuickNode(folder);
     service = await startService({ env: { TOLLGATE_PAYMENT_PROVIDER: 'sandbox' } });
   });
   afterAll(async () => {
     await service?.stop();
+    quickNode?.close();
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** Runs the blocks one after the other and returns the output of each. */
+  /**
+   * Runs the blocks one after the other and returns the output of each. The first guide alone runs with Node.js itself,
+   * the others with what stands in for it.
+   */
   async function outputsOf(blocks: readonly Block[]): Promise<readonly string[]> {
+    const isFirstAlone = blocks.every(({ guide }) => guide === FIRST_GUIDE);
+    const programs = isFirstAlone ? [folder] : [folder, quickNode.folder];
     const { stdout } = await promisify(execFile)('bash', ['-c', scriptOf(blocks)], {
       cwd: folder,
       env: {
         ...process.env,
-        PATH: `${folder}:${process.env.PATH}`,
+        PATH: [...programs, process.env.PATH].join(':'),
         URL: service.url,
         SERVICE_KEY: service.serviceKey,
       },
@@ -70,7 +82,7 @@ describe.runIf(hasTools)('the guides', () => {
   }
 
   it.each([
-    'getting-started.md',
+    FIRST_GUIDE,
     'trying-rules.md',
     'prices.md',
     'costs.md',
@@ -83,7 +95,7 @@ describe.runIf(hasTools)('the guides', () => {
     'limits.md',
     'moving.md',
   ])('%s prints what it shows', async (guide) => {
-    const blocks = [...new Set(['getting-started.md', guide])].flatMap(blocksOf);
+    const blocks = [...new Set([FIRST_GUIDE, guide])].flatMap(blocksOf);
     const outputs = await outputsOf(blocks);
     const printed = blocks.map((block, index) => ({
       ...block,
