@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ManualClock } from '../../kernel/clock.js';
+import { DomainError } from '../../kernel/errors.js';
 import {
   createProject,
   createTestPostgres,
@@ -119,6 +120,23 @@ describe('the job of corrections', () => {
       expect([table, left]).toEqual([table, [{ correction_id: 'cor_new' }]]);
     }
   });
+});
+
+it('a plan whose store is away is tried again', async () => {
+  await rows('delete from usage_corrections');
+  await insertCorrection('cor_1', 'planning');
+  const warnings: unknown[] = [];
+  const scopeOf = async () => {
+    throw new DomainError('store_unavailable');
+  };
+  const log = { warn: (...logged: unknown[]) => void warnings.push(logged) };
+  const deps = { postgres: test.postgres, clock, log, history: { scopeOf } } as unknown as StepDeps;
+  expect(await advanceCorrections(deps)).toBe(1);
+  expect(await rows('select status, busy_until_ms > $1 as waits from usage_corrections', [NOW_MS])).toEqual([
+    { status: 'planning', waits: true },
+  ]);
+  expect(warnings).toHaveLength(1);
+  await rows('delete from usage_corrections');
 });
 
 it('a plan that was deleted during a step that fails stays deleted, and the next correction has its turn', async () => {

@@ -1,3 +1,4 @@
+import { ERRORS } from '@tollgate/contract';
 import { DAY_S } from '@tollgate/timezone';
 import type { Clock } from '../../kernel/clock.js';
 import { DomainError } from '../../kernel/errors.js';
@@ -40,6 +41,8 @@ const TURN_MS = 60_000;
 const WAIT_MS = 200;
 /** The same after an error. */
 const FAILURE_PAUSE_MS = 5_000;
+/** Errors from this status on are about the service or its stores, not about a request. */
+const INTERNAL_ERROR_STATUS = 500;
 const EXPIRED_PER_SWEEP = 100;
 const FORGOTTEN_PER_SWEEP = 10_000;
 const FORGET_INTERVAL_MS = 3_600_000;
@@ -115,16 +118,23 @@ async function takeStep(deps: StepDeps, correction: OpenCorrection): Promise<voi
   await changeCorrection(db, correction.id, { busyUntilMs: nowMs + pauseMs, ...progress });
 }
 
-/** Does a step, and ends a plan that cannot be made: for example, its rules do not exist any more. */
+/**
+ * Does a step, and ends a plan that cannot be made: for example, its rules do not exist any more. A store that is away
+ * fails no plan: the step is tried again.
+ */
 async function stepOrFail(deps: StepDeps, correction: OpenCorrection): Promise<StepResult> {
   try {
     return await stepOf(deps, correction);
   } catch (error) {
-    const isFailure = error instanceof DomainError || error instanceof PlanFailure;
+    const isFailure = error instanceof PlanFailure || (error instanceof DomainError && !isTemporary(error));
     if (!isFailure || correction.status !== 'planning') throw error;
     await fail(deps, correction, error);
     return 'done';
   }
+}
+
+function isTemporary({ code }: DomainError): boolean {
+  return ERRORS[code].status >= INTERNAL_ERROR_STATUS;
 }
 
 function stepOf(deps: StepDeps, correction: OpenCorrection): Promise<StepResult> {
