@@ -69,7 +69,11 @@ export async function decideLeaseRequests(
   const [first = [], ...others] = partsOfGroup(await withRules(deps.limits, project, requests));
   let end = await group.answer(first, before);
   for (const part of others) {
-    const { results } = await group.answer(part, undefined);
+    // The parts before have taken effect, and are answered whatever happens to this one.
+    const results = await group.answer(part, undefined).then(
+      (ended) => ended.results,
+      (error: unknown) => part.map(() => ({ error })),
+    );
     end = { results: [...end.results, ...results], left: undefined };
   }
   return end;

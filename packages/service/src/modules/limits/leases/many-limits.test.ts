@@ -1,6 +1,9 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { stored } from '../../../testing/index.js';
 import { makeLimit, makeRoute, type TestLimits } from '../check/realtime.testing.js';
 import type { RuledRequest } from './decisions.js';
+import { decideLeaseRequests } from './group.js';
 import { LeaseCalls } from './lease-calls.testing.js';
 import { partsOfGroup } from './request-rules.js';
 
@@ -58,6 +61,37 @@ it('requests for leases of many limits are decided in parts, each by what those 
   await Promise.all(granted.map(({ json }) => calls.close(json().id)));
   expect(await reservedAmounts('org')).toEqual(new Set(['0']));
   expect(await calls.differences()).toEqual([]);
+});
+
+it('a part that fails takes no effect, and leaves the answers of those before', async () => {
+  const holds = Array.from(
+    { length: 10 },
+    (_, n) => ({ kind: 'quantity', unit: `m${n}`, amount: stored('1') }) as const,
+  );
+  const input = {
+    ...{ subject: { type: 'user', id: 'org' }, isPlain: false, holds, metric: null },
+    ...{ dimensions: new Map(), parentId: undefined, ttlSeconds: 60 },
+  };
+  const request = { do: 'grant', input, parent: undefined, key: undefined, asked: [] } as const;
+  const query = pg.Client.prototype.query as (...args: unknown[]) => unknown;
+  let inserts = 0;
+  const spy = vi.spyOn(pg.Client.prototype, 'query').mockImplementation(function (this: pg.Client, ...args) {
+    const { text = String(args[0]) } = args[0] as { text?: string };
+    if (/insert into budget_leases/.test(text)) inserts += 1;
+    if (inserts > 1) throw new Error('away');
+    return query.apply(this, args);
+  });
+  const { postgres, clock } = api;
+  const deps = { postgres, clock, limits: calls.subjectLimits() };
+  const { results } = await decideLeaseRequests(deps, await calls.project(), Array(12).fill(request));
+  spy.mockRestore();
+  expect(results.map((result) => Object.keys(result)[0])).toEqual([
+    ...Array(5).fill('answer'),
+    ...Array(7).fill('error'),
+  ]);
+  expect(await reservedAmounts('org')).toEqual(new Set(['50']));
+  for (const result of results) if ('answer' in result) await calls.close(result.answer.id);
+  expect(await reservedAmounts('org')).toEqual(new Set(['0']));
 });
 
 it('a part has requests of at most 5,000 limits, or one request', () => {
