@@ -11,10 +11,14 @@ export interface TestClickHouse {
   /** URL of the database itself, as `TOLLGATE_CLICKHOUSE_URL` would name it. */
   readonly url: string;
   readonly database: string;
+  /** Creates the same tables as `provisionStorage`, in one request and a third of the time. */
+  provision(projectNo: number): Promise<void>;
   drop(): Promise<void>;
 }
 
 const TEMPLATE = 'test_template';
+const USAGE_TABLE = /\btest_template\.(usage_\w+)/g;
+const SEPARATOR = ';\n';
 
 /**
  * Migrates a template on the server. Returns the statements that create a database like it, in one request: they take a
@@ -30,7 +34,7 @@ export async function createClickHouseTemplate(server: string): Promise<string> 
       `SELECT create_table_query AS statement FROM system.tables WHERE database = currentDatabase()
        ORDER BY engine = 'MaterializedView', name`,
     );
-    return tables.map(({ statement }) => statement).join(';\n');
+    return tables.map(({ statement }) => statement).join(SEPARATOR);
   } finally {
     await clickhouse.close();
   }
@@ -45,13 +49,20 @@ export async function createTestClickHouse(): Promise<TestClickHouse> {
     clickhouseTemplate.replaceAll(`${TEMPLATE}.`, `${database}.`),
     `INSERT INTO ${database}.schema_migrations SELECT * FROM ${TEMPLATE}.schema_migrations`,
   ];
-  await administer(server, statements.join(';\n'));
+  await administer(server, statements.join(SEPARATOR));
   const url = `${server}/${database}`;
   const clickhouse = connectClickHouse({ url });
   return {
     clickhouse,
     url,
     database,
+    provision: async (projectNo) => {
+      const renamed = clickhouseTemplate
+        .split(SEPARATOR)
+        .filter((statement) => statement.includes(`${TEMPLATE}.usage_`))
+        .map((statement) => statement.replaceAll(USAGE_TABLE, `${database}.$1_${projectNo}`));
+      await administer(server, renamed.join(SEPARATOR));
+    },
     drop: async () => {
       await clickhouse.close();
       await administer(server, `DROP DATABASE IF EXISTS ${database} SYNC`);

@@ -12,7 +12,7 @@ import {
   usageRow,
   voidedRows,
 } from '../../testing/index.js';
-import { type HistoryScope, ProjectHistory, provisionStorage, storageTables } from '../storage/index.js';
+import { type HistoryScope, ProjectHistory, storageTables } from '../storage/index.js';
 import type { UsageEventRow } from '../usage/index.js';
 import { analyze, usedMetrics } from './index.js';
 import { usedNames } from './known-names-store.js';
@@ -29,7 +29,7 @@ let house: TestClickHouse;
 
 beforeAll(async () => {
   house = await createTestClickHouse();
-  await provisionStorage(house.clickhouse, 7);
+  await house.provision(7);
   const [originals, others] = [samples(1), samples(2)];
   const histories = originals.map((row, index) => correctionsOf(row, others[index] as UsageEventRow, index));
   const present = histories.map(([original, ...corrections]) => corrections.at(-1)?.next ?? original);

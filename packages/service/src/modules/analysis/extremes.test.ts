@@ -14,7 +14,7 @@ import {
   usageRow,
   voidedRows,
 } from '../../testing/index.js';
-import { provisionStorage, storageTables } from '../storage/index.js';
+import { storageTables } from '../storage/index.js';
 import { analyze } from './service.js';
 
 const CLOCK = new ManualClock(1_800_000_000_000);
@@ -28,7 +28,7 @@ let projectId = '';
 let projects = 0;
 beforeAll(async () => {
   house = await createTestClickHouse();
-  await provisionStorage(house.clickhouse, 7);
+  await house.provision(7);
 });
 afterAll(() => house.drop());
 beforeEach(() => {

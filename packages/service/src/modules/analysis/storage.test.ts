@@ -11,7 +11,7 @@ import {
   usageItem,
   usageRow,
 } from '../../testing/index.js';
-import { ProjectHistory, provisionStorage, storageTables } from '../storage/index.js';
+import { ProjectHistory, storageTables } from '../storage/index.js';
 import { readInputs, type UsageEventRow, type UsageScope } from '../usage/index.js';
 import { analyze, usedMetrics } from './index.js';
 
@@ -29,7 +29,7 @@ let rows: readonly UsageEventRow[];
 beforeAll(async () => {
   house = await createTestClickHouse();
   rows = Array.from({ length: EVENTS }, (_, index) => rowOf(index));
-  await provisionStorage(house.clickhouse, 7);
+  await house.provision(7);
   for (const storage of ['shared', 'dedicated'] as const) {
     await insertUsageRows(house.clickhouse, rows, storageTables({ storage, projectNo: 7 }).events);
   }

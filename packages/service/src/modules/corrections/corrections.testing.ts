@@ -31,7 +31,7 @@ import {
 } from '../pipeline/index.js';
 import { EventQuotas } from '../quotas/index.js';
 import { createRuleSets, createRuleVersions, explainedRule, registerRuleSetRoutes } from '../rules/index.js';
-import { createUsageHistory, provisionStorage, type UsageHistory } from '../storage/index.js';
+import { createUsageHistory, type UsageHistory } from '../storage/index.js';
 import { BacktestJobs, Backtests, createBacktestRating, registerBacktestRoutes } from '../trial/index.js';
 import { registerExportRoutes, registerUsageRoutes, UsageBlock } from '../usage/index.js';
 import { verifyUsage } from '../verify/index.js';
@@ -215,7 +215,7 @@ export class CorrectionsFixture {
       'select no, storage from projects where id = $1',
       [projectId],
     );
-    if (row?.storage === 'dedicated') await provisionStorage(this.house.clickhouse, row.no);
+    if (row?.storage === 'dedicated') await this.house.provision(row.no);
   }
 }
 

@@ -14,7 +14,6 @@ import {
   usageRow,
   voidedRows,
 } from '../../testing/index.js';
-import { provisionStorage } from '../storage/index.js';
 import { digestHistory } from './history-copy-store.js';
 import { scopeOf } from './moving.js';
 import { digestRows, readProjects } from './row-copy-store.js';
@@ -54,7 +53,7 @@ export class TwoCells {
     await fillTables(a.store, 'ten_1', ROWS);
     await fillTables(a.store, 'ten_2', 2);
     const own = await createProject(a.store.postgres, 'ten_1', 'prj_own', 'dedicated');
-    await provisionStorage(a.history.clickhouse, own.projectNo);
+    await a.history.provision(own.projectNo);
     await cells.addHistory('prj_ten_1_1', 40);
     await cells.addHistory('prj_own', 25);
     return cells;

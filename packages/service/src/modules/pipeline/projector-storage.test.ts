@@ -11,7 +11,7 @@ import {
   testEvent,
   waitFor,
 } from '../../testing/index.js';
-import { provisionStorage, storageTables } from '../storage/index.js';
+import { storageTables } from '../storage/index.js';
 import type { BatchStage, ProjectionStage } from './observer.js';
 import { createProjector, type ProjectorDeps } from './projector.js';
 import { ProjectorSession } from './projector-store.js';
@@ -31,7 +31,7 @@ beforeEach(async () => {
   shared = fixture.project;
   own = await createProject(fixture.postgres, 'ten_a', 'prj_own', 'dedicated');
   other = await createProject(fixture.postgres, 'ten_a', 'prj_other', 'dedicated');
-  await Promise.all([own, other].map(({ projectNo }) => provisionStorage(house.clickhouse, projectNo)));
+  await Promise.all([own, other].map(({ projectNo }) => house.provision(projectNo)));
   [killAfter, keys, failures.length] = [undefined, 0, 0];
 });
 

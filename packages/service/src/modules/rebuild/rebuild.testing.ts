@@ -16,7 +16,6 @@ import {
 } from '../../testing/index.js';
 import { createArchiveJob } from '../archive/index.js';
 import { createProjector, type ProjectorDeps } from '../pipeline/index.js';
-import { provisionStorage } from '../storage/index.js';
 import { verifyUsage } from '../verify/index.js';
 import type { RebuildDeps } from './rebuild.js';
 
@@ -48,7 +47,7 @@ export class HistoryFixture {
       TestArchive.create(),
     ]);
     const own = await createProject(test.postgres, 'ten_a', 'prj_own', 'dedicated');
-    await provisionStorage(house.clickhouse, own.projectNo);
+    await house.provision(own.projectNo);
     return new HistoryFixture(pipeline, house, archived, own);
   }
 

@@ -89,6 +89,12 @@ test('a project gets tables of its own that differ from the shared ones in nothi
   expect(text(own).replaceAll(suffix, '')).toBe(text(await tables('')));
 });
 
+test('tables that tests create in one request are the same', async () => {
+  await house.provision(900);
+  const own = JSON.stringify(await tables('_900')).replaceAll('_900', '');
+  expect(own).toBe(JSON.stringify(await tables('')));
+});
+
 test('a project that shares needs no ClickHouse', async () => {
   statementsLeft = 0;
   const tenantId = await newTenant();

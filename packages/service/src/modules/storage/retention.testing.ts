@@ -13,7 +13,6 @@ import {
   usageRow,
   waitFor,
 } from '../../testing/index.js';
-import { provisionStorage } from './project-store.js';
 import type { RetentionPolicy } from './record-retention.js';
 import { createRetentionJob, type RetentionJobDeps, SWEEP_INTERVAL_MS } from './retention-job.js';
 import { storageTables } from './tables.js';
@@ -65,7 +64,7 @@ export class RetentionFixture {
   async newProject(tenantId: string, storage: TestProject['storage'] = 'shared'): Promise<TestProject> {
     const id = `prj_${tenantId}_${storage}`;
     const project = await createProject(this.store.postgres, tenantId, id, storage);
-    if (storage === 'dedicated') await provisionStorage(this.house.clickhouse, project.projectNo);
+    if (storage === 'dedicated') await this.house.provision(project.projectNo);
     return project;
   }
 

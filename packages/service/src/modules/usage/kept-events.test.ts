@@ -12,7 +12,7 @@ import {
   type TestPostgres,
   usageRow,
 } from '../../testing/index.js';
-import { createUsageHistory, ProjectHistory, provisionStorage, storageTables } from '../storage/index.js';
+import { createUsageHistory, ProjectHistory, storageTables } from '../storage/index.js';
 import { listEvents } from './event-list.js';
 import { eventDetail } from './event-store.js';
 import { eventState, failedEventIds } from './failed-store.js';
@@ -40,7 +40,7 @@ beforeAll(async () => {
   ];
   for (const project of projects) {
     const { tenantId, projectId, projectNo, storage } = project;
-    if (storage === 'dedicated') await provisionStorage(house.clickhouse, projectNo);
+    if (storage === 'dedicated') await house.provision(projectNo);
     const rows = [gone, kept, goneFailed, keptFailed].map((row) => ({ ...row, tenantId, projectId }));
     await insertUsageRows(house.clickhouse, rows, storageTables(project).events);
     const { pool } = store.postgres;

@@ -14,7 +14,7 @@ import {
   usageItem,
   usageRow,
 } from '../../testing/index.js';
-import { provisionStorage, storageTables } from '../storage/index.js';
+import { storageTables } from '../storage/index.js';
 import { differingDays } from './differing-days.js';
 import { verifyUsage } from './index.js';
 
@@ -114,7 +114,7 @@ it('rows of former releases, whose quantities were not compared, have no minimum
 it('the days of a project with dedicated tables are compared in these, to be repaired', async () => {
   const { projectId, projectNo } = await createProject(store.postgres, 'ten_1', 'prj_own', 'dedicated');
   const { events, rollup } = storageTables({ storage: 'dedicated', projectNo });
-  await provisionStorage(house.clickhouse, projectNo);
+  await house.provision(projectNo);
   await house.clickhouse.command('TRUNCATE TABLE usage_events');
   await house.clickhouse.command('TRUNCATE TABLE usage_rollup');
   await insertUsageRows(house.clickhouse, [{ ...rowOf('a', 0, '10'), projectId }], events);

@@ -14,7 +14,7 @@ import {
   waitFor,
 } from '../../testing/index.js';
 import { createProjector } from '../pipeline/index.js';
-import { createRetentionJob, provisionStorage, storageTables } from '../storage/index.js';
+import { createRetentionJob, storageTables } from '../storage/index.js';
 import { verifyUsage } from './index.js';
 
 const DAY_S = 86_400;
@@ -33,7 +33,7 @@ beforeEach(async () => {
   [fixture, house] = await Promise.all([PipelineFixture.create(), createTestClickHouse()]);
   shared = fixture.project;
   own = await createProject(fixture.postgres, 'ten_a', 'prj_own', 'dedicated');
-  await provisionStorage(house.clickhouse, own.projectNo);
+  await house.provision(own.projectNo);
   clock = new ManualClock(PipelineFixture.nowMs);
 });
 
