@@ -1,5 +1,5 @@
 import type { BudgetLease } from '@tollgate/contract';
-import { type ReactNode, useState } from 'react';
+import { useState } from 'react';
 import { useMay } from '../../../api/session.js';
 import { dateTime } from '../../../format.js';
 import { useProject } from '../../../project.js';
@@ -7,6 +7,7 @@ import { FailedPage } from '../../../shell/failed-page.js';
 import { PageHeader } from '../../../shell/page-header.js';
 import { Button } from '../../../ui/button.js';
 import { ConfirmDialog } from '../../../ui/confirm-dialog.js';
+import { FactGrid, type NamedFact } from '../../../ui/fact-grid.js';
 import { InlineLink } from '../../../ui/inline-link.js';
 import { Moment } from '../../../ui/moment.js';
 import { Skeleton } from '../../../ui/states.js';
@@ -107,7 +108,7 @@ function LeaseFacts({ lease }: { readonly lease: BudgetLease }) {
       {dateTime(at, 'UTC')} UTC, <Moment at={at} timezone="UTC" />
     </>
   );
-  const facts: readonly (readonly [string, ReactNode])[] = [
+  const facts: readonly NamedFact[] = [
     ['Status', <LeaseBadge key="status" status={lease.status} />],
     ['Reserved', <HoldValues key="reserved" lease={lease} of="reserved" />],
     ['Used', <HoldValues key="used" lease={lease} of="used" />],
@@ -133,22 +134,14 @@ function LeaseFacts({ lease }: { readonly lease: BudgetLease }) {
     ],
   ];
   return (
-    <dl className="grid gap-x-6 gap-y-4 px-4 pb-8 text-[13px] sm:grid-cols-3 sm:px-6">
-      {facts.map(([name, value]) => (
-        <div key={name} className="min-w-0">
-          <dt className="text-xs text-ink-faint">{name}</dt>
-          <dd className="mt-0.5 wrap-anywhere">{value}</dd>
-        </div>
-      ))}
-    </dl>
+    <div className="px-4 pb-8 sm:px-6">
+      <FactGrid facts={facts} />
+    </div>
   );
 }
 
 /** The lease that this one is a part of, if it is. */
-function partOf(
-  { parent_lease_id: parentId }: BudgetLease,
-  projectId: string,
-): readonly (readonly [string, ReactNode])[] {
+function partOf({ parent_lease_id: parentId }: BudgetLease, projectId: string): readonly NamedFact[] {
   if (parentId === null) return [];
   const href = `/p/${projectId}/limits/leases/${parentId}`;
   return [['Part of lease', <IdLink key="parent" href={href} id={parentId} />]];

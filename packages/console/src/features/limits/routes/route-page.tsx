@@ -1,6 +1,6 @@
 import type { SubjectRoute } from '@tollgate/contract';
 import { Ellipsis, Gauge, Pencil, Trash2 } from 'lucide-react';
-import { type ReactNode, useState } from 'react';
+import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { useMay } from '../../../api/session.js';
 import { dateTime } from '../../../format.js';
@@ -9,6 +9,7 @@ import { FailedPage } from '../../../shell/failed-page.js';
 import { PageHeader } from '../../../shell/page-header.js';
 import { Button, IconButton } from '../../../ui/button.js';
 import { ConfirmDialog } from '../../../ui/confirm-dialog.js';
+import { FactGrid, type NamedFact } from '../../../ui/fact-grid.js';
 import { InlineLink } from '../../../ui/inline-link.js';
 import { Menu } from '../../../ui/menu.js';
 import { Skeleton } from '../../../ui/states.js';
@@ -122,7 +123,7 @@ function ParentLink({ parent }: { readonly parent: Subject }) {
 }
 
 function RouteFacts({ route }: { readonly route: SubjectRoute }) {
-  const facts: readonly (readonly [string, ReactNode])[] = [
+  const facts: readonly NamedFact[] = [
     ['Limit plan', <PlanName key="plan" id={route.usage_limit_plan_id} />],
     ...(route.parent === null
       ? []
@@ -138,14 +139,5 @@ function RouteFacts({ route }: { readonly route: SubjectRoute }) {
     ['Period anchor', dateTime(route.usage_limit_anchor, route.timezone)],
     ['Created', dateTime(route.created_at, route.timezone)],
   ];
-  return (
-    <dl className="grid gap-x-6 gap-y-3 text-[13px] sm:grid-cols-3">
-      {facts.map(([name, value]) => (
-        <div key={name} className="min-w-0">
-          <dt className="text-xs text-ink-faint">{name}</dt>
-          <dd className="mt-0.5 wrap-anywhere">{value}</dd>
-        </div>
-      ))}
-    </dl>
-  );
+  return <FactGrid facts={facts} />;
 }
