@@ -1,9 +1,8 @@
 import { WEEK_STARTS } from '@tollgate/contract';
 import { useMay } from '../../../api/session.js';
-import { instantOfText, wallText } from '../../../timezone.js';
+import { AnchorField, TimezoneField } from '../../../ui/calendar-fields.js';
 import { Field, Select, TextInput } from '../../../ui/field.js';
 import type { FieldErrors } from '../../../ui/field-errors.js';
-import { timezoneOptions } from '../../../ui/timezone-options.js';
 import { useAccounts } from '../../billing/api.js';
 import { usePublishedPlans } from '../plans/api.js';
 import { ParentFields } from './parent-fields.js';
@@ -140,21 +139,12 @@ function CalendarFields({ draft, errors, onEdit }: RouteFieldsProps) {
   const { timezone, week_start, usage_limit_anchor: anchor } = draft;
   return (
     <div className="grid items-start gap-3 sm:grid-cols-2">
-      <Field
-        label="Timezone"
+      <TimezoneField
         hint="Calendar days and months start at midnight here."
         error={errors.at('timezone')}
-      >
-        {(control) => (
-          <Select
-            {...control}
-            className="w-full"
-            options={timezoneOptions(timezone)}
-            value={timezone}
-            onChange={(chosen) => onEdit({ timezone: chosen })}
-          />
-        )}
-      </Field>
+        value={timezone}
+        onChange={(chosen) => onEdit({ timezone: chosen })}
+      />
       <Field label="Week starts on" error={errors.at('week_start')}>
         {(control) => (
           <Select
@@ -166,21 +156,14 @@ function CalendarFields({ draft, errors, onEdit }: RouteFieldsProps) {
           />
         )}
       </Field>
-      <Field
-        label="Period anchor"
+      <AnchorField
         hint="Start of periods such as 7 days, in this timezone. Leave empty to start now."
         error={errors.at('usage_limit_anchor')}
         className="sm:col-span-2"
-      >
-        {(control) => (
-          <TextInput
-            {...control}
-            type="datetime-local"
-            value={anchor === undefined ? '' : wallText(anchor, timezone)}
-            onChange={(event) => onEdit({ usage_limit_anchor: instantOfText(event.target.value, timezone) })}
-          />
-        )}
-      </Field>
+        value={anchor}
+        timezone={timezone}
+        onChange={(usage_limit_anchor) => onEdit({ usage_limit_anchor })}
+      />
     </div>
   );
 }
