@@ -13,6 +13,7 @@ import type {
   LedgerKind,
   Wallet,
 } from '@tollgate/contract';
+import { firstEntries } from '../../api/every-page.js';
 import { filled } from '../../api/filled.js';
 import { useProjectClient } from '../../project.js';
 
@@ -20,6 +21,8 @@ const BILLING = 'billing';
 const PAGE_SIZE = 50;
 const CREDITS_PAGE_SIZE = 100;
 const REFRESH_MS = 5_000;
+/** Longer, because it takes several requests for a wallet with many credits. */
+const EVERY_CREDIT_REFRESH_MS = 30_000;
 
 /** Accounts, oldest first. With an external ID, only the account that has it. */
 export function useAccounts(externalId: string) {
@@ -70,13 +73,27 @@ export function useLedger(accountId: string, filter: LedgerFilter) {
 }
 
 /** The credits of a wallet and their remaining amounts, newest first. */
-export function useCredits(accountId: string, currency: string, offset = 0) {
+export function useCredits(accountId: string, currency: string, offset: number) {
   const { projectId, accounts } = useProjectClient();
   return useQuery({
     queryKey: [BILLING, projectId, 'credits', accountId, currency, offset],
     queryFn: () => accounts.credits(accountId, currency, { offset, limit: CREDITS_PAGE_SIZE }),
     refetchInterval: REFRESH_MS,
     placeholderData: keepPreviousData,
+  });
+}
+
+/** All credits of a wallet, unless there are very many. */
+export function useEveryCredit(accountId: string, currency: string) {
+  const { projectId, accounts } = useProjectClient();
+  return useQuery({
+    queryKey: [BILLING, projectId, 'every credit', accountId, currency],
+    queryFn: () =>
+      firstEntries(
+        (page) => accounts.credits(accountId, currency, page),
+        (page) => page.credits,
+      ),
+    refetchInterval: EVERY_CREDIT_REFRESH_MS,
   });
 }
 

@@ -1,5 +1,6 @@
 import type { Credit } from '@tollgate/contract';
 import { DAY_S } from '@tollgate/timezone';
+import type { FirstEntries } from '../../api/every-page.js';
 import { exactSum } from '../../exact-sum.js';
 
 /** Time before its expiry from which a credit counts as expiring. */
@@ -16,15 +17,21 @@ export function creditState(
   return expires_at !== null && expires_at - nowS <= EXPIRING_S ? 'expiring' : 'active';
 }
 
+/** Credits of a wallet that expire soon. */
+interface Expiring {
+  readonly amount: string;
+  readonly firstAt: number;
+  /** Whether there may be more of them, because older credits were not read. */
+  readonly isAtLeast: boolean;
+}
+
 /** The total amount that expires soon and the first expiry; undefined if no credit expires soon. */
-export function expiringSoon(
-  credits: readonly Credit[],
-  nowS: number,
-): { readonly amount: string; readonly firstAt: number } | undefined {
-  const soon = credits.filter((credit) => creditState(credit, nowS) === 'expiring');
+export function expiringSoon({ entries, total }: FirstEntries<Credit>, nowS: number): Expiring | undefined {
+  const soon = entries.filter((credit) => creditState(credit, nowS) === 'expiring');
   if (soon.length === 0) return undefined;
   return {
     amount: exactSum(soon.map(({ remaining }) => remaining)),
     firstAt: Math.min(...soon.flatMap(({ expires_at }) => expires_at ?? [])),
+    isAtLeast: entries.length < total,
   };
 }

@@ -8,7 +8,7 @@ import { Button } from '../../ui/button.js';
 import { classes } from '../../ui/classes.js';
 import { ConfirmDialog } from '../../ui/confirm-dialog.js';
 import { Moment } from '../../ui/moment.js';
-import { useCredits, useWalletChanges } from './api.js';
+import { useEveryCredit, useWalletChanges } from './api.js';
 import { expiringSoon } from './expiring.js';
 
 /** A wallet: its balance, its available, reserved and owed amounts, and credits that expire soon. */
@@ -77,15 +77,16 @@ function Fact({
 }
 
 function Expiring({ accountId, currency }: { readonly accountId: string; readonly currency: string }) {
-  const { data } = useCredits(accountId, currency);
-  const soon = data === undefined ? undefined : expiringSoon(data.credits, nowS());
+  const { data } = useEveryCredit(accountId, currency);
+  const soon = data === undefined ? undefined : expiringSoon(data, nowS());
   if (soon === undefined) return null;
   return (
     <p
       className="mt-3 rounded-md bg-warn-soft px-2.5 py-1.5 text-xs text-warn"
       title={decimalExact(soon.amount)}
     >
-      {money(soon.amount, currency)} in credits expires soon, the first{' '}
+      {soon.isAtLeast && 'At least '}
+      {money(soon.amount, currency)} in credits expires soon, {soon.isAtLeast ? 'some of it' : 'the first'}{' '}
       <Moment at={soon.firstAt} timezone="UTC" />.
     </p>
   );

@@ -1,6 +1,6 @@
 import { keepPreviousData, skipToken, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { CreateLeaseBody, LeaseStatus } from '@tollgate/contract';
-import { everyPage } from '../../../api/every-page.js';
+import { firstEntries } from '../../../api/every-page.js';
 import { filled } from '../../../api/filled.js';
 import { useProjectClient } from '../../../project.js';
 import { LIMITS } from '../query-key.js';
@@ -63,13 +63,11 @@ export function useLeaseTree(id: string) {
   return useQuery({
     queryKey: [LIMITS, projectId, 'leases', 'tree', id],
     queryFn: async () => {
-      let total = 0;
-      const read = async (page: { readonly limit: number; readonly offset: number }) => {
-        const found = await budgetLeases.tree(id, page);
-        total = found.total_count;
-        return found;
-      };
-      const leases = await everyPage(read, (page) => page.budget_leases, TREE_LEASES_MAX);
+      const { entries: leases, total } = await firstEntries(
+        (page) => budgetLeases.tree(id, page),
+        (page) => page.budget_leases,
+        TREE_LEASES_MAX,
+      );
       return { leases, total };
     },
     refetchInterval: REFRESH_MS,
