@@ -58,6 +58,11 @@ export function pagesOf(prepared) {
     },
     { name: 'billing', path: 'billing' },
     { name: 'billing-account', path: `billing/${account.id}` },
+    {
+      name: 'billing-account-edit',
+      path: `billing/${account.id}`,
+      act: (page) => page.getByRole('button', { name: 'Edit account' }).click(),
+    },
     { name: 'webhooks', path: 'webhooks' },
     { name: 'webhooks-endpoint', path: `webhooks/${endpoint.id}` },
     { name: 'settings-projects', path: 'settings' },

@@ -81,6 +81,10 @@ async function prepare(url, tenant) {
   const sent = await sendWeek(project, tenant.ruleSetId);
   await settled(`${sent} events`, async () => (await service.counters()).queryable >= sent);
   const [account] = (await accounts.list()).accounts;
+  await accounts.update(account.id, {
+    timezone: 'Europe/Berlin',
+    metadata: { segment: 'enterprise', seats: 25 },
+  });
   await accounts.credit(account.id, 'USD', { amount: '500' }, { idempotencyKey: 'first-credit' });
   const lease = await divideLease(project, tenant.ruleSetId);
   const [{ board }, { board: margins }] = (await boards.list()).boards;

@@ -7,6 +7,7 @@ import { hasBrowser, type OpenConsole, openConsole } from '../support/console.js
 const SUBJECT = 'm-1';
 const NAME = '"><script>alert(1)</script>';
 const DAY_MS = 86_400_000;
+const UNKNOWN_TIMEZONE = JSON.stringify({ timezone: 'Asia/Atlantis' });
 
 describe.runIf(hasBrowser)('billing in the console', () => {
   let opened: OpenConsole;
@@ -22,6 +23,7 @@ describe.runIf(hasBrowser)('billing in the console', () => {
   const dialog = () => page.getByRole('dialog');
   const wallet = () => page.getByRole('list', { name: 'Wallets' }).getByRole('listitem');
   const ledger = () => page.getByRole('region', { name: 'Ledger', exact: true });
+  const facts = () => page.getByRole('region', { name: 'Account', exact: true });
   const accountId = () => page.url().split('/').at(-1) as string;
 
   it('makes an account, and finds it again by the id of the customer', async () => {
@@ -36,7 +38,47 @@ describe.runIf(hasBrowser)('billing in the console', () => {
     await page.getByText('No matching account').waitFor();
     await page.getByLabel('External ID').fill('crm-42');
     await page.getByRole('link', { name: NAME }).click();
-    await page.getByText('External ID: crm-42').waitFor();
+    await facts().getByText('crm-42').waitFor();
+  });
+
+  it('edits an account, and shows its timezone and metadata', async () => {
+    await page.getByRole('button', { name: 'Edit account' }).click();
+    await dialog().getByLabel('Timezone').selectOption('Asia/Tokyo');
+    const metadata = dialog().getByRole('textbox', { name: 'Metadata' });
+    await metadata.fill('{"segment": ');
+    await dialog().getByText('Invalid JSON').waitFor();
+    expect(await dialog().getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
+    await metadata.fill('{"segment": "enterprise"}');
+    await dialog().getByRole('button', { name: 'Save' }).click();
+    await dialog().waitFor({ state: 'detached' });
+    await facts().getByText('Asia/Tokyo').waitFor();
+    await facts().getByText('segment: "enterprise"').waitFor();
+    const { external_id, timezone } = await opened.client
+      .project(opened.tenant.projectId)
+      .accounts.get(accountId());
+    expect({ external_id, timezone }).toEqual({ external_id: 'crm-42', timezone: 'Asia/Tokyo' });
+  });
+
+  it('shows at the field that the service does not know a timezone', async () => {
+    // A newer browser lists timezones that the service does not have yet.
+    await page.route(
+      `**/accounts/${accountId()}`,
+      (route) => route.continue({ postData: UNKNOWN_TIMEZONE }),
+      {
+        times: 1,
+      },
+    );
+    await page.getByRole('button', { name: 'Edit account' }).click();
+    await dialog().getByLabel('Timezone').selectOption('Asia/Seoul');
+    await dialog().getByRole('button', { name: 'Save' }).click();
+    await dialog().getByText('expected the name of an IANA timezone').waitFor();
+    expect(await dialog().getByLabel('Timezone').getAttribute('aria-invalid')).toBe('true');
+    expect(await dialog().getByRole('alert').count()).toBe(0);
+    expect(opened.problems.splice(0)).toEqual([expect.stringContaining('400')]);
+    await dialog().getByLabel('Timezone').selectOption('Europe/Berlin');
+    await dialog().getByRole('button', { name: 'Save' }).click();
+    await dialog().waitFor({ state: 'detached' });
+    await facts().getByText('Europe/Berlin').waitFor();
   });
 
   it('opens a prepaid wallet', async () => {
@@ -97,6 +139,9 @@ describe.runIf(hasBrowser)('billing in the console', () => {
       what: 'the event',
     });
     await page.reload();
+    await facts()
+      .getByRole('link', { name: `customer/${SUBJECT}` })
+      .waitFor();
     await ledger().getByLabel('Type').selectOption('usage');
     await ledger().getByRole('link', { name: 'Usage' }).click();
     await page.getByRole('cell', { name: `customer/${SUBJECT}` }).waitFor();
@@ -124,6 +169,22 @@ describe.runIf(hasBrowser)('billing in the console', () => {
     await page.setViewportSize({ width: 360, height: 780 });
     await page.waitForLoadState('networkidle');
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
+  });
+
+  it('offers no change to a key that may only read', async () => {
+    const { service, tenant, client } = opened;
+    const path = new URL(page.url()).pathname;
+    const { key } = await client
+      .tenant(tenant.tenantId)
+      .createApiKey({ name: 'reader', project_id: tenant.projectId, permissions: ['wallets:read'] });
+    await page.goto('about:blank');
+    await page.goto(`${service.url}/sign-in#key=${key}`);
+    await page.waitForURL(({ pathname }) => pathname.startsWith('/p/'));
+    await page.goto(service.url + path);
+    await facts().getByText('Europe/Berlin').waitFor();
+    await wallet().getByText('postpaid', { exact: true }).waitFor();
+    expect(await page.getByRole('button', { name: /^(Edit account|Add credit|Switch to)/ }).count()).toBe(0);
+    expect(await facts().getByText('Subjects').count()).toBe(0);
   });
 
   it('breaks no content policy and logs no error', () => {

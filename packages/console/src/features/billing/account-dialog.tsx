@@ -2,74 +2,68 @@ import type { Account } from '@tollgate/contract';
 import { type FormEvent, useState } from 'react';
 import { Button } from '../../ui/button.js';
 import { CancelButton, Dialog, DialogActions } from '../../ui/dialog.js';
-import { Field, TextInput } from '../../ui/field.js';
 import { fieldErrorsOf } from '../../ui/field-errors.js';
 import { FailureNote } from '../../ui/states.js';
-import { useCreateAccount } from './api.js';
+import {
+  ACCOUNT_FIELDS,
+  type AccountDraft,
+  accountChanges,
+  accountDraftOf,
+  hasValidMetadata,
+  NEW_ACCOUNT,
+  newAccountBody,
+} from './account-draft.js';
+import { AccountFields } from './account-fields.js';
+import { useSaveAccount } from './api.js';
 
-/** Form to create an account. */
+interface AccountFormProps {
+  /** The account to edit; without it, the form creates one. */
+  readonly account?: Account;
+  readonly onSaved: (account: Account) => void;
+}
+
+/** Form to create an account, or to edit one. */
 export function AccountDialog({
   isOpen,
   onClose,
-  onCreated,
-}: {
-  readonly isOpen: boolean;
-  readonly onClose: () => void;
-  readonly onCreated: (account: Account) => void;
-}) {
+  ...form
+}: AccountFormProps & { readonly isOpen: boolean; readonly onClose: () => void }) {
   return (
     <Dialog
-      title="New account"
+      title={form.account === undefined ? 'New account' : 'Edit account'}
       description="An account pays for the usage of every subject that is routed to it."
       isOpen={isOpen}
       onClose={onClose}
     >
-      <AccountForm onCreated={onCreated} />
+      <AccountForm {...form} />
     </Dialog>
   );
 }
 
-function AccountForm({ onCreated }: { readonly onCreated: (account: Account) => void }) {
-  const create = useCreateAccount();
-  const [name, setName] = useState('');
-  const [externalId, setExternalId] = useState('');
-  const errors = fieldErrorsOf(create.error, ['name', 'external_id']);
+function AccountForm({ account, onSaved }: AccountFormProps) {
+  const [initial] = useState(() => (account === undefined ? NEW_ACCOUNT : accountDraftOf(account)));
+  const [draft, setDraft] = useState<AccountDraft>(initial);
+  const { create, update } = useSaveAccount();
+  const save = account === undefined ? create : update;
+  const errors = fieldErrorsOf(save.error, ACCOUNT_FIELDS);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    const body = { name: name.trim(), ...(externalId === '' ? {} : { external_id: externalId }) };
-    create.mutate(body, { onSuccess: onCreated });
+    if (account === undefined) create.mutate(newAccountBody(draft), { onSuccess: onSaved });
+    else update.mutate({ id: account.id, changes: accountChanges(initial, draft) }, { onSuccess: onSaved });
   };
   return (
     <form onSubmit={submit} className="flex flex-col gap-4">
-      <Field label="Name" error={errors.at('name')}>
-        {(control) => (
-          <TextInput
-            {...control}
-            required
-            autoFocus
-            value={name}
-            onChange={(event) => setName(event.target.value)}
-          />
-        )}
-      </Field>
-      <Field
-        label="External ID"
-        hint="Optional. Your own ID of the account, unique in the project. Cannot be changed later."
-        error={errors.at('external_id')}
-      >
-        {(control) => (
-          <TextInput
-            {...control}
-            value={externalId}
-            onChange={(event) => setExternalId(event.target.value)}
-          />
-        )}
-      </Field>
+      <AccountFields
+        draft={draft}
+        isNew={account === undefined}
+        errors={errors}
+        onEdit={(change) => setDraft({ ...draft, ...change })}
+      />
       {errors.rest !== undefined && <FailureNote error={errors.rest} />}
       <DialogActions>
         <CancelButton />
-        <Button type="submit" look="primary" isBusy={create.isPending}>
-          Create account
+        <Button type="submit" look="primary" isBusy={save.isPending} disabled={!hasValidMetadata(draft)}>
+          {account === undefined ? 'Create account' : 'Save'}
         </Button>
       </DialogActions>
     </form>

@@ -1,5 +1,5 @@
-import type { Credit, Wallet } from '@tollgate/contract';
-import { Plus } from 'lucide-react';
+import type { Account, Credit, Wallet } from '@tollgate/contract';
+import { Pencil, Plus } from 'lucide-react';
 import { useState } from 'react';
 import { useMay } from '../../api/session.js';
 import { useProject } from '../../project.js';
@@ -8,6 +8,8 @@ import { PageHeader } from '../../shell/page-header.js';
 import { Button } from '../../ui/button.js';
 import { Select } from '../../ui/field.js';
 import { ReadFailure, Skeleton } from '../../ui/states.js';
+import { AccountDialog } from './account-dialog.js';
+import { AccountFacts } from './account-facts.js';
 import { AdjustDialog } from './adjust-dialog.js';
 import { useAccount, useWallets } from './api.js';
 import { CreditDialog } from './credit-dialog.js';
@@ -36,12 +38,10 @@ export function AccountPage({ accountId }: { readonly accountId: string }) {
       <PageHeader
         above={{ label: 'Billing', href: `/p/${id}/billing` }}
         title={account.data?.name ?? ' '}
-        actions={<AccountActions accountId={accountId} currency={main} />}
+        actions={account.data !== undefined && <AccountActions account={account.data} currency={main} />}
       />
       <div className="flex flex-col gap-7 px-4 pb-10 sm:px-6">
-        {account.data?.external_id != null && (
-          <p className="-mt-3 text-[13px] text-ink-soft">External ID: {account.data.external_id}</p>
-        )}
+        {account.data === undefined ? <Skeleton className="h-20" /> : <AccountFacts account={account.data} />}
         <Wallets accountId={accountId} />
         {currencies.length > 0 && (
           <CreditSection accountId={accountId} currencies={currencies} main={main} onUsage={onUsage} />
@@ -58,18 +58,24 @@ function mainCurrency(wallets: readonly Wallet[]): string {
   return (wallets.find(({ balance }) => balance !== '0') ?? first)?.currency ?? CURRENCY_DEFAULT;
 }
 
-function AccountActions({ accountId, currency }: { readonly accountId: string; readonly currency: string }) {
-  const [shown, setShown] = useState<'credit' | 'adjust' | 'wallet'>();
+function AccountActions({ account, currency }: { readonly account: Account; readonly currency: string }) {
+  const [shown, setShown] = useState<'edit' | 'credit' | 'adjust' | 'wallet'>();
+  const accountId = account.id;
   const close = () => setShown(undefined);
   if (!useMay('wallets:write')) return null;
   return (
     <>
+      <Button onClick={() => setShown('edit')}>
+        <Pencil size={14} />
+        Edit account
+      </Button>
       <Button onClick={() => setShown('wallet')}>Create wallet</Button>
       <Button onClick={() => setShown('adjust')}>Adjust balance</Button>
       <Button look="primary" onClick={() => setShown('credit')}>
         <Plus size={14} />
         Add credit
       </Button>
+      <AccountDialog account={account} isOpen={shown === 'edit'} onClose={close} onSaved={close} />
       <WalletDialog accountId={accountId} isOpen={shown === 'wallet'} onClose={close} />
       <AdjustDialog accountId={accountId} currency={currency} isOpen={shown === 'adjust'} onClose={close} />
       <CreditDialog accountId={accountId} currency={currency} isOpen={shown === 'credit'} onClose={close} />

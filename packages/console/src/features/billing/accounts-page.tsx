@@ -61,7 +61,7 @@ function NewAccount() {
       <AccountDialog
         isOpen={isOpen}
         onClose={() => setOpen(false)}
-        onCreated={(account) => navigate(`/p/${id}/billing/${account.id}`)}
+        onSaved={(account) => navigate(`/p/${id}/billing/${account.id}`)}
       />
     </>
   );

@@ -11,6 +11,7 @@ import type {
   CreateCreditBody,
   LedgerAccount,
   LedgerKind,
+  UpdateAccountBody,
   Wallet,
 } from '@tollgate/contract';
 import { firstEntries } from '../../api/every-page.js';
@@ -97,13 +98,19 @@ export function useEveryCredit(accountId: string, currency: string) {
   });
 }
 
-export function useCreateAccount() {
+/** Creates an account, or changes some of its fields. */
+export function useSaveAccount() {
   const { projectId, accounts } = useProjectClient();
   const client = useQueryClient();
-  return useMutation({
-    mutationFn: (body: CreateAccountBody) => accounts.create(body),
-    onSettled: () => client.invalidateQueries({ queryKey: [BILLING, projectId] }),
-  });
+  const onSettled = () => client.invalidateQueries({ queryKey: [BILLING, projectId] });
+  return {
+    create: useMutation({ mutationFn: (body: CreateAccountBody) => accounts.create(body), onSettled }),
+    update: useMutation({
+      mutationFn: ({ id, changes }: { readonly id: string; readonly changes: UpdateAccountBody }) =>
+        accounts.update(id, changes),
+      onSettled,
+    }),
+  };
 }
 
 /** A change of a wallet that is applied once for each key. */

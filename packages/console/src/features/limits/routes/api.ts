@@ -56,6 +56,18 @@ export function useRoutesOfPlan(planId: string) {
   });
 }
 
+/** Upper bound of the routes of an account that are shown. */
+const ROUTES_OF_ACCOUNT_MAX = 10;
+
+/** The first routes to an account, and their number. */
+export function useRoutesOfAccount(accountId: string) {
+  const { projectId, subjectRoutes } = useProjectClient();
+  return useQuery({
+    queryKey: [LIMITS, projectId, 'routes', 'of account', accountId],
+    queryFn: () => subjectRoutes.list({ account_id: accountId, limit: ROUTES_OF_ACCOUNT_MAX }),
+  });
+}
+
 /** Upper bound of the subjects below another one that are shown. */
 const BELOW_MAX = 20;
 

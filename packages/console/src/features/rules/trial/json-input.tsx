@@ -22,7 +22,7 @@ export function JsonText({
   readonly hint?: ReactNode;
   readonly onChange: (text: string) => void;
 }) {
-  const { message, findings } = useMemo(() => problemOf(text), [text]);
+  const { message, findings } = useMemo(() => jsonProblem(text), [text]);
   return (
     <div>
       <CodeEditor
@@ -42,14 +42,15 @@ export function JsonText({
   );
 }
 
-interface Problem {
+interface JsonProblem {
   readonly message: string | undefined;
   readonly findings: readonly CodeFinding[];
 }
 
-const NO_PROBLEM: Problem = { message: undefined, findings: [] };
+const NO_PROBLEM: JsonProblem = { message: undefined, findings: [] };
 
-function problemOf(text: string): Problem {
+/** The error of an input for a JSON object, with its place. An empty text has none. */
+export function jsonProblem(text: string): JsonProblem {
   const reading = readJsonObject(text);
   if (reading.isObject || text.trim() === '') return NO_PROBLEM;
   const { message, offset: from } = reading;

@@ -15,7 +15,7 @@ export function readJsonObject(text: string): JsonReading {
     return { isObject: false, ...placeOf(error, text) };
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return { isObject: false, message: 'An event must be a JSON object that begins with {.', offset: 0 };
+    return { isObject: false, message: 'Expected a JSON object that begins with {.', offset: 0 };
   }
   return { isObject: true, value: value as Record<string, unknown> };
 }
