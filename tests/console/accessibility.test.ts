@@ -115,6 +115,15 @@ describe.runIf(hasBrowser)('every page of the console', () => {
     expect(await look('a part of a lease', '[role=dialog]')).toEqual([]);
   });
 
+  it('is so with the form of an account, and an error in its metadata', async () => {
+    const [account] = (await opened.client.project(opened.tenant.projectId).accounts.list()).accounts;
+    await open(`${project}/billing/${account?.id}`);
+    await page.getByRole('button', { name: 'Edit account' }).click();
+    await page.getByRole('dialog').getByRole('textbox', { name: 'Metadata' }).fill('[]');
+    await page.getByRole('dialog').getByText('Expected a JSON object').waitFor();
+    expect(await look('the form of an account', '[role=dialog]')).toEqual([]);
+  });
+
   it('is so with the price of a rule, its curve, and the grid of model prices', async () => {
     await open(`${project}/rules`);
     await page.getByRole('link', { name: 'Model prices' }).click();

@@ -165,6 +165,34 @@ describe.runIf(hasBrowser)('billing in the console', () => {
     await wallet().getByText('postpaid', { exact: true }).waitFor();
   });
 
+  it('counts a credit that expires soon behind a hundred newer ones', async () => {
+    const { accounts } = opened.client.project(opened.tenant.projectId);
+    const newer = Array.from({ length: 100 }, (_, index) =>
+      accounts.credit(accountId(), 'USD', { amount: '0.01' }, { idempotencyKey: `newer-${index}` }),
+    );
+    await Promise.all(newer);
+    await page.reload();
+    await page.getByRole('region', { name: 'Credits in USD' }).getByText('active').first().waitFor();
+    expect(await page.getByRole('cell', { name: 'expiring' }).count()).toBe(0);
+    await wallet().getByText('in credits expires soon').waitFor();
+  });
+
+  it('leads to all routes to an account with many', async () => {
+    const { subjectRoutes } = opened.client.project(opened.tenant.projectId);
+    for (let index = 0; index < 10; index += 1)
+      await subjectRoutes.create({
+        ...{ subject_type: 'customer', subject_id: `m-more-${index}` },
+        account_id: accountId(),
+      });
+    const accountPage = page.url();
+    await page.reload();
+    await facts().getByRole('link', { name: 'and 1 more' }).click();
+    const routes = page.getByRole('region', { name: 'Routes' }).locator('tbody tr');
+    await routes.nth(10).waitFor();
+    expect(await routes.count()).toBe(11);
+    await page.goto(accountPage);
+  });
+
   it('fits a narrow screen', async () => {
     await page.setViewportSize({ width: 360, height: 780 });
     await page.waitForLoadState('networkidle');
@@ -174,12 +202,14 @@ describe.runIf(hasBrowser)('billing in the console', () => {
   it('offers no change to a key that may only read', async () => {
     const { service, tenant, client } = opened;
     const path = new URL(page.url()).pathname;
-    const { key } = await client
-      .tenant(tenant.tenantId)
-      .createApiKey({ name: 'reader', project_id: tenant.projectId, permissions: ['wallets:read'] });
+    const { key } = await client.tenant(tenant.tenantId).createApiKey({
+      ...{ name: 'reader', project_id: tenant.projectId },
+      permissions: ['analytics:read', 'wallets:read'],
+    });
     await page.goto('about:blank');
     await page.goto(`${service.url}/sign-in#key=${key}`);
-    await page.waitForURL(({ pathname }) => pathname.startsWith('/p/'));
+    await page.getByRole('heading', { name: 'Boards' }).waitFor();
+    await page.waitForLoadState('networkidle');
     await page.goto(service.url + path);
     await facts().getByText('Europe/Berlin').waitFor();
     await wallet().getByText('postpaid', { exact: true }).waitFor();

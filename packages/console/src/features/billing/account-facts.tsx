@@ -51,7 +51,13 @@ function RoutedSubjects({ accountId }: { readonly accountId: string }) {
           </InlineLink>
         </li>
       ))}
-      {total > routes.length && <li className="text-ink-soft">and {count(total - routes.length)} more</li>}
+      {total > routes.length && (
+        <li>
+          <InlineLink href={`/p/${id}/limits/routes?account=${accountId}`}>
+            and {count(total - routes.length)} more
+          </InlineLink>
+        </li>
+      )}
     </ul>
   );
 }

@@ -27,6 +27,7 @@ const RAISES_SHOWN_MAX = 20;
 export interface RouteQuery {
   readonly subject_type: string;
   readonly subject_id: string;
+  readonly account_id: string;
   readonly usage_limit_plan_id: string;
   readonly offset: number;
 }
@@ -34,6 +35,7 @@ export interface RouteQuery {
 export const ALL_ROUTES: RouteQuery = {
   subject_type: '',
   subject_id: '',
+  account_id: '',
   usage_limit_plan_id: '',
   offset: 0,
 };

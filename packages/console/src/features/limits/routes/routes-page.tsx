@@ -20,8 +20,11 @@ import { UnknownSubjectsField } from './unknown-subjects.js';
 /** The routes of the project, and the lookup of the route that applies to a subject. */
 export function RoutesPage() {
   const [parameters] = useSearchParams();
-  const plan = parameters.get('plan') ?? '';
-  const [query, setQuery] = useState<RouteQuery>({ ...ALL_ROUTES, usage_limit_plan_id: plan });
+  const [query, setQuery] = useState<RouteQuery>({
+    ...ALL_ROUTES,
+    account_id: parameters.get('account') ?? '',
+    usage_limit_plan_id: parameters.get('plan') ?? '',
+  });
   return (
     <div className="flex flex-col gap-4 px-4 pb-10 sm:px-6">
       <RouteLookup />
@@ -82,6 +85,13 @@ function RouteFilters({
         value={query.subject_id}
         onChange={(event) => onChange({ subject_id: event.target.value })}
       />
+      <TextInput
+        aria-label="Filter by account"
+        placeholder="Account ID"
+        className="min-w-0 grow basis-36 sm:grow-0 sm:basis-72"
+        value={query.account_id}
+        onChange={(event) => onChange({ account_id: event.target.value.trim() })}
+      />
       <Select
         aria-label="Filter by plan"
         className="max-w-56 max-sm:grow"
@@ -117,7 +127,8 @@ function RouteList({
   if (routes.isError) return <ReadFailure of={routes} />;
   if (routes.data === undefined) return <Skeleton className="h-64" />;
   if (routes.data.subject_routes.length === 0) {
-    const isFiltered = [settled.subject_type, settled.subject_id, settled.usage_limit_plan_id].some(Boolean);
+    const { offset: _offset, ...filters } = settled;
+    const isFiltered = Object.values(filters).some(Boolean);
     return (
       <EmptyState icon={<RouteIcon size={20} />} title={isFiltered ? 'No matching routes' : 'No routes yet'}>
         {isFiltered
