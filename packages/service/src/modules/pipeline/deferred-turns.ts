@@ -47,6 +47,7 @@ export class CarefulTurn {
   }
 }
 
+/** How many events a turn takes. */
 export interface TurnBounds {
   /** Upper bound of the events that are claimed, but at least one request. */
   readonly eventsMax: number;
