@@ -1,5 +1,6 @@
+import { KeyCounts } from '../../../kernel/key-counts.js';
 import { memoized } from '../../../kernel/maps.js';
-import { countOrNone, present } from '../../../kernel/present.js';
+import { present } from '../../../kernel/present.js';
 import type { Tx } from '../../../platform/postgres/index.js';
 import { type Amount, greaterAmount, type Release, smallerAmount } from '../../ledger/index.js';
 import type { UsageEventRow } from '../../usage/index.js';
@@ -47,7 +48,7 @@ export class BatchLeases {
   /** By project, then by id; undefined for a lease that the project does not have. */
   readonly #charges = new Map<string, Map<string, LeaseCharge | undefined>>();
   /** By tenant: of how many limits its leases are reserved. */
-  readonly #limits = new Map<string, number>();
+  readonly #limits = new KeyCounts();
 
   constructor(nowMs: number) {
     this.#nowMs = nowMs;
@@ -66,7 +67,7 @@ export class BatchLeases {
       const next = refs.slice(start, start + LEASES_READ_MAX);
       await this.#read(
         tx,
-        next.filter(({ scope }) => countOrNone(this.#limits.get(scope.tenantId)) < TENANT_LEASE_LIMITS_MAX),
+        next.filter(({ scope }) => this.#limits.of(scope.tenantId) < TENANT_LEASE_LIMITS_MAX),
       );
     }
   }
@@ -81,7 +82,7 @@ export class BatchLeases {
     for (const { scope, id } of refs) this.#ofProject(scope).set(id, undefined);
     for (const { scope, lease } of await readLeases(tx, refs)) {
       const limits = (1 + limitsOfLease(lease)) * (1 + lease.ancestorIds.length);
-      this.#limits.set(scope.tenantId, countOrNone(this.#limits.get(scope.tenantId)) + limits);
+      this.#limits.add(scope.tenantId, limits);
       this.#ofProject(scope).set(lease.id, {
         scope,
         lease,
