@@ -33,18 +33,20 @@ export class DomainError extends Error {
   }
 }
 
-/** @throws DomainError `invalid_request` that names the first of the findings and lists them, if there are any */
-export function refuseInvalid(details: readonly ErrorDetail[]): void {
+/** Returns `invalid_request` that names the first of the findings and lists them. */
+export function invalidBy(details: readonly ErrorDetail[]): DomainError {
   const [first] = details;
-  if (first === undefined) return;
-  const message = `The request is not valid: ${first.path}: ${first.message}.`;
-  throw new DomainError('invalid_request', { message, details });
+  if (first === undefined) return new DomainError('invalid_request', { details });
+  const sentence = first.path === '' ? first.message : `${first.path}: ${first.message}`;
+  return new DomainError('invalid_request', { message: `The request is not valid: ${sentence}.`, details });
+}
+
+/** @throws DomainError `invalid_request` about the findings, if there are any */
+export function refuseInvalid(details: readonly ErrorDetail[]): void {
+  if (details.length > 0) throw invalidBy(details);
 }
 
 /** Returns `invalid_request` about one place of the request. */
 export function invalidRequest(path: string, message: string): DomainError {
-  return new DomainError('invalid_request', {
-    message: `The request is not valid: ${path === '' ? message : `${path}: ${message}`}.`,
-    details: [{ path, message }],
-  });
+  return invalidBy([{ path, message }]);
 }

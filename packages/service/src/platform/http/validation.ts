@@ -1,7 +1,7 @@
 import { type ErrorDetail, nearestName } from '@tollgate/contract';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { FastifySchemaCompiler } from 'fastify';
-import { DomainError, ERROR_DETAILS_MAX } from '../../kernel/errors.js';
+import { DomainError, ERROR_DETAILS_MAX, invalidBy } from '../../kernel/errors.js';
 import { childPath, pathOfPointer } from '../../kernel/field-path.js';
 import { refuseUnusableText } from '../../kernel/usable-text.js';
 import { readQueryText } from './query-text.js';
@@ -50,9 +50,9 @@ function bodyValidator(schema: object, isBody = true) {
     if (!hasMoreValuesThan(data, COMPLETE_LIST_VALUES_MAX)) {
       complete ??= allFindings.compile(schema);
       complete(data);
-      return { error: invalid(complete.errors ?? [], data) };
+      return { error: invalidBy(describeFindings(complete.errors ?? [], data)) };
     }
-    return { error: invalid(quick.errors ?? [], data) };
+    return { error: invalidBy(describeFindings(quick.errors ?? [], data)) };
   };
 }
 
@@ -86,19 +86,8 @@ export function queryValidator(schema: object) {
     const value = readQueryText(schema, data as Record<string, unknown>);
     if (value instanceof DomainError) return { error: value };
     validate ??= queryFindings.compile(schema);
-    return validate(value) ? { value } : { error: invalid(validate.errors ?? [], value) };
+    return validate(value) ? { value } : { error: invalidBy(describeFindings(validate.errors ?? [], value)) };
   };
-}
-
-function invalid(findings: readonly ErrorObject[], data: unknown): DomainError {
-  const details = describeFindings(findings, data);
-  const first = details[0];
-  const message = first === undefined ? undefined : `The request is not valid: ${sentence(first)}.`;
-  return new DomainError('invalid_request', { details, ...(message === undefined ? {} : { message }) });
-}
-
-function sentence({ path, message }: ErrorDetail): string {
-  return path === '' ? message : `${path}: ${message}`;
 }
 
 function describeFindings(findings: readonly ErrorObject[], data: unknown): ErrorDetail[] {
