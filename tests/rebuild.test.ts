@@ -81,11 +81,12 @@ describe('a service whose stores do not belong together', () => {
     await load.goOn(3);
     await load.stop();
     expect(await run('repair')).toContain('Months that were replaced: 1');
+    await historyIs('ok');
+    // A repair also replaces the months of batches that wait for ClickHouse. So it only finds nothing when none waits.
+    await load.expectAllOnce();
     expect(await run('repair')).toContain(
       'If tollgate verify still finds differences, run tollgate rebuild.',
     );
-    await load.expectAllOnce();
-    await historyIs('ok');
     await run('verify');
   }, 480_000);
 });
