@@ -97,6 +97,25 @@ describe('some work with a lease', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
+  it('is not renewed any more once its end has begun', async () => {
+    const { log, calls } = noted(() => new Promise((resolve) => setTimeout(resolve, 2 * RENEWAL_MS)));
+    const result = withLease(calls, BODY, async () => 'done', {});
+    await vi.advanceTimersByTimeAsync(4 * RENEWAL_MS);
+    expect(await result).toBe('done');
+    expect(log).toEqual(['create 1', 'renew bl_1 5']);
+  });
+
+  it('ends after a renewal that is under way', async () => {
+    const { log, calls } = noted(async () => {
+      await new Promise((resolve) => setTimeout(resolve, RENEWAL_MS / 2));
+      log.push('renewed');
+    });
+    const result = withLease(calls, BODY, lasting(1), {});
+    await vi.advanceTimersByTimeAsync(3 * RENEWAL_MS);
+    expect(await result).toBe('done');
+    expect(log).toEqual(['create 1', 'renew bl_1 30', 'renewed', 'renew bl_1 5', 'renewed']);
+  });
+
   it('does not begin without a lease', async () => {
     const { calls } = noted();
     const refused = new ApiError(409, 'limit_exceeded', 'full');

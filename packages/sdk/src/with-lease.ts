@@ -45,8 +45,11 @@ export async function withLease<Result>(
   const everyMs = (body.ttl_seconds * MS_PER_SECOND) / RENEWALS_PER_LIFE;
   let isOver = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let renewal: Promise<void> | undefined;
   const renewNext = () => {
-    timer = setTimeout(() => void renew(), everyMs);
+    timer = setTimeout(() => {
+      renewal = renew();
+    }, everyMs);
   };
   const renew = async () => {
     try {
@@ -56,18 +59,22 @@ export async function withLease<Result>(
     }
     if (!isOver && !lost.signal.aborted) renewNext();
   };
+  // A renewal after the end of the work would hold the rest for a whole life again.
+  const stopRenewals = async () => {
+    isOver = true;
+    clearTimeout(timer);
+    await renewal;
+  };
   renewNext();
   try {
     const result = await work({ id, signal: lost.signal });
-    isOver = true;
+    await stopRenewals();
     if (!lost.signal.aborted) await settle(calls, id, settleSeconds);
     return result;
   } catch (error) {
-    isOver = true;
+    await stopRenewals();
     await settle(calls, id, 0);
     throw error;
-  } finally {
-    clearTimeout(timer);
   }
 }
 
