@@ -31,9 +31,8 @@ export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
 }
 
-/** Creates an error from a response outside 2xx. */
-export async function apiErrorOf(response: Response): Promise<ApiError> {
-  const text = await response.text();
+/** Creates an error from a response outside 2xx, and the text of its body. */
+export function apiErrorOf(response: Response, text: string): ApiError {
   const body = errorBodyOf(text);
   const retryAfter = response.headers.get('retry-after');
   return new ApiError(

@@ -1,4 +1,5 @@
 import { apiErrorOf, ConnectionError } from './errors.js';
+import { Interruption } from './interruption.js';
 
 export interface ClientOptions {
   /**
@@ -59,16 +60,25 @@ export class Transport {
    */
   async request<Answer>(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
     const text = await this.requestText(method, path, options);
-    // A body that is not JSON comes from a proxy and not from the service.
-    return this.#reading(options.signal, async () => (text === '' ? undefined : JSON.parse(text)) as Answer);
+    try {
+      return (text === '' ? undefined : JSON.parse(text)) as Answer;
+    } catch (error) {
+      // A body that is not JSON comes from a proxy and not from the service.
+      throw this.#noResponse(error);
+    }
   }
 
   /** As `request`, with the body as text. */
   async requestText(method: string, path: string, options: RequestOptions = {}): Promise<string> {
-    const { signal } = options;
-    const response = await this.#send(method, path, options, AbortSignal.timeout(this.#timeoutMs));
-    if (!response.ok) throw await this.#reading(signal, () => apiErrorOf(response));
-    return this.#reading(signal, () => response.text());
+    const interruption = new Interruption(this.#timeoutMs, options.signal);
+    try {
+      const response = await this.#send(method, path, options, interruption);
+      const text = await this.#textOf(response, interruption);
+      if (!response.ok) throw apiErrorOf(response, text);
+      return text;
+    } finally {
+      interruption.release();
+    }
   }
 
   /**
@@ -79,25 +89,14 @@ export class Transport {
    * aborted signal
    */
   async *stream(path: string, options: RequestOptions = {}): AsyncGenerator<Uint8Array, void> {
-    const { signal } = options;
-    const silence = new AbortController();
-    const timer = setTimeout(() => silence.abort(new Error('timeout')), this.#timeoutMs);
-    const response = await this.#send('GET', path, options, silence.signal).finally(() =>
-      clearTimeout(timer),
-    );
-    if (!response.ok) throw await this.#reading(signal, () => apiErrorOf(response));
-    if (response.body === null) return;
-    // Not every browser can iterate over a body.
-    const reader = response.body.getReader();
+    const interruption = new Interruption(this.#timeoutMs, options.signal);
     try {
-      for (;;) {
-        const { done, value } = await this.#reading(signal, () => reader.read());
-        if (done) return;
-        yield value;
-      }
+      const response = await this.#send('GET', path, options, interruption);
+      if (!response.ok) throw apiErrorOf(response, await this.#textOf(response, interruption));
+      interruption.endTimeout();
+      yield* this.#chunksOf(response, interruption);
     } finally {
-      // Not awaited: it fails for a stream that broke off, and nobody reads the rest.
-      void reader.cancel().catch(() => {});
+      interruption.release();
     }
   }
 
@@ -109,8 +108,8 @@ export class Transport {
   #send(
     method: string,
     path: string,
-    { query, body, idempotencyKey, headers, signal }: RequestOptions,
-    timeout: AbortSignal,
+    { query, body, idempotencyKey, headers }: RequestOptions,
+    interruption: Interruption,
   ): Promise<Response> {
     const init: RequestInit = {
       method,
@@ -124,19 +123,48 @@ export class Transport {
       ...(body !== undefined && { body }),
       // The key must not follow a redirect to another host.
       redirect: 'error',
-      signal: signal === undefined ? timeout : AbortSignal.any([timeout, signal]),
+      signal: interruption.signal,
     };
-    return this.#reading(signal, () => this.#fetch(this.urlOf(path, query), init));
+    return this.#reading(interruption, () => this.#fetch(this.urlOf(path, query), init));
   }
 
-  async #reading<T>(signal: AbortSignal | undefined, read: () => Promise<T>): Promise<T> {
+  async #textOf(response: Response, interruption: Interruption): Promise<string> {
+    const decoder = new TextDecoder();
+    let text = '';
+    for await (const chunk of this.#chunksOf(response, interruption))
+      text += decoder.decode(chunk, { stream: true });
+    return text + decoder.decode();
+  }
+
+  /** Yields the body of a response, and closes the connection when it is read no further. */
+  async *#chunksOf(response: Response, interruption: Interruption): AsyncGenerator<Uint8Array, void> {
+    if (response.body === null) return;
+    // Not every browser can iterate over a body.
+    const reader = response.body.getReader();
     try {
-      return await read();
-    } catch (error) {
-      signal?.throwIfAborted();
-      const reason = error instanceof Error ? reasonOf(error) : String(error);
-      throw new ConnectionError(`no response from ${this.#baseUrl}: ${reason}`, { cause: error });
+      for (;;) {
+        const { done, value } = await this.#reading(interruption, () => reader.read());
+        if (done) return;
+        yield value;
+      }
+    } finally {
+      // Not awaited: it fails for a stream that broke off, and nobody reads the rest.
+      void reader.cancel().catch(() => {});
     }
+  }
+
+  async #reading<T>(interruption: Interruption, read: () => Promise<T>): Promise<T> {
+    try {
+      return await interruption.guard(read());
+    } catch (error) {
+      interruption.caller?.throwIfAborted();
+      throw this.#noResponse(error);
+    }
+  }
+
+  #noResponse(cause: unknown): ConnectionError {
+    const reason = cause instanceof Error ? reasonOf(cause) : String(cause);
+    return new ConnectionError(`no response from ${this.#baseUrl}: ${reason}`, { cause });
   }
 }
 
