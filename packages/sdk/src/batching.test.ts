@@ -131,6 +131,8 @@ describe('trouble', () => {
     ['503', refusal(503, 'ingest_backlog_full')],
     ['a 502 of a proxy', { status: 502, body: 'Bad gateway' }],
     ['a cut connection', 'destroy'],
+    ['an empty 200 of a proxy', { status: 200, body: '' }],
+    ['a 200 of something else', { status: 200, body: { ok: true } }],
   ] as const)('%s is retried with the same keys and times', async (_name, answer) => {
     const { ingest, received, outcomes } = await batching((request, attempt) =>
       attempt < 3 ? answer : accepted(request),

@@ -1,6 +1,6 @@
 import type { BatchIngestAccepted } from '#contract';
 import { systemTiming, type Timing } from './clock.js';
-import { ApiError } from './errors.js';
+import { ApiError, ConnectionError } from './errors.js';
 import {
   type BufferedEvent,
   type Entry,
@@ -156,10 +156,9 @@ export class BatchingIngestClient {
     const signal = this.#abandon.signal;
     const body = bodyOf(this.#options.source, entries);
     try {
-      const answer = await withRetries(() => this.#options.project.batchIngestText(body, signal), {
-        timing: this.#timing,
-        signal,
-      });
+      const send = async () =>
+        acceptedOf(await this.#options.project.batchIngestText(body, signal), entries.length);
+      const answer = await withRetries(send, { timing: this.#timing, signal });
       this.#buffer.settle(entries);
       const { onAccepted } = this.#options;
       if (onAccepted === undefined) return;
@@ -191,6 +190,12 @@ function callBack(callback: () => void): void {
       throw error;
     });
   }
+}
+
+/** @throws ConnectionError for what the service never returns, such as an empty response of a proxy */
+function acceptedOf(answer: Partial<BatchIngestAccepted> | undefined, count: number): BatchIngestAccepted {
+  if (answer?.raw_event_ids?.length === count) return answer as BatchIngestAccepted;
+  throw new ConnectionError('the response does not say which events were accepted');
 }
 
 function bodyOf(source: string, entries: readonly Entry[]): string {
