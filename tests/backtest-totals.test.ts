@@ -2,11 +2,12 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { waitFor } from '../packages/service/src/testing/wait-for.js';
 import { call, created } from './support/http.js';
 import { createSampleProject } from './support/sample-project.js';
-import { type RunningService, startService } from './support/service.js';
+import type { RunningService } from './support/service.js';
+import { sharedService } from './support/shared-service.js';
 
 let service: RunningService;
 beforeAll(async () => {
-  service = await startService();
+  service = await sharedService();
 });
 afterAll(() => service?.stop());
 

@@ -9,12 +9,13 @@ import { sampleCall, seededRandom } from '../packages/service/src/main/demo/samp
 import { type DemoTenant, demoBoardId, ensureDemoTenant } from '../packages/service/src/main/demo/tenant.js';
 import { waitFor } from '../packages/service/src/testing/wait-for.js';
 import { type RunningService, startService } from './support/service.js';
+import { sharedService } from './support/shared-service.js';
 
 let service: RunningService;
 let folder: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'tollgate-demo-'));
-  service = await startService();
+  service = await sharedService();
 });
 afterAll(async () => {
   await service?.stop();

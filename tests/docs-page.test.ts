@@ -1,7 +1,8 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hasBrowser, launchBrowser, problemsOf } from './support/browser.js';
-import { type RunningService, startService } from './support/service.js';
+import type { RunningService } from './support/service.js';
+import { sharedService } from './support/shared-service.js';
 
 describe.runIf(hasBrowser)('the documentation page in a browser', () => {
   let service: RunningService;
@@ -10,7 +11,7 @@ describe.runIf(hasBrowser)('the documentation page in a browser', () => {
   let problems: string[];
 
   beforeAll(async () => {
-    service = await startService();
+    service = await sharedService();
     browser = await launchBrowser();
     page = await browser.newPage();
     problems = problemsOf(page, service.url);

@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSampleProject } from './support/sample-project.js';
-import { type RunningService, startService } from './support/service.js';
+import type { RunningService } from './support/service.js';
+import { sharedService } from './support/shared-service.js';
 
 const run = promisify(execFile);
 const FOLDER = fileURLToPath(new URL('openapi/', import.meta.url));
@@ -35,7 +36,7 @@ describe('the API description of a running service', () => {
   let document: { readonly info: object };
 
   beforeAll(async () => {
-    service = await startService();
+    service = await sharedService();
     document = (await (await fetch(`${service.url}/openapi.json`)).json()) as typeof document;
     mkdirSync(`${FOLDER}dist`, { recursive: true });
     await printed(GENERATOR, `${service.url}/openapi.json`, '-o', 'dist/api.d.ts');

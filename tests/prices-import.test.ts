@@ -9,7 +9,8 @@ import { StartError } from '../packages/service/src/main/start-error.js';
 import { waitFor } from '../packages/service/src/testing/wait-for.js';
 import { call, created } from './support/http.js';
 import { createSampleProject, type SampleProject } from './support/sample-project.js';
-import { type CommandResult, type RunningService, startService } from './support/service.js';
+import type { CommandResult, RunningService } from './support/service.js';
+import { sharedService } from './support/shared-service.js';
 
 const PRICES = fileURLToPath(new URL('samples/model-prices.json', import.meta.url));
 
@@ -20,7 +21,7 @@ let project: string;
 let extractorId: string;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await sharedService();
   sample = await createSampleProject(service);
   project = `/v1/projects/${sample.projectId}`;
   extractorId = await publishedExtractor({ template_id: 'openai_chat_completions' });

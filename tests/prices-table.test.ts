@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { waitFor } from '../packages/service/src/testing/wait-for.js';
 import { call, created } from './support/http.js';
 import { createSampleProject, type SampleProject } from './support/sample-project.js';
-import { type RunningService, startService } from './support/service.js';
+import type { RunningService } from './support/service.js';
+import { sharedService } from './support/shared-service.js';
 
 const SAMPLE = fileURLToPath(new URL('samples/model-prices.json', import.meta.url));
 /** Two hundred rows of the public table, where they are at hand. */
@@ -18,7 +19,7 @@ describe.runIf(existsSync(ROWS))('a public table, imported as it is', () => {
   let file: string;
 
   beforeAll(async () => {
-    service = await startService();
+    service = await sharedService();
     sample = await createSampleProject(service);
     project = `/v1/projects/${sample.projectId}`;
     file = join(service.dataDir, 'table.json');

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { waitFor } from '../packages/service/src/testing/wait-for.js';
 import { call, created } from './support/http.js';
 import { createSampleProject, type SampleProject } from './support/sample-project.js';
-import { type RunningService, startService } from './support/service.js';
+import type { RunningService } from './support/service.js';
+import { sharedService } from './support/shared-service.js';
 
 /** Rules in which every way to a price occurs. */
 const EXTRACTOR = {
@@ -78,7 +79,7 @@ async function publishRules(kind: 'extractor' | 'pricing', body: object): Promis
 }
 
 beforeAll(async () => {
-  service = await startService();
+  service = await sharedService();
   sample = await createSampleProject(service);
   project = `/v1/projects/${sample.projectId}`;
   extractorId = await publishRules('extractor', { ...EXTRACTOR, effective_from: occurredAt - 60 });

@@ -7,7 +7,8 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { guideOf } from '../packages/service/src/testing/guide.js';
 import { createSampleProject } from './support/sample-project.js';
-import { type RunningService, startService } from './support/service.js';
+import type { RunningService } from './support/service.js';
+import { sharedService } from './support/shared-service.js';
 
 const run = promisify(execFile);
 const inRepository = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
@@ -39,7 +40,7 @@ let service: RunningService;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'tollgate-sdk-package-'));
-  service = await startService();
+  service = await sharedService();
 });
 afterAll(async () => {
   await service?.stop();

@@ -1,12 +1,13 @@
 import { ApiError, TollgateClient } from '@tollgate/sdk';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { methodsOf, RecordedRequests } from './support/recorded-requests.js';
-import { type RunningService, startService } from './support/service.js';
+import type { RunningService } from './support/service.js';
+import { sharedService } from './support/shared-service.js';
 
 let service: RunningService;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await sharedService();
 });
 afterAll(() => service?.stop());
 

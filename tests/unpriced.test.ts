@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { waitFor } from '../packages/service/src/testing/wait-for.js';
 import { call, created } from './support/http.js';
 import { createSampleProject, type SampleProject } from './support/sample-project.js';
-import { type RunningService, startService } from './support/service.js';
+import type { RunningService } from './support/service.js';
+import { sharedService } from './support/shared-service.js';
 
 const EXTRACTOR = {
   subject: { default_type: 'customer', id_path: 'customer' },
@@ -27,7 +28,7 @@ let project: string;
 const occurredAt = Math.floor(Date.now() / 1000);
 
 beforeAll(async () => {
-  service = await startService();
+  service = await sharedService();
   sample = await createSampleProject(service);
   project = `/v1/projects/${sample.projectId}`;
 });

@@ -9,7 +9,8 @@ const SETTLE_TIMEOUT_MS = 180_000;
 
 let opened: OpenConsole;
 beforeAll(async () => {
-  if (hasBrowser) opened = await openConsole();
+  // Its slow rules would delay the events of other tests.
+  if (hasBrowser) opened = await openConsole({ env: () => ({}) });
 });
 afterAll(() => opened?.close());
 

@@ -8,6 +8,7 @@ import { type DemoTenant, ensureDemoTenant } from '../../packages/service/src/ma
 import { waitFor } from '../../packages/service/src/testing/wait-for.js';
 import { launchBrowser, problemsOf } from './browser.js';
 import { newService, type RunningService } from './service.js';
+import { sharedService } from './shared-service.js';
 
 export { hasBrowser } from './browser.js';
 
@@ -36,15 +37,14 @@ export interface OpenConsole {
 
 export interface ConsoleOptions {
   readonly events?: number;
-  /** Environment variables of the service, which may name its own address. */
+  /** Environment variables of a service of its own, which may name its address. By default the service is shared. */
   readonly env?: (serviceUrl: string) => Readonly<Record<string, string>>;
 }
 
-/** Starts a service with some sample events of `CUSTOMER`, and a browser that is not signed in. */
+/** Creates a tenant with some sample events of `CUSTOMER`, and starts a browser that is not signed in. */
 export async function openConsole({ events = 30, env }: ConsoleOptions = {}): Promise<OpenConsole> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-console-'));
-  const service = await newService();
-  await service.start(env?.(service.url));
+  const service = env === undefined ? await sharedService() : await startWith(env);
   const { tenant } = await ensureDemoTenant(service.url, service.serviceKey, folder);
   const client = new TollgateClient({ baseUrl: service.url, apiKey: tenant.key });
   if (events > 0) await sendSampleEvents(client, tenant, events);
@@ -89,6 +89,12 @@ export async function openConsole({ events = 30, env }: ConsoleOptions = {}): Pr
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+async function startWith(env: (serviceUrl: string) => Readonly<Record<string, string>>) {
+  const service = await newService();
+  await service.start(env(service.url));
+  return service;
 }
 
 async function sendSampleEvents(client: TollgateClient, tenant: DemoTenant, count: number): Promise<void> {

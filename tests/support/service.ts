@@ -35,6 +35,8 @@ export interface ServiceOptions {
   readonly program?: string;
   /** Limit of its open files; default: that of the test. */
   readonly filesMax?: number;
+  /** File that the service prints to: then it can outlive the test's process. */
+  readonly outputFile?: string;
 }
 
 /** The processes that a crash ends. */
@@ -122,6 +124,11 @@ export class RunningService {
     return pid;
   }
 
+  /** Lets the test's process end while the service runs. */
+  unref(): void {
+    this.#child?.unref();
+  }
+
   get hasEnded(): boolean {
     return this.#child === undefined;
   }
@@ -183,11 +190,10 @@ export class RunningService {
   }
 
   #spawn(args: readonly string[], env: Readonly<Record<string, string>>) {
-    const { filesMax, program: file = PROGRAM } = this.#options;
-    const program = [file, ...args];
-    const limited = ['-c', `ulimit -n ${filesMax} && exec "$0" "$@"`, process.execPath, ...program];
-    const isLimited = filesMax !== undefined;
-    return spawn(isLimited ? '/bin/sh' : process.execPath, isLimited ? limited : program, {
+    const program = [this.#options.program ?? PROGRAM, ...args];
+    const line = shellLine(this.#options);
+    const inShell = ['-c', line ?? '', process.execPath, ...program];
+    return spawn(line === undefined ? process.execPath : '/bin/sh', line === undefined ? program : inShell, {
       cwd: this.dataDir,
       env: {
         ...process.env,
@@ -258,6 +264,13 @@ export class RunningService {
       await delay(POLL_INTERVAL_MS);
     }
   }
+}
+
+/** Returns the line of a shell that becomes the program, where the options need one. */
+function shellLine({ filesMax, outputFile }: ServiceOptions): string | undefined {
+  if (filesMax !== undefined) return `ulimit -n ${filesMax} && exec "$0" "$@"`;
+  if (outputFile !== undefined) return `exec "$0" "$@" >'${outputFile}' 2>&1`;
+  return undefined;
 }
 
 /**

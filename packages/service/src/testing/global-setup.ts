@@ -10,6 +10,7 @@ import {
 } from '../platform/postgres/index.js';
 import { createClickHouseTemplate } from './clickhouse.js';
 import { startClickHouseHttpServer } from './clickhouse-http-server.js';
+import { endKeptProcesses, terminateKeptProcesses } from './kept-processes.js';
 import type { TestStores } from './stores.js';
 
 declare module 'vitest' {
@@ -31,6 +32,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     stops.push(scratch.remove);
     project.provide('scratchFolder', scratch.path);
     stops.push(useTemporaryFolder(scratch.path));
+    stops.push(() => endKeptProcesses(scratch.path));
     const postgres = await startTemporaryPostgres();
     stops.push(() => postgres.stop());
     await migrateTemplate(postgres.connection);
@@ -53,6 +55,7 @@ function makeScratchFolder(): { readonly path: string; readonly remove: () => Pr
   chmodSync(path, 0o711);
   const abandon = () => {
     try {
+      terminateKeptProcesses(path);
       rmSync(path, { recursive: true, force: true });
     } catch {
       // Another process still writes there; the other listeners must run anyway.
