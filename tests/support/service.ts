@@ -21,7 +21,7 @@ const READY_TIMEOUT_MS = 240_000;
 const END_TIMEOUT_MS = 120_000;
 const POLL_INTERVAL_MS = 20;
 /** A start takes seconds: asking more often would take processor time from it. */
-const READY_INTERVAL_MS = 50;
+const READY_INTERVAL_MS = 100;
 const OUTPUT_CHARS_MAX = 2_000_000;
 
 export interface ServiceOptions {
