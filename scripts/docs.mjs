@@ -94,10 +94,11 @@ ${configurationTable()}
 A process keeps files open for its stores, and one for each connected client. It checks its limit of open files (\`ulimit
 -n\`) when it starts. \`tollgate serve\` with default settings does not start with fewer than 328, and logs a warning with
 fewer than 906. The number of client connections is limited to what the stores leave free: 374 under a limit of 1,024,
-and never more than 50,000. A client beyond that gets 503 \`server_busy\`, and a line is logged once a minute;
-\`tollgate_http_connections\` in \`/metrics\` counts open connections. Node.js raises its soft limit to the hard limit by
-itself, so set the hard limit. With a bucket as object store, a process needs up to 32 more, and 32 more for each rating
-thread.
+and never more than 50,000. A client beyond that takes the place of the connection that has waited longest for its own
+client, to send a request or to read a response. If none waits, it gets 503 \`server_busy\`, and a line is logged once a
+minute. In \`/metrics\`, \`tollgate_http_connections\` counts open connections, and
+\`tollgate_http_connections_ended_total\` those that gave way. Node.js raises its soft limit to the hard limit by itself,
+so set the hard limit. With a bucket as object store, a process needs up to 32 more, and 32 more for each rating thread.
 
 ## Traces
 

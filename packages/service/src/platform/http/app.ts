@@ -6,6 +6,8 @@ import {
   fastify,
   LogController,
   type onRequestHookHandler,
+  type onSendHookHandler,
+  type preHandlerHookHandler,
 } from 'fastify';
 import type { CellPort } from '../../kernel/cells.js';
 import { DomainError } from '../../kernel/errors.js';
@@ -32,6 +34,7 @@ import { responseChecker, serializeResponse } from './response.js';
 import { completeSchema } from './route-schema.js';
 import { PATH_PARAMETER_CHARS_MAX, RouteTable } from './routing.js';
 import type { App } from './types.js';
+import { ConnectionTurns } from './unread-responses.js';
 import { validatorCompiler } from './validation.js';
 
 /** Timeout of a request's head and body together. */
@@ -80,16 +83,18 @@ export async function createApp(options: AppOptions): Promise<App> {
   app.decorate('isStillAllowed', recheck(options));
   installBodyParser(app);
   const budget = new BodyBudget(options.bodiesBytesMax ?? BODIES_BYTES_MAX);
+  const connections = new ConnectionLimit({ connectionsMax: Number.POSITIVE_INFINITY, ...options });
   const lane = new ExpressLane({
     ...options,
     readiness,
     budget,
+    begun: connections.begun,
+    answered: connections.answered,
     failures,
     requestId,
     tracing: options.tracing,
     patienceMs: options.lanePatienceMs,
   });
-  const connections = new ConnectionLimit({ connectionsMax: Number.POSITIVE_INFINITY, ...options });
   connections.guard(app.server);
   const forwarding = options.cells && (await CellForwarding.open(app, options.cells));
   app.decorate('cellForwarding', forwarding);
@@ -174,13 +179,14 @@ interface Guards {
 function guardRoutes(app: App, options: AppOptions, guards: Guards): void {
   const { readiness, budget, lane, connections, forwarding } = guards;
   const observer = new RequestObserver(options.metrics, options.log);
+  const turns = new ConnectionTurns();
   app.addHook('onRoute', (route) => {
     const access = accessOf(route);
     completeSchema(route, access);
     const checkAccess = accessHook(access, options);
     const arbitraryText = route.config?.arbitraryText === true;
     const isPublic = access.kind === 'public';
-    const guard: onRequestHookHandler = (request, reply, done) => {
+    const begin: onRequestHookHandler = (request, reply, done) => {
       reply.header('x-request-id', request.id).header(...NO_SNIFFING);
       request.arbitraryText = arbitraryText;
       const refusal = refusalOfHead(request.raw);
@@ -198,14 +204,19 @@ function guardRoutes(app: App, options: AppOptions, guards: Guards): void {
       if (forwarding === undefined) checkAccess(request, serveHere);
       else checkAccess(request, (refusal) => forwarding.decide(request, reply, refusal, serveHere));
     };
+    const guard: onRequestHookHandler = function (request, reply, done) {
+      turns.take(request.raw.socket, reply.raw, () => begin.call(this, request, reply, done));
+    };
     route.onRequest = [guard, ...[route.onRequest ?? []].flat()];
     if (route.schema?.body !== undefined)
       route.preParsing = [budget.hook, ...[route.preParsing ?? []].flat()];
     if (route.schema?.body === undefined) {
       route.preValidation = [refuseFields, ...[route.preValidation ?? []].flat()];
     }
+    route.preHandler = [beginHook(connections), ...[route.preHandler ?? []].flat()];
     const observe = observer.ofRoute(String(route.method), route.url);
     if (route.config?.isLong !== true) {
+      route.onSend = [answerHook(connections), ...[route.onSend ?? []].flat()];
       route.onResponse = [observingHook(observe), ...[route.onResponse ?? []].flat()];
       if (options.tracing !== undefined) traceRoute(route, options.tracing);
     }
@@ -216,6 +227,23 @@ function guardRoutes(app: App, options: AppOptions, guards: Guards): void {
     if (request.is404) observeUnrouted(request, reply, done);
     else done();
   });
+}
+
+/** Notes from when on a client waits for its response, until the connection has ended or waits for the client again. */
+function beginHook({ begun, answered }: ConnectionLimit): preHandlerHookHandler {
+  return ({ raw: { socket } }, { raw }, done) => {
+    begun(socket);
+    raw.once('close', () => answered(socket));
+    done();
+  };
+}
+
+/** Notes that a response waits for its client. */
+function answerHook({ answered }: ConnectionLimit): onSendHookHandler {
+  return ({ raw: { socket } }, _reply, payload, done) => {
+    answered(socket);
+    done(null, payload);
+  };
 }
 
 function observingHook(observe: ObserveRequest) {

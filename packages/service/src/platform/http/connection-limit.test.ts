@@ -20,6 +20,8 @@ describe.each([
   let metrics: Metrics;
   const logged: string[] = [];
   const open: Socket[] = [];
+  /** Ends the requests of /held. */
+  const releases: (() => void)[] = [];
 
   beforeEach(async () => {
     logged.length = 0;
@@ -39,23 +41,45 @@ describe.each([
       schema: { hide: true },
       handler: async () => ({}),
     });
+    app.route({
+      method: 'POST',
+      url: '/held',
+      config: { access: { kind: 'any-key' } },
+      schema: { hide: true },
+      handler: async () => {
+        await new Promise<void>((resolve) => releases.push(resolve));
+        return {};
+      },
+    });
     await app.listen({ port: 0, host: '127.0.0.1' });
     ({ port } = app.server.address() as AddressInfo);
   });
   afterEach(async () => {
     for (const socket of open.splice(0)) socket.destroy();
+    for (const release of releases.splice(0)) release();
     await app.close();
   });
 
-  /** Opens connections without requests, and waits until the server counts them. */
-  async function occupy(count: number): Promise<void> {
+  /** Opens connections that send a text, and waits until the server counts them. */
+  async function occupy(count: number, text = ''): Promise<void> {
     const before = await openConnections();
     for (let at = 0; at < count; at++) {
-      const socket = connect(port, '127.0.0.1');
-      socket.on('error', () => {});
+      const socket = connect(port, '127.0.0.1').resume();
+      socket.on('error', () => {}).write(text);
       open.push(socket);
     }
     await waitFor(async () => (await openConnections()) === before + count);
+  }
+
+  /** Opens connections whose requests are in progress. */
+  async function hold(count: number): Promise<void> {
+    const before = releases.length;
+    await occupy(count, head('/held'));
+    await waitFor(() => releases.length === before + count);
+  }
+
+  function head(path: string, bodyBytes = 0): string {
+    return `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer x\r\nContent-Length: ${bodyBytes}\r\n\r\n`;
   }
 
   async function openConnections(): Promise<number> {
@@ -82,13 +106,13 @@ describe.each([
   }
 
   test('are served up to the limit', async () => {
-    await occupy(CONNECTIONS_MAX - 1);
+    await hold(CONNECTIONS_MAX - 1);
     expect(await ask('/guarded')).toMatchObject({ status: 200, connection: 'keep-alive' });
     expect(logged).toEqual([]);
   });
 
   test('past it get one response that says so, while health is still served; one line a minute is logged', async () => {
-    await occupy(CONNECTIONS_MAX);
+    await hold(CONNECTIONS_MAX);
     const refused = await ask('/guarded');
     expect(refused).toMatchObject({ status: 503, connection: 'close', retryAfter: expect.any(String) });
     expect(JSON.parse(refused.text).code).toBe('server_busy');
@@ -101,9 +125,22 @@ describe.each([
     expect((await ask('/guarded')).status).toBe(200);
   });
 
-  test('past the surplus end without an answer', async () => {
-    await occupy(CONNECTIONS_MAX + SURPLUS_CONNECTIONS_MAX);
-    await expect(ask('/healthz')).rejects.toMatchObject({ code: 'ECONNRESET' });
+  test.each([
+    ['send nothing', () => ''],
+    ['have sent half a head', () => 'POST /held HTTP/1.1\r\nHost: x\r\n'],
+    ['have sent half a body', () => head('/held', 10)],
+    ['have their response', () => head('/nowhere')],
+  ])('whose clients %s give way to new ones, and those in progress do not', async (_what, text) => {
+    await hold(1);
+    await occupy(CONNECTIONS_MAX - 1, text());
+    const [held, waiting] = open as [Socket, Socket];
+    const ended = once(waiting, 'close');
+    expect(await ask('/guarded')).toMatchObject({ status: 200, connection: 'keep-alive' });
+    await ended;
+    expect(held.closed).toBe(false);
+    expect(await metrics.metrics()).toContain('tollgate_http_connections_ended_total 1');
+    expect(await metrics.metrics()).toContain('tollgate_http_connections_refused_total 0');
+    expect(logged).toEqual([]);
   });
 });
 
@@ -150,7 +187,10 @@ test('a connection that another process passed is closed when it is past the sur
   });
   const connect = () => Object.assign(new EventEmitter(), { destroy: vi.fn() });
   const open = Array.from({ length: 1 + SURPLUS_CONNECTIONS_MAX }, connect);
-  for (const socket of open) expect(limit.admit(socket as never)).toBe(true);
+  for (const socket of open) {
+    expect(limit.admit(socket as never)).toBe(true);
+    limit.begun(socket as never);
+  }
   const late = connect();
   expect(limit.admit(late as never)).toBe(false);
   expect(late.destroy).toHaveBeenCalledOnce();

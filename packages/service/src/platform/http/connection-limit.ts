@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { Logger } from '../log/index.js';
 import { addReadGauge, Counter, type Metrics } from '../metrics/index.js';
 import { endIdleConnections } from './connection-end.js';
+import { UnreadResponses } from './unread-responses.js';
 
 /** Number of connections beyond the limit that receive a 503 at once; any further one is closed without a response. */
 export const SURPLUS_CONNECTIONS_MAX = 32;
@@ -21,15 +22,18 @@ export interface ConnectionLimitOptions {
 
 /**
  * Bounds the connections of a server, so that clients never take the file descriptors that the stores need.
- * A connection above the limit gets one response, which says that the server is busy; requests for its health are
- * still served.
+ * At the limit, a new connection takes the place of the one that has waited longest for its client. If none waits, it
+ * gets one response, which says that the server is busy; requests for its health are still served.
  */
 export class ConnectionLimit {
   readonly #surplus = new WeakSet<Socket>();
   readonly #options: ConnectionLimitOptions;
   readonly #nowMs: () => number;
   readonly #refusals: Counter;
+  readonly #ended: Counter;
   readonly #open = new Set<Socket>();
+  /** Connections that wait for their client to send or to read, the one that waits longest first. */
+  readonly #waiting = new Set<Socket>();
   #unlogged = 0;
   #nextLogMs = Number.NEGATIVE_INFINITY;
 
@@ -43,7 +47,25 @@ export class ConnectionLimit {
       help: 'HTTP connections refused because the maximum number was open.',
       registers: [metrics],
     });
+    this.#ended = new Counter({
+      name: 'tollgate_http_connections_ended_total',
+      help: 'HTTP connections that waited for their client and were closed to make room for new ones.',
+      registers: [metrics],
+    });
   }
+
+  /**
+   * Notes that the client of a connection waits for the service now, and no longer the other way round. Such a
+   * connection never gives way to a new one.
+   */
+  readonly begun = (socket: Socket): void => {
+    this.#waiting.delete(socket);
+  };
+
+  /** Notes that a connection waits for its client again. */
+  readonly answered = (socket: Socket): void => {
+    if (this.#open.has(socket)) this.#waiting.add(socket);
+  };
 
   /**
    * Makes the server close connections beyond the surplus, without a response, and end idle ones by `endConnection`.
@@ -53,6 +75,7 @@ export class ConnectionLimit {
     server.maxConnections = this.#options.connectionsMax + SURPLUS_CONNECTIONS_MAX;
     server.on('drop', () => this.#refused());
     endIdleConnections(server, this.#open);
+    server.once('close', new UnreadResponses(this.#open, this.#nowMs).start());
   }
 
   /**
@@ -60,13 +83,15 @@ export class ConnectionLimit {
    * and closes it.
    */
   admit(socket: Socket): boolean {
+    if (this.#open.size >= this.#options.connectionsMax) this.#giveWay();
     if (this.#open.size >= this.#options.connectionsMax + SURPLUS_CONNECTIONS_MAX) {
       this.#refused();
       socket.destroy();
       return false;
     }
     this.#open.add(socket);
-    socket.once('close', () => this.#open.delete(socket));
+    this.#waiting.add(socket);
+    socket.once('close', () => this.#forget(socket));
     if (this.#open.size <= this.#options.connectionsMax) return true;
     this.#surplus.add(socket);
     const timer = setTimeout(() => socket.destroy(), SURPLUS_MS_MAX);
@@ -90,6 +115,23 @@ export class ConnectionLimit {
   /** Whether the connection is above the limit: it gets one response. */
   isSurplus(socket: Socket): boolean {
     return this.#surplus.has(socket);
+  }
+
+  /**
+   * Closes the connection that has waited longest for its client. Everybody can open connections and send nothing, or
+   * half a request: these must not keep out clients that do send.
+   */
+  #giveWay(): void {
+    const [longest] = this.#waiting;
+    if (longest === undefined) return;
+    this.#forget(longest);
+    this.#ended.inc();
+    longest.destroy();
+  }
+
+  #forget(socket: Socket): void {
+    this.#open.delete(socket);
+    this.#waiting.delete(socket);
   }
 
   /** Logs one line a minute, with the number of refused connections since the last one. */

@@ -53,7 +53,7 @@ test('requests that are sent ahead get their responses in order, from the lane o
   const wire = await Wire.open(fixture.ways.express);
   const requests = [fixture.post(), fixture.post('{'), fixture.post(), fixture.post()];
   await wire.write(Buffer.concat(requests));
-  await waitFor(() => fixture.answered.length === 3);
+  await waitFor(() => fixture.answered.length === 1);
   release();
   const statuses: (number | undefined)[] = [];
   for (const _ of requests) statuses.push((await wire.answer())?.status);
@@ -200,7 +200,7 @@ describe.each(['express', 'fastify'] as const)('bytes that are no HTTP (%s)', (w
     const release = fixture.holdAnswer();
     const wire = await Wire.open(fixture.ways[way]);
     await wire.write(Buffer.concat([...requests(), Buffer.from('x')]));
-    await waitFor(() => fixture.answered.length === requests().length);
+    await waitFor(() => fixture.answered.length === 1);
     await wire.write('more of it');
     release();
     expect(await statusesOf(wire)).toEqual(statuses);

@@ -146,8 +146,12 @@ export class LaneConnection implements OpenConnection {
   #advanceBody(request: Request): void {
     const { head } = request;
     const missing = head.headBytes + head.bodyBytes - this.#receivedBytes;
-    if (missing > 0) this.#awaitMore();
-    else if (head.bodyBytes < LARGE_BODY_BYTES_MIN) doAtOnce(this.#serve(request));
+    if (missing > 0) {
+      this.#awaitMore();
+      return;
+    }
+    this.#ports.begun(this.#socket);
+    if (head.bodyBytes < LARGE_BODY_BYTES_MIN) doAtOnce(this.#serve(request));
     else this.#waitForTurn(request);
   }
 
@@ -221,6 +225,7 @@ export class LaneConnection implements OpenConnection {
     const isLast = ports.isDraining();
     const { text, encoding } = answerText(answer, isLast ? undefined : ports.keepAliveMs);
     socket.write(text, encoding);
+    ports.answered(socket);
     if (isLast) this.#finish();
     // Node gets clients that send ahead or do not read the responses.
     else if (this.#isEnded || this.#receivedBytes > 0 || socket.writableNeedDrain) this.#leave();
@@ -270,6 +275,7 @@ export class LaneConnection implements OpenConnection {
     socket.off('data', this.#onData).off('end', this.#onEnd).off('close', this.#onClose);
     socket.off('error', ignore).off('timeout', this.#onTimeout).setTimeout(0);
     ports.left(this);
+    ports.answered(socket);
     socket.pause();
     if (bytes.length > 0) socket.unshift(bytes);
     ports.handOver(socket);

@@ -20,6 +20,8 @@ const PATIENCE_MS = 5_000;
 export interface ExpressLaneOptions extends AccessPorts {
   readonly readiness: Pick<Readiness, 'draining' | 'shuttingDown'>;
   readonly budget: BodyBudget;
+  readonly begun: LanePorts['begun'];
+  readonly answered: LanePorts['answered'];
   readonly failures: FailureLog;
   readonly requestId: LanePorts['requestId'];
   readonly tracing: LanePorts['tracing'];

@@ -41,6 +41,10 @@ export interface LanePorts {
   readonly keepAliveMs: number;
   /** Spaces out the work on large bodies. */
   readonly largeBodies: SpacedWork;
+  /** Called when a request has arrived: its client waits for the service. */
+  readonly begun: (socket: Socket) => void;
+  /** Called when the connection waits for its client again, or belongs to Node now. */
+  readonly answered: (socket: Socket) => void;
   /** Called when the connection has ended, or belongs to Node now. */
   readonly left: (connection: OpenConnection) => void;
 }

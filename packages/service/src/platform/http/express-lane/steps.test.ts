@@ -79,6 +79,8 @@ const ports = (): LanePorts => ({
   patienceMs: 5_000,
   keepAliveMs: 5_000,
   largeBodies: new SpacedWork(),
+  begun: () => {},
+  answered: () => {},
   left: () => {},
 });
 
