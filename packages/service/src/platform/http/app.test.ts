@@ -251,3 +251,31 @@ describe('a route', () => {
     expect(() => app.route(route)).toThrow('no :project_id');
   });
 });
+
+test('requests for the metrics at the same time share one answer', async () => {
+  let collected = 0;
+  let release = () => {};
+  const metricsText = () => {
+    collected += 1;
+    return new Promise<string>((resolve) => {
+      release = () => resolve(`collected ${collected}`);
+    });
+  };
+  const app = await createApp({
+    log: createLog({ level: 'silent' }),
+    metrics: createMetrics(),
+    authenticator: { authenticate: () => ({ kind: 'service' }) },
+    projects: { resolveProject: () => undefined },
+    metricsText,
+  });
+  const ask = async () => (await app.inject('/metrics')).body;
+  const both = Promise.all([ask(), ask()]);
+  await app.inject('/healthz');
+  release();
+  expect(await both).toEqual(['collected 1', 'collected 1']);
+  const later = ask();
+  await app.inject('/healthz');
+  release();
+  expect(await later).toBe('collected 2');
+  await app.close();
+});

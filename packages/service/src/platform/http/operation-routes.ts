@@ -63,7 +63,16 @@ export function registerOperationRoutes(
       },
     },
     handler: async (_request, reply) => {
-      return reply.header('content-type', metrics.contentType).send(await metricsText());
+      return reply.header('content-type', metrics.contentType).send(await sharedText());
     },
   });
+
+  /** Collecting takes milliseconds of the main thread, and everybody may ask: requests at the same time share it. */
+  let current: Promise<string> | undefined;
+  function sharedText(): Promise<string> {
+    current ??= metricsText().finally(() => {
+      current = undefined;
+    });
+    return current;
+  }
 }
