@@ -17,6 +17,8 @@ export interface RetentionJobDeps {
   readonly clock: Clock;
   readonly log: Pick<Logger, 'info' | 'warn'>;
   readonly metrics: Metrics;
+  /** A clock that never goes back; default: that of the process. */
+  readonly monotonicMs?: () => number;
 }
 
 /** Interval between sweeps over all history. */
@@ -28,6 +30,10 @@ export const SWEEP_RETRY_MS = 10 * 60_000;
  * before still runs.
  */
 export const SETTLED_MS = 5 * 60_000;
+/** A longer time since the last sweep means a long stop, or a clock that is wrong. */
+const GAP_MS_MAX = 2 * 24 * 60 * 60_000;
+/** For so long a process waits after such a time: a wrong clock is usually corrected in minutes. */
+export const GAP_WAIT_MS = 60 * 60_000;
 const POLL_MS = 60_000;
 const TENANTS_PER_STEP = 500;
 const FAILED_EVENTS_PER_STEP = 1_000;
@@ -65,6 +71,8 @@ export async function firstKeptDays(
 class Retention {
   readonly #deps: RetentionJobDeps;
   readonly observer: RetentionObserver;
+  /** When this process noticed the long time since the last sweep, by its monotonic clock. */
+  #gapSinceMs: number | undefined;
 
   constructor(deps: RetentionJobDeps) {
     this.#deps = deps;
@@ -76,7 +84,9 @@ class Retention {
     const { db } = this.#deps.postgres;
     const nowMs = clock.nowMs();
     this.observer.sweptAtMs = await store.lastSweptAtMs(db);
-    if (!(await store.claimSweep(db, nowMs, nowMs + SWEEP_RETRY_MS))) return false;
+    if (!this.#isTrusted(nowMs)) return false;
+    const claim = { nowMs, untilMs: nowMs + SWEEP_RETRY_MS, dueMsMax: nowMs + 2 * SWEEP_INTERVAL_MS };
+    if (!(await store.claimSweep(db, claim))) return false;
     // Boundaries that are recorded now are deleted by a later sweep.
     const settled = await store.settledBoundaries(db, nowMs - SETTLED_MS);
     await this.#recordBoundaries(signal);
@@ -94,6 +104,23 @@ class Retention {
       log.info({ failedEvents, partitionsDropped, deletions }, 'deleted expired history');
     }
     return true;
+  }
+
+  /** Whether the clock can be right: what a sweep hides and deletes by a wrong one does not come back. */
+  #isTrusted(nowMs: number): boolean {
+    const { log, monotonicMs = () => performance.now() } = this.#deps;
+    const sinceLastMs = nowMs - (this.observer.sweptAtMs ?? nowMs);
+    if (sinceLastMs <= GAP_MS_MAX) {
+      this.#gapSinceMs = undefined;
+      return true;
+    }
+    if (this.#gapSinceMs === undefined) {
+      this.#gapSinceMs = monotonicMs();
+      const message =
+        'expired history was last deleted days ago; deletion waits for an hour, in case the clock is wrong';
+      log.warn({ sinceLastMs }, message);
+    }
+    return monotonicMs() - this.#gapSinceMs >= GAP_WAIT_MS;
   }
 
   /** Returns a client whose queries are not waited for once `signal` aborts. */

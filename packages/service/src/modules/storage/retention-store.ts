@@ -124,10 +124,18 @@ export async function deleteFailedEvents(db: Db, limit: number): Promise<number>
   return Number(numAffectedRows ?? 0n);
 }
 
-/** Claims the sweep if it is due; no other process starts it before `untilMs`. */
-export async function claimSweep(db: Db, nowMs: number, untilMs: number): Promise<boolean> {
+export interface SweepClaim {
+  readonly nowMs: number;
+  /** No other process starts the sweep before. */
+  readonly untilMs: number;
+  /** A sweep that is due later than this was planned by a clock that was ahead: it is due now. */
+  readonly dueMsMax: number;
+}
+
+/** Claims the sweep if it is due. */
+export async function claimSweep(db: Db, { nowMs, untilMs, dueMsMax }: SweepClaim): Promise<boolean> {
   const { numAffectedRows } = await sql`
-    update retention_sweep set due_at_ms = ${untilMs} where due_at_ms <= ${nowMs}
+    update retention_sweep set due_at_ms = ${untilMs} where due_at_ms <= ${nowMs} or due_at_ms > ${dueMsMax}
   `.execute(db);
   return numAffectedRows === 1n;
 }

@@ -14,7 +14,12 @@ import {
   waitFor,
 } from '../../testing/index.js';
 import type { RetentionPolicy } from './record-retention.js';
-import { createRetentionJob, type RetentionJobDeps, SWEEP_INTERVAL_MS } from './retention-job.js';
+import {
+  createRetentionJob,
+  GAP_WAIT_MS,
+  type RetentionJobDeps,
+  SWEEP_INTERVAL_MS,
+} from './retention-job.js';
 import { storageTables } from './tables.js';
 
 export const IN_DELETION =
@@ -28,6 +33,12 @@ export class RetentionFixture {
   /** Tenants for which more is kept than shown. */
   keptDays: Record<string, number> = {};
   readonly warnings: unknown[] = [];
+  /** The monotonic clock of the jobs: by default so fast that no job waits because of a jump of `clock`. */
+  monotonicMs = () => {
+    this.#monotonicMs += GAP_WAIT_MS;
+    return this.#monotonicMs;
+  };
+  #monotonicMs = 0;
 
   constructor(
     readonly store: TestPostgres,
@@ -57,6 +68,7 @@ export class RetentionFixture {
   } = {}): SweepJob<boolean> {
     return createRetentionJob({
       ...{ postgres: this.store.postgres, clickhouse, clock: this.clock, metrics, policy },
+      monotonicMs: () => this.monotonicMs(),
       log: { info: () => {}, warn: (...logged: unknown[]) => void this.warnings.push(logged) },
     });
   }
