@@ -27,10 +27,21 @@ export interface LooseIds {
   readonly count: number;
 }
 
-/** Claims the sweep if it is due; no other process starts it before `untilMs`. */
-export async function claimCompaction(db: Db, nowMs: number, untilMs: number): Promise<boolean> {
+export interface CompactionClaim {
+  readonly nowMs: number;
+  /** No other process starts the sweep before. */
+  readonly untilMs: number;
+  /** A sweep that is due later than this was planned by a clock that was ahead: it is due now. */
+  readonly dueMsMax: number;
+}
+
+/** Claims the sweep if it is due. */
+export async function claimCompaction(
+  db: Db,
+  { nowMs, untilMs, dueMsMax }: CompactionClaim,
+): Promise<boolean> {
   const { numAffectedRows } = await sql`
-    update event_id_compaction set due_at_ms = ${untilMs} where due_at_ms <= ${nowMs}
+    update event_id_compaction set due_at_ms = ${untilMs} where due_at_ms <= ${nowMs} or due_at_ms > ${dueMsMax}
   `.execute(db);
   return numAffectedRows === 1n;
 }

@@ -147,6 +147,14 @@ describe('the compaction of event ids', () => {
     expect(await job().sweep()).toBe(20);
   });
 
+  it('goes on after a clock that was ahead is set back', async () => {
+    clock.advanceMs(366 * DAY_S * 1_000);
+    await job().sweep();
+    clock.advanceMs(-366 * DAY_S * 1_000);
+    await record(keysOf(20));
+    expect(await job().sweep()).toBe(20);
+  });
+
   it('counts the moved ids, and shows the age of the last complete sweep', async () => {
     await record(keysOf(20));
     const metrics = createMetrics();
