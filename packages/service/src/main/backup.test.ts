@@ -55,7 +55,7 @@ test('a folder that cannot be used is a sentence, without a stack', async () => 
   await writeFile(file, '');
   const failure = await mkdir(join(file, 'backup')).catch((error: unknown) => error);
   expect(operatorSentence(explained(failure, 'backup', folder))).toBe(
-    `tollgate backup cannot go on: ENOTDIR: not a directory, mkdir '${file}/backup'.`,
+    `The folder ${file}/backup cannot be created (ENOTDIR): name another one.`,
   );
   await backupOf({}, ['postgres/password']);
   await rm(join(folder, 'postgres'), { recursive: true });

@@ -210,11 +210,14 @@ export function explained(error: unknown, command: 'backup' | 'restore', folder:
   if (error instanceof BackupUnderWayError) {
     return new StartError('Another backup of this installation is under way: wait for its end.');
   }
-  const { code, path, message } = error as NodeJS.ErrnoException;
+  const { code, path, message, syscall } = error as NodeJS.ErrnoException;
   if (code === 'EACCES') {
     return new StartError(
       `${path} is closed to this user: run tollgate ${command} as the user of the service.`,
     );
+  }
+  if (syscall === 'mkdir' && code !== 'ENOSPC') {
+    return new StartError(`The folder ${path} cannot be created (${code}): name another one.`);
   }
   if (code === 'ENOSPC') return new StartError(`The disk is full, so ${folder} is not complete.`);
   if (isUnavailable(error)) {

@@ -1,6 +1,7 @@
-import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
+import { accessSync, constants, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config.js';
+import { makeFolder } from '../platform/make-folder.js';
 import { usesEmbeddedStore } from './instance.js';
 import { StartError } from './start-error.js';
 
@@ -56,10 +57,10 @@ export function prepareDataDir(config: Config): void {
 export function createFolders({ dataDir }: Pick<Config, 'dataDir'>): void {
   const mode = process.getuid?.() === 0 ? ROOT_FOLDER_MODE : PRIVATE_FOLDER_MODE;
   try {
-    mkdirSync(dataDir, { recursive: true, mode });
+    makeFolder(dataDir, mode);
     accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
     for (const folder of privateFolders(dataDir)) {
-      mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER_MODE });
+      makeFolder(folder, PRIVATE_FOLDER_MODE);
     }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import {
   closeSync,
   linkSync,
-  mkdirSync,
   openSync,
   readFileSync,
   realpathSync,
@@ -12,6 +11,7 @@ import {
 } from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
+import { makeFolder } from './make-folder.js';
 import { isRunning, ownIdentity, type ProcessIdentity } from './process-identity.js';
 
 /** Another service uses the data directory; the message is one sentence for the operator. */
@@ -34,7 +34,7 @@ export interface InstanceLock {
  * InstanceLockedError, naming the holder's pid, while another service runs on it.
  */
 export async function acquireInstanceLock(dataDir: string): Promise<InstanceLock> {
-  mkdirSync(dataDir, { recursive: true });
+  makeFolder(dataDir);
   const folder = realpathSync(dataDir);
   const path = join(folder, LOCK_FILE_NAME);
   const text = `${JSON.stringify(ownIdentity())}\n`;

@@ -1,7 +1,8 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CreatedApiKey, Project, Tenant } from '@tollgate/contract';
 import { type ProjectClient, TollgateClient } from '@tollgate/sdk';
+import { makeFolder } from '../../platform/make-folder.js';
 import { MARGIN_BOARD, MARGIN_CHARTS, SAMPLE_BOARD, SAMPLE_CHARTS } from './sample-board.js';
 import { SAMPLE_PLAN, SAMPLE_ROUTE } from './sample-limits.js';
 import { SAMPLE_COSTS, SAMPLE_EXTRACTOR, SAMPLE_PRICES } from './sample-rules.js';
@@ -27,7 +28,7 @@ export async function ensureDemoTenant(
   const kept = readState(file);
   if (kept !== undefined) return { tenant: kept, isNew: false };
   const tenant = await createDemoTenant(url, serviceKey);
-  mkdirSync(dataDir, { recursive: true });
+  makeFolder(dataDir);
   writeFileSync(file, `${JSON.stringify(tenant, null, 2)}\n`, { mode: 0o600 });
   return { tenant, isNew: true };
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { type FileHandle, mkdir, open, opendir, readdir, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { forEachAtOnce } from '../at-once.js';
+import { makeFolder } from '../make-folder.js';
 import { syncFolder } from '../sync-folder.js';
 import { copyFile } from './copy.js';
 import { BackupError, type BackupOrigin, MANIFEST_NAME, ManifestLines } from './manifest.js';
@@ -35,14 +36,14 @@ export class BackupWriter {
 
   /**
    * @param onCopied called after each file with the bytes so far
-   * @throws BackupError if the folder is not empty
+   * @throws BackupError if the folder is not empty; an error of the file system if it cannot be created
    */
   static async create(
     folder: string,
     origin: BackupOrigin,
     onCopied: (bytes: number) => void,
   ): Promise<BackupWriter> {
-    await mkdir(folder, { recursive: true, mode: FOLDER_MODE });
+    makeFolder(folder, FOLDER_MODE);
     if ((await readdir(folder)).length > 0) {
       throw new BackupError(`${folder} is not empty: name an empty folder, or one that does not exist.`);
     }

@@ -84,6 +84,10 @@ describe('a complete backup', () => {
     await complete();
     await expect(BackupWriter.create(folder, ORIGIN, () => {})).rejects.toThrow('is not empty');
   });
+
+  test('is refused at once where no folder can be created', async () => {
+    await expect(BackupWriter.create('/proc/tollgate', ORIGIN, () => {})).rejects.toThrow(/mkdir '\/proc/);
+  });
 });
 
 describe('a backup is refused', () => {
