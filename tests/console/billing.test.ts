@@ -193,10 +193,15 @@ describe.runIf(hasBrowser)('billing in the console', () => {
     await page.goto(accountPage);
   });
 
-  it('fits a narrow screen', async () => {
+  it('fits a narrow screen, with the amounts of the ledger', async () => {
     await page.setViewportSize({ width: 360, height: 780 });
     await page.waitForLoadState('networkidle');
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
+    const amount = ledger().getByRole('cell', { name: '100.000000000000' });
+    await ledger().getByLabel('Type').selectOption('credit');
+    while ((await amount.count()) === 0) await ledger().getByRole('button', { name: 'Show older' }).click();
+    const { x = 0, width = 0 } = (await amount.boundingBox()) ?? {};
+    expect(x + width).toBeLessThanOrEqual(360);
   });
 
   it('offers no change to a key that may only read', async () => {

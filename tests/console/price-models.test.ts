@@ -193,8 +193,16 @@ describe.runIf(hasBrowser)('price models in the console', () => {
     await page.getByRole('link', { name: 'Edit', exact: true }).click();
   });
 
-  it('fits a narrow screen', async () => {
+  it('fits a narrow screen, where both numbers of a tier are visible in full', async () => {
     await page.setViewportSize({ width: 360, height: 780 });
+    for (const [name, text] of [
+      ['Tier 1: up to', '10000000'],
+      ['Tier 1: price per unit', '0.0000025'],
+    ] as const) {
+      await fill(MINUTES, { [name]: text });
+      const hidden = await field(MINUTES, name).evaluate((input) => input.scrollWidth - input.clientWidth);
+      expect(hidden, name).toBe(0);
+    }
     for (const view of ['Form', 'Model prices']) {
       await button(view).click();
       expect(await page.evaluate('document.documentElement.scrollWidth'), view).toBeLessThanOrEqual(360);

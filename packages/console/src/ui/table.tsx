@@ -11,6 +11,8 @@ export interface Column<Row> {
   readonly isTitleHidden?: boolean;
   /** For columns of checkboxes, which need no space after them. */
   readonly isNarrow?: boolean;
+  /** Leaves the column out on phones. For values that a `PhoneLine` or the page of the row shows, too. */
+  readonly isForWideScreens?: boolean;
   /** Replaces the title in the head of the table. */
   readonly head?: ReactNode;
   readonly cell: (row: Row) => ReactNode;
@@ -38,7 +40,7 @@ export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>) {
       <table className="w-full text-[13px]">
         <thead className="text-left text-xs text-ink-faint">
           <tr>
-            {columns.map(({ title, isNumber, isTitleHidden, isNarrow, head }) => (
+            {columns.map(({ title, isNumber, isTitleHidden, isNarrow, isForWideScreens, head }) => (
               <th
                 key={title}
                 scope="col"
@@ -46,6 +48,7 @@ export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>) {
                   'py-2.5 font-medium whitespace-nowrap',
                   isNarrow === true ? 'pl-2.5 sm:pl-4' : 'px-2.5 sm:px-4',
                   isNumber === true && 'text-right',
+                  isForWideScreens === true && 'max-sm:hidden',
                 )}
               >
                 {head ?? <span className={isTitleHidden === true ? 'sr-only' : ''}>{title}</span>}
@@ -56,13 +59,14 @@ export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>) {
         <tbody>
           {rows.map((row) => (
             <tr key={keyOf(row)} className="relative border-t border-line hover:bg-sunken">
-              {columns.map(({ title, isNumber, isTitleHidden, isNarrow, cell }) => (
+              {columns.map(({ title, isNumber, isTitleHidden, isNarrow, isForWideScreens, cell }) => (
                 <td
                   key={title}
                   className={classes(
                     'max-w-72 truncate py-2 2xl:max-w-96',
                     isNarrow === true ? 'pl-2.5 sm:pl-4' : 'px-2.5 sm:px-4',
                     (isNumber === true || isTitleHidden === true) && 'text-right whitespace-nowrap',
+                    isForWideScreens === true && 'max-sm:hidden',
                   )}
                 >
                   {cell(row)}
@@ -78,3 +82,8 @@ export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>) {
 
 /** Makes a link or button cover its whole row, so that a click anywhere in the row activates it. */
 export const ROW_TARGET = 'font-medium after:absolute after:inset-0';
+
+/** The value of a column that phones leave out, below the value of another one. */
+export function PhoneLine({ children }: { readonly children: ReactNode }) {
+  return <span className="block truncate text-xs text-ink-faint sm:hidden">{children}</span>;
+}

@@ -6,7 +6,7 @@ import { Amount } from '../../ui/amount.js';
 import { Button } from '../../ui/button.js';
 import { Select } from '../../ui/field.js';
 import { EmptyState, ReadFailure, Skeleton } from '../../ui/states.js';
-import { type Column, ROW_TARGET, Table } from '../../ui/table.js';
+import { type Column, PhoneLine, ROW_TARGET, Table } from '../../ui/table.js';
 import { type LedgerFilter, useLedger } from './api.js';
 import { KIND_LABELS, LINE_LABELS } from './ledger-labels.js';
 
@@ -136,7 +136,7 @@ function isDuring({ created_at, expired_at }: Credit, entry: LedgerEntry): boole
   return entry.created_at >= created_at && (expired_at === null || entry.created_at <= expired_at);
 }
 
-/** The columns of the ledger. An entry of usage links to its events, one of a correction to the correction. */
+/** The columns of the ledger. On phones, the time stands below the type, so that the amount is visible. */
 function columnsFor(projectId: string, hasLines: boolean): readonly Column<LedgerEntry>[] {
   const lines: readonly Column<LedgerEntry>[] = [
     { title: 'Ledger account', cell: ({ ledger_account }) => LINE_LABELS[ledger_account] },
@@ -148,23 +148,19 @@ function columnsFor(projectId: string, hasLines: boolean): readonly Column<Ledge
     },
   ];
   return [
-    { title: 'Time (UTC)', cell: ({ created_at }) => dateTime(created_at, 'UTC') },
+    {
+      title: 'Time (UTC)',
+      isForWideScreens: true,
+      cell: ({ created_at }) => dateTime(created_at, 'UTC'),
+    },
     {
       title: 'Type',
-      cell: ({ kind, transaction_id, correction_id, description }) =>
-        kind === 'usage' ? (
-          <Link href={`/p/${projectId}/usage?ledger_transaction_id=${transaction_id}`} className={ROW_TARGET}>
-            {KIND_LABELS[kind]}
-          </Link>
-        ) : correction_id !== null ? (
-          <Link href={`/p/${projectId}/usage/corrections/${correction_id}`} className={ROW_TARGET}>
-            {KIND_LABELS[kind]}
-          </Link>
-        ) : (
-          <span title={description ?? undefined}>
-            {KIND_LABELS[kind]} <span className="ml-1.5 text-ink-faint">{description}</span>
-          </span>
-        ),
+      cell: (entry) => (
+        <>
+          <EntryType projectId={projectId} entry={entry} />
+          <PhoneLine>{dateTime(entry.created_at, 'UTC')}</PhoneLine>
+        </>
+      ),
     },
     ...(hasLines ? lines : []),
     {
@@ -173,4 +169,28 @@ function columnsFor(projectId: string, hasLines: boolean): readonly Column<Ledge
       cell: ({ amount, currency }) => <Amount value={amount} currency={currency} />,
     },
   ];
+}
+
+/** The type of an entry. One of usage links to its events, one of a correction to the correction. */
+function EntryType({ projectId, entry }: { readonly projectId: string; readonly entry: LedgerEntry }) {
+  const { kind, transaction_id, correction_id, description } = entry;
+  const href =
+    kind === 'usage'
+      ? `/p/${projectId}/usage?ledger_transaction_id=${transaction_id}`
+      : correction_id === null
+        ? undefined
+        : `/p/${projectId}/usage/corrections/${correction_id}`;
+  if (href !== undefined) {
+    return (
+      <Link href={href} className={ROW_TARGET}>
+        {KIND_LABELS[kind]}
+      </Link>
+    );
+  }
+  return (
+    <span title={description ?? undefined}>
+      {KIND_LABELS[kind]}{' '}
+      <span className="ml-1.5 text-ink-faint max-sm:ml-0 max-sm:block max-sm:truncate">{description}</span>
+    </span>
+  );
 }

@@ -10,7 +10,7 @@ import { Select } from '../../ui/field.js';
 import { FilterInput } from '../../ui/filter-input.js';
 import { Pager } from '../../ui/pager.js';
 import { EmptyState, ReadFailure, Skeleton } from '../../ui/states.js';
-import { type Column, ROW_TARGET, Table } from '../../ui/table.js';
+import { type Column, PhoneLine, ROW_TARGET, Table } from '../../ui/table.js';
 import { useActorNames } from './actor-names.js';
 import { type AuditFilter, useApiKeys, useAuditLog } from './api.js';
 import { AuditEntryDialog } from './audit-entry-dialog.js';
@@ -139,12 +139,19 @@ function columnsOf(
     {
       title: 'Time (UTC)',
       cell: (entry) => (
-        <button type="button" className={ROW_TARGET} onClick={() => onChoose(entry)}>
-          {dateTime(entry.created_at, 'UTC')}
-        </button>
+        <>
+          <button type="button" className={ROW_TARGET} onClick={() => onChoose(entry)}>
+            {dateTime(entry.created_at, 'UTC')}
+          </button>
+          <PhoneLine>{actorName(entry.actor)}</PhoneLine>
+        </>
       ),
     },
-    { title: 'Actor', cell: ({ actor }) => <span title={actor}>{actorName(actor)}</span> },
+    {
+      title: 'Actor',
+      isForWideScreens: true,
+      cell: ({ actor }) => <span title={actor}>{actorName(actor)}</span>,
+    },
     { title: 'Action', cell: ({ action }) => <code className="font-mono text-xs">{action}</code> },
     {
       title: 'Resource',

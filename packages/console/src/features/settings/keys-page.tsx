@@ -69,7 +69,11 @@ function columnsOf({
         </span>
       ),
     },
-    { title: 'ID', cell: ({ id }) => <code className="font-mono text-xs text-ink-soft">{id}</code> },
+    {
+      title: 'ID',
+      isForWideScreens: true,
+      cell: ({ id }) => <code className="font-mono text-xs text-ink-soft">{id}</code>,
+    },
     {
       title: 'Scope',
       cell: ({ project_id }) =>

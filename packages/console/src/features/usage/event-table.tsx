@@ -5,7 +5,7 @@ import { totalsOf } from '../../exact-sum.js';
 import { dateTime } from '../../format.js';
 import { Amount } from '../../ui/amount.js';
 import { Badge } from '../../ui/badge.js';
-import { type Column, ROW_TARGET, Table } from '../../ui/table.js';
+import { type Column, PhoneLine, ROW_TARGET, Table } from '../../ui/table.js';
 import { type EventSelection, selectionColumn } from './event-selection.js';
 import type { EventQuery } from './filters.js';
 import { fittingItems } from './fitting-items.js';
@@ -29,15 +29,19 @@ export function EventTable({
     {
       title: 'Occurred (UTC)',
       cell: (event) => (
-        <button type="button" className={ROW_TARGET} onClick={() => onChoose(event)}>
-          {dateTime(event.occurred_at, 'UTC')}
-        </button>
+        <>
+          <button type="button" className={ROW_TARGET} onClick={() => onChoose(event)}>
+            {dateTime(event.occurred_at, 'UTC')}
+          </button>
+          <PhoneLine>{eventSubject(event)}</PhoneLine>
+        </>
       ),
     },
-    { title: 'Subject', cell: (event) => <Soft>{eventSubject(event)}</Soft> },
-    { title: 'Source', cell: ({ source }) => <Soft>{source}</Soft> },
+    { title: 'Subject', isForWideScreens: true, cell: (event) => <Soft>{eventSubject(event)}</Soft> },
+    { title: 'Source', isForWideScreens: true, cell: ({ source }) => <Soft>{source}</Soft> },
     {
       title: 'Items',
+      isForWideScreens: true,
       cell: (event) =>
         event.failure === null ? (
           <Soft>

@@ -51,7 +51,7 @@ function Overview({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
   return (
     <section
       aria-label="Endpoint"
-      className="flex items-start gap-4 rounded-xl border border-line bg-panel p-5 shadow-xs"
+      className="flex items-start gap-4 rounded-xl border border-line bg-panel p-5 shadow-xs max-sm:flex-col-reverse max-sm:items-stretch"
     >
       <Facts>
         <Fact name="URL">
@@ -66,7 +66,7 @@ function Overview({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
           <Fact name="Secret">previous secret valid until {dateTime(until, 'UTC')} UTC</Fact>
         )}
       </Facts>
-      <div className="flex flex-col items-end gap-2">
+      <div className="flex flex-col items-start gap-2 sm:items-end">
         <EndpointStatus endpoint={endpoint} />
         {endpoint.status === 'disabled' && <Enable endpoint={endpoint} />}
       </div>

@@ -8,7 +8,10 @@ import { NumberCell } from './number-input.js';
 
 const TIERS_MAX = 50;
 
-/** The tiers of a graduated or volume price. The last one has no upper bound. */
+/**
+ * The tiers of a graduated or volume price. The last one has no upper bound. Phones do not show where a tier begins,
+ * which is where the one before it ends: both numbers of a tier need the space.
+ */
 export function TierFields({
   tiers,
   problems,
@@ -27,7 +30,7 @@ export function TierFields({
         <caption className="sr-only">Tiers</caption>
         <thead className="text-left text-xs text-ink-faint">
           <tr>
-            <th scope="col" className="w-1/4 pb-1.5 font-medium">
+            <th scope="col" className="w-1/4 pb-1.5 font-medium max-sm:hidden">
               Above
             </th>
             <th scope="col" className="pb-1.5 font-medium">
@@ -94,7 +97,7 @@ function TierRow({
   const name = `Tier ${index + 1}`;
   return (
     <tr className="align-top">
-      <td className="tabular truncate py-1 pt-2.5 pr-2 text-ink-soft">{decimalExact(above)}</td>
+      <td className="tabular truncate py-1 pt-2.5 pr-2 text-ink-soft max-sm:hidden">{decimalExact(above)}</td>
       <td className="py-1">
         {isLast ? (
           <p className="pt-1.5 pl-2.5 text-ink-faint">no limit</p>
