@@ -204,6 +204,16 @@ describe.runIf(hasBrowser)('billing in the console', () => {
     expect(x + width).toBeLessThanOrEqual(360);
   });
 
+  it('lists the balances of an account', async () => {
+    const accountPage = page.url();
+    const { accounts } = opened.client.project(opened.tenant.projectId);
+    const { wallets } = await accounts.wallets(accountId());
+    await page.goto(accountPage.replace(/\/[^/]*$/, ''));
+    const row = page.getByRole('row').filter({ hasText: NAME });
+    for (const { balance, currency } of wallets) await row.getByTitle(balance).getByText(currency).waitFor();
+    await page.goto(accountPage);
+  });
+
   it('offers no change to a key that may only read', async () => {
     const { service, tenant, client } = opened;
     const path = new URL(page.url()).pathname;

@@ -1,18 +1,10 @@
 import { type Static, Type } from 'typebox';
-import {
-  closed,
-  Nullable,
-  PageQuery,
-  pageFields,
-  ResourceName,
-  UNIX_SECONDS_MAX,
-  UnixSeconds,
-} from './common.js';
+import { closed, Nullable, ResourceName, UNIX_SECONDS_MAX, UnixSeconds } from './common.js';
 import { IDENTIFIER_CHARS_MAX } from './limits.js';
 import { ProjectParams } from './tenancy.js';
 
 export const AccountId = Type.String({ description: 'Account id, `acct_…`.' });
-const ExternalId = Type.String({
+export const ExternalId = Type.String({
   minLength: 1,
   maxLength: IDENTIFIER_CHARS_MAX,
   description: 'Id of the account in your own system; unique in the project.',
@@ -70,21 +62,6 @@ export const Account = Type.Object(
   { ...closed, description: 'A billing account of a customer.' },
 );
 
-export const AccountListQuery = Type.Object(
-  {
-    external_id: Type.Optional({ ...ExternalId, description: 'Only the account with this external id.' }),
-    ...PageQuery.properties,
-  },
-  closed,
-);
-
-export const AccountList = Type.Object(
-  { accounts: Type.Array(Account), ...pageFields },
-  { ...closed, description: 'One page of billing accounts.' },
-);
-
 export type CreateAccountBody = Static<typeof CreateAccountBody>;
 export type UpdateAccountBody = Static<typeof UpdateAccountBody>;
 export type Account = Static<typeof Account>;
-export type AccountListQuery = Static<typeof AccountListQuery>;
-export type AccountList = Static<typeof AccountList>;

@@ -1,3 +1,4 @@
+export * from './account-list.js';
 export * from './accounts.js';
 export * from './analysis.js';
 export * from './backtest-result.js';

@@ -39,6 +39,8 @@ export const ALIAS_CHARS_MAX = 255;
 export const LIST_LIMIT_DEFAULT = 20;
 export const LIST_LIMIT_MAX = 100;
 export const WALLETS_LIMIT_MAX = 1_000;
+/** Upper bound of the wallets of each account in a list of accounts. */
+export const LISTED_WALLETS_MAX = 10;
 export const ANALYSIS_METRICS_MAX = 32;
 export const ANALYSIS_GROUP_BY_MAX = 4;
 export const ANALYSIS_ROWS_MAX = 50_000;

@@ -1,4 +1,4 @@
-import type { Account } from '@tollgate/contract';
+import type { ListedAccount } from '@tollgate/contract';
 import { Plus, Wallet } from 'lucide-react';
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
@@ -13,6 +13,7 @@ import { type Column, ROW_TARGET, Table } from '../../ui/table.js';
 import { useSettled } from '../../ui/use-settled.js';
 import { AccountDialog } from './account-dialog.js';
 import { useAccounts } from './api.js';
+import { Balances } from './balances.js';
 
 /** The accounts that pay for usage. */
 export function AccountsPage() {
@@ -101,7 +102,7 @@ function AccountList({ typed }: { readonly typed: string }) {
   );
 }
 
-function columnsFor(projectId: string): readonly Column<Account>[] {
+function columnsFor(projectId: string): readonly Column<ListedAccount>[] {
   return [
     {
       title: 'Account',
@@ -111,8 +112,13 @@ function columnsFor(projectId: string): readonly Column<Account>[] {
         </Link>
       ),
     },
+    { title: 'Balance', isNumber: true, cell: (account) => <Balances account={account} /> },
     { title: 'External ID', cell: ({ external_id }) => external_id ?? '—' },
-    { title: 'ID', cell: ({ id }) => <code className="font-mono text-xs">{id}</code> },
-    { title: 'Created (UTC)', cell: ({ created_at }) => dateTime(created_at, 'UTC') },
+    {
+      title: 'ID',
+      isForWideScreens: true,
+      cell: ({ id }) => <code className="font-mono text-xs">{id}</code>,
+    },
+    { title: 'Created (UTC)', isForWideScreens: true, cell: ({ created_at }) => dateTime(created_at, 'UTC') },
   ];
 }

@@ -25,13 +25,18 @@ const REFRESH_MS = 5_000;
 /** Longer, because it takes several requests for a wallet with many credits. */
 const EVERY_CREDIT_REFRESH_MS = 30_000;
 
-/** Accounts, oldest first. With an external ID, only the account that has it. */
+/** Accounts with their wallets, oldest first. With an external ID, only the account that has it. */
 export function useAccounts(externalId: string) {
   const { projectId, accounts } = useProjectClient();
   return useInfiniteQuery({
     queryKey: [BILLING, projectId, 'accounts', externalId],
     queryFn: ({ pageParam }) =>
-      accounts.list({ ...filled({ external_id: externalId }), limit: PAGE_SIZE, offset: pageParam }),
+      accounts.list({
+        ...filled({ external_id: externalId }),
+        include: 'wallets',
+        limit: PAGE_SIZE,
+        offset: pageParam,
+      }),
     initialPageParam: 0,
     getNextPageParam: ({ offset, limit, total_count }) =>
       offset + limit < total_count ? offset + limit : undefined,

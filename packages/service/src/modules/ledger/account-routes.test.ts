@@ -1,3 +1,4 @@
+import { LISTED_WALLETS_MAX, type Wallet } from '@tollgate/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestApi, TEST_NOW_S, type TestApi } from '../../testing/api.js';
 import { createLedger, registerLedgerRoutes } from './index.js';
@@ -51,6 +52,34 @@ describe('accounts', () => {
       accounts: [created[1]],
       total_count: 1,
     });
+  });
+
+  it('are listed with their wallets on request', async () => {
+    const other = `/v1/projects/${await api.makeProject(api.tenantId)}/accounts`;
+    const ids = [];
+    for (const name of ['Many', 'Few', 'Dust', 'None'])
+      ids.push((await api.call('POST', other, { name })).json().id);
+    const open = (id: string, currency: string) =>
+      api.call('PUT', `${other}/${id}/wallets/${currency}`, { mode: 'prepaid' });
+    const currencies = Array.from(
+      { length: LISTED_WALLETS_MAX + 1 },
+      (_, at) => `UNIT_${'ABCDEFGHIJKL'[at]}`,
+    );
+    for (const currency of currencies.toReversed()) await open(ids[0], currency);
+    for (const currency of currencies.slice(1)) await open(ids[1], currency);
+    const change = { amount: '-0.000000000000000001', reason: 'dust' };
+    await api.call('POST', `${other}/${ids[2]}/wallets/USD/adjustments`, change);
+    const list = async (query: string) => (await api.call('GET', `${other}?${query}`)).json().accounts;
+    const [many, few, dust, none] = await list('include=wallets');
+    expect(many.wallets.map(({ currency }: Wallet) => currency)).toEqual(currencies.slice(0, -1));
+    expect(many.has_more_wallets).toBe(true);
+    expect(few.wallets).toEqual((await api.call('GET', `${other}/${ids[1]}/wallets`)).json().wallets);
+    expect(dust.wallets).toMatchObject([{ currency: 'USD', balance: '-0.000000000000000001' }]);
+    expect(few.has_more_wallets).toBe(false);
+    expect(none).toMatchObject({ wallets: [], has_more_wallets: false });
+    expect(await list('include=wallets&limit=1&offset=1')).toEqual([few]);
+    expect((await list('limit=1'))[0]).not.toHaveProperty('wallets');
+    expect((await api.call('GET', `${other}?include=all`)).status).toBe(400);
   });
 
   it('have an external id of their own in a project', async () => {

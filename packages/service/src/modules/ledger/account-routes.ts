@@ -7,13 +7,19 @@ import {
   ErrorBodySchema,
   LedgerPage,
   LedgerQuery,
+  LISTED_WALLETS_MAX,
+  type ListedAccount,
   ProjectParams,
   UpdateAccountBody,
 } from '@tollgate/contract';
+import { groupBy } from '../../kernel/maps.js';
+import type { ProjectScope } from '../../kernel/scope.js';
 import { type App, contextOf, pageOf } from '../../platform/http/index.js';
-import type { Postgres } from '../../platform/postgres/index.js';
+import { type Postgres, ProjectDb } from '../../platform/postgres/index.js';
 import type { AccountService } from './accounts.js';
 import { listLedger } from './ledger-list.js';
+import { walletAnswer } from './wallet-routes.js';
+import { listFirstWallets } from './wallet-store.js';
 
 export interface AccountRouteDeps {
   readonly postgres: Postgres;
@@ -27,6 +33,7 @@ const toWrite = { access: { kind: 'project', permission: 'wallets:write' } } as 
 /** Registers the routes of accounts and their ledger. */
 export function registerAccountRoutes(app: App, deps: AccountRouteDeps): void {
   registerAccounts(app, deps);
+  registerAccountList(app, deps);
   registerLedger(app, deps);
 }
 
@@ -48,25 +55,6 @@ function registerAccounts(app: App, { accounts }: AccountRouteDeps): void {
     },
     handler: async (request, reply) =>
       reply.code(201).send(await accounts.create(contextOf(request), request.body)),
-  });
-  app.route({
-    method: 'GET',
-    url: '/v1/projects/:project_id/accounts',
-    config: toRead,
-    schema: {
-      tags,
-      summary: 'List accounts',
-      description: 'Oldest first.',
-      operationId: 'listAccounts',
-      params: ProjectParams,
-      querystring: AccountListQuery,
-      response: { 200: AccountList },
-    },
-    handler: async ({ project, query: { external_id: externalId, ...range } }) => {
-      const page = pageOf(range);
-      const { items, totalCount } = await accounts.list(project, externalId, page);
-      return { accounts: items, total_count: totalCount, ...page };
-    },
   });
   app.route({
     method: 'GET',
@@ -97,6 +85,49 @@ function registerAccounts(app: App, { accounts }: AccountRouteDeps): void {
       response: { 200: Account, 409: ErrorBodySchema },
     },
     handler: (request) => accounts.update(contextOf(request), request.params.id, request.body),
+  });
+}
+
+function registerAccountList(app: App, { accounts, postgres }: AccountRouteDeps): void {
+  app.route({
+    method: 'GET',
+    url: '/v1/projects/:project_id/accounts',
+    config: toRead,
+    schema: {
+      tags,
+      summary: 'List accounts',
+      description: 'Oldest first. With `include=wallets`, balances are read with them.',
+      operationId: 'listAccounts',
+      params: ProjectParams,
+      querystring: AccountListQuery,
+      response: { 200: AccountList },
+    },
+    handler: async ({ project, query: { external_id: externalId, include, ...range } }) => {
+      const page = pageOf(range);
+      const { items, totalCount } = await accounts.list(project, externalId, page);
+      const listed = include === 'wallets' ? await withWallets(postgres, project, items) : items;
+      return { accounts: listed, total_count: totalCount, ...page };
+    },
+  });
+}
+
+/** Adds the first wallets to each of some accounts; one query reads all of them. */
+async function withWallets(
+  { db }: Pick<Postgres, 'db'>,
+  scope: ProjectScope,
+  accounts: readonly Account[],
+): Promise<ListedAccount[]> {
+  const ids = accounts.map(({ id }) => id);
+  // One more than is shown tells whether there are more.
+  const found = await listFirstWallets(new ProjectDb(db, scope), ids, LISTED_WALLETS_MAX + 1);
+  const byAccount = groupBy(found, ({ accountId }) => accountId);
+  return accounts.map((account) => {
+    const wallets = byAccount.get(account.id) ?? [];
+    return {
+      ...account,
+      wallets: wallets.slice(0, LISTED_WALLETS_MAX).map(walletAnswer),
+      has_more_wallets: wallets.length > LISTED_WALLETS_MAX,
+    };
   });
 }
 

@@ -162,7 +162,8 @@ function callerOf(request: WalletRequest): WalletCaller {
   return { ...contextOf(request), accountId, currency };
 }
 
-function walletAnswer(wallet: WalletState) {
+/** Returns a wallet as the API shows it. */
+export function walletAnswer(wallet: WalletState) {
   const { currency, mode, balance, owed, reserved, createdAt } = wallet;
   return {
     currency,

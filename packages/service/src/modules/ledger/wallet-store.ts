@@ -124,6 +124,21 @@ export async function listWallets(
   return rows.map(toWallet);
 }
 
+/** Returns the first wallets of each account, ordered by account and currency. */
+export async function listFirstWallets(
+  db: ProjectDb,
+  accountIds: readonly string[],
+  perAccountMax: number,
+): Promise<WalletState[]> {
+  const rows = await db.rows<WalletRow>`
+    select ${COLUMNS} from unnest(${[...accountIds]}::text[]) as a (id)
+    cross join lateral (
+      select * from wallets w where ${db.isOwn('w')} and w.account_id = a.id order by w.currency limit ${perAccountMax}
+    ) w
+    order by w.account_id, w.currency`;
+  return rows.map(toWallet);
+}
+
 /**
  * The text of a query: what could be reserved of prepaid wallets, their balance less the reserved amount, by the
  * position of their key from 1 on. Wallets that are postpaid or not open have no bound, and no row.

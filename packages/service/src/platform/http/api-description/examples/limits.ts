@@ -251,7 +251,7 @@ export const LIMIT_EXAMPLES = {
   CreateAccountBody: { name: 'Customer 42', external_id: 'acme-42' },
   UpdateAccountBody: { timezone: 'Europe/Berlin', metadata: { segment: 'enterprise' } },
   Account: account,
-  AccountList: { accounts: [account], ...page },
+  AccountList: { accounts: [{ ...account, wallets: [wallet], has_more_wallets: false }], ...page },
   UpdateWalletBody: { mode: 'prepaid' },
   Wallet: wallet,
   WalletList: { wallets: [wallet], next_cursor: null },
