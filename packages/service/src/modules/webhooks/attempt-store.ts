@@ -45,12 +45,24 @@ export function endpointKey(endpoint: Pick<Attempt, 'project_id' | 'endpoint_id'
 }
 
 /**
- * Claims deliveries that are due. Each endpoint gives a few of its oldest, and endpoints come in no particular order: a
- * long or slow backlog of one endpoint does not delay another's. The endpoints of a tenant share what it may have: with
- * many of them, some give one each.
- *
- * The walk over the endpoints with something pending jumps from one to the next in the index, so its time depends on
- * the number of such endpoints, and not on the length of their backlogs.
+ * A recursive query: the endpoints with something pending, and when the first of it is due. The walk jumps from one
+ * endpoint to the next in the index, so its time depends on their number, and not on the length of their backlogs.
+ */
+const PENDING = sql`pending as (
+    (select tenant_id, project_id, endpoint_id, next_attempt_at_ms from webhook_deliveries where status = 'pending'
+      order by project_id, endpoint_id, next_attempt_at_ms limit 1)
+    union all
+    select next.* from pending p cross join lateral (
+      select d.tenant_id, d.project_id, d.endpoint_id, d.next_attempt_at_ms from webhook_deliveries d
+      where d.status = 'pending' and (d.project_id, d.endpoint_id) > (p.project_id, p.endpoint_id)
+      order by d.project_id, d.endpoint_id, d.next_attempt_at_ms limit 1
+    ) next
+  )`;
+
+/**
+ * Claims deliveries that are due, to enabled endpoints. Each endpoint gives a few of its oldest, and endpoints come in
+ * no particular order: a long or slow backlog of one endpoint does not delay another's. The endpoints of a tenant share
+ * what it may have: with many of them, some give one each.
  */
 export async function claimDue(
   tx: Tx,
@@ -59,20 +71,12 @@ export async function claimDue(
   leaseUntilMs: number,
 ): Promise<Attempt[]> {
   const { rows } = await sql<Attempt>`
-    with recursive pending as (
-      (select tenant_id, project_id, endpoint_id, next_attempt_at_ms from webhook_deliveries where status = 'pending'
-        order by project_id, endpoint_id, next_attempt_at_ms limit 1)
-      union all
-      select next.* from pending p cross join lateral (
-        select d.tenant_id, d.project_id, d.endpoint_id, d.next_attempt_at_ms from webhook_deliveries d
-        where d.status = 'pending' and (d.project_id, d.endpoint_id) > (p.project_id, p.endpoint_id)
-        order by d.project_id, d.endpoint_id, d.next_attempt_at_ms limit 1
-      ) next
-    ), able as (
+    with recursive ${PENDING}, able as (
       select p.project_id, p.endpoint_id, ${perEndpointMax} - coalesce(h.deliveries, 0) as free,
         coalesce(t.deliveries, ${perTenantMax}) as of_tenant, count(*) over tenant as endpoints,
         row_number() over (tenant order by random()) as place
       from pending p
+      join webhook_endpoints e on e.project_id = p.project_id and e.id = p.endpoint_id and e.disabled_at is null
       left join unnest(${[...inHand.keys()]}::text[], ${[...inHand.values()]}::int[]) as h (endpoint, deliveries)
         on h.endpoint = p.project_id || '/' || p.endpoint_id
       left join unnest(${[...ofTenants.keys()]}::text[], ${[...ofTenants.values()]}::int[]) as t (id, deliveries)
@@ -105,16 +109,8 @@ export async function claimDue(
 }
 
 /** A subquery: when the next attempt is due, in milliseconds. It visits each endpoint, as `claimDue` does. */
-export const nextAttemptMs = sql<number | null>`with recursive pending as (
-    (select tenant_id, project_id, endpoint_id, next_attempt_at_ms from webhook_deliveries where status = 'pending'
-      order by project_id, endpoint_id, next_attempt_at_ms limit 1)
-    union all
-    select next.* from pending p cross join lateral (
-      select d.tenant_id, d.project_id, d.endpoint_id, d.next_attempt_at_ms from webhook_deliveries d
-      where d.status = 'pending' and (d.project_id, d.endpoint_id) > (p.project_id, p.endpoint_id)
-      order by d.project_id, d.endpoint_id, d.next_attempt_at_ms limit 1
-    ) next
-  ) select min(next_attempt_at_ms) from pending where ${isNotMoving('tenant_id')}`;
+export const nextAttemptMs = sql<number | null>`with recursive ${PENDING}
+  select min(next_attempt_at_ms) from pending where ${isNotMoving('tenant_id')}`;
 
 const isAttempted = ({ tenant_id, project_id, endpoint_id, message_id }: Attempt) =>
   sql`tenant_id = ${tenant_id} and project_id = ${project_id} and endpoint_id = ${endpoint_id}
@@ -159,8 +155,8 @@ export async function markFailing(db: Db, attempt: Attempt, sinceMs: number | nu
 }
 
 /**
- * Disables an endpoint; its pending deliveries must be cancelled in the same transaction. Returns false when it is
- * disabled already, or has changed since the attempt: it has another URL, or accepted something.
+ * Disables an endpoint: its pending deliveries are not attempted any more, and are cancelled afterwards. Returns false
+ * when it is disabled already, or has changed since the attempt: it has another URL, or accepted something.
  */
 export async function disableEndpoint(
   tx: Tx,
@@ -176,12 +172,29 @@ export async function disableEndpoint(
   return numAffectedRows === 1n;
 }
 
-/** Cancels the pending deliveries of an attempt's endpoint. */
-export async function cancelPending(tx: Tx, { tenant_id, project_id, endpoint_id }: Attempt): Promise<void> {
-  await sql`
-    update webhook_deliveries set status = 'cancelled', next_attempt_at_ms = null
-    where tenant_id = ${tenant_id} and project_id = ${project_id} and endpoint_id = ${endpoint_id}
-      and status = 'pending'`.execute(tx);
+/**
+ * Cancels pending deliveries of disabled endpoints, except those that another transaction has locked. Returns how many
+ * were cancelled.
+ */
+export async function cancelOfDisabled(tx: Tx, deliveriesMax: number): Promise<number> {
+  const { numAffectedRows } = await sql`
+    with recursive ${PENDING}, disabled as materialized (
+      select e.project_id, e.id from pending p
+      join webhook_endpoints e on e.project_id = p.project_id and e.id = p.endpoint_id
+      where e.disabled_at is not null and ${isNotMoving('e.tenant_id')}
+      for share of e skip locked
+    ), chosen as (
+      select d.* from disabled x cross join lateral (
+        select project_id, endpoint_id, message_id from webhook_deliveries
+        where status = 'pending' and project_id = x.project_id and endpoint_id = x.id
+        order by next_attempt_at_ms limit ${deliveriesMax} for update skip locked
+      ) d limit ${deliveriesMax}
+    )
+    update webhook_deliveries d set status = 'cancelled', next_attempt_at_ms = null
+    from chosen c
+    where d.project_id = c.project_id and d.endpoint_id = c.endpoint_id and d.message_id = c.message_id
+  `.execute(tx);
+  return Number(numAffectedRows ?? 0n);
 }
 
 /** Reads the deliveries that wait in all projects, except those of moving tenants, for metrics. */

@@ -88,6 +88,25 @@ export async function deleteDeliveries(
   return row?.last ?? undefined;
 }
 
+/**
+ * Cancels pending deliveries to an endpoint if it is disabled, except those that another transaction has locked.
+ * Returns how many were cancelled.
+ */
+export async function cancelIfDisabled(
+  tx: ProjectTx,
+  endpointId: string,
+  deliveriesMax: number,
+): Promise<number> {
+  return tx.change`
+    update webhook_deliveries set status = 'cancelled', next_attempt_at_ms = null
+    where (project_id, endpoint_id, message_id) in (
+      select d.project_id, d.endpoint_id, d.message_id from webhook_deliveries d
+      join webhook_endpoints e on e.project_id = d.project_id and e.id = d.endpoint_id
+      where ${ofEndpoint(tx, endpointId)} and d.status = 'pending' and e.disabled_at is not null
+      limit ${deliveriesMax} for update of d skip locked
+    )`;
+}
+
 /** Makes a delivery due, with all its attempts again, whatever its status. Returns whether it exists. */
 export async function restartDelivery(
   tx: ProjectTx,

@@ -20,6 +20,8 @@ const ATTEMPTS_PER_ENDPOINT_MAX = 4;
 /** Upper bounds of the messages whose deliveries are written, or that are deleted, in one transaction. */
 const FAN_OUT_MESSAGES_MAX = 500;
 const DELETED_MESSAGES_MAX = 1_000;
+/** Upper bound of the deliveries that are cancelled in one transaction. */
+const CANCELLED_DELIVERIES_MAX = 5_000;
 /**
  * An attempt without a result for this long was lost with its process, and is repeated. Several times the duration of
  * an attempt, so that the clocks of two processes may differ a little.
@@ -53,6 +55,8 @@ export interface DispatcherDeps {
 export interface DispatcherOptions {
   readonly attemptsMax?: number;
   readonly attemptsPerEndpointMax?: number;
+  /** Upper bound of the deliveries that are cancelled in one transaction. */
+  readonly cancelledMax?: number;
   /** Deadline of running attempts when the service stops. */
   readonly stopGraceMs?: number;
 }
@@ -82,6 +86,7 @@ class Dispatcher implements WebhookDispatcher {
   readonly #deps: DispatcherDeps;
   readonly #attemptsMax: number;
   readonly #perEndpointMax: number;
+  readonly #cancelledMax: number;
   readonly #stopGraceMs: number;
   readonly #random: () => number;
   readonly #metrics: DispatcherMetrics;
@@ -101,6 +106,7 @@ class Dispatcher implements WebhookDispatcher {
     this.#deps = deps;
     this.#attemptsMax = options.attemptsMax ?? ATTEMPTS_MAX;
     this.#perEndpointMax = options.attemptsPerEndpointMax ?? ATTEMPTS_PER_ENDPOINT_MAX;
+    this.#cancelledMax = options.cancelledMax ?? CANCELLED_DELIVERIES_MAX;
     this.#stopGraceMs = options.stopGraceMs ?? STOP_GRACE_MS;
     this.#random = deps.random ?? (() => randomInt(RANDOM_STEPS + 1) / RANDOM_STEPS);
     this.#metrics = new DispatcherMetrics(deps.metrics);
@@ -113,9 +119,9 @@ class Dispatcher implements WebhookDispatcher {
       try {
         const { isMore } = await this.#fanOut();
         await this.#startDue(sending.signal);
-        await this.#upkeep();
+        const isUpkeepDone = await this.#upkeep();
         failures = 0;
-        if (!isMore) await this.#rest(signal);
+        if (!isMore && isUpkeepDone) await this.#rest(signal);
       } catch (error) {
         this.#metrics.failed('turn');
         this.#deps.log.warn({ err: error }, 'could not dispatch webhooks; will try again');
@@ -227,18 +233,27 @@ class Dispatcher implements WebhookDispatcher {
       lastError: 'error' in outcome ? outcome.error : null,
       atMs,
     };
-    await transaction(this.#deps.postgres, async (tx) => {
+    const isDisabled = await transaction(this.#deps.postgres, async (tx) => {
       // The endpoint before its deliveries, the order of everyone who locks both.
       if (verdict.kind === 'delivered') {
         if (attempt.failing_since_ms !== null) await store.markFailing(tx, attempt, null);
         await store.markDelivered(tx, attempt, result);
-        return;
+        return false;
       }
       if (attempt.failing_since_ms === null) await store.markFailing(tx, attempt, atMs);
       const disabled = await this.#disableIfToBe(tx, attempt, verdict);
       await store.markFailed(tx, attempt, result, disabled ? undefined : verdict.nextAttemptAtMs);
-      if (disabled) await store.cancelPending(tx, attempt);
+      return disabled;
     });
+    if (isDisabled) while (!(await this.#cancelSome()));
+  }
+
+  /** Cancels some deliveries of disabled endpoints; returns whether these were all. */
+  async #cancelSome(): Promise<boolean> {
+    const cancelled = await transaction(this.#deps.postgres, (tx) =>
+      store.cancelOfDisabled(tx, this.#cancelledMax),
+    );
+    return cancelled < this.#cancelledMax;
   }
 
   async #disableIfToBe(
@@ -255,17 +270,22 @@ class Dispatcher implements WebhookDispatcher {
     return true;
   }
 
-  /** At intervals: deletes what is too old, and measures the backlog. */
-  async #upkeep(): Promise<void> {
+  /**
+   * At intervals: deletes what is too old, cancels what an interrupted process has not, and measures the backlog.
+   * Returns whether nothing is left to do.
+   */
+  async #upkeep(): Promise<boolean> {
     const { postgres, clock } = this.#deps;
     const nowMs = clock.nowMs();
-    if (nowMs < this.#upkeepAtMs) return;
+    if (nowMs < this.#upkeepAtMs) return true;
     const deleted = await transaction(postgres, async (tx) => {
       await store.forgetPreviousSecrets(tx, unixSeconds(clock));
       return deleteMessages(tx, nowMs - WEBHOOK_KEPT_DAYS * MS_PER_DAY, DELETED_MESSAGES_MAX);
     });
     this.#metrics.backlog(await store.readBacklog(postgres.db, nowMs));
-    if (deleted < DELETED_MESSAGES_MAX) this.#upkeepAtMs = nowMs + UPKEEP_INTERVAL_MS;
+    const isDone = (await this.#cancelSome()) && deleted < DELETED_MESSAGES_MAX;
+    if (isDone) this.#upkeepAtMs = nowMs + UPKEEP_INTERVAL_MS;
+    return isDone;
   }
 
   async #stop(sending: AbortController): Promise<void> {

@@ -23,14 +23,17 @@ import {
   transaction,
 } from '../../platform/postgres/index.js';
 import { audit, lockProject } from '../tenancy/index.js';
-import { deleteDeliveries } from './delivery-store.js';
+import { cancelIfDisabled, deleteDeliveries } from './delivery-store.js';
 import * as store from './endpoint-store.js';
 import { endpointUrlProblem } from './endpoint-url.js';
 import { newSecret } from './signature.js';
 
 const SECONDS_PER_HOUR = 3_600;
-/** Upper bound of the deliveries that are deleted in one transaction: others wait for rows that it has locked. */
-const DELETED_DELIVERIES_MAX = 5_000;
+/**
+ * Upper bound of the deliveries that are deleted or cancelled in one transaction: others wait for rows that it has
+ * locked.
+ */
+const CHANGED_DELIVERIES_MAX = 5_000;
 const NAMED_BY_SERVICE: ReadonlySet<string> = new Set([
   ...WEBHOOK_OWN_EVENTS,
   WEBHOOK_EVERY_EVENT,
@@ -96,7 +99,8 @@ export class WebhookEndpoints {
   }
 
   /**
-   * Replaces all fields but the secret, and enables the endpoint again.
+   * Replaces all fields but the secret, and enables the endpoint again. Deliveries from before it was disabled that are
+   * not cancelled yet are cancelled first, in parts.
    *
    * @throws DomainError `invalid_request`, `not_found`
    */
@@ -106,6 +110,11 @@ export class WebhookEndpoints {
     input: WebhookEndpointInput,
   ): Promise<store.StoredEndpoint> {
     const values = this.#checked(input);
+    const cancelSome = () =>
+      transaction(this.#deps.postgres, (tx) =>
+        cancelIfDisabled(new ProjectTx(tx, context.project), id, CHANGED_DELIVERIES_MAX),
+      );
+    while ((await cancelSome()) === CHANGED_DELIVERIES_MAX);
     return transaction(this.#deps.postgres, async (tx) => {
       const now = unixSeconds(this.#deps.clock);
       const endpoint = foundEndpoint(
@@ -142,7 +151,7 @@ export class WebhookEndpoints {
     const deleteAfter = (after: string): Promise<string | undefined> =>
       transaction(this.#deps.postgres, (tx) => {
         const own = new ProjectTx(tx, context.project);
-        return deleteDeliveries(own, id, { after, deliveriesMax: DELETED_DELIVERIES_MAX });
+        return deleteDeliveries(own, id, { after, deliveriesMax: CHANGED_DELIVERIES_MAX });
       });
     let last: string | undefined = '';
     while (last !== undefined) last = await deleteAfter(last);

@@ -119,9 +119,8 @@ export interface FannedOut {
  * The walk over these tenants jumps from one to the next in the index. Other processes may work on other messages at
  * the same time.
  *
- * The endpoints are locked until the commit, so that an endpoint that is disabled keeps no delivery that its disabling
- * has not seen. Messages for an endpoint that another transaction changes wait until it ends, but not those for others:
- * disabling an endpoint with very many deliveries takes long.
+ * The endpoints are locked until the commit, so that an endpoint gets no delivery after it was disabled. Messages for
+ * an endpoint that another transaction changes wait until it ends, but not those for others.
  */
 export async function fanOut(tx: Tx, messagesMax: number, nowMs: number): Promise<FannedOut> {
   const { rows } = await sql<{ tenant_id: string; share: number }>`
