@@ -85,6 +85,7 @@ async function send(
   );
   let changes = 0;
   const saved: { ruleSet: PricingRuleSet; isOverfull: boolean }[] = [];
+  const created: PricingRuleSet[] = [];
   for (const { known, input, isSaved, isOverfull } of planned) {
     const ruleSet =
       isSaved && known !== undefined
@@ -95,10 +96,12 @@ async function send(
               : project.pricingRuleSets.update(known.id, input),
           );
     saved.push({ ruleSet, isOverfull });
+    if (known === undefined) created.push(ruleSet);
     if (!isSaved) changes += 1;
     const what = `${described(ruleSet)}: ${counted(ruleSet.rules.length, 'rule')} in ${ruleSet.currency}`;
     console.log(isSaved ? `Unchanged: ${what}.` : `Saved ${what}.`);
   }
+  if (destination.kind === 'create') await withdrawTwins(project, created);
   const extractorRuleSetId = planned[0]?.input.extractor_rule_set_id;
   if (converted.promptSizes.length > 0 && extractorRuleSetId !== undefined)
     await warnWithoutPromptSize(project, extractorRuleSetId, wanted.promptTokensDimension);
@@ -131,6 +134,31 @@ async function warnWithoutPromptSize(project: ProjectClient, id: string, dimensi
         ? 'Copy the dimension from its template.'
         : 'Add it, or choose another dimension.'),
   );
+}
+
+/**
+ * Archives new rule sets when others have their names: then another import ran at the same time, and neither could see
+ * the rule sets of the other one in its plan. The one that looks last finds both.
+ *
+ * @throws StartError if there are others
+ */
+async function withdrawTwins(project: ProjectClient, created: readonly PricingRuleSet[]): Promise<void> {
+  const [first] = created;
+  if (first === undefined) return;
+  const { extractor_rule_set_id, purpose } = first;
+  await answered('The prices were saved, but not checked for another import', async () => {
+    const own = new Set(created.map(({ id }) => id));
+    const others = (await listAll(project, { extractor_rule_set_id, purpose })).filter(
+      ({ id, name, status }) =>
+        !own.has(id) && status !== 'archived' && created.some((ruleSet) => ruleSet.name === name),
+    );
+    if (others.length === 0) return;
+    for (const { id } of created) await project.pricingRuleSets.archive(id);
+    throw new StartError(
+      `Another import created pricing rule sets named "${first.name}" at the same time (${others.map(({ id }) => id).join(', ')}), ` +
+        'so those of this import were archived: run the command again.',
+    );
+  });
 }
 
 /** Rule sets that lost a model are published last, so that the model always has an active price. */
