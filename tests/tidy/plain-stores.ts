@@ -78,6 +78,7 @@ export const PLAIN_STORES: Readonly<Record<string, string>> = {
   'modules/verify/counter-history-store.ts': 'recounts the counters of all projects',
   'modules/verify/counter-store.ts': 'recounts the counters of all projects',
   'modules/verify/history-store.ts': 'recounts the rows of all projects',
+  'modules/verify/ingest-recount-store.ts': 'recounts the events of all projects',
   'modules/verify/posting-history-store.ts': 'recounts the rows of all projects',
   'modules/verify/totals-store.ts': 'recounts the rows of all projects',
   'modules/verify/window-history-store.ts': 'recounts the rows of all projects',

@@ -17,6 +17,7 @@ export * from './errors.js';
 export * from './extractor-template.js';
 export * from './health.js';
 export * from './ingest.js';
+export * from './ingest-recount.js';
 export * from './ingest-status.js';
 export * from './lease-holds.js';
 export * from './ledger.js';

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { closed, Nullable } from './common.js';
 import { CounterRecount, VERIFY_DIFFERENCES_MAX } from './counter-recount.js';
+import { IngestRecount } from './ingest-recount.js';
 import { LossRecount } from './losses.js';
 
 export const VerifyDifference = Type.Object(
@@ -193,9 +194,14 @@ export const PurchaseDifference = Type.Object(
     tenant_id: Type.String(),
     order_id: Nullable(Type.String({ description: 'Null for a grant whose payment has no order.' })),
     grant_id: Nullable(Type.String({ description: 'Null for a paid order without its grant.' })),
-    expected: Type.String({ description: 'The paid plan and its revision, or `nothing`.' }),
+    expected: Type.String({
+      description:
+        'The paid plan and its revision, or `nothing`; also the amount of the order if it is not that of the plan.',
+    }),
     found: Type.String({
-      description: 'The plan and revision that were granted for the payment, or `nothing`.',
+      description:
+        'The plan and revision that were granted for the payment, or `nothing`; also the amount of the plan if it is ' +
+        'not that of the order.',
     }),
   },
   { ...closed, description: 'A paid order and a grant that do not match.' },
@@ -253,7 +259,7 @@ export const VerifyReport = Type.Object(
     values_compared: Type.Integer({ description: 'Single numbers that were compared.' }),
     difference_count: Type.Integer({
       description:
-        'Without those of the ledger, of reservations, of postings, of counters, of quotas and of purchases.',
+        'Without those of the ledger, of reservations, of postings, of counters, of quotas, of purchases and of ingest.',
     }),
     differences: Type.Array(VerifyDifference, {
       description: `Up to ${VERIFY_DIFFERENCES_MAX} of them.`,
@@ -268,6 +274,7 @@ export const VerifyReport = Type.Object(
     counters: CounterRecount,
     quotas: QuotaRecount,
     purchases: PurchaseRecount,
+    ingest: IngestRecount,
     losses: LossRecount,
     duration_ms: Type.Integer(),
   },

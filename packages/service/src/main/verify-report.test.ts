@@ -29,6 +29,7 @@ const EQUAL: VerifyReport = {
   },
   quotas: { months: 6, difference_count: 0, differences: [] },
   purchases: { orders: 9, difference_count: 0, differences: [] },
+  ingest: { projects: 2, difference_count: 0, differences: [] },
   losses: { loss_count: 0, days: 0, losses: [] },
   duration_ms: 5,
 };
@@ -62,6 +63,7 @@ const SCOPE = [
   '  wallets, windows and counters that changed meanwhile (not compared): 3',
   '  months of event quotas: 6',
   '  paid orders and their grants: 9',
+  '  ingest status of projects: 2',
 ];
 
 it('puts the metrics of a project under it, in whatever order the totals were met', () => {
@@ -171,6 +173,20 @@ it('names every difference of purchases', () => {
     'ten_1 grt_1: paid was nothing, granted scale 1',
   ]);
   expect(lines[2]).toContain('2 differences');
+});
+
+it('names every difference of the ingest status', () => {
+  const of = {
+    tenant_id: 'ten_1',
+    project_id: 'prj_1',
+    measure: 'failed_count',
+    expected: '2',
+    found: '3',
+  } as const;
+  const ingest = { projects: 2, difference_count: 1, differences: [of] };
+  const lines = describeReport({ ...EQUAL, status: 'different', ingest }).split('\n');
+  expect(lines[0]).toBe('prj_1 ingest status: failed_count should be 2, is 3');
+  expect(lines[1]).toContain('1 differences');
 });
 
 it('names every difference of what was posted', () => {

@@ -1,5 +1,6 @@
 import type {
   CounterDifference,
+  IngestDifference,
   LedgerDifference,
   PostingDifference,
   PurchaseDifference,
@@ -15,8 +16,8 @@ const UNSETTLED = { changing: 'kept changing', waiting: 'its rows still wait for
 /** The report of `tollgate verify` as a person reads it. */
 export function describeReport(report: VerifyReport): string {
   const { differences, unsettled } = report;
-  const { ledger, reservations, postings, counters, quotas, purchases } = report;
-  const difference_count = [ledger, reservations, postings, counters, quotas, purchases].reduce(
+  const { ledger, reservations, postings, counters, quotas, purchases, ingest } = report;
+  const difference_count = [ledger, reservations, postings, counters, quotas, purchases, ingest].reduce(
     (sum, recount) => sum + recount.difference_count,
     report.difference_count,
   );
@@ -28,6 +29,7 @@ export function describeReport(report: VerifyReport): string {
     ...counters.differences.map(describeCounterDifference),
     ...quotas.differences.map(describeQuotaDifference),
     ...purchases.differences.map(describePurchaseDifference),
+    ...ingest.differences.map(describeIngestDifference),
   ];
   const lines = [...describeTotals(report.totals), ...listed];
   if (difference_count > listed.length)
@@ -59,7 +61,7 @@ function describeLosses({ loss_count, losses }: VerifyReport['losses']): string[
 
 /** The numbers of compared objects, and of those that could not be compared. */
 function describeScope(report: VerifyReport): string[] {
-  const { ledger, reservations, postings, counters, quotas, purchases } = report;
+  const { ledger, reservations, postings, counters, quotas, purchases, ingest } = report;
   const { windows, windows_bounded, windows_unjudged, rules, rules_unjudged } = postings;
   return [
     `numbers of ${report.days_compared} project days: ${report.values_compared}`,
@@ -72,6 +74,7 @@ function describeScope(report: VerifyReport): string[] {
     `wallets, windows and counters that changed meanwhile (not compared): ${postings.unsettled + counters.unsettled}`,
     `months of event quotas: ${quotas.months}`,
     `paid orders and their grants: ${purchases.orders}`,
+    `ingest status of projects: ${ingest.projects}`,
   ].map((line) => `  ${line}`);
 }
 
@@ -123,6 +126,10 @@ function describePurchaseDifference(difference: PurchaseDifference): string {
   const { tenant_id, order_id, grant_id, expected, found } = difference;
   const of = [tenant_id, order_id, grant_id].filter((part) => part !== null).join(' ');
   return `${of}: paid was ${expected}, granted ${found}`;
+}
+
+function describeIngestDifference({ project_id, measure, expected, found }: IngestDifference): string {
+  return `${project_id} ingest status: ${measure} should be ${expected}, is ${found}`;
 }
 
 /** A line for the events of each project, and one for each of its metrics. */

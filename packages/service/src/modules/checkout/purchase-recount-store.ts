@@ -2,18 +2,24 @@ import { PAYMENT_PROVIDERS, type PurchaseDifference, type PurchaseRecount } from
 import { sql } from 'kysely';
 import { type Postgres, recount } from '../../platform/postgres/index.js';
 
-/** Paid orders next to the grants of payments. Each paid order must have exactly one grant, and the other way round. */
+/**
+ * Paid orders next to the grants of payments. Each paid order must have exactly one grant, and the other way round, and
+ * the amount of its plan.
+ */
 const COMPARED = sql`
   select tenant_id, o.id as order_id, g.id as grant_id,
-    coalesce(o.plan_id || ' ' || o.plan_revision, 'nothing') as expected,
+    coalesce(o.plan_id || ' ' || o.plan_revision
+      || case when o.paid = o.price then '' else ' for ' || o.paid end, 'nothing') as expected,
     case
       when g.id is null then 'nothing'
       when (g.plan_id, g.revision) = (o.plan_id, o.plan_revision) and g.plan <> o.plan
         then g.plan_id || ' ' || g.revision || ' on other terms'
+      when o.paid <> o.price then g.plan_id || ' ' || g.revision || ' for ' || o.price
       else g.plan_id || ' ' || g.revision
     end as found
   from (
-    select tenant_id, provider || ':' || payment_id as source, id, plan_id, plan_revision, plan::jsonb as plan
+    select tenant_id, provider || ':' || payment_id as source, id, plan_id, plan_revision, plan::jsonb as plan,
+      amount_minor || ' ' || currency as paid, (plan->>'amount_minor') || ' ' || (plan->>'currency') as price
     from payment_orders where status = 'paid'
   ) o
   full join (

@@ -68,6 +68,20 @@ it('what was paid is compared with what was granted for it, and with nothing els
   expect(await recount(1)).toMatchObject({ orders: 3, difference_count: 4, differences: [{}] });
 });
 
+it('an order whose amount is not that of its plan is found', async () => {
+  const { orderId, grantId } = await purchase('e', 'launch');
+  const before = (await recount()).difference_count;
+  await meddle('payment_orders', `update payment_orders set amount_minor = 1 where id = '${orderId}'`);
+  const { difference_count: after, differences } = await recount();
+  expect(after).toBe(before + 1);
+  const of = { tenant_id: checkout.tenantId, order_id: orderId, grant_id: grantId };
+  expect(differences).toContainEqual({
+    ...of,
+    expected: 'launch 1 for 1 USD',
+    found: 'launch 1 for 1900 USD',
+  });
+});
+
 it('a grant of a payment whose order was never settled is found', async () => {
   const { orderId, grantId } = await purchase('d', 'launch');
   const before = (await recount()).difference_count;

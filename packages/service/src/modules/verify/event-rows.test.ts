@@ -10,6 +10,7 @@ import {
   type TestClickHouse,
   type TestPostgres,
 } from '../../testing/index.js';
+import { countIngested } from '../../testing/ingest-totals.js';
 import { verifyUsage } from './index.js';
 
 const DAY = 20_254;
@@ -39,6 +40,7 @@ it('finds failed events that cannot be rated again, and other ids than in ClickH
   await insertUsageRows(clickhouse.clickhouse, [row]);
   await pool.query('insert into usage_event_ids values ($1, $2)', [projectNo, id]);
   await pool.query(`insert into usage_event_totals values ('ten_1', 'prj_1', ${DAY}, 0, 1, 0)`);
+  await countIngested(postgres.postgres.db);
   await pool.query(
     `insert into failed_events values ('ten_1', 'prj_1', $1, ${OCCURRED_AT}, 0, 'ers_1', 'wrong_type', 0, '{}')`,
     [id],

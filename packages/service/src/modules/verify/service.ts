@@ -20,6 +20,7 @@ import {
 } from './compare.js';
 import { verifyCounters } from './counter-check.js';
 import { daysWithHistory, type FoundTotals, ITEM_STORES, readFound } from './history-store.js';
+import { recountIngest } from './ingest-recount-store.js';
 import { KnownLosses } from './known-losses.js';
 import { verifyPosting } from './posting-check.js';
 import { type OpenDay, Tally } from './tally.js';
@@ -69,8 +70,8 @@ interface Look {
 
 /**
  * Compares the totals in PostgreSQL with ClickHouse's events and each resolution of its rollup, per day, and recounts
- * the ledger, leases, postings, accepted events and purchases. Exact while events are accepted and rated. See README.md
- * for why.
+ * the ledger, leases, postings, accepted and rated events, and purchases. Exact while events are accepted and rated.
+ * README.md says why.
  */
 export async function verifyUsage(deps: VerifyDeps): Promise<VerifyReport> {
   const startedMs = performance.now();
@@ -90,7 +91,8 @@ export async function verifyUsage(deps: VerifyDeps): Promise<VerifyReport> {
   const counters = await verifyCounters({ ...deps, losses, wait });
   const quotas = await recountQuotas(deps.postgres, VERIFY_DIFFERENCES_MAX);
   const purchases = await recountPurchases(deps.postgres, VERIFY_DIFFERENCES_MAX);
-  const recounts = { ledger, reservations, postings, counters, quotas, purchases };
+  const ingest = await recountIngest(deps.postgres, VERIFY_DIFFERENCES_MAX);
+  const recounts = { ledger, reservations, postings, counters, quotas, purchases, ingest };
   const report = tally.report(recounts, losses.recount(), Math.round(performance.now() - startedMs));
   logReport(deps.log, report);
   return report;
@@ -107,6 +109,7 @@ function logReport(log: VerifyDeps['log'], report: VerifyReport): void {
     counters,
     quotas,
     purchases,
+    ingest,
     losses: { losses: _losses, ...lossCounts },
     ...summary
   } = report;
@@ -117,6 +120,7 @@ function logReport(log: VerifyDeps['log'], report: VerifyReport): void {
     counterDifferences: counters.difference_count,
     quotaDifferences: quotas.difference_count,
     purchaseDifferences: purchases.difference_count,
+    ingestDifferences: ingest.difference_count,
     unsettled: unsettled.length,
     losses: lossCounts.loss_count,
   };

@@ -51,7 +51,7 @@ export class Tally {
   report(
     recounts: Pick<
       VerifyReport,
-      'ledger' | 'reservations' | 'postings' | 'counters' | 'quotas' | 'purchases'
+      'ledger' | 'reservations' | 'postings' | 'counters' | 'quotas' | 'purchases' | 'ingest'
     >,
     losses: VerifyReport['losses'],
     durationMs: number,

@@ -19,6 +19,7 @@ import {
   usageItem,
   usageRow,
 } from '../../testing/index.js';
+import { countIngested } from '../../testing/ingest-totals.js';
 import type { UsageEventRow } from '../usage/index.js';
 import { verifyUsage } from './index.js';
 
@@ -80,6 +81,7 @@ async function commitBatch(rows: readonly UsageEventRow[]): Promise<void> {
       insert into usage_batches (created_at_ms, oldest_received_at_ms, event_count, item_count, byte_count, project_ids, bytes)
       values (0, 0, ${rows.length}, 0, 0, array[${project.projectId}], ''::bytea) returning id
     `.execute(tx);
+    await countIngested(tx);
     return inserted.rows[0]?.id ?? 0;
   });
   waiting.set(id, [...rows]);
@@ -135,6 +137,7 @@ describe('verifyUsage', () => {
     await insertUsageRows(clickhouse.clickhouse, [{ ...mended, rawEventId: failed.rawEventId }]);
     await postgres.postgres.pool.query('update usage_event_totals set processed_count = 1, failed_count = 0');
     await postgres.postgres.pool.query('delete from failed_events');
+    await countIngested(postgres.postgres.db);
     await postgres.postgres.pool.query(
       `insert into usage_totals values ('ten_1', 'prj_1', 20254, 'llm.tokens', 'token', 'USD', 1, 10, 0.01)`,
     );
