@@ -137,9 +137,10 @@ describe.runIf(hasBrowser)('corrections in the console', () => {
       .getByText(`This changes ${EVENTS - 2} events.`)
       .waitFor();
     await dialog('Apply the correction').getByLabel('Compute amounts that depend on totals again').check();
+    await dialog('Apply the correction').getByLabel('Reason').fill(' Approved ');
     const sent = page.waitForRequest((request) => request.url().endsWith('/apply'));
     await confirm('Apply the correction', 'Apply');
-    expect((await sent).postDataJSON()).toEqual({ counters: 'current' });
+    expect((await sent).postDataJSON()).toEqual({ counters: 'current', reason: 'Approved' });
     await state(`${EVENTS - 2} events were changed.`);
     expect(await balances()).not.toEqual(before);
     await button('Revert…').click();

@@ -41,11 +41,13 @@ describe('corrections', () => {
     ['POST /usage/corrections/cor_1/apply', '', (c) => c.apply('cor_1')],
     [
       'POST /usage/corrections/cor_1/apply',
-      '{"counters":"current"}',
-      (c) => c.apply('cor_1', { counters: 'current' }),
+      '{"counters":"current","reason":"Sent twice"}',
+      (c) => c.apply('cor_1', { counters: 'current', reason }),
     ],
     ['POST /usage/corrections/cor_1/revert', '', (c) => c.revert('cor_1')],
+    ['POST /usage/corrections/cor_1/revert', '{"reason":"Sent twice"}', (c) => c.revert('cor_1', { reason })],
     ['DELETE /usage/corrections/cor_1', '', (c) => c.delete('cor_1')],
+    ['DELETE /usage/corrections/cor_1?reason=Sent+twice', '', (c) => c.delete('cor_1', { reason })],
   ];
 
   it.each(calls)('%s', async (expected, body, call) => {

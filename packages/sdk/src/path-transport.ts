@@ -70,7 +70,7 @@ export class PathTransport {
     return this.#transport.request('PUT', this.#root + rest, { body: JSON.stringify(body), ...options });
   }
 
-  delete<Answer = void>(rest: string, options?: WriteOptions): Promise<Answer> {
-    return this.#transport.request('DELETE', this.#root + rest, options);
+  delete<Answer = void>(rest: string, options?: WriteOptions, query: object = {}): Promise<Answer> {
+    return this.#transport.request('DELETE', this.#root + rest, { query: query as QueryValues, ...options });
   }
 }

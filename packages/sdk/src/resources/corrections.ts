@@ -7,7 +7,9 @@ import type {
   CorrectionStarted,
   CorrectionSummary,
   CorrectionsQuery,
+  DeleteCorrectionQuery,
   ReplaceEventRequest,
+  RevertCorrectionRequest,
   VoidEventRequest,
 } from '#contract';
 import type { CallOptions, PathTransport, WriteOptions } from '../path-transport.js';
@@ -90,13 +92,13 @@ export class Corrections {
 
   /**
    * Applies a plan, exactly as it is; with `counters: 'current'`, amounts that depend on totals are computed again.
-   * Throws an ApiError `correction_not_planned` if there is no plan to apply.
+   * The audit log keeps the reason. Throws an ApiError `correction_not_planned` if there is no plan to apply.
    */
   apply(
     correctionId: string,
-    { counters, ...options }: WriteOptions & ApplyCorrectionRequest = {},
+    { counters, reason, ...options }: WriteOptions & ApplyCorrectionRequest = {},
   ): Promise<Correction> {
-    const body = counters === undefined ? undefined : { counters };
+    const body = bodyOf({ counters, reason });
     return this.#transport.post(path`/usage/corrections/${correctionId}/apply`, body, options);
   }
 
@@ -104,13 +106,19 @@ export class Corrections {
    * Gives every event its former revision again. Throws an ApiError `correction_superseded` if a later correction has
    * changed one of them: revert that one first.
    */
-  revert(correctionId: string, options?: WriteOptions): Promise<Correction> {
-    return this.#transport.post(path`/usage/corrections/${correctionId}/revert`, undefined, options);
+  revert(
+    correctionId: string,
+    { reason, ...options }: WriteOptions & RevertCorrectionRequest = {},
+  ): Promise<Correction> {
+    return this.#transport.post(path`/usage/corrections/${correctionId}/revert`, bodyOf({ reason }), options);
   }
 
   /** Ends a plan that was not applied. */
-  delete(correctionId: string, options?: WriteOptions): Promise<Correction> {
-    return this.#transport.delete(path`/usage/corrections/${correctionId}`, options);
+  delete(
+    correctionId: string,
+    { reason, ...options }: WriteOptions & DeleteCorrectionQuery = {},
+  ): Promise<Correction> {
+    return this.#transport.delete(path`/usage/corrections/${correctionId}`, options, { reason });
   }
 
   /** Reads a correction again and again, until it is not in progress: planned, or ended in any other way. */
@@ -124,6 +132,11 @@ export class Corrections {
       await pause(lookMs, signal);
     }
   }
+}
+
+/** Returns the fields as a body; undefined if none is set, so that no body is sent. */
+function bodyOf(fields: Readonly<Record<string, string | undefined>>): object | undefined {
+  return Object.values(fields).some((value) => value !== undefined) ? fields : undefined;
 }
 
 function isInProgress({ status }: Correction): boolean {

@@ -4,6 +4,8 @@ import type {
   Correction,
   CorrectionRequest,
   CorrectionStatus,
+  DeleteCorrectionQuery,
+  RevertCorrectionRequest,
 } from '@tollgate/contract';
 import { useEffect } from 'react';
 import { filled } from '../../api/filled.js';
@@ -85,9 +87,6 @@ export function useCreateCorrection() {
   });
 }
 
-/** How amounts that depend on totals of counters are applied: as planned, or as they are by then. */
-export type CounterChanges = Required<ApplyCorrectionRequest>['counters'];
-
 /** Changes of a correction by the user. */
 export function useCorrectionChanges(id: string) {
   const { projectId, corrections } = useProjectClient();
@@ -98,11 +97,17 @@ export function useCorrectionChanges(id: string) {
   };
   return {
     apply: useMutation({
-      mutationFn: (counters: CounterChanges) => corrections.apply(id, { counters }),
+      mutationFn: (request: ApplyCorrectionRequest) => corrections.apply(id, request),
       onSuccess,
     }),
-    revert: useMutation({ mutationFn: () => corrections.revert(id), onSuccess }),
-    discard: useMutation({ mutationFn: () => corrections.delete(id), onSuccess }),
+    revert: useMutation({
+      mutationFn: (request: RevertCorrectionRequest) => corrections.revert(id, request),
+      onSuccess,
+    }),
+    discard: useMutation({
+      mutationFn: (request: DeleteCorrectionQuery) => corrections.delete(id, request),
+      onSuccess,
+    }),
   };
 }
 

@@ -1,13 +1,15 @@
 import type { Correction } from '@tollgate/contract';
 import { type ReactNode, useState } from 'react';
+import { filled } from '../../api/filled.js';
 import { useMay } from '../../api/session.js';
 import { count } from '../../format.js';
 import { Button } from '../../ui/button.js';
 import { Checkbox } from '../../ui/checkbox.js';
 import { CancelButton, Dialog, DialogActions } from '../../ui/dialog.js';
 import { FailureNote } from '../../ui/states.js';
-import { type CounterChanges, useCorrectionChanges } from './api.js';
+import { useCorrectionChanges } from './api.js';
 import { PlanAgain } from './plan-again.js';
+import { ReasonField } from './reason-field.js';
 
 /** The statuses of corrections that are over, and not in force. */
 const OVER: readonly Correction['status'][] = ['stale', 'failed', 'expired', 'reverted'];
@@ -68,10 +70,12 @@ function ConfirmChange({
 }) {
   const { apply, revert, discard } = useCorrectionChanges(correction.id);
   const change = { apply, revert, discard }[verb];
-  const [counters, setCounters] = useState<CounterChanges>('exact');
+  const [counters, setCounters] = useState<'exact' | 'current'>('exact');
+  const [reason, setReason] = useState('');
   const confirm = () => {
-    if (verb === 'apply') apply.mutate(counters, { onSuccess: onClose });
-    else (verb === 'revert' ? revert : discard).mutate(undefined, { onSuccess: onClose });
+    const why = filled({ reason: reason.trim() });
+    if (verb === 'apply') apply.mutate({ counters, ...why }, { onSuccess: onClose });
+    else (verb === 'revert' ? revert : discard).mutate(why, { onSuccess: onClose });
   };
   return (
     <Dialog title={TITLES[verb]} isOpen onClose={onClose}>
@@ -86,6 +90,9 @@ function ConfirmChange({
           />
         </div>
       )}
+      <div className="mt-4">
+        <ReasonField value={reason} isOptional hint="Optional. Kept in the audit log." onChange={setReason} />
+      </div>
       {change.isError && (
         <div className="mt-4">
           <FailureNote error={change.error} />

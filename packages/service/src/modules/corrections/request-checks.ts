@@ -191,3 +191,18 @@ export function contentText(replacement: Replacement | null): string {
   const sent = [rawJson, metadata, xBilling].map((text) => (text === '' ? null : parseLossless(text)));
   return orderedText([...sent, subject]);
 }
+
+/** Returns the error about a correction that cannot be changed in its status. */
+export function wrongStatus(
+  code: 'correction_not_planned' | 'correction_not_applied',
+  status: StoredCorrection['status'],
+): DomainError {
+  const details = [{ path: 'id', message: `the status of the correction is ${status}` }];
+  return new DomainError(code, { details });
+}
+
+/** Returns the error about a correction of which a later one has changed an event. */
+export function superseded(later: string): DomainError {
+  const details = [{ path: '', message: `${later} has changed an event of this correction` }];
+  return new DomainError('correction_superseded', { details });
+}

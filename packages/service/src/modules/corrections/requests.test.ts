@@ -255,6 +255,37 @@ describe('what is shown', () => {
     ]);
   });
 
+  it('is in the audit log with the reason of an apply, a revert and a deletion', async () => {
+    const changed = await project.correct({ action: 'void', dry_run: true });
+    const path = `/usage/corrections/${changed.id}`;
+    for (const verb of ['apply', 'revert'] as const) {
+      await project.must(202, 'POST', `${path}/${verb}`, { reason: `${verb} it` });
+      await project.ended(changed.id);
+    }
+    const deleted = await project.correct({ action: 'void', dry_run: true });
+    await project.must(200, 'DELETE', `/usage/corrections/${deleted.id}?reason=not%20needed`);
+    expect(await audited(changed.id)).toMatchObject([
+      {},
+      { action: 'usage_correction.apply', change: { reason: 'test', change_reason: 'apply it' } },
+      { action: 'usage_correction.apply', change: { status: 'applied', events_in_force: 1 } },
+      { action: 'usage_correction.revert', change: { reason: 'test', change_reason: 'revert it' } },
+      { action: 'usage_correction.revert', change: { status: 'reverted' } },
+    ]);
+    expect(await audited(deleted.id)).toMatchObject([
+      {},
+      { action: 'usage_correction.discard', change: { status: 'expired', change_reason: 'not needed' } },
+    ]);
+    const ofPlan = await project.correct({ action: 'void', dry_run: true });
+    for (const reason of ['', ' ', 'x'.repeat(501), 'a\u0000'])
+      expect((await project.call('POST', `/usage/corrections/${ofPlan.id}/apply`, { reason })).status).toBe(
+        400,
+      );
+    const apply = (reason: string) =>
+      project.call('POST', `/usage/corrections/${ofPlan.id}/apply`, { reason }, { 'idempotency-key': 'why' });
+    expect([(await apply('one')).status, (await apply('one')).status]).toEqual([202, 202]);
+    expect((await apply('other')).status).toBe(409);
+  });
+
   it('is in the audit log, with the totals of what was applied and reverted', async () => {
     const { id, created_by, totals } = await project.correct({ action: 'void' });
     await project.change(id, 'revert');

@@ -1,4 +1,5 @@
 import {
+  type ApplyCorrectionRequest,
   CORRECTIONS_OPEN_MAX,
   type Correction,
   type CorrectionRequest,
@@ -29,6 +30,8 @@ import {
   contentText,
   earlierOf,
   type RequestCheckDeps,
+  superseded,
+  wrongStatus,
 } from './request-checks.js';
 import { shownCorrection, shownSummary } from './view.js';
 
@@ -43,6 +46,15 @@ export interface CorrectionCaller extends CorrectionRequester {
   readonly key: string | undefined;
 }
 
+/** A change of a correction that a request asks for. */
+interface AskedChange {
+  readonly id: string;
+  readonly reason: string | undefined;
+  /** Distinguishes the request from others with its key, beside the id and the reason. */
+  readonly options?: readonly string[];
+}
+
+const NO_CHECK = async () => {};
 const NOTHING: CorrectionInput = { filter: null, rules: null, replacement: null };
 
 /** The corrections of projects: what requests may do with them. A job does the work. */
@@ -108,38 +120,34 @@ export class Corrections {
   }
 
   /**
-   * @param counters whether amounts by totals are posted as planned, or as the counters are now
+   * @param request whether amounts by totals are posted as planned, or as the counters are now
    * @throws DomainError `not_found`, `correction_not_planned`
    */
   apply(
     caller: CorrectionCaller,
     id: string,
-    counters: StoredCorrection['counters'] = 'exact',
+    { counters = 'exact', reason }: ApplyCorrectionRequest,
   ): Promise<Correction> {
-    return this.#change(
-      caller,
-      counters === 'exact' ? [id] : [id, counters],
-      'apply',
-      async (db, { status, eventsChanged, plannedAtMs }) => {
-        if (status === 'applying' || status === 'applied') return {};
-        if (status !== 'planned') throw wrongStatus('correction_not_planned', status);
-        // The job that ends old plans may be late.
-        if (plannedAtMs !== null && plannedAtMs < this.#deps.clock.nowMs() - PLAN_MS) {
-          throw wrongStatus('correction_not_planned', 'expired');
-        }
-        const appliedBy = actorOf(caller.principal);
-        const isRecounted = counters === 'current' && (await hasCounts(db, id));
-        if (isRecounted) await uncountPeriods(db, id);
-        const how = { counters, phase: isRecounted ? 'counters' : 'parts', appliedBy } as const;
-        if (eventsChanged > 0) return { status: 'applying', nextPart: 0, ...how, busyUntilMs: 0 };
-        return { status: 'applied', appliedBy, appliedAtMs: this.#deps.clock.nowMs() };
-      },
-    );
+    const asked = { id, reason, options: counters === 'exact' ? [] : [counters] };
+    return this.#change(caller, asked, 'apply', async (db, { status, eventsChanged, plannedAtMs }) => {
+      if (status === 'applying' || status === 'applied') return {};
+      if (status !== 'planned') throw wrongStatus('correction_not_planned', status);
+      // The job that ends old plans may be late.
+      if (plannedAtMs !== null && plannedAtMs < this.#deps.clock.nowMs() - PLAN_MS) {
+        throw wrongStatus('correction_not_planned', 'expired');
+      }
+      const appliedBy = actorOf(caller.principal);
+      const isRecounted = counters === 'current' && (await hasCounts(db, id));
+      if (isRecounted) await uncountPeriods(db, id);
+      const how = { counters, phase: isRecounted ? 'counters' : 'parts', appliedBy } as const;
+      if (eventsChanged > 0) return { status: 'applying', nextPart: 0, ...how, busyUntilMs: 0 };
+      return { status: 'applied', appliedBy, appliedAtMs: this.#deps.clock.nowMs() };
+    });
   }
 
   /** @throws DomainError `not_found`, `correction_not_applied`, `correction_superseded` */
-  revert(caller: CorrectionCaller, id: string): Promise<Correction> {
-    return this.#change(caller, [id], 'revert', async (db, { status, eventsApplied }) => {
+  revert(caller: CorrectionCaller, id: string, reason: string | undefined): Promise<Correction> {
+    return this.#change(caller, { id, reason }, 'revert', async (db, { status, eventsApplied }) => {
       if (status === 'reverting' || status === 'reverted') return {};
       if (status !== 'applied' && status !== 'stale') throw wrongStatus('correction_not_applied', status);
       const later = await supersededBy(db, id);
@@ -153,8 +161,8 @@ export class Corrections {
   }
 
   /** Ends a plan that is not applied. @throws DomainError `not_found`, `correction_not_planned` */
-  discard(caller: CorrectionCaller, id: string): Promise<Correction> {
-    return this.#change(caller, [id], 'discard', async (db, { status }) => {
+  discard(caller: CorrectionCaller, id: string, reason: string | undefined): Promise<Correction> {
+    return this.#change(caller, { id, reason }, 'discard', async (db, { status }) => {
       if (status === 'expired') return {};
       if (status !== 'planning' && status !== 'planned') throw wrongStatus('correction_not_planned', status);
       await deleteParts(db, id);
@@ -239,13 +247,13 @@ export class Corrections {
 
   #change(
     caller: CorrectionCaller,
-    asked: readonly [id: string, counters?: StoredCorrection['counters']],
+    { id, reason: changeReason, options = [] }: AskedChange,
     verb: 'apply' | 'revert' | 'discard',
     change: (db: ProjectDb, correction: StoredCorrection) => Promise<store.CorrectionChange>,
   ): Promise<Correction> {
-    const noCheck = async () => {};
-    const [id] = asked;
-    return this.#once(caller, [verb, ...asked.flatMap((each) => each ?? [])], noCheck, async (tx) => {
+    if (changeReason !== undefined) checkReason(changeReason);
+    const asked = [verb, id, ...options, ...(changeReason === undefined ? [] : [`reason: ${changeReason}`])];
+    return this.#once(caller, asked, NO_CHECK, async (tx) => {
       const db = new ProjectDb(tx, caller.project);
       const found = await store.lockCorrection(db, id);
       if (found === undefined) throw new DomainError('not_found');
@@ -254,10 +262,11 @@ export class Corrections {
       if (status === undefined) return shownCorrection(db, found);
       const nowMs = this.#deps.clock.nowMs();
       await store.changeCorrection(db, id, { ...changed, progressedAtMs: nowMs });
-      // A job that changes events records the end with its totals.
-      if (status !== 'applying' && status !== 'reverting') {
+      // A job that changes events records the end with its totals, and does not know the reason of the change.
+      if (changeReason !== undefined || (status !== 'applying' && status !== 'reverting')) {
         const { action, reason } = found;
-        await auditRequest(tx, caller, { verb, id, change: { action, reason, status }, nowMs });
+        const why = changeReason === undefined ? {} : { change_reason: changeReason };
+        await auditRequest(tx, caller, { verb, id, change: { action, reason, status, ...why }, nowMs });
       }
       const now = await store.readCorrection(db, id);
       return shownCorrection(db, now ?? found);
@@ -278,19 +287,6 @@ export class Corrections {
     await check();
     return transaction(postgres, (tx) => once(tx, request, unixSeconds(clock), () => work(tx)));
   }
-}
-
-function wrongStatus(
-  code: 'correction_not_planned' | 'correction_not_applied',
-  status: StoredCorrection['status'],
-): DomainError {
-  const details = [{ path: 'id', message: `the status of the correction is ${status}` }];
-  return new DomainError(code, { details });
-}
-
-function superseded(later: string): DomainError {
-  const details = [{ path: '', message: `${later} has changed an event of this correction` }];
-  return new DomainError('correction_superseded', { details });
 }
 
 function actorOf(principal: Principal): string {

@@ -7,12 +7,14 @@ import {
   CorrectionStarted,
   CorrectionsQuery,
   closed,
+  DeleteCorrectionQuery,
   ErrorBodySchema,
   type IngestEvent,
   Nullable,
   OptionalIdempotencyKeyHeaders,
   ProjectParams,
   ReplaceEventRequest,
+  RevertCorrectionRequest,
   VoidEventRequest,
 } from '@tollgate/contract';
 import { Type } from 'typebox';
@@ -199,7 +201,7 @@ function registerChangeRoutes(app: App, { corrections }: CorrectionRouteDeps): v
     },
     handler: async (request, reply) => {
       const { id } = request.params;
-      return reply.code(202).send(await corrections.apply(callerOf(request), id, request.body?.counters));
+      return reply.code(202).send(await corrections.apply(callerOf(request), id, request.body ?? {}));
     },
   });
   app.route({
@@ -215,10 +217,13 @@ function registerChangeRoutes(app: App, { corrections }: CorrectionRouteDeps): v
       operationId: 'revertCorrection',
       params: OneParams,
       headers,
+      body: Nullable(RevertCorrectionRequest),
       response: { 202: Correction, 409: ErrorBodySchema },
     },
-    handler: async (request, reply) =>
-      reply.code(202).send(await corrections.revert(callerOf(request), request.params.id)),
+    handler: async (request, reply) => {
+      const { id } = request.params;
+      return reply.code(202).send(await corrections.revert(callerOf(request), id, request.body?.reason));
+    },
   });
   app.route({
     method: 'DELETE',
@@ -231,9 +236,10 @@ function registerChangeRoutes(app: App, { corrections }: CorrectionRouteDeps): v
       operationId: 'deleteCorrection',
       params: OneParams,
       headers,
+      querystring: DeleteCorrectionQuery,
       response: { 200: Correction, 409: ErrorBodySchema },
     },
-    handler: (request) => corrections.discard(callerOf(request), request.params.id),
+    handler: (request) => corrections.discard(callerOf(request), request.params.id, request.query.reason),
   });
 }
 

@@ -41,7 +41,8 @@ const summary = {
 /** Examples about corrections. */
 export const CORRECTION_EXAMPLES = {
   CorrectionRequest: { action: 'void', filter, reason, dry_run: true },
-  ApplyCorrectionRequest: { counters: 'exact' },
+  ApplyCorrectionRequest: { counters: 'exact', reason: 'Approved by finance' },
+  RevertCorrectionRequest: { reason: 'The contract was not signed' },
   VoidEventRequest: { reason },
   ReplaceEventRequest: { raw_json: RAW_JSON, reason: 'The gateway counted the prompt twice.' },
   CorrectionAccepted: { correction_id: CORRECTION },
