@@ -33,6 +33,9 @@ export const LEDGER_MEASURES = [
   'credits_out_of_bounds',
   'credits_that_never_expire',
   'credit_amount',
+  'credit_expires_at',
+  'credit_priority',
+  'mode_never_set',
 ] as const;
 export type LedgerMeasure = (typeof LEDGER_MEASURES)[number];
 
@@ -44,7 +47,8 @@ export const LedgerMeasureSchema = Type.Unsafe<LedgerMeasure>({
     'a wallet must equal its entries; the balance less the owed amount must equal its remaining credits less ' +
     'the debits that are not settled yet. No credit may have less than 0 or more than its amount left, or ' +
     'anything after its expiry was posted, and each expiry of a credit must be noted in its wallet. The amount of ' +
-    'a credit must equal the entries of its transaction.',
+    'a credit must equal the entries of its transaction, and its expiry and priority must be those in the audit log; 0 ' +
+    'stands for no expiry. The mode of a wallet must be one that was set.',
 });
 
 export const LedgerDifference = Type.Object(

@@ -53,6 +53,34 @@ const CREDIT_AMOUNTS = sql`
   ) l
   full join credit_grants g using (tenant_id, project_id, transaction_id)`;
 
+/**
+ * The expiry and the priority of each credit, next to those in the audit entry of its creation; 0 stands for no expiry,
+ * and for the priority of adjustments.
+ */
+const CREDIT_TERMS = sql`
+  select g.tenant_id, g.project_id, g.account_id, g.currency, g.transaction_id, c.measure, c.expected, c.found
+  from audit_log a
+  join credit_grants g on g.tenant_id = a.tenant_id and g.project_id = a.project_id and g.id = a.change->>'credit_id'
+  cross join lateral (values
+    ('credit_expires_at', coalesce((a.change->>'expires_at')::numeric, 0), coalesce(g.expires_at, 0)::numeric),
+    ('credit_priority', coalesce((a.change->>'priority')::numeric, 0), g.priority::numeric)
+  ) as c (measure, expected, found)
+  where a.action in ('credit.create', 'adjustment.create')`;
+
+/**
+ * Wallets whose mode nobody has set. A wallet is opened as a postpaid one, and every change of its mode is in the audit
+ * log. Their order is not compared: processes write its times.
+ */
+const MODES = sql`
+  select w.tenant_id, w.project_id, w.account_id, w.currency, null::text as transaction_id, 'mode_never_set' as measure,
+    0::numeric as expected, 1::numeric as found
+  from wallets w
+  left join (
+    select tenant_id, project_id, resource_id, array_agg(change->>'mode') as modes
+    from audit_log where action = 'wallet.update' group by 1, 2, 3
+  ) a on a.tenant_id = w.tenant_id and a.project_id = w.project_id and a.resource_id = w.account_id || '/' || w.currency
+  where w.mode <> all(coalesce(a.modes, array['postpaid']))`;
+
 /** Transactions must have lines; the sum of one without lines is null. */
 const TRANSACTIONS = sql`
   select t.tenant_id, t.project_id, t.account_id, t.currency, t.id as transaction_id, 'transaction_sum' as measure,
@@ -79,8 +107,8 @@ const ORPHANS = sql`
 /**
  * Recounts the ledger on one snapshot of the database: every transaction adds up to zero; every wallet's balance and
  * debt are what its lines add up to; its worth is what is left of its credits less the unapplied debits; no credit has
- * more left than it held, and each will expire; a credit is what its transaction has added. Exact under any traffic;
- * changes nothing.
+ * more left than it held, and each will expire; a credit is what its transaction has added, with the terms of its audit
+ * entry; the mode of a wallet was set. Exact under any traffic; changes nothing.
  *
  * @param differencesMax upper bound of the differences that are listed; all are counted
  */
@@ -93,7 +121,7 @@ export async function recountLedger(
       select (select count(*) from wallets) as wallets, (select count(*) from ledger_transactions) as transactions
     `.execute(tx);
     const found = [];
-    for (const compared of [TRANSACTIONS, ORPHANS, WALLETS, CREDITS, CREDIT_AMOUNTS]) {
+    for (const compared of [TRANSACTIONS, ORPHANS, WALLETS, CREDITS, CREDIT_AMOUNTS, CREDIT_TERMS, MODES]) {
       found.push(await differencesIn(compared, differencesMax));
     }
     return {

@@ -152,4 +152,28 @@ describe('the ledger in the database', () => {
   ])('refuses to %s', async (statement) => {
     await expect(fixture.store.postgres.pool.query(statement)).rejects.toThrow('append-only');
   });
+
+  it('finds a credit whose terms are not those that it was given', async () => {
+    const expiresAt = fixture.nowS + 10;
+    await fixture.ledger.wallets.credit(wallet, { amount: ONE, expiresAt, priority: -2 }, undefined);
+    await fixture.ledger.wallets.adjust(wallet, { amount: ONE, reason: 'r' }, undefined);
+    expect(await found()).toEqual([]);
+    await tamper('update credit_grants set priority = 7 where priority = -2');
+    expect(await found()).toEqual([['credit_priority', '-2', '7']]);
+    await tamper('update credit_grants set priority = -2, expires_at = expires_at + 1 where priority = 7');
+    expect(await found()).toEqual([['credit_expires_at', String(expiresAt), String(expiresAt + 1)]]);
+    await tamper('update credit_grants set expires_at = null where priority = -2');
+    expect(await found()).toEqual([['credit_expires_at', String(expiresAt), '0']]);
+  });
+
+  it('finds a mode that nobody has set', async () => {
+    const opened = await fixture.newWallet();
+    await fixture.debit([opened, ONE]);
+    expect(await found()).toEqual([]);
+    await fixture.ledger.wallets.setMode(opened, 'prepaid');
+    await fixture.ledger.wallets.setMode(opened, 'postpaid');
+    expect(await found()).toEqual([]);
+    await tamper(`update wallets set mode = 'postpaid' where account_id = '${wallet.accountId}'`);
+    expect(await found()).toEqual([['mode_never_set', '0', '1']]);
+  });
 });
