@@ -83,7 +83,9 @@ export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>) {
 /** Makes a link or button cover its whole row, so that a click anywhere in the row activates it. */
 export const ROW_TARGET = 'font-medium after:absolute after:inset-0';
 
-/** The value of a column that phones leave out, below the value of another one. */
+/** The value of a column that phones leave out, below the value of another one. It wraps, so that numbers have room. */
 export function PhoneLine({ children }: { readonly children: ReactNode }) {
-  return <span className="block truncate text-xs text-ink-faint sm:hidden">{children}</span>;
+  return (
+    <span className="block text-xs wrap-anywhere whitespace-normal text-ink-faint sm:hidden">{children}</span>
+  );
 }

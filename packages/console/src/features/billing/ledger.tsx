@@ -190,7 +190,9 @@ function EntryType({ projectId, entry }: { readonly projectId: string; readonly 
   return (
     <span title={description ?? undefined}>
       {KIND_LABELS[kind]}{' '}
-      <span className="ml-1.5 text-ink-faint max-sm:ml-0 max-sm:block max-sm:truncate">{description}</span>
+      <span className="ml-1.5 text-ink-faint max-sm:ml-0 max-sm:block max-sm:wrap-anywhere max-sm:whitespace-normal">
+        {description}
+      </span>
     </span>
   );
 }
