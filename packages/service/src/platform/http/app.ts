@@ -6,8 +6,7 @@ import {
   fastify,
   LogController,
   type onRequestHookHandler,
-  type onSendHookHandler,
-  type preHandlerHookHandler,
+  type preValidationHookHandler,
 } from 'fastify';
 import type { CellPort } from '../../kernel/cells.js';
 import { DomainError } from '../../kernel/errors.js';
@@ -34,7 +33,7 @@ import { responseChecker, serializeResponse } from './response.js';
 import { completeSchema } from './route-schema.js';
 import { PATH_PARAMETER_CHARS_MAX, RouteTable } from './routing.js';
 import type { App } from './types.js';
-import { ConnectionTurns } from './unread-responses.js';
+import { atTurn, hasTurn } from './unread-responses.js';
 import { validatorCompiler } from './validation.js';
 
 /** Timeout of a request's head and body together. */
@@ -179,13 +178,13 @@ interface Guards {
 function guardRoutes(app: App, options: AppOptions, guards: Guards): void {
   const { readiness, budget, lane, connections, forwarding } = guards;
   const observer = new RequestObserver(options.metrics, options.log);
-  const turns = new ConnectionTurns();
   app.addHook('onRoute', (route) => {
     const access = accessOf(route);
     completeSchema(route, access);
     const checkAccess = accessHook(access, options);
     const arbitraryText = route.config?.arbitraryText === true;
     const isPublic = access.kind === 'public';
+    const hasBody = route.schema?.body !== undefined;
     const begin: onRequestHookHandler = (request, reply, done) => {
       reply.header('x-request-id', request.id).header(...NO_SNIFFING);
       request.arbitraryText = arbitraryText;
@@ -205,50 +204,44 @@ function guardRoutes(app: App, options: AppOptions, guards: Guards): void {
       else checkAccess(request, (refusal) => forwarding.decide(request, reply, refusal, serveHere));
     };
     const guard: onRequestHookHandler = function (request, reply, done) {
-      turns.take(request.raw.socket, reply.raw, () => begin.call(this, request, reply, done));
+      if (hasTurn(reply.raw)) begin.call(this, request, reply, done);
+      else atTurn(reply.raw, () => begin.call(this, request, reply, done));
     };
     route.onRequest = [guard, ...[route.onRequest ?? []].flat()];
-    if (route.schema?.body !== undefined)
-      route.preParsing = [budget.hook, ...[route.preParsing ?? []].flat()];
-    if (route.schema?.body === undefined) {
-      route.preValidation = [refuseFields, ...[route.preValidation ?? []].flat()];
-    }
-    route.preHandler = [beginHook(connections), ...[route.preHandler ?? []].flat()];
+    if (hasBody) route.preParsing = [budget.hook, ...[route.preParsing ?? []].flat()];
+    const validate = hasBody ? undefined : refuseFields;
+    route.preValidation = [beginHook(connections, validate), ...[route.preValidation ?? []].flat()];
     const observe = observer.ofRoute(String(route.method), route.url);
-    if (route.config?.isLong !== true) {
-      route.onSend = [answerHook(connections), ...[route.onSend ?? []].flat()];
-      route.onResponse = [observingHook(observe), ...[route.onResponse ?? []].flat()];
-      if (options.tracing !== undefined) traceRoute(route, options.tracing);
-    }
+    const isLong = route.config?.isLong === true;
+    const ended = endHook(connections, isLong ? undefined : observe);
+    route.onResponse = [ended, ...[route.onResponse ?? []].flat()];
+    if (!isLong && options.tracing !== undefined) traceRoute(route, options.tracing);
     if (route.config?.express !== undefined && route.method !== 'HEAD') lane.add(route, observe);
   });
-  const observeUnrouted = observingHook(observer.ofRoute('any', 'none'));
+  const observeUnrouted = endHook(connections, observer.ofRoute('any', 'none'));
   app.addHook('onResponse', (request, reply, done) => {
     if (request.is404) observeUnrouted(request, reply, done);
     else done();
   });
 }
 
-/** Notes from when on a client waits for its response, until the connection has ended or waits for the client again. */
-function beginHook({ begun, answered }: ConnectionLimit): preHandlerHookHandler {
-  return ({ raw: { socket } }, { raw }, done) => {
-    begun(socket);
-    raw.once('close', () => answered(socket));
-    done();
+/** Notes that a request has arrived whole: its client waits for the service now. */
+function beginHook(
+  { begun }: ConnectionLimit,
+  next: preValidationHookHandler | undefined,
+): preValidationHookHandler {
+  return function (request, reply, done) {
+    begun(request.raw.socket);
+    if (next === undefined) done();
+    else next.call(this, request, reply, done);
   };
 }
 
-/** Notes that a response waits for its client. */
-function answerHook({ answered }: ConnectionLimit): onSendHookHandler {
-  return ({ raw: { socket } }, _reply, payload, done) => {
-    answered(socket);
-    done(null, payload);
-  };
-}
-
-function observingHook(observe: ObserveRequest) {
-  return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
-    observe(request.id, reply.statusCode, reply.elapsedTime);
+/** Notes that the client has its response: the connection waits for the client again. */
+function endHook({ answered }: ConnectionLimit, observe: ObserveRequest | undefined) {
+  return ({ id, raw }: FastifyRequest, reply: FastifyReply, done: () => void): void => {
+    answered(raw.socket);
+    observe?.(id, reply.statusCode, reply.elapsedTime);
     done();
   };
 }

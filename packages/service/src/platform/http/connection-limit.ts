@@ -62,9 +62,11 @@ export class ConnectionLimit {
     this.#waiting.delete(socket);
   };
 
-  /** Notes that a connection waits for its client again. */
+  /** Notes that a connection waits for its client from now on. */
   readonly answered = (socket: Socket): void => {
-    if (this.#open.has(socket)) this.#waiting.add(socket);
+    if (!this.#open.has(socket)) return;
+    this.#waiting.delete(socket);
+    this.#waiting.add(socket);
   };
 
   /**
@@ -75,7 +77,7 @@ export class ConnectionLimit {
     server.maxConnections = this.#options.connectionsMax + SURPLUS_CONNECTIONS_MAX;
     server.on('drop', () => this.#refused());
     endIdleConnections(server, this.#open);
-    server.once('close', new UnreadResponses(this.#open, this.#nowMs).start());
+    server.once('close', new UnreadResponses(this.#open, this.#nowMs, this.answered).start());
   }
 
   /**

@@ -68,7 +68,8 @@ test('a request begins when the client has taken the response before it', async 
   client.resume();
   for (let request = 2; request <= 4; request += 1) {
     await waitFor(() => begun === request);
-    expect(bytes).toBeGreaterThan((request - 1) * LARGE.length);
+    // The operating system may have the last bytes.
+    expect(bytes).toBeGreaterThan((request - 1.5) * LARGE.length);
     goOn.pop()?.();
   }
 });
@@ -102,7 +103,11 @@ function unread(bytes: number) {
 
 function clientsOf(sockets: readonly ReturnType<typeof unread>[]) {
   let nowMs = 0;
-  const responses = new UnreadResponses(new Set(sockets) as never, () => nowMs);
+  const responses = new UnreadResponses(
+    new Set(sockets) as never,
+    () => nowMs,
+    () => {},
+  );
   return (ms: number) => {
     nowMs += ms;
     responses.check();
@@ -132,4 +137,22 @@ test('when responses that are not read take too much memory, those end that are 
   for (const reading of [sockets[0], sockets[3]]) if (reading) reading._handle.writeQueueSize -= 1;
   for (const socket of sockets) socket.writableLength += 1;
   expect(after(1_000)).toEqual([true, true, false, true]);
+});
+
+test('a client that stops reading its response is noticed, each time it stops', () => {
+  const client = unread(100);
+  let stops = 0;
+  const responses = new UnreadResponses(
+    new Set([client]) as never,
+    () => 0,
+    () => {
+      stops += 1;
+    },
+  );
+  const stopsAfter = (leftBytes: number) => {
+    client._handle.writeQueueSize = leftBytes;
+    responses.check();
+    return stops;
+  };
+  expect([100, 100, 100, 90, 80, 80, 80].map(stopsAfter)).toEqual([0, 1, 1, 1, 1, 2, 2]);
 });

@@ -18,8 +18,10 @@ interface WritingHandle {
 interface Unread {
   readonly socket: Socket;
   /** Bytes that the operating system has taken so far. */
-  takenBytes: number;
-  sinceMs: number;
+  readonly takenBytes: number;
+  readonly sinceMs: number;
+  /** Whether it has taken nothing between two checks. */
+  isStalled: boolean;
 }
 
 /**
@@ -29,12 +31,17 @@ interface Unread {
 export class UnreadResponses {
   readonly #open: ReadonlySet<Socket>;
   readonly #nowMs: () => number;
+  readonly #onStalled: (socket: Socket) => void;
   #unread = new Map<Socket, Unread>();
 
-  /** @param nowMs a clock that never goes back */
-  constructor(open: ReadonlySet<Socket>, nowMs: () => number) {
+  /**
+   * @param nowMs a clock that never goes back
+   * @param onStalled called when a client has stopped reading its response
+   */
+  constructor(open: ReadonlySet<Socket>, nowMs: () => number, onStalled: (socket: Socket) => void) {
     this.#open = open;
     this.#nowMs = nowMs;
+    this.#onStalled = onStalled;
   }
 
   /** Checks now and then, until the returned function is called. */
@@ -51,10 +58,15 @@ export class UnreadResponses {
       if (socket.writableLength === 0) continue;
       const takenBytes = takenBytesOf(socket);
       const before = this.#unread.get(socket);
-      const now = before?.takenBytes === takenBytes ? before : { socket, takenBytes, sinceMs: nowMs };
+      const isStill = before?.takenBytes === takenBytes;
+      const now = isStill ? before : { socket, takenBytes, sinceMs: nowMs, isStalled: false };
       if (nowMs - now.sinceMs >= UNREAD_MS_MAX) {
         socket.destroy();
         continue;
+      }
+      if (isStill && !now.isStalled) {
+        now.isStalled = true;
+        this.#onStalled(socket);
       }
       unread.set(socket, now);
       bytes += socket.writableLength;
@@ -80,27 +92,16 @@ function takenBytesOf(socket: Socket): number {
 }
 
 /**
- * Lets the requests of one connection begin one after the other. Node hands over all requests that arrive in one
- * packet at once. The responses would wait in memory, because the client gets them in order: a thousand requests of a
- * few bytes each could hold a gigabyte, and keep the event loop from everybody else.
+ * Whether the response may be sent now: then all earlier requests of its connection have been answered, and their
+ * responses were taken by the client. Node hands over all requests that arrive in one packet at once. If all began at
+ * once, their responses would wait in memory, because the client gets them in order: a thousand requests of a few bytes
+ * each could hold a gigabyte, and keep the event loop from everybody else.
  */
-export class ConnectionTurns {
-  /** The last response of each connection. */
-  readonly #last = new WeakMap<Socket, ServerResponse>();
+export function hasTurn(response: ServerResponse): boolean {
+  return response.socket !== null;
+}
 
-  /**
-   * Calls `begin` when the client has taken the response of the request before, at once if there is none. Never calls
-   * it when the connection closes before.
-   */
-  take(socket: Socket, response: ServerResponse, begin: () => void): void {
-    const before = this.#last.get(socket);
-    this.#last.set(socket, response);
-    if (before === undefined || before.writableFinished || before.destroyed) {
-      begin();
-      return;
-    }
-    before.once('close', () => {
-      if (!socket.destroyed) begin();
-    });
-  }
+/** Calls `begin` when it is the response's turn; never if the connection closes before. */
+export function atTurn(response: ServerResponse, begin: () => void): void {
+  response.once('socket', begin);
 }
