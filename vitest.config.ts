@@ -47,8 +47,8 @@ export default defineConfig({
     include: ['packages/*/src/**/*.test.ts', 'tests/**/*.test.ts'],
     sequence: { sequencer: SpreadSequencer },
     pool: 'forks',
-    // One more than CI has cores, because tests of services wait for other processes.
-    maxWorkers: 3,
+    // Two more than CI has cores, because tests of services wait for other processes.
+    maxWorkers: 4,
     // Modules are loaded once per worker, not once per file: what one keeps is the same for every test.
     isolate: false,
     globalSetup: [source('./packages/service/src/testing/global-setup.ts')],
