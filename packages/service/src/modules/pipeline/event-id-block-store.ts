@@ -1,6 +1,13 @@
 import { sql } from 'kysely';
 import { firstRawEventHex } from '../../kernel/id.js';
-import { type Db, integerArray, type Tx, uuidArray } from '../../platform/postgres/index.js';
+import {
+  claimSweep,
+  type Db,
+  integerArray,
+  type SweepClaim,
+  type Tx,
+  uuidArray,
+} from '../../platform/postgres/index.js';
 
 /**
  * Upper bound of the ids in a block. Four blocks of this size fill a page of 8 KiB; with the index they take 17.5 bytes
@@ -27,23 +34,9 @@ export interface LooseIds {
   readonly count: number;
 }
 
-export interface CompactionClaim {
-  readonly nowMs: number;
-  /** No other process starts the sweep before. */
-  readonly untilMs: number;
-  /** A sweep that is due later than this was planned by a clock that was ahead: it is due now. */
-  readonly dueMsMax: number;
-}
-
 /** Claims the sweep if it is due. */
-export async function claimCompaction(
-  db: Db,
-  { nowMs, untilMs, dueMsMax }: CompactionClaim,
-): Promise<boolean> {
-  const { numAffectedRows } = await sql`
-    update event_id_compaction set due_at_ms = ${untilMs} where due_at_ms <= ${nowMs} or due_at_ms > ${dueMsMax}
-  `.execute(db);
-  return numAffectedRows === 1n;
+export function claimCompaction(db: Db, claim: SweepClaim): Promise<boolean> {
+  return claimSweep(db, 'event_id_compaction', claim);
 }
 
 /**

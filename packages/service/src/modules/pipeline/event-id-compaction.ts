@@ -115,7 +115,7 @@ class EventIdCompaction {
     const { postgres, clock, log } = this.#deps;
     const nowMs = clock.nowMs();
     this.#sweptAtMs = await store.lastCompactedAtMs(postgres.db);
-    const claim = { nowMs, untilMs: nowMs + CLAIM_MS, dueMsMax: nowMs + 2 * SWEEP_INTERVAL_MS };
+    const claim = { nowMs, untilMs: nowMs + CLAIM_MS, intervalMs: SWEEP_INTERVAL_MS };
     if (!(await store.claimCompaction(postgres.db, claim))) return 0;
     const sweep: Sweep = {
       before: Math.max(0, unixSeconds(clock) - COMPACTED_AFTER_S),

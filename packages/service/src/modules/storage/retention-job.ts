@@ -85,8 +85,8 @@ class Retention {
     const nowMs = clock.nowMs();
     this.observer.sweptAtMs = await store.lastSweptAtMs(db);
     if (!this.#isTrusted(nowMs)) return false;
-    const claim = { nowMs, untilMs: nowMs + SWEEP_RETRY_MS, dueMsMax: nowMs + 2 * SWEEP_INTERVAL_MS };
-    if (!(await store.claimSweep(db, claim))) return false;
+    const claim = { nowMs, untilMs: nowMs + SWEEP_RETRY_MS, intervalMs: SWEEP_INTERVAL_MS };
+    if (!(await store.claimRetention(db, claim))) return false;
     // Boundaries that are recorded now are deleted by a later sweep.
     const settled = await store.settledBoundaries(db, nowMs - SETTLED_MS);
     await this.#recordBoundaries(signal);

@@ -1,6 +1,13 @@
 import { DAY_S } from '@tollgate/timezone';
 import { sql } from 'kysely';
-import { type Db, isNotMoving, type TenantDb, type TenantTx } from '../../platform/postgres/index.js';
+import {
+  claimSweep,
+  type Db,
+  isNotMoving,
+  type SweepClaim,
+  type TenantDb,
+  type TenantTx,
+} from '../../platform/postgres/index.js';
 import type { StorageScope } from './tables.js';
 
 /** The first day that a project's history is kept. */
@@ -108,6 +115,11 @@ export async function recordBoundary(
         or known.shown_from_day <> greatest(known.retained_from_day, excluded.shown_from_day)`;
 }
 
+/** Claims the sweep if it is due. */
+export function claimRetention(db: Db, claim: SweepClaim): Promise<boolean> {
+  return claimSweep(db, 'retention_sweep', claim);
+}
+
 /**
  * Deletes up to `limit` failed events that are no longer kept; returns their number. Events that are being reprocessed
  * are left out.
@@ -122,22 +134,6 @@ export async function deleteFailedEvents(db: Db, limit: number): Promise<number>
       limit ${limit} for update of failed skip locked))
   `.execute(db);
   return Number(numAffectedRows ?? 0n);
-}
-
-export interface SweepClaim {
-  readonly nowMs: number;
-  /** No other process starts the sweep before. */
-  readonly untilMs: number;
-  /** A sweep that is due later than this was planned by a clock that was ahead: it is due now. */
-  readonly dueMsMax: number;
-}
-
-/** Claims the sweep if it is due. */
-export async function claimSweep(db: Db, { nowMs, untilMs, dueMsMax }: SweepClaim): Promise<boolean> {
-  const { numAffectedRows } = await sql`
-    update retention_sweep set due_at_ms = ${untilMs} where due_at_ms <= ${nowMs} or due_at_ms > ${dueMsMax}
-  `.execute(db);
-  return numAffectedRows === 1n;
 }
 
 export async function finishSweep(db: Db, sweptAtMs: number, dueAtMs: number): Promise<void> {

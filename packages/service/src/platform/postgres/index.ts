@@ -53,6 +53,7 @@ export { type ClusterFiles, findCluster, restoreCluster } from './restored-clust
 export { runningEmbeddedPostgres } from './running.js';
 export { ProjectDb, type ProjectTable, ProjectTx, TenantDb, TenantTx } from './scoped-db.js';
 export { checkPostgresServer } from './server-check.js';
+export { claimSweep, type SweepClaim } from './sweep-claim.js';
 export type { Database } from './tables.js';
 export { startTemporaryPostgres, temporaryFolder } from './temporary.js';
 export { type AwaitedWork, DUE_NOW, WorkWatch } from './work-watch.js';
