@@ -11,6 +11,7 @@ export { TestArchive } from './archive.js';
 export { createTestClickHouse, type TestClickHouse } from './clickhouse.js';
 export { type CorrectedRows, correctedRows, insertCorrections, voidedRows } from './corrected-rows.js';
 export { dueAtMs } from './due.js';
+export { restoreFormerViews } from './former-views.js';
 export { passingOn, useObjectStoreKinds } from './object-store-kinds.js';
 export { openMarkedStore, S3_CREDENTIALS, TestS3 } from './object-stores.js';
 export { PipelineFixture } from './pipeline-fixture.js';

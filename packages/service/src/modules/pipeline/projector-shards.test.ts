@@ -37,7 +37,7 @@ async function rateIn(shard: number): Promise<number> {
 }
 
 async function open(): Promise<ProjectorSession> {
-  const session = await ProjectorSession.open(fixture.postgres);
+  const session = await ProjectorSession.open(fixture.postgres, async () => {});
   if (session === undefined) throw new Error('no session');
   sessions.push(session);
   return session;

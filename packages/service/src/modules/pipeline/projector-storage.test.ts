@@ -1,11 +1,13 @@
 import { readdir } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ManualClock } from '../../kernel/clock.js';
+import { outdatedViews } from '../../platform/clickhouse/index.js';
 import {
   batchRecord,
   createProject,
   createTestClickHouse,
   PipelineFixture,
+  restoreFormerViews,
   type TestClickHouse,
   type TestProject,
   testEvent,
@@ -249,6 +251,19 @@ describe('projects with tables of their own', () => {
     await running;
     expect(await left()).toEqual([{ dedicated_to: own.projectNo }]);
     expect(failures.length).toBeGreaterThan(0);
+    await projector().drain();
+    await expectProjected();
+  });
+
+  it('wait for all views of ClickHouse when some of them were replaced', async () => {
+    await rate(MIXED());
+    const suffix = `_${own.projectNo}`;
+    await restoreFormerViews(house.clickhouse, suffix);
+    const [first = '', ...others] = await outdatedViews(house.clickhouse, [suffix]);
+    await house.clickhouse.command(first);
+    await expect(projector().drain()).rejects.toThrow('until tollgate migrate has run');
+    expect(await fixture.rows('select from usage_batches where insert_group is not null')).toEqual([]);
+    for (const other of others) await house.clickhouse.command(other);
     await projector().drain();
     await expectProjected();
   });

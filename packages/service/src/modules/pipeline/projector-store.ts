@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { PoolClient } from 'pg';
+import { areViewsHalfReplaced, type ClickHouse } from '../../platform/clickhouse/index.js';
 import { fenceOf, type ProcessLease } from '../../platform/leases/index.js';
 import { DUE_NOW, lockKey, type Postgres } from '../../platform/postgres/index.js';
 import { type ArchivedRows, groupEnd } from './group-end-store.js';
@@ -53,6 +54,14 @@ export async function checkStoresMatch(stores: {
   await checkHistory({ clickhouse, hasArchive: archive !== undefined }, state, readState);
 }
 
+/** @throws Error if rows that are inserted now would be summed by former views and by those that replace them */
+export async function checkViews(clickhouse: Pick<ClickHouse, 'upToDate'>): Promise<void> {
+  if (!(await areViewsHalfReplaced(await clickhouse.upToDate([])))) return;
+  throw new Error(
+    'A process ended while it replaced the views of ClickHouse. Rows are not inserted until tollgate migrate has run, or a process starts that may change the schema.',
+  );
+}
+
 function onlyState([state]: readonly ProjectionState[]): ProjectionState {
   if (state === undefined) throw new Error('the state of the projection is missing');
   return state;
@@ -85,8 +94,15 @@ export class ProjectorSession {
     this.#db = db;
   }
 
-  /** Returns undefined while the history is rebuilt or repaired, or a projector of an earlier version is active. */
-  static async open({ pool, db }: Pick<Postgres, 'pool' | 'db'>): Promise<ProjectorSession | undefined> {
+  /**
+   * Returns undefined while the history is rebuilt or repaired, or a projector of an earlier version is active.
+   *
+   * @param check rejects if the stores do not allow a session
+   */
+  static async open(
+    { pool, db }: Pick<Postgres, 'pool' | 'db'>,
+    check: (session: ProjectorSession, state: ProjectionState) => Promise<void>,
+  ): Promise<ProjectorSession | undefined> {
     const client = await pool.connect();
     // Without a listener, a connection that breaks between two queries would end the process. The next query fails
     // anyway.
@@ -103,7 +119,11 @@ export class ProjectorSession {
     }
     if (!isLocked) return undefined;
     try {
-      if (!(await session.state()).isRebuilding) return session;
+      const state = await session.state();
+      if (!state.isRebuilding) {
+        await check(session, state);
+        return session;
+      }
     } catch (error) {
       await session.close();
       throw error;

@@ -11,7 +11,7 @@ import { USAGE_EVENT_COLUMNS } from '../usage/index.js';
 import type { ArchivedRows } from './group-end-store.js';
 import { checkHistory, type ProjectionState, recordGroup } from './history-check.js';
 import { type ProjectionStage, type ProjectorObserver, StageClock } from './observer.js';
-import { ProjectorSession, waitingBatch } from './projector-store.js';
+import { checkViews, ProjectorSession, waitingBatch } from './projector-store.js';
 import { type Spool, SpoolCorruptError } from './spool.js';
 import { chooseGroup, GroupPace, type ProjectionGroup, StorageTurns, tablesOfRows } from './turns.js';
 
@@ -99,7 +99,7 @@ class GroupProjector implements Projector {
     while (!signal.aborted) {
       this.#inHand = undefined;
       try {
-        const session = await ProjectorSession.open(this.#deps.postgres);
+        const session = await this.#open();
         if (session === undefined) {
           await pause(STANDBY_POLL_MS, signal);
           continue;
@@ -116,13 +116,12 @@ class GroupProjector implements Projector {
   }
 
   async drain(): Promise<number> {
-    const session = await ProjectorSession.open(this.#deps.postgres);
+    const session = await this.#open();
     if (session === undefined)
       throw new Error(
         'no projector may work: the history is being rebuilt or repaired, or one of an earlier version works',
       );
     try {
-      await this.#checkHistory(session, await session.state());
       let events = 0;
       for (;;) {
         const outcome = await this.#projectNext(session, Number.POSITIVE_INFINITY);
@@ -134,9 +133,15 @@ class GroupProjector implements Projector {
     }
   }
 
+  #open(): Promise<ProjectorSession | undefined> {
+    return ProjectorSession.open(this.#deps.postgres, async (session, state) => {
+      await checkViews(this.#deps.clickhouse);
+      await this.#checkHistory(session, state);
+    });
+  }
+
   async #work(session: ProjectorSession, signal: AbortSignal, onSuccess: () => void): Promise<void> {
     try {
-      await this.#checkHistory(session, await session.state());
       while (!signal.aborted) {
         const outcome = await this.#projectNext(session, performance.now());
         onSuccess();

@@ -1,46 +1,164 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { outdatedViews } from '../../platform/clickhouse/index.js';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { areViewsHalfReplaced, type ClickHouse, outdatedViews } from '../../platform/clickhouse/index.js';
 import { withAdvisoryLock } from '../../platform/postgres/index.js';
 import {
+  correctedRows,
   createTestClickHouse,
   createTestPostgres,
+  insertUsageRows,
+  restoreFormerViews,
+  stored,
   type TestClickHouse,
   type TestPostgres,
+  usageItem,
+  usageRow,
+  voidedRows,
 } from '../../testing/index.js';
 import { PROJECTOR_LOCK } from '../pipeline/index.js';
-import { provisionStorage } from '../storage/index.js';
+import type { UsageEventRow } from '../usage/index.js';
 import { replaceViews } from './view-store.js';
 
 let store: TestPostgres;
 let house: TestClickHouse;
-beforeAll(async () => {
+beforeEach(async () => {
   [store, house] = await Promise.all([createTestPostgres(), createTestClickHouse()]);
+  await house.provision(7);
+  for (const suffix of ['', ...SUFFIXES]) await restoreFormerViews(house.clickhouse, suffix);
 });
-afterAll(() => Promise.all([store.drop(), house.drop()]));
+afterEach(() => Promise.all([store.drop(), house.drop()]));
 
 const SUFFIXES = ['_7'];
-const deps = () => ({ postgres: store.postgres, clickhouse: house.clickhouse });
+/** One view is replaced and three are dropped, of two tables. */
+const CHANGES = 8;
+const deps = (clickhouse = house.clickhouse) => ({ postgres: store.postgres, clickhouse });
 const outdated = async () => (await outdatedViews(house.clickhouse, SUFFIXES)).length;
 
-test('views of earlier releases are replaced, but not while a projector works', async () => {
-  await provisionStorage(house.clickhouse, 7);
-  expect(await outdated()).toBe(0);
-  for (const suffix of ['', ...SUFFIXES]) {
-    await house.clickhouse.command(
-      `CREATE OR REPLACE MATERIALIZED VIEW usage_rollup_view${suffix} TO usage_rollup${suffix} AS
-       SELECT tenant_id, project_id, count() AS item_count FROM usage_events${suffix} GROUP BY ALL`,
-    );
-  }
-  expect(await outdated()).toBe(2);
-  await withAdvisoryLock(store.postgres, PROJECTOR_LOCK, () => replaceViews(deps(), SUFFIXES));
-  expect(await outdated()).toBe(2);
-  const denied = Object.assign(Object.create(house.clickhouse), {
-    query: house.clickhouse.query.bind(house.clickhouse),
-    insertsEnded: house.clickhouse.insertsEnded.bind(house.clickhouse),
-    command: () => Promise.reject(Object.assign(new Error('denied'), { type: 'ACCESS_DENIED' })),
+/** Returns a ClickHouse that runs some statements, and then fails. */
+function failing(statements: number, error: Error): ClickHouse {
+  let left = statements;
+  const { clickhouse } = house;
+  return Object.assign(Object.create(clickhouse), {
+    query: clickhouse.query.bind(clickhouse),
+    insertsEnded: clickhouse.insertsEnded.bind(clickhouse),
+    upToDate: clickhouse.upToDate.bind(clickhouse),
+    command: (sql: string) => (left-- > 0 ? clickhouse.command(sql) : Promise.reject(error)),
   });
-  await replaceViews({ postgres: store.postgres, clickhouse: denied }, SUFFIXES);
-  expect(await outdated()).toBe(2);
+}
+
+test('views of earlier releases are replaced, but not while a projector works, or by a user who may not', async () => {
+  expect(await outdated()).toBe(CHANGES);
+  await withAdvisoryLock(store.postgres, PROJECTOR_LOCK, () => replaceViews(deps(), SUFFIXES));
+  expect(await outdated()).toBe(CHANGES);
+  const denied = Object.assign(new Error('denied'), { type: 'ACCESS_DENIED' });
+  await replaceViews(deps(failing(0, denied)), SUFFIXES);
+  expect(await outdated()).toBe(CHANGES);
   await replaceViews(deps(), SUFFIXES);
   expect(await outdated()).toBe(0);
+});
+
+test.each([
+  `insert into usage_batches (created_at_ms, oldest_received_at_ms, event_count, item_count, byte_count, project_ids,
+     bytes, insert_group) values (0, 0, 1, 1, 1, '{}', '', 1)`,
+  `insert into tenant_moves values ('ten_1', 'mov_1', 'arriving', 0)`,
+  'update projection_state set rebuild_since_ms = 0',
+])('they stay while an insert that they began may be repeated: %s', async (begins) => {
+  await store.postgres.pool.query(begins);
+  await replaceViews(deps(), SUFFIXES);
+  expect(await outdated()).toBe(CHANGES);
+  expect(await areViewsHalfReplaced(house.clickhouse)).toBe(false);
+});
+
+test.each([1, 2, 3, 5, 7])(
+  'after an end at statement %i no rows are inserted until the rest is done',
+  async (done) => {
+    await expect(replaceViews(deps(failing(done, new Error('killed'))), SUFFIXES)).rejects.toThrow('killed');
+    expect(await areViewsHalfReplaced(house.clickhouse)).toBe(true);
+    // A projector of a release that does not check the views has begun a group since.
+    await store.postgres.pool.query('update projection_state set rebuild_since_ms = 0');
+    await replaceViews(deps(), SUFFIXES);
+    expect(await outdated()).toBe(0);
+    expect(await areViewsHalfReplaced(house.clickhouse)).toBe(false);
+  },
+);
+
+test('between the tables of two projects, each has all former views or the new one', async () => {
+  await expect(replaceViews(deps(failing(4, new Error('killed'))), SUFFIXES)).rejects.toThrow('killed');
+  expect(await areViewsHalfReplaced(house.clickhouse)).toBe(false);
+  expect(await outdated()).toBe(CHANGES / 2);
+});
+
+const COST = { ruleSetId: 'crs_1', ruleSetVersion: 1, ruleName: 'cost', amount: stored('0.004') };
+const ITEMS = [
+  usageItem(),
+  usageItem({ quantity: stored('3'), amount: stored('0.003'), cost: { ...COST, currency: 'USD' } }),
+  usageItem({ metric: 'requests', cost: { ...COST, currency: 'EUR' } }),
+  usageItem({ metric: 'requests', currency: 'EUR' }),
+  usageItem({ metric: 'storage', currency: '', unitPrice: null, amount: 0n, pricingSource: 'unpriced' }),
+  usageItem({ metric: 'storage', currency: '', amount: 0n, cost: { ...COST, currency: 'USD' } }),
+];
+
+/** Returns events as they were sent, voided, rated anew, and with a remainder. */
+function rowsOfAllKinds(): UsageEventRow[] {
+  const time = (at: number) => ({ occurredAt: 1_750_000_000 + at * 40 });
+  const [sent, voided, anew, remaining] = [0, 1, 2, 3].map((at) =>
+    usageRow({
+      ...time(at),
+      items: ITEMS,
+      dimensions: new Map([
+        ['model', `m${at % 2}`],
+        ['request', `r${at}`],
+      ]),
+      excludedDimensions: at === 3 ? ['request'] : [],
+    }),
+  ) as [UsageEventRow, UsageEventRow, UsageEventRow, UsageEventRow];
+  const remainder = usageItem({
+    source: 'correction',
+    quantity: 0n,
+    unitPrice: null,
+    amount: stored('-0.002'),
+  });
+  const second = correctedRows(remaining, { items: [...ITEMS, remainder] });
+  const third = correctedRows(second.next, { items: ITEMS });
+  const corrections = [voidedRows(voided), correctedRows(anew, { items: ITEMS.slice(1) }), second, third];
+  return [sent, voided, anew, remaining, ...corrections.flatMap(({ reversal, next }) => [reversal, next])];
+}
+
+const SUMS = [
+  'item_count',
+  'countered_item_count',
+  'compared_item_count',
+  'cost_count',
+  'quantity',
+  'amount',
+  'cost',
+].map((column) => `toString(sum(${column})) AS ${column}`);
+const sumsOf = (rollup: string) =>
+  house.clickhouse.query<Record<string, unknown>>(
+    `SELECT resolution, metric, bucket, unit, currency, hex(dimensions_hash) AS hash, any(dimensions) AS dimensions,
+       any(raw_only) AS raw_only, ${SUMS.join(', ')}, toString(min(minimum)) AS minimum, toString(max(maximum)) AS maximum,
+       min(first_seen_at) AS first_seen, max(last_seen_at) AS last_seen
+     FROM ${rollup} GROUP BY resolution, metric, bucket, unit, currency, dimensions_hash
+     ORDER BY resolution, metric, bucket, unit, currency, hash`,
+  );
+
+test('one view sums corrections, remainders and costs as the four did', async () => {
+  const rows = rowsOfAllKinds();
+  await insertUsageRows(house.clickhouse, rows, 'usage_events_7');
+  await replaceViews(deps(), SUFFIXES);
+  await insertUsageRows(house.clickhouse, rows);
+  const former = await sumsOf('usage_rollup_7');
+  expect(former.length).toBeGreaterThan(20);
+  for (const column of ['cost_count', 'countered_item_count', 'compared_item_count', 'raw_only'])
+    expect(new Set(former.map((row) => String(row[column]))).size).toBeGreaterThan(1);
+  expect(await sumsOf('usage_rollup')).toEqual(former);
+});
+
+test('the rollup gets all that a correction changes in a month at once', async () => {
+  await replaceViews(deps(), SUFFIXES);
+  await house.clickhouse.command('SYSTEM STOP MERGES usage_rollup');
+  await insertUsageRows(house.clickhouse, rowsOfAllKinds());
+  const parts = await house.clickhouse.query(
+    `SELECT name FROM system.parts WHERE database = currentDatabase() AND table = 'usage_rollup' AND active`,
+  );
+  expect(parts).toHaveLength(1);
 });

@@ -84,7 +84,7 @@ test('a project gets tables of its own that differ from the shared ones in nothi
   const [project] = await projectsOf(tenantId);
   const suffix = `_${project?.no}`;
   const own = await tables(suffix);
-  expect(own).toHaveLength(6);
+  expect(own).toHaveLength(3);
   const text = (list: { name: string; definition: string }[]) => JSON.stringify(list);
   expect(text(own).replaceAll(suffix, '')).toBe(text(await tables('')));
 });
@@ -153,9 +153,6 @@ test('what is missing is made at the next start, and what is there stays', async
   const before = await tables(suffix);
   const { clickhouse } = house;
   await clickhouse.command(`DROP TABLE usage_rollup_view${suffix} SYNC`);
-  await clickhouse.command(`DROP TABLE usage_counter_view${suffix} SYNC`);
-  await clickhouse.command(`DROP TABLE usage_cost_view${suffix} SYNC`);
-  await clickhouse.command(`DROP TABLE usage_correction_view${suffix} SYNC`);
   await clickhouse.command(`DROP TABLE usage_rollup${suffix} SYNC`);
   await clickhouse.command(`INSERT INTO usage_events${suffix} (project_id) VALUES ('prj_kept')`);
   expect(

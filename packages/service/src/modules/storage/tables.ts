@@ -11,7 +11,10 @@ export interface StorageTables {
 
 export const SHARED_TABLES: StorageTables = { events: 'usage_events', rollup: 'usage_rollup' };
 
-/** The views that fill the rollup with the rows of events; those of a project's own tables end in its suffix. */
+/**
+ * The view that fills the rollup with the rows of events, and those that did so beside it until they were replaced. The
+ * views of a project's own tables end in its suffix.
+ */
 export const ROLLUP_VIEWS = [
   'usage_rollup_view',
   'usage_counter_view',

@@ -1,7 +1,6 @@
 import { type Migration, readMigrations } from '../migration-files.js';
 import type { ClickHouse } from './port.js';
-import { replacedView } from './replaced-views.js';
-import { joinedStatements, renamed, tablesOf } from './statements.js';
+import { joinedStatements, renamed, tablesOf, viewChange, viewChanges } from './statements.js';
 
 /**
  * Creates all tables once more, empty, with names that end in `suffix`, using the statements that created the first
@@ -23,7 +22,7 @@ export async function createTableCopy(
   const existing = await columnCounts(clickhouse);
   for (const statement of joinedStatements(migrations)) {
     const copied = renamed(statement, tables, suffix);
-    const view = replacedView(copied);
+    const view = viewChange(copied)?.view;
     if (copied === statement || (view !== undefined && existing.has(view))) continue;
     await clickhouse.command(copied);
   }
@@ -37,7 +36,11 @@ export async function incompleteCopies(
   suffixes: readonly string[],
 ): Promise<string[]> {
   if (suffixes.length === 0) return [];
-  const tables = tablesOf(readMigrations('clickhouse'));
+  const migrations = readMigrations('clickhouse');
+  const dropped = new Set(
+    viewChanges(migrations).flatMap(({ view, isDropped }) => (isDropped ? [view] : [])),
+  );
+  const tables = tablesOf(migrations).filter((table) => !dropped.has(table));
   const columns = await columnCounts(clickhouse);
   const isComplete = (table: string, suffix: string) => {
     const [original, copy] = [columns.get(table), columns.get(table + suffix)];

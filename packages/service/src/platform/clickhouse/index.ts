@@ -13,7 +13,7 @@ export {
   InsertCountError,
   type QueryParams,
 } from './port.js';
-export { outdatedViews } from './replaced-views.js';
+export { areViewsHalfReplaced, outdatedViews } from './replaced-views.js';
 export { parseRows } from './rows.js';
 export { rowsUpTo } from './rows-up-to.js';
 export { connectClickHouse } from './server.js';

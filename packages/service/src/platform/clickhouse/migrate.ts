@@ -8,8 +8,7 @@ import {
 } from '../migration-files.js';
 import { createTableCopy, incompleteCopies } from './copy.js';
 import type { ClickHouse } from './port.js';
-import { replacedView } from './replaced-views.js';
-import { joinedStatements, renamed, statementsOf, tablesOf } from './statements.js';
+import { joinedStatements, renamed, statementsOf, tablesOf, viewChange } from './statements.js';
 
 /** Creates the table that records the applied migrations. */
 const CREATE_RECORD = `
@@ -106,7 +105,7 @@ async function applyAll(
 
 async function applyOne(clickhouse: ClickHouse, migration: Migration, copies: Copies): Promise<void> {
   for (const statement of statementsOf(migration)) {
-    if (replacedView(statement) === undefined) await runOnAll(clickhouse, statement, copies);
+    if (viewChange(statement) === undefined) await runOnAll(clickhouse, statement, copies);
   }
   await record(clickhouse, migration);
 }

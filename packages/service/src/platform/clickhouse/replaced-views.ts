@@ -1,21 +1,13 @@
 import { readMigrations } from '../migration-files.js';
 import type { ClickHouse } from './port.js';
-import { renamed, statementsOf, tablesOf } from './statements.js';
+import { renamed, tablesOf, viewChanges } from './statements.js';
 
-const REPLACING = /^CREATE OR REPLACE MATERIALIZED VIEW (\w+)/i;
-/** A column that the views have only since they were replaced. */
-const NEWEST_COLUMN = 'minimum';
-
-/**
- * Returns the name of the view that a statement replaces; undefined if it is no such statement. For a moment there are
- * two views then, and an insert that runs meanwhile would be counted by both.
- */
-export function replacedView(statement: string): string | undefined {
-  return REPLACING.exec(statement)?.[1];
-}
+/** A column that a replaced view has only since it was replaced. */
+const NEWEST_COLUMN = 'countered_item_count';
 
 /**
- * Returns the statements that replace the views of earlier releases. Until then rows are only summed by the old views.
+ * Returns the statements that replace and drop the views of earlier releases, in order. Until the first of them, rows
+ * are summed by the former views; between the first and the last, sums of corrected usage and of costs would be wrong.
  *
  * @param suffixes of the copies of all tables
  */
@@ -25,14 +17,38 @@ export async function outdatedViews(
 ): Promise<string[]> {
   const migrations = readMigrations('clickhouse');
   const tables = tablesOf(migrations);
-  const replacing = migrations
-    .flatMap(statementsOf)
-    .filter((statement) => replacedView(statement) !== undefined)
-    .flatMap((statement) => ['', ...suffixes].map((suffix) => renamed(statement, tables, suffix)));
-  const views = await clickhouse.query<{ table: string }>(
-    `SELECT table FROM system.columns WHERE database = currentDatabase() AND name = {column:String}`,
+  const views = await existingViews(clickhouse);
+  return ['', ...suffixes].flatMap((suffix) =>
+    viewChanges(migrations)
+      .filter(({ view, isDropped }) => (isDropped ? views.has(view + suffix) : !views.get(view + suffix)))
+      .map(({ statement }) => renamed(statement, tables, suffix)),
+  );
+}
+
+/**
+ * Returns whether the views of a table were replaced in part only, because a process died meanwhile. No rows may be
+ * inserted then.
+ */
+export async function areViewsHalfReplaced(clickhouse: Pick<ClickHouse, 'query'>): Promise<boolean> {
+  const views = await existingViews(clickhouse);
+  const changes = viewChanges(readMigrations('clickhouse'));
+  const dropped = changes.filter(({ isDropped }) => isDropped);
+  return changes
+    .filter(({ isDropped }) => !isDropped)
+    .some(({ view }) =>
+      [...views].some(([name, isReplaced]) => {
+        if (!isReplaced || !name.startsWith(view)) return false;
+        return dropped.some((former) => views.has(former.view + name.slice(view.length)));
+      }),
+    );
+}
+
+/** Returns whether each view has the newest column, by its name. */
+async function existingViews(clickhouse: Pick<ClickHouse, 'query'>): Promise<Map<string, boolean>> {
+  const views = await clickhouse.query<{ name: string; found: number }>(
+    `SELECT name, position(as_select, {column:String}) AS found FROM system.tables
+     WHERE database = currentDatabase() AND engine = 'MaterializedView'`,
     { column: NEWEST_COLUMN },
   );
-  const renewed = new Set(views.map(({ table }) => table));
-  return replacing.filter((statement) => !renewed.has(replacedView(statement) ?? ''));
+  return new Map(views.map(({ name, found }) => [name, Number(found) > 0]));
 }

@@ -28,7 +28,8 @@ test('changes of a new table are joined, up to one that modifies a column that t
 CREATE TABLE IF NOT EXISTS sums (n Int8);`,
     `ALTER TABLE t ADD COLUMN IF NOT EXISTS a Int8;\nALTER TABLE sums ADD COLUMN IF NOT EXISTS a Int8;`,
     `ALTER TABLE t\n  MODIFY COLUMN IF EXISTS n Int16;\nALTER TABLE t MODIFY COLUMN IF EXISTS a Int16;`,
-    'CREATE OR REPLACE MATERIALIZED VIEW v TO sums AS SELECT n, a FROM t;',
+    'CREATE MATERIALIZED VIEW IF NOT EXISTS w TO sums AS SELECT n FROM t;',
+    'CREATE OR REPLACE MATERIALIZED VIEW v TO sums AS SELECT n, a FROM t;\nDROP VIEW IF EXISTS w SYNC;',
   ].map((sql) => ({ name: 'step', sql }));
   expect(joinedStatements(migrations)).toEqual([
     'CREATE TABLE IF NOT EXISTS t (n Int8)',

@@ -27,6 +27,27 @@ export function tablesOf(migrations: readonly Pick<Migration, 'sql'>[]): string[
   return made.filter((name) => name?.startsWith('usage') === true) as string[];
 }
 
+/** A statement that replaces or drops a view. */
+export interface ViewChange {
+  readonly view: string;
+  readonly isDropped: boolean;
+  readonly statement: string;
+}
+
+/** Returns undefined if the statement neither replaces nor drops a view. */
+export function viewChange(statement: string): ViewChange | undefined {
+  const [, verb = '', view] = VIEW_CHANGE.exec(statement) ?? [];
+  if (view === undefined) return undefined;
+  return { view, isDropped: /^DROP/i.test(verb), statement };
+}
+
+/** Returns the last change of each view that migrations replace or drop, views that are dropped last. */
+export function viewChanges(migrations: readonly Pick<Migration, 'name' | 'sql'>[]): ViewChange[] {
+  const changes = migrations.flatMap(statementsOf).map(viewChange);
+  const last = new Map(changes.flatMap((change) => (change === undefined ? [] : [[change.view, change]])));
+  return [...last.values()].sort((a, b) => Number(a.isDropped) - Number(b.isDropped));
+}
+
 /** Returns the same statement for the copies of the tables, whose names end in the suffix. */
 export function renamed(statement: string, tables: readonly string[], suffix: string): string {
   return statement.replaceAll(new RegExp(`\\b(?:${tables.join('|')})\\b`, 'g'), `$&${suffix}`);
@@ -34,8 +55,9 @@ export function renamed(statement: string, tables: readonly string[], suffix: st
 
 /**
  * Returns fewer statements that create, from nothing, the same as all statements of the migrations: changes of a table
- * are joined, because each takes about as long as the creation, and a view that is replaced later is created once.
- * Views come last, when the tables have all their columns. If there is another kind of statement, all stay as they are.
+ * are joined, because each takes about as long as the creation, and a view that is replaced later is created once, one
+ * that is dropped not at all. Views come last, when the tables have all their columns. If there is another kind of
+ * statement, all stay as they are.
  */
 export function joinedStatements(migrations: readonly Pick<Migration, 'name' | 'sql'>[]): string[] {
   const statements = migrations.flatMap(statementsOf);
@@ -43,9 +65,11 @@ export function joinedStatements(migrations: readonly Pick<Migration, 'name' | '
   const changes: Change[] = [];
   for (const statement of statements) {
     const view = VIEW.exec(statement)?.[1];
+    const dropped = viewChange(statement)?.view;
     const change = changeOf(statement);
     if (/^CREATE TABLE\b/i.test(statement)) creations.push(statement);
     else if (view !== undefined) views.set(view, statement);
+    else if (dropped !== undefined) views.delete(dropped);
     else if (change !== undefined) joinChange(changes, change);
     else return statements;
   }
@@ -75,6 +99,7 @@ function joinChange(changes: Change[], change: Change): void {
 }
 
 const VIEW = /^CREATE (?:OR REPLACE )?(?:MATERIALIZED )?VIEW (?:IF NOT EXISTS )?(\w+)/i;
+const VIEW_CHANGE = /^(CREATE OR REPLACE MATERIALIZED VIEW|DROP VIEW IF EXISTS) (\w+)/i;
 const CHANGING = /^ALTER TABLE (\w+)\s+(?=(?:ADD|MODIFY) COLUMN\b)/i;
 const MODIFIED = /\bMODIFY COLUMN (?:IF EXISTS )?(\S+)/gi;
 const CREATED = /^CREATE (?:TABLE|MATERIALIZED VIEW|VIEW) IF NOT EXISTS (\w+)/i;
