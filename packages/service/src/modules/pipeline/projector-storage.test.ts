@@ -267,4 +267,14 @@ describe('projects with tables of their own', () => {
     await projector().drain();
     await expectProjected();
   });
+
+  it('do not wait for the tables of a project that could not be created', async () => {
+    await house.provision(999);
+    await restoreFormerViews(house.clickhouse, '_999');
+    const [first = ''] = await outdatedViews(house.clickhouse, ['_999']);
+    await house.clickhouse.command(first);
+    await rate(MIXED());
+    await projector().drain();
+    await expectProjected();
+  });
 });

@@ -54,9 +54,15 @@ export async function checkStoresMatch(stores: {
   await checkHistory({ clickhouse, hasArchive: archive !== undefined }, state, readState);
 }
 
-/** @throws Error if rows that are inserted now would be summed by former views and by those that replace them */
-export async function checkViews(clickhouse: Pick<ClickHouse, 'upToDate'>): Promise<void> {
-  if (!(await areViewsHalfReplaced(await clickhouse.upToDate([])))) return;
+/**
+ * @param suffixes of the tables of projects that have own ones
+ * @throws Error if rows that are inserted now would be summed by former views and by those that replace them
+ */
+export async function checkViews(
+  clickhouse: Pick<ClickHouse, 'upToDate'>,
+  suffixes: readonly string[],
+): Promise<void> {
+  if (!(await areViewsHalfReplaced(await clickhouse.upToDate([]), suffixes))) return;
   throw new Error(
     'A process ended while it replaced the views of ClickHouse. Rows are not inserted until tollgate migrate has run, or a process starts that may change the schema.',
   );

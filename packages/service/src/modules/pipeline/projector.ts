@@ -7,6 +7,7 @@ import type { ProcessLease } from '../../platform/leases/index.js';
 import { type AwaitedWork, isBackupUnderWay, type Postgres } from '../../platform/postgres/index.js';
 import { pause, retryPauseMs, Wakeup } from '../../platform/wakeup.js';
 import type { BlockArchive } from '../archive/index.js';
+import { dedicatedSuffixes } from '../storage/index.js';
 import { USAGE_EVENT_COLUMNS } from '../usage/index.js';
 import type { ArchivedRows } from './group-end-store.js';
 import { checkHistory, type ProjectionState, recordGroup } from './history-check.js';
@@ -134,8 +135,9 @@ class GroupProjector implements Projector {
   }
 
   #open(): Promise<ProjectorSession | undefined> {
-    return ProjectorSession.open(this.#deps.postgres, async (session, state) => {
-      await checkViews(this.#deps.clickhouse);
+    const { postgres, clickhouse } = this.#deps;
+    return ProjectorSession.open(postgres, async (session, state) => {
+      await checkViews(clickhouse, await dedicatedSuffixes(postgres));
       await this.#checkHistory(session, state);
     });
   }

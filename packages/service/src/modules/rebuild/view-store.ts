@@ -19,7 +19,7 @@ export async function replaceViews(
   await tryAdvisoryLock(postgres, PROJECTOR_LOCK, async () => {
     await clickhouse.insertsEnded();
     // Projectors insert nothing between half replaced views, so nothing that was begun by them is repeated.
-    if ((await isInsertUnfinished(postgres)) && !(await areViewsHalfReplaced(clickhouse))) return;
+    if ((await isInsertUnfinished(postgres)) && !(await areViewsHalfReplaced(clickhouse, suffixes))) return;
     try {
       for (const statement of statements) await clickhouse.command(statement);
     } catch (error) {

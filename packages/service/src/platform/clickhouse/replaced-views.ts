@@ -28,19 +28,20 @@ export async function outdatedViews(
 /**
  * Returns whether the views of a table were replaced in part only, because a process died meanwhile. No rows may be
  * inserted then.
+ *
+ * @param suffixes of the copies that can get rows: others may be left of a project that could not be created
  */
-export async function areViewsHalfReplaced(clickhouse: Pick<ClickHouse, 'query'>): Promise<boolean> {
+export async function areViewsHalfReplaced(
+  clickhouse: Pick<ClickHouse, 'query'>,
+  suffixes: readonly string[],
+): Promise<boolean> {
   const views = await existingViews(clickhouse);
   const changes = viewChanges(readMigrations('clickhouse'));
-  const dropped = changes.filter(({ isDropped }) => isDropped);
-  return changes
-    .filter(({ isDropped }) => !isDropped)
-    .some(({ view }) =>
-      [...views].some(([name, isReplaced]) => {
-        if (!isReplaced || !name.startsWith(view)) return false;
-        return dropped.some((former) => views.has(former.view + name.slice(view.length)));
-      }),
-    );
+  return ['', ...suffixes].some(
+    (suffix) =>
+      changes.some(({ view, isDropped }) => !isDropped && views.get(view + suffix)) &&
+      changes.some(({ view, isDropped }) => isDropped && views.has(view + suffix)),
+  );
 }
 
 /** Returns whether each view has the newest column, by its name. */
