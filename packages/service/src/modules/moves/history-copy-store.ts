@@ -1,4 +1,5 @@
 import {
+  areViewsHalfReplaced,
   type ClickHouse,
   type ClickHouseReader,
   columnList,
@@ -6,7 +7,7 @@ import {
   identifier,
   literal,
 } from '../../platform/clickhouse/index.js';
-import { OWN_ROWS, ROLLUP_VIEWS, type StorageScope, storageTables } from '../storage/index.js';
+import { OWN_ROWS, ROLLUP_VIEWS, type StorageScope, storageTables, tableSuffix } from '../storage/index.js';
 import { ITEM_SIGN, SIGN, USAGE_EVENT_COLUMNS } from '../usage/index.js';
 
 /** Upper bounds of one unit; a unit contains at least the events of one batch, even if they exceed the bounds. */
@@ -69,6 +70,21 @@ export async function exportUnit(
     `SELECT ${columns} FROM ${storageTables(scope).events} WHERE ${OWN_ROWS} AND ${IN_UNIT}`,
     { ...paramsOf(scope), from: unit.fromMs, to: unit.toMs },
   );
+}
+
+/**
+ * Returns false while views are replaced in part. Those of all projects count, because their replacement then goes on
+ * although a unit may be stored in part.
+ *
+ * @param suffixes of the tables of projects that have own ones; those of the arriving project may be missing
+ */
+export async function mayImportUnits(
+  clickhouse: ClickHouse,
+  { projectNo }: StorageScope,
+  suffixes: readonly string[],
+): Promise<boolean> {
+  const reader = await clickhouse.upToDate([]);
+  return !(await areViewsHalfReplaced(reader, [...suffixes, tableSuffix(projectNo)]));
 }
 
 /**

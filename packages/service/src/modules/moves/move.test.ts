@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { outdatedViews } from '../../platform/clickhouse/index.js';
 import { transaction } from '../../platform/postgres/index.js';
-import { insertUsageRows, usageItem, usageRow } from '../../testing/index.js';
+import { insertUsageRows, restoreFormerViews, usageItem, usageRow } from '../../testing/index.js';
 import { archiveForeignRows } from '../archive/index.js';
 import { isServed } from '../tenancy/index.js';
 import type { MoveSource } from './moving.js';
@@ -208,4 +209,19 @@ it('continues after a process was killed at any step of the copy', async () => {
     break;
   }
   for (const table of tenantTables()) expect(await rowsIn(b, table)).toEqual(await rowsIn(a, table));
+});
+
+it('waits while views of the target are replaced in part', async () => {
+  await source.begin('ten_1', 'm1');
+  await target.begin('ten_1', 'm1');
+  const { clickhouse } = b.history;
+  await restoreFormerViews(clickhouse);
+  const [first = '', ...others] = await outdatedViews(clickhouse, []);
+  await clickhouse.command(first);
+  await expect(cells.copyAll()).rejects.toThrow('run tollgate migrate');
+  expect(await clickhouse.query('SELECT count() AS events FROM usage_events')).toEqual([{ events: '0' }]);
+  for (const other of others) await clickhouse.command(other);
+  await source.drain('ten_1', 'm1');
+  await source.freeze('ten_1', 'm1');
+  expect(await target.finish('ten_1', 'm1')).toEqual([]);
 });

@@ -1,6 +1,7 @@
 import { transaction } from '../../platform/postgres/index.js';
 import { archiveForeignRows } from '../archive/index.js';
-import { digestHistory, type HistoryUnit, importUnit } from './history-copy-store.js';
+import { dedicatedSuffixes } from '../storage/index.js';
+import { digestHistory, type HistoryUnit, importUnit, mayImportUnits } from './history-copy-store.js';
 import {
   describeMove,
   type MoveDeps,
@@ -210,6 +211,8 @@ export class TenantCopy {
       await this.#write(async (tx) => {
         if (!(await states.holdHistory(tx)))
           refuseStep('The history of this cell is being rebuilt or repaired: try later.');
+        if (!(await mayImportUnits(clickhouse, scope, await dedicatedSuffixes({ db: tx }))))
+          refuseStep('The views of ClickHouse are replaced in part: run tollgate migrate in this cell.');
         const eventCount = await importUnit(clickhouse, scope, bytes, { unit, token });
         const recordInArchive = await archiveForeignRows(archive, {
           project: scope,

@@ -16,7 +16,7 @@ export { HistoryMismatchError, recordGroup } from './history-check.js';
 export type { BatchStage, PipelineObserver, ProjectorObserver, SegmentNews } from './observer.js';
 export { measureProjection } from './projection-metrics.js';
 export { createProjector, type OwnedShards, type Projector, type ProjectorDeps } from './projector.js';
-export { checkStoresMatch, GROUP_LOCK, PROJECTOR_LOCK } from './projector-store.js';
+export { checkStoresMatch, checkViews, GROUP_LOCK, PROJECTOR_LOCK } from './projector-store.js';
 export { BatchRules, NOT_PUBLISHED, type RuleVersionSource } from './rating.js';
 export { createRollupDimensions } from './rollup-dimensions.js';
 export {

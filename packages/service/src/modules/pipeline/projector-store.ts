@@ -55,6 +55,8 @@ export async function checkStoresMatch(stores: {
 }
 
 /**
+ * Everything that inserts rows checks the views before, while it holds the lock of the projectors.
+ *
  * @param suffixes of the tables of projects that have own ones
  * @throws Error if rows that are inserted now would be summed by former views and by those that replace them
  */

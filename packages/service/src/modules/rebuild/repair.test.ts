@@ -1,7 +1,8 @@
 import { readdir, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { insertUsageRows, usageItem, usageRow } from '../../testing/index.js';
+import { outdatedViews } from '../../platform/clickhouse/index.js';
+import { insertUsageRows, restoreFormerViews, usageItem, usageRow } from '../../testing/index.js';
 import { ArchiveDamagedError } from '../archive/index.js';
 import { HistoryFixture } from './rebuild.testing.js';
 import { repairHistory } from './repair.js';
@@ -55,6 +56,19 @@ describe('a repair', () => {
     expect(await fixture.contents()).toEqual(before);
     expect(await fixture.project()).toBe(2);
     expect(await fixture.verifyStatus()).toBe('equal');
+  });
+
+  it('inserts nothing while views are replaced in part', async () => {
+    const { clickhouse } = fixture.house;
+    const own = `_${fixture.own.projectNo}`;
+    await restoreFormerViews(clickhouse, own);
+    const [first = '', ...others] = await outdatedViews(clickhouse, [own]);
+    await command(first);
+    await command(`TRUNCATE TABLE usage_events${own}`);
+    await expect(repair()).rejects.toThrow('until tollgate migrate has run');
+    for (const other of others) await command(other);
+    expect(await repair()).toMatchObject({ months: 3 });
+    expect(await fixture.contents()).toEqual(before);
   });
 
   it('takes out the rows and tables of projects that PostgreSQL does not know', async () => {

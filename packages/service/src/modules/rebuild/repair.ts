@@ -7,7 +7,7 @@ import {
   removeRows,
   withScratchTable,
 } from '../archive/index.js';
-import { tablesOfRows } from '../pipeline/index.js';
+import { checkViews, tablesOfRows } from '../pipeline/index.js';
 import { dropMonth, firstKeptDays, monthOfDay, monthsOf, projectsWithOwnTables } from '../storage/index.js';
 import { differingDays, type ProjectDays } from '../verify/index.js';
 import {
@@ -57,6 +57,7 @@ export async function repairHistory(deps: RebuildDeps, options: RebuildOptions =
 async function findDamage(deps: ArchivedDeps, options: RebuildOptions): Promise<DamagedMonths[]> {
   const { postgres, clickhouse, clock, log } = deps;
   const suffixes = await ownSuffixes(postgres);
+  await checkViews(clickhouse, suffixes);
   if (!(await store.hasMovingTenant(postgres))) await dropForeignTables(clickhouse, suffixes);
   await completeTables(clickhouse, suffixes);
   await removeRows(deps, await firstKeptDays(postgres.db, clock.nowMs()));

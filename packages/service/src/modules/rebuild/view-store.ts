@@ -18,7 +18,7 @@ export async function replaceViews(
   if (statements.length === 0) return;
   await tryAdvisoryLock(postgres, PROJECTOR_LOCK, async () => {
     await clickhouse.insertsEnded();
-    // Projectors insert nothing between half replaced views, so nothing that was begun by them is repeated.
+    // Nothing is inserted between half replaced views, so nothing that was begun by them is repeated.
     if ((await isInsertUnfinished(postgres)) && !(await areViewsHalfReplaced(clickhouse, suffixes))) return;
     try {
       for (const statement of statements) await clickhouse.command(statement);
