@@ -81,6 +81,19 @@ test.each([1, 2, 3, 5, 7])(
   },
 );
 
+test('a process that has lost the lock of the projectors changes nothing more', async () => {
+  const endSession = `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and granted
+    and database = (select oid from pg_database where datname = current_database())`;
+  const losing = Object.assign(failing(CHANGES, new Error('unused')), {
+    command: async (sql: string) => {
+      await house.clickhouse.command(sql);
+      await store.postgres.pool.query(endSession);
+    },
+  });
+  await expect(replaceViews(deps(losing), SUFFIXES)).rejects.toThrow();
+  expect(await outdated()).toBe(CHANGES - 1);
+});
+
 test('between the tables of two projects, each has all former views or the new one', async () => {
   await expect(replaceViews(deps(failing(4, new Error('killed'))), SUFFIXES)).rejects.toThrow('killed');
   expect(await areViewsHalfReplaced(house.clickhouse, SUFFIXES)).toBe(false);

@@ -16,12 +16,16 @@ export async function replaceViews(
 ): Promise<void> {
   const statements = await outdatedViews(clickhouse, suffixes);
   if (statements.length === 0) return;
-  await tryAdvisoryLock(postgres, PROJECTOR_LOCK, async () => {
+  await tryAdvisoryLock(postgres, PROJECTOR_LOCK, async (holder) => {
     await clickhouse.insertsEnded();
     // Nothing is inserted between half replaced views, so nothing that was begun by them is repeated.
     if ((await isInsertUnfinished(postgres)) && !(await areViewsHalfReplaced(clickhouse, suffixes))) return;
     try {
-      for (const statement of statements) await clickhouse.command(statement);
+      for (const statement of statements) {
+        // Rejects if the connection was lost while this process was frozen: projectors may work again.
+        await holder.query('select');
+        await clickhouse.command(statement);
+      }
     } catch (error) {
       if ((error as { type?: unknown }).type !== 'ACCESS_DENIED') throw error;
     }
