@@ -1,12 +1,13 @@
 import { type Migration, readMigrations } from '../migration-files.js';
 import type { ClickHouse } from './port.js';
-import { joinedStatements, renamed, tablesOf, viewChange, viewChanges } from './statements.js';
+import { copiesWithFormerViews } from './replaced-views.js';
+import { joinedStatements, renamed, statementsOf, tablesOf, viewChange, viewChanges } from './statements.js';
 
 /**
  * Creates all tables once more, empty, with names that end in `suffix`, using the statements that created the first
  * ones, so that they are equal. A newer release may already have changed those: its statements are in the record of
  * migrations. A repeated call creates what is missing, and leaves existing views as they are, because rows may arrive
- * meanwhile.
+ * meanwhile: where one of them is of an earlier release, the views beside it are created, too.
  */
 export async function createTableCopy(
   clickhouse: Pick<ClickHouse, 'command' | 'query'>,
@@ -20,10 +21,11 @@ export async function createTableCopy(
   const migrations = [...known, ...newer];
   const tables = tablesOf(migrations);
   const existing = await columnCounts(clickhouse);
-  for (const statement of joinedStatements(migrations)) {
+  const isFormer = (await copiesWithFormerViews(clickhouse, [suffix])).has(suffix);
+  for (const statement of isFormer ? migrations.flatMap(statementsOf) : joinedStatements(migrations)) {
     const copied = renamed(statement, tables, suffix);
     const view = viewChange(copied)?.view;
-    if (copied === statement || (view !== undefined && existing.has(view))) continue;
+    if (copied === statement || (view !== undefined && (isFormer || existing.has(view)))) continue;
     await clickhouse.command(copied);
   }
 }
@@ -40,13 +42,14 @@ export async function incompleteCopies(
   const dropped = new Set(
     viewChanges(migrations).flatMap(({ view, isDropped }) => (isDropped ? [view] : [])),
   );
-  const tables = tablesOf(migrations).filter((table) => !dropped.has(table));
   const columns = await columnCounts(clickhouse);
+  const former = await copiesWithFormerViews(clickhouse, suffixes);
   const isComplete = (table: string, suffix: string) => {
     const [original, copy] = [columns.get(table), columns.get(table + suffix)];
-    return copy !== undefined && (original === undefined || isView(table) || copy >= original);
+    if (copy === undefined) return dropped.has(table) && !former.has(suffix);
+    return original === undefined || isView(table) || copy >= original;
   };
-  return suffixes.filter((suffix) => !tables.every((table) => isComplete(table, suffix)));
+  return suffixes.filter((suffix) => !tablesOf(migrations).every((table) => isComplete(table, suffix)));
 }
 
 /** Views of earlier releases have fewer columns until they are replaced. */

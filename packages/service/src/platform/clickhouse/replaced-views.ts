@@ -44,6 +44,18 @@ export async function areViewsHalfReplaced(
   );
 }
 
+/** Returns the suffixes of the copies whose rows are summed by the views of an earlier release. */
+export async function copiesWithFormerViews(
+  clickhouse: Pick<ClickHouse, 'query'>,
+  suffixes: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const views = await existingViews(clickhouse);
+  const changes = viewChanges(readMigrations('clickhouse'));
+  const isFormer = (suffix: string) =>
+    changes.some(({ view, isDropped }) => !isDropped && views.get(view + suffix) === false);
+  return new Set(suffixes.filter(isFormer));
+}
+
 /** Returns whether each view has the newest column, by its name. */
 async function existingViews(clickhouse: Pick<ClickHouse, 'query'>): Promise<Map<string, boolean>> {
   const views = await clickhouse.query<{ name: string; found: number }>(

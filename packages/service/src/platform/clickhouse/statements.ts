@@ -41,7 +41,7 @@ export function viewChange(statement: string): ViewChange | undefined {
   return { view, isDropped: /^DROP/i.test(verb), statement };
 }
 
-/** Returns the last change of each view that migrations replace or drop, views that are dropped last. */
+/** Returns the last change of each view that migrations replace or drop. Views that are replaced come first. */
 export function viewChanges(migrations: readonly Pick<Migration, 'name' | 'sql'>[]): ViewChange[] {
   const changes = migrations.flatMap(statementsOf).map(viewChange);
   const last = new Map(changes.flatMap((change) => (change === undefined ? [] : [[change.view, change]])));

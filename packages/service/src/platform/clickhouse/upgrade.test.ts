@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestClickHouse, type TestClickHouse } from '../../testing/index.js';
 import { readMigrations } from '../migration-files.js';
-import { createTableCopy } from './copy.js';
+import { createTableCopy, incompleteCopies } from './copy.js';
 import { applyClickHouseMigrations } from './migrate.js';
 import { outdatedViews } from './replaced-views.js';
 import { renamed, statementsOf, tablesOf } from './statements.js';
@@ -155,6 +155,25 @@ test('repeats each statement of an interrupted migration', async () => {
     'ALTER TABLE schema_migrations DELETE WHERE version > 1 SETTINGS mutations_sync = 2',
   );
   expect(await applyClickHouseMigrations(clickhouse, undefined, ['_7'])).toEqual(MIGRATIONS.slice(1));
+});
+
+test('tables of a project that were made during an upgrade get the views beside the former one', async () => {
+  const { clickhouse } = store;
+  await downgrade(store, 8);
+  const viewsOf = (suffix: string) =>
+    clickhouse.query(
+      `SELECT replaceAll(name, {suffix:String}, '') AS view FROM system.tables
+       WHERE database = currentDatabase() AND match(name, {pattern:String}) ORDER BY view`,
+      { suffix, pattern: `_view${suffix}$` },
+    );
+  for (const view of ['usage_cost_view_7', 'usage_correction_view_7'])
+    await clickhouse.command(`DROP VIEW ${view} SYNC`);
+  await applyClickHouseMigrations(clickhouse, undefined, ['_7']);
+  expect(await viewsOf('_7')).toEqual(await viewsOf(''));
+  expect(await incompleteCopies(clickhouse, ['_7'])).toEqual([]);
+  for (const statement of await outdatedViews(clickhouse, ['_7'])) await clickhouse.command(statement);
+  expect(await viewsOf('_7')).toEqual([{ view: 'usage_rollup_view' }]);
+  expect(await incompleteCopies(clickhouse, ['_7'])).toEqual([]);
 });
 
 test('a new store is like one that was upgraded step by step, with views that were replaced', async () => {
