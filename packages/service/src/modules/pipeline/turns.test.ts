@@ -1,38 +1,48 @@
 import { describe, expect, it } from 'vitest';
-import { waitFor } from '../../testing/index.js';
-import { ClaimTurns, GroupPace, measureUse, type RowStorage, StorageTurns, USE_WINDOW_MS } from './turns.js';
+import {
+  ClaimTurns,
+  GroupPace,
+  measureShare,
+  type RowStorage,
+  SHARE_WINDOW_MS,
+  StorageTurns,
+  threadMs,
+} from './turns.js';
 
 it.each([
-  ['calm', 0.6, [1, 4_999, 5_000, 9_999, 10_000], [250, 250, 400, 400, 0]],
-  ['busy', 0.61, [1, 4_999, 10_000, 29_999, 30_000], [1_200, 1_200, 1_200, 1_200, 0]],
-])('a %s thread lets groups wait for each other', (_what, use, sizes, intervalsMs) => {
-  const pace = new GroupPace(() => use);
+  ['calm', 0.6, 0.75, [1, 4_999, 5_000, 9_999, 10_000], [250, 250, 400, 400, 0]],
+  ['crowded', 0.6, 0.76, [1, 4_999, 10_000, 29_999, 30_000], [500, 500, 500, 500, 0]],
+  ['busy', 0.61, 0.76, [1, 4_999, 10_000, 29_999, 30_000], [1_200, 1_200, 1_200, 1_200, 0]],
+])('on a %s process groups wait for each other', (_what, ofThread, ofProcessors, sizes, intervalsMs) => {
+  const pace = new GroupPace(
+    () => ofThread,
+    () => ofProcessors,
+  );
   expect(sizes.map((size) => pace.intervalMs(size))).toEqual(intervalsMs);
 });
 
-it('the use of a thread is that of the last whole window', async () => {
-  let nowMs = 0;
-  const use = measureUse(() => nowMs);
-  work(20);
-  nowMs = USE_WINDOW_MS - 1;
-  expect(use()).toBe(0);
-  nowMs = USE_WINDOW_MS;
-  const working = use();
-  expect(working).toBeGreaterThan(0);
-  expect(working).toBeLessThanOrEqual(1);
-  const before = performance.eventLoopUtilization();
-  const useSince = () => performance.eventLoopUtilization(before).utilization;
-  await waitFor(() => useSince() < working / 2, { what: 'a rest of the thread' });
-  nowMs = 2 * USE_WINDOW_MS - 1;
-  expect(use()).toBe(working);
-  nowMs = 2 * USE_WINDOW_MS;
-  expect(use()).toBeLessThan(working);
+it('a share is that of the last whole window', () => {
+  let [nowMs, busyMs] = [0, 100];
+  const share = measureShare(
+    () => busyMs,
+    () => nowMs,
+  );
+  [nowMs, busyMs] = [SHARE_WINDOW_MS - 1, 900];
+  expect(share()).toBe(0);
+  [nowMs, busyMs] = [SHARE_WINDOW_MS, 1_100];
+  expect(share()).toBe(1_000 / SHARE_WINDOW_MS);
+  [nowMs, busyMs] = [2 * SHARE_WINDOW_MS - 1, 4_000];
+  expect(share()).toBe(1_000 / SHARE_WINDOW_MS);
+  [nowMs, busyMs] = [2 * SHARE_WINDOW_MS, 1_600];
+  expect(share()).toBe(500 / SHARE_WINDOW_MS);
 });
 
-function work(forMs: number): void {
+it('the busy time of a thread grows while it works', () => {
+  const before = threadMs();
   const startMs = performance.now();
-  while (performance.now() - startMs < forMs);
-}
+  while (performance.now() - startMs < 20);
+  expect(threadMs() - before).toBeGreaterThanOrEqual(10);
+});
 
 const EVERYBODY: readonly RowStorage[] = [7, null, 3];
 

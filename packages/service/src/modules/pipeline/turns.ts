@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { pause, Wakeup } from '../../platform/wakeup.js';
 import { SHARED_TABLES, type StorageTables, storageTables } from '../storage/index.js';
@@ -26,6 +27,13 @@ const CALM: readonly Pace[] = [
   { events: 10_000, intervalMs: 400 },
 ];
 /**
+ * While little of the processors is left, fewer inserts leave more to everything else, for example to a correction. An
+ * event still is in the history within about a second.
+ */
+const CROWDED: readonly Pace[] = [{ events: 30_000, intervalMs: 500 }];
+/** Half of the full load uses less of the processors than this. */
+const CROWDED_SHARE = 0.75;
+/**
  * When single events keep the thread busy that accepts them, inserts can wait: a third of the inserts takes half the
  * time.
  */
@@ -33,7 +41,7 @@ const BUSY: readonly Pace[] = [{ events: 30_000, intervalMs: 1_200 }];
 /** Batches at the full load use less of the thread than this, on average. */
 const BUSY_SHARE = 0.6;
 /** A few consecutive batches keep the thread busy for some tenths of a second at any load. */
-export const USE_WINDOW_MS = 5_000;
+export const SHARE_WINDOW_MS = 5_000;
 
 /**
  * Corrections write several thousand rows at a time, as fast as they can. As long as no other rows of the storage wait,
@@ -47,32 +55,53 @@ const CORRECTIONS_LOOK_MS = 100;
 /** How soon one group may follow another. */
 export class GroupPace {
   readonly #useOfThread: () => number;
+  readonly #useOfProcessors: () => number;
 
-  /** @param useOfThread share of the last window in which this thread was busy */
-  constructor(useOfThread: () => number = measureUse()) {
+  /**
+   * @param useOfThread share of the last window in which this thread was busy
+   * @param useOfProcessors share of the processors that this process used in the last window
+   */
+  constructor(
+    useOfThread: () => number = measureShare(threadMs),
+    useOfProcessors: () => number = measureShare(processMs),
+  ) {
     this.#useOfThread = useOfThread;
+    this.#useOfProcessors = useOfProcessors;
   }
 
   /** Returns how long after the start of a group of `events` events the next one of its storage may start. */
   intervalMs(events: number): number {
-    const paces = this.#useOfThread() > BUSY_SHARE ? BUSY : CALM;
+    const isCrowded = this.#useOfProcessors() > CROWDED_SHARE;
+    const paces = this.#useOfThread() > BUSY_SHARE ? BUSY : isCrowded ? CROWDED : CALM;
     return paces.find((pace) => events < pace.events)?.intervalMs ?? 0;
   }
 }
 
+/** Returns for how long this thread has been busy. */
+export function threadMs(): number {
+  return performance.eventLoopUtilization().active;
+}
+
+function processMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000 / availableParallelism();
+}
+
 /**
- * Returns a function that returns the share of the last window in which this thread was busy; 0 before the first window
- * has ended. A window ends with the first call after its time.
+ * Returns a function that returns the busy share of the last window; 0 before the first window has ended. A window ends
+ * with the first call after its time.
+ *
+ * @param busyMs returns the busy time until now
  */
-export function measureUse(nowMs: () => number = () => performance.now()): () => number {
-  let start = { atMs: nowMs(), use: performance.eventLoopUtilization() };
+export function measureShare(busyMs: () => number, nowMs = () => performance.now()): () => number {
+  let start = { atMs: nowMs(), busyMs: busyMs() };
   let share = 0;
   return () => {
     const atMs = nowMs();
-    if (atMs - start.atMs < USE_WINDOW_MS) return share;
-    const use = performance.eventLoopUtilization();
-    share = performance.eventLoopUtilization(use, start.use).utilization;
-    start = { atMs, use };
+    if (atMs - start.atMs < SHARE_WINDOW_MS) return share;
+    const end = { atMs, busyMs: busyMs() };
+    share = (end.busyMs - start.busyMs) / (end.atMs - start.atMs);
+    start = end;
     return share;
   };
 }
