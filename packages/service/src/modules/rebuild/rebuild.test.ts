@@ -39,6 +39,7 @@ function methodsOf(clickhouse: ClickHouse): ClickHouse {
     command: clickhouse.command.bind(clickhouse),
     upToDate: clickhouse.upToDate.bind(clickhouse),
     systemTable: clickhouse.systemTable.bind(clickhouse),
+    reachesAll: clickhouse.reachesAll.bind(clickhouse),
     insertsEnded: clickhouse.insertsEnded.bind(clickhouse),
     close: async () => {},
     insertRows: clickhouse.insertRows.bind(clickhouse),

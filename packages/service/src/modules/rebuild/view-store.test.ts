@@ -13,6 +13,7 @@ import {
   usageItem,
   usageRow,
   voidedRows,
+  waitFor,
 } from '../../testing/index.js';
 import { PROJECTOR_LOCK } from '../pipeline/index.js';
 import type { UsageEventRow } from '../usage/index.js';
@@ -41,6 +42,7 @@ function failing(statements: number, error: Error): ClickHouse {
     query: clickhouse.query.bind(clickhouse),
     insertsEnded: clickhouse.insertsEnded.bind(clickhouse),
     upToDate: clickhouse.upToDate.bind(clickhouse),
+    reachesAll: clickhouse.reachesAll.bind(clickhouse),
     command: (sql: string) => (left-- > 0 ? clickhouse.command(sql) : Promise.reject(error)),
   });
 }
@@ -92,6 +94,29 @@ test('a process that has lost the lock of the projectors changes nothing more', 
   });
   await expect(replaceViews(deps(losing), SUFFIXES)).rejects.toThrow();
   expect(await outdated()).toBe(CHANGES - 1);
+});
+
+test('the rest is also done when a projector checks the views at this moment', async () => {
+  await expect(replaceViews(deps(failing(1, new Error('killed'))), SUFFIXES)).rejects.toThrow('killed');
+  let queries = 0;
+  const query: ClickHouse['query'] = (...asked) => {
+    queries++;
+    return house.clickhouse.query(...asked);
+  };
+  const clickhouse = Object.assign(failing(CHANGES, new Error('killed')), { query });
+  const replacing = await withAdvisoryLock(store.postgres, PROJECTOR_LOCK, async () => {
+    const started = replaceViews(deps(clickhouse), SUFFIXES);
+    await waitFor(() => queries >= 2);
+    return [started];
+  });
+  await Promise.all(replacing);
+  expect(await outdated()).toBe(0);
+});
+
+test('they stay while a replica is away', async () => {
+  const clickhouse = Object.assign(failing(CHANGES, new Error('away')), { reachesAll: async () => false });
+  await replaceViews(deps(clickhouse), SUFFIXES);
+  expect(await outdated()).toBe(CHANGES);
 });
 
 test('between the tables of two projects, each has all former views or the new one', async () => {

@@ -108,6 +108,7 @@ describe('a replica of a cluster', () => {
     expect(await parts(replica)).toEqual([{ table: 'here', rows: '2' }]);
     expect(await parts(replica)).toEqual(await parts(empty));
     expect(await replica.query(`SELECT table FROM ${replica.systemTable('mutations')}`)).toEqual([]);
+    expect([await empty.reachesAll(), await replica.reachesAll()]).toEqual([true, false]);
   });
 
   test('fetches what it lacks before an up-to-date read, and not before others', async () => {

@@ -197,6 +197,10 @@ class EmbeddedClickHouse implements ClickHouse {
     return ownSystemTable(name);
   }
 
+  async reachesAll(): Promise<boolean> {
+    return true;
+  }
+
   async command(sql: string, params: QueryParams = {}): Promise<void> {
     await this.#inLine('inserting', () => this.#inserting.command({ query: sql, query_params: params }));
     // The engine creates its threads with the first table. Commands are rare, and each start begins with one.

@@ -65,6 +65,10 @@ export class FailoverClickHouse implements ClickHouse {
     return this.#current.systemTable(name);
   }
 
+  reachesAll(): Promise<boolean> {
+    return this.#run((replica) => replica.reachesAll());
+  }
+
   async close(): Promise<void> {
     await Promise.all(this.#replicas.map((replica) => replica.close()));
   }

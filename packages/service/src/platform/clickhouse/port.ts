@@ -27,6 +27,9 @@ export interface ClickHouse extends ClickHouseReader {
   /** Returns text for FROM: the rows of a system table about this database, of all replicas that can be reached. */
   systemTable(name: SystemTable): string;
 
+  /** Returns whether all replicas can be reached now, so that a statement changes the tables of all of them. */
+  reachesAll(): Promise<boolean>;
+
   /**
    * Runs one statement that returns no rows. It is written for a single server; on a cluster, all replicas do it.
    *

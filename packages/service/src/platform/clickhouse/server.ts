@@ -32,6 +32,7 @@ import {
   identifier,
   insertInto,
   insertSettings,
+  literal,
   ownSystemTable,
   querySettings,
   quorumSettings,
@@ -173,6 +174,17 @@ class ServerClickHouse implements ClickHouse {
   systemTable(name: SystemTable): string {
     const { cluster, database } = this.#connections;
     return cluster === undefined ? ownSystemTable(name) : systemTableOfAll(name, cluster, database);
+  }
+
+  async reachesAll(): Promise<boolean> {
+    const { cluster } = this.#connections;
+    if (cluster === undefined) return true;
+    try {
+      await this.query(`SELECT 1 FROM clusterAllReplicas(${literal(cluster.name)}, system.one)`);
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   async command(sql: string, params: QueryParams = {}): Promise<void> {
