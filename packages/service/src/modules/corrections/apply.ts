@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { present } from '../../kernel/present.js';
 import type { ProjectDb, Tx } from '../../platform/postgres/index.js';
 import { type CorrectedEvent, type FailedEvent, takeFailedEvents } from '../pipeline/index.js';
@@ -6,7 +7,7 @@ import { ChangedEventError } from './changed-event.js';
 import { idOf, type OpenCorrection, type StepResult } from './correction.js';
 import { type EngineDeps, type PartInStep, revisionOf } from './engine.js';
 import { decodeOutcomes, voided, withOutcome } from './outcome.js';
-import { partStep } from './part-step.js';
+import { partStep, TURN_EVENTS } from './part-step.js';
 import * as parts from './part-store.js';
 
 /** Applies the next part of a correction, exactly as it was planned. */
@@ -35,6 +36,7 @@ async function plannedEvents(
   const outcomes = action === 'void' ? undefined : await decodeOutcomes(encoded);
   const events: CorrectedEvent[] = [];
   for (const [index, eventId] of ids.entries()) {
+    if (index % TURN_EVENTS === TURN_EVENTS - 1) await nextTurn();
     const former = revisions.latest(eventId);
     if (former === undefined) throw stale(`The event evt_${eventId} is not kept any more.`);
     const planned = present(formerRevisions[index], 'the revision of a planned event');

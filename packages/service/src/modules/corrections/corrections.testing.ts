@@ -37,12 +37,12 @@ import { registerExportRoutes, registerUsageRoutes, UsageBlock } from '../usage/
 import { verifyUsage } from '../verify/index.js';
 import { type Death, dyingPostgres, KilledError } from './death.testing.js';
 import {
+  type AdvanceDeps,
   advanceCorrections,
   Corrections,
   createCorrectionJob,
   readAuthors,
   registerCorrectionRoutes,
-  type StepDeps,
 } from './index.js';
 
 export type Storage = 'shared' | 'dedicated';
@@ -59,7 +59,7 @@ export class CorrectionsFixture {
   partEvents = 3;
   partsPerStep = 2;
   eventsMax: number | undefined;
-  readonly #engine: Omit<StepDeps, 'postgres' | 'block' | 'partEvents' | 'partsPerStep' | 'eventsMax'>;
+  readonly #engine: Omit<AdvanceDeps, 'postgres' | 'block' | 'partEvents' | 'partsPerStep' | 'eventsMax'>;
   readonly #workerDeps: Omit<Parameters<typeof createPipelineWorker>[0], 'postgres'>;
   readonly #worker: PipelineWorker;
   readonly #projector: Projector;

@@ -1,27 +1,19 @@
-import type { Clock } from '../../kernel/clock.js';
 import { present } from '../../kernel/present.js';
-import { type Postgres, ProjectDb, type Tx, transaction } from '../../platform/postgres/index.js';
+import { ProjectDb, type Tx, transaction } from '../../platform/postgres/index.js';
 import type { CorrectedEvent, CorrectedRowsDeps } from '../pipeline/index.js';
-import { type BlockReader, ProjectHistory, storageTables, type UsageHistory } from '../storage/index.js';
 import type { UsageEventRow } from '../usage/index.js';
 import { type OpenCorrection, StepTakenError, type StoredCorrection } from './correction.js';
 import { lockCorrection } from './correction-store.js';
 import type { CorrectionPart } from './part-store.js';
 import type { CorrectionRatingDeps } from './rating.js';
+import type { StepRows, StepRowsDeps } from './step-rows.js';
 
-export interface EngineDeps extends CorrectionRatingDeps, CorrectedRowsDeps {
-  readonly postgres: Postgres;
-  /** On a cluster, a replica may lack rows for a moment: to plan without them would be wrong. */
-  readonly clickhouse: {
-    upToDate(tables: readonly string[]): Promise<BlockReader>;
-  };
-  readonly history: UsageHistory;
-  readonly clock: Clock;
+export interface EngineDeps extends CorrectionRatingDeps, CorrectedRowsDeps, StepRowsDeps {
+  /** Reads the rows of a step. */
+  readonly rows: StepRows;
   /** Called after each commit that left rows for ClickHouse. */
   readonly onCommitted: () => void;
-  /** Overrides for tests. */
-  readonly partEvents?: number;
-  readonly partsPerStep?: number;
+  /** Overrides a bound for tests. */
   readonly eventsMax?: number;
 }
 
@@ -31,18 +23,6 @@ export interface PartInStep {
   readonly db: ProjectDb;
   readonly part: CorrectionPart;
   readonly events: readonly CorrectedEvent[];
-}
-
-/**
- * Parts that one step plans or changes. ClickHouse reads whole granules, in which events of other parts are; all rows
- * of the step are in memory together.
- */
-const PARTS_PER_STEP = 5;
-/** About the most that a step reads of ClickHouse at once; after that, it takes fewer events. */
-export const STEP_BYTES_MAX = 64 * 1_048_576;
-
-export function partsPerStep({ partsPerStep: parts = PARTS_PER_STEP }: EngineDeps): number {
-  return parts;
 }
 
 /** Runs `work` with the correction locked, unless another process has done the step meanwhile. */
@@ -66,14 +46,6 @@ export function inStep<T>(
     }
     return work(tx, db, now);
   });
-}
-
-export async function historyOf(
-  { clickhouse, history }: Pick<EngineDeps, 'clickhouse' | 'history'>,
-  project: OpenCorrection['project'],
-): Promise<ProjectHistory<BlockReader>> {
-  const scope = await history.scopeOf(project);
-  return new ProjectHistory(await clickhouse.upToDate([storageTables(scope).events]), scope);
 }
 
 /** Returns the number of a row's revision. */

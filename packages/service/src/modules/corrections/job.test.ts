@@ -8,7 +8,7 @@ import {
   type TestProject,
 } from '../../testing/index.js';
 import { PlanFailure } from './correction.js';
-import { advanceCorrections, createCorrectionJob, type StepDeps } from './job.js';
+import { type AdvanceDeps, advanceCorrections, createCorrectionJob } from './job.js';
 import { forgetExpired, takeTurn } from './turn-store.js';
 
 const NOW_MS = 1_750_000_000_000;
@@ -130,7 +130,7 @@ it('a plan whose store is away is tried again', async () => {
     throw new DomainError('store_unavailable');
   };
   const log = { warn: (...logged: unknown[]) => void warnings.push(logged) };
-  const deps = { postgres: test.postgres, clock, log, history: { scopeOf } } as unknown as StepDeps;
+  const deps = { postgres: test.postgres, clock, log, history: { scopeOf } } as unknown as AdvanceDeps;
   expect(await advanceCorrections(deps)).toBe(1);
   expect(await rows('select status, busy_until_ms > $1 as waits from usage_corrections', [NOW_MS])).toEqual([
     { status: 'planning', waits: true },
@@ -148,7 +148,7 @@ it('a plan that was deleted during a step that fails stays deleted, and the next
     throw new PlanFailure('rule_set_not_found', 'It is gone.');
   };
   const log = { warn: (...logged: unknown[]) => void warnings.push(logged) };
-  const deps = { postgres: test.postgres, clock, log, history: { scopeOf } } as unknown as StepDeps;
+  const deps = { postgres: test.postgres, clock, log, history: { scopeOf } } as unknown as AdvanceDeps;
   expect(await advanceCorrections(deps)).toBe(2);
   expect(await rows('select id, status from usage_corrections order by id')).toEqual([
     { id: 'cor_1', status: 'expired' },

@@ -17,11 +17,14 @@ import { deleteParts } from './part-store.js';
 import { planStep } from './plan.js';
 import { finishStep } from './plan-end.js';
 import { revertStep } from './revert.js';
+import { StepRows } from './step-rows.js';
 import { expirePlans, forgetExpired, isStepDue, nextStepMs, takeTurn } from './turn-store.js';
 
-export interface StepDeps extends EngineDeps {
+interface StepDeps extends EngineDeps {
   readonly log: Pick<Logger, 'warn'>;
 }
+
+export type AdvanceDeps = Omit<StepDeps, 'rows'>;
 
 export interface CorrectionJobDeps {
   readonly postgres: Postgres;
@@ -85,14 +88,15 @@ export function createCorrectionJob({ postgres, clock, log, advance }: Correctio
  * @param isOver whether to end although more steps are due
  */
 export async function advanceCorrections(
-  deps: StepDeps,
+  deps: AdvanceDeps,
   isOver: () => boolean = () => false,
 ): Promise<number> {
+  const withRows = { ...deps, rows: new StepRows(deps) };
   let steps = 0;
   while (!isOver()) {
     const correction = await takeTurn(deps.postgres, deps.clock.nowMs(), TURN_MS);
     if (correction === undefined) break;
-    await takeStep(deps, correction);
+    await takeStep(withRows, correction);
     steps++;
   }
   return steps;

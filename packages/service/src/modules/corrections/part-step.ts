@@ -1,23 +1,21 @@
 import { present } from '../../kernel/present.js';
-import { ProjectDb } from '../../platform/postgres/index.js';
+import type { ProjectDb } from '../../platform/postgres/index.js';
 import { type CorrectedEvent, mayWriteCorrections, writeCorrectedRows } from '../pipeline/index.js';
-import { type EventRevisions, firstRevisions } from '../usage/index.js';
+import type { EventRevisions } from '../usage/index.js';
 import { auditEnd } from './audit.js';
 import { ChangedEventError } from './changed-event.js';
 import { ChangedTotals } from './changes.js';
 import type { OpenCorrection, StepResult } from './correction.js';
 import { type CorrectionChange, changeCorrection } from './correction-store.js';
 import { dropCounts } from './counted-periods-store.js';
-import {
-  type EngineDeps,
-  historyOf,
-  inStep,
-  type PartInStep,
-  partsPerStep,
-  STEP_BYTES_MAX,
-} from './engine.js';
+import { type EngineDeps, inStep, type PartInStep } from './engine.js';
 import { countPart } from './part-counters.js';
 import * as parts from './part-store.js';
+
+/**
+ * Events of a part that are made at a time. The transaction of the part before goes on in between: about a millisecond.
+ */
+export const TURN_EVENTS = 64;
 
 /** The differences between applying a part and reverting it. */
 export interface PartChange {
@@ -47,22 +45,22 @@ export async function partStep(
   correction: OpenCorrection,
   change: PartChange,
 ): Promise<StepResult> {
-  const { id, nextPart, partCount, project } = correction;
-  const partsEnd = Math.max(Math.min(nextPart + partsPerStep(deps), partCount), nextPart + 1);
-  const found = await parts.readParts(new ProjectDb(deps.postgres.db, project), id, nextPart, partsEnd);
-  const ids = found.flatMap((part) => part.ids);
-  const { revisions, idCount } = await firstRevisions(await historyOf(deps, project), ids, {
-    bytesMax: STEP_BYTES_MAX,
-    idsMin: found[0]?.ids.length ?? 0,
-  });
+  const { parts: read, revisions } = await deps.rows.ofParts(correction);
+  const eventsOf = (part: parts.CorrectionPart | undefined) => {
+    const events = change.eventsOf(part, revisions);
+    // An error is met when the turn of the part comes.
+    events.catch(() => {});
+    return events;
+  };
   let open = correction;
-  let idsDone = 0;
-  for (let no = nextPart; no < partsEnd; no++) {
-    const part = found.find((each) => each.no === no);
-    idsDone += part?.ids.length ?? 0;
-    if (idsDone > idCount) break;
-    const next = await changeOrEnd(deps, open, change, part, revisions);
-    if (next === 'wait' && no === nextPart) return 'wait';
+  let following = eventsOf(read[0]);
+  for (const [index, part] of read.entries()) {
+    const events = following;
+    await events.catch(() => {});
+    // They are made while PostgreSQL works on this part.
+    if (index + 1 < read.length) following = eventsOf(read[index + 1]);
+    const next = await changeOrEnd(deps, open, change, part, events);
+    if (next === 'wait' && index === 0) return 'wait';
     if (next === 'wait' || next === 'stale') break;
     open = next;
   }
@@ -75,11 +73,11 @@ async function changeOrEnd(
   correction: OpenCorrection,
   change: PartChange,
   part: parts.CorrectionPart | undefined,
-  revisions: EventRevisions,
+  eventsOfPart: ReturnType<PartChange['eventsOf']>,
 ): Promise<OpenCorrection | 'wait' | 'stale'> {
   const { id, nextPart } = correction;
   try {
-    const events = await change.eventsOf(part, revisions);
+    const events = await eventsOfPart;
     if (events === 'wait') return 'wait';
     return await inStep(deps, correction, (tx, db) =>
       changePart(deps, correction, change, { tx, db, part, events }),

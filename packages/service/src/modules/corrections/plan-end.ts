@@ -11,7 +11,7 @@ import { type CorrectionChange, changeCorrection, readExamples } from './correct
 import { type FailedCount, failedCounts, findParts, keepEvents } from './counted-periods-store.js';
 import { countedRow } from './counted-row.js';
 import { countsOfPart, type KeyedCount } from './counts-store.js';
-import { type EngineDeps, historyOf, inStep, revisionOf } from './engine.js';
+import { type EngineDeps, inStep, revisionOf } from './engine.js';
 import {
   decodeOutcomes,
   encodeOutcomes,
@@ -22,6 +22,7 @@ import {
   withOutcome,
 } from './outcome.js';
 import { addChangedTotals, type CorrectionPart, deleteParts, narrowPart, readPart } from './part-store.js';
+import { historyOf } from './step-rows.js';
 
 /** The numbers that a plan has found until now. */
 export interface PlanProgress {

@@ -2,24 +2,22 @@ import { DomainError } from '../../kernel/errors.js';
 import { present } from '../../kernel/present.js';
 import { ProjectDb, transaction } from '../../platform/postgres/index.js';
 import { TotalPrices } from '../rules/index.js';
-import { firstRevisions, hasRemainder, type UsageEventRow } from '../usage/index.js';
+import { hasRemainder, type UsageEventRow } from '../usage/index.js';
 import { backtestOf } from './backtest.js';
 import { idOf, type OpenCorrection, type Replacement, type StepResult } from './correction.js';
 import { hasEarlierInProgress, readExamples } from './correction-store.js';
 import { countsInForce } from './count.js';
 import { hasCounts } from './counted-periods-store.js';
 import { insertCounts } from './counts-store.js';
-import { type EngineDeps, historyOf, inStep, partsPerStep, revisionOf, STEP_BYTES_MAX } from './engine.js';
+import { type EngineDeps, inStep, revisionOf } from './engine.js';
 import { isChanged, type Outcome, voided } from './outcome.js';
 import { addChangedTotals, insertPart, latestRevisions } from './part-store.js';
 import { type RatedAgain, withAccounts } from './plan-accounts.js';
 import { checkSize, endPlanStep, withFailures } from './plan-end.js';
 import { backtestRating, type CorrectionRating, correctionRating } from './rating.js';
-import { countMatching, failedAmong, isHidden, type MatchingEvents, matchingPage } from './selection.js';
+import { countMatching, failedAmong, isHidden, type MatchingEvents } from './selection.js';
 import { rowWithoutCounts, StepPlan } from './step-plan.js';
-
-/** Events of one part, which is applied in one transaction. */
-const PART_EVENTS = 2_000;
+import { historyOf, partSize } from './step-rows.js';
 
 /** Events that are rated and planned together: their rows are garbage before the next ones are read. */
 const SLICE_EVENTS = 500;
@@ -35,14 +33,7 @@ export async function planStep(deps: EngineDeps, correction: OpenCorrection): Pr
   if (eventId !== null && (await hasEarlierInProgress(db, correction))) return 'wait';
   const history = await historyOf(deps, project);
   const selection = await selectionOf(deps, correction);
-  const found = await matchingPage(history, selection, correction, partsPerStep(deps) * partSize(deps));
-  const { revisions, idCount } = await firstRevisions(history, found.ids, {
-    bytesMax: STEP_BYTES_MAX,
-    idsMin: 1,
-    withoutJson: correction.action === 'void',
-  });
-  const isWhole = idCount === found.ids.length;
-  const page = isWhole ? found : { ...found, ids: found.ids.slice(0, idCount), isEnd: false };
+  const { page, revisions } = await deps.rows.ofPlan(correction, selection);
   const recorded = await latestRevisions(db, page.ids);
   for (const id of page.ids) {
     const corrections = revisions.correctionsOf(id);
@@ -74,10 +65,6 @@ export async function planStep(deps: EngineDeps, correction: OpenCorrection): Pr
   }
   await store(deps, correction, { plan, page, eventsTotal });
   return 'done';
-}
-
-function partSize({ partEvents = PART_EVENTS }: EngineDeps): number {
-  return partEvents;
 }
 
 async function selectionOf(deps: EngineDeps, { project, backtestId, request, eventId }: OpenCorrection) {

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { present } from '../../kernel/present.js';
 import { ProjectDb } from '../../platform/postgres/index.js';
 import { type CorrectedEvent, insertFailedEvents } from '../pipeline/index.js';
@@ -5,7 +6,7 @@ import type { EventRevisions } from '../usage/index.js';
 import { ChangedEventError } from './changed-event.js';
 import { idOf, type OpenCorrection, type StepResult } from './correction.js';
 import { type EngineDeps, latest, type PartInStep, revisionOf } from './engine.js';
-import { partStep } from './part-step.js';
+import { partStep, TURN_EVENTS } from './part-step.js';
 import * as parts from './part-store.js';
 
 /** Gives the events of the next part their former revisions again, by counter-entries. */
@@ -29,6 +30,7 @@ async function formerEvents(
   const recorded = await parts.latestRevisions(new ProjectDb(deps.postgres.db, project), ids);
   const events: CorrectedEvent[] = [];
   for (const [index, eventId] of ids.entries()) {
+    if (index % TURN_EVENTS === TURN_EVENTS - 1) await nextTurn();
     const rows = revisions.of(eventId);
     // Not kept any more.
     if (rows === undefined) continue;

@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { waitFor } from '../../testing/index.js';
+import type { BlockReader } from '../storage/index.js';
+import type { OpenCorrection } from './correction.js';
+import { CorrectionsFixture } from './corrections.testing.js';
+import { CorrectionsProject } from './project.testing.js';
+import { StepRows } from './step-rows.js';
+
+let fixture: CorrectionsFixture;
+/** Two corrections of the same events, with a part for each. */
+let first: OpenCorrection;
+let second: OpenCorrection;
+/** The event of each part. */
+let eventIds: string[];
+
+beforeAll(async () => {
+  fixture = await CorrectionsFixture.open();
+  fixture.partEvents = 1;
+  const project = await CorrectionsProject.create(fixture);
+  await project.sendAndRate([1, 2, 3, 4].map((n) => ({ customer: 'a', n })));
+  [first, second] = await Promise.all([planned(project), planned(project)]);
+  const parts = await fixture.rows<{ id: string }>(
+    `select encode(uuid_send(raw_event_ids[1]), 'hex') as id from usage_correction_parts
+     where correction_id = $1 order by no`,
+    [first.id],
+  );
+  eventIds = parts.map(({ id }) => id);
+});
+afterAll(() => fixture.close());
+
+async function planned(project: CorrectionsProject): Promise<OpenCorrection> {
+  const { id } = await project.correct({ action: 'void', dry_run: true });
+  const [row] = await fixture.rows<{ no: number }>('select no from projects where id = $1', [
+    project.projectId,
+  ]);
+  const { tenantId, projectId } = project;
+  const ref = { tenantId, projectId, projectNo: row?.no ?? 0, storage: 'shared' };
+  return { id, action: 'void', status: 'applying', partCount: 4, project: ref } as unknown as OpenCorrection;
+}
+
+/** Returns the reader of a process, which notes the parts that it asks ClickHouse for; one question can fail. */
+function reader({ failing = 0 } = {}) {
+  const { clickhouse } = fixture.house;
+  const asked: unknown[] = [];
+  const noting = async (tables: readonly string[]): Promise<BlockReader> => {
+    const found = await clickhouse.upToDate(tables);
+    return {
+      query: found.query.bind(found),
+      exportRowsUpTo: (...question) => {
+        asked.push(eventIds.indexOf(String(question[2]?.ids)));
+        return asked.length === failing
+          ? Promise.reject(new Error('lost'))
+          : found.exportRowsUpTo(...question);
+      },
+    };
+  };
+  const { api, history, clock } = fixture;
+  const bounds = { partEvents: 1, partsPerStep: 1 };
+  const deps = { postgres: api.postgres, clickhouse: { upToDate: noting }, history, clock, ...bounds };
+  const rows = new StepRows(deps);
+  return {
+    async read(correction: OpenCorrection, nextPart: number): Promise<void> {
+      const { parts, revisions } = await rows.ofParts({ ...correction, nextPart });
+      expect(parts.map((part) => part?.no)).toEqual([nextPart]);
+      expect(revisions.latest(eventIds[nextPart] ?? '')).toMatchObject({ corrections: 0 });
+    },
+    async expectAsked(parts: readonly number[]): Promise<void> {
+      await waitFor(() => asked.length >= parts.length);
+      expect([...asked].sort()).toEqual(parts);
+    },
+  };
+}
+
+it('the rows of the next step are read while a step works, and are not read again', async () => {
+  const rows = reader();
+  await rows.read(first, 0);
+  await rows.expectAsked([0, 1]);
+  for (const part of [1, 2, 3]) await rows.read(first, part);
+  await rows.expectAsked([0, 1, 2, 3]);
+});
+
+it('a step that is repeated reads its rows anew', async () => {
+  const rows = reader();
+  for (const part of [0, 1, 1]) await rows.read(first, part);
+  await rows.expectAsked([0, 1, 1, 2, 2]);
+});
+
+it('rows are read ahead for one correction at a time', async () => {
+  const rows = reader();
+  await rows.read(first, 0);
+  for (const part of [0, 1]) await rows.read(second, part);
+  await rows.read(first, 1);
+  await rows.expectAsked([0, 0, 1, 1, 2]);
+});
+
+it('rows that were read ahead for too long are read again, and give way to those of others', async () => {
+  const rows = reader();
+  await rows.read(first, 0);
+  fixture.clock.advanceMs(10_001);
+  for (const part of [0, 1]) await rows.read(second, part);
+  await rows.read(first, 1);
+  await rows.expectAsked([0, 0, 1, 1, 1, 2]);
+});
+
+it('a step reads its rows itself where they could not be read ahead', async () => {
+  const rows = reader({ failing: 2 });
+  for (const part of [0, 1]) await rows.read(first, part);
+  await rows.expectAsked([0, 1, 1, 2]);
+});
