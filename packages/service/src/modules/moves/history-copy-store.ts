@@ -76,15 +76,15 @@ export async function exportUnit(
  * Returns false while views are replaced in part. Those of all projects count, because their replacement then goes on
  * although a unit may be stored in part.
  *
- * @param suffixes of the tables of projects that have own ones; those of the arriving project may be missing
+ * @param suffixes returns those of the tables of projects that have own ones; the arriving project may be missing
  */
 export async function mayImportUnits(
   clickhouse: ClickHouse,
   { projectNo }: StorageScope,
-  suffixes: readonly string[],
+  suffixes: () => Promise<readonly string[]>,
 ): Promise<boolean> {
   const reader = await clickhouse.upToDate([]);
-  return !(await areViewsHalfReplaced(reader, [...suffixes, tableSuffix(projectNo)]));
+  return !(await areViewsHalfReplaced(reader, async () => [...(await suffixes()), tableSuffix(projectNo)]));
 }
 
 /**

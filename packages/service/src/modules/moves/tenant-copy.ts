@@ -211,7 +211,7 @@ export class TenantCopy {
       await this.#write(async (tx) => {
         if (!(await states.holdHistory(tx)))
           refuseStep('The history of this cell is being rebuilt or repaired: try later.');
-        if (!(await mayImportUnits(clickhouse, scope, await dedicatedSuffixes({ db: tx }))))
+        if (!(await mayImportUnits(clickhouse, scope, () => dedicatedSuffixes({ db: tx }))))
           refuseStep('The views of ClickHouse are replaced in part: run tollgate migrate in this cell.');
         const eventCount = await importUnit(clickhouse, scope, bytes, { unit, token });
         const recordInArchive = await archiveForeignRows(archive, {

@@ -57,12 +57,12 @@ export async function checkStoresMatch(stores: {
 /**
  * Everything that inserts rows checks the views before, while it holds the lock of the projectors.
  *
- * @param suffixes of the tables of projects that have own ones
+ * @param suffixes returns those of the tables of projects that have own ones
  * @throws Error if rows that are inserted now would be summed by former views and by those that replace them
  */
 export async function checkViews(
   clickhouse: Pick<ClickHouse, 'upToDate'>,
-  suffixes: readonly string[],
+  suffixes: () => Promise<readonly string[]>,
 ): Promise<void> {
   if (!(await areViewsHalfReplaced(await clickhouse.upToDate([]), suffixes))) return;
   throw new Error(

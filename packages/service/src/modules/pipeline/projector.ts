@@ -137,7 +137,7 @@ class GroupProjector implements Projector {
   #open(): Promise<ProjectorSession | undefined> {
     const { postgres, clickhouse } = this.#deps;
     return ProjectorSession.open(postgres, async (session, state) => {
-      await checkViews(clickhouse, await dedicatedSuffixes(postgres));
+      await checkViews(clickhouse, () => dedicatedSuffixes(postgres));
       await this.#checkHistory(session, state);
     });
   }

@@ -57,7 +57,7 @@ export async function repairHistory(deps: RebuildDeps, options: RebuildOptions =
 async function findDamage(deps: ArchivedDeps, options: RebuildOptions): Promise<DamagedMonths[]> {
   const { postgres, clickhouse, clock, log } = deps;
   const suffixes = await ownSuffixes(postgres);
-  await checkViews(clickhouse, suffixes);
+  await checkViews(clickhouse, async () => suffixes);
   if (!(await store.hasMovingTenant(postgres))) await dropForeignTables(clickhouse, suffixes);
   await completeTables(clickhouse, suffixes);
   await removeRows(deps, await firstKeptDays(postgres.db, clock.nowMs()));

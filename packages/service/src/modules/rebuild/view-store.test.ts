@@ -32,6 +32,7 @@ const SUFFIXES = ['_7'];
 /** One view is replaced and three are dropped, of two tables. */
 const CHANGES = 8;
 const deps = (clickhouse = house.clickhouse) => ({ postgres: store.postgres, clickhouse });
+const areHalfReplaced = () => areViewsHalfReplaced(house.clickhouse, async () => SUFFIXES);
 const outdated = async () => (await outdatedViews(house.clickhouse, SUFFIXES)).length;
 
 /** Returns a ClickHouse that runs some statements, and then fails. */
@@ -67,19 +68,19 @@ test.each([
   await store.postgres.pool.query(begins);
   await replaceViews(deps(), SUFFIXES);
   expect(await outdated()).toBe(CHANGES);
-  expect(await areViewsHalfReplaced(house.clickhouse, SUFFIXES)).toBe(false);
+  expect(await areHalfReplaced()).toBe(false);
 });
 
 test.each([1, 2, 3, 5, 7])(
   'after an end at statement %i no rows are inserted until the rest is done',
   async (done) => {
     await expect(replaceViews(deps(failing(done, new Error('killed'))), SUFFIXES)).rejects.toThrow('killed');
-    expect(await areViewsHalfReplaced(house.clickhouse, SUFFIXES)).toBe(true);
+    expect(await areHalfReplaced()).toBe(true);
     // A projector of a release that does not check the views has begun a group since.
     await store.postgres.pool.query('update projection_state set rebuild_since_ms = 0');
     await replaceViews(deps(), SUFFIXES);
     expect(await outdated()).toBe(0);
-    expect(await areViewsHalfReplaced(house.clickhouse, SUFFIXES)).toBe(false);
+    expect(await areHalfReplaced()).toBe(false);
   },
 );
 
@@ -121,7 +122,7 @@ test('they stay while a replica is away', async () => {
 
 test('between the tables of two projects, each has all former views or the new one', async () => {
   await expect(replaceViews(deps(failing(4, new Error('killed'))), SUFFIXES)).rejects.toThrow('killed');
-  expect(await areViewsHalfReplaced(house.clickhouse, SUFFIXES)).toBe(false);
+  expect(await areHalfReplaced()).toBe(false);
   expect(await outdated()).toBe(CHANGES / 2);
 });
 

@@ -28,7 +28,8 @@ export async function replaceViews(stores: ViewStores, suffixes: readonly string
       await replaceAlone(stores, suffixes, () => holder.query('select'));
       return true;
     });
-    if (isTried || tries === TRIES_MAX || !(await areViewsHalfReplaced(clickhouse, suffixes))) return;
+    if (isTried || tries === TRIES_MAX || !(await areViewsHalfReplaced(clickhouse, async () => suffixes)))
+      return;
     await delay(TRY_MS);
   }
 }
@@ -40,7 +41,8 @@ async function replaceAlone(
 ): Promise<void> {
   await clickhouse.insertsEnded();
   // Nothing is inserted between half replaced views, so nothing that was begun by them is repeated.
-  if ((await isInsertUnfinished(postgres)) && !(await areViewsHalfReplaced(clickhouse, suffixes))) return;
+  if ((await isInsertUnfinished(postgres)) && !(await areViewsHalfReplaced(clickhouse, async () => suffixes)))
+    return;
   if (!(await clickhouse.reachesAll())) return;
   try {
     for (const statement of await outdatedViews(clickhouse, suffixes)) {

@@ -4,6 +4,7 @@ import { renamed, tablesOf, viewChanges } from './statements.js';
 
 /** A column that a replaced view has only since it was replaced. */
 const NEWEST_COLUMN = 'countered_item_count';
+const SUFFIX = /(?:_\d+)?$/;
 
 /**
  * Returns the statements that replace and drop the views of earlier releases, in order. Until the first of them, rows
@@ -29,19 +30,20 @@ export async function outdatedViews(
  * Returns whether the views of a table were replaced in part only, because a process died meanwhile. No rows may be
  * inserted then.
  *
- * @param suffixes of the copies that can get rows: others may be left of a project that could not be created
+ * @param suffixes returns those of the copies that can get rows: others may be left of a project that could not be
+ *   created; called only if some views were replaced in part
  */
 export async function areViewsHalfReplaced(
   clickhouse: Pick<ClickHouse, 'query'>,
-  suffixes: readonly string[],
+  suffixes: () => Promise<readonly string[]>,
 ): Promise<boolean> {
   const views = await existingViews(clickhouse);
   const changes = viewChanges(readMigrations('clickhouse'));
-  return ['', ...suffixes].some(
-    (suffix) =>
-      changes.some(({ view, isDropped }) => !isDropped && views.get(view + suffix)) &&
-      changes.some(({ view, isDropped }) => isDropped && views.has(view + suffix)),
-  );
+  const isHalf = (suffix: string) =>
+    changes.some(({ view, isDropped }) => !isDropped && views.get(view + suffix)) &&
+    changes.some(({ view, isDropped }) => isDropped && views.has(view + suffix));
+  const found = [...views.keys()].map((name) => SUFFIX.exec(name)?.[0] ?? '');
+  return found.some(isHalf) && ['', ...(await suffixes())].some(isHalf);
 }
 
 /** Returns the suffixes of the copies whose rows are summed by the views of an earlier release. */
