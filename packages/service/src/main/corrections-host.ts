@@ -16,8 +16,8 @@ const PROGRAM = new URL('./corrections-thread.js', import.meta.url);
 /** All corrections of a process take turns on one thread. */
 const OWNER = 'corrections';
 const IDLE_MS_MAX = 60_000;
-/** After this time the thread says how far it is, and is asked again. */
-const ADVANCE_MS_MAX = 5_000;
+/** After this time the thread says how far it is, and is asked again; it does not keep the rows that it read ahead. */
+const ADVANCE_MS_MAX = 30_000;
 /** Many times the duration of a step. */
 const JOB_MS_MAX = 600_000;
 const HEAP_MB_MAX = 1_024;
