@@ -23,7 +23,7 @@ yieldThisThread(log, data.niceness);
 const postgres = connectPostgres({
   connection: data.postgresConnection,
   applicationName: 'tollgate corrections',
-  // A step holds one connection, and reads rules and routes on another.
+  // A step holds one connection. On another it reads rules and routes, and in between what the next step needs.
   poolMax: 2,
   log,
 });

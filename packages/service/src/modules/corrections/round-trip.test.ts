@@ -7,7 +7,7 @@ import { LIMIT_RULES } from './window-oracle.testing.js';
 
 const EVENTS = Number(process.env.TOLLGATE_ROUND_TRIP_EVENTS ?? 500);
 const BATCH_EVENTS = 100;
-const PART_EVENTS_MAX = 2_000;
+const PART_EVENTS_MAX = 4_000;
 const SEED = 11;
 const TIMEOUT_MS = 60_000 + EVENTS * 100;
 
