@@ -115,6 +115,7 @@ async function changePart(
 ): Promise<OpenCorrection | 'wait'> {
   const { id, project, nextPart, partCount } = correction;
   if (!(await mayWriteCorrections(tx, project))) return 'wait';
+  deps.rows.readNext();
   const isApply = change.verb === 'apply';
   const nowMs = deps.clock.nowMs();
   if (events.length > 0) {

@@ -41,6 +41,7 @@ export async function planStep(deps: EngineDeps, correction: OpenCorrection): Pr
     if (corrections !== undefined && revisionOf({ corrections }) < (recorded.get(id)?.revision ?? 1))
       return 'wait';
   }
+  deps.rows.readNext();
   const { eventsTotal: known } = correction;
   const { events: eventsTotal, isExact } =
     known === null ? await countMatching(history, selection) : { events: known, isExact: false };

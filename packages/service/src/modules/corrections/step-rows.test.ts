@@ -3,8 +3,11 @@ import { waitFor } from '../../testing/index.js';
 import type { BlockReader } from '../storage/index.js';
 import type { OpenCorrection } from './correction.js';
 import { CorrectionsFixture } from './corrections.testing.js';
+import type { EngineDeps } from './engine.js';
+import { type PartChange, partStep } from './part-step.js';
 import { CorrectionsProject } from './project.testing.js';
 import { StepRows } from './step-rows.js';
+import { takeTurn } from './turn-store.js';
 
 let fixture: CorrectionsFixture;
 /** Two corrections of the same events, with a part for each. */
@@ -12,13 +15,14 @@ let first: OpenCorrection;
 let second: OpenCorrection;
 /** The event of each part. */
 let eventIds: string[];
+let project: CorrectionsProject;
 
 beforeAll(async () => {
   fixture = await CorrectionsFixture.open();
   fixture.partEvents = 1;
-  const project = await CorrectionsProject.create(fixture);
+  project = await CorrectionsProject.create(fixture);
   await project.sendAndRate([1, 2, 3, 4].map((n) => ({ customer: 'a', n })));
-  [first, second] = await Promise.all([planned(project), planned(project)]);
+  [first, second] = await Promise.all([planned(), planned()]);
   const parts = await fixture.rows<{ id: string }>(
     `select encode(uuid_send(raw_event_ids[1]), 'hex') as id from usage_correction_parts
      where correction_id = $1 order by no`,
@@ -28,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.close());
 
-async function planned(project: CorrectionsProject): Promise<OpenCorrection> {
+async function planned(): Promise<OpenCorrection> {
   const { id } = await project.correct({ action: 'void', dry_run: true });
   const [row] = await fixture.rows<{ no: number }>('select no from projects where id = $1', [
     project.projectId,
@@ -63,7 +67,14 @@ function reader({ failing = 0 } = {}) {
       const { parts, revisions } = await rows.ofParts({ ...correction, nextPart });
       expect(parts.map((part) => part?.no)).toEqual([nextPart]);
       expect(revisions.latest(eventIds[nextPart] ?? '')).toMatchObject({ corrections: 0 });
+      rows.readNext();
     },
+    step: (correction: OpenCorrection, eventsOf: PartChange['eventsOf']) =>
+      partStep({ ...deps, rows } as unknown as EngineDeps, correction, {
+        verb: 'apply',
+        eventsOf,
+        record: async () => {},
+      }),
     async expectAsked(parts: readonly number[]): Promise<void> {
       await waitFor(() => asked.length >= parts.length);
       expect([...asked].sort()).toEqual(parts);
@@ -106,4 +117,28 @@ it('a step reads its rows itself where they could not be read ahead', async () =
   const rows = reader({ failing: 2 });
   for (const part of [0, 1]) await rows.read(first, part);
   await rows.expectAsked([0, 1, 1, 2]);
+});
+
+it('a step that waits reads no rows ahead', async () => {
+  const rows = reader();
+  expect(await rows.step({ ...first, nextPart: 0 }, async () => 'wait')).toBe('wait');
+  for (const part of [0, 1, 2, 3]) await rows.read(first, part);
+  await rows.expectAsked([0, 0, 1, 2, 3]);
+});
+
+it('neither does one that waits until ClickHouse has kept up', async () => {
+  await project.must(202, 'POST', `/usage/corrections/${first.id}/apply`);
+  const { clock, api } = fixture;
+  const applying = await takeTurn(api.postgres, clock.nowMs(), 0);
+  if (applying === undefined) throw new Error('no correction is due');
+  const rows = reader();
+  await fixture.rows(
+    `insert into usage_batches (created_at_ms, oldest_received_at_ms, event_count, item_count, byte_count, project_ids,
+      spool_file) values (0, 0, 1, 1, 300000000, '{prj_1}', 'none')`,
+  );
+  expect(await rows.step(applying, async () => [])).toBe('wait');
+  await fixture.rows(`delete from usage_batches where spool_file = 'none'`);
+  expect(await rows.step(applying, async () => [])).toBe('done');
+  await rows.read(first, 1);
+  await rows.expectAsked([0, 0, 1, 2]);
 });

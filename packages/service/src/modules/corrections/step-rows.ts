@@ -74,6 +74,7 @@ interface RowsAhead {
 export class StepRows {
   readonly #deps: StepRowsDeps;
   #ahead: RowsAhead | undefined;
+  #beginNext: (() => void) | undefined;
 
   constructor(deps: StepRowsDeps) {
     this.#deps = deps;
@@ -85,7 +86,7 @@ export class StepRows {
     const read = (from: number) => () => readPartRows(this.#deps, correction, from);
     const rows = await this.#take(correction, nextPart, read(nextPart));
     const end = nextPart + rows.parts.length;
-    if (end < partCount) this.#begin(correction, end, read(end));
+    if (end < partCount) this.#beginNext = () => this.#begin(correction, end, read(end));
     return rows;
   }
 
@@ -95,8 +96,18 @@ export class StepRows {
     const read = (after: string | null) => () => readMatching(this.#deps, correction, selection, after);
     const rows = await this.#take(correction, plannedUpTo, read(plannedUpTo));
     const last = rows.page.ids.at(-1);
-    if (!rows.page.isEnd && last !== undefined) this.#begin(correction, last, read(last));
+    if (!rows.page.isEnd && last !== undefined)
+      this.#beginNext = () => this.#begin(correction, last, read(last));
     return rows;
+  }
+
+  /**
+   * Begins to read the rows of the step after the last one. A step calls this once it is sure not to wait: one that
+   * waits is repeated several times a second, and each time would ask a busy ClickHouse for rows that nobody uses.
+   */
+  readNext(): void {
+    this.#beginNext?.();
+    this.#beginNext = undefined;
   }
 
   #take<Rows>(
@@ -104,6 +115,7 @@ export class StepRows {
     from: number | string | null,
     read: () => Promise<Rows>,
   ): Promise<Rows> {
+    this.#beginNext = undefined;
     const ahead = this.#ahead;
     if (ahead?.correctionId !== id) return read();
     this.#ahead = undefined;
