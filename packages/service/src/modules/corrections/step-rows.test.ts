@@ -43,7 +43,7 @@ async function planned(): Promise<OpenCorrection> {
 }
 
 /** Returns the reader of a process, which notes the parts that it asks ClickHouse for; one question can fail. */
-function reader({ failing = 0 } = {}) {
+function reader({ failing = 0, stepBytesMax }: { failing?: number; stepBytesMax?: number } = {}) {
   const { clickhouse } = fixture.house;
   const asked: unknown[] = [];
   const noting = async (tables: readonly string[]): Promise<BlockReader> => {
@@ -59,7 +59,7 @@ function reader({ failing = 0 } = {}) {
     };
   };
   const { api, history, clock } = fixture;
-  const bounds = { partEvents: 1, partsPerStep: 1 };
+  const bounds = { partEvents: 1, partsPerStep: 1, ...(stepBytesMax === undefined ? {} : { stepBytesMax }) };
   const deps = { postgres: api.postgres, clickhouse: { upToDate: noting }, history, clock, ...bounds };
   const rows = new StepRows(deps);
   return {
@@ -69,6 +69,9 @@ function reader({ failing = 0 } = {}) {
       expect(revisions.latest(eventIds[nextPart] ?? '')).toMatchObject({ corrections: 0 });
       rows.readNext();
     },
+    ofParts: (correction: OpenCorrection, nextPart: number) => rows.ofParts({ ...correction, nextPart }),
+    readNext: () => rows.readNext(),
+    asked,
     step: (correction: OpenCorrection, eventsOf: PartChange['eventsOf']) =>
       partStep({ ...deps, rows } as unknown as EngineDeps, correction, {
         verb: 'apply',
@@ -117,6 +120,20 @@ it('a step reads its rows itself where they could not be read ahead', async () =
   const rows = reader({ failing: 2 });
   for (const part of [0, 1]) await rows.read(first, part);
   await rows.expectAsked([0, 1, 1, 2]);
+});
+
+it('a part whose rows are too many is read whole by its step, and not ahead', async () => {
+  fixture.partEvents = 2;
+  const pairs = { ...(await planned()), partCount: 2 };
+  const rows = reader({ stepBytesMax: 1 });
+  // A question for both events has no answer within the bound; then each event is asked for.
+  const ofStep = [-1, 0, 1];
+  await rows.ofParts(pairs, 0);
+  expect(rows.asked).toEqual(ofStep);
+  rows.readNext();
+  const { parts, revisions } = await rows.ofParts(pairs, 1);
+  expect([parts.map((part) => part?.no), revisions.size]).toEqual([[1], 2]);
+  expect(rows.asked).toEqual([...ofStep, -1, 2, -1, 2, 3]);
 });
 
 it('a step that waits reads no rows ahead', async () => {

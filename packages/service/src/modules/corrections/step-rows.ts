@@ -17,6 +17,7 @@ export interface StepRowsDeps {
   /** Overrides for tests. */
   readonly partEvents?: number;
   readonly partsPerStep?: number;
+  readonly stepBytesMax?: number;
 }
 
 /** The next parts of a correction, and the revisions of their events. */
@@ -83,10 +84,12 @@ export class StepRows {
   /** Returns the next parts of a correction, as many as may be read at once. */
   async ofParts(correction: OpenCorrection): Promise<PartRows> {
     const { nextPart, partCount } = correction;
-    const read = (from: number) => () => readPartRows(this.#deps, correction, from);
-    const rows = await this.#take(correction, nextPart, read(nextPart));
+    const rows = await this.#take(correction, nextPart, () =>
+      readPartRows(this.#deps, correction, nextPart, 'first part whole'),
+    );
     const end = nextPart + rows.parts.length;
-    if (end < partCount) this.#beginNext = () => this.#begin(correction, end, read(end));
+    const readAhead = () => readPartRows(this.#deps, correction, end, 'bounded');
+    if (end < partCount) this.#beginNext = () => this.#begin(correction, end, readAhead);
     return rows;
   }
 
@@ -137,18 +140,23 @@ export class StepRows {
   }
 }
 
+/**
+ * Reads the rows of the first part at least, which may be far more than those of a usual step: events may have been
+ * corrected hundreds of times. Such rows are not in memory twice: read within the bound, they are an error.
+ */
 async function readPartRows(
   deps: StepRowsDeps,
   { id, partCount, project }: OpenCorrection,
   from: number,
+  extent: 'first part whole' | 'bounded',
 ): Promise<PartRows> {
-  const { postgres, partsPerStep = PARTS_PER_STEP } = deps;
+  const { postgres, partsPerStep = PARTS_PER_STEP, stepBytesMax = STEP_BYTES_MAX } = deps;
   const end = Math.max(Math.min(from + partsPerStep, partCount), from + 1);
   const found = await readParts(new ProjectDb(postgres.db, project), id, from, end);
   const ids = found.flatMap((part) => part.ids);
   const { revisions, idCount } = await firstRevisions(await historyOf(deps, project), ids, {
-    bytesMax: STEP_BYTES_MAX,
-    idsMin: found[0]?.ids.length ?? 0,
+    bytesMax: stepBytesMax,
+    idsMin: extent === 'bounded' ? 1 : (found[0]?.ids.length ?? 0),
   });
   const parts: (CorrectionPart | undefined)[] = [];
   let idsDone = 0;
@@ -158,6 +166,7 @@ async function readPartRows(
     if (idsDone > idCount) break;
     parts.push(part);
   }
+  if (parts.length === 0) throw new Error('the rows of the next part are too many to be read ahead');
   return { parts, revisions };
 }
 
@@ -167,11 +176,11 @@ async function readMatching(
   selection: CorrectedSelection,
   plannedUpTo: string | null,
 ): Promise<MatchingRows> {
-  const { partsPerStep = PARTS_PER_STEP } = deps;
+  const { partsPerStep = PARTS_PER_STEP, stepBytesMax = STEP_BYTES_MAX } = deps;
   const history = await historyOf(deps, project);
   const found = await matchingPage(history, selection, { plannedUpTo }, partsPerStep * partSize(deps));
   const { revisions, idCount } = await firstRevisions(history, found.ids, {
-    bytesMax: STEP_BYTES_MAX,
+    bytesMax: stepBytesMax,
     idsMin: 1,
     withoutJson: action === 'void',
   });
