@@ -209,9 +209,17 @@ async function outcome(port: number, { before, text, cut, isSlow }: Sent) {
   };
 }
 
+/**
+ * Node answers a request with an unknown expectation at once. Whether the next request begins before the end of the
+ * client's side is seen differs, and it gets no answer either way.
+ */
+const requests = fc
+  .array(request, { minLength: 1, maxLength: 2 })
+  .filter((texts) => !texts.slice(0, -1).some((text) => text.includes('Expect: ')));
+
 const sent: fc.Arbitrary<Sent> = fc.record({
   before: fc.array(fc.constantFrom(USUAL, RESET), { maxLength: 1 }),
-  text: fc.array(request, { minLength: 1, maxLength: 2 }).map((requests) => requests.join('')),
+  text: requests.map((texts) => texts.join('')),
   cut: fc.double({ min: 0, max: 1, noNaN: true }),
   isSlow: fc.boolean(),
 });
