@@ -61,7 +61,7 @@ export async function historyOf(
 /** Rows that are being read for a step that has not begun. */
 interface RowsAhead {
   readonly correctionId: string;
-  /** Tells the step from others of the correction. */
+  /** The status of the correction, and where the step begins: another step of it has another one of these. */
   readonly step: string;
   readonly rows: Promise<unknown>;
   readonly beganMs: number;
@@ -114,30 +114,34 @@ export class StepRows {
   }
 
   #take<Rows>(
-    { id, status }: OpenCorrection,
+    correction: OpenCorrection,
     from: number | string | null,
     read: () => Promise<Rows>,
   ): Promise<Rows> {
     this.#beginNext = undefined;
     const ahead = this.#ahead;
-    if (ahead?.correctionId !== id) return read();
+    if (ahead?.correctionId !== correction.id) return read();
     this.#ahead = undefined;
-    if (ahead.step !== `${status} ${from}` || this.#isOld(ahead)) return read();
+    if (ahead.step !== stepOf(correction, from) || this.#isOld(ahead)) return read();
     return (ahead.rows as Promise<Rows>).catch(read);
   }
 
-  #begin({ id, status }: OpenCorrection, from: number | string, read: () => Promise<unknown>): void {
+  #begin(correction: OpenCorrection, from: number | string, read: () => Promise<unknown>): void {
     if (this.#ahead !== undefined && !this.#isOld(this.#ahead)) return;
     const rows = read();
     // The step reads them again, and meets the error.
     rows.catch(() => {});
     const beganMs = this.#deps.clock.nowMs();
-    this.#ahead = { correctionId: id, step: `${status} ${from}`, rows, beganMs };
+    this.#ahead = { correctionId: correction.id, step: stepOf(correction, from), rows, beganMs };
   }
 
   #isOld({ beganMs }: RowsAhead): boolean {
     return Math.abs(this.#deps.clock.nowMs() - beganMs) > AHEAD_MS_MAX;
   }
+}
+
+function stepOf({ status }: OpenCorrection, from: number | string | null): string {
+  return `${status} ${from}`;
 }
 
 /**

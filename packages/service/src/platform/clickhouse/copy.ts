@@ -42,6 +42,7 @@ export async function incompleteCopies(
   const dropped = new Set(
     viewChanges(migrations).flatMap(({ view, isDropped }) => (isDropped ? [view] : [])),
   );
+  const tables = tablesOf(migrations);
   const columns = await columnCounts(clickhouse);
   const former = await copiesWithFormerViews(clickhouse, suffixes);
   const isComplete = (table: string, suffix: string) => {
@@ -49,7 +50,7 @@ export async function incompleteCopies(
     if (copy === undefined) return dropped.has(table) && !former.has(suffix);
     return original === undefined || isView(table) || copy >= original;
   };
-  return suffixes.filter((suffix) => !tablesOf(migrations).every((table) => isComplete(table, suffix)));
+  return suffixes.filter((suffix) => !tables.every((table) => isComplete(table, suffix)));
 }
 
 /** Views of earlier releases have fewer columns until they are replaced. */

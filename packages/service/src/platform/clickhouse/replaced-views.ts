@@ -18,9 +18,10 @@ export async function outdatedViews(
 ): Promise<string[]> {
   const migrations = readMigrations('clickhouse');
   const tables = tablesOf(migrations);
+  const changes = viewChanges(migrations);
   const views = await existingViews(clickhouse);
   return ['', ...suffixes].flatMap((suffix) =>
-    viewChanges(migrations)
+    changes
       .filter(({ view, isDropped }) => (isDropped ? views.has(view + suffix) : !views.get(view + suffix)))
       .map(({ statement }) => renamed(statement, tables, suffix)),
   );
