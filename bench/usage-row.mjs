@@ -63,6 +63,7 @@ export function usageRow(index, nowMs) {
       ruleSetId: RULE_SET_ID,
       ruleSetVersion: 1,
       ruleName: name,
+      cumulative: '',
       cost: null,
     })),
   };
