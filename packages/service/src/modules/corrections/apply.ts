@@ -6,9 +6,10 @@ import type { EventRevisions } from '../usage/index.js';
 import { ChangedEventError } from './changed-event.js';
 import { idOf, type OpenCorrection, type StepResult } from './correction.js';
 import { type EngineDeps, type PartInStep, revisionOf } from './engine.js';
-import { decodeOutcomes, voided, withOutcome } from './outcome.js';
+import { voided, withOutcome } from './outcome.js';
 import { partStep, TURN_EVENTS } from './part-step.js';
 import * as parts from './part-store.js';
+import { decodeOutcomes } from './stored-outcomes.js';
 
 /** Applies the next part of a correction, exactly as it was planned. */
 export function applyStep(deps: EngineDeps, correction: OpenCorrection): Promise<StepResult> {

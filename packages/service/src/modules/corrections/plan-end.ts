@@ -12,17 +12,10 @@ import { type FailedCount, failedCounts, findParts, keepEvents } from './counted
 import { countedRow } from './counted-row.js';
 import { countsOfPart, type KeyedCount } from './counts-store.js';
 import { type EngineDeps, inStep, revisionOf } from './engine.js';
-import {
-  decodeOutcomes,
-  encodeOutcomes,
-  isChanged,
-  type Outcome,
-  outcomeText,
-  voided,
-  withOutcome,
-} from './outcome.js';
+import { isChanged, type Outcome, voided, withOutcome } from './outcome.js';
 import { addChangedTotals, type CorrectionPart, deleteParts, narrowPart, readPart } from './part-store.js';
 import { historyOf } from './step-rows.js';
+import { decodeOutcomes, StoredOutcomes } from './stored-outcomes.js';
 
 /** The numbers that a plan has found until now. */
 export interface PlanProgress {
@@ -191,13 +184,13 @@ async function keep(
   );
   const isChanging = (_: unknown, index: number) => events[index]?.isKept === false;
   const changing = events.filter(({ isKept }) => !isKept);
+  const outcomes = new StoredOutcomes();
+  if (action !== 'void') for (const { outcome } of changing) outcomes.add(outcome);
   await narrowPart(db, id, {
     no,
     ids: changing.map((event) => event.id),
     formerRevisions: formerRevisions.filter(isChanging),
     formerAttempts: formerAttempts.filter(isChanging),
-    outcomes: await encodeOutcomes(
-      action === 'void' ? [] : changing.map(({ outcome }) => outcomeText(outcome)),
-    ),
+    outcomes: await outcomes.encoded(),
   });
 }

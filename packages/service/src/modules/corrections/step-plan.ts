@@ -4,9 +4,10 @@ import { ChangedExamples, ChangedTotals } from './changes.js';
 import type { PeriodCount } from './count.js';
 import { countedRow } from './counted-row.js';
 import { revisionOf } from './engine.js';
-import { encodeOutcomes, type Outcome, outcomeText, withOutcome } from './outcome.js';
+import { type Outcome, withOutcome } from './outcome.js';
 import type { CorrectionPart } from './part-store.js';
 import type { Rerated } from './rating.js';
+import { StoredOutcomes } from './stored-outcomes.js';
 
 /** An event with the revision that a plan gives it. */
 export interface PlannedEvent {
@@ -86,7 +87,7 @@ export class StepPlan {
     this.#open.formerRevisions.push(revisionOf(former));
     this.#open.formerAttempts.push(former.attempt);
     this.#open.counts.push(...counts);
-    if (this.#hasOutcomes) this.#open.outcomes.push(outcomeText(outcome));
+    if (this.#hasOutcomes) this.#open.outcomes.add(outcome);
     if (this.#open.ids.length === this.#partEvents || this.#open.jsonBytes >= PART_JSON_BYTES) this.#close();
   }
 
@@ -99,7 +100,7 @@ export class StepPlan {
   #close(): void {
     const { outcomes, jsonBytes: _, ...part } = this.#open;
     this.#open = emptyPart();
-    this.#parts.push(encodeOutcomes(outcomes).then((encoded) => ({ ...part, outcomes: encoded })));
+    this.#parts.push(outcomes.encoded().then((encoded) => ({ ...part, outcomes: encoded })));
   }
 }
 
@@ -109,7 +110,7 @@ function emptyPart() {
     formerRevisions: [] as number[],
     formerAttempts: [] as number[],
     counts: [] as PeriodCount[],
-    outcomes: [] as string[],
+    outcomes: new StoredOutcomes(),
     jsonBytes: 0,
   };
 }
