@@ -12,7 +12,7 @@ import {
   metricsIn,
 } from './support/deployment-files.js';
 import { call } from './support/http.js';
-import { nicenessOfThreads } from './support/process-tree.js';
+import { commandOf, descendantsOf, nicenessOfThreads } from './support/process-tree.js';
 import { type RunningService, startService } from './support/service.js';
 
 let service: RunningService;
@@ -55,6 +55,14 @@ describe('a service on its embedded stores', () => {
     expect(main).toBe(getPriority());
     expect(threads.size).toBeGreaterThan(10);
     expect([...threads.values()].filter((nice) => nice === getPriority())).toEqual([]);
+  });
+
+  it.runIf(process.platform === 'linux')('lets no process of PostgreSQL wait with a lock', () => {
+    const servers = descendantsOf(service.pid).filter(({ pid }) => commandOf(pid).includes('postgres'));
+    // The first of them, its five helpers, and a server process each for requests and for rating.
+    expect(servers.length).toBeGreaterThan(7);
+    const yielding = servers.filter(({ pid }) => getPriority(pid) !== getPriority());
+    expect(yielding.map(({ pid }) => commandOf(pid))).toEqual([]);
   });
 
   it('passes the health check of containers, which fails with any other response and without one', () => {

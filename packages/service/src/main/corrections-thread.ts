@@ -13,7 +13,7 @@ import { serveJobs } from '../platform/threads/index.js';
 import { upToDateBehind } from './clickhouse-calls.js';
 import type { CorrectionCalls, CorrectionJobs, CorrectionsThreadData } from './corrections-jobs.js';
 import { openSpool } from './passing-bytes.js';
-import { yieldServerProcesses, yieldThisThread } from './priority.js';
+import { yieldThisThread } from './priority.js';
 
 /** Plans, applies and reverts corrections without delaying requests and new events. It can be stopped at any time. */
 
@@ -27,8 +27,6 @@ const postgres = connectPostgres({
   poolMax: 2,
   log,
 });
-// Only an embedded server certainly runs on this machine: otherwise its process ids would name processes of this one.
-if (data.folders !== undefined) yieldServerProcesses(postgres.pool, log, data.niceness);
 const clock = systemClock;
 const objects = data.objectStore && (await openObjectStore(data.objectStore));
 const engine = {

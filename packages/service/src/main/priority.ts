@@ -1,8 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
 import { getPriority, setPriority } from 'node:os';
-import { setTimeout as delay } from 'node:timers/promises';
-import type pg from 'pg';
 import type { Logger } from '../platform/log/index.js';
 
 /**
@@ -12,8 +9,6 @@ import type { Logger } from '../platform/log/index.js';
 export const RATING_NICENESS = 10;
 /** Nice value of work on past usage, backtests and corrections: it is not urgent, and new usage goes first. */
 export const PAST_USAGE_NICENESS = 15;
-const GROUP_ATTEMPTS = 10;
-const GROUP_RETRY_MS = 110;
 /** To the kernel, 0 names the calling thread. */
 const THIS_THREAD = 0;
 const OWN_THREADS = '/proc/self/task';
@@ -51,37 +46,6 @@ function nicenessOf(id: number): number | undefined {
     return getPriority(id);
   } catch {
     return undefined;
-  }
-}
-
-/**
- * Lowers the priority of the server processes of a pool, if they run on this machine under an account that we may
- * control.
- */
-export function yieldServerProcesses(pool: pg.Pool, log: Logger, niceness = RATING_NICENESS): void {
-  pool.on('connect', (client) => {
-    const { processID } = client as pg.PoolClient & { readonly processID?: number };
-    if (processID === undefined) return;
-    lower(processID, niceness, log);
-    if (process.platform !== 'linux') return;
-    lowerSession(processID, niceness).catch((error) => tellNotLowered(error, log));
-  });
-}
-
-/**
- * PostgreSQL gives each of its processes a session of its own, and a kernel that groups processes by session applies a
- * nice value only within its group: there, the group needs the nice value. Without privileges, one such change is
- * allowed every tenth of a second.
- */
-async function lowerSession(id: number, niceness: number): Promise<void> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      await writeFile(`/proc/${id}/autogroup`, String(niceness));
-      return;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN' || attempt === GROUP_ATTEMPTS) throw error;
-    }
-    await delay(GROUP_RETRY_MS * attempt, undefined, { ref: false });
   }
 }
 

@@ -8,7 +8,7 @@ import { openObjectStore } from '../platform/object-store/index.js';
 import { connectPostgres } from '../platform/postgres/index.js';
 import { PostgresSegmentQueue } from '../platform/queue/index.js';
 import { openSegmentStore, openSpool } from './passing-bytes.js';
-import { yieldServerProcesses, yieldThisThread } from './priority.js';
+import { yieldThisThread } from './priority.js';
 import { createSegmentSweepJob, openShards } from './segment-queue.js';
 import type { FromWorker, ToWorker, WorkerThreadData } from './worker-protocol.js';
 
@@ -28,8 +28,6 @@ const postgres = connectPostgres({
   log,
 });
 yieldThisThread(log);
-// Only an embedded server certainly runs on this machine: otherwise its process ids would name processes of this one.
-if (folders !== undefined) yieldServerProcesses(postgres.pool, log);
 const objects = data.objectStore && (await openObjectStore(data.objectStore));
 const segmentStore = await openSegmentStore({ folders, objects });
 const queue = new PostgresSegmentQueue(postgres, segmentStore, await openShards(postgres, log));
