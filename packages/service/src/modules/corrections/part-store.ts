@@ -16,7 +16,7 @@ export interface CorrectionPart {
   readonly formerAttempts: readonly number[];
   /** The corrections that had made these revisions; undefined before the part is applied. */
   readonly formerCorrections: readonly string[] | undefined;
-  /** See `outcome.ts`. */
+  /** See `stored-outcomes.ts`. */
   readonly outcomes: Buffer;
   /** The failed events among them, as they were stored for reprocessing; none before the part is applied. */
   readonly failedEvents: readonly FailedEvent[];
