@@ -71,7 +71,7 @@ test('outcomes of a plan are read as they were stored, in their order', async ()
   );
 });
 
-test('what nobody stored is refused', async () => {
+test('what nobody stored is refused, and no outcomes are read as none', async () => {
   const stored = new StoredOutcomes();
   await expect(decodeOutcomes(Buffer.from('[]'))).rejects.toThrow();
   expect(await decodeOutcomes(await stored.encoded())).toEqual([]);
