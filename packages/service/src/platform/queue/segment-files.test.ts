@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createTestPostgres, type TestPostgres, waitFor } from '../../testing/index.js';
+import { propertyRuns } from '../../testing/property-runs.js';
 import { checkPlaced, type SegmentPlace, SegmentWriteError } from './outside.js';
 import { SegmentFormatError } from './segment.js';
 import { type AppendableFile, SegmentFiles } from './segment-files.js';
@@ -46,7 +47,7 @@ async function readChecked(place: SegmentPlace): Promise<Buffer> {
   return bytes;
 }
 
-/** Sweeps while rows point at `places`; returns the files that are left. */
+/** Sweeps while rows point at `places`; returns the files that are left, with the spare one if segments came. */
 async function sweep(...places: SegmentPlace[]): Promise<Set<string>> {
   await files.sweep(async () => new Set(places.map(({ fileName }) => fileName)));
   return new Set(await readdir(folder));
@@ -79,6 +80,36 @@ describe('a segment in a file', () => {
       }),
       { numRuns: 50 },
     );
+  });
+
+  it('is read as it was put for as long as its row is there, whatever is written again', async () => {
+    const step = fc.oneof(
+      fc.record({ put: fc.uint8Array({ minLength: 1, maxLength: 700 }) }),
+      fc.record({ rated: fc.nat() }),
+      fc.constant('sweep' as const),
+    );
+    let reused = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), async (steps) => {
+        const rows: { place: SegmentPlace; bytes: Buffer }[] = [];
+        const begun = new Set<string>();
+        for (const one of steps) {
+          if (one === 'sweep') await sweep(...rows.map(({ place }) => place));
+          else if ('rated' in one) rows.splice(one.rated % (rows.length + 1), 1);
+          else {
+            const bytes = Buffer.from(one.put);
+            const place = await put(bytes);
+            if (place.offset === 0 && begun.has(place.fileName)) reused++;
+            begun.add(place.fileName);
+            rows.push({ place, bytes });
+          }
+          for (const { place, bytes } of rows) expect(await readChecked(place)).toEqual(bytes);
+        }
+        await sweep();
+      }),
+      { numRuns: propertyRuns(60) },
+    );
+    expect(reused).toBeGreaterThan(0);
   });
 
   it('is on disk, whole, before a row points at it', async () => {
@@ -140,18 +171,52 @@ describe('a file of segments', () => {
       });
     });
     expect(names(pointedAt, rated, pointing).size).toBe(3);
-    expect(await sweep(pointedAt)).toEqual(names(pointedAt, pointing));
+    expect(await sweep(pointedAt)).toEqual(names(pointedAt, rated, pointing));
     settle();
     await putting;
     expect(await sweep(pointedAt)).toEqual(names(pointedAt));
   });
 
-  it('takes no more after a sweep, which deletes it as soon as nothing points at it', async () => {
+  it('takes no more after a sweep', async () => {
     const before = await put(Buffer.alloc(1));
     expect(await sweep(before)).toEqual(names(before));
     const after = await put(Buffer.alloc(1));
     expect(after.fileName).not.toBe(before.fileName);
-    expect(await sweep(after)).toEqual(names(after));
+    expect(await sweep(before, after)).toEqual(names(before, after));
+  });
+
+  it('is written again from its start when nothing points at it and segments come', async () => {
+    const first = await put(Buffer.alloc(600, 'old'));
+    const second = await put(Buffer.alloc(FILE_BYTES_MAX));
+    await sweep(second);
+    const third = await put(Buffer.alloc(500, 'new'));
+    const fourth = await put(Buffer.alloc(500, 'newer'));
+    expect(third).toMatchObject({ fileName: first.fileName, offset: 0 });
+    expect(fourth).toMatchObject({ fileName: first.fileName, offset: 500 });
+    expect(await readChecked(third)).toEqual(Buffer.alloc(500, 'new'));
+    expect(await readChecked(fourth)).toEqual(Buffer.alloc(500, 'newer'));
+    expect(() => checkPlaced(first, Buffer.alloc(600, 'new'))).toThrow(SegmentFormatError);
+    expect(await sweep(third)).toEqual(names(third, second));
+  });
+
+  it('is not written again while a row may point at it', async () => {
+    const used = await put(Buffer.alloc(1));
+    expect(await sweep(used)).toEqual(names(used));
+    const lost = put(Buffer.alloc(1), () => Promise.reject(new Error('Query read timeout')));
+    await expect(lost).rejects.toThrow('Query read timeout');
+    expect((await sweep(used)).size).toBe(2);
+    const after = await put(Buffer.alloc(1));
+    expect((await sweep(used, after)).size).toBe(3);
+    expect(after.fileName).not.toBe(used.fileName);
+  });
+
+  it('is deleted when nothing points at it, except for one while segments come', async () => {
+    const places = [];
+    for (let i = 0; i < 4; i++) places.push(await put(Buffer.alloc(FILE_BYTES_MAX)));
+    expect(names(...places).size).toBe(4);
+    expect((await sweep()).size).toBe(1);
+    expect(await sweep()).toEqual(new Set());
+    expect((await put(Buffer.alloc(1))).offset).toBe(0);
   });
 
   it('goes when an earlier run left it and nothing points at it; what is not ours stays', async () => {
@@ -167,6 +232,7 @@ describe('a file of segments', () => {
     const insert = () => store.postgres.pool.query('insert into segments (id) values (default)');
     await expect(put(Buffer.alloc(1_000), insert)).rejects.toThrow('null value');
     expect((await readdir(folder)).length).toBe(1);
+    await sweep();
     expect(await sweep()).toEqual(new Set());
   });
 

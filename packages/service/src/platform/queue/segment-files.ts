@@ -42,6 +42,8 @@ class GrowingFile {
   unsettled = 0;
   /** Whether a row that points at it may still appear. */
   isInDoubt = false;
+  /** Whether a write failed or took too long. */
+  hasFailed = false;
   #end = 0;
   readonly #file: Promise<AppendableFile>;
   /**
@@ -92,6 +94,10 @@ export class SegmentFiles implements SegmentStore {
   #current: GrowingFile | undefined;
   /** Names of files that must not be swept. */
   readonly #kept = new Set<string>();
+  /** Names of files that take no more segments and have failed at none. */
+  readonly #intact = new Set<string>();
+  /** The name of the file that is written from its start again next. No row points at it. */
+  #spare: string | undefined;
 
   private constructor(folder: string, options: Required<SegmentFilesOptions>) {
     this.#folder = folder;
@@ -153,19 +159,27 @@ export class SegmentFiles implements SegmentStore {
   }
 
   /**
-   * Deletes the files that no row points at, including those of earlier runs. The next segment starts a new file, so
-   * that the following sweep can delete the bytes of rated events.
+   * Deletes the files that no row points at, including those of earlier runs. The next segment starts another file, so
+   * that the following sweep can delete the bytes of rated events. While segments come, one file is kept and written
+   * again: it has its blocks, so a sync does not wait for the journal of the file system.
    *
    * @param pointedAt returns which of these files rows point at now
    */
   async sweep(pointedAt: (fileNames: readonly string[]) => Promise<ReadonlySet<string>>): Promise<void> {
+    const isBusy = this.#current !== undefined;
     await this.close();
+    if (!isBusy) this.#dropSpare();
     const names = (await readdir(this.#folder)).filter(
       (name) => FILE_NAME.test(name) && this.#isOwn(name) && !this.#kept.has(name),
     );
     if (names.length === 0) return;
     const used = await pointedAt(names);
-    for (const name of names) if (!used.has(name)) await unlink(join(this.#folder, name));
+    for (const name of names) {
+      if (used.has(name)) continue;
+      if (isBusy && this.#spare === undefined && this.#intact.has(name)) this.#keepSpare(name);
+      else await unlink(join(this.#folder, name));
+      this.#intact.delete(name);
+    }
   }
 
   /** Closes the current file. */
@@ -179,12 +193,25 @@ export class SegmentFiles implements SegmentStore {
     const current = this.#current;
     const { fileBytesMax, create, writer } = this.#options;
     if (current !== undefined && current.end + byteCount <= fileBytesMax) return current;
-    const name = newName(writer);
-    const file = new GrowingFile(name, create(this.#folder, name));
+    const spare = this.#spare;
+    this.#spare = undefined;
+    const name = spare ?? newName(writer);
+    const path = join(this.#folder, name);
+    const file = new GrowingFile(name, spare === undefined ? create(this.#folder, name) : open(path, 'r+'));
     this.#current = file;
     this.#kept.add(name);
     if (current !== undefined) void this.#letGo(current);
     return file;
+  }
+
+  #keepSpare(name: string): void {
+    this.#spare = name;
+    this.#kept.add(name);
+  }
+
+  #dropSpare(): void {
+    if (this.#spare !== undefined) this.#kept.delete(this.#spare);
+    this.#spare = undefined;
   }
 
   #isOwn(name: string): boolean {
@@ -200,6 +227,7 @@ export class SegmentFiles implements SegmentStore {
         () => new Error(`it took longer than ${WRITE_TIMEOUT_MS} ms`),
       );
     } catch (cause) {
+      file.hasFailed = true;
       // The next segment starts another file.
       if (this.#current === file) this.#current = undefined;
       throw new SegmentWriteError(file.name, { cause });
@@ -222,6 +250,7 @@ export class SegmentFiles implements SegmentStore {
   async #letGo(file: GrowingFile): Promise<void> {
     if (file === this.#current || file.unsettled > 0) return;
     if (!file.isInDoubt) this.#kept.delete(file.name);
+    if (!file.hasFailed) this.#intact.add(file.name);
     await file.close();
   }
 }

@@ -22,9 +22,9 @@ async function putWith(writer: SegmentFiles): Promise<string> {
   return name;
 }
 
-/** Sweeps while no row points at any file; returns the files that are left. */
+/** Sweeps while no row points at any file, until no file is kept to be written again; returns what is left. */
 async function sweepWith(writer: SegmentFiles): Promise<string[]> {
-  await writer.sweep(async () => new Set());
+  for (let i = 0; i < 2; i++) await writer.sweep(async () => new Set());
   return (await readdir(folder)).sort();
 }
 
