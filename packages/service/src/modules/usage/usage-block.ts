@@ -137,7 +137,7 @@ export class UsageBlock {
   readonly #attempt = new PlainColumn('UInt16');
   readonly #corrections = new PlainColumn('UInt32');
   readonly #isReversal = new PlainColumn('Bool');
-  readonly #correctionId = new PlainColumn('String');
+  readonly #correctionId = new DictionaryColumn();
   readonly #receivedAt = new PlainColumn(MILLISECONDS);
   readonly #processedAt = new PlainColumn(MILLISECONDS);
   readonly #status = new PlainColumn(enumOf(EVENT_STATUSES));
