@@ -72,7 +72,11 @@ export function startJobs(
     onCommitted,
   });
   const jobs = [
-    createCorrectionJob({ ...deps, advance: (signal) => corrections.advance(signal) }),
+    createCorrectionJob({
+      ...deps,
+      isAlone: config.databaseUrl === undefined,
+      advance: (signal) => corrections.advance(signal),
+    }),
     createCorrectionProgressJob(deps),
     createCreditExpiryJob(deps),
     createLeaseExpiryJob(deps),

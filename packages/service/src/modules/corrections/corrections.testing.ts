@@ -194,7 +194,13 @@ export class CorrectionsFixture {
   async sweep(): Promise<void> {
     const { postgres, clock } = this.api;
     const log = { warn: (...logged: unknown[]) => void this.warnings.push(logged) };
-    await createCorrectionJob({ postgres, clock, log, advance: () => this.advance() }).sweep();
+    await createCorrectionJob({
+      postgres,
+      clock,
+      log,
+      isAlone: false,
+      advance: () => this.advance(),
+    }).sweep();
   }
 
   /** Takes back what is left of expired credits. */

@@ -70,11 +70,12 @@ async function insertCounts(correctionId: string, ids: readonly string[]): Promi
 }
 
 describe('the job of corrections', () => {
-  const job = (advanced: () => number) =>
+  const job = (advanced: () => number, isAlone = false) =>
     createCorrectionJob({
       postgres: test.postgres,
       clock,
       log: { warn: () => {} },
+      isAlone,
       advance: async () => advanced(),
     });
 
@@ -85,6 +86,19 @@ describe('the job of corrections', () => {
     expect(await sweep()).toBe(7);
     await rows(`update usage_corrections set busy_until_ms = $1`, [NOW_MS + 1]);
     expect(await sweep()).toBe(0);
+    await rows('delete from usage_corrections');
+  });
+
+  it('continues at once what a process was at that has ended, if there was no other one', async () => {
+    const [shared, alone] = [job(() => 7), job(() => 7, true)];
+    await insertCorrection('cor_open', 'planning');
+    const busyUntil = (ms: number) => rows('update usage_corrections set busy_until_ms = $1', [ms]);
+    await busyUntil(NOW_MS + 60_000);
+    expect(await shared.sweep()).toBe(0);
+    expect(await alone.sweep()).toBe(7);
+    // From now on, a turn is one of its own.
+    await busyUntil(NOW_MS + 60_000);
+    expect(await alone.sweep()).toBe(0);
     await rows('delete from usage_corrections');
   });
 

@@ -18,7 +18,7 @@ import { planStep } from './plan.js';
 import { finishStep } from './plan-end.js';
 import { revertStep } from './revert.js';
 import { StepRows } from './step-rows.js';
-import { expirePlans, forgetExpired, isStepDue, nextStepMs, takeTurn } from './turn-store.js';
+import { endTurns, expirePlans, forgetExpired, isStepDue, nextStepMs, takeTurn } from './turn-store.js';
 
 interface StepDeps extends EngineDeps {
   readonly log: Pick<Logger, 'warn'>;
@@ -30,6 +30,8 @@ export interface CorrectionJobDeps {
   readonly postgres: Postgres;
   readonly clock: Clock;
   readonly log: Pick<Logger, 'warn'>;
+  /** Whether no other process works on corrections, so that turns which are not over are those of one that has ended. */
+  readonly isAlone: boolean;
   /** Does the steps that are due, on this thread or another one; see `advanceCorrections`. */
   readonly advance: (signal?: AbortSignal) => Promise<number>;
 }
@@ -54,11 +56,14 @@ const FORGET_INTERVAL_MS = 3_600_000;
  * Creates the job that plans, applies and reverts corrections, lets old plans expire, and forgets events whose history
  * was deleted. While a projector of release 0.1.0 runs, corrections wait, because it would insert their rows as others.
  */
-export function createCorrectionJob({ postgres, clock, log, advance }: CorrectionJobDeps): SweepJob {
+export function createCorrectionJob({ postgres, clock, log, isAlone, advance }: CorrectionJobDeps): SweepJob {
   let nextForgetMs = 0;
+  let mayHaveForeignTurns = isAlone;
   return createSweepJob({
     sweep: async (signal) => {
       const nowMs = clock.nowMs();
+      if (mayHaveForeignTurns) await endTurns(postgres, nowMs);
+      mayHaveForeignTurns = false;
       await expirePlans(postgres, nowMs - PLAN_MS, EXPIRED_PER_SWEEP);
       if (nowMs >= nextForgetMs) {
         const days = await firstKeptDays(postgres.db, nowMs);

@@ -35,6 +35,13 @@ export async function takeTurn(
   return { ...correction, project: { tenantId, projectId, projectNo, kind, storage } };
 }
 
+/** Ends all turns. The caller knows that their processes have ended, and rolled back what they were at. */
+export async function endTurns({ db }: Pick<Postgres, 'db'>, nowMs: number): Promise<void> {
+  await sql`
+    update usage_corrections set busy_until_ms = ${nowMs} where status in ${IN_PROGRESS} and busy_until_ms > ${nowMs}
+  `.execute(db);
+}
+
 /** A subquery: when the next step is due, in milliseconds since the Unix epoch. */
 export const nextStepMs: RawBuilder<number | null> = sql`
   select min(busy_until_ms) from usage_corrections where status in ${IN_PROGRESS} and ${isNotMoving('tenant_id')}`;
