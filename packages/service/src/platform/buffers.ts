@@ -57,6 +57,53 @@ export async function writeBuffers(
   }
 }
 
+/**
+ * Reads from `offset` on until `bytes` is full or the file ends. Returns the part that was read.
+ *
+ * @throws Error of the file system
+ */
+export async function readBytes(file: Pick<FileHandle, 'read'>, bytes: Buffer, offset = 0): Promise<Buffer> {
+  for (let length = 0; length < bytes.length; ) {
+    const { bytesRead } = await file.read(bytes, length, bytes.length - length, offset + length);
+    if (bytesRead === 0) return bytes.subarray(0, length);
+    length += bytesRead;
+  }
+  return bytes;
+}
+
+/** Sizes are rounded up to a multiple of this, so that the memory does not grow again and again. */
+const GROWTH_BYTES = 4 * 1_048_576;
+
+/**
+ * Memory that one piece of work after the other takes. If each got memory of its own, megabytes a second, the garbage
+ * collector would stop the thread several times a second.
+ */
+export class ReusedMemory {
+  readonly #bytesMax: number;
+  #memory = Buffer.alloc(0);
+  #takenBytes = 0;
+
+  /** @param bytesMax upper bound of the memory that is kept */
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  /** Returns memory with any content. It is valid until `reset`. */
+  take(byteCount: number): Buffer {
+    const start = this.#takenBytes;
+    this.#takenBytes += byteCount;
+    if (this.#takenBytes > this.#memory.length) return Buffer.allocUnsafeSlow(byteCount);
+    return this.#memory.subarray(start, this.#takenBytes);
+  }
+
+  /** The next piece of work begins, and nothing uses what was taken. If that was more than there is, it grows. */
+  reset(): void {
+    const wanted = Math.min(Math.ceil(this.#takenBytes / GROWTH_BYTES) * GROWTH_BYTES, this.#bytesMax);
+    if (wanted > this.#memory.length) this.#memory = Buffer.allocUnsafeSlow(wanted);
+    this.#takenBytes = 0;
+  }
+}
+
 /** Returns the part after the first `bytes`. */
 function behind(buffers: Buffers, bytes: number): Buffer[] {
   let skipped = bytes;

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, truncate, unlink, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, readdir, rm, truncate, unlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -237,6 +237,7 @@ describe('projector', () => {
 
   const damages: [string, (file: string) => Promise<void>][] = [
     ['is cut off', (file) => truncate(file, 20)],
+    ['is longer', (file) => appendFile(file, 'x')],
     ['is missing', (file) => unlink(file)],
     ['holds other bytes', (file) => writeFile(file, Buffer.from('x'), { flag: 'r+' })],
   ];

@@ -13,7 +13,7 @@ import type { ArchivedRows } from './group-end-store.js';
 import { checkHistory, type ProjectionState, recordGroup } from './history-check.js';
 import { type ProjectionStage, type ProjectorObserver, StageClock } from './observer.js';
 import { checkViews, ProjectorSession, waitingBatch } from './projector-store.js';
-import { type Spool, SpoolCorruptError } from './spool.js';
+import { FILES_AT_ONCE, type Spool, SpoolCorruptError, SpoolReader } from './spool.js';
 import { chooseGroup, GroupPace, type ProjectionGroup, StorageTurns, tablesOfRows } from './turns.js';
 
 const WAITING_BATCHES_MAX = 1_000;
@@ -27,8 +27,6 @@ const STANDBY_POLL_MS = 1_000;
 const REFUSED_PAUSE_MS = 20;
 /** After this time a group with a damaged file is tried again; the others continue meanwhile. */
 const CORRUPT_RETRY_MS = 60_000;
-/** Upper bound of the spool files or objects of a group that are open at the same time. */
-const FILES_AT_ONCE = 16;
 /** After this time a group that could not be inserted into the tables of one project is tried again. */
 const FAILED_RETRY_MS = 5_000;
 
@@ -82,6 +80,7 @@ class GroupProjector implements Projector {
   readonly awaited = { dueAtMs: waitingBatch, lookMs: LOOK_MS, onDue: () => this.notify() };
   readonly #turns = new StorageTurns();
   readonly #pace = new GroupPace();
+  readonly #reader: SpoolReader;
   /** The current or the last group. */
   #inHand: ProjectionGroup | undefined;
   /** Groups that cannot be projected now, and when to try them again. */
@@ -89,6 +88,7 @@ class GroupProjector implements Projector {
 
   constructor(deps: ProjectorDeps) {
     this.#deps = deps;
+    this.#reader = new SpoolReader(deps.spool);
   }
 
   notify(): void {
@@ -231,7 +231,7 @@ class GroupProjector implements Projector {
   ): Promise<number> {
     const { clickhouse, postgres, spool } = this.#deps;
     const events = group.batches.reduce((sum, { eventCount }) => sum + eventCount, 0);
-    const parts = await this.#read(group);
+    const parts = await this.#reader.read(group.batches.map(({ location }) => location));
     stages.end('read');
     // The state from before the group was found will do: while the lock of this session is held, the history keeps its
     // name, and a state that knows fewer groups is read again if it has to be.
@@ -252,6 +252,7 @@ class GroupProjector implements Projector {
     // Only now: the locks of the session must be held until the insert has ended.
     if (inserted.status === 'rejected') throw inserted.reason;
     if (archived.status === 'rejected') throw archived.reason;
+    this.#reader.release();
     stages.end('insert');
     await session.endGroup(group, archived.value, this.#deps.clock.nowMs());
     stages.end('delete');
@@ -266,11 +267,6 @@ class GroupProjector implements Projector {
   #checkHistory(session: ProjectorSession, state: ProjectionState): Promise<void> {
     const { clickhouse, archive } = this.#deps;
     return checkHistory({ clickhouse, hasArchive: archive !== undefined }, state, () => session.state());
-  }
-
-  /** Reads every batch, which checks that it is undamaged. */
-  #read({ batches }: ProjectionGroup): Promise<Buffer[]> {
-    return mapAtOnce(batches, FILES_AT_ONCE, ({ location }) => this.#deps.spool.read(location));
   }
 
   /** Returns the rows to insert. A group with a single file is inserted from that file. */

@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, readFile, unlink } from 'node:fs/promises';
+import { mkdir, open, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { mapAtOnce } from '../../platform/at-once.js';
 import {
   type Buffers,
   checksumText,
   checksumTextInSteps,
+  ReusedMemory,
+  readBytes,
   totalBytes,
   writeBuffers,
 } from '../../platform/buffers.js';
@@ -23,9 +26,10 @@ export interface Spool {
   /**
    * Returns the rows as they were put.
    *
+   * @param memory for rows that are read from a file; default memory of their own
    * @throws SpoolCorruptError
    */
-  read(location: BatchLocation): Promise<Buffer>;
+  read(location: BatchLocation, memory?: Pick<ReusedMemory, 'take'>): Promise<Buffer>;
   /** Returns the path of a file that contains exactly the rows; undefined when there is none. */
   path(location: BatchLocation): string | undefined;
   /** Removes what the location holds; does nothing when it is gone already. */
@@ -42,6 +46,37 @@ export class SpoolCorruptError extends Error {
   ) {
     super(`spool file ${spoolFile}: ${problem}`);
     this.name = 'SpoolCorruptError';
+  }
+}
+
+/** Upper bound of the spool files or objects of a group that are open at the same time. */
+export const FILES_AT_ONCE = 16;
+/** Upper bound of the memory that stays with a reader. Larger groups get the rest anew. */
+const KEPT_BYTES_MAX = 32 * 1_048_576;
+const OWN_MEMORY = { take: (byteCount: number) => Buffer.allocUnsafeSlow(byteCount) };
+
+/** Reads one group of batches after the other, into the same memory. */
+export class SpoolReader {
+  readonly #spool: Pick<Spool, 'read'>;
+  #memory = new ReusedMemory(KEPT_BYTES_MAX);
+  #isInUse = false;
+
+  constructor(spool: Pick<Spool, 'read'>) {
+    this.#spool = spool;
+  }
+
+  /** Reads every batch, which checks that it is undamaged. The rows are valid until `release`. */
+  read(locations: readonly BatchLocation[]): Promise<Buffer[]> {
+    if (this.#isInUse) this.#memory = new ReusedMemory(KEPT_BYTES_MAX);
+    this.#isInUse = true;
+    const memory = this.#memory;
+    return mapAtOnce(locations, FILES_AT_ONCE, (location) => this.#spool.read(location, memory));
+  }
+
+  /** Call it when nothing uses the rows any more. Otherwise, as after an error, the next ones get other memory. */
+  release(): void {
+    this.#memory.reset();
+    this.#isInUse = false;
   }
 }
 
@@ -62,9 +97,9 @@ export async function createFileSpool(folder: string): Promise<Spool> {
       await syncFolder(folder);
       return locations;
     },
-    async read({ spoolFile }) {
+    async read({ spoolFile }, memory = OWN_MEMORY) {
       if (spoolFile === null) throw new Error('the batch is not in a file');
-      return readVerified(folder, spoolFile);
+      return readVerified(folder, spoolFile, memory);
     },
     path: ({ spoolFile }) => (spoolFile === null ? undefined : join(folder, spoolFile)),
     async remove({ spoolFile }) {
@@ -185,14 +220,26 @@ async function writeFile(folder: string, rows: Buffers): Promise<BatchLocation> 
   return { spoolFile, bytes: null };
 }
 
-async function readVerified(folder: string, name: string): Promise<Buffer> {
+async function readVerified(
+  folder: string,
+  name: string,
+  memory: Pick<ReusedMemory, 'take'>,
+): Promise<Buffer> {
   if (!FILE_NAME.test(name) || isObjectKey(name))
     throw new SpoolCorruptError(name, 'not a file name of the spool');
-  const bytes = await readFile(join(folder, name)).catch((error: NodeJS.ErrnoException) => {
+  const file = await open(join(folder, name)).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
     throw error;
   });
-  return verified(name, bytes);
+  if (file === undefined) return verified(name, undefined);
+  try {
+    const { size } = await file.stat();
+    const byteCount = spoolFileBytes(name);
+    if (size !== byteCount) throw new SpoolCorruptError(name, `${size} bytes instead of ${byteCount}`);
+    return await verified(name, await readBytes(file, memory.take(byteCount)));
+  } finally {
+    await file.close();
+  }
 }
 
 /** @throws SpoolCorruptError if these are not the rows that were stored under this name */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { totalBytes, writeBuffers } from '../buffers.js';
+import { readBytes, totalBytes, writeBuffers } from '../buffers.js';
 import { isServerError } from '../postgres/index.js';
 import { syncFolder } from '../sync-folder.js';
 import { resultWithin } from '../wait.js';
@@ -147,12 +147,7 @@ export class SegmentFiles implements SegmentStore {
     const file = await openIfThere(join(this.#folder, fileName));
     if (file === undefined) return Buffer.of();
     try {
-      const bytes = Buffer.allocUnsafe(byteCount);
-      for (let length = 0; ; ) {
-        const { bytesRead } = await file.read(bytes, length, byteCount - length, offset + length);
-        length += bytesRead;
-        if (bytesRead === 0 || length === byteCount) return bytes.subarray(0, length);
-      }
+      return await readBytes(file, Buffer.allocUnsafe(byteCount), offset);
     } finally {
       await file.close();
     }
