@@ -30,7 +30,7 @@ export interface CorrectionJobDeps {
   readonly postgres: Postgres;
   readonly clock: Clock;
   readonly log: Pick<Logger, 'warn'>;
-  /** Whether no other process works on corrections, so that turns which are not over are those of one that has ended. */
+  /** Whether no other process works on corrections: a turn that is not over when this one starts is of an ended one. */
   readonly isAlone: boolean;
   /** Does the steps that are due, on this thread or another one; see `advanceCorrections`. */
   readonly advance: (signal?: AbortSignal) => Promise<number>;

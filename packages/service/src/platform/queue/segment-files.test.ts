@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createTestPostgres, type TestPostgres, waitFor } from '../../testing/index.js';
-import { propertyRuns } from '../../testing/property-runs.js';
 import { checkPlaced, type SegmentPlace, SegmentWriteError } from './outside.js';
 import { SegmentFormatError } from './segment.js';
 import { type AppendableFile, SegmentFiles } from './segment-files.js';
+import { fileNames, putOne, readPlaced, sweepFolder } from './segment-files.testing.js';
 
 const FILE_BYTES_MAX = 1_000;
 
@@ -29,31 +29,9 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-async function put(
-  bytes: Buffer,
-  point: (place: SegmentPlace) => Promise<unknown> = async () => {},
-): Promise<SegmentPlace> {
-  let found: SegmentPlace | undefined;
-  await files.put([[bytes]], ([place]) => {
-    found = place;
-    return point(place as SegmentPlace);
-  });
-  return found as SegmentPlace;
-}
-
-async function readChecked(place: SegmentPlace): Promise<Buffer> {
-  const bytes = await files.read(place);
-  checkPlaced(place, bytes);
-  return bytes;
-}
-
-/** Sweeps while rows point at `places`; returns the files that are left, with the spare one if segments came. */
-async function sweep(...places: SegmentPlace[]): Promise<Set<string>> {
-  await files.sweep(async () => new Set(places.map(({ fileName }) => fileName)));
-  return new Set(await readdir(folder));
-}
-
-const names = (...places: SegmentPlace[]) => new Set(places.map(({ fileName }) => fileName));
+const put = (bytes: Buffer, point?: (place: SegmentPlace) => Promise<unknown>) => putOne(files, bytes, point);
+const readChecked = (place: SegmentPlace) => readPlaced(files, place);
+const sweep = (...places: SegmentPlace[]) => sweepFolder(files, folder, places);
 
 describe('a segment in a file', () => {
   it('is read as it was put, whatever is put at the same time', async () => {
@@ -82,36 +60,6 @@ describe('a segment in a file', () => {
     );
   });
 
-  it('is read as it was put for as long as its row is there, whatever is written again', async () => {
-    const step = fc.oneof(
-      fc.record({ put: fc.uint8Array({ minLength: 1, maxLength: 700 }) }),
-      fc.record({ rated: fc.nat() }),
-      fc.constant('sweep' as const),
-    );
-    let reused = 0;
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), async (steps) => {
-        const rows: { place: SegmentPlace; bytes: Buffer }[] = [];
-        const begun = new Set<string>();
-        for (const one of steps) {
-          if (one === 'sweep') await sweep(...rows.map(({ place }) => place));
-          else if ('rated' in one) rows.splice(one.rated % (rows.length + 1), 1);
-          else {
-            const bytes = Buffer.from(one.put);
-            const place = await put(bytes);
-            if (place.offset === 0 && begun.has(place.fileName)) reused++;
-            begun.add(place.fileName);
-            rows.push({ place, bytes });
-          }
-          for (const { place, bytes } of rows) expect(await readChecked(place)).toEqual(bytes);
-        }
-        await sweep();
-      }),
-      { numRuns: propertyRuns(60) },
-    );
-    expect(reused).toBeGreaterThan(0);
-  });
-
   it('is on disk, whole, before a row points at it', async () => {
     const bytes = Buffer.alloc(500, 'on disk');
     await put(bytes, async ({ fileName, offset }) => {
@@ -128,7 +76,7 @@ describe('a segment in a file', () => {
     ];
     const large = await put(Buffer.alloc(FILE_BYTES_MAX + 1));
     expect([a.offset, b.offset, c.offset, large.offset]).toEqual([0, 400, 0, 0]);
-    expect(names(a, b, c, large).size).toBe(3);
+    expect(fileNames(a, b, c, large).size).toBe(3);
     expect(b.fileName).toBe(a.fileName);
   });
 
@@ -170,53 +118,19 @@ describe('a file of segments', () => {
         return settled;
       });
     });
-    expect(names(pointedAt, rated, pointing).size).toBe(3);
-    expect(await sweep(pointedAt)).toEqual(names(pointedAt, rated, pointing));
+    expect(fileNames(pointedAt, rated, pointing).size).toBe(3);
+    expect(await sweep(pointedAt)).toEqual(fileNames(pointedAt, rated, pointing));
     settle();
     await putting;
-    expect(await sweep(pointedAt)).toEqual(names(pointedAt));
+    expect(await sweep(pointedAt)).toEqual(fileNames(pointedAt));
   });
 
   it('takes no more after a sweep', async () => {
     const before = await put(Buffer.alloc(1));
-    expect(await sweep(before)).toEqual(names(before));
+    expect(await sweep(before)).toEqual(fileNames(before));
     const after = await put(Buffer.alloc(1));
     expect(after.fileName).not.toBe(before.fileName);
-    expect(await sweep(before, after)).toEqual(names(before, after));
-  });
-
-  it('is written again from its start when nothing points at it and segments come', async () => {
-    const first = await put(Buffer.alloc(600, 'old'));
-    const second = await put(Buffer.alloc(FILE_BYTES_MAX));
-    await sweep(second);
-    const third = await put(Buffer.alloc(500, 'new'));
-    const fourth = await put(Buffer.alloc(500, 'newer'));
-    expect(third).toMatchObject({ fileName: first.fileName, offset: 0 });
-    expect(fourth).toMatchObject({ fileName: first.fileName, offset: 500 });
-    expect(await readChecked(third)).toEqual(Buffer.alloc(500, 'new'));
-    expect(await readChecked(fourth)).toEqual(Buffer.alloc(500, 'newer'));
-    expect(() => checkPlaced(first, Buffer.alloc(600, 'new'))).toThrow(SegmentFormatError);
-    expect(await sweep(third)).toEqual(names(third, second));
-  });
-
-  it('is not written again while a row may point at it', async () => {
-    const used = await put(Buffer.alloc(1));
-    expect(await sweep(used)).toEqual(names(used));
-    const lost = put(Buffer.alloc(1), () => Promise.reject(new Error('Query read timeout')));
-    await expect(lost).rejects.toThrow('Query read timeout');
-    expect((await sweep(used)).size).toBe(2);
-    const after = await put(Buffer.alloc(1));
-    expect((await sweep(used, after)).size).toBe(3);
-    expect(after.fileName).not.toBe(used.fileName);
-  });
-
-  it('is deleted when nothing points at it, except for one while segments come', async () => {
-    const places = [];
-    for (let i = 0; i < 4; i++) places.push(await put(Buffer.alloc(FILE_BYTES_MAX)));
-    expect(names(...places).size).toBe(4);
-    expect((await sweep()).size).toBe(1);
-    expect(await sweep()).toEqual(new Set());
-    expect((await put(Buffer.alloc(1))).offset).toBe(0);
+    expect(await sweep(before, after)).toEqual(fileNames(before, after));
   });
 
   it('goes when an earlier run left it and nothing points at it; what is not ours stays', async () => {
@@ -264,7 +178,7 @@ describe('a file of segments', () => {
     expect(after.fileName).not.toBe(before.fileName);
     expect(await readChecked(after)).toEqual(Buffer.alloc(4));
     expect(await readChecked(before)).toEqual(Buffer.alloc(1));
-    expect(await sweep(after)).toEqual(names(after));
+    expect(await sweep(after)).toEqual(fileNames(after));
     await waitFor(() => failing.closed() === 2);
   });
 
@@ -295,7 +209,7 @@ describe('a file of segments', () => {
     expect((await sweep(after)).size).toBe(2);
     end();
     await waitFor(() => stuck.closed() === 2);
-    expect(await sweep(after)).toEqual(names(after));
+    expect(await sweep(after)).toEqual(fileNames(after));
   });
 
   it('cannot be made where its folder is gone', async () => {

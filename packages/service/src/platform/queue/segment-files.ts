@@ -84,9 +84,10 @@ class GrowingFile {
 
 /**
  * Stores large segments in files on the machine of the database, where a commit would write them twice and cut them
- * into hundreds of rows. Segments are appended to one file after the other. When no row of the queue points at a file, it
- * is deleted, or written again. Several processes may append to a folder if each has a number: each sweeps its own files, and those
- * that earlier runs with more of them have left. A process that claims may have another object to read.
+ * into hundreds of rows. Segments are appended to one file after the other. When no row of the queue points at a file,
+ * it is deleted, or written again. Several processes may append to a folder if each has a number: each sweeps its own
+ * files, and those that earlier runs with more of them have left. A process that claims may have another object to
+ * read.
  */
 export class SegmentFiles implements SegmentStore {
   readonly #folder: string;

@@ -1,0 +1,91 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { propertyRuns } from '../../testing/property-runs.js';
+import { checkPlaced, type SegmentPlace } from './outside.js';
+import { SegmentFormatError } from './segment.js';
+import { SegmentFiles } from './segment-files.js';
+import { fileNames, putOne, readPlaced, sweepFolder } from './segment-files.testing.js';
+
+const FILE_BYTES_MAX = 1_000;
+
+let folder: string;
+let files: SegmentFiles;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tollgate-segments-'));
+  files = await SegmentFiles.open(folder, { fileBytesMax: FILE_BYTES_MAX });
+});
+afterEach(async () => {
+  await files.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const sweep = (...places: SegmentPlace[]) => sweepFolder(files, folder, places);
+
+describe('a file of segments', () => {
+  it('returns each segment as it was put for as long as its row is there', async () => {
+    const step = fc.oneof(
+      fc.record({ put: fc.uint8Array({ minLength: 1, maxLength: 700 }) }),
+      fc.record({ rated: fc.nat() }),
+      fc.constant('sweep' as const),
+    );
+    let reused = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), async (steps) => {
+        const rows: { place: SegmentPlace; bytes: Buffer }[] = [];
+        const begun = new Set<string>();
+        for (const one of steps) {
+          if (one === 'sweep') await sweep(...rows.map(({ place }) => place));
+          else if ('rated' in one) rows.splice(one.rated % (rows.length + 1), 1);
+          else {
+            const bytes = Buffer.from(one.put);
+            const place = await putOne(files, bytes);
+            if (place.offset === 0 && begun.has(place.fileName)) reused++;
+            begun.add(place.fileName);
+            rows.push({ place, bytes });
+          }
+          for (const { place, bytes } of rows) expect(await readPlaced(files, place)).toEqual(bytes);
+        }
+        await sweep();
+      }),
+      { numRuns: propertyRuns(60) },
+    );
+    expect(reused).toBeGreaterThan(0);
+  });
+
+  it('is written again from its start when nothing points at it and segments come', async () => {
+    const first = await putOne(files, Buffer.alloc(600, 'old'));
+    const second = await putOne(files, Buffer.alloc(FILE_BYTES_MAX));
+    await sweep(second);
+    const third = await putOne(files, Buffer.alloc(500, 'new'));
+    const fourth = await putOne(files, Buffer.alloc(500, 'newer'));
+    expect(third).toMatchObject({ fileName: first.fileName, offset: 0 });
+    expect(fourth).toMatchObject({ fileName: first.fileName, offset: 500 });
+    expect(await readPlaced(files, third)).toEqual(Buffer.alloc(500, 'new'));
+    expect(await readPlaced(files, fourth)).toEqual(Buffer.alloc(500, 'newer'));
+    expect(() => checkPlaced(first, Buffer.alloc(600, 'new'))).toThrow(SegmentFormatError);
+    expect(await sweep(third)).toEqual(fileNames(third, second));
+  });
+
+  it('is not written again while a row may point at it', async () => {
+    const used = await putOne(files, Buffer.alloc(1));
+    expect(await sweep(used)).toEqual(fileNames(used));
+    const lost = putOne(files, Buffer.alloc(1), () => Promise.reject(new Error('Query read timeout')));
+    await expect(lost).rejects.toThrow('Query read timeout');
+    expect((await sweep(used)).size).toBe(2);
+    const after = await putOne(files, Buffer.alloc(1));
+    expect((await sweep(used, after)).size).toBe(3);
+    expect(after.fileName).not.toBe(used.fileName);
+  });
+
+  it('is deleted when nothing points at it, except for one while segments come', async () => {
+    const places = [];
+    for (let i = 0; i < 4; i++) places.push(await putOne(files, Buffer.alloc(FILE_BYTES_MAX)));
+    expect(fileNames(...places).size).toBe(4);
+    expect((await sweep()).size).toBe(1);
+    expect(await sweep()).toEqual(new Set());
+    expect((await putOne(files, Buffer.alloc(1))).offset).toBe(0);
+  });
+});
