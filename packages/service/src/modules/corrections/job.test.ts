@@ -89,12 +89,16 @@ describe('the job of corrections', () => {
     await rows('delete from usage_corrections');
   });
 
-  it('continues at once what a process was at that has ended, if there was no other one', async () => {
+  it('takes the turn of an ended process at once if no other process works', async () => {
     const [shared, alone] = [job(() => 7), job(() => 7, true)];
     await insertCorrection('cor_open', 'planning');
     const busyUntil = (ms: number) => rows('update usage_corrections set busy_until_ms = $1', [ms]);
     await busyUntil(NOW_MS + 60_000);
     expect(await shared.sweep()).toBe(0);
+    // Nothing of a tenant that moves may be written.
+    await rows(`insert into tenant_moves values ($1, 'mov_1', 'frozen', 0)`, [project.tenantId]);
+    expect(await job(() => 7, true).sweep()).toBe(0);
+    await rows('delete from tenant_moves');
     expect(await alone.sweep()).toBe(7);
     // From now on, a turn is one of its own.
     await busyUntil(NOW_MS + 60_000);

@@ -35,10 +35,11 @@ export async function takeTurn(
   return { ...correction, project: { tenantId, projectId, projectNo, kind, storage } };
 }
 
-/** Ends all turns. The caller knows that their processes have ended, and rolled back what they were at. */
+/** Ends all turns. The caller knows that their processes have ended, so their unfinished steps are rolled back. */
 export async function endTurns({ db }: Pick<Postgres, 'db'>, nowMs: number): Promise<void> {
   await sql`
-    update usage_corrections set busy_until_ms = ${nowMs} where status in ${IN_PROGRESS} and busy_until_ms > ${nowMs}
+    update usage_corrections set busy_until_ms = ${nowMs}
+    where status in ${IN_PROGRESS} and busy_until_ms > ${nowMs} and ${isNotMoving('tenant_id')}
   `.execute(db);
 }
 

@@ -90,9 +90,12 @@ describe('while a backup is under way', () => {
     await duringBackup(async () => {
       expect(await transaction(fixture.postgres, (tx) => queue.claim(tx, 10))).toHaveLength(1);
       await queue.sweepStore();
-      expect(await readdir(folder)).toHaveLength(1);
+      // The file is not written again either.
+      await queue.appendWith(companion, [batchRecord(fixture.project, [testEvent('b')])]);
+      expect(await readdir(folder)).toHaveLength(2);
+      expect(await transaction(fixture.postgres, (tx) => queue.claim(tx, 10))).toHaveLength(1);
     });
-    await queue.sweepStore();
+    for (let i = 0; i < 2; i++) await queue.sweepStore();
     expect(await readdir(folder)).toEqual([]);
     await files.close();
     await rm(folder, { recursive: true });

@@ -1,7 +1,7 @@
 import { appendFile, mkdtemp, readdir, rm, truncate, unlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ManualClock } from '../../kernel/clock.js';
 import { PostgresSegmentQueue } from '../../platform/queue/index.js';
 import {
@@ -208,7 +208,8 @@ describe('projector', () => {
     await running;
   }
 
-  it('repeats a failed insert as the same block', async () => {
+  it('repeats a failed insert as the same block, read into other memory', async () => {
+    const reads = vi.spyOn(spool, 'read');
     await rateBatch(3);
     const tokens: string[] = [];
     const flaky: ProjectorDeps['clickhouse'] = {
@@ -232,6 +233,9 @@ describe('projector', () => {
     expect(failures).toHaveLength(1);
     expect(tokens).toHaveLength(3);
     expect(new Set(tokens).size).toBe(2);
+    // The failed insert may still use the memory of the first rows; the last group uses that of the second ones again.
+    const memories = reads.mock.calls.map(([, memory]) => memory);
+    expect(memories.map((memory) => memories.indexOf(memory))).toEqual([0, 1, 1]);
     await expectProjected();
   });
 

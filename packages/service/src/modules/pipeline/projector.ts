@@ -231,7 +231,7 @@ class GroupProjector implements Projector {
   ): Promise<number> {
     const { clickhouse, postgres, spool } = this.#deps;
     const events = group.batches.reduce((sum, { eventCount }) => sum + eventCount, 0);
-    const parts = await this.#reader.read(group.batches.map(({ location }) => location));
+    const { rows, release } = await this.#reader.read(group.batches.map(({ location }) => location));
     stages.end('read');
     // The state from before the group was found will do: while the lock of this session is held, the history keeps its
     // name, and a state that knows fewer groups is read again if it has to be.
@@ -239,11 +239,11 @@ class GroupProjector implements Projector {
     await recordGroup(clickhouse, state.historyId, group.no);
     stages.end('record');
     const [archived, inserted] = await Promise.allSettled([
-      this.#archive(parts),
+      this.#archive(rows),
       clickhouse.insertRows(
         tablesOfRows(group.dedicatedTo).events,
         USAGE_EVENT_COLUMNS,
-        this.#blockOf(group, parts),
+        this.#blockOf(group, rows),
         events,
         group.token,
         () => session.checkInHand(group),
@@ -252,7 +252,7 @@ class GroupProjector implements Projector {
     // Only now: the locks of the session must be held until the insert has ended.
     if (inserted.status === 'rejected') throw inserted.reason;
     if (archived.status === 'rejected') throw archived.reason;
-    this.#reader.release();
+    release();
     stages.end('insert');
     await session.endGroup(group, archived.value, this.#deps.clock.nowMs());
     stages.end('delete');

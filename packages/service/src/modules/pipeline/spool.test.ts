@@ -24,10 +24,10 @@ describe('a reader of spooled batches', () => {
         const reader = new SpoolReader(spool);
         const unreleased: [read: Buffer[], put: Buffer[]][] = [];
         for (const { batches, isReleased } of groups) {
-          const read = await reader.read(await put(batches));
-          expect(read).toEqual(batches);
-          if (isReleased) reader.release();
-          else unreleased.push([read, batches]);
+          const { rows, release } = await reader.read(await put(batches));
+          expect(rows).toEqual(batches);
+          if (isReleased) release();
+          else unreleased.push([rows, batches]);
         }
         for (const [read, batches] of unreleased) expect(read).toEqual(batches);
       }),
@@ -38,13 +38,14 @@ describe('a reader of spooled batches', () => {
   it('uses its memory again after a release, and only then', async () => {
     const reader = new SpoolReader(spool);
     const locations = await put([Buffer.from('one'), Buffer.from('two')]);
-    await reader.read(locations);
-    reader.release();
-    const [kept] = await reader.read(locations);
-    reader.release();
-    const [again] = await reader.read(locations);
-    expect(again?.buffer === kept?.buffer).toBe(true);
-    const [other] = await reader.read(locations);
-    expect(other?.buffer === again?.buffer).toBe(false);
+    const memoryOf = async (isReleased: boolean) => {
+      const { rows, release } = await reader.read(locations);
+      if (isReleased) release();
+      return rows[0]?.buffer;
+    };
+    await memoryOf(true);
+    const kept = await memoryOf(true);
+    expect((await memoryOf(false)) === kept).toBe(true);
+    expect((await memoryOf(true)) === kept).toBe(false);
   });
 });

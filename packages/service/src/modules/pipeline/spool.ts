@@ -58,25 +58,28 @@ const OWN_MEMORY = { take: (byteCount: number) => Buffer.allocUnsafeSlow(byteCou
 /** Reads one group of batches after the other, into the same memory. */
 export class SpoolReader {
   readonly #spool: Pick<Spool, 'read'>;
-  #memory = new ReusedMemory(KEPT_BYTES_MAX);
-  #isInUse = false;
+  /** The memory of a group whose rows nothing uses any more. */
+  #free: ReusedMemory | undefined;
 
   constructor(spool: Pick<Spool, 'read'>) {
     this.#spool = spool;
   }
 
-  /** Reads every batch, which checks that it is undamaged. The rows are valid until `release`. */
-  read(locations: readonly BatchLocation[]): Promise<Buffer[]> {
-    if (this.#isInUse) this.#memory = new ReusedMemory(KEPT_BYTES_MAX);
-    this.#isInUse = true;
-    const memory = this.#memory;
-    return mapAtOnce(locations, FILES_AT_ONCE, (location) => this.#spool.read(location, memory));
-  }
-
-  /** Call it when nothing uses the rows any more. Otherwise, as after an error, the next ones get other memory. */
-  release(): void {
-    this.#memory.reset();
-    this.#isInUse = false;
+  /**
+   * Reads every batch, which checks that it is undamaged. The rows are valid until `release`. If that is not called,
+   * as after an error, when something may still use them, the next group gets other memory.
+   */
+  async read(locations: readonly BatchLocation[]): Promise<{ rows: Buffer[]; release: () => void }> {
+    const memory = this.#free ?? new ReusedMemory(KEPT_BYTES_MAX);
+    this.#free = undefined;
+    const rows = await mapAtOnce(locations, FILES_AT_ONCE, (location) => this.#spool.read(location, memory));
+    return {
+      rows,
+      release: () => {
+        memory.reset();
+        this.#free = memory;
+      },
+    };
   }
 }
 

@@ -1,10 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { propertyRuns } from '../../testing/property-runs.js';
-import { checkPlaced, type SegmentPlace } from './outside.js';
+import { checkPlaced, type SegmentPlace, SegmentWriteError } from './outside.js';
 import { SegmentFormatError } from './segment.js';
 import { SegmentFiles } from './segment-files.js';
 import { fileNames, putOne, readPlaced, sweepFolder } from './segment-files.testing.js';
@@ -26,29 +26,34 @@ const sweep = (...places: SegmentPlace[]) => sweepFolder(files, folder, places);
 
 describe('a file of segments', () => {
   it('returns each segment as it was put for as long as its row is there', async () => {
+    const put = fc.uint8Array({ minLength: 1, maxLength: 700 }).map(Buffer.from);
     const step = fc.oneof(
-      fc.record({ put: fc.uint8Array({ minLength: 1, maxLength: 700 }) }),
+      fc.record({ put }),
       fc.record({ rated: fc.nat() }),
-      fc.constant('sweep' as const),
+      fc.record({ putDuringSweep: fc.array(put, { maxLength: 3 }) }),
     );
     let reused = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), async (steps) => {
         const rows: { place: SegmentPlace; bytes: Buffer }[] = [];
         const begun = new Set<string>();
+        const append = async (bytes: Buffer) => {
+          const place = await putOne(files, bytes);
+          if (place.offset === 0 && begun.has(place.fileName)) reused++;
+          begun.add(place.fileName);
+          rows.push({ place, bytes });
+        };
         for (const one of steps) {
-          if (one === 'sweep') await sweep(...rows.map(({ place }) => place));
+          if ('put' in one) await append(one.put);
           else if ('rated' in one) rows.splice(one.rated % (rows.length + 1), 1);
-          else {
-            const bytes = Buffer.from(one.put);
-            const place = await putOne(files, bytes);
-            if (place.offset === 0 && begun.has(place.fileName)) reused++;
-            begun.add(place.fileName);
-            rows.push({ place, bytes });
-          }
+          else
+            await files.sweep(async () => {
+              const pointedAt = fileNames(...rows.map(({ place }) => place));
+              for (const bytes of one.putDuringSweep) await append(bytes);
+              return pointedAt;
+            });
           for (const { place, bytes } of rows) expect(await readPlaced(files, place)).toEqual(bytes);
         }
-        await sweep();
       }),
       { numRuns: propertyRuns(60) },
     );
@@ -69,6 +74,25 @@ describe('a file of segments', () => {
     expect(await sweep(third)).toEqual(fileNames(third, second));
   });
 
+  it('contains nothing from before once it takes no more segments', async () => {
+    const { fileName } = await putOne(files, Buffer.alloc(600, 'old'));
+    await sweep();
+    const again = await putOne(files, Buffer.alloc(100, 'new'));
+    expect(again.fileName).toBe(fileName);
+    await sweep(again);
+    expect(await readFile(join(folder, fileName))).toEqual(Buffer.alloc(100, 'new'));
+  });
+
+  it('takes no segment when it has disappeared, and the next one goes to another file', async () => {
+    const { fileName } = await putOne(files, Buffer.alloc(1));
+    await sweep();
+    await rm(join(folder, fileName));
+    await expect(putOne(files, Buffer.alloc(2))).rejects.toThrow(SegmentWriteError);
+    const after = await putOne(files, Buffer.alloc(3));
+    expect(after.fileName).not.toBe(fileName);
+    expect(await readPlaced(files, after)).toEqual(Buffer.alloc(3));
+  });
+
   it('is not written again while a row may point at it', async () => {
     const used = await putOne(files, Buffer.alloc(1));
     expect(await sweep(used)).toEqual(fileNames(used));
@@ -86,6 +110,5 @@ describe('a file of segments', () => {
     expect(fileNames(...places).size).toBe(4);
     expect((await sweep()).size).toBe(1);
     expect(await sweep()).toEqual(new Set());
-    expect((await putOne(files, Buffer.alloc(1))).offset).toBe(0);
   });
 });

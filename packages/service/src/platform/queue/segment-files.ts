@@ -14,7 +14,7 @@ const WRITE_TIMEOUT_MS = 10_000;
 const FILE_NAME = /^[0-9a-f-]{36}\.segments$/;
 
 /** The methods of a file that appending needs. */
-export type AppendableFile = Pick<FileHandle, 'writev' | 'datasync' | 'close'>;
+export type AppendableFile = Pick<FileHandle, 'writev' | 'datasync' | 'truncate' | 'close'>;
 
 /** A process that appends to a folder, among all that do at the same time. */
 export interface SegmentWriter {
@@ -46,15 +46,18 @@ class GrowingFile {
   hasFailed = false;
   #end = 0;
   readonly #file: Promise<AppendableFile>;
+  readonly #isSpare: boolean;
   /**
    * Stays rejected after the first failure: it is then unknown which bytes are on disk, and the system reports the
    * failure to only one of several concurrent syncs.
    */
   #written: Promise<unknown>;
 
-  constructor(name: string, file: Promise<AppendableFile>) {
+  /** @param isSpare whether the file has bytes from before */
+  constructor(name: string, file: Promise<AppendableFile>, isSpare: boolean) {
     this.name = name;
     this.#file = file;
+    this.#isSpare = isSpare;
     this.#written = file;
   }
 
@@ -76,9 +79,13 @@ class GrowingFile {
     return { offset, written };
   }
 
-  /** Never rejects. */
+  /** Closes the file, and cuts off the bytes from before behind its last segment. Never rejects. */
   async close(): Promise<void> {
-    await this.#file.then((file) => file.close()).catch(() => {});
+    const close = async (file: AppendableFile) => {
+      const cutOff = this.#isSpare ? file.truncate(this.#end) : Promise.resolve();
+      await cutOff.finally(() => file.close());
+    };
+    await this.#file.then(close).catch(() => {});
   }
 }
 
@@ -95,7 +102,7 @@ export class SegmentFiles implements SegmentStore {
   #current: GrowingFile | undefined;
   /** Names of files that must not be swept. */
   readonly #kept = new Set<string>();
-  /** Names of files that take no more segments and have failed at none. */
+  /** Names of files that take no more segments, and of which no write has failed. */
   readonly #intact = new Set<string>();
   /** The name of the file that is written from its start again next. No row points at it. */
   #spare: string | undefined;
@@ -157,7 +164,7 @@ export class SegmentFiles implements SegmentStore {
   /**
    * Deletes the files that no row points at, including those of earlier runs. The next segment starts another file, so
    * that the following sweep can delete the bytes of rated events. While segments come, one file is kept and written
-   * again: it has its blocks, so a sync does not wait for the journal of the file system.
+   * again: its blocks are allocated already, so a sync does not wait for the journal of the file system.
    *
    * @param pointedAt returns which of these files rows point at now
    */
@@ -171,7 +178,7 @@ export class SegmentFiles implements SegmentStore {
     if (names.length === 0) return;
     const used = await pointedAt(names);
     for (const name of names) {
-      if (used.has(name)) continue;
+      if (used.has(name) || this.#kept.has(name)) continue;
       if (isBusy && this.#spare === undefined && this.#intact.has(name)) this.#keepSpare(name);
       else await unlink(join(this.#folder, name));
       this.#intact.delete(name);
@@ -192,8 +199,8 @@ export class SegmentFiles implements SegmentStore {
     const spare = this.#spare;
     this.#spare = undefined;
     const name = spare ?? newName(writer);
-    const path = join(this.#folder, name);
-    const file = new GrowingFile(name, spare === undefined ? create(this.#folder, name) : open(path, 'r+'));
+    const opened = spare === undefined ? create(this.#folder, name) : open(join(this.#folder, name), 'r+');
+    const file = new GrowingFile(name, opened, spare !== undefined);
     this.#current = file;
     this.#kept.add(name);
     if (current !== undefined) void this.#letGo(current);
