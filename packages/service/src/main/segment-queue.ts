@@ -14,7 +14,7 @@ import { createSweepJob, type SweepJob } from '../platform/sweep-job.js';
 import { openSegmentStore } from './passing-bytes.js';
 import type { Stores } from './stores.js';
 
-/** Sweep interval. Rated segments stay on disk for up to three times as long, because a file is written again. */
+/** Sweep interval. Rated segments stay on disk for up to three times as long, because a file is reused. */
 const SWEEP_POLL_MS = 10_000;
 
 export interface OpenQueue {

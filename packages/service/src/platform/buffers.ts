@@ -75,8 +75,8 @@ export async function readBytes(file: Pick<FileHandle, 'read'>, bytes: Buffer, o
 const GROWTH_BYTES = 4 * 1_048_576;
 
 /**
- * Memory that one piece of work after the other takes. If each got memory of its own, megabytes a second, the garbage
- * collector would stop the thread several times a second.
+ * Memory that one piece of work after the other takes. If each got memory of its own, the garbage collector would stop
+ * the thread far more often.
  */
 export class ReusedMemory {
   readonly #bytesMax: number;
@@ -96,7 +96,7 @@ export class ReusedMemory {
     return this.#memory.subarray(start, this.#takenBytes);
   }
 
-  /** The next piece of work begins, and nothing uses what was taken. If that was more than there is, it grows. */
+  /** Takes all memory back, which nothing may use any more. If it was too little, it grows up to its bound. */
   reset(): void {
     const wanted = Math.min(Math.ceil(this.#takenBytes / GROWTH_BYTES) * GROWTH_BYTES, this.#bytesMax);
     if (wanted > this.#memory.length) this.#memory = Buffer.allocUnsafeSlow(wanted);

@@ -100,7 +100,7 @@ describe('the job of corrections', () => {
     expect(await job(() => 7, true).sweep()).toBe(0);
     await rows('delete from tenant_moves');
     expect(await alone.sweep()).toBe(7);
-    // From now on, a turn is one of its own.
+    // Turns after the start are its own.
     await busyUntil(NOW_MS + 60_000);
     expect(await alone.sweep()).toBe(0);
     await rows('delete from usage_corrections');

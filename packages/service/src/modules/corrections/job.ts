@@ -30,7 +30,7 @@ export interface CorrectionJobDeps {
   readonly postgres: Postgres;
   readonly clock: Clock;
   readonly log: Pick<Logger, 'warn'>;
-  /** Whether no other process works on corrections: a turn that is not over when this one starts is of an ended one. */
+  /** Whether no other process works on corrections. Turns that are open at the start belong to ended processes then. */
   readonly isAlone: boolean;
   /** Does the steps that are due, on this thread or another one; see `advanceCorrections`. */
   readonly advance: (signal?: AbortSignal) => Promise<number>;

@@ -35,7 +35,10 @@ export async function takeTurn(
   return { ...correction, project: { tenantId, projectId, projectNo, kind, storage } };
 }
 
-/** Ends all turns. The caller knows that their processes have ended, so their unfinished steps are rolled back. */
+/**
+ * Ends the turns of all tenants that do not move. Call it only when the processes that took them have ended, so that
+ * their unfinished steps are rolled back.
+ */
 export async function endTurns({ db }: Pick<Postgres, 'db'>, nowMs: number): Promise<void> {
   await sql`
     update usage_corrections set busy_until_ms = ${nowMs}

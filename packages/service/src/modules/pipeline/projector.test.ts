@@ -233,7 +233,7 @@ describe('projector', () => {
     expect(failures).toHaveLength(1);
     expect(tokens).toHaveLength(3);
     expect(new Set(tokens).size).toBe(2);
-    // The failed insert may still use the memory of the first rows; the last group uses that of the second ones again.
+    // The failed insert may still use the first memory. The retry takes other memory, which the next group reuses.
     const memories = reads.mock.calls.map(([, memory]) => memory);
     expect(memories.map((memory) => memories.indexOf(memory))).toEqual([0, 1, 1]);
     await expectProjected();

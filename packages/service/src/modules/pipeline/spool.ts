@@ -51,7 +51,7 @@ export class SpoolCorruptError extends Error {
 
 /** Upper bound of the spool files or objects of a group that are open at the same time. */
 export const FILES_AT_ONCE = 16;
-/** Upper bound of the memory that stays with a reader. Larger groups get the rest anew. */
+/** Upper bound of the memory that a reader keeps. Rows that do not fit get memory of their own. */
 const KEPT_BYTES_MAX = 32 * 1_048_576;
 const OWN_MEMORY = { take: (byteCount: number) => Buffer.allocUnsafeSlow(byteCount) };
 
@@ -66,8 +66,8 @@ export class SpoolReader {
   }
 
   /**
-   * Reads every batch, which checks that it is undamaged. The rows are valid until `release`. If that is not called,
-   * as after an error, when something may still use them, the next group gets other memory.
+   * Reads every batch, which checks that it is undamaged. The rows are valid until `release`. Do not call that after an
+   * error: something may still use the rows, and the next group gets other memory.
    */
   async read(locations: readonly BatchLocation[]): Promise<{ rows: Buffer[]; release: () => void }> {
     const memory = this.#free ?? new ReusedMemory(KEPT_BYTES_MAX);

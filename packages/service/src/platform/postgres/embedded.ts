@@ -71,7 +71,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   shared_buffers: '256MB',
   max_connections: '100',
   max_wal_size: '4GB',
-  // A checkpoint keeps this much of the log to be written again. Otherwise commits wait while a new file is created.
+  // A checkpoint keeps at least this much of the log to be reused: commits wait while a new file is created.
   min_wal_size: '1GB',
   checkpoint_timeout: '15min',
   random_page_cost: '1.1',

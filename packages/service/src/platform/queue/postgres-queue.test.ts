@@ -251,7 +251,7 @@ describe('a large segment in a file', () => {
     await accept(large('prj_c'));
     await claim(1);
     await queue.sweepStore();
-    // One file was kept to be written again, but no segment came.
+    // The first sweep kept a spare file.
     await queue.sweepStore();
     expect(await readdir(folder as string)).toHaveLength(2);
     expect((await claim(100)).map((segment) => segment.records)).toEqual([

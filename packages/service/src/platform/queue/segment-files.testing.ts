@@ -23,7 +23,7 @@ export async function readPlaced(files: SegmentFiles, place: SegmentPlace): Prom
   return bytes;
 }
 
-/** Sweeps while rows point at `places`. Returns the files that are left, and the spare one if segments came. */
+/** Sweeps while rows point at `places`. Returns the files that are left, including a spare one. */
 export async function sweepFolder(
   files: SegmentFiles,
   folder: string,

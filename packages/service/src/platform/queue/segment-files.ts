@@ -46,18 +46,18 @@ class GrowingFile {
   hasFailed = false;
   #end = 0;
   readonly #file: Promise<AppendableFile>;
-  readonly #isSpare: boolean;
+  readonly #isReused: boolean;
   /**
    * Stays rejected after the first failure: it is then unknown which bytes are on disk, and the system reports the
    * failure to only one of several concurrent syncs.
    */
   #written: Promise<unknown>;
 
-  /** @param isSpare whether the file has bytes from before */
-  constructor(name: string, file: Promise<AppendableFile>, isSpare: boolean) {
+  /** @param isReused whether the file has bytes from before */
+  constructor(name: string, file: Promise<AppendableFile>, isReused: boolean) {
     this.name = name;
     this.#file = file;
-    this.#isSpare = isSpare;
+    this.#isReused = isReused;
     this.#written = file;
   }
 
@@ -82,7 +82,7 @@ class GrowingFile {
   /** Closes the file, and cuts off the bytes from before behind its last segment. Never rejects. */
   async close(): Promise<void> {
     const close = async (file: AppendableFile) => {
-      const cutOff = this.#isSpare ? file.truncate(this.#end) : Promise.resolve();
+      const cutOff = this.#isReused ? file.truncate(this.#end) : Promise.resolve();
       await cutOff.finally(() => file.close());
     };
     await this.#file.then(close).catch(() => {});
@@ -92,7 +92,7 @@ class GrowingFile {
 /**
  * Stores large segments in files on the machine of the database, where a commit would write them twice and cut them
  * into hundreds of rows. Segments are appended to one file after the other. When no row of the queue points at a file,
- * it is deleted, or written again. Several processes may append to a folder if each has a number: each sweeps its own
+ * it is deleted or reused. Several processes may append to a folder if each has a number: each sweeps its own
  * files, and those that earlier runs with more of them have left. A process that claims may have another object to
  * read.
  */
@@ -104,7 +104,7 @@ export class SegmentFiles implements SegmentStore {
   readonly #kept = new Set<string>();
   /** Names of files that take no more segments, and of which no write has failed. */
   readonly #intact = new Set<string>();
-  /** The name of the file that is written from its start again next. No row points at it. */
+  /** The name of the file that is reused next, from its start. No row points at it. */
   #spare: string | undefined;
 
   private constructor(folder: string, options: Required<SegmentFilesOptions>) {
@@ -163,8 +163,8 @@ export class SegmentFiles implements SegmentStore {
 
   /**
    * Deletes the files that no row points at, including those of earlier runs. The next segment starts another file, so
-   * that the following sweep can delete the bytes of rated events. While segments come, one file is kept and written
-   * again: its blocks are allocated already, so a sync does not wait for the journal of the file system.
+   * that the following sweep can delete the bytes of rated events. While segments come, one file is kept and
+   * reused: its blocks are allocated already, so a sync does not wait for the journal of the file system.
    *
    * @param pointedAt returns which of these files rows point at now
    */
