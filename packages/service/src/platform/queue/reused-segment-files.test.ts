@@ -1,12 +1,13 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { waitFor } from '../../testing/index.js';
 import { propertyRuns } from '../../testing/property-runs.js';
 import { checkPlaced, type SegmentPlace, SegmentWriteError } from './outside.js';
 import { SegmentFormatError } from './segment.js';
-import { SegmentFiles } from './segment-files.js';
+import { type AppendableFile, SegmentFiles } from './segment-files.js';
 import { fileNames, putOne, readPlaced, sweepFolder } from './segment-files.testing.js';
 
 const FILE_BYTES_MAX = 1_000;
@@ -81,6 +82,39 @@ describe('a file of segments', () => {
     expect(again.fileName).toBe(fileName);
     await sweep(again);
     expect(await readFile(join(folder, fileName))).toEqual(Buffer.alloc(100, 'new'));
+  });
+
+  it('is not reused before what it had is cut off', async () => {
+    let cutOff = () => {};
+    const mayCutOff = new Promise<void>((resolve) => {
+      cutOff = resolve;
+    });
+    let begun = 0;
+    const openSlowly = async (where: string, name: string, isThere: boolean): Promise<AppendableFile> => {
+      const file = await open(join(where, name), isThere ? 'r+' : 'wx');
+      return {
+        writev: (pieces: readonly Buffer[], at: number) => file.writev(pieces, at),
+        datasync: () => file.datasync(),
+        truncate: async (length: number) => {
+          begun++;
+          await mayCutOff;
+          await file.truncate(length);
+        },
+        close: () => file.close(),
+      } as AppendableFile;
+    };
+    files = await SegmentFiles.open(folder, { fileBytesMax: FILE_BYTES_MAX, open: openSlowly });
+    const first = await putOne(files, Buffer.alloc(600, 'a'));
+    await sweep();
+    const reused = await putOne(files, Buffer.alloc(400, 'b'));
+    expect(reused.fileName).toBe(first.fileName);
+    const large = await putOne(files, Buffer.alloc(FILE_BYTES_MAX, 'c'));
+    await waitFor(() => begun === 1);
+    await sweep(large);
+    const after = await putOne(files, Buffer.alloc(700, 'd'));
+    cutOff();
+    await waitFor(async () => (await readFile(join(folder, first.fileName)).catch(() => '')).length <= 400);
+    expect(await readPlaced(files, after)).toEqual(Buffer.alloc(700, 'd'));
   });
 
   it('takes no segment when it has disappeared, and the next one goes to another file', async () => {

@@ -29,8 +29,8 @@ const WRITER_DIGITS = 2;
 
 export interface SegmentFilesOptions {
   readonly fileBytesMax?: number;
-  /** Creates a file, and makes its entry in the folder durable. */
-  readonly create?: (folder: string, name: string) => Promise<AppendableFile>;
+  /** Opens a file that is there, or creates it and makes its entry in the folder durable. */
+  readonly open?: (folder: string, name: string, isThere: boolean) => Promise<AppendableFile>;
   /** Default: the only one. */
   readonly writer?: SegmentWriter;
 }
@@ -115,7 +115,7 @@ export class SegmentFiles implements SegmentStore {
   static async open(folder: string, options: SegmentFilesOptions = {}): Promise<SegmentFiles> {
     await mkdir(folder, { recursive: true });
     await syncFolder(dirname(folder));
-    const defaults = { fileBytesMax: FILE_BYTES_MAX, create: createDurably, writer: ONLY_WRITER };
+    const defaults = { fileBytesMax: FILE_BYTES_MAX, open: openDurably, writer: ONLY_WRITER };
     return new SegmentFiles(folder, { ...defaults, ...options });
   }
 
@@ -194,13 +194,13 @@ export class SegmentFiles implements SegmentStore {
 
   #fileFor(byteCount: number): GrowingFile {
     const current = this.#current;
-    const { fileBytesMax, create, writer } = this.#options;
+    const { fileBytesMax, open, writer } = this.#options;
     if (current !== undefined && current.end + byteCount <= fileBytesMax) return current;
     const spare = this.#spare;
     this.#spare = undefined;
     const name = spare ?? newName(writer);
-    const opened = spare === undefined ? create(this.#folder, name) : open(join(this.#folder, name), 'r+');
-    const file = new GrowingFile(name, opened, spare !== undefined);
+    const isThere = spare !== undefined;
+    const file = new GrowingFile(name, open(this.#folder, name, isThere), isThere);
     this.#current = file;
     this.#kept.add(name);
     if (current !== undefined) void this.#letGo(current);
@@ -252,9 +252,10 @@ export class SegmentFiles implements SegmentStore {
    */
   async #letGo(file: GrowingFile): Promise<void> {
     if (file === this.#current || file.unsettled > 0) return;
+    // First, because closing may cut off bytes: nothing may be written to the file again before.
+    await file.close();
     if (!file.isInDoubt) this.#kept.delete(file.name);
     if (!file.hasFailed) this.#intact.add(file.name);
-    await file.close();
   }
 }
 
@@ -267,8 +268,9 @@ function writerOf(name: string): number {
   return Number.parseInt(id.slice(-WRITER_DIGITS), 16);
 }
 
-/** Creates a file whose entry in its folder is on disk. */
-async function createDurably(folder: string, name: string): Promise<FileHandle> {
+/** Returns a file whose entry in its folder is on disk. */
+async function openDurably(folder: string, name: string, isThere: boolean): Promise<FileHandle> {
+  if (isThere) return open(join(folder, name), 'r+');
   const file = await open(join(folder, name), 'wx', 0o600);
   try {
     await syncFolder(folder);
