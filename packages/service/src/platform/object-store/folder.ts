@@ -1,7 +1,7 @@
 import { access, constants, mkdir, open, readdir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compareText } from '../../kernel/compare-text.js';
-import { type Buffers, writeBuffers } from '../buffers.js';
+import { type Buffers, readBytes, writeBuffers } from '../buffers.js';
 import { syncFolder } from '../sync-folder.js';
 import { resultWithin } from '../wait.js';
 import {
@@ -137,12 +137,7 @@ async function readRange(path: string, range: ByteRange | undefined): Promise<Bu
   const file = await open(path, 'r');
   try {
     if (range === undefined) return await file.readFile();
-    const bytes = Buffer.allocUnsafe(range.byteCount);
-    for (let length = 0; ; ) {
-      const { bytesRead } = await file.read(bytes, length, range.byteCount - length, range.offset + length);
-      length += bytesRead;
-      if (bytesRead === 0 || length === range.byteCount) return bytes.subarray(0, length);
-    }
+    return await readBytes(file, Buffer.allocUnsafe(range.byteCount), range.offset);
   } finally {
     await file.close();
   }
