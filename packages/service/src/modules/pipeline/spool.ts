@@ -230,16 +230,12 @@ async function readVerified(
 ): Promise<Buffer> {
   if (!FILE_NAME.test(name) || isObjectKey(name))
     throw new SpoolCorruptError(name, 'not a file name of the spool');
-  const file = await open(join(folder, name)).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
-    throw error;
-  });
+  const file = await open(join(folder, name)).catch(ignoreMissing);
   if (file === undefined) return verified(name, undefined);
   try {
     const { size } = await file.stat();
-    const byteCount = spoolFileBytes(name);
-    if (size !== byteCount) throw new SpoolCorruptError(name, `${size} bytes instead of ${byteCount}`);
-    return await verified(name, await readBytes(file, memory.take(byteCount)));
+    checkSize(name, size);
+    return await verified(name, await readBytes(file, memory.take(size)));
   } finally {
     await file.close();
   }
@@ -247,21 +243,26 @@ async function readVerified(
 
 /** @throws SpoolCorruptError if these are not the rows that were stored under this name */
 async function verified(name: string, bytes: Buffer | undefined): Promise<Buffer> {
-  const [, size, sum] = FILE_NAME.exec(name) ?? [];
-  if (size === undefined) throw new SpoolCorruptError(name, 'not a file name of the spool');
+  const [, , sum] = FILE_NAME.exec(name) ?? [];
+  if (sum === undefined) throw new SpoolCorruptError(name, 'not a file name of the spool');
   if (bytes === undefined) throw new SpoolCorruptError(name, 'is missing');
-  if (bytes.length !== Number(size))
-    throw new SpoolCorruptError(name, `${bytes.length} bytes instead of ${size}`);
+  checkSize(name, bytes.length);
   if ((await checksumTextInSteps(bytes)) !== sum)
     throw new SpoolCorruptError(name, 'its checksum does not match');
   return bytes;
+}
+
+/** @throws SpoolCorruptError unless a spooled batch has the size in its name */
+function checkSize(name: string, byteCount: number): void {
+  const expected = spoolFileBytes(name);
+  if (byteCount !== expected) throw new SpoolCorruptError(name, `${byteCount} bytes instead of ${expected}`);
 }
 
 function nameOf(rows: Buffers): string {
   return `${randomUUID()}.${totalBytes(rows)}.${checksumText(rows)}.native`;
 }
 
-function ignoreMissing(error: NodeJS.ErrnoException): void {
+function ignoreMissing(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT') throw error;
 }
 

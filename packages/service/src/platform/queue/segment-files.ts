@@ -82,8 +82,11 @@ class GrowingFile {
   /** Closes the file, and cuts off the bytes from before behind its last segment. Never rejects. */
   async close(): Promise<void> {
     const close = async (file: AppendableFile) => {
-      const cutOff = this.#isReused ? file.truncate(this.#end) : Promise.resolve();
-      await cutOff.finally(() => file.close());
+      try {
+        if (this.#isReused) await file.truncate(this.#end);
+      } finally {
+        await file.close();
+      }
     };
     await this.#file.then(close).catch(() => {});
   }
@@ -102,7 +105,7 @@ export class SegmentFiles implements SegmentStore {
   #current: GrowingFile | undefined;
   /** Names of files that must not be swept. */
   readonly #kept = new Set<string>();
-  /** Names of files that take no more segments, and of which no write has failed. */
+  /** Names of files that take no more segments, are not in doubt, and of which no write has failed. */
   readonly #intact = new Set<string>();
   /** The name of the file that is reused next, from its start. No row points at it. */
   #spare: string | undefined;
@@ -254,7 +257,8 @@ export class SegmentFiles implements SegmentStore {
     if (file === this.#current || file.unsettled > 0) return;
     // First, because closing may cut off bytes: nothing may be written to the file again before.
     await file.close();
-    if (!file.isInDoubt) this.#kept.delete(file.name);
+    if (file.isInDoubt) return;
+    this.#kept.delete(file.name);
     if (!file.hasFailed) this.#intact.add(file.name);
   }
 }
